@@ -1,0 +1,75 @@
+# Everything a person needs to build, test and try Fermata. `make` lists it.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+with-postgres := scripts/with-postgres
+say = @echo "==> $(1)"
+
+# Stamping the commit into a program fails where git cannot read the checkout (another owner, no commit yet).
+buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
+
+.PHONY: help
+help: ## List the targets
+	@echo "Fermata: targets of make"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "Variables: ANSWER (demo), TEST_FLAGS (test), BENCH_FLAGS (bench)"
+	@echo "           FERMATA_TEST_POSTGRES (test, bench, crash: use this server instead of starting one)"
+
+.PHONY: build
+build: ## Build bin/fermata, one static binary
+	$(call say,building bin/fermata)
+	@CGO_ENABLED=0 go build -trimpath $(buildvcs) -o bin/fermata ./cmd/fermata
+
+.PHONY: demo
+demo: ## Build and show a question from start to end (ANSWER="..." answers it)
+	@scripts/setup go git
+	@$(MAKE) build
+	$(call say,starting the demo)
+	@bin/fermata demo $${ANSWER:+--answer "$$ANSWER"}
+
+.PHONY: test
+test: ## Run everything: format, vet, lint, all tests with the race detector, SQLite and PostgreSQL
+	@scripts/setup go git cc postgres
+	@$(MAKE) check
+	$(call say,running all tests with the race detector)
+	@CGO_ENABLED=1 $(with-postgres) go test -race $(TEST_FLAGS) ./...
+
+.PHONY: check
+check: format vet lint ## Check format, vet and lint only
+
+.PHONY: format
+format:
+	$(call say,checking the format)
+	@scripts/check-format
+
+.PHONY: vet
+vet:
+	$(call say,vetting)
+	@go vet ./...
+
+.PHONY: lint
+lint: ## Run the linters (the first time builds them, about a minute)
+	$(call say,linting)
+	@go tool -modfile=tools/go.mod golangci-lint run ./...
+
+.PHONY: bench
+bench: ## Measure speed on SQLite and PostgreSQL (BENCH_FLAGS="...")
+	@scripts/setup go git postgres
+	$(call say,measuring)
+	@$(with-postgres) go run ./test/bench $(BENCH_FLAGS)
+
+.PHONY: crash
+crash: ## Run the long labs: kill, restart, compare
+	@scripts/setup go git postgres
+	$(call say,running the long labs (up to 40 minutes))
+	@# One package at a time: they kill the database they share.
+	@$(with-postgres) go test -p 1 -count=1 -tags lab -timeout 40m ./test/...
+
+.PHONY: clean
+clean: ## Remove what was built
+	$(call say,removing bin and test output)
+	@rm -rf bin dist coverage*

@@ -1,0 +1,128 @@
+package fermata
+
+import (
+	"slices"
+	"time"
+)
+
+// ActorKind says what kind of party did something.
+type ActorKind string
+
+// Kinds of actors.
+const (
+	ActorHuman   ActorKind = "human"
+	ActorAgent   ActorKind = "agent"
+	ActorSystem  ActorKind = "system"
+	ActorPolicy  ActorKind = "policy"
+	ActorTimeout ActorKind = "timeout"
+)
+
+// Actor is who did something. Time and rules are actors of their own kind, so
+// that what they decide never looks like a person's decision.
+type Actor struct {
+	Kind ActorKind `json:"kind" enum:"human,agent,system,policy,timeout"`
+	// ID is a member's or a token's id; empty for system, policy and timeout.
+	ID   string `json:"id,omitempty"`
+	Name string `json:"name,omitempty"`
+}
+
+// Actors without an identity.
+var (
+	System    = Actor{Kind: ActorSystem}
+	ByPolicy  = Actor{Kind: ActorPolicy}
+	ByTimeout = Actor{Kind: ActorTimeout}
+)
+
+// Role is what a member may do in a workspace.
+type Role string
+
+// Roles, from least to most.
+const (
+	RoleViewer    Role = "viewer"
+	RoleResponder Role = "responder"
+	RoleOperator  Role = "operator"
+	RoleAdmin     Role = "admin"
+)
+
+// Roles lists every role, from least to most.
+var Roles = []Role{RoleViewer, RoleResponder, RoleOperator, RoleAdmin}
+
+// AtLeast reports whether r includes what least may do.
+func (r Role) AtLeast(least Role) bool {
+	return slices.Index(Roles, r) >= slices.Index(Roles, least)
+}
+
+// Scope is a right of a token.
+type Scope string
+
+// Scopes of tokens.
+const (
+	ScopeAsk    Scope = "ask"
+	ScopeAnswer Scope = "answer"
+	ScopeWork   Scope = "work"
+	ScopeRead   Scope = "read"
+	ScopeAdmin  Scope = "admin"
+)
+
+// Scopes lists every scope.
+var Scopes = []Scope{ScopeAsk, ScopeAnswer, ScopeWork, ScopeRead, ScopeAdmin}
+
+// Assurance says how strongly a person is known who answers (spec §8).
+type Assurance string
+
+// Assurances, from weakest to strongest.
+const (
+	AssuranceLink    Assurance = "link"
+	AssuranceChannel Assurance = "channel"
+	AssuranceSession Assurance = "session"
+	AssurancePasskey Assurance = "passkey"
+)
+
+// Caller is who makes a request, as access control found it out.
+type Caller struct {
+	WorkspaceID string
+	// Kind is human for a person's token or session, agent for an agent's or a
+	// worker's token, system for the server itself.
+	Kind ActorKind
+	// TokenID is the token that was shown; empty in single-user mode.
+	TokenID string
+	// MemberID is the person; empty for agents.
+	MemberID string
+	Name     string
+	Role     Role
+	Groups   []string
+	Scopes   []Scope
+	// Assurance is how strongly the person is known.
+	Assurance Assurance
+}
+
+// Actor returns the caller as it is written into events.
+func (c Caller) Actor() Actor {
+	id := c.TokenID
+	if c.Kind == ActorHuman {
+		id = c.MemberID
+	}
+	return Actor{Kind: c.Kind, ID: id, Name: c.Name}
+}
+
+// Has reports whether the caller's token carries the scope. Every scope lets
+// its holder read; admin includes all of a person's scopes. An agent never
+// has answer or admin, whatever its token says.
+func (c Caller) Has(scope Scope) bool {
+	if c.Kind == ActorAgent && (scope == ScopeAnswer || scope == ScopeAdmin) {
+		return false
+	}
+	if scope == ScopeRead {
+		return len(c.Scopes) > 0
+	}
+	return slices.Contains(c.Scopes, scope) || slices.Contains(c.Scopes, ScopeAdmin)
+}
+
+// Member is a person of a workspace.
+type Member struct {
+	ID        string    `json:"id"`
+	Handle    string    `json:"handle" doc:"unique in the workspace; what assignees name"`
+	Role      Role      `json:"role" enum:"viewer,responder,operator,admin"`
+	Groups    []string  `json:"groups,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+}

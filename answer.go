@@ -1,0 +1,327 @@
+package fermata
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Answer is what a person submits.
+type Answer struct {
+	// Answer is the value, where there is one item.
+	Answer any `json:"answer,omitempty"`
+	// Answers holds the values by item key, where there are several.
+	Answers map[string]any `json:"answers,omitempty"`
+	Comment string         `json:"comment,omitempty" maxLength:"20000"`
+	// Restart lets a late answer start the task again.
+	Restart bool `json:"restart,omitempty"`
+	// ActionHash names the action that the person saw.
+	ActionHash string `json:"action_hash,omitempty"`
+	// Action is the edited action, to approve instead of the one asked.
+	Action json.RawMessage `json:"action,omitempty"`
+	// Channel says where the person answered: web, cli, slack …
+	Channel string `json:"channel,omitempty" maxLength:"40"`
+}
+
+// MayAnswer is the one rule that says who may answer a question, for every
+// channel (spec §8). It returns [CodeNotEligible] with the reason.
+func (q *Question) MayAnswer(c Caller) error {
+	switch {
+	case c.Kind != ActorHuman:
+		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").
+			WithHint("ask a person to answer in the inbox or with fermata respond")
+	case !c.Has(ScopeAnswer):
+		return Errorf(CodeForbidden, "the token has not the scope answer")
+	case !c.Role.AtLeast(RoleResponder):
+		return Errorf(CodeNotEligible, "the role %s may not answer", c.Role)
+	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
+		return Errorf(CodeNotEligible, "the one who asked may not approve")
+	case !q.assigned(c):
+		return Errorf(CodeNotEligible, "the question is for %s", strings.Join(q.Assignees, ", "))
+	}
+	return nil
+}
+
+// assigned reports whether the question is for the caller: by handle, group or
+// role, or because it is for anybody.
+func (q *Question) assigned(c Caller) bool {
+	if len(q.Assignees) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(q.Assignees, func(a string) bool {
+		if group, ok := strings.CutPrefix(a, "group:"); ok {
+			return slices.Contains(c.Groups, group)
+		}
+		if role, ok := strings.CutPrefix(a, "role:"); ok {
+			return string(c.Role) == role
+		}
+		return strings.TrimPrefix(a, "member:") == c.Name || a == c.MemberID
+	})
+}
+
+// Settled is what an answer came to.
+type Settled int
+
+// What an answer may come to.
+const (
+	// SettledNow closed the question.
+	SettledNow Settled = iota
+	// SettledBefore repeats what the same person answered before.
+	SettledBefore
+	// SettledVote counts as one of several that are needed.
+	SettledVote
+	// SettledLate came after the deadline and was kept.
+	SettledLate
+)
+
+// Settle applies a person's answer to the question. It is the only way in
+// which a person closes one. The question must not be [Question.Due]: an
+// overdue question is expired first.
+func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
+	if err := q.MayAnswer(c); err != nil {
+		return 0, err
+	}
+	answers, err := q.normalize(a)
+	if err != nil {
+		return 0, err
+	}
+	if q.Status != Pending {
+		return q.settleClosed(a, answers, c, now)
+	}
+	if err := q.checkConsent(a, answers); err != nil {
+		return 0, err
+	}
+	by := c.Actor()
+	r := Resolution{
+		Status: Answered, DecidedBy: ActorHuman, AnsweredBy: &by, At: now, Answers: answers,
+		Comment: a.Comment, Channel: a.Channel, Assurance: c.Assurance, ActionHash: a.ActionHash,
+	}
+	if len(a.Action) > 0 {
+		r.Action, r.ActionHash = slices.Clone(a.Action), HashAction(a.Action)
+	}
+	if q.Approvals != nil && q.Approvals.Required > 1 {
+		return q.vote(r, now)
+	}
+	q.close(r)
+	return SettledNow, nil
+}
+
+// checkConsent makes sure that an approval is of the action that was shown.
+func (q *Question) checkConsent(a Answer, answers map[string]any) error {
+	if q.Type != Approval {
+		if len(a.Action) > 0 || a.ActionHash != "" {
+			return Invalid(Problem{Field: "action_hash", Message: "belongs to an approval"})
+		}
+		return nil
+	}
+	approves := answers[q.Items[0].Key] == Approve
+	if q.ActionHash != "" && approves && a.ActionHash != q.ActionHash {
+		return (&Error{
+			Code: CodeInvalidRequest, Message: "the answer must name the action that was seen",
+			Problems: []Problem{{Field: "action_hash", Message: "is not the hash of the action that is asked for"}},
+		}).WithHint("read the question again and send its action_hash")
+	}
+	if len(a.Action) > 0 && (!approves || q.ActionHash == "" || !json.Valid(a.Action)) {
+		return Invalid(Problem{Field: "action", Message: "an edited action goes with approve, and with a question that has an action"})
+	}
+	if len(a.Action) > 0 && q.Approvals != nil && q.Approvals.Required > 1 {
+		return Invalid(Problem{Field: "action", Message: "an action that several people approve cannot be edited by one of them"})
+	}
+	return nil
+}
+
+// normalize checks an answer against the items.
+func (q *Question) normalize(a Answer) (map[string]any, error) {
+	var ps problems
+	ps.text("comment", a.Comment, 0, MaxAnswerText)
+	given, field := a.Answers, "answers."
+	switch {
+	case a.Answer != nil && a.Answers != nil:
+		return nil, Invalid(Problem{Field: "answer", Message: "give either answer or answers"})
+	case a.Answer != nil && len(q.Items) > 1:
+		return nil, Invalid(Problem{Field: "answers", Message: fmt.Sprintf("the question has %d items: give answers by key", len(q.Items))})
+	case a.Answer != nil:
+		given = map[string]any{q.Items[0].Key: a.Answer}
+	}
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if q.Item(key) == nil {
+			ps.add("answers."+key, "names no item of the question")
+		}
+	}
+	answers := make(map[string]any, len(q.Items))
+	for i := range q.Items {
+		it := &q.Items[i]
+		at := field + it.Key
+		if len(q.Items) == 1 {
+			at = "answer"
+		}
+		value, ok := given[it.Key]
+		if !ok || value == nil {
+			if it.IsRequired() {
+				ps.add(at, "is required")
+			}
+			continue
+		}
+		v, err := it.Normalize(value)
+		if err != nil {
+			ps.add(at, "%s", err)
+			continue
+		}
+		answers[it.Key] = v
+	}
+	if len(ps) > 0 {
+		return nil, Invalid(ps...)
+	}
+	return answers, nil
+}
+
+// settleClosed treats an answer to a closed question: the same again is fine,
+// a late one is kept, any other is a conflict that names the winner.
+func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now time.Time) (Settled, error) {
+	r := q.Resolution
+	same := func(by Actor, values map[string]any) bool {
+		return by.ID == c.Actor().ID && sameAnswers(values, answers)
+	}
+	if r.Status == Answered && r.AnsweredBy != nil && same(*r.AnsweredBy, r.Answers) {
+		return SettledBefore, nil
+	}
+	if q.voted(c, answers) {
+		return SettledBefore, nil
+	}
+	for i := range r.Late {
+		if same(r.Late[i].By, r.Late[i].Answers) && (!a.Restart || r.Late[i].Restarted) {
+			return SettledBefore, nil
+		}
+	}
+	if r.Status != TimedOut {
+		return 0, q.ClosedError()
+	}
+	if err := q.checkConsent(a, answers); err != nil {
+		return 0, err
+	}
+	if len(r.Late) > 0 {
+		return 0, q.ClosedError()
+	}
+	r.Late = append(r.Late, Late{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart})
+	return SettledLate, nil
+}
+
+// ClosedError is the conflict that names who decided what and when.
+func (q *Question) ClosedError() error {
+	e := Errorf(CodeQuestionClosed, "the question is closed: %s", q.Resolution.Sentence())
+	e.Question = q
+	return e.WithHint("cancel and ask again to get another answer")
+}
+
+// Sentence says in words how the question ended.
+func (r *Resolution) Sentence() string {
+	who := string(r.DecidedBy)
+	if r.AnsweredBy != nil && r.AnsweredBy.Name != "" {
+		who = r.AnsweredBy.Name
+	}
+	at := r.At.UTC().Format(time.RFC3339)
+	switch r.Status {
+	case Answered:
+		return fmt.Sprintf("answered by %s at %s: %s", who, at, r.AnswerText())
+	case TimedOut:
+		if r.Outcome == TakeDefault {
+			return fmt.Sprintf("timed out at %s, nobody answered; the default was taken: %s", at, r.AnswerText())
+		}
+		return fmt.Sprintf("timed out at %s, nobody answered", at)
+	default:
+		return fmt.Sprintf("cancelled by %s at %s", who, at)
+	}
+}
+
+// AnswerText returns the values as a person reads them.
+func (r *Resolution) AnswerText() string {
+	if r.Answer != nil {
+		return valueText(r.Answer)
+	}
+	parts := make([]string, 0, len(r.Answers))
+	for _, key := range slices.Sorted(maps.Keys(r.Answers)) {
+		parts = append(parts, key+" = "+valueText(r.Answers[key]))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func valueText(v any) string {
+	if list, ok := asStrings(v); ok {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+// sameAnswers compares what was stored with what was just normalized: JSON
+// turns []string into []any.
+func sameAnswers(stored, given map[string]any) bool {
+	if len(stored) != len(given) {
+		return false
+	}
+	for key, v := range given {
+		was, ok := stored[key]
+		if !ok {
+			return false
+		}
+		if list, isList := asStrings(was); isList {
+			was = list
+		}
+		if !reflect.DeepEqual(was, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// vote counts one person's vote. Votes of one person count once, whatever
+// channel they used.
+func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
+	value, _ := r.Answers[q.Items[0].Key].(string)
+	for _, v := range q.Votes {
+		if v.By.ID != r.AnsweredBy.ID {
+			continue
+		}
+		if v.Value == value {
+			return SettledBefore, nil
+		}
+		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
+			WithHint("cancel and ask again to vote anew")
+	}
+	q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, At: now})
+	approvals, rejections := q.count()
+	needed := 1
+	if q.Approvals.Reject == "majority" {
+		needed = q.Approvals.Required/2 + 1
+	}
+	switch {
+	case rejections >= needed:
+		r.Answers = map[string]any{q.Items[0].Key: Reject}
+	case approvals >= q.Approvals.Required:
+		r.Answers = map[string]any{q.Items[0].Key: Approve}
+	default:
+		return SettledVote, nil
+	}
+	q.close(r)
+	return SettledNow, nil
+}
+
+func (q *Question) count() (approvals, rejections int) {
+	for _, v := range q.Votes {
+		if v.Value == Approve {
+			approvals++
+		} else {
+			rejections++
+		}
+	}
+	return approvals, rejections
+}
+
+func (q *Question) voted(c Caller, answers map[string]any) bool {
+	return slices.ContainsFunc(q.Votes, func(v Vote) bool {
+		return v.By.ID == c.MemberID && v.Value == answers[q.Items[0].Key]
+	})
+}

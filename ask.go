@@ -1,0 +1,445 @@
+package fermata
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Ask is a request to ask people something. It has three forms: items; the
+// short form of one item (question, response_type, options, default); and the
+// questions array that AskUserQuestion sends, taken as it is.
+type Ask struct {
+	Type    QuestionType     `json:"type,omitempty" enum:"blocking,non_blocking,approval,error_recovery" doc:"default blocking"`
+	Title   string           `json:"title,omitempty" maxLength:"120"`
+	Body    string           `json:"body,omitempty" maxLength:"262144" doc:"Markdown"`
+	Items   []Item           `json:"items,omitempty" maxItems:"20"`
+	Context *QuestionContext `json:"context,omitempty"`
+
+	Question     string       `json:"question,omitempty" maxLength:"4000" doc:"the short form: the prompt of the one item"`
+	ResponseType ResponseType `json:"response_type,omitempty" enum:"text,choice,multi_choice,boolean,approval,number,date"`
+	Options      []Option     `json:"options,omitempty"`
+	Other        bool         `json:"other,omitempty"`
+	// Default is the default of the one item, or of several by their keys.
+	Default any `json:"default,omitempty"`
+
+	Questions []UserQuestion `json:"questions,omitempty" maxItems:"4" doc:"the input of AskUserQuestion"`
+
+	Action     json.RawMessage   `json:"action,omitempty" doc:"of an approval: exactly what will run"`
+	Assignees  []string          `json:"assignees,omitempty" maxItems:"50"`
+	Approvals  *Quorum           `json:"approvals,omitempty"`
+	Timeout    Timeout           `json:"timeout,omitempty" doc:"90s, 30m, 36h, 3d or never"`
+	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
+	Escalation []EscalationLevel `json:"escalation,omitempty" maxItems:"10"`
+	// AllowDangerDefault lets the default pick an option marked as dangerous.
+	AllowDangerDefault bool              `json:"allow_danger_default,omitempty"`
+	Priority           *int              `json:"priority,omitempty" minimum:"0" maximum:"4"`
+	Confidence         *int              `json:"confidence,omitempty" minimum:"0" maximum:"100"`
+	Risk               Risk              `json:"risk,omitempty" enum:"low,medium,high,critical"`
+	IdempotencyKey     string            `json:"idempotency_key,omitempty" maxLength:"200"`
+	DedupeKey          string            `json:"dedupe_key,omitempty" maxLength:"200"`
+	State              json.RawMessage   `json:"state,omitempty"`
+	Metadata           map[string]string `json:"metadata,omitempty"`
+}
+
+// UserQuestion is one question as AskUserQuestion writes it.
+type UserQuestion struct {
+	Question    string       `json:"question" minLength:"1" maxLength:"4000"`
+	Header      string       `json:"header,omitempty" maxLength:"80"`
+	Options     []UserOption `json:"options,omitempty"`
+	MultiSelect bool         `json:"multiSelect,omitempty"`
+}
+
+// UserOption is an option as AskUserQuestion writes it.
+type UserOption struct {
+	Label       string `json:"label" minLength:"1" maxLength:"200"`
+	Description string `json:"description,omitempty" maxLength:"2000"`
+	Preview     string `json:"preview,omitempty" maxLength:"20000"`
+}
+
+// Fingerprint returns a digest of the request, by which a repeated idempotency
+// key with another request is told from a retry.
+func (a Ask) Fingerprint() string { return Digest(a) }
+
+// Digest returns a digest of the JSON form of v.
+func Digest(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		data = []byte(err.Error())
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// Open returns the question that the request opens on the task at the instant
+// now, or everything that is wrong with it. The policy bounds it; who may
+// answer is checked by [Question.CheckQuorum].
+func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Question, error) {
+	var ps problems
+	q := &Question{
+		ID: id, WorkspaceID: t.WorkspaceID, TaskID: t.ID, Project: t.Project,
+		Type: a.Type, Status: Pending, Title: a.Title, Body: a.Body, Context: a.Context,
+		Assignees: a.Assignees, Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
+		Escalation: a.Escalation, Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
+		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, State: a.State, Metadata: a.Metadata,
+		AskCount: 1, AskedBy: by, CreatedAt: now, Fingerprint: a.Fingerprint(),
+	}
+	if q.Type == "" {
+		q.Type = Blocking
+		if a.ResponseType == ResponseApproval || len(a.Action) > 0 {
+			q.Type = Approval
+		}
+	}
+	if a.Priority != nil {
+		ps.between("priority", *a.Priority, 0, LowestPriority)
+		q.Priority = *a.Priority
+	}
+	a.checkTexts(&ps)
+	q.Items = a.items(&ps, q.Type)
+	if q.Title == "" && len(q.Items) > 0 {
+		q.Title = firstLine(q.Items[0].Prompt, MaxTitle)
+	}
+	a.checkAction(&ps, q)
+	a.checkQuorum(&ps, q)
+	if len(ps) > 0 {
+		return nil, Invalid(ps...)
+	}
+	if err := a.setDeadline(q, p, now); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+func (a Ask) checkTexts(ps *problems) {
+	ps.text("title", a.Title, 0, MaxTitle)
+	ps.text("body", a.Body, 0, MaxBody)
+	ps.text("idempotency_key", a.IdempotencyKey, 0, 200)
+	ps.text("dedupe_key", a.DedupeKey, 0, 200)
+	types := make([]string, 0, len(QuestionTypes))
+	for _, t := range QuestionTypes {
+		types = append(types, string(t))
+	}
+	ps.oneOf("type", string(a.Type), types)
+	ps.oneOf("risk", string(a.Risk), risks)
+	if a.Confidence != nil {
+		ps.between("confidence", *a.Confidence, 0, 100)
+	}
+	for i, name := range a.Assignees {
+		ps.text(fmt.Sprintf("assignees[%d]", i), name, 1, 100)
+	}
+	if a.Context != nil && a.Context.Preview != nil {
+		ps.oneOf("context.preview.kind", a.Context.Preview.Kind, []string{"diff", "command", "table", "json", "text"})
+	}
+}
+
+// items brings the three forms of a request into one.
+func (a Ask) items(ps *problems, typ QuestionType) []Item {
+	forms := 0
+	for _, used := range []bool{len(a.Items) > 0, a.Question != "", len(a.Questions) > 0} {
+		if used {
+			forms++
+		}
+	}
+	if forms > 1 {
+		ps.add("items", "give either items, or question, or questions")
+		return nil
+	}
+	if len(a.Items) > MaxItems {
+		ps.add("items", "has %d items, may have at most %d", len(a.Items), MaxItems)
+		return nil
+	}
+	items, path := slices.Clone(a.Items), "items[%d]"
+	switch {
+	case len(a.Questions) > 0:
+		items = fromUserQuestions(a.Questions)
+		path = "questions[%d]"
+	case len(items) == 0:
+		prompt := a.Question
+		if prompt == "" {
+			prompt = a.Title
+		}
+		if strings.TrimSpace(prompt) == "" {
+			ps.add("question", "must not be empty: say what you ask")
+			return nil
+		}
+		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options, Other: a.Other}}
+	case a.ResponseType != "" || len(a.Options) > 0 || a.Other:
+		ps.add("items", "response_type, options and other belong into the items here")
+	}
+	fillItems(items, typ)
+	a.spreadDefault(ps, items)
+	checkItems(ps, items, path, typ)
+	return items
+}
+
+func fromUserQuestions(questions []UserQuestion) []Item {
+	items := make([]Item, 0, len(questions))
+	for _, uq := range questions {
+		it := Item{Prompt: uq.Question, Header: uq.Header, ResponseType: ResponseChoice, Other: true}
+		if uq.MultiSelect {
+			it.ResponseType = ResponseMultiChoice
+		}
+		for _, o := range uq.Options {
+			it.Options = append(it.Options, Option{Value: o.Label, Description: o.Description})
+		}
+		if len(it.Options) == 0 {
+			it.ResponseType, it.Other = ResponseText, false
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+// fillItems gives every item the key and the response type that it leaves out.
+func fillItems(items []Item, typ QuestionType) {
+	for i := range items {
+		it := &items[i]
+		if it.Key == "" {
+			it.Key = "answer"
+			if len(items) > 1 {
+				it.Key = fmt.Sprintf("q%d", i+1)
+			}
+		}
+		switch {
+		case it.ResponseType != "":
+		case typ == Approval:
+			it.ResponseType = ResponseApproval
+		case len(it.Options) > 0:
+			it.ResponseType = ResponseChoice
+		default:
+			it.ResponseType = ResponseText
+		}
+	}
+}
+
+func (a Ask) spreadDefault(ps *problems, items []Item) {
+	if a.Default == nil {
+		return
+	}
+	if len(items) == 1 {
+		if items[0].Default != nil {
+			ps.add("default", "is given twice: for the question and for its item")
+		}
+		items[0].Default = a.Default
+		return
+	}
+	byKey, ok := a.Default.(map[string]any)
+	if !ok {
+		ps.add("default", "must be an object with a value for each item's key")
+		return
+	}
+	for key, value := range byKey {
+		i := slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
+		if i < 0 {
+			ps.add("default."+key, "names no item")
+			continue
+		}
+		items[i].Default = value
+	}
+}
+
+func checkItems(ps *problems, items []Item, path string, typ QuestionType) {
+	seen := map[string]bool{}
+	for i := range items {
+		at := fmt.Sprintf(path, i)
+		items[i].check(ps, at)
+		if seen[items[i].Key] {
+			ps.add(at+".key", "%q stands twice", items[i].Key)
+		}
+		seen[items[i].Key] = true
+	}
+	if typ == Approval && (len(items) != 1 || items[0].ResponseType != ResponseApproval) {
+		ps.add("items", "an approval has one item, of response type approval")
+	}
+	if typ != Approval && slices.ContainsFunc(items, func(it Item) bool { return it.ResponseType == ResponseApproval }) {
+		ps.add("items", "the response type approval belongs to a question of type approval")
+	}
+}
+
+// checkAction freezes the bytes of what will run.
+func (a Ask) checkAction(ps *problems, q *Question) {
+	if len(a.Action) == 0 {
+		return
+	}
+	if q.Type != Approval {
+		ps.add("action", "belongs to a question of type approval")
+		return
+	}
+	q.Action = slices.Clone(a.Action)
+	q.ActionHash = HashAction(q.Action)
+	if q.Risk == "" {
+		q.Risk = RiskMedium
+	}
+}
+
+// HashAction returns the hash by which an answer names the action it saw.
+func HashAction(action []byte) string {
+	sum := sha256.Sum256(action)
+	return hex.EncodeToString(sum[:])
+}
+
+func (a Ask) checkQuorum(ps *problems, q *Question) {
+	if q.Risk == "" {
+		q.Risk = RiskLow
+	}
+	if a.Approvals == nil {
+		return
+	}
+	if q.Type != Approval {
+		ps.add("approvals", "belongs to a question of type approval")
+		return
+	}
+	quorum := *a.Approvals
+	if quorum.Required == 0 {
+		quorum.Required = 1
+	}
+	if quorum.Reject == "" {
+		quorum.Reject = "first"
+	}
+	ps.between("approvals.required", quorum.Required, 1, 50)
+	ps.oneOf("approvals.reject", quorum.Reject, []string{"first", "majority"})
+	q.Approvals = &quorum
+}
+
+// setDeadline fixes the instant at which time decides, and what it decides.
+func (a Ask) setDeadline(q *Question, p Policy, now time.Time) error {
+	if q.Timeout == "" {
+		q.Timeout = q.Type.DefaultTimeout()
+		if p.DefaultTimeout[q.Type] != "" {
+			q.Timeout = p.DefaultTimeout[q.Type]
+		}
+	}
+	_, hasDefault := q.Defaults()
+	if q.Type == NonBlocking && !hasDefault {
+		return Invalid(Problem{Field: "default", Message: "a non_blocking question needs a default: the task goes on with it"})
+	}
+	if err := p.CheckTimeout("timeout", q.Timeout); err != nil {
+		return err
+	}
+	if q.Timeout != Never {
+		d, err := q.Timeout.Duration()
+		if err != nil {
+			return err
+		}
+		deadline := now.Add(d)
+		q.Deadline = &deadline
+	}
+	if q.OnTimeout == "" {
+		q.OnTimeout = FailTask
+		switch {
+		case len(q.Escalation) > 0:
+			q.OnTimeout = Escalate
+		case q.Type != Approval && hasDefault:
+			q.OnTimeout = TakeDefault
+		}
+	}
+	if err := q.checkEscalation(p); err != nil {
+		return err
+	}
+	return a.checkDefaultOnTimeout(q)
+}
+
+// checkDefaultOnTimeout refuses a deadline that would take a default that is
+// not there, or one that must not be taken in silence.
+func (a Ask) checkDefaultOnTimeout(q *Question) error {
+	takes := q.OnTimeout == TakeDefault
+	for _, level := range q.Escalation {
+		takes = takes || level.OnTimeout == TakeDefault
+	}
+	if !takes {
+		return nil
+	}
+	answers, ok := q.Defaults()
+	if !ok {
+		return Invalid(Problem{Field: "default", Message: "on_timeout is default, but there is no default for every required item"})
+	}
+	approves := q.Type == Approval && answers[q.Items[0].Key] == Approve
+	if (approves || q.picksDanger(answers)) && !a.AllowDangerDefault {
+		what := "the default picks an option marked as dangerous"
+		if approves {
+			what = "silence would approve"
+		}
+		return (&Error{
+			Code: CodePolicyViolation, Message: what + " at the deadline",
+			Problems: []Problem{{Field: "default", Message: what}},
+		}).WithHint("choose another default or on_timeout, or set allow_danger_default if you mean it")
+	}
+	return nil
+}
+
+func (q *Question) checkEscalation(p Policy) error {
+	var ps problems
+	last := len(q.Escalation) - 1
+	if q.OnTimeout == Escalate && last < 0 {
+		ps.add("escalation", "on_timeout is escalate, but there is no level to escalate to")
+	}
+	if q.OnTimeout != Escalate && last >= 0 {
+		ps.add("on_timeout", "must be escalate where there are escalation levels")
+	}
+	for i := range q.Escalation {
+		level, at := &q.Escalation[i], fmt.Sprintf("escalation[%d]", i)
+		if level.OnTimeout == "" && i < last {
+			level.OnTimeout = Escalate
+		}
+		switch {
+		case i < last && level.OnTimeout != Escalate:
+			ps.add(at+".on_timeout", "must be escalate where another level follows")
+		case i == last && (level.OnTimeout == "" || level.OnTimeout == Escalate):
+			ps.add(at+".on_timeout", "the last level must say default, skip or fail")
+		}
+		if level.Timeout == Never || level.Timeout == "" {
+			ps.add(at+".timeout", "must be a duration: a chain of escalation ends")
+			continue
+		}
+		if err := p.CheckTimeout(at+".timeout", level.Timeout); err != nil {
+			return err
+		}
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// CheckQuorum refuses a question that can never get the approvals it needs.
+// The members are all of the workspace's.
+func (q *Question) CheckQuorum(members []Member) error {
+	if q.Approvals == nil || q.Approvals.Required < 2 {
+		return nil
+	}
+	eligible := 0
+	for _, m := range members {
+		c := Caller{Kind: ActorHuman, MemberID: m.ID, Name: m.Handle, Role: m.Role, Groups: m.Groups, Scopes: []Scope{ScopeAnswer}}
+		if q.MayAnswer(c) == nil {
+			eligible++
+		}
+	}
+	if eligible < q.Approvals.Required {
+		return Errorf(CodeQuorumUnreachable, "%d approvals are required, but only %d people may answer", q.Approvals.Required, eligible).
+			WithHint("name more assignees, or require fewer approvals")
+	}
+	return nil
+}
+
+// firstLine cuts a text to its first line and at most n characters.
+func firstLine(s string, n int) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	runes := []rune(strings.TrimSpace(line))
+	if len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return string(runes)
+}
+
+// SameAsking reports whether asking a again is asking q once more: the same
+// dedupe key, or the same action.
+func (q *Question) SameAsking(a Ask) bool {
+	if a.DedupeKey != "" || q.DedupeKey != "" {
+		return a.DedupeKey == q.DedupeKey
+	}
+	return len(a.Action) > 0 && q.ActionHash == HashAction(a.Action)
+}

@@ -1,0 +1,98 @@
+package fermata
+
+import (
+	"fmt"
+	"time"
+)
+
+// Expired is what a deadline did to a question.
+type Expired int
+
+// What a deadline may do.
+const (
+	// ExpiredClosed closed the question as timed out.
+	ExpiredClosed Expired = iota
+	// ExpiredEscalated moved it on to the next level, with a new deadline.
+	ExpiredEscalated
+)
+
+// Expire applies the deadline to a question that is [Question.Due]. A question
+// that was not looked at for long passes through several levels at once.
+func (q *Question) Expire(now time.Time) Expired {
+	action := q.onTimeout()
+	for action == Escalate {
+		level := q.Escalation[q.EscalationLevel]
+		q.EscalationLevel++
+		q.Assignees = append(q.Assignees, level.Assignees...)
+		d, err := level.Timeout.Duration()
+		if err != nil {
+			// The chain was checked when the question opened; a level without
+			// a clock must not hold the question open for ever.
+			action = FailTask
+			break
+		}
+		deadline := q.Deadline.Add(d)
+		q.Deadline = &deadline
+		if now.Before(deadline) {
+			return ExpiredEscalated
+		}
+		action = q.onTimeout()
+	}
+	r := Resolution{Status: TimedOut, DecidedBy: ActorTimeout, At: *q.Deadline, Outcome: action}
+	if action == TakeDefault {
+		r.Answers, _ = q.Defaults()
+	}
+	q.close(r)
+	return ExpiredClosed
+}
+
+// onTimeout returns what happens at the deadline of the level that the
+// question has reached.
+func (q *Question) onTimeout() TimeoutAction {
+	if q.EscalationLevel > 0 {
+		return q.Escalation[q.EscalationLevel-1].OnTimeout
+	}
+	return q.OnTimeout
+}
+
+// Cancel withdraws a pending question. Cancelling one that is cancelled
+// already is fine; any other end is a conflict.
+func (q *Question) Cancel(by Actor, reason string, now time.Time) (bool, error) {
+	switch q.Status {
+	case Cancelled:
+		return false, nil
+	case Pending:
+		q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: named(by), At: now, Comment: reason})
+		return true, nil
+	default:
+		return false, q.ClosedError()
+	}
+}
+
+func named(by Actor) *Actor {
+	if by.ID == "" && by.Name == "" {
+		return nil
+	}
+	return &by
+}
+
+// Extend puts the deadline off by d, counted from now or from the deadline,
+// whichever is later.
+func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
+	if q.Status != Pending {
+		return q.ClosedError()
+	}
+	if q.Deadline == nil {
+		return Errorf(CodeInvalidRequest, "the question has no deadline to put off")
+	}
+	from := *q.Deadline
+	if now.After(from) {
+		from = now
+	}
+	deadline := from.Add(d)
+	if err := p.CheckTimeout("by", Timeout(fmt.Sprintf("%ds", int(deadline.Sub(now).Seconds())))); err != nil {
+		return err
+	}
+	q.Deadline = &deadline
+	return nil
+}

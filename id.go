@@ -1,0 +1,80 @@
+package fermata
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"strings"
+	"time"
+)
+
+// Prefixes of identifiers. An id is a prefix, an underscore and 20 characters:
+// 48 bits of time in milliseconds, then 52 random bits, in Crockford's base 32
+// (lower case), so that ids sort by the time they were made.
+const (
+	PrefixTask     = "task"
+	PrefixQuestion = "q"
+	PrefixRun      = "run"
+	PrefixMessage  = "msg"
+	PrefixResponse = "resp"
+	PrefixToken    = "tok"
+	PrefixMember   = "mem"
+)
+
+const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// idLength is the number of characters behind the prefix.
+const idLength = 20
+
+// NewID returns a new identifier that sorts by now.
+func NewID(prefix string, now time.Time) string {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		// crypto/rand never fails on the systems that Go supports; an id that
+		// is not random must not be handed out.
+		panic("fermata: no random numbers: " + err.Error())
+	}
+	var sb strings.Builder
+	sb.Grow(len(prefix) + 1 + idLength)
+	sb.WriteString(prefix)
+	sb.WriteByte('_')
+	writeBase32(&sb, uint64(now.UnixMilli()), 10)
+	writeBase32(&sb, binary.BigEndian.Uint64(random[:]), 10)
+	return sb.String()
+}
+
+func writeBase32(sb *strings.Builder, v uint64, chars int) {
+	for shift := (chars - 1) * 5; shift >= 0; shift -= 5 {
+		sb.WriteByte(idAlphabet[v>>shift&31])
+	}
+}
+
+// IsID reports whether s is a whole identifier with the given prefix, as
+// opposed to a short ending of one.
+func IsID(prefix, s string) bool {
+	rest, ok := strings.CutPrefix(s, prefix+"_")
+	return ok && len(rest) == idLength && onlyIDCharacters(rest)
+}
+
+// IDSuffix returns the part of s by which an identifier with the given prefix
+// can be found: a short ending such as a person types, with or without the
+// prefix. It reports false when s cannot be the ending of any id.
+func IDSuffix(prefix, s string) (string, bool) {
+	s = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), prefix+"_")
+	if s == "" || len(s) > idLength || !onlyIDCharacters(s) {
+		return "", false
+	}
+	return s, true
+}
+
+func onlyIDCharacters(s string) bool {
+	for _, r := range s {
+		if !strings.ContainsRune(idAlphabet, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// Cut returns t in UTC with the precision that both databases keep:
+// milliseconds.
+func Cut(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

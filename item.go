@@ -1,0 +1,350 @@
+package fermata
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ResponseType is the form in which an item is answered.
+type ResponseType string
+
+// Response types.
+const (
+	ResponseText        ResponseType = "text"
+	ResponseChoice      ResponseType = "choice"
+	ResponseMultiChoice ResponseType = "multi_choice"
+	ResponseBoolean     ResponseType = "boolean"
+	ResponseApproval    ResponseType = "approval"
+	ResponseNumber      ResponseType = "number"
+	ResponseDate        ResponseType = "date"
+)
+
+// ResponseTypes lists every response type.
+var ResponseTypes = []ResponseType{
+	ResponseText, ResponseChoice, ResponseMultiChoice, ResponseBoolean, ResponseApproval, ResponseNumber, ResponseDate,
+}
+
+// Values of an approval.
+const (
+	Approve = "approve"
+	Reject  = "reject"
+)
+
+// Limits of items.
+const (
+	MaxItems   = 20
+	MaxOptions = 200
+	// MaxAnswerText is the length of a text answer in characters when the item
+	// sets no limit of its own.
+	MaxAnswerText = 20_000
+)
+
+// Option is one choice of an item.
+type Option struct {
+	Value       string `json:"value" minLength:"1" maxLength:"200"`
+	Label       string `json:"label,omitempty" maxLength:"200" doc:"what people read; the value when empty"`
+	Description string `json:"description,omitempty" maxLength:"2000"`
+	Recommended bool   `json:"recommended,omitempty"`
+	// Danger marks a choice that no timeout and no rule may take by itself.
+	Danger bool `json:"danger,omitempty"`
+}
+
+// UnmarshalJSON accepts the bare string "x" for {"value": "x"}.
+func (o *Option) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*o = Option{}
+		return json.Unmarshal(data, &o.Value)
+	}
+	type plain Option
+	return json.Unmarshal(data, (*plain)(o))
+}
+
+// Text returns what people read.
+func (o Option) Text() string {
+	if o.Label != "" {
+		return o.Label
+	}
+	return o.Value
+}
+
+// Item is one thing that a question asks.
+type Item struct {
+	Key          string       `json:"key,omitempty" maxLength:"64"`
+	Prompt       string       `json:"prompt" minLength:"1" maxLength:"4000"`
+	Header       string       `json:"header,omitempty" maxLength:"80"`
+	ResponseType ResponseType `json:"response_type,omitempty" enum:"text,choice,multi_choice,boolean,approval,number,date"`
+	Options      []Option     `json:"options,omitempty"`
+	// Other lets people write an answer of their own beside the options.
+	Other bool `json:"other,omitempty"`
+	// Required is true when it is absent.
+	Required *bool `json:"required,omitempty"`
+	Default  any   `json:"default,omitempty"`
+	// Limits: characters of a text, choices of a multi_choice, value of a number.
+	MinLength *int     `json:"min_length,omitempty" minimum:"0"`
+	MaxLength *int     `json:"max_length,omitempty" minimum:"0"`
+	Min       *float64 `json:"min,omitempty"`
+	Max       *float64 `json:"max,omitempty"`
+	Pattern   string   `json:"pattern,omitempty" maxLength:"500" doc:"RE2, matched against a whole text answer"`
+}
+
+// IsRequired reports whether an answer must have a value for the item.
+func (it *Item) IsRequired() bool { return it.Required == nil || *it.Required }
+
+// Option returns the option with the value.
+func (it *Item) Option(value string) (Option, bool) {
+	i := slices.IndexFunc(it.Options, func(o Option) bool { return o.Value == value })
+	if i < 0 {
+		return Option{}, false
+	}
+	return it.Options[i], true
+}
+
+// check reports what is wrong with the item as it was asked. The path is the
+// item's place in the request.
+func (it *Item) check(ps *problems, path string) {
+	ps.text(path+".prompt", it.Prompt, 1, 4000)
+	ps.text(path+".header", it.Header, 0, 80)
+	ps.name(path+".key", it.Key)
+	if !slices.Contains(ResponseTypes, it.ResponseType) {
+		ps.add(path+".response_type", "is %q, must be one of text, choice, multi_choice, boolean, approval, number, date", it.ResponseType)
+		return
+	}
+	it.checkOptions(ps, path)
+	it.checkLimits(ps, path)
+	if len(*ps) == 0 && it.Default != nil {
+		value, err := it.Normalize(it.Default)
+		if err != nil {
+			ps.add(path+".default", "is no valid answer: %s", err)
+		}
+		it.Default = value
+	}
+}
+
+func (it *Item) checkOptions(ps *problems, path string) {
+	choice := it.ResponseType == ResponseChoice || it.ResponseType == ResponseMultiChoice
+	switch {
+	case choice && len(it.Options) == 0:
+		ps.add(path+".options", "must name at least one option")
+	case !choice && len(it.Options) > 0:
+		ps.add(path+".options", "goes with choice and multi_choice only")
+	case len(it.Options) > MaxOptions:
+		ps.add(path+".options", "has %d options, may have at most %d", len(it.Options), MaxOptions)
+	}
+	seen := make(map[string]bool, len(it.Options))
+	for i, o := range it.Options {
+		at := fmt.Sprintf("%s.options[%d]", path, i)
+		ps.text(at+".value", o.Value, 1, 200)
+		ps.text(at+".label", o.Label, 0, 200)
+		ps.text(at+".description", o.Description, 0, 2000)
+		if seen[o.Value] {
+			ps.add(at+".value", "%q stands twice", o.Value)
+		}
+		seen[o.Value] = true
+	}
+}
+
+func (it *Item) checkLimits(ps *problems, path string) {
+	if it.MinLength != nil && it.MaxLength != nil && *it.MinLength > *it.MaxLength {
+		ps.add(path+".min_length", "is above max_length")
+	}
+	if it.Min != nil && it.Max != nil && *it.Min > *it.Max {
+		ps.add(path+".min", "is above max")
+	}
+	if it.Pattern != "" {
+		if _, err := wholePattern(it.Pattern); err != nil {
+			ps.add(path+".pattern", "is no regular expression (RE2): %v", err)
+		}
+	}
+}
+
+// wholePattern compiles a pattern so that it must match the whole text, as the
+// pattern attribute of HTML forms does.
+func wholePattern(pattern string) (*regexp.Regexp, error) {
+	return regexp.Compile(`^(?:` + pattern + `)$`)
+}
+
+// Normalize checks a value against the item and returns it in the one form in
+// which it is stored: string, []string, bool or float64.
+func (it *Item) Normalize(value any) (any, error) {
+	switch it.ResponseType {
+	case ResponseText:
+		return it.normalizeText(value)
+	case ResponseChoice:
+		return it.normalizeChoice(value)
+	case ResponseMultiChoice:
+		return it.normalizeChoices(value)
+	case ResponseBoolean:
+		if b, ok := value.(bool); ok {
+			return b, nil
+		}
+		return nil, Errorf(CodeInvalidRequest, "must be true or false")
+	case ResponseApproval:
+		if value == Approve || value == Reject {
+			return value, nil
+		}
+		return nil, Errorf(CodeInvalidRequest, `must be "approve" or "reject"`)
+	case ResponseNumber:
+		return it.normalizeNumber(value)
+	case ResponseDate:
+		return normalizeDate(value)
+	default:
+		return nil, Errorf(CodeInvalidRequest, "has the unknown response type %q", it.ResponseType)
+	}
+}
+
+func (it *Item) normalizeText(value any) (any, error) {
+	s, ok := value.(string)
+	if !ok {
+		return nil, Errorf(CodeInvalidRequest, "must be a text")
+	}
+	n := utf8.RuneCountInString(s)
+	longest := MaxAnswerText
+	if it.MaxLength != nil {
+		longest = *it.MaxLength
+	}
+	switch {
+	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
+		return nil, Errorf(CodeInvalidRequest, "is not valid UTF-8 text")
+	case strings.TrimSpace(s) == "":
+		return nil, Errorf(CodeInvalidRequest, "must not be empty")
+	case it.MinLength != nil && n < *it.MinLength:
+		return nil, Errorf(CodeInvalidRequest, "has %d characters, needs at least %d", n, *it.MinLength)
+	case n > longest:
+		return nil, Errorf(CodeInvalidRequest, "has %d characters, may have at most %d", n, longest)
+	}
+	if it.Pattern != "" {
+		re, err := wholePattern(it.Pattern)
+		if err != nil {
+			return nil, Internal("compile a stored pattern", err)
+		}
+		if !re.MatchString(s) {
+			return nil, Errorf(CodeInvalidRequest, "does not match the pattern %s", it.Pattern)
+		}
+	}
+	return s, nil
+}
+
+func (it *Item) normalizeChoice(value any) (any, error) {
+	s, ok := value.(string)
+	if !ok {
+		return nil, Errorf(CodeInvalidRequest, "must be one of the options, as a text")
+	}
+	if _, ok := it.Option(s); ok {
+		return s, nil
+	}
+	if it.Other {
+		free := Item{ResponseType: ResponseText, MaxLength: it.MaxLength}
+		return free.normalizeText(value)
+	}
+	return nil, Errorf(CodeInvalidRequest, "%q is not an option; options are %s", s, it.optionList())
+}
+
+func (it *Item) optionList() string {
+	values := make([]string, 0, len(it.Options))
+	for _, o := range it.Options {
+		values = append(values, fmt.Sprintf("%q", o.Value))
+	}
+	return strings.Join(values, ", ")
+}
+
+func (it *Item) normalizeChoices(value any) (any, error) {
+	list, ok := asStrings(value)
+	if !ok {
+		return nil, Errorf(CodeInvalidRequest, "must be a list of options")
+	}
+	chosen := make([]string, 0, len(list))
+	for _, s := range list {
+		v, err := it.normalizeChoice(s)
+		if err != nil {
+			return nil, err
+		}
+		if text := v.(string); !slices.Contains(chosen, text) {
+			chosen = append(chosen, text)
+		}
+	}
+	switch n := float64(len(chosen)); {
+	case it.Min != nil && n < *it.Min:
+		return nil, Errorf(CodeInvalidRequest, "has %d choices, needs at least %v", len(chosen), *it.Min)
+	case it.Max != nil && n > *it.Max:
+		return nil, Errorf(CodeInvalidRequest, "has %d choices, may have at most %v", len(chosen), *it.Max)
+	case it.Min == nil && it.IsRequired() && n == 0:
+		return nil, Errorf(CodeInvalidRequest, "must name at least one option")
+	}
+	return it.inAskedOrder(chosen), nil
+}
+
+// inAskedOrder sorts the choices as the options stand, so that the same picks
+// are the same answer in whatever order they were clicked.
+func (it *Item) inAskedOrder(chosen []string) []string {
+	place := func(v string) int {
+		i := slices.IndexFunc(it.Options, func(o Option) bool { return o.Value == v })
+		if i < 0 {
+			return len(it.Options)
+		}
+		return i
+	}
+	slices.SortStableFunc(chosen, func(a, b string) int { return place(a) - place(b) })
+	return chosen
+}
+
+func asStrings(value any) ([]string, bool) {
+	switch list := value.(type) {
+	case []string:
+		return list, true
+	case []any:
+		out := make([]string, 0, len(list))
+		for _, v := range list {
+			s, ok := v.(string)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, s)
+		}
+		return out, true
+	default:
+		return nil, false
+	}
+}
+
+func (it *Item) normalizeNumber(value any) (any, error) {
+	var n float64
+	switch v := value.(type) {
+	case float64:
+		n = v
+	case int:
+		n = float64(v)
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return nil, Errorf(CodeInvalidRequest, "must be a number")
+		}
+		n = f
+	default:
+		return nil, Errorf(CodeInvalidRequest, "must be a number")
+	}
+	switch {
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		return nil, Errorf(CodeInvalidRequest, "must be a finite number")
+	case it.Min != nil && n < *it.Min:
+		return nil, Errorf(CodeInvalidRequest, "is below %v", *it.Min)
+	case it.Max != nil && n > *it.Max:
+		return nil, Errorf(CodeInvalidRequest, "is above %v", *it.Max)
+	}
+	return n, nil
+}
+
+func normalizeDate(value any) (any, error) {
+	s, ok := value.(string)
+	if ok {
+		if d, err := time.Parse(time.DateOnly, s); err == nil {
+			return d.Format(time.DateOnly), nil
+		}
+	}
+	return nil, Errorf(CodeInvalidRequest, "must be a date such as 2027-01-31")
+}

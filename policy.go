@@ -1,0 +1,126 @@
+package fermata
+
+import (
+	"fmt"
+	"time"
+)
+
+// Policy bounds what agents may ask for in a workspace.
+type Policy struct {
+	// MinTimeout and MaxTimeout bound a question's deadline.
+	MinTimeout Timeout `json:"min_timeout" doc:"default 5m"`
+	MaxTimeout Timeout `json:"max_timeout" doc:"default 24h"`
+	// AllowNever and AllowLonger let a question ask for no deadline, or for
+	// one beyond MaxTimeout. Both are allowed by default.
+	AllowNever  bool `json:"allow_never"`
+	AllowLonger bool `json:"allow_longer"`
+	// AllowShorter lets a question ask for a deadline below MinTimeout.
+	AllowShorter bool `json:"allow_shorter"`
+	// DefaultTimeout replaces the deadlines of spec §4.1 by question type.
+	DefaultTimeout map[QuestionType]Timeout `json:"default_timeout,omitempty"`
+	// AutoConfidence: at or above it the agent's own default is taken. Off when nil.
+	AutoConfidence *int `json:"auto_confidence,omitempty" minimum:"0" maximum:"100"`
+	// AskConfidence: below it the task is skipped for manual work. Off when nil.
+	AskConfidence *int `json:"ask_confidence,omitempty" minimum:"0" maximum:"100"`
+}
+
+// DefaultPolicy is the policy of a new workspace.
+func DefaultPolicy() Policy {
+	return Policy{MinTimeout: "5m", MaxTimeout: "24h", AllowNever: true, AllowLonger: true}
+}
+
+// Check reports what is wrong with the policy.
+func (p Policy) Check() error {
+	var ps problems
+	least, errLeast := p.MinTimeout.Duration()
+	most, errMost := p.MaxTimeout.Duration()
+	if errLeast != nil {
+		ps.add("min_timeout", "%s", errLeast)
+	}
+	if errMost != nil {
+		ps.add("max_timeout", "%s", errMost)
+	}
+	if errLeast == nil && errMost == nil && least > most {
+		ps.add("min_timeout", "is above max_timeout")
+	}
+	for typ, timeout := range p.DefaultTimeout {
+		if _, err := timeout.Duration(); timeout != Never && err != nil {
+			ps.add("default_timeout."+string(typ), "%s", err)
+		}
+	}
+	if p.AutoConfidence != nil && p.AskConfidence != nil && *p.AskConfidence > *p.AutoConfidence {
+		ps.add("ask_confidence", "is above auto_confidence")
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// CheckTimeout refuses a timeout outside the policy. The field names it in the
+// problem.
+func (p Policy) CheckTimeout(field string, t Timeout) error {
+	if t == Never {
+		if p.AllowNever {
+			return nil
+		}
+		return p.violation(field, "the policy allows no question without a deadline")
+	}
+	d, err := t.Duration()
+	if err != nil {
+		return Invalid(Problem{Field: field, Message: err.Error()})
+	}
+	if least, err := p.MinTimeout.Duration(); err == nil && d < least && !p.AllowShorter {
+		return p.violation(field, fmt.Sprintf("%s is below the policy's shortest timeout, %s", t, p.MinTimeout))
+	}
+	if most, err := p.MaxTimeout.Duration(); err == nil && d > most && !p.AllowLonger {
+		return p.violation(field, fmt.Sprintf("%s is above the policy's longest timeout, %s", t, p.MaxTimeout))
+	}
+	if d > 10*365*24*time.Hour {
+		return Invalid(Problem{Field: field, Message: "is longer than ten years"})
+	}
+	return nil
+}
+
+func (p Policy) violation(field, message string) error {
+	return (&Error{
+		Code: CodePolicyViolation, Message: field + ": " + message,
+		Problems: []Problem{{Field: field, Message: message}},
+	}).WithHint("an admin can change the workspace's policy")
+}
+
+// Verdict is what the policy makes of an agent's confidence in its own guess.
+type Verdict int
+
+// Verdicts on a question (spec §4.5).
+const (
+	AskPerson Verdict = iota
+	TakeGuess
+	SkipForPerson
+)
+
+// Judge returns the verdict on a question that is about to open. Approvals
+// and dangerous defaults always go to a person.
+func (p Policy) Judge(q *Question) Verdict {
+	if q.Confidence == nil || q.Type == Approval {
+		return AskPerson
+	}
+	answers, ok := q.Defaults()
+	if q.picksDanger(answers) {
+		return AskPerson
+	}
+	switch {
+	case p.AutoConfidence != nil && *q.Confidence >= *p.AutoConfidence && ok:
+		return TakeGuess
+	case p.AskConfidence != nil && *q.Confidence < *p.AskConfidence && q.Type.Suspends():
+		return SkipForPerson
+	default:
+		return AskPerson
+	}
+}
+
+// AnswerByPolicy closes a question with its own default, in the policy's name.
+func (q *Question) AnswerByPolicy(now time.Time) {
+	answers, _ := q.Defaults()
+	q.close(Resolution{Status: Answered, DecidedBy: ActorPolicy, At: now, Answers: answers})
+}

@@ -1,0 +1,184 @@
+package fermata
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// RunState is where one attempt at a task stands.
+type RunState string
+
+// States of a run.
+const (
+	RunRunning  RunState = "running"
+	RunFinished RunState = "finished"
+	// RunLost is a run whose lease ended: what it says later is refused.
+	RunLost RunState = "lost"
+	// RunReleased is a run whose worker handed the task back unharmed.
+	RunReleased RunState = "released"
+)
+
+// RunStates lists every state.
+var RunStates = []RunState{RunRunning, RunFinished, RunLost, RunReleased}
+
+// Result is what a run came to (spec §3.3).
+type Result string
+
+// Results of a run.
+const (
+	ResultCompleted  Result = "completed"
+	ResultFailed     Result = "failed"
+	ResultBlocked    Result = "blocked"
+	ResultNeedsInput Result = "needs_input"
+)
+
+// Limits of leases.
+const (
+	DefaultLease  = 60 * time.Second
+	ShortestLease = time.Second
+	LongestLease  = time.Hour
+)
+
+// Run is one attempt to execute a task.
+type Run struct {
+	ID          string   `json:"id"`
+	WorkspaceID string   `json:"workspace_id"`
+	TaskID      string   `json:"task_id"`
+	Attempt     int      `json:"attempt" doc:"1 for the task's first run"`
+	State       RunState `json:"state" enum:"running,finished,lost,released"`
+	Worker      string   `json:"worker,omitempty"`
+	Runner      string   `json:"runner,omitempty"`
+	// Token is the fencing token: it grows with every run of the task, and a
+	// call that names an older one is refused with stale_run.
+	Token       int64           `json:"token"`
+	LeaseUntil  time.Time       `json:"lease_until"`
+	ClaimedFrom TaskState       `json:"claimed_from"`
+	Result      Result          `json:"result,omitempty" enum:"completed,failed,blocked,needs_input"`
+	Summary     string          `json:"summary,omitempty"`
+	Details     json.RawMessage `json:"details,omitempty"`
+	QuestionID  string          `json:"question_id,omitempty"`
+	StartedAt   time.Time       `json:"started_at"`
+	EndedAt     *time.Time      `json:"ended_at,omitempty"`
+}
+
+// ClaimRequest says what a worker can do.
+type ClaimRequest struct {
+	Worker   string   `json:"worker" minLength:"1" maxLength:"128"`
+	Runners  []string `json:"runners,omitempty" doc:"what it drives; empty claims tasks that name no runner only"`
+	Projects []string `json:"projects,omitempty" doc:"empty: any"`
+	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
+	// LeaseSeconds is how long the task is the worker's without a heartbeat.
+	LeaseSeconds int `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600" doc:"default 60"`
+	// WaitSeconds is how long the call waits for a task to become claimable.
+	WaitSeconds int `json:"wait_seconds,omitempty" minimum:"0" maximum:"60"`
+}
+
+// Lease returns the length of the lease that the request asks for.
+func (r ClaimRequest) Lease() time.Duration {
+	if r.LeaseSeconds == 0 {
+		return DefaultLease
+	}
+	return min(max(time.Duration(r.LeaseSeconds)*time.Second, ShortestLease), LongestLease)
+}
+
+// Claim is a task in a worker's hands.
+type Claim struct {
+	Task    *Task          `json:"task"`
+	Run     *Run           `json:"run"`
+	Context *ResumeContext `json:"context"`
+}
+
+// Heartbeat extends a lease. The reply carries what reached the task since.
+type Heartbeat struct {
+	Token int64 `json:"token"`
+	// LeaseSeconds is how long the lease runs from now; 0 keeps the default.
+	LeaseSeconds int      `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600"`
+	Session      *Session `json:"session,omitempty"`
+}
+
+// HeartbeatReply tells a running agent what happened meanwhile.
+type HeartbeatReply struct {
+	LeaseUntil time.Time `json:"lease_until"`
+	// Context holds answers and messages that were not handed over before.
+	Context *ResumeContext `json:"context,omitempty"`
+}
+
+// Finish ends a run with a result.
+type Finish struct {
+	Token   int64           `json:"token"`
+	Result  Result          `json:"result" enum:"completed,failed,blocked,needs_input"`
+	Summary string          `json:"summary,omitempty" maxLength:"4096"`
+	Details json.RawMessage `json:"details,omitempty"`
+	// Question is what the task needs to know; for needs_input only, and not
+	// needed when a question of this run is pending already.
+	Question *Ask `json:"question,omitempty"`
+	// BlockedBy names the tasks that a blocked run waits for; empty means the
+	// task's own unfinished children.
+	BlockedBy  []string        `json:"blocked_by,omitempty"`
+	Session    *Session        `json:"session,omitempty"`
+	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
+}
+
+// Check reports what is wrong with the request itself.
+func (f Finish) Check() error {
+	var ps problems
+	ps.oneOf("result", string(f.Result), []string{"completed", "failed", "blocked", "needs_input"})
+	if f.Result == "" {
+		ps.add("result", "must not be empty")
+	}
+	ps.text("summary", f.Summary, 0, 4096)
+	if f.Question != nil && f.Result != ResultNeedsInput {
+		ps.add("question", "goes with the result needs_input only")
+	}
+	if len(f.BlockedBy) > 0 && f.Result != ResultBlocked {
+		ps.add("blocked_by", "goes with the result blocked only")
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// CheckHolder refuses a call on a run that is over or that a newer run has
+// replaced (fencing). It returns [CodeStaleRun].
+func (r *Run) CheckHolder(t *Task, token int64, now time.Time) error {
+	switch {
+	case r.Token != token:
+		return Errorf(CodeStaleRun, "the fencing token %d is not that of run %s", token, r.ID)
+	case r.State != RunRunning || t.RunID != r.ID:
+		return Errorf(CodeStaleRun, "run %s is %s", r.ID, r.State).
+			WithHint("stop: the task went on without this run")
+	case !now.Before(r.LeaseUntil):
+		return Errorf(CodeStaleRun, "the lease of run %s ended at %s", r.ID, r.LeaseUntil.Format(time.RFC3339)).
+			WithHint("send heartbeats more often, or ask for a longer lease")
+	}
+	return nil
+}
+
+// Progress is an update that asks for nothing.
+type Progress struct {
+	Message string  `json:"message" minLength:"1" maxLength:"2000"`
+	Step    string  `json:"step,omitempty" maxLength:"200"`
+	Current float64 `json:"current,omitempty"`
+	Total   float64 `json:"total,omitempty"`
+	// Token is the fencing token, when a run reports.
+	Token int64 `json:"token,omitempty"`
+}
+
+// Check reports what is wrong with the update.
+func (p Progress) Check() error {
+	var ps problems
+	ps.text("message", p.Message, 1, 2000)
+	ps.text("step", p.Step, 0, 200)
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// LogChunk is a piece of a run's output.
+type LogChunk struct {
+	Offset int64     `json:"offset" doc:"of the first byte in the run's log"`
+	Text   string    `json:"text"`
+	At     time.Time `json:"at"`
+}

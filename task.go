@@ -1,0 +1,273 @@
+package fermata
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of tasks.
+const (
+	MaxTitle       = 120
+	MaxTaskTitle   = 200
+	MaxBody        = 256 << 10
+	MaxLabels      = 32
+	MaxDepth       = 32
+	LowestPriority = 4
+	// DefaultPriority is the middle of 0 (highest) to 4.
+	DefaultPriority = 2
+	// DefaultMaxAttempts is how many runs of a task may be lost before it fails.
+	DefaultMaxAttempts = 3
+	DefaultProject     = "default"
+)
+
+// Runners that the server itself knows of. Any other name is a worker's.
+const (
+	// RunnerExternal marks a task that belongs to whoever made it: no worker
+	// claims it, and an answer moves it back to in_progress.
+	RunnerExternal = "external"
+	// RunnerWorkflow marks a task that the workflow engine moves on.
+	RunnerWorkflow = "workflow"
+)
+
+// Task is one unit of agent work (spec §2).
+type Task struct {
+	ID          string    `json:"id"`
+	WorkspaceID string    `json:"workspace_id"`
+	Project     string    `json:"project"`
+	ParentID    string    `json:"parent_id,omitempty"`
+	Title       string    `json:"title"`
+	Body        string    `json:"body,omitempty" doc:"Markdown"`
+	State       TaskState `json:"state" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
+	// Reason says why the task is in its state, when that is not plain: the
+	// code of a failure, or what a person said when it was cancelled.
+	Reason   string   `json:"reason,omitempty"`
+	Priority int      `json:"priority" minimum:"0" maximum:"4"`
+	Size     string   `json:"size,omitempty" enum:"small,medium,large"`
+	Agent    string   `json:"agent,omitempty" doc:"the role it is for: code, design, review …"`
+	Runner   string   `json:"runner,omitempty" doc:"external: no worker claims it"`
+	Labels   []string `json:"labels,omitempty"`
+	// Spec is what the runner needs beyond the text, such as a command line.
+	Spec        json.RawMessage `json:"spec,omitempty"`
+	BlockedBy   []string        `json:"blocked_by,omitempty"`
+	DeferUntil  *time.Time      `json:"defer_until,omitempty"`
+	Attempts    int             `json:"attempts" doc:"runs lost since the task last got on"`
+	MaxAttempts int             `json:"max_attempts"`
+	// RunID is the current run, or the last one.
+	RunID string `json:"run_id,omitempty"`
+	// Session is the agent's conversation, and what resuming it needs.
+	Session *Session `json:"session,omitempty"`
+	// Checkpoint is what the last run saved to go on from.
+	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
+	Summary    string          `json:"summary,omitempty" doc:"what the last run reported"`
+	// PendingQuestionID is the suspending question that is still open.
+	PendingQuestionID string `json:"pending_question_id,omitempty"`
+	// PendingQuestion is filled in where one task is read.
+	PendingQuestion *Question `json:"pending_question,omitempty"`
+	// CanResume reports whether a person may resume the task without an answer.
+	CanResume bool `json:"can_resume"`
+	// EndsWithAnswer makes an external task done as soon as its question is
+	// answered: the thread of a single question from a script.
+	EndsWithAnswer bool `json:"ends_with_answer,omitempty"`
+	// SessionKey joins the questions of one external session in one task.
+	SessionKey string    `json:"session_key,omitempty"`
+	CreatedBy  Actor     `json:"created_by"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+
+	// Unread counts the answers and messages that no run was handed yet.
+	Unread int `json:"unread"`
+	// Version counts the saves of the row; a save names the one it read.
+	Version int64 `json:"-"`
+}
+
+// Session is an agent's own conversation and the prerequisites of resuming it.
+type Session struct {
+	ID       string            `json:"id"`
+	Runner   string            `json:"runner,omitempty"`
+	Dir      string            `json:"dir,omitempty" doc:"working directory"`
+	Mode     string            `json:"mode,omitempty"`
+	Worker   string            `json:"worker,omitempty" doc:"where the working copy is"`
+	Branch   string            `json:"branch,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// NewTask is a request to make a task.
+type NewTask struct {
+	Title          string          `json:"title" minLength:"1" maxLength:"200"`
+	Body           string          `json:"body,omitempty" maxLength:"262144" doc:"Markdown"`
+	Project        string          `json:"project,omitempty" maxLength:"64"`
+	ParentID       string          `json:"parent_id,omitempty"`
+	Priority       *int            `json:"priority,omitempty" minimum:"0" maximum:"4" doc:"0 is the highest; default 2"`
+	Size           string          `json:"size,omitempty" enum:"small,medium,large"`
+	Agent          string          `json:"agent,omitempty" maxLength:"64"`
+	Runner         string          `json:"runner,omitempty" maxLength:"64"`
+	Labels         []string        `json:"labels,omitempty"`
+	Spec           json.RawMessage `json:"spec,omitempty"`
+	BlockedBy      []string        `json:"blocked_by,omitempty"`
+	DeferUntil     *time.Time      `json:"defer_until,omitempty"`
+	MaxAttempts    int             `json:"max_attempts,omitempty" minimum:"0" maximum:"100"`
+	EndsWithAnswer bool            `json:"ends_with_answer,omitempty" doc:"external tasks only: done as soon as its question is answered"`
+	SessionKey     string          `json:"session_key,omitempty" maxLength:"128" doc:"external tasks only: the session whose questions this task holds"`
+}
+
+// TaskPatch changes a task. A nil field stays as it is.
+type TaskPatch struct {
+	Title     *string   `json:"title,omitempty" minLength:"1" maxLength:"200"`
+	Body      *string   `json:"body,omitempty" maxLength:"262144"`
+	Priority  *int      `json:"priority,omitempty" minimum:"0" maximum:"4"`
+	Labels    *[]string `json:"labels,omitempty"`
+	BlockedBy *[]string `json:"blocked_by,omitempty"`
+}
+
+// Sizes a task may have.
+var Sizes = []string{"small", "medium", "large"}
+
+// Create returns the task that the request makes, still without the state that
+// its dependencies may ask for (see [Task.Settle]).
+func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
+	if problems := n.problems(); len(problems) > 0 {
+		return nil, Invalid(problems...)
+	}
+	t := &Task{
+		ID: id, Project: n.Project, ParentID: n.ParentID, Title: n.Title, Body: n.Body,
+		State: TaskOpen, Priority: DefaultPriority, Size: n.Size, Agent: n.Agent, Runner: n.Runner,
+		Labels: n.Labels, Spec: n.Spec, BlockedBy: n.BlockedBy, MaxAttempts: n.MaxAttempts,
+		EndsWithAnswer: n.EndsWithAnswer, SessionKey: n.SessionKey,
+		CreatedBy: by, CreatedAt: now, UpdatedAt: now,
+	}
+	if t.Project == "" {
+		t.Project = DefaultProject
+	}
+	if n.Priority != nil {
+		t.Priority = *n.Priority
+	}
+	if t.MaxAttempts == 0 {
+		t.MaxAttempts = DefaultMaxAttempts
+	}
+	switch {
+	case t.Runner == RunnerExternal:
+		t.State = TaskInProgress
+	case n.DeferUntil != nil && n.DeferUntil.After(now):
+		until := Cut(*n.DeferUntil)
+		t.State, t.DeferUntil = TaskDeferred, &until
+	}
+	return t, nil
+}
+
+func (n NewTask) problems() []Problem {
+	var ps problems
+	ps.text("title", n.Title, 1, MaxTaskTitle)
+	ps.text("body", n.Body, 0, MaxBody)
+	ps.name("project", n.Project)
+	ps.name("agent", n.Agent)
+	ps.name("runner", n.Runner)
+	ps.labels(n.Labels)
+	ps.oneOf("size", n.Size, Sizes)
+	if n.Priority != nil {
+		ps.between("priority", *n.Priority, 0, LowestPriority)
+	}
+	if n.Runner == RunnerExternal && (len(n.BlockedBy) > 0 || n.DeferUntil != nil) {
+		ps.add("runner", "an external task is never claimed, so it can neither be blocked nor deferred")
+	}
+	if n.Runner != RunnerExternal && (n.EndsWithAnswer || n.SessionKey != "") {
+		ps.add("runner", "ends_with_answer and session_key go with the runner external only")
+	}
+	ps.text("session_key", n.SessionKey, 0, 128)
+	return ps
+}
+
+// Apply changes the fields that the patch names.
+func (p TaskPatch) Apply(t *Task, now time.Time) error {
+	var ps problems
+	if p.Title != nil {
+		ps.text("title", *p.Title, 1, MaxTaskTitle)
+		t.Title = *p.Title
+	}
+	if p.Body != nil {
+		ps.text("body", *p.Body, 0, MaxBody)
+		t.Body = *p.Body
+	}
+	if p.Priority != nil {
+		ps.between("priority", *p.Priority, 0, LowestPriority)
+		t.Priority = *p.Priority
+	}
+	if p.Labels != nil {
+		ps.labels(*p.Labels)
+		t.Labels = *p.Labels
+	}
+	if p.BlockedBy != nil {
+		t.BlockedBy = *p.BlockedBy
+	}
+	t.UpdatedAt = now
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// problems collects what is wrong with a request.
+type problems []Problem
+
+func (ps *problems) add(field, format string, args ...any) {
+	*ps = append(*ps, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// text checks a text's encoding and its length in characters.
+func (ps *problems) text(field, s string, shortest, longest int) {
+	switch n := utf8.RuneCountInString(s); {
+	case !utf8.ValidString(s):
+		ps.add(field, "is not valid UTF-8")
+	case strings.ContainsRune(s, 0):
+		ps.add(field, "contains a NUL character")
+	case shortest > 0 && strings.TrimSpace(s) == "":
+		ps.add(field, "must not be empty")
+	case n < shortest:
+		ps.add(field, "has %d characters, needs at least %d", n, shortest)
+	case n > longest:
+		ps.add(field, "has %d characters, may have at most %d", n, longest)
+	}
+}
+
+// name checks a short name that appears in filters and addresses.
+func (ps *problems) name(field, s string) {
+	for _, r := range s {
+		ok := r == '-' || r == '_' || r == '.' || r == '/' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !ok {
+			ps.add(field, "may have letters, digits and - _ . / only")
+			return
+		}
+	}
+	if len(s) > 64 {
+		ps.add(field, "has %d characters, may have at most 64", len(s))
+	}
+}
+
+func (ps *problems) labels(labels []string) {
+	if len(labels) > MaxLabels {
+		ps.add("labels", "has %d labels, may have at most %d", len(labels), MaxLabels)
+	}
+	for i, label := range labels {
+		ps.text(fmt.Sprintf("labels[%d]", i), label, 1, 64)
+	}
+}
+
+func (ps *problems) oneOf(field, s string, allowed []string) {
+	if s == "" {
+		return
+	}
+	for _, a := range allowed {
+		if s == a {
+			return
+		}
+	}
+	ps.add(field, "is %q, must be one of %s", s, strings.Join(allowed, ", "))
+}
+
+func (ps *problems) between(field string, n, least, most int) {
+	if n < least || n > most {
+		ps.add(field, "is %d, must be between %d and %d", n, least, most)
+	}
+}

@@ -1,0 +1,139 @@
+package fermata
+
+import "slices"
+
+// TaskState is where a task stands (spec §3.1).
+type TaskState string
+
+// States of a task.
+const (
+	TaskOpen             TaskState = "open"
+	TaskBlocked          TaskState = "blocked"
+	TaskDeferred         TaskState = "deferred"
+	TaskInProgress       TaskState = "in_progress"
+	TaskAwaitingInput    TaskState = "awaiting_input"
+	TaskAwaitingApproval TaskState = "awaiting_approval"
+	TaskInputReceived    TaskState = "input_received"
+	TaskDone             TaskState = "done"
+	TaskFailed           TaskState = "failed"
+	TaskCancelled        TaskState = "cancelled"
+	TaskSkipped          TaskState = "skipped"
+)
+
+// TaskStates lists every state in the order in which a board shows them.
+var TaskStates = []TaskState{
+	TaskOpen, TaskBlocked, TaskDeferred, TaskInProgress, TaskAwaitingInput, TaskAwaitingApproval,
+	TaskInputReceived, TaskDone, TaskFailed, TaskCancelled, TaskSkipped,
+}
+
+// Ended reports whether no worker and no clock moves the task on any more.
+func (s TaskState) Ended() bool {
+	return s == TaskDone || s == TaskFailed || s == TaskCancelled || s == TaskSkipped
+}
+
+// Suspended reports whether the task needs a person.
+func (s TaskState) Suspended() bool {
+	return s == TaskAwaitingInput || s == TaskAwaitingApproval
+}
+
+// Claimable reports whether a worker may claim the task.
+func (s TaskState) Claimable() bool { return s == TaskOpen || s == TaskInputReceived }
+
+// Arrow is one row of the table of transitions.
+type Arrow struct {
+	From, To TaskState
+	// Why names the occasions, in the words of the API.
+	Why string
+}
+
+// Arrows is the table of transitions. There is no other way for a task to
+// change its state. docs/states.md draws it, and a test compares the two.
+var Arrows = []Arrow{
+	{TaskOpen, TaskInProgress, "claim"},
+	{TaskOpen, TaskBlocked, "blocked_by"},
+	{TaskOpen, TaskDeferred, "defer"},
+	{TaskOpen, TaskInputReceived, "message"},
+	{TaskOpen, TaskAwaitingInput, "ask"},
+	{TaskOpen, TaskAwaitingApproval, "ask"},
+	{TaskOpen, TaskSkipped, "confidence below the policy"},
+	{TaskOpen, TaskCancelled, "cancel"},
+
+	{TaskBlocked, TaskOpen, "dependencies completed, resume"},
+	{TaskBlocked, TaskInputReceived, "dependencies completed with something to hand over"},
+	{TaskBlocked, TaskDeferred, "defer"},
+	{TaskBlocked, TaskCancelled, "cancel"},
+
+	{TaskDeferred, TaskOpen, "defer_until passed, resume, reopen"},
+	{TaskDeferred, TaskInputReceived, "defer_until passed with something to hand over, message"},
+	{TaskDeferred, TaskBlocked, "woken while dependencies are open"},
+	{TaskDeferred, TaskCancelled, "cancel"},
+
+	{TaskInProgress, TaskOpen, "lease ended, handed back"},
+	{TaskInProgress, TaskInputReceived, "lease ended, handed back, answer during the run"},
+	{TaskInProgress, TaskAwaitingInput, "needs_input, ask"},
+	{TaskInProgress, TaskAwaitingApproval, "needs_input, ask"},
+	{TaskInProgress, TaskBlocked, "blocked"},
+	{TaskInProgress, TaskDone, "completed"},
+	{TaskInProgress, TaskFailed, "failed, attempts used up, question timed out"},
+	{TaskInProgress, TaskSkipped, "confidence below the policy, question timed out"},
+	{TaskInProgress, TaskCancelled, "cancel"},
+
+	{TaskAwaitingInput, TaskInputReceived, "answer, message, timeout with default, question cancelled, resume"},
+	{TaskAwaitingInput, TaskInProgress, "the same, for an external task"},
+	{TaskAwaitingInput, TaskAwaitingApproval, "replaced by the next question"},
+	{TaskAwaitingInput, TaskFailed, "question timed out"},
+	{TaskAwaitingInput, TaskSkipped, "question timed out, confidence below the policy"},
+	{TaskAwaitingInput, TaskDone, "completed by whoever it belongs to"},
+	{TaskAwaitingInput, TaskCancelled, "cancel"},
+
+	{TaskAwaitingApproval, TaskInputReceived, "approve, reject, message, question cancelled, resume"},
+	{TaskAwaitingApproval, TaskInProgress, "the same, for an external task"},
+	{TaskAwaitingApproval, TaskAwaitingInput, "replaced by the next question"},
+	{TaskAwaitingApproval, TaskFailed, "question timed out"},
+	{TaskAwaitingApproval, TaskSkipped, "question timed out"},
+	{TaskAwaitingApproval, TaskDone, "completed by whoever it belongs to"},
+	{TaskAwaitingApproval, TaskCancelled, "cancel"},
+
+	{TaskInputReceived, TaskInProgress, "claim"},
+	{TaskInputReceived, TaskAwaitingInput, "run ended with its question still pending"},
+	{TaskInputReceived, TaskAwaitingApproval, "run ended with its question still pending"},
+	{TaskInputReceived, TaskBlocked, "blocked_by"},
+	{TaskInputReceived, TaskDeferred, "defer"},
+	{TaskInputReceived, TaskFailed, "question timed out, attempts used up"},
+	{TaskInputReceived, TaskSkipped, "question timed out"},
+	{TaskInputReceived, TaskCancelled, "cancel"},
+
+	{TaskDone, TaskOpen, "reopen"},
+	{TaskFailed, TaskOpen, "reopen"},
+	{TaskCancelled, TaskOpen, "reopen"},
+	{TaskSkipped, TaskOpen, "reopen"},
+	{TaskDone, TaskInputReceived, "reopen with something to hand over, late answer with restart"},
+	{TaskFailed, TaskInputReceived, "reopen with something to hand over, late answer with restart"},
+	{TaskCancelled, TaskInputReceived, "reopen with something to hand over"},
+	{TaskSkipped, TaskInputReceived, "reopen with something to hand over, late answer with restart"},
+	{TaskDone, TaskInProgress, "reopen of an external task"},
+	{TaskFailed, TaskInProgress, "reopen of an external task, late answer with restart"},
+	{TaskCancelled, TaskInProgress, "reopen of an external task"},
+	{TaskSkipped, TaskInProgress, "reopen of an external task, late answer with restart"},
+}
+
+// CanMove reports whether the table has an arrow from one state to the other.
+func CanMove(from, to TaskState) bool {
+	return slices.ContainsFunc(Arrows, func(a Arrow) bool { return a.From == from && a.To == to })
+}
+
+// Move changes the task's state along an arrow of the table and refuses any
+// other change with [CodeIllegalTransition], naming both states.
+func (t *Task) Move(to TaskState) error {
+	if !CanMove(t.State, to) {
+		return Errorf(CodeIllegalTransition, "a task that is %s cannot become %s", t.State, to)
+	}
+	t.State = to
+	if to != TaskDeferred {
+		t.DeferUntil = nil
+	}
+	if !to.Ended() {
+		t.Reason = ""
+	}
+	return nil
+}

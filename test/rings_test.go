@@ -1,0 +1,208 @@
+package test
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+const module = "github.com/fermata-hq/fermata"
+
+// A room is a folder of packages with one job. A "*" in its folder stands for one element:
+// internal/channel/slack and internal/channel/push are two rooms.
+type room struct {
+	folder string
+	ring   int
+	upTo   int      // may import every room of the rings 0 to this one; none = no room at all
+	also   []string // and these rooms
+	bare   bool     // nothing but the standard library from outside the module
+}
+
+const none = -1
+
+// rooms is the ring table of the architecture, inside out. A new room belongs in here, in the
+// copy in CONTRIBUTING.md and in the one in AGENTS.md.
+var rooms = []room{
+	{folder: ".", ring: 0, upTo: none, bare: true},
+
+	{folder: "internal/store", ring: 1, upTo: 0},
+
+	{folder: "internal/engine", ring: 2, upTo: 1},
+
+	{folder: "internal/access", ring: 3, upTo: 2},
+	{folder: "internal/delivery", ring: 3, upTo: 2},
+	{folder: "internal/workflow", ring: 3, upTo: 2},
+	{folder: "internal/insight", ring: 3, upTo: 2},
+
+	{folder: "internal/channel/*", ring: 3, upTo: 0},
+	{folder: "internal/runner/*", ring: 3, upTo: 0},
+	{folder: "client", ring: 3, upTo: 0},
+
+	{folder: "internal/api", ring: 4, upTo: 3},
+	{folder: "internal/mcpserver", ring: 4, upTo: 3},
+	{folder: "internal/jobs", ring: 4, upTo: 3},
+
+	{folder: "internal/cli", ring: 4, upTo: 0, also: []string{"client", "internal/config"}},
+	{folder: "internal/worker", ring: 4, upTo: 0, also: []string{"client"}},
+	{folder: "internal/config", ring: 4, upTo: 0},
+	{folder: "web", ring: 4, upTo: none, bare: true},
+
+	{folder: "internal/app", ring: 5, upTo: 5},
+	{folder: "cmd/*", ring: 5, upTo: 5},
+	{folder: "examples/*", ring: 5, upTo: 0, also: []string{"client"}},
+
+	testRoom,
+}
+
+// testRoom is where storetest, channeltest, runnertest and the folder test live: it sees
+// everything, and nothing that ships sees it.
+var testRoom = room{folder: "test", ring: 6, upTo: 6}
+
+// A fence keeps packages from outside the module in the rooms that are made for them.
+type fence struct {
+	packages []string // these and what is below them
+	folders  []string
+	why      string
+}
+
+// fences are tried in order; the first that names the package decides.
+var fences = []fence{
+	{
+		packages: []string{
+			"database/sql", "github.com/jackc/pgx", "github.com/pressly/goose", "modernc.org/sqlite",
+			"github.com/riverqueue/river/riverdriver", "github.com/riverqueue/river/rivermigrate",
+		},
+		folders: []string{"internal/store", "internal/jobs", "internal/app", "cmd/*"},
+		why:     "databases and their drivers stay in store, and in jobs and app, which give them to River",
+	},
+	{
+		packages: []string{"github.com/riverqueue/river"},
+		folders:  []string{"internal/store", "internal/engine", "internal/jobs", "internal/app", "cmd/*"},
+		why:      "River stays where jobs are enqueued (engine) and worked (jobs)",
+	},
+}
+
+// A source is a Go file: its path from the root of the module, with slashes, and what it imports.
+type source struct {
+	path    string
+	imports []string
+}
+
+// check returns one line for every import that the table does not allow, and for every file
+// outside the known rooms.
+func check(sources []source) []string {
+	var faults []string
+	for _, s := range sources {
+		from, ok := findRoom(path.Dir(s.path))
+		if !ok {
+			faults = append(faults, fmt.Sprintf("%s: %s is no room; add it to the ring table in test/rings_test.go", s.path, path.Dir(s.path)))
+			continue
+		}
+		for _, imported := range s.imports {
+			if rule := refuse(from, s.path, imported); rule != "" {
+				faults = append(faults, fmt.Sprintf("%s imports %s%s", s.path, strings.TrimPrefix(imported, module+"/"), rule))
+			}
+		}
+	}
+	return faults
+}
+
+// refuse returns the rule that an import breaks, or nothing. Tests import what they need: the
+// rings are about what ships.
+func refuse(from room, file, imported string) string {
+	isTest := strings.HasSuffix(file, "_test.go")
+	if imported != module && !strings.HasPrefix(imported, module+"/") {
+		if isTest || from.ring == testRoom.ring {
+			return ""
+		}
+		return refuseOutside(from, imported)
+	}
+	folder := "."
+	if imported != module {
+		folder = strings.TrimPrefix(imported, module+"/")
+	}
+	to, ok := findRoom(folder)
+	switch {
+	case !ok:
+		return ", which is no room; add it to the ring table in test/rings_test.go"
+	case isTest || from.folder == to.folder || to.ring <= from.upTo || slices.Contains(from.also, to.folder):
+		return ""
+	}
+	return ": " + from.rule()
+}
+
+func refuseOutside(from room, imported string) string {
+	standard, _, _ := strings.Cut(imported, "/")
+	if from.bare && strings.Contains(standard, ".") {
+		return fmt.Sprintf(": %s (ring %d) may import only the standard library", from.name(), from.ring)
+	}
+	for _, f := range fences {
+		below := func(p string) bool { return imported == p || strings.HasPrefix(imported, p+"/") }
+		if !slices.ContainsFunc(f.packages, below) {
+			continue
+		}
+		inside := func(folder string) bool { ok, _ := path.Match(folder, from.folder); return ok }
+		if slices.ContainsFunc(f.folders, inside) {
+			return ""
+		}
+		return ": " + f.why
+	}
+	return ""
+}
+
+// findRoom returns the room that a folder belongs to, with its "*" filled in.
+func findRoom(folder string) (room, bool) {
+	parts := strings.Split(folder, "/")
+	for _, r := range rooms {
+		n := strings.Count(r.folder, "/") + 1
+		if len(parts) < n {
+			continue
+		}
+		name := strings.Join(parts[:n], "/")
+		if ok, err := path.Match(r.folder, name); err != nil || !ok {
+			continue
+		}
+		if isTestRoom(parts) {
+			return testRoom, true
+		}
+		r.folder = name
+		return r, true
+	}
+	return room{}, false
+}
+
+// isTestRoom knows a test room by its name: storetest in store, channeltest in channel.
+func isTestRoom(parts []string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool {
+		of, ok := strings.CutSuffix(p, "test")
+		return ok && slices.Contains(parts, of)
+	})
+}
+
+func (r room) name() string {
+	if r.folder == "." {
+		return "root"
+	}
+	return strings.TrimPrefix(r.folder, "internal/")
+}
+
+func (r room) rule() string {
+	var may []string
+	switch r.upTo {
+	case none:
+		may = []string{"no other room"}
+	case 0:
+		may = []string{"root"}
+	default:
+		may = []string{fmt.Sprintf("rings 0 to %d", r.upTo)}
+	}
+	for _, folder := range r.also {
+		may = append(may, room{folder: folder}.name())
+	}
+	list := may[0]
+	if n := len(may) - 1; n > 0 {
+		list = strings.Join(may[:n], ", ") + " and " + may[n]
+	}
+	return fmt.Sprintf("%s (ring %d) may import %s", r.name(), r.ring, list)
+}
