@@ -115,7 +115,7 @@ func (c Caller) Has(scope Scope) bool {
 	if scope == ScopeRead {
 		return len(c.Scopes) > 0
 	}
-	return slices.Contains(c.Scopes, scope) || slices.Contains(c.Scopes, ScopeAdmin)
+	return slices.Contains(c.Scopes, scope) || c.Kind != ActorAgent && slices.Contains(c.Scopes, ScopeAdmin)
 }
 
 // Member is a person of a workspace.

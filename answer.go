@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -59,7 +61,8 @@ func (q *Question) assigned(c Caller) bool {
 		if role, ok := strings.CutPrefix(a, "role:"); ok {
 			return string(c.Role) == role
 		}
-		return strings.TrimPrefix(a, "member:") == c.Name || a == c.MemberID
+		name := strings.TrimPrefix(a, "member:")
+		return name != "" && (name == c.Name || name == c.MemberID)
 	})
 }
 
@@ -85,11 +88,12 @@ func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
 	if err := q.MayAnswer(c); err != nil {
 		return 0, err
 	}
+	a.Action = withoutNull(a.Action)
 	answers, err := q.normalize(a)
 	if err != nil {
 		return 0, err
 	}
-	if q.Status != Pending {
+	if q.closed() {
 		return q.settleClosed(a, answers, c, now)
 	}
 	if err := q.checkConsent(a, answers); err != nil {
@@ -119,7 +123,7 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 		return nil
 	}
 	approves := answers[q.Items[0].Key] == Approve
-	if q.ActionHash != "" && approves && a.ActionHash != q.ActionHash {
+	if approves && a.ActionHash != q.ActionHash {
 		return (&Error{
 			Code: CodeInvalidRequest, Message: "the answer must name the action that was seen",
 			Problems: []Problem{{Field: "action_hash", Message: "is not the hash of the action that is asked for"}},
@@ -138,6 +142,7 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 func (q *Question) normalize(a Answer) (map[string]any, error) {
 	var ps problems
 	ps.text("comment", a.Comment, 0, MaxAnswerText)
+	ps.text("channel", a.Channel, 0, 40)
 	given, field := a.Answers, "answers."
 	switch {
 	case a.Answer != nil && a.Answers != nil:
@@ -186,7 +191,7 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 	same := func(by Actor, values map[string]any) bool {
 		return by.ID == c.Actor().ID && sameAnswers(values, answers)
 	}
-	if r.Status == Answered && r.AnsweredBy != nil && same(*r.AnsweredBy, r.Answers) {
+	if r.Status == Answered && r.AnsweredBy != nil && same(*r.AnsweredBy, r.Answers) && r.sameEdit(a.Action) {
 		return SettledBefore, nil
 	}
 	if q.voted(c, answers) {
@@ -208,6 +213,15 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 	}
 	r.Late = append(r.Late, Late{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart})
 	return SettledLate, nil
+}
+
+// sameEdit reports whether the answer approves the same action as before:
+// edited to the same bytes, or not edited both times.
+func (r *Resolution) sameEdit(action json.RawMessage) bool {
+	if len(action) == 0 || len(r.Action) == 0 {
+		return len(action) == len(r.Action)
+	}
+	return HashAction(action) == r.ActionHash
 }
 
 // ClosedError is the conflict that names who decided what and when.
@@ -253,7 +267,19 @@ func valueText(v any) string {
 	if list, ok := asStrings(v); ok {
 		return strings.Join(list, ", ")
 	}
+	if n, ok := v.(float64); ok {
+		return numberText(n)
+	}
 	return fmt.Sprint(v)
+}
+
+// numberText writes a number as people do, without an exponent unless it would
+// be very long.
+func numberText(n float64) string {
+	if math.Abs(n) >= 1e21 || n != 0 && math.Abs(n) < 1e-7 {
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
 // sameAnswers compares what was stored with what was just normalized: JSON

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -80,11 +81,12 @@ func Digest(v any) string {
 // answer is checked by [Question.CheckQuorum].
 func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Question, error) {
 	var ps problems
+	a.Action, a.State = withoutNull(a.Action), withoutNull(a.State)
 	q := &Question{
 		ID: id, WorkspaceID: t.WorkspaceID, TaskID: t.ID, Project: t.Project,
 		Type: a.Type, Status: Pending, Title: a.Title, Body: a.Body, Context: a.Context,
-		Assignees: a.Assignees, Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
-		Escalation: a.Escalation, Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
+		Assignees: slices.Clone(a.Assignees), Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
+		Escalation: slices.Clone(a.Escalation), Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
 		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, State: a.State, Metadata: a.Metadata,
 		AskCount: 1, AskedBy: by, CreatedAt: now, Fingerprint: a.Fingerprint(),
 	}
@@ -100,7 +102,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	}
 	a.checkTexts(&ps)
 	q.Items = a.items(&ps, q.Type)
-	if q.Title == "" && len(q.Items) > 0 {
+	if strings.TrimSpace(q.Title) == "" && len(q.Items) > 0 {
 		q.Title = firstLine(q.Items[0].Prompt, MaxTitle)
 	}
 	a.checkAction(&ps, q)
@@ -128,12 +130,46 @@ func (a Ask) checkTexts(ps *problems) {
 	if a.Confidence != nil {
 		ps.between("confidence", *a.Confidence, 0, 100)
 	}
-	for i, name := range a.Assignees {
-		ps.text(fmt.Sprintf("assignees[%d]", i), name, 1, 100)
+	ps.assignees("assignees", a.Assignees)
+	ps.oneOf("on_timeout", string(a.OnTimeout), timeoutActions)
+	if len(a.Escalation) > MaxEscalation {
+		ps.add("escalation", "has %d levels, may have at most %d", len(a.Escalation), MaxEscalation)
 	}
-	if a.Context != nil && a.Context.Preview != nil {
+	for i, level := range a.Escalation {
+		at := fmt.Sprintf("escalation[%d]", i)
+		ps.assignees(at+".assignees", level.Assignees)
+		ps.oneOf(at+".on_timeout", string(level.OnTimeout), timeoutActions)
+	}
+	if len(a.State) > 0 && !json.Valid(a.State) {
+		ps.add("state", "is not valid JSON")
+	}
+	if a.Context == nil {
+		return
+	}
+	ps.text("context.step", a.Context.Step, 0, 500)
+	ps.text("context.error", a.Context.Error, 0, 20_000)
+	if a.Context.Preview != nil {
 		ps.oneOf("context.preview.kind", a.Context.Preview.Kind, []string{"diff", "command", "table", "json", "text"})
+		ps.text("context.preview.text", a.Context.Preview.Text, 0, 200_000)
 	}
+}
+
+func (ps *problems) assignees(field string, names []string) {
+	if len(names) > MaxAssignees {
+		ps.add(field, "has %d names, may have at most %d", len(names), MaxAssignees)
+	}
+	for i, name := range names {
+		ps.text(fmt.Sprintf("%s[%d]", field, i), name, 1, 100)
+	}
+}
+
+// withoutNull takes the JSON null, which clients send for a field that they
+// leave empty, for no value.
+func withoutNull(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
 }
 
 // items brings the three forms of a request into one.
@@ -152,6 +188,11 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 		ps.add("items", "has %d items, may have at most %d", len(a.Items), MaxItems)
 		return nil
 	}
+	if len(a.Questions) > MaxItems {
+		ps.add("questions", "has %d questions, may have at most %d", len(a.Questions), MaxItems)
+		return nil
+	}
+	shortForm := a.ResponseType != "" || len(a.Options) > 0 || a.Other
 	items, path := slices.Clone(a.Items), "items[%d]"
 	switch {
 	case len(a.Questions) > 0:
@@ -167,7 +208,8 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 			return nil
 		}
 		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options, Other: a.Other}}
-	case a.ResponseType != "" || len(a.Options) > 0 || a.Other:
+	}
+	if forms == 1 && a.Question == "" && shortForm {
 		ps.add("items", "response_type, options and other belong into the items here")
 	}
 	fillItems(items, typ)
@@ -232,13 +274,16 @@ func (a Ask) spreadDefault(ps *problems, items []Item) {
 		ps.add("default", "must be an object with a value for each item's key")
 		return
 	}
-	for key, value := range byKey {
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		i := slices.IndexFunc(items, func(it Item) bool { return it.Key == key })
 		if i < 0 {
 			ps.add("default."+key, "names no item")
 			continue
 		}
-		items[i].Default = value
+		if items[i].Default != nil {
+			ps.add("default."+key, "is given twice: for the question and for its item")
+		}
+		items[i].Default = byKey[key]
 	}
 }
 
@@ -255,6 +300,9 @@ func checkItems(ps *problems, items []Item, path string, typ QuestionType) {
 	if typ == Approval && (len(items) != 1 || items[0].ResponseType != ResponseApproval) {
 		ps.add("items", "an approval has one item, of response type approval")
 	}
+	if typ == Approval && len(items) == 1 && !items[0].IsRequired() {
+		ps.add(fmt.Sprintf(path, 0)+".required", "must not be false: an approval is given or refused")
+	}
 	if typ != Approval && slices.ContainsFunc(items, func(it Item) bool { return it.ResponseType == ResponseApproval }) {
 		ps.add("items", "the response type approval belongs to a question of type approval")
 	}
@@ -267,6 +315,10 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 	}
 	if q.Type != Approval {
 		ps.add("action", "belongs to a question of type approval")
+		return
+	}
+	if !json.Valid(a.Action) {
+		ps.add("action", "is not valid JSON")
 		return
 	}
 	q.Action = slices.Clone(a.Action)
@@ -325,7 +377,7 @@ func (a Ask) setDeadline(q *Question, p Policy, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		deadline := now.Add(d)
+		deadline := Cut(now.Add(d))
 		q.Deadline = &deadline
 	}
 	if q.OnTimeout == "" {
@@ -344,9 +396,10 @@ func (a Ask) setDeadline(q *Question, p Policy, now time.Time) error {
 }
 
 // checkDefaultOnTimeout refuses a deadline that would take a default that is
-// not there, or one that must not be taken in silence.
+// not there, or one that must not be taken in silence. A task goes on with the
+// default of a non-blocking question whatever happens at its deadline.
 func (a Ask) checkDefaultOnTimeout(q *Question) error {
-	takes := q.OnTimeout == TakeDefault
+	takes := q.OnTimeout == TakeDefault || q.Type == NonBlocking
 	for _, level := range q.Escalation {
 		takes = takes || level.OnTimeout == TakeDefault
 	}
@@ -441,5 +494,6 @@ func (q *Question) SameAsking(a Ask) bool {
 	if a.DedupeKey != "" || q.DedupeKey != "" {
 		return a.DedupeKey == q.DedupeKey
 	}
-	return len(a.Action) > 0 && q.ActionHash == HashAction(a.Action)
+	action := withoutNull(a.Action)
+	return len(action) > 0 && q.ActionHash == HashAction(action)
 }

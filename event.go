@@ -72,6 +72,9 @@ func (e *Event) Seal(seq int64, prevHash string) {
 	e.Hash = e.hash()
 }
 
+// Rehash sets the event's own hash from its content.
+func (e *Event) Rehash() { e.Hash = e.hash() }
+
 // hash is the SHA-256 of every field, each led by its length, so that no two
 // different events have the same bytes.
 func (e *Event) hash() string {

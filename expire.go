@@ -1,7 +1,7 @@
 package fermata
 
 import (
-	"fmt"
+	"slices"
 	"time"
 )
 
@@ -23,7 +23,10 @@ func (q *Question) Expire(now time.Time) Expired {
 	for action == Escalate {
 		level := q.Escalation[q.EscalationLevel]
 		q.EscalationLevel++
-		q.Assignees = append(q.Assignees, level.Assignees...)
+		if len(q.Assignees) > 0 {
+			// Where anybody may answer, anybody still may: a level adds people.
+			q.Assignees = slices.Concat(q.Assignees, level.Assignees)
+		}
 		d, err := level.Timeout.Duration()
 		if err != nil {
 			// The chain was checked when the question opened; a level without
@@ -31,7 +34,7 @@ func (q *Question) Expire(now time.Time) Expired {
 			action = FailTask
 			break
 		}
-		deadline := q.Deadline.Add(d)
+		deadline := Cut(q.Deadline.Add(d))
 		q.Deadline = &deadline
 		if now.Before(deadline) {
 			return ExpiredEscalated
@@ -82,6 +85,9 @@ func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	if q.Status != Pending {
 		return q.ClosedError()
 	}
+	if d <= 0 {
+		return Invalid(Problem{Field: "by", Message: "must be a positive duration: a deadline is put off, never brought forward"})
+	}
 	if q.Deadline == nil {
 		return Errorf(CodeInvalidRequest, "the question has no deadline to put off")
 	}
@@ -89,8 +95,9 @@ func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	if now.After(from) {
 		from = now
 	}
-	deadline := from.Add(d)
-	if err := p.CheckTimeout("by", Timeout(fmt.Sprintf("%ds", int(deadline.Sub(now).Seconds())))); err != nil {
+	deadline := Cut(from.Add(d))
+	p.AllowShorter = true // the shortest timeout is for asking
+	if err := p.CheckTimeout("by", Timeout(deadline.Sub(now).String())); err != nil {
 		return err
 	}
 	q.Deadline = &deadline

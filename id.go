@@ -8,7 +8,7 @@ import (
 )
 
 // Prefixes of identifiers. An id is a prefix, an underscore and 20 characters:
-// 48 bits of time in milliseconds, then 52 random bits, in Crockford's base 32
+// 50 bits of time in milliseconds, then 50 random bits, in Crockford's base 32
 // (lower case), so that ids sort by the time they were made.
 const (
 	PrefixTask     = "task"

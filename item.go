@@ -36,10 +36,12 @@ const (
 	Reject  = "reject"
 )
 
-// Limits of items.
+// Limits of questions and their items.
 const (
-	MaxItems   = 20
-	MaxOptions = 200
+	MaxItems      = 20
+	MaxOptions    = 200
+	MaxAssignees  = 50
+	MaxEscalation = 10
 	// MaxAnswerText is the length of a text answer in characters when the item
 	// sets no limit of its own.
 	MaxAnswerText = 20_000
@@ -166,6 +168,11 @@ func (it *Item) checkLimits(ps *problems, path string) {
 // wholePattern compiles a pattern so that it must match the whole text, as the
 // pattern attribute of HTML forms does.
 func wholePattern(pattern string) (*regexp.Regexp, error) {
+	// A pattern such as "a)|(?:b" compiles only within the parentheses, and
+	// would get out of them.
+	if _, err := regexp.Compile(pattern); err != nil {
+		return nil, err
+	}
 	return regexp.Compile(`^(?:` + pattern + `)$`)
 }
 
@@ -332,9 +339,9 @@ func (it *Item) normalizeNumber(value any) (any, error) {
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		return nil, Errorf(CodeInvalidRequest, "must be a finite number")
 	case it.Min != nil && n < *it.Min:
-		return nil, Errorf(CodeInvalidRequest, "is below %v", *it.Min)
+		return nil, Errorf(CodeInvalidRequest, "is below %s", numberText(*it.Min))
 	case it.Max != nil && n > *it.Max:
-		return nil, Errorf(CodeInvalidRequest, "is above %v", *it.Max)
+		return nil, Errorf(CodeInvalidRequest, "is above %s", numberText(*it.Max))
 	}
 	return n, nil
 }

@@ -2,6 +2,8 @@ package fermata
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -43,10 +45,20 @@ func (p Policy) Check() error {
 	if errLeast == nil && errMost == nil && least > most {
 		ps.add("min_timeout", "is above max_timeout")
 	}
-	for typ, timeout := range p.DefaultTimeout {
+	for _, typ := range slices.Sorted(maps.Keys(p.DefaultTimeout)) {
+		timeout := p.DefaultTimeout[typ]
+		if !slices.Contains(QuestionTypes, typ) {
+			ps.add("default_timeout."+string(typ), "names no type of question")
+		}
 		if _, err := timeout.Duration(); timeout != Never && err != nil {
 			ps.add("default_timeout."+string(typ), "%s", err)
 		}
+	}
+	if p.AutoConfidence != nil {
+		ps.between("auto_confidence", *p.AutoConfidence, 0, 100)
+	}
+	if p.AskConfidence != nil {
+		ps.between("ask_confidence", *p.AskConfidence, 0, 100)
 	}
 	if p.AutoConfidence != nil && p.AskConfidence != nil && *p.AskConfidence > *p.AutoConfidence {
 		ps.add("ask_confidence", "is above auto_confidence")

@@ -69,6 +69,8 @@ const (
 	Escalate    TimeoutAction = "escalate"
 )
 
+var timeoutActions = []string{string(TakeDefault), string(SkipTask), string(FailTask), string(Escalate)}
+
 // Risk says how much harm a wrong answer can do.
 type Risk string
 

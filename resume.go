@@ -114,6 +114,7 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 		fmt.Fprintf(sb, "After the deadline, at %s, %s answered:\n", stamp(late.At), personName(late.By))
 		writeValues(sb, a.Items, late.Answers)
 		if late.Comment != "" {
+			sb.WriteString("Comment:\n")
 			writeFenced(sb, late.Comment)
 		}
 	}
@@ -138,10 +139,16 @@ func writeValues(sb *strings.Builder, items []Item, answers map[string]any) {
 
 // writeFenced writes text between fences that the text itself cannot close.
 func writeFenced(sb *strings.Builder, text string) {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
+	longest, run := 2, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
 	}
+	fence := strings.Repeat("`", longest+1)
 	fmt.Fprintf(sb, "%s\n%s\n%s\n", fence, text, fence)
 }
 

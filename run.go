@@ -78,7 +78,8 @@ func (r ClaimRequest) Lease() time.Duration {
 	if r.LeaseSeconds == 0 {
 		return DefaultLease
 	}
-	return min(max(time.Duration(r.LeaseSeconds)*time.Second, ShortestLease), LongestLease)
+	longest := int(LongestLease / time.Second)
+	return max(time.Duration(min(r.LeaseSeconds, longest))*time.Second, ShortestLease)
 }
 
 // Claim is a task in a worker's hands.

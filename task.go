@@ -23,6 +23,13 @@ const (
 	DefaultProject     = "default"
 )
 
+// Reasons that the server gives for the end of a task.
+const (
+	ReasonQuestionTimedOut = "question_timed_out"
+	ReasonAttemptsUsedUp   = "attempts_used_up"
+	ReasonLowConfidence    = "confidence_below_policy"
+)
+
 // Runners that the server itself knows of. Any other name is a worker's.
 const (
 	// RunnerExternal marks a task that belongs to whoever made it: no worker
@@ -125,8 +132,8 @@ type TaskPatch struct {
 // Sizes a task may have.
 var Sizes = []string{"small", "medium", "large"}
 
-// Create returns the task that the request makes, still without the state that
-// its dependencies may ask for (see [Task.Settle]).
+// Create returns the task that the request makes. It is not blocked yet, even
+// if it names dependencies: whether they are open is not known here.
 func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
 	if problems := n.problems(); len(problems) > 0 {
 		return nil, Invalid(problems...)
@@ -169,6 +176,7 @@ func (n NewTask) problems() []Problem {
 	if n.Priority != nil {
 		ps.between("priority", *n.Priority, 0, LowestPriority)
 	}
+	ps.between("max_attempts", n.MaxAttempts, 0, 100)
 	if n.Runner == RunnerExternal && (len(n.BlockedBy) > 0 || n.DeferUntil != nil) {
 		ps.add("runner", "an external task is never claimed, so it can neither be blocked nor deferred")
 	}
@@ -270,4 +278,46 @@ func (ps *problems) between(field string, n, least, most int) {
 	if n < least || n > most {
 		ps.add(field, "is %d, must be between %d and %d", n, least, most)
 	}
+}
+
+// SatisfiedBy reports whether the other task no longer blocks this one: it is
+// done or skipped, or it is a child of this one and ended in any way.
+func (t *Task) SatisfiedBy(other *Task) bool {
+	if other.ParentID == t.ID {
+		return other.State.Ended()
+	}
+	return other.State == TaskDone || other.State == TaskSkipped
+}
+
+// AfterQuestion returns the state in which a question that just closed leaves
+// the task, and the reason when that ends it. The question is the task's
+// pending one if mine is true. A task that a worker runs stays where it is: it
+// is told at its next contact.
+func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
+	r := q.Resolution
+	if !mine || t.State == TaskInProgress || !t.State.Suspended() && t.State != TaskInputReceived {
+		return t.State, ""
+	}
+	switch r.Outcome {
+	case FailTask:
+		return TaskFailed, ReasonQuestionTimedOut
+	case SkipTask:
+		return TaskSkipped, ReasonQuestionTimedOut
+	}
+	if t.EndsWithAnswer {
+		if r.Status == Cancelled {
+			return TaskCancelled, "the question was withdrawn"
+		}
+		return TaskDone, ""
+	}
+	if t.State == TaskInputReceived {
+		return t.State, ""
+	}
+	return t.Resumed(), ""
+}
+
+// Resumable reports whether a person may let the task go on without what it
+// waits for.
+func (t *Task) Resumable() bool {
+	return t.State.Suspended() || t.State == TaskBlocked || t.State == TaskDeferred
 }

@@ -38,6 +38,7 @@ var rooms = []room{
 	{folder: "internal/channel/*", ring: 3, upTo: 0},
 	{folder: "internal/runner/*", ring: 3, upTo: 0},
 	{folder: "client", ring: 3, upTo: 0},
+	{folder: "internal/demoagent", ring: 3, upTo: 0},
 
 	{folder: "internal/api", ring: 4, upTo: 3},
 	{folder: "internal/mcpserver", ring: 4, upTo: 3},

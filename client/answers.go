@@ -1,0 +1,54 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// BatchAnswer is one answer of a batch.
+type BatchAnswer struct {
+	QuestionID string `json:"question_id"`
+	fermata.Answer
+}
+
+// BatchResult is what became of one answer of a batch.
+type BatchResult struct {
+	QuestionID string
+	// Status is the HTTP status that the answer alone would have had.
+	Status   int
+	Question *fermata.Question
+	// Err is why the answer was refused; nil when it was taken.
+	Err *fermata.Error
+}
+
+// UnmarshalJSON reads the problem of a refused answer as an error.
+func (r *BatchResult) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		QuestionID string            `json:"question_id"`
+		Status     int               `json:"status"`
+		Question   *fermata.Question `json:"question"`
+		Problem    *problem          `json:"problem"`
+	}
+	if err := json.Unmarshal(data, &wire); err != nil {
+		return err
+	}
+	*r = BatchResult{QuestionID: wire.QuestionID, Status: wire.Status, Question: wire.Question}
+	if wire.Problem != nil {
+		r.Err = wire.Problem.err()
+	}
+	return nil
+}
+
+// Answers answers many questions in one call. Each is taken or refused by
+// itself; the error is about the call as a whole.
+func (c *Client) Answers(ctx context.Context, batch []BatchAnswer) ([]BatchResult, error) {
+	body := struct {
+		Answers []BatchAnswer `json:"answers"`
+	}{batch}
+	reply, err := post[struct {
+		Results []BatchResult `json:"results"`
+	}](ctx, c, path("answers"), body)
+	return reply.Results, err
+}

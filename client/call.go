@@ -1,0 +1,143 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// maxReply bounds what is read of a reply.
+const maxReply = 64 << 20
+
+// errNoContent says that the server replied with nothing where a caller
+// wants to know it.
+var errNoContent = fermata.Errorf(fermata.CodeNotFound, "the server had nothing to reply")
+
+// call is one request to the API, which may take several tries.
+type call struct {
+	method string
+	path   string
+	query  url.Values
+	body   any
+}
+
+// path joins the parts of an address below /v1. An id that could not be one
+// makes the address empty, which is refused before anything is sent.
+func path(parts ...string) string {
+	for _, part := range parts {
+		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+			return ""
+		}
+	}
+	return "/v1/" + strings.Join(parts, "/")
+}
+
+// get reads a resource into T.
+func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {
+	return do[T](ctx, c, call{method: http.MethodGet, path: path, query: query})
+}
+
+// post sends a body and reads the reply into T.
+func post[T any](ctx context.Context, c *Client, path string, body any) (T, error) {
+	return do[T](ctx, c, call{method: http.MethodPost, path: path, body: body})
+}
+
+// do makes the call and decodes the reply into T.
+func do[T any](ctx context.Context, c *Client, k call) (T, error) {
+	var reply T
+	data, err := c.send(ctx, k)
+	if err != nil {
+		return reply, err
+	}
+	if err := json.Unmarshal(data, &reply); err != nil {
+		return reply, fermata.Errorf(fermata.CodeInternal, "read the reply of %s: %w", c.base.Host, err).
+			WithHint("is the address that of a Fermata server?")
+	}
+	return reply, nil
+}
+
+// run makes a call whose reply is empty.
+func (c *Client) run(ctx context.Context, k call) error {
+	_, err := c.send(ctx, k)
+	if err == errNoContent { //nolint:errorlint // the very value, not one of its code
+		return nil
+	}
+	return err
+}
+
+// send makes the call and returns the body of the reply, or errNoContent.
+func (c *Client) send(ctx context.Context, k call) ([]byte, error) {
+	if k.path == "" {
+		return nil, fermata.Errorf(fermata.CodeNotFound, "an id has letters, digits, - and _ only, and at least one of them")
+	}
+	var body []byte
+	if k.body != nil {
+		var err error
+		if body, err = json.Marshal(k.body); err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "write the request: %w", err)
+		}
+	}
+	key := ""
+	if k.method == http.MethodPost {
+		key = rand.Text()
+	}
+	return retry(ctx, c, func() ([]byte, error) {
+		req, err := c.request(ctx, k, body)
+		if err != nil {
+			return nil, err
+		}
+		if key != "" {
+			req.Header.Set("Idempotency-Key", key)
+		}
+		return c.try(req)
+	})
+}
+
+// request makes the HTTP request of one try.
+func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Request, error) {
+	address := c.base.String() + k.path
+	if len(k.query) > 0 {
+		address += "?" + k.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "make the request: %w", err)
+	}
+	if k.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.userAgent)
+	return req, nil
+}
+
+// try sends the request once. A body cut off on its way is a broken
+// connection, not a reply.
+func (c *Client) try(req *http.Request) ([]byte, error) {
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(req.Context(), err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
+	switch {
+	case err != nil:
+		return nil, c.unreachable(req.Context(), err)
+	case res.StatusCode >= 300:
+		return nil, c.problem(res, data)
+	case res.StatusCode == http.StatusNoContent:
+		return nil, errNoContent
+	default:
+		return data, nil
+	}
+}

@@ -1,0 +1,86 @@
+package client
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Client calls one server with one token. It is safe for concurrent use.
+type Client struct {
+	base      *url.URL
+	token     string
+	http      *http.Client
+	userAgent string
+	tries     int
+	// shortest is the wait before the second try; each further one doubles it.
+	shortest time.Duration
+	// idle is how long a stream may be silent before it is opened anew.
+	idle time.Duration
+}
+
+// Option changes how a client works.
+type Option func(*Client)
+
+// WithHTTPClient makes the client use another HTTP client. It must have no
+// timeout of its own that is shorter than a long poll (60 seconds).
+func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+
+// WithUserAgent sets the name under which the client appears in access logs.
+func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = name } }
+
+// WithoutRetries makes every call a single try.
+func WithoutRetries() Option { return func(c *Client) { c.tries = 1 } }
+
+// New returns a client of the server at baseURL, such as
+// http://127.0.0.1:7433. The token may be empty where the server runs for one
+// local user.
+func New(baseURL, token string, opts ...Option) (*Client, error) {
+	base, err := url.Parse(strings.TrimRight(strings.TrimSpace(baseURL), "/"))
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no address of a server", baseURL).
+			WithHint("write it like http://127.0.0.1:7433")
+	}
+	token = strings.TrimSpace(token)
+	if token != "" {
+		if err := fermata.CheckSecret(token); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{
+		base: base, token: token, userAgent: "fermata-go", tries: 5,
+		shortest: 100 * time.Millisecond, idle: 90 * time.Second,
+	}
+	for _, opt := range opts {
+		opt(c)
+	}
+	if c.http == nil {
+		c.http = &http.Client{Transport: newTransport()}
+	}
+	return c, nil
+}
+
+// URL returns the address of the server.
+func (c *Client) URL() string { return c.base.String() }
+
+// CloseIdleConnections closes connections that no call uses at present.
+func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
+
+// newTransport keeps enough connections to one host for many waiting calls.
+// Long polls answer within a minute, so a header that takes longer is lost.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          512,
+		MaxIdleConnsPerHost:   256,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: 90 * time.Second,
+	}
+}

@@ -1,0 +1,43 @@
+package client
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// EventQuery narrows a page of events. Empty fields narrow nothing.
+type EventQuery struct {
+	// After is the number of the last event that is known.
+	After  int64
+	TaskID string
+	Types  []fermata.EventType
+	// Limit is the length of the page; 0 leaves it to the server.
+	Limit int
+}
+
+// Events returns a page of events, oldest first, and what After of the next
+// page must be, 0 at the end.
+func (c *Client) Events(ctx context.Context, q EventQuery) ([]*fermata.Event, int64, error) {
+	v := values{}
+	v.number("after", q.After)
+	v.number("limit", int64(q.Limit))
+	v.list("type", texts(q.Types))
+	at := path("events")
+	if q.TaskID != "" {
+		// The events of one task have an address that never streams, and that
+		// takes an ending of the id.
+		at = path("tasks", q.TaskID, "events")
+	}
+	p, err := get[page[*fermata.Event]](ctx, c, at, url.Values(v))
+	if err != nil || p.NextCursor == "" {
+		return p.Items, 0, err
+	}
+	next, err := strconv.ParseInt(p.NextCursor, 10, 64)
+	if err != nil {
+		return nil, 0, fermata.Errorf(fermata.CodeInternal, "the cursor %q is no number of an event", p.NextCursor)
+	}
+	return p.Items, next, nil
+}

@@ -1,0 +1,28 @@
+package client
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// note is the body of a message.
+type note struct {
+	Body string `json:"body"`
+}
+
+// PostMessage writes into a task's thread.
+func (c *Client) PostMessage(ctx context.Context, taskID, body string) (*fermata.Message, error) {
+	return post[*fermata.Message](ctx, c, path("tasks", taskID, "messages"), note{body})
+}
+
+// Messages returns a page of a task's thread and the cursor of the next one,
+// "" at the end. A limit of 0 leaves the length to the server.
+func (c *Client) Messages(ctx context.Context, taskID, cursor string, limit int) ([]*fermata.Message, string, error) {
+	v := values{}
+	v.text("cursor", cursor)
+	v.number("limit", int64(limit))
+	p, err := get[page[*fermata.Message]](ctx, c, path("tasks", taskID, "messages"), url.Values(v))
+	return p.Items, p.NextCursor, err
+}

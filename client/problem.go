@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// problem is an RFC 9457 document as the API writes it.
+type problem struct {
+	Title      string            `json:"title"`
+	Status     int               `json:"status"`
+	Code       fermata.Code      `json:"code"`
+	Detail     string            `json:"detail"`
+	Hint       string            `json:"hint"`
+	Problems   []fermata.Problem `json:"problems"`
+	Question   *fermata.Question `json:"question"`
+	RetryAfter float64           `json:"retry_after"`
+}
+
+// err returns the problem as the error that the server refused with.
+func (p *problem) err() *fermata.Error {
+	message := p.Detail
+	if message == "" {
+		message = p.Title
+	}
+	return &fermata.Error{
+		Code: p.Code, Message: message, Hint: p.Hint, Problems: p.Problems, Question: p.Question,
+		RetryAfter: seconds(p.RetryAfter),
+	}
+}
+
+// problem reads the error out of a reply. A reply that is not the API's own,
+// such as a proxy's, gets the code that its status means.
+func (c *Client) problem(res *http.Response, data []byte) *fermata.Error {
+	var p problem
+	if json.Unmarshal(data, &p) != nil || p.Code == "" {
+		p = problem{Code: codeOfStatus(res.StatusCode), Detail: c.base.Host + " replied " + res.Status}
+		if p.Code == fermata.CodeInternal || p.Code == fermata.CodeNotFound {
+			p.Hint = "is " + c.URL() + " the address of a Fermata server?"
+		}
+	}
+	e := p.err()
+	if after, err := strconv.ParseFloat(res.Header.Get("Retry-After"), 64); err == nil && e.RetryAfter == 0 {
+		e.RetryAfter = seconds(after)
+	}
+	return e
+}
+
+// codeOfStatus reads a status that came without a code.
+func codeOfStatus(status int) fermata.Code {
+	switch status {
+	case http.StatusUnauthorized:
+		return fermata.CodeUnauthenticated
+	case http.StatusForbidden:
+		return fermata.CodeForbidden
+	case http.StatusNotFound:
+		return fermata.CodeNotFound
+	case http.StatusTooManyRequests:
+		return fermata.CodeRateLimited
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return fermata.CodeUnavailable
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return fermata.CodeInvalidRequest
+	default:
+		return fermata.CodeInternal
+	}
+}
+
+// unreachable is the error of a connection that failed. When the caller gave
+// up, the caller's own error is returned instead.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fermata.Errorf(fermata.CodeUnavailable, "cannot reach the server: %w", err).
+		WithHint("is `fermata serve` running at %s?", c.URL())
+}
+
+// seconds turns a number of seconds into a duration, within an hour.
+func seconds(s float64) time.Duration {
+	if math.IsNaN(s) || s <= 0 {
+		return 0
+	}
+	return time.Duration(min(s, 3600) * float64(time.Second))
+}

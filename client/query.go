@@ -1,0 +1,44 @@
+package client
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// page is a list as the API replies with it.
+type page[T any] struct {
+	Items      []T    `json:"items"`
+	NextCursor string `json:"next_cursor"`
+}
+
+// values collects the parameters of a query and leaves empty ones out.
+type values url.Values
+
+func (v values) text(name, s string) {
+	if s != "" {
+		v[name] = []string{s}
+	}
+}
+
+func (v values) list(name string, s []string) { v.text(name, strings.Join(s, ",")) }
+
+func (v values) number(name string, n int64) {
+	if n != 0 {
+		v[name] = []string{strconv.FormatInt(n, 10)}
+	}
+}
+
+func (v values) flag(name string, on bool) {
+	if on {
+		v[name] = []string{"true"}
+	}
+}
+
+func texts[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}

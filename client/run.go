@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// ErrNoTask says that no task became claimable while the call waited.
+var ErrNoTask = errors.New("there is no task to claim")
+
+// Claim takes the next task that the worker can do. When there is none within
+// the request's wait, it returns [ErrNoTask].
+func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error) {
+	claim, err := post[*fermata.Claim](ctx, c, path("claims"), r)
+	if err == errNoContent { //nolint:errorlint // the very value, not one of its code
+		return nil, ErrNoTask
+	}
+	return claim, err
+}
+
+// Heartbeat extends the lease of a run and returns what reached the task.
+func (c *Client) Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+	return post[*fermata.HeartbeatReply](ctx, c, path("runs", runID, "heartbeat"), h)
+}
+
+// AppendLog adds to the output of a run and returns the offset behind it.
+func (c *Client) AppendLog(ctx context.Context, runID string, token int64, text string) (int64, error) {
+	body := struct {
+		Token int64  `json:"token"`
+		Text  string `json:"text"`
+	}{token, text}
+	reply, err := post[struct {
+		Next int64 `json:"next"`
+	}](ctx, c, path("runs", runID, "log"), body)
+	return reply.Next, err
+}
+
+// RunProgress reports on a run.
+func (c *Client) RunProgress(ctx context.Context, runID string, p fermata.Progress) error {
+	return c.run(ctx, call{method: http.MethodPost, path: path("runs", runID, "progress"), body: p})
+}
+
+// Finish ends a run with a result.
+func (c *Client) Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error) {
+	return post[*fermata.Task](ctx, c, path("runs", runID, "finish"), f)
+}
+
+// Release hands the task of a run back unharmed.
+func (c *Client) Release(ctx context.Context, runID string, token int64) (*fermata.Task, error) {
+	body := struct {
+		Token int64 `json:"token"`
+	}{token}
+	return post[*fermata.Task](ctx, c, path("runs", runID, "release"), body)
+}
+
+// Run reads a run.
+func (c *Client) Run(ctx context.Context, id string) (*fermata.Run, error) {
+	return get[*fermata.Run](ctx, c, path("runs", id), nil)
+}
+
+// Runs returns the runs of a task.
+func (c *Client) Runs(ctx context.Context, taskID string) ([]*fermata.Run, error) {
+	p, err := get[page[*fermata.Run]](ctx, c, path("tasks", taskID, "runs"), nil)
+	return p.Items, err
+}
+
+// Log returns the output of a run from an offset on, the offset behind it, and
+// whether the run has ended. It waits up to wait (at most 25 seconds) for
+// output that is not there yet.
+func (c *Client) Log(ctx context.Context, runID string, offset int64, wait time.Duration) ([]fermata.LogChunk, int64, bool, error) {
+	v := values{}
+	v.number("offset", offset)
+	if wait > 0 {
+		v.text("wait", min(wait, longestPoll).String())
+	}
+	reply, err := get[struct {
+		Chunks []fermata.LogChunk `json:"chunks"`
+		Next   int64              `json:"next"`
+		Ended  bool               `json:"ended"`
+	}](ctx, c, path("runs", runID, "log"), url.Values(v))
+	return reply.Chunks, reply.Next, reply.Ended, err
+}

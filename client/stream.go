@@ -1,0 +1,172 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// StreamQuery narrows a stream of events. Empty fields narrow nothing.
+type StreamQuery struct {
+	TaskID string
+	Types  []fermata.EventType
+	// After is the number of the last event that is known; 0 streams only
+	// what happens from now on.
+	After int64
+	// FromStart streams everything from the first event on.
+	FromStart bool
+	// OnReset is called when the server can no longer replay what was missed:
+	// events are lost, and what was built from them must be read afresh.
+	OnReset func()
+	// OnDrop is called when the connection broke, before it is opened again.
+	OnDrop func(error)
+}
+
+// errHandler carries the error of a stream's function through the reader.
+type errHandler struct{ error }
+
+// Stream calls on for every event in order, without gap or repeat, until ctx
+// ends or on returns an error, which it returns. A connection that breaks is
+// opened again for ever; only the first one that cannot be made is an error.
+func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Event) error) error {
+	s := &stream{c: c, q: q, on: on}
+	if q.After > 0 || q.FromStart {
+		s.last = strconv.FormatInt(q.After, 10)
+	}
+	for n := 0; ; {
+		err := s.connect(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if h, ok := errors.AsType[errHandler](err); ok {
+			return h.error
+		}
+		if s.alive {
+			n, s.alive = 0, false
+		}
+		n++
+		wait, again := c.backoff(n, err)
+		if !again || (!s.opened && n >= c.tries) {
+			return err
+		}
+		if s.opened && q.OnDrop != nil {
+			q.OnDrop(err)
+		}
+		if err := sleep(ctx, max(wait, s.retry)); err != nil {
+			return err
+		}
+	}
+}
+
+// stream is one call of Stream over all its connections.
+type stream struct {
+	c  *Client
+	q  StreamQuery
+	on func(*fermata.Event) error
+	// last is the id behind which the next connection goes on.
+	last string
+	// opened says that a connection was made, alive that this one was.
+	opened, alive bool
+	retry         time.Duration
+}
+
+// connect opens one connection and reads it to its end. It never returns nil.
+func (s *stream) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	req, err := s.request(ctx)
+	if err != nil {
+		return err
+	}
+	silent := time.AfterFunc(s.c.idle, func() { cancel(errors.New("the stream is silent")) })
+	defer silent.Stop()
+	res, err := s.c.http.Do(req)
+	if err != nil {
+		return s.broken(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		data, _ := io.ReadAll(io.LimitReader(res.Body, maxReply))
+		return s.c.problem(res, data)
+	}
+	if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
+		return fermata.Errorf(fermata.CodeInternal, "%s sends %q instead of a stream of events", s.c.base.Host, kind).
+			WithHint("is %s the address of a Fermata server?", s.c.URL())
+	}
+	s.opened, s.alive = true, true
+	return s.read(newSSEReader(res.Body, func() { silent.Reset(s.c.idle) }))
+}
+
+func (s *stream) request(ctx context.Context) (*http.Request, error) {
+	v := values{}
+	v.text("task", s.q.TaskID)
+	v.list("type", texts(s.q.Types))
+	v.text("after", s.last)
+	req, err := s.c.request(ctx, call{method: http.MethodGet, path: path("events"), query: url.Values(v)}, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Cache-Control", "no-store")
+	if s.last != "" {
+		req.Header.Set("Last-Event-ID", s.last)
+	}
+	return req, nil
+}
+
+// read hands on every frame of a connection.
+func (s *stream) read(r *sseReader) error {
+	r.id, r.retry = s.last, s.retry
+	for {
+		f, err := r.next()
+		s.retry = r.retry
+		if err != nil {
+			s.last = r.id
+			return s.broken(err)
+		}
+		if f.name == "reset" && r.id == s.last {
+			// What comes next is numbered without regard to what was known.
+			r.id = ""
+		}
+		if err := s.handle(f); err != nil {
+			return err
+		}
+		s.last = r.id
+	}
+}
+
+// handle takes one frame. Names that it does not know are of a newer server.
+func (s *stream) handle(f frame) error {
+	if f.name == "reset" {
+		if s.q.OnReset != nil {
+			s.q.OnReset()
+		}
+		return nil
+	}
+	var e fermata.Event
+	if f.data == "" || json.Unmarshal([]byte(f.data), &e) != nil || e.Seq == 0 {
+		return nil
+	}
+	if last, err := strconv.ParseInt(s.last, 10, 64); err == nil && e.Seq <= last {
+		return nil
+	}
+	if err := s.on(&e); err != nil {
+		return errHandler{err}
+	}
+	return nil
+}
+
+func (s *stream) broken(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return s.c.unreachable(context.Background(), err)
+}

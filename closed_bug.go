@@ -1,0 +1,7 @@
+//go:build bug_settle_closed
+
+package fermata
+
+// closed is wrong on purpose: the race suite must find that a question then
+// has two ends.
+func (q *Question) closed() bool { return false }

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// answerBatch answers many questions in one call.
+type answerBatch struct {
+	Answers []answerPart `json:"answers" minItems:"1" maxItems:"200"`
+}
+
+// answerPart is the answer to one question of a batch.
+type answerPart struct {
+	QuestionID string `json:"question_id" minLength:"1" maxLength:"64"`
+	fermata.Answer
+}
+
+// answerResults tells what each part of a batch came to.
+type answerResults struct {
+	Results []answerResult `json:"results"`
+}
+
+// answerResult is what one part would have got as a call of its own.
+type answerResult struct {
+	QuestionID string            `json:"question_id"`
+	Status     int               `json:"status" doc:"HTTP status of this part"`
+	Question   *fermata.Question `json:"question,omitempty"`
+	Problem    *ProblemDetails   `json:"problem,omitempty"`
+}
+
+func (s *Server) answersRoute() {
+	add(s, operation("POST /answers", "answer-many", "Answer many questions; each part succeeds or fails alone"), s.answers)
+}
+
+// answers answers one question after the other; a part that fails stops none.
+func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[answerBatch]) (*reply[answerResults], error) {
+	results := make([]answerResult, 0, len(in.Body.Answers))
+	for i, part := range in.Body.Answers {
+		r := answerResult{QuestionID: part.QuestionID, Status: 200}
+		q, err := s.Engine.Answer(forPart(ctx, i), c, part.QuestionID, part.Answer)
+		if err != nil {
+			r.Problem = s.problem(ctx, err)
+			r.Status = r.Problem.Status
+		} else {
+			r.Question = q
+		}
+		results = append(results, r)
+	}
+	return replyOf(answerResults{results}, nil)
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type callerKey struct{}
+
+// withCaller hands the caller to the route.
+func withCaller(r *http.Request, c *fermata.Caller) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+}
+
+// callerOf returns who calls. The zero caller has no rights.
+func callerOf(ctx context.Context) fermata.Caller {
+	if c, ok := ctx.Value(callerKey{}).(*fermata.Caller); ok {
+		return *c
+	}
+	return fermata.Caller{}
+}
+
+// caller finds out who calls: by the token, or the local user of a single-user
+// server.
+func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
+	secret, err := bearer(r)
+	if err != nil {
+		return nil, err
+	}
+	if secret == "" {
+		return s.withoutToken(r)
+	}
+	from := remote(r)
+	if !s.limits.mayTry(from, secret) {
+		return nil, limited("too many requests with a wrong token came from this address", s.limits.failedEvery())
+	}
+	c, err := s.Engine.Authenticate(r.Context(), secret)
+	if err != nil {
+		if fermata.CodeOf(err) == fermata.CodeUnauthenticated {
+			s.limits.failed(from, secret)
+		}
+		return nil, err
+	}
+	s.limits.succeeded(secret)
+	return &c, nil
+}
+
+func (s *Server) withoutToken(r *http.Request) (*fermata.Caller, error) {
+	if !s.SingleUser || !isLocal(r) {
+		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed").
+			WithHint("send Authorization: Bearer fmt_…; an admin makes tokens with fermata token create")
+	}
+	c, err := s.Engine.LocalCaller(r.Context())
+	return &c, err
+}
+
+// bearer returns the token of a request, "" when it has none.
+func bearer(r *http.Request) (string, error) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		return "", nil
+	}
+	scheme, secret, ok := strings.Cut(header, " ")
+	if !ok || !strings.EqualFold(scheme, "bearer") || len(r.Header["Authorization"]) > 1 {
+		return "", fermata.Errorf(fermata.CodeUnauthenticated, "the header Authorization must be: Bearer fmt_…")
+	}
+	return strings.TrimSpace(secret), nil
+}

@@ -1,0 +1,64 @@
+package api_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+)
+
+// endless is a body of many spaces that knows how much of it was read.
+type endless struct {
+	left, read int64
+	announced  bool
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := min(int64(len(p)), e.left)
+	if n == 0 {
+		return 0, io.EOF
+	}
+	copy(p, bytes.Repeat([]byte{' '}, int(n)))
+	e.left -= n
+	e.read += n
+	return int(n), nil
+}
+
+// send posts the body as a task. The server may close the connection before
+// all of it is sent, so the reply is what counts.
+func (w *world) send(body *endless) reply {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/v1/tasks", body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if body.announced {
+		req.ContentLength = body.left
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+w.agent)
+	req.Header.Set("Expect", "100-continue")
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: 1 << 40}}
+	w.t.Cleanup(client.CloseIdleConnections)
+	res, err := client.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if limit := int64(4 << 20); body.read > limit {
+		w.t.Errorf("%d bytes were taken", body.read)
+	}
+	return reply{res.StatusCode, res.Header, data}
+}
+
+func TestBodyAtTheLimitIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if r := w.send(&endless{left: 1 << 20, announced: true}); r.status != http.StatusBadRequest {
+		t.Errorf("a body of exactly 1 MiB got %d %s", r.status, r.body)
+	}
+}

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// describe returns the frame of the OpenAPI document. No page of documentation
+// is served: it would load scripts from elsewhere.
+func describe(version string) huma.Config {
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry.RegisterTypeAlias(reflect.TypeFor[fermata.Option](), reflect.TypeFor[anyOption]())
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Fermata", Version: version,
+				Description: "Agents and workflows ask people, stop, and resume with the answer.",
+			},
+			Components: &huma.Components{
+				Schemas: registry,
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "fmt_…"},
+				},
+			},
+		},
+		Formats: formats, DefaultFormat: "application/json", RejectUnknownQueryParameters: true,
+	}
+}
+
+// optionObject is an option in its long form.
+type optionObject fermata.Option
+
+// anyOption stands for fermata.Option in the document: a string or an object.
+type anyOption struct{}
+
+// Schema documents both forms. They are told apart when the body is decoded,
+// which names the field at fault; so nothing is left for the validation here.
+func (anyOption) Schema(r huma.Registry) *huma.Schema {
+	object := r.Schema(reflect.TypeFor[optionObject](), true, "OptionObject")
+	return &huma.Schema{Extensions: map[string]any{
+		"oneOf": []*huma.Schema{{Type: huma.TypeString}, object},
+	}}
+}

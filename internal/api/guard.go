@@ -1,0 +1,101 @@
+package api
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// guard refuses what no caller may send, before anything is read: foreign
+// hosts, cross-origin writes, tokens in addresses, and large bodies.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
+	if s.SingleUser && !isLoopbackHost(r.Host) && !s.hosts[hostname(r.Host)] {
+		// A page that points its own name at this machine (DNS rebinding)
+		// would otherwise act as the local user.
+		return fermata.Errorf(fermata.CodeForbidden, "the server is not addressed by this host name").
+			WithHint("use 127.0.0.1 or localhost, or allow the name in the settings")
+	}
+	if err := s.origin.Check(r); err != nil {
+		return fermata.Errorf(fermata.CodeForbidden, "cross-origin requests are refused")
+	}
+	if err := refuseQueryToken(r.URL.RawQuery); err != nil {
+		return err
+	}
+	if r.ContentLength > s.MaxBody {
+		w.Header().Set("Connection", "close")
+		return tooLarge(s.MaxBody)
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = http.MaxBytesReader(w, r.Body, s.MaxBody)
+	}
+	return nil
+}
+
+func tooLarge(limit int64) error {
+	return withStatus(http.StatusRequestEntityTooLarge,
+		fermata.Errorf(fermata.CodeInvalidRequest, "the body is larger than %d bytes", limit))
+}
+
+// refuseQueryToken refuses a secret in the address, where logs and histories
+// keep it.
+func refuseQueryToken(query string) error {
+	if !strings.Contains(query, "token") && !strings.Contains(query, fermata.TokenPrefix) {
+		return nil
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the query of the address is malformed")
+	}
+	for key, list := range values {
+		for _, value := range list {
+			if key == "token" || key == "access_token" || fermata.CheckSecret(value) == nil {
+				return fermata.Invalid(fermata.Problem{Field: "query", Message: "a token does not belong into the address"}).
+					WithHint("send it as the header Authorization: Bearer …, and revoke this one: addresses are logged")
+			}
+		}
+	}
+	return nil
+}
+
+// isLocal reports whether a request comes from this machine, is addressed to
+// it, and was not passed on by a proxy.
+func isLocal(r *http.Request) bool {
+	for _, header := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip"} {
+		if len(r.Header[header]) > 0 {
+			return false
+		}
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback() && isLoopbackHost(r.Host)
+}
+
+func isLoopbackHost(host string) bool {
+	name := hostname(host)
+	if name == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// hostname cuts the port off a host.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// remote names the address that a request came from, for limits.
+func remote(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return fmt.Sprint("unknown ", r.RemoteAddr)
+	}
+	return host
+}

@@ -1,0 +1,115 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/api"
+)
+
+func singleUser(c *api.Config) { c.SingleUser, c.AllowedHosts = true, []string{"box.lan"} }
+
+// local sends a request to the handler itself, so that the peer can be chosen.
+func (w *world) local(peer, host string, headers ...string) int {
+	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/v1/tasks", strings.NewReader(`{"title":"t"}`))
+	r.RemoteAddr, r.Host = peer, host
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	rec := httptest.NewRecorder()
+	w.api.ServeHTTP(rec, r)
+	return rec.Code
+}
+
+func TestSingleUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, singleUser)
+	tests := []struct {
+		name, peer, host string
+		headers          []string
+		status           int
+	}{
+		{"this machine", "127.0.0.1:9", "127.0.0.1:7433", nil, 201},
+		{"this machine by name", "[::1]:9", "localhost:7433", nil, 201},
+		{"another machine", "192.0.2.1:9", "127.0.0.1:7433", nil, 401},
+		{"rebound name", "127.0.0.1:9", "evil.example:7433", nil, 403},
+		{"allowed name is no loopback", "127.0.0.1:9", "box.lan:7433", nil, 401},
+		{"allowed name with a token", "192.0.2.1:9", "box.lan", []string{"Authorization", "Bearer " + w.agent}, 201},
+		{"behind a proxy", "127.0.0.1:9", "127.0.0.1", []string{"X-Forwarded-For", "192.0.2.1"}, 401},
+		{"foreign page", "127.0.0.1:9", "127.0.0.1:7433", []string{"Origin", "https://evil.example"}, 403},
+		{"foreign page, new browser", "127.0.0.1:9", "127.0.0.1:7433", []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"own page", "127.0.0.1:9", "127.0.0.1:7433", []string{"Sec-Fetch-Site", "same-origin"}, 201},
+		{"wrong token", "127.0.0.1:9", "127.0.0.1:7433", []string{"Authorization", "Bearer nope"}, 401},
+		{"other scheme", "127.0.0.1:9", "127.0.0.1:7433", []string{"Authorization", "Basic eDp5"}, 401},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := w.local(tt.peer, tt.host, tt.headers...); got != tt.status {
+				t.Errorf("got %d, want %d", got, tt.status)
+			}
+		})
+	}
+}
+
+func TestWithoutSingleUserEveryCallNeedsAToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, call := range []string{"GET /v1/tasks", "GET /v1/events", "GET /metrics", "GET /v1/nothing"} {
+		if r := w.call("", call, ""); r.status != http.StatusUnauthorized || r.header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s got %d", call, r.status)
+		}
+	}
+	for _, call := range []string{"GET /healthz", "GET /readyz", "GET /openapi.json"} {
+		if r := w.call("", call, ""); r.status != http.StatusOK {
+			t.Errorf("%s got %d %s", call, r.status, r.body)
+		}
+	}
+}
+
+func TestTokenLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Limits.Token = api.Rate{PerSecond: 0.001, Burst: 2} })
+	tok := w.human
+	for range 2 {
+		w.must(http.StatusOK, tok, "GET /v1/whoami", "", nil)
+	}
+	r := w.call(tok, "GET /v1/whoami", "")
+	p := r.problem(t)
+	if r.status != http.StatusTooManyRequests || p.Code != fermata.CodeRateLimited || r.header.Get("Retry-After") == "" || p.RetryAfter < 1 {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+	w.must(http.StatusOK, w.other, "GET /v1/whoami", "", nil)
+}
+
+func TestAskLimitOfATask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Limits.Ask = api.Rate{PerSecond: 0.001, Burst: 1} })
+	q := w.ask(say)
+	for _, id := range []string{q.TaskID, q.TaskID[len(q.TaskID)-10:]} {
+		r := w.call(w.agent, "POST /v1/tasks/"+id+"/questions", say)
+		if r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
+			t.Errorf("got %d %s", r.status, r.body)
+		}
+	}
+	w.ask(say)
+}
+
+func TestWrongTokensAreLimitedAndRightOnesAreNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: 0.001, Burst: 3} })
+	w.must(http.StatusOK, w.human, "GET /v1/whoami", "", nil)
+	for range 3 {
+		if r := w.call(fermata.NewSecret(), "GET /v1/whoami", ""); r.status != http.StatusUnauthorized {
+			t.Errorf("got %d %s", r.status, r.body)
+		}
+	}
+	if r := w.call(fermata.NewSecret(), "GET /v1/whoami", ""); r.status != http.StatusTooManyRequests {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+	w.must(http.StatusOK, w.human, "GET /v1/whoami", "", nil)
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// ServeHTTP guards, identifies, limits, and hands the request to its route.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	rec := &recorder{ResponseWriter: w}
+	route := s.serve(rec, r)
+	took := time.Since(start)
+	s.metrics.observe(route, rec.code(), took)
+	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
+		s.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
+			slog.String("method", r.Method), slog.String("path", r.URL.Path),
+			slog.Int("status", rec.code()), slog.Duration("took", took))
+	}
+}
+
+// serve answers the request and returns the pattern of its route.
+func (s *Server) serve(w *recorder, r *http.Request) (route string) {
+	route = "panicked"
+	defer func() { s.recovered(w, r, recover()) }()
+	h := w.Header()
+	h["X-Content-Type-Options"] = nosniff
+	h["Cache-Control"] = noStore
+	r, err := s.admit(w, r)
+	if err != nil {
+		s.writeProblem(w, r, err)
+		return "refused"
+	}
+	s.mux.ServeHTTP(w, r)
+	return r.Pattern
+}
+
+var (
+	nosniff = []string{"nosniff"}
+	noStore = []string{"no-store"}
+)
+
+// admit runs everything that stands between the network and a route.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	if err := s.guard(w, r); err != nil {
+		return r, err
+	}
+	if isOpen(r.URL.Path) {
+		return r, nil
+	}
+	c, err := s.caller(r)
+	if err != nil {
+		return r, err
+	}
+	if err := s.limits.perToken(c); err != nil {
+		return r, err
+	}
+	return idempotent(withCaller(r, c), c)
+}
+
+// isOpen reports whether a path needs no caller: it tells nothing of anybody.
+func isOpen(path string) bool {
+	return path == "/healthz" || path == "/readyz" || path == "/openapi.json"
+}
+
+// recovered turns a panic into a problem, and logs it.
+func (s *Server) recovered(w *recorder, r *http.Request, cause any) {
+	switch cause {
+	case nil:
+		return
+	case http.ErrAbortHandler:
+		panic(cause)
+	}
+	err := fermata.Internal("serve "+r.Method+" "+r.URL.Path, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	if w.status != 0 {
+		s.Log.ErrorContext(r.Context(), "a handler panicked within its reply", "error", err)
+		return
+	}
+	s.writeProblem(w, r, err)
+}
+
+// noRoute answers what no route takes: with 405 where another method would do.
+func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := s.mux.Handler(probe); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		s.writeProblem(w, r, fermata.Errorf(fermata.CodeNotFound, "there is nothing at this address").
+			WithHint("the addresses are in /openapi.json"))
+		return
+	}
+	allow := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", allow)
+	s.writeProblem(w, r, withStatus(http.StatusMethodNotAllowed,
+		fermata.Errorf(fermata.CodeInvalidRequest, "this address takes %s", allow)))
+}
+
+// recorder remembers the status of a reply.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader notes the first final status.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write notes the status that a body without one implies.
+func (w *recorder) Write(data []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(data)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *recorder) code() int {
+	if w.status == 0 {
+		return http.StatusOK
+	}
+	return w.status
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+const (
+	idempotencyHeader = "Idempotency-Key"
+	longestKey        = 200
+)
+
+// idempotency is the key of a request and the digest of what it asks for.
+type idempotency struct{ key, fingerprint string }
+
+type idempotencyKey struct{}
+
+// idempotent hands the request's idempotency key to the engine, which replays
+// the first result. The fingerprint covers the caller, the method, the path
+// and the body.
+func idempotent(r *http.Request, c *fermata.Caller) (*http.Request, error) {
+	key := r.Header.Get(idempotencyHeader)
+	if key == "" || r.Method != http.MethodPost {
+		return r, nil
+	}
+	if len(key) > longestKey || !utf8.ValidString(key) {
+		return r, fermata.Invalid(fermata.Problem{
+			Field: idempotencyHeader, Message: fmt.Sprintf("may have at most %d characters", longestKey),
+		})
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return r, unreadable(err)
+	}
+	id := idempotency{key, fingerprint(r, c, body)}
+	ctx := context.WithValue(r.Context(), idempotencyKey{}, id)
+	r = r.WithContext(engine.WithIdempotency(ctx, id.key, id.fingerprint))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return r, nil
+}
+
+func fingerprint(r *http.Request, c *fermata.Caller, body []byte) string {
+	h := sha256.New()
+	for _, part := range []string{c.WorkspaceID, c.TokenID, c.MemberID, r.Method, r.URL.Path} {
+		io.WriteString(h, part)
+		h.Write([]byte{0})
+	}
+	h.Write(body)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// forPart gives each part of a batch a key of its own.
+func forPart(ctx context.Context, part int) context.Context {
+	id, ok := ctx.Value(idempotencyKey{}).(idempotency)
+	if !ok {
+		return ctx
+	}
+	return engine.WithIdempotency(ctx, fmt.Sprintf("%s#%d", id.key, part), id.fingerprint)
+}
+
+// unreadable is the error of a body that could not be read to its end.
+func unreadable(err error) error {
+	var limit *http.MaxBytesError
+	if errors.As(err, &limit) {
+		return tooLarge(limit.Limit)
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "the body ended early")
+}

@@ -1,0 +1,202 @@
+package api
+
+import (
+	"container/list"
+	"hash/maphash"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Rate is a token bucket. A zero Rate takes the default of its field, a
+// negative PerSecond switches the limit off.
+type Rate struct {
+	PerSecond float64
+	Burst     int
+}
+
+// Limits bounds how fast callers may be.
+type Limits struct {
+	// Token bounds all requests of one token; default 5,000/s, burst 10,000.
+	Token Rate
+	// Ask bounds the questions of one task; default 50/s, burst 200.
+	Ask Rate
+	// Failed bounds wrong tokens from one address; default 1/s, burst 20.
+	Failed Rate
+}
+
+// remembered bounds every memory of the limits. What is forgotten begins with
+// a full bucket.
+const remembered = 10_000
+
+// limits holds the buckets.
+type limits struct {
+	rates Limits
+	seed  maphash.Seed
+	token *recent[*rate.Limiter]
+	ask   *recent[*rate.Limiter]
+	wrong *recent[*rate.Limiter]
+	// good holds digests of tokens that were right: a wrong one from the same
+	// address must not lock them out.
+	good *recent[struct{}]
+}
+
+func newLimits(l Limits) limits {
+	fill(&l.Token, Rate{5000, 10_000})
+	fill(&l.Ask, Rate{50, 200})
+	fill(&l.Failed, Rate{1, 20})
+	return limits{
+		rates: l, seed: maphash.MakeSeed(),
+		token: newRecent[*rate.Limiter](remembered), ask: newRecent[*rate.Limiter](remembered),
+		wrong: newRecent[*rate.Limiter](remembered), good: newRecent[struct{}](remembered),
+	}
+}
+
+func fill(r *Rate, preset Rate) {
+	if *r == (Rate{}) {
+		*r = preset
+	}
+}
+
+// bucket returns a full bucket.
+func (r Rate) bucket() *rate.Limiter {
+	if r.PerSecond < 0 {
+		return rate.NewLimiter(rate.Inf, 0)
+	}
+	return rate.NewLimiter(rate.Limit(r.PerSecond), r.Burst)
+}
+
+// perToken takes one request out of the caller's bucket.
+func (l *limits) perToken(c *fermata.Caller) error {
+	key := c.TokenID
+	if key == "" {
+		key = c.MemberID
+	}
+	return take(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
+}
+
+// perTask takes one question out of the task's bucket. An id and its short
+// endings share the bucket.
+func (l *limits) perTask(c fermata.Caller, id string) error {
+	const ending = 8
+	if len(id) > ending {
+		id = id[len(id)-ending:]
+	}
+	return take(l.ask.get(c.WorkspaceID+"/"+id, l.rates.Ask.bucket), "too many questions on this task")
+}
+
+func take(bucket *rate.Limiter, message string) error {
+	r := bucket.Reserve()
+	if !r.OK() {
+		return limited(message, time.Second)
+	}
+	if wait := r.Delay(); wait > 0 {
+		r.Cancel()
+		return limited(message, wait)
+	}
+	return nil
+}
+
+func limited(message string, wait time.Duration) error {
+	e := fermata.Errorf(fermata.CodeRateLimited, "%s", message)
+	e.RetryAfter = wait
+	return e
+}
+
+// mayTry reports whether a token may be looked up: it was right before, or the
+// address has not sent too many wrong ones.
+func (l *limits) mayTry(from, secret string) bool {
+	bucket, ok := l.wrong.peek(from)
+	if !ok || bucket.Tokens() >= 1 {
+		return true
+	}
+	_, known := l.good.peek(l.digest(secret))
+	return known
+}
+
+func (l *limits) failed(from, secret string) {
+	l.good.drop(l.digest(secret))
+	l.wrong.get(from, l.rates.Failed.bucket).Allow()
+}
+
+func (l *limits) succeeded(secret string) {
+	l.good.get(l.digest(secret), func() struct{} { return struct{}{} })
+}
+
+// failedEvery is how long an address waits for its next try.
+func (l *limits) failedEvery() time.Duration {
+	if l.rates.Failed.PerSecond <= 0 {
+		return time.Minute
+	}
+	return time.Duration(float64(time.Second) / l.rates.Failed.PerSecond)
+}
+
+// digest names a secret in memory without keeping it.
+func (l *limits) digest(secret string) string {
+	sum := maphash.String(l.seed, secret)
+	var b [8]byte
+	for i := range b {
+		b[i] = byte(sum >> (8 * i))
+	}
+	return string(b[:])
+}
+
+// recent is a map that forgets what was not used for longest.
+type recent[V any] struct {
+	mu    sync.Mutex
+	most  int
+	items map[string]*list.Element
+	order *list.List
+}
+
+type entry[V any] struct {
+	key   string
+	value V
+}
+
+func newRecent[V any](most int) *recent[V] {
+	return &recent[V]{most: most, items: map[string]*list.Element{}, order: list.New()}
+}
+
+// get returns the value of a key, made when it is not there.
+func (m *recent[V]) get(key string, fresh func() V) V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e, ok := m.items[key]; ok {
+		m.order.MoveToFront(e)
+		return e.Value.(*entry[V]).value
+	}
+	v := fresh()
+	m.items[key] = m.order.PushFront(&entry[V]{key, v})
+	if m.order.Len() > m.most {
+		m.remove(m.order.Back())
+	}
+	return v
+}
+
+// peek returns the value of a key if it is there.
+func (m *recent[V]) peek(key string) (V, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e, ok := m.items[key]; ok {
+		return e.Value.(*entry[V]).value, true
+	}
+	var zero V
+	return zero, false
+}
+
+func (m *recent[V]) drop(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e, ok := m.items[key]; ok {
+		m.remove(e)
+	}
+}
+
+func (m *recent[V]) remove(e *list.Element) {
+	m.order.Remove(e)
+	delete(m.items, e.Value.(*entry[V]).key)
+}

@@ -1,0 +1,262 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+const (
+	// heartbeatEvery is how often a quiet stream shows that it lives.
+	heartbeatEvery = 15 * time.Second
+	// writeWithin is how long a reader may take for what is sent at once.
+	writeWithin = 10 * time.Second
+)
+
+// follow is what a request for events asks for.
+type follow struct {
+	after int64
+	// resumed reports whether after was given.
+	resumed bool
+	task    string
+	types   []string
+	limit   int
+}
+
+// parseFollow reads the parameters of GET /v1/events.
+func parseFollow(r *http.Request) (follow, error) {
+	f := follow{limit: 100}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return f, fermata.Invalid(fermata.Problem{Field: "query", Message: "is malformed"})
+	}
+	for name := range query {
+		if !slices.Contains([]string{"after", "task", "type", "limit"}, name) {
+			return f, fermata.Invalid(fermata.Problem{Field: name, Message: "is no known parameter"})
+		}
+	}
+	field, after := "after", query.Get("after")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		field, after = "Last-Event-ID", last
+	}
+	if after != "" {
+		f.resumed = true
+		if f.after, err = strconv.ParseInt(after, 10, 64); err != nil || f.after < 0 {
+			return f, fermata.Invalid(fermata.Problem{Field: field, Message: "must be the number of an event"})
+		}
+	}
+	if limit := query.Get("limit"); limit != "" {
+		if f.limit, err = strconv.Atoi(limit); err != nil || f.limit < 1 || f.limit > 1000 {
+			return f, fermata.Invalid(fermata.Problem{Field: "limit", Message: "must be a number from 1 to 1000"})
+		}
+	}
+	f.task = query.Get("task")
+	if types := query.Get("type"); types != "" {
+		f.types = strings.Split(types, ",")
+	}
+	return f, nil
+}
+
+// events serves GET /v1/events: a stream, or a part of the list for a caller
+// that accepts JSON alone.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	f, err := parseFollow(r)
+	if err != nil {
+		s.writeProblem(w, r, err)
+		return
+	}
+	accept := r.Header.Get("Accept")
+	if strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/event-stream") {
+		s.listEvents(w, r, f)
+		return
+	}
+	st, err := s.open(w, r, f)
+	if err != nil {
+		s.writeProblem(w, r, err)
+		return
+	}
+	if r.Method == http.MethodHead {
+		return
+	}
+	ctx, done := s.waiting(r.Context())
+	defer done()
+	st.run(ctx)
+}
+
+func (s *Server) listEvents(w http.ResponseWriter, r *http.Request, f follow) {
+	page, err := s.eventPage(r.Context(), callerOf(r.Context()), engine.EventFilter{
+		After: f.after, TaskID: f.task, Types: f.types, Limit: f.limit,
+	})
+	if err != nil {
+		s.writeProblem(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	// The client may be gone; there is nobody to tell.
+	_ = json.NewEncoder(w).Encode(page.Body)
+}
+
+// stream is one client that follows events. It holds a cursor and nothing
+// else: what it is to be sent next is read from the shared tail.
+type stream struct {
+	w         http.ResponseWriter
+	conn      *http.ResponseController
+	tail      *engine.Tail
+	workspace string
+	task      string
+	types     []string
+	// seen is the last event that was passed, sent or filtered out.
+	seen int64
+	// told is the last number that the client knows.
+	told int64
+	// wrote is when the client was last sent anything.
+	wrote time.Time
+	// reset is set when the client named a number of another life.
+	reset bool
+}
+
+// open checks the caller and the filters and finds where the stream begins.
+func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream, error) {
+	ctx := r.Context()
+	c := callerOf(ctx)
+	if !c.Has(fermata.ScopeRead) {
+		return nil, fermata.Errorf(fermata.CodeForbidden, "the token has not the scope read")
+	}
+	st := &stream{
+		w: w, conn: http.NewResponseController(w), tail: s.Engine.Tail(), workspace: c.WorkspaceID, types: f.types,
+	}
+	if f.task != "" {
+		t, err := s.Engine.Task(ctx, c, f.task)
+		if err != nil {
+			return nil, err
+		}
+		st.task = t.ID
+	}
+	head, err := st.tail.Head(ctx, c.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	st.seen = head
+	if f.resumed {
+		st.seen, st.reset = min(f.after, head), f.after > head
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	return st, nil
+}
+
+// run sends events until the client leaves, falls behind for too long, or the
+// server drains.
+func (st *stream) run(ctx context.Context) {
+	if !st.begin() {
+		return
+	}
+	for {
+		wait, cancel := context.WithDeadline(ctx, st.wrote.Add(heartbeatEvery))
+		events, err := st.tail.Next(wait, st.workspace, st.seen)
+		failed := err != nil && wait.Err() == nil
+		cancel()
+		if failed || ctx.Err() != nil {
+			// The client reconnects and goes on where it was.
+			return
+		}
+		if !st.send(events) {
+			return
+		}
+		// Events that the filters leave out keep no connection open.
+		if time.Since(st.wrote) >= heartbeatEvery && !st.heartbeat() {
+			return
+		}
+	}
+}
+
+// begin tells the client how soon to come back and where it stands: one that
+// loses the connection before the first event must not miss any.
+func (st *stream) begin() bool {
+	st.deadline()
+	st.told = st.seen
+	out := "retry: 1000\nid: " + strconv.FormatInt(st.seen, 10) + "\n"
+	if st.reset {
+		out += "event: reset\ndata: {\"seq\":" + strconv.FormatInt(st.seen, 10) + "}\n"
+	}
+	return st.write(out, "\n") && st.conn.Flush() == nil
+}
+
+func (st *stream) send(events []*engine.TailEvent) bool {
+	sent := false
+	for _, e := range events {
+		st.seen = e.Seq
+		if !st.wants(e) {
+			continue
+		}
+		if !sent {
+			st.deadline()
+		}
+		sent = true
+		if !st.frame(e) {
+			return false
+		}
+		st.told = e.Seq
+	}
+	return !sent || st.conn.Flush() == nil
+}
+
+// frame writes one event; the JSON is the tail's own, encoded once for all.
+func (st *stream) frame(e *engine.TailEvent) bool {
+	head := make([]byte, 0, 96)
+	head = append(head, "id: "...)
+	head = strconv.AppendInt(head, e.Seq, 10)
+	head = append(head, "\nevent: "...)
+	head = append(head, e.Type...)
+	head = append(head, "\ndata: "...)
+	if _, err := st.w.Write(head); err != nil {
+		return false
+	}
+	if _, err := st.w.Write(e.JSON); err != nil {
+		return false
+	}
+	return st.write("\n\n")
+}
+
+// heartbeat keeps the connection open, and moves the client on past events
+// that its filters left out.
+func (st *stream) heartbeat() bool {
+	st.deadline()
+	out := ":\n\n"
+	if st.told < st.seen {
+		st.told = st.seen
+		out = ":\nid: " + strconv.FormatInt(st.seen, 10) + "\n\n"
+	}
+	return st.write(out) && st.conn.Flush() == nil
+}
+
+func (st *stream) wants(e *engine.TailEvent) bool {
+	return (st.task == "" || e.TaskID == st.task) &&
+		(len(st.types) == 0 || slices.Contains(st.types, string(e.Type)))
+}
+
+// deadline cuts off a reader that does not read: nothing is held for it.
+func (st *stream) deadline() {
+	// A connection without deadlines, as in a test, is cut by its own end.
+	st.wrote = time.Now()
+	_ = st.conn.SetWriteDeadline(st.wrote.Add(writeWithin))
+}
+
+func (st *stream) write(parts ...string) bool {
+	for _, part := range parts {
+		if _, err := io.WriteString(st.w, part); err != nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,34 @@
+package api
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// messageBody is what somebody says.
+type messageBody struct {
+	Body string `json:"body" minLength:"1" maxLength:"20000"`
+}
+
+// messagesInput asks for a part of a thread.
+type messagesInput struct {
+	IDInput
+	PageInput
+}
+
+func (s *Server) messageRoutes() {
+	e := s.Engine
+	add(s, operation("GET /tasks/{id}/messages", "list-messages", "Read a task's thread"),
+		func(ctx context.Context, c fermata.Caller, in *messagesInput) (*reply[page[*fermata.Message]], error) {
+			return pageOf(e.Messages(ctx, c, in.ID, in.Cursor, in.Limit))
+		})
+	add(s, created(operation("POST /tasks/{id}/messages", "post-message", "Write into a task's thread")),
+		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*reply[*fermata.Message], error) {
+			return replyOf(e.PostMessage(ctx, c, in.ID, in.Body.Body))
+		})
+	add(s, operation("POST /tasks/{id}/progress", "report-progress", "Report progress on a task"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Progress]) (*empty, error) {
+			return emptyOf(e.Progress(ctx, c, in.ID, in.Body))
+		})
+}

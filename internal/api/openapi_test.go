@@ -1,0 +1,102 @@
+package api_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// routes is every call of the contract.
+var routes = []string{
+	"DELETE /v1/tokens/{id}", "GET /v1/audit/verify", "GET /v1/events", "GET /v1/members", "GET /v1/policies", "GET /v1/projects",
+	"GET /v1/questions", "GET /v1/questions/{id}", "GET /v1/runs/{id}", "GET /v1/runs/{id}/log", "GET /v1/tasks", "GET /v1/tasks/{id}",
+	"GET /v1/tasks/{id}/context", "GET /v1/tasks/{id}/events", "GET /v1/tasks/{id}/messages", "GET /v1/tasks/{id}/questions",
+	"GET /v1/tasks/{id}/runs", "GET /v1/tasks/{id}/tree", "GET /v1/tokens", "GET /v1/whoami", "PATCH /v1/tasks/{id}",
+	"POST /v1/answers", "POST /v1/claims", "POST /v1/members", "POST /v1/questions", "POST /v1/questions/{id}/answer",
+	"POST /v1/questions/{id}/cancel", "POST /v1/questions/{id}/clarify", "POST /v1/questions/{id}/extend",
+	"POST /v1/runs/{id}/finish", "POST /v1/runs/{id}/heartbeat", "POST /v1/runs/{id}/log", "POST /v1/runs/{id}/progress",
+	"POST /v1/runs/{id}/release", "POST /v1/tasks", "POST /v1/tasks/{id}/cancel", "POST /v1/tasks/{id}/defer",
+	"POST /v1/tasks/{id}/finish", "POST /v1/tasks/{id}/messages", "POST /v1/tasks/{id}/progress", "POST /v1/tasks/{id}/questions",
+	"POST /v1/tasks/{id}/reopen", "POST /v1/tasks/{id}/resume", "POST /v1/tokens", "PUT /v1/policies",
+}
+
+type document struct {
+	OpenAPI    string
+	Paths      map[string]map[string]call
+	Components struct {
+		SecuritySchemes map[string]any
+		Schemas         map[string]any
+	}
+}
+
+type call struct {
+	OperationID string
+	Summary     string
+	Tags        []string
+	Security    []map[string][]string
+}
+
+func readDocument(t *testing.T, w *world) document {
+	t.Helper()
+	var d document
+	if err := json.Unmarshal(w.call("", "GET /openapi.json", "").body, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDocumentListsEveryRoute(t *testing.T) {
+	t.Parallel()
+	d := readDocument(t, newWorld(t))
+	if !strings.HasPrefix(d.OpenAPI, "3.1") {
+		t.Errorf("version %q", d.OpenAPI)
+	}
+	var got []string
+	ids := map[string]bool{}
+	for path, calls := range d.Paths {
+		for method, c := range calls {
+			got = append(got, strings.ToUpper(method)+" "+path)
+			if c.OperationID == "" || ids[c.OperationID] || c.Summary == "" || len(c.Tags) == 0 || len(c.Security) == 0 {
+				t.Errorf("%s %s is described as %+v", method, path, c)
+			}
+			ids[c.OperationID] = true
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, routes) {
+		t.Errorf("documented\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(routes, "\n"))
+	}
+	if _, ok := d.Components.SecuritySchemes["bearer"]; !ok {
+		t.Errorf("security schemes %v", slices.Collect(maps.Keys(d.Components.SecuritySchemes)))
+	}
+}
+
+func TestDocumentedReferencesExist(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := readDocument(t, w)
+	const prefix = `"$ref":"#/components/schemas/`
+	for rest := string(w.call("", "GET /openapi.json", "").body); ; {
+		_, after, found := strings.Cut(rest, prefix)
+		if !found {
+			break
+		}
+		name, _, _ := strings.Cut(after, `"`)
+		if _, ok := d.Components.Schemas[name]; !ok {
+			t.Errorf("there is no schema %s", name)
+		}
+		rest = after
+	}
+}
+
+func TestRepliesCarryNoSchemaLink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.call(w.agent, "POST /v1/tasks", `{"title":"t"}`)
+	if r.status != http.StatusCreated || strings.Contains(string(r.body), "$schema") || r.header.Get("Link") != "" {
+		t.Errorf("%v %s", r.header, r.body)
+	}
+}

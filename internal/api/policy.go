@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// auditReport is what verifying the chain of events came to.
+type auditReport struct {
+	Events  int64  `json:"events" doc:"how many were verified"`
+	OK      bool   `json:"ok"`
+	Problem string `json:"problem,omitempty" doc:"the first event that is wrong"`
+}
+
+func (s *Server) policyRoutes() {
+	e := s.Engine
+	add(s, operation("GET /policies", "get-policy", "Read the workspace's policy"),
+		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[fermata.Policy], error) {
+			return replyOf(e.Policy(ctx, c))
+		})
+	add(s, operation("PUT /policies", "set-policy", "Replace the workspace's policy"),
+		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.Policy]) (*reply[fermata.Policy], error) {
+			return replyOf(e.SetPolicy(ctx, c, in.Body))
+		})
+	add(s, operation("GET /audit/verify", "verify-audit", "Verify the chain of events"),
+		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[auditReport], error) {
+			r, err := e.VerifyAudit(ctx, c)
+			return replyOf(auditReport{Events: r.Events, OK: r.OK, Problem: r.Problem}, err)
+		})
+}

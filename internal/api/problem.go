@@ -1,0 +1,220 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// ProblemDetails is an error on the wire (RFC 9457).
+type ProblemDetails struct {
+	Type   string       `json:"type" doc:"always about:blank: the code names the kind"`
+	Title  string       `json:"title"`
+	Status int          `json:"status"`
+	Code   fermata.Code `json:"code" enum:"invalid_request,not_found,unauthenticated,forbidden,not_eligible,question_closed,pending_question_exists,illegal_transition,stale_run,idempotency_conflict,rate_limited,policy_violation,quorum_unreachable,unavailable,internal"`
+	Detail string       `json:"detail"`
+	Hint   string       `json:"hint,omitempty" doc:"what to do next"`
+	// Problems lists every field at fault.
+	Problems []fermata.Problem `json:"problems,omitempty"`
+	// Question is the closed question that a second answer met.
+	Question   *fermata.Question `json:"question,omitempty"`
+	RetryAfter int               `json:"retry_after,omitempty" doc:"seconds"`
+
+	cause error
+}
+
+// statuses is the one table from codes to HTTP.
+var statuses = map[fermata.Code]int{
+	fermata.CodeInvalidRequest:        http.StatusBadRequest,
+	fermata.CodeUnauthenticated:       http.StatusUnauthorized,
+	fermata.CodeForbidden:             http.StatusForbidden,
+	fermata.CodeNotEligible:           http.StatusForbidden,
+	fermata.CodeNotFound:              http.StatusNotFound,
+	fermata.CodeQuestionClosed:        http.StatusConflict,
+	fermata.CodePendingQuestionExists: http.StatusConflict,
+	fermata.CodeIllegalTransition:     http.StatusConflict,
+	fermata.CodeStaleRun:              http.StatusConflict,
+	fermata.CodeIdempotencyConflict:   http.StatusConflict,
+	fermata.CodePolicyViolation:       http.StatusUnprocessableEntity,
+	fermata.CodeQuorumUnreachable:     http.StatusUnprocessableEntity,
+	fermata.CodeRateLimited:           http.StatusTooManyRequests,
+	fermata.CodeUnavailable:           http.StatusServiceUnavailable,
+	fermata.CodeInternal:              http.StatusInternalServerError,
+}
+
+// statusError gives an error another status than its code's.
+type statusError struct {
+	err    *fermata.Error
+	status int
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+
+func (e *statusError) Unwrap() error { return e.err }
+
+func withStatus(status int, err *fermata.Error) error { return &statusError{err, status} }
+
+// newProblem is the one function that makes an error into what is sent. The
+// cause stays behind.
+func newProblem(err error) *ProblemDetails {
+	var e *fermata.Error
+	switch {
+	case errors.As(err, &e):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e = fermata.Errorf(fermata.CodeUnavailable, "the request was given up")
+	default:
+		e = fermata.Internal("serve the request", err)
+	}
+	p := &ProblemDetails{
+		Type: "about:blank", Status: statuses[e.Code], Code: e.Code, Detail: e.Message, Hint: e.Hint,
+		Problems: e.Problems, Question: e.Question, cause: err,
+	}
+	var other *statusError
+	if errors.As(err, &other) {
+		p.Status = other.status
+	}
+	if p.Status == 0 {
+		p.Status = http.StatusInternalServerError
+	}
+	if p.Status == http.StatusInternalServerError {
+		p.Detail, p.Hint = "something went wrong in the server", "its log has the cause"
+	}
+	p.Title = http.StatusText(p.Status)
+	p.RetryAfter = retryAfter(e)
+	return p
+}
+
+// retryAfter returns whole seconds, at least one where the error may pass.
+func retryAfter(e *fermata.Error) int {
+	wait := int(math.Ceil(e.RetryAfter.Seconds()))
+	if e.Code == fermata.CodeRateLimited || e.Code == fermata.CodeUnavailable {
+		return max(wait, 1)
+	}
+	return wait
+}
+
+// Error returns what is wrong.
+func (p *ProblemDetails) Error() string { return p.Detail }
+
+// Unwrap returns the error that the problem was made from.
+func (p *ProblemDetails) Unwrap() error { return p.cause }
+
+// GetStatus tells huma the status of the reply.
+func (p *ProblemDetails) GetStatus() int { return p.Status }
+
+// ContentType tells huma the type of the reply.
+func (p *ProblemDetails) ContentType(string) string { return "application/problem+json" }
+
+// GetHeaders tells huma the headers that go with the problem.
+func (p *ProblemDetails) GetHeaders() http.Header {
+	h := http.Header{}
+	p.addHeaders(h)
+	return h
+}
+
+func (p *ProblemDetails) addHeaders(h http.Header) {
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="fermata"`)
+	}
+}
+
+// problem makes an error into what a route returns, and logs what only the
+// operator may read.
+func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
+	p := newProblem(err)
+	if p.Status == http.StatusInternalServerError {
+		s.Log.ErrorContext(ctx, "request failed", "error", err)
+	}
+	return p
+}
+
+// writeProblem answers a request outside huma.
+func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
+	p := s.problem(r.Context(), err)
+	p.addHeaders(w.Header())
+	w.Header().Set("Content-Type", p.ContentType(""))
+	w.WriteHeader(p.Status)
+	// The client may be gone; there is nobody to tell.
+	_ = json.NewEncoder(w).Encode(p)
+}
+
+// newHumaError brings huma's own refusals into the same form.
+func newHumaError(status int, message string, errs ...error) huma.StatusError {
+	for _, err := range errs {
+		var tooLong *http.MaxBytesError
+		if errors.As(err, &tooLong) {
+			return newProblem(tooLarge(tooLong.Limit))
+		}
+	}
+	switch {
+	case status == 0, status == http.StatusBadRequest, status == http.StatusUnprocessableEntity:
+		return newProblem(invalid(message, errs))
+	case status == http.StatusUnsupportedMediaType:
+		return newProblem(withStatus(status, fermata.Errorf(fermata.CodeInvalidRequest, "the body must be JSON").
+			WithHint("send Content-Type: application/json")))
+	case message == "cannot read request body":
+		return newProblem(fermata.Errorf(fermata.CodeInvalidRequest, "the body ended early"))
+	case status >= http.StatusInternalServerError:
+		return newProblem(fermata.Internal(message, errors.Join(errs...)))
+	default:
+		return newProblem(withStatus(status, fermata.Errorf(fermata.CodeInvalidRequest, "%s", message)))
+	}
+}
+
+// invalid lists what huma found wrong. The values stay behind: they may be
+// secrets.
+func invalid(message string, errs []error) *fermata.Error {
+	problems := make([]fermata.Problem, 0, len(errs))
+	for _, err := range errs {
+		var d *huma.ErrorDetail
+		if errors.As(err, &d) {
+			problems = append(problems, fromDetail(d))
+		} else if err != nil {
+			problems = append(problems, fermata.Problem{Message: err.Error()})
+		}
+	}
+	if len(problems) == 0 {
+		problems = append(problems, fermata.Problem{Message: message})
+	}
+	return fermata.Invalid(problems...)
+}
+
+// fromDetail names the field as the caller wrote it and says what is wrong in
+// the words of the rules.
+func fromDetail(d *huma.ErrorDetail) fermata.Problem {
+	field, message := d.Location, d.Message
+	for _, place := range []string{"body", "query", "path", "header"} {
+		if field == place {
+			field = ""
+		}
+		field = strings.TrimPrefix(field, place+".")
+	}
+	if at, what, ok := strings.Cut(message, decodeMark); ok {
+		field, message = at, what
+	}
+	if name, ok := strings.CutPrefix(message, "expected required property "); ok {
+		field, message = join(field, strings.TrimSuffix(name, " to be present")), "is required"
+	}
+	if message == "unexpected property" {
+		message = "is no known field; names are exact"
+	}
+	return fermata.Problem{Field: field, Message: message}
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

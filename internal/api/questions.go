@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+type (
+	questionReply = reply[*fermata.Question]
+	questionList  = reply[page[*fermata.Question]]
+)
+
+// outsideAsk is a question outside any task.
+type outsideAsk struct {
+	Project string `json:"project,omitempty" maxLength:"64"`
+	Session string `json:"session,omitempty" maxLength:"128" doc:"questions of one session share a task"`
+	fermata.Ask
+}
+
+// QuestionsInput filters questions.
+type QuestionsInput struct {
+	PageInput
+	Status   string `query:"status" enum:"pending,answered,timed_out,cancelled"`
+	Type     string `query:"type" enum:"blocking,non_blocking,approval,error_recovery"`
+	Project  string `query:"project" maxLength:"64"`
+	Assignee string `query:"assignee" maxLength:"100"`
+	Q        string `query:"q" maxLength:"200" doc:"words of the title or the body"`
+}
+
+// filter returns the filter for the engine.
+func (in *QuestionsInput) filter(taskID string) engine.QuestionFilter {
+	return engine.QuestionFilter{
+		Status: in.Status, Type: in.Type, Project: in.Project, Assignee: in.Assignee, Q: in.Q,
+		TaskID: taskID, Limit: in.Limit, Cursor: in.Cursor,
+	}
+}
+
+// taskQuestionsInput filters the questions of one task.
+type taskQuestionsInput struct {
+	IDInput
+	QuestionsInput
+}
+
+// questionInput names a question and how long to wait for its end.
+type questionInput struct {
+	IDInput
+	Wait string `query:"wait" maxLength:"20" doc:"how long to wait until it is closed, up to 60s"`
+}
+
+// extension puts a deadline off.
+type extension struct {
+	By fermata.Timeout `json:"by" minLength:"1" maxLength:"20" doc:"30m, 36h, 3d"`
+}
+
+func (s *Server) questionRoutes() {
+	add(s, created(operation("POST /tasks/{id}/questions", "ask", "Ask people a question in a task")), s.ask)
+	add(s, created(operation("POST /questions", "ask-outside", "Ask people a question outside any task")), s.askOutside)
+	add(s, operation("GET /questions", "list-questions", "List questions"), s.questions)
+	add(s, operation("GET /tasks/{id}/questions", "list-task-questions", "List the questions of a task"), s.taskQuestions)
+	add(s, operation("GET /questions/{id}", "get-question", "Read a question, or wait for its end"), s.question)
+	add(s, operation("POST /questions/{id}/answer", "answer", "Answer a question"), s.answer)
+	e := s.Engine
+	add(s, operation("POST /questions/{id}/clarify", "clarify", "Ask the agent back; the question stays open"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*questionReply, error) {
+			return replyOf(e.Clarify(ctx, c, in.ID, in.Body.Body))
+		})
+	add(s, operation("POST /questions/{id}/cancel", "cancel-question", "Withdraw a question"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[*reason]) (*questionReply, error) {
+			return replyOf(e.CancelQuestion(ctx, c, in.ID, in.Body.text()))
+		})
+	add(s, operation("POST /questions/{id}/extend", "extend", "Put the deadline of a question off"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[extension]) (*questionReply, error) {
+			return replyOf(e.Extend(ctx, c, in.ID, in.Body.By))
+		})
+	s.answersRoute()
+}
+
+func (s *Server) ask(ctx context.Context, c fermata.Caller, in *idBody[fermata.Ask]) (*questionReply, error) {
+	if err := s.limits.perTask(c, in.ID); err != nil {
+		return nil, err
+	}
+	return replyOf(s.Engine.Ask(ctx, c, in.ID, in.Body))
+}
+
+func (s *Server) askOutside(ctx context.Context, c fermata.Caller, in *bodyInput[outsideAsk]) (*questionReply, error) {
+	if in.Body.Session != "" {
+		if err := s.limits.perTask(c, in.Body.Project+"/"+in.Body.Session); err != nil {
+			return nil, err
+		}
+	}
+	return replyOf(s.Engine.AskOutside(ctx, c, in.Body.Project, in.Body.Session, in.Body.Ask))
+}
+
+func (s *Server) questions(ctx context.Context, c fermata.Caller, in *QuestionsInput) (*questionList, error) {
+	return pageOf(s.Engine.Questions(ctx, c, in.filter("")))
+}
+
+func (s *Server) taskQuestions(ctx context.Context, c fermata.Caller, in *taskQuestionsInput) (*questionList, error) {
+	return pageOf(s.Engine.Questions(ctx, c, in.filter(in.ID)))
+}
+
+func (s *Server) question(ctx context.Context, c fermata.Caller, in *questionInput) (*questionReply, error) {
+	wait, err := parseWait(in.Wait)
+	if err != nil {
+		return nil, err
+	}
+	if wait == 0 {
+		return replyOf(s.Engine.Question(ctx, c, in.ID))
+	}
+	waiting, done := s.waiting(ctx)
+	defer done()
+	q, err := s.Engine.WaitQuestion(waiting, c, in.ID, wait)
+	if s.wasDrained(ctx, err) {
+		return replyOf(s.Engine.Question(ctx, c, in.ID))
+	}
+	return replyOf(q, err)
+}
+
+func (s *Server) answer(ctx context.Context, c fermata.Caller, in *idBody[fermata.Answer]) (*questionReply, error) {
+	return replyOf(s.Engine.Answer(ctx, c, in.ID, in.Body))
+}

@@ -1,0 +1,235 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// refusal is a bad request and what it must come to. Changes of the world that
+// it needs are made by before, which returns the call and the body.
+type refusal struct {
+	name   string
+	before func(w *world) (call, body string)
+	token  func(w *world) string
+	status int
+	code   fermata.Code
+	field  string
+	detail string
+}
+
+func asAgent(w *world) string { return w.agent }
+func asHuman(w *world) string { return w.human }
+func asAdmin(w *world) string { return w.admin }
+
+func fixed(call, body string) func(*world) (string, string) {
+	return func(*world) (string, string) { return call, body }
+}
+
+// answering asks a question and answers it with the body.
+func answering(ask, body string) func(*world) (string, string) {
+	return func(w *world) (string, string) { return "POST /v1/questions/" + w.ask(ask).ID + "/answer", body }
+}
+
+// asking asks on a new task.
+func asking(body string) func(*world) (string, string) {
+	return func(w *world) (string, string) {
+		return "POST /v1/tasks/" + w.task(`{"title":"t"}`).ID + "/questions", body
+	}
+}
+
+const (
+	pick    = `{"question":"Which?","options":["a","b"]}`
+	say     = `{"question":"What?"}`
+	several = `{"items":[{"key":"one","prompt":"1"},{"key":"two","prompt":"2"}]}`
+)
+
+var refusals = []refusal{
+	{"unknown option", answering(pick, `{"answer":"c"}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", `"c" is not an option`},
+	{"missing required item", answering(several, `{"answers":{"one":"x"}}`), asHuman, 400, fermata.CodeInvalidRequest, "answers.two", "is required"},
+	{"unknown item", answering(several, `{"answers":{"one":"x","two":"y","three":"z"}}`), asHuman, 400, fermata.CodeInvalidRequest, "answers.three", "names no item"},
+	{"wrong type", answering(say, `{"answer":7}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", "must be a text"},
+	{"too long", answering(`{"items":[{"prompt":"?","max_length":3}]}`, `{"answer":"four"}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", "at most 3"},
+	{"title too long", fixed("POST /v1/tasks", `{"title":"`+strings.Repeat("x", 201)+`"}`), asAgent, 400, fermata.CodeInvalidRequest, "title", "200"},
+	{"invalid UTF-8", answering(say, "{\"answer\":\"\xff\"}"), asHuman, 400, fermata.CodeInvalidRequest, "answer", "UTF-8"},
+	{"empty answer", answering(say, `{"answer":"  "}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", "must not be empty"},
+	{"no answer", answering(say, `{}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", "is required"},
+	{"no body", answering(say, ``), asHuman, 400, fermata.CodeInvalidRequest, "", "body is required"},
+	{"default that is no valid answer", asking(`{"question":"Which?","options":["a","b"],"default":"c"}`), asAgent, 400, fermata.CodeInvalidRequest, "items[0].default", "is no valid answer"},
+	{"timeout outside the policy", asking(`{"question":"?","timeout":"10s"}`), asAgent, 422, fermata.CodePolicyViolation, "timeout", "below the policy's shortest timeout"},
+	{"unreachable quorum", asking(`{"question":"?","type":"approval","approvals":{"required":40}}`), asAgent, 422, fermata.CodeQuorumUnreachable, "", "40 approvals are required"},
+	{"second pending question", secondAsk, asAgent, 409, fermata.CodePendingQuestionExists, "", "already"},
+	{"closed question", answeredAlready, asHuman, 409, fermata.CodeQuestionClosed, "", "answered by bob at 20"},
+	{"cancelled question", cancelledAlready, asHuman, 409, fermata.CodeQuestionClosed, "", "cancelled by"},
+	{"stale run", staleRun, asAgent, 409, fermata.CodeStaleRun, "", "fencing token"},
+	{"dependency cycle", cycle, asAgent, 400, fermata.CodeInvalidRequest, "blocked_by", "task_"},
+	{"illegal transition", reopenOpen, asAdmin, 409, fermata.CodeIllegalTransition, "", "open"},
+	{"duplicated key", fixed("POST /v1/tasks", `{"title":"a","title":"b"}`), asAgent, 400, fermata.CodeInvalidRequest, "title", "stands twice"},
+	{"duplicated key inside", asking(`{"items":[{"prompt":"a","options":[{"value":"a","value":"b"}]}]}`), asAgent, 400, fermata.CodeInvalidRequest, "items[0].options[0].value", "stands twice"},
+	{"wrong case", fixed("POST /v1/tasks", `{"Title":"a"}`), asAgent, 400, fermata.CodeInvalidRequest, "Title", "names are exact"},
+	{"unknown field", fixed("POST /v1/tasks", `{"title":"a","titel":"b"}`), asAgent, 400, fermata.CodeInvalidRequest, "titel", "no known field"},
+	{"unknown field of an option", asking(`{"question":"?","options":["a",{"valeu":"b"}]}`), asAgent, 400, fermata.CodeInvalidRequest, "options[1].valeu", "no known field"},
+	{"wrong case in an option", asking(`{"question":"?","options":["a",{"Value":"b"}]}`), asAgent, 400, fermata.CodeInvalidRequest, "options[1].Value", "no known field"},
+	{"wrong type in an option", asking(`{"question":"?","options":["a",{"value":3}]}`), asAgent, 400, fermata.CodeInvalidRequest, "options[1].value", "number"},
+	{"trailing data", fixed("POST /v1/tasks", `{"title":"a"}{}`), asAgent, 400, fermata.CodeInvalidRequest, "", "not valid JSON at byte 13"},
+	{"cut off", fixed("POST /v1/tasks", `{"title":"a`), asAgent, 400, fermata.CodeInvalidRequest, "", "ends too early"},
+	{"unknown parameter", fixed("GET /v1/tasks?stat=open", ""), asAgent, 400, fermata.CodeInvalidRequest, "stat", "unknown"},
+	{"unknown state", fixed("GET /v1/tasks?state=ready", ""), asAgent, 400, fermata.CodeInvalidRequest, "state[0]", "one of"},
+	{"wait too long", fixed("GET /v1/questions/x?wait=61s", ""), asAgent, 400, fermata.CodeInvalidRequest, "wait", "60s"},
+	{"cursor from another list", foreignCursor, asAgent, 400, fermata.CodeInvalidRequest, "cursor", "cursor"},
+	{"agent answers", answering(say, `{"answer":"me"}`), asAgent, 403, fermata.CodeNotEligible, "", "only people answer"},
+	{"without the scope", fixed("POST /v1/claims", `{"worker":"w"}`), asHuman, 403, fermata.CodeForbidden, "", "scope"},
+	{"unknown task", fixed("GET /v1/tasks/task_00000000000000000000", ""), asAgent, 404, fermata.CodeNotFound, "", "there is no task"},
+	{"unknown address", fixed("GET /v1/tusks", ""), asAgent, 404, fermata.CodeNotFound, "", "nothing at this address"},
+	{"wrong method", fixed("DELETE /v1/tasks", ""), asAgent, 405, fermata.CodeInvalidRequest, "", "GET, POST"},
+	{"no token", fixed("GET /v1/tasks", ""), func(*world) string { return "" }, 401, fermata.CodeUnauthenticated, "", "token is needed"},
+	{"damaged token", fixed("GET /v1/tasks", ""), func(w *world) string { return w.agent[:len(w.agent)-1] }, 401, fermata.CodeUnauthenticated, "", "damaged"},
+	{"unknown token", fixed("GET /v1/tasks", ""), func(*world) string { return fermata.NewSecret() }, 401, fermata.CodeUnauthenticated, "", ""},
+	{"token in the address", fixed("GET /v1/tasks?access_token=x", ""), asAgent, 400, fermata.CodeInvalidRequest, "query", "address"},
+}
+
+func secondAsk(w *world) (string, string) {
+	return "POST /v1/tasks/" + w.ask(say).TaskID + "/questions", `{"question":"And?"}`
+}
+
+func answeredAlready(w *world) (string, string) {
+	q := w.ask(pick)
+	w.must(http.StatusOK, w.other, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"a"}`, nil)
+	return "POST /v1/questions/" + q.ID + "/answer", `{"answer":"b"}`
+}
+
+func cancelledAlready(w *world) (string, string) {
+	q := w.ask(pick)
+	w.must(http.StatusOK, w.agent, "POST /v1/questions/"+q.ID+"/cancel", `{"reason":"never mind"}`, nil)
+	return "POST /v1/questions/" + q.ID + "/answer", `{"answer":"b"}`
+}
+
+func staleRun(w *world) (string, string) {
+	w.task(`{"title":"t"}`)
+	var claim fermata.Claim
+	w.must(http.StatusOK, w.agent, "POST /v1/claims", `{"worker":"w"}`, &claim)
+	return "POST /v1/runs/" + claim.Run.ID + "/heartbeat", `{"token":99}`
+}
+
+func cycle(w *world) (string, string) {
+	first := w.task(`{"title":"first"}`)
+	second := w.task(`{"title":"second","blocked_by":["` + first.ID + `"]}`)
+	return "PATCH /v1/tasks/" + first.ID, `{"blocked_by":["` + second.ID + `"]}`
+}
+
+func reopenOpen(w *world) (string, string) {
+	return "POST /v1/tasks/" + w.task(`{"title":"t"}`).ID + "/reopen", "{}"
+}
+
+func foreignCursor(w *world) (string, string) {
+	w.task(`{"title":"1"}`)
+	w.task(`{"title":"2"}`)
+	var page struct {
+		NextCursor string `json:"next_cursor"`
+	}
+	w.must(http.StatusOK, w.agent, "GET /v1/tasks?limit=1", "", &page)
+	if page.NextCursor == "" {
+		w.t.Error("a list of two tasks has no second part")
+	}
+	return "GET /v1/questions?cursor=" + page.NextCursor, ""
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, tt := range refusals {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			call, body := tt.before(w)
+			before := w.head()
+			r := w.call(tt.token(w), call, body)
+			p := r.problem(t)
+			if r.status != tt.status || p.Code != tt.code || p.Status != tt.status {
+				t.Errorf("got %d %s: %s, want %d %s", r.status, p.Code, r.body, tt.status, tt.code)
+			}
+			if tt.field != "" && (len(p.Problems) == 0 || p.Problems[0].Field != tt.field) {
+				t.Errorf("problems %+v, want the field %q", p.Problems, tt.field)
+			}
+			if !strings.Contains(string(r.body), tt.detail) && !strings.Contains(p.Detail, tt.detail) {
+				t.Errorf("%s does not say %q", r.body, tt.detail)
+			}
+			if after := w.head(); after != before {
+				t.Errorf("%d events were written", after-before)
+			}
+		})
+	}
+}
+
+func TestClosedQuestionSaysWhoWhatAndWhen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	call, body := answeredAlready(w)
+	p := w.call(w.human, call, body).problem(t)
+	if p.Question == nil || p.Question.Resolution == nil {
+		t.Fatal("the problem has no resolution")
+	}
+	r := p.Question.Resolution
+	if r.Answer != "a" || r.AnsweredBy == nil || r.AnsweredBy.Name != "bob" || r.At.IsZero() {
+		t.Errorf("resolution %+v", r)
+	}
+}
+
+func TestLargeBodyIsRefusedUnread(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.head()
+	for _, announced := range []bool{true, false} {
+		body := &endless{left: 10 << 20, announced: announced}
+		r := w.send(body)
+		if r.status != http.StatusRequestEntityTooLarge {
+			t.Errorf("got %d %s", r.status, r.body)
+		}
+		if p := r.problem(t); p.Code != fermata.CodeInvalidRequest {
+			t.Errorf("code %s", p.Code)
+		}
+	}
+	if w.head() != before {
+		t.Error("events were written")
+	}
+}
+
+func TestOtherContentTypeIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.call(w.agent, "POST /v1/tasks", `{"title":"t"}`, "Content-Type", "text/plain")
+	if r.status != http.StatusUnsupportedMediaType || r.problem(t).Code != fermata.CodeInvalidRequest {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+}
+
+func TestRevokedAndExpiredTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var tok fermata.Token
+	w.must(http.StatusCreated, w.admin, "POST /v1/tokens", `{"name":"gone","scopes":["read"]}`, &tok)
+	w.must(http.StatusOK, tok.Secret, "GET /v1/whoami", "", nil)
+	w.must(http.StatusOK, w.admin, "DELETE /v1/tokens/"+tok.ID, "", nil)
+	if r := w.call(tok.Secret, "GET /v1/whoami", ""); r.status != http.StatusUnauthorized {
+		t.Errorf("a revoked token got %d", r.status)
+	}
+	short := w.token(`{"name":"short","scopes":["read"],"expires_in":"1ms"}`)
+	for w.call(short, "GET /v1/whoami", "").status == http.StatusOK {
+		// It is good until its instant comes.
+	}
+	p := w.call(short, "GET /v1/whoami", "").problem(t)
+	if p.Code != fermata.CodeUnauthenticated {
+		t.Errorf("an expired token got %s", p.Code)
+	}
+}
+
+func TestSecretsAreNotEchoed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, body := range []string{`{"title":["hunter2"]}`, `{"title":"a","priority":"hunter2"}`, `{"title":"a","blocked_by":"hunter2"`} {
+		if r := w.call(w.agent, "POST /v1/tasks", body); strings.Contains(string(r.body), "hunter2") {
+			t.Errorf("%s", r.body)
+		}
+	}
+}

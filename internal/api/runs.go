@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// logAppend is output of a run.
+type logAppend struct {
+	Token int64  `json:"token" doc:"the fencing token of the run"`
+	Text  string `json:"text" maxLength:"262144"`
+}
+
+// logNext is where the next piece of a log begins.
+type logNext struct {
+	Next int64 `json:"next" doc:"bytes"`
+}
+
+// release gives a task back.
+type release struct {
+	Token int64 `json:"token"`
+}
+
+// logInput asks for a part of a log.
+type logInput struct {
+	IDInput
+	Offset int64  `query:"offset" minimum:"0" doc:"in bytes"`
+	Wait   string `query:"wait" maxLength:"20" doc:"how long to wait for more, up to 60s"`
+}
+
+// logPart is a part of a run's log.
+type logPart struct {
+	Chunks []fermata.LogChunk `json:"chunks"`
+	Next   int64              `json:"next" doc:"the offset to ask for next"`
+	Ended  bool               `json:"ended" doc:"nothing will follow"`
+}
+
+func (s *Server) runRoutes() {
+	e := s.Engine
+	add(s, operation("GET /tasks/{id}/runs", "list-runs", "List the runs of a task"),
+		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[page[*fermata.Run]], error) {
+			return listOf(e.Runs(ctx, c, in.ID))
+		})
+	add(s, operation("GET /runs/{id}", "get-run", "Read a run"),
+		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[*fermata.Run], error) {
+			return replyOf(e.Run(ctx, c, in.ID))
+		})
+	add(s, operation("GET /runs/{id}/log", "get-run-log", "Read the log of a run, or wait for more of it"), s.log)
+	add(s, operation("POST /runs/{id}/heartbeat", "heartbeat", "Extend a lease, and hear what reached the task"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Heartbeat]) (*reply[*fermata.HeartbeatReply], error) {
+			return replyOf(e.Heartbeat(ctx, c, in.ID, in.Body))
+		})
+	add(s, operation("POST /runs/{id}/log", "append-run-log", "Append to the log of a run"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[logAppend]) (*reply[logNext], error) {
+			next, err := e.AppendLog(ctx, c, in.ID, in.Body.Token, in.Body.Text)
+			return replyOf(logNext{next}, err)
+		})
+	add(s, operation("POST /runs/{id}/progress", "report-run-progress", "Report progress of a run"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Progress]) (*empty, error) {
+			return emptyOf(e.RunProgress(ctx, c, in.ID, in.Body))
+		})
+	add(s, operation("POST /runs/{id}/finish", "finish-run", "End a run with a result"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Finish]) (*taskReply, error) {
+			return replyOf(e.Finish(ctx, c, in.ID, in.Body))
+		})
+	add(s, operation("POST /runs/{id}/release", "release-run", "Give a task back unharmed"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[release]) (*taskReply, error) {
+			return replyOf(e.Release(ctx, c, in.ID, in.Body.Token))
+		})
+}
+
+func (s *Server) log(ctx context.Context, c fermata.Caller, in *logInput) (*reply[logPart], error) {
+	wait, err := parseWait(in.Wait)
+	if err != nil {
+		return nil, err
+	}
+	waiting, done := s.waiting(ctx)
+	defer done()
+	chunks, next, ended, err := s.Engine.Log(waiting, c, in.ID, in.Offset, wait)
+	if s.wasDrained(ctx, err) {
+		chunks, next, ended, err = s.Engine.Log(ctx, c, in.ID, in.Offset, 0)
+	}
+	if chunks == nil {
+		chunks = []fermata.LogChunk{}
+	}
+	return replyOf(logPart{chunks, next, ended}, err)
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// DefaultMaxBody is the largest body of a request in bytes.
+const DefaultMaxBody = 1 << 20
+
+// Config is what a server needs. Only Engine is required.
+type Config struct {
+	Engine *engine.Engine
+	// Log gets internal errors with their cause, and requests at level debug.
+	Log     *slog.Logger
+	Version string
+	// SingleUser lets requests from this machine without a token act as the
+	// one local user.
+	SingleUser bool
+	// AllowedHosts are host names, without a port, by which a single-user
+	// server may be addressed beside the loopback ones.
+	AllowedHosts []string
+	Limits       Limits
+	// MaxBody bounds a request's body in bytes; 0 takes DefaultMaxBody.
+	MaxBody int64
+	// Registry is served at /metrics and gets the metrics of HTTP; nil makes
+	// one with nothing else in it.
+	Registry *prometheus.Registry
+}
+
+// Server is the HTTP side of Fermata. It is a handler for the whole address.
+type Server struct {
+	Config
+
+	mux     *http.ServeMux
+	api     huma.API
+	origin  *http.CrossOriginProtection
+	limits  limits
+	metrics *metrics
+	hosts   map[string]bool
+
+	draining atomic.Bool
+	// drained is over as soon as the server drains: streams and waits end.
+	drained context.Context
+	drain   context.CancelFunc
+}
+
+// prepare sets the switches of huma that belong to the process.
+var prepare = sync.OnceFunc(func() {
+	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false
+	huma.NewError = newHumaError
+})
+
+// New returns a server with every route.
+func New(c Config) *Server {
+	prepare()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = DefaultMaxBody
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	s := &Server{
+		Config: c, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
+		limits: newLimits(c.Limits), metrics: newMetrics(c.Registry), hosts: map[string]bool{},
+	}
+	for _, host := range c.AllowedHosts {
+		s.hosts[host] = true
+	}
+	s.drained, s.drain = context.WithCancel(context.Background())
+	s.api = humago.New(s.mux, describe(c.Version))
+	s.routes()
+	return s
+}
+
+func (s *Server) routes() {
+	s.taskRoutes()
+	s.messageRoutes()
+	s.questionRoutes()
+	s.claimRoutes()
+	s.runRoutes()
+	s.eventRoutes()
+	s.peopleRoutes()
+	s.policyRoutes()
+	s.healthRoutes()
+	s.mux.HandleFunc("/", s.noRoute)
+}
+
+// SetDraining announces that the server will stop: it is not ready any more,
+// streams end and long polls return what they have. It cannot be taken back.
+func (s *Server) SetDraining() {
+	s.draining.Store(true)
+	s.drain()
+}
+
+// OpenAPI returns the document that is served at /openapi.json.
+func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
+
+// waiting returns a context for a call that waits: it ends with the request,
+// and when the server drains.
+func (s *Server) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.drained, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}

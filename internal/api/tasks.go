@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+type (
+	taskReply = reply[*fermata.Task]
+	taskList  = reply[page[*fermata.Task]]
+)
+
+// tasksInput filters tasks.
+type tasksInput struct {
+	PageInput
+	State       []fermata.TaskState `query:"state" doc:"one or several, separated by commas" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
+	Project     string              `query:"project" maxLength:"64"`
+	Label       string              `query:"label" maxLength:"64"`
+	Parent      string              `query:"parent" maxLength:"64"`
+	Q           string              `query:"q" maxLength:"200" doc:"words of the title or the body"`
+	NeedsPerson bool                `query:"needs_person" doc:"suspended on a question"`
+}
+
+// reason says why something is called off.
+type reason struct {
+	Reason string `json:"reason,omitempty" maxLength:"2000"`
+}
+
+func (r *reason) text() string {
+	if r == nil {
+		return ""
+	}
+	return r.Reason
+}
+
+// deferral puts a task off.
+type deferral struct {
+	Until *time.Time `json:"until,omitempty" doc:"absent: until somebody reopens it"`
+}
+
+func (d *deferral) until() *time.Time {
+	if d == nil {
+		return nil
+	}
+	return d.Until
+}
+
+// taskFinish ends an external task, which has no fencing token.
+type taskFinish struct {
+	fermata.Finish
+	Token int64 `json:"token,omitempty"`
+}
+
+func (s *Server) taskRoutes() {
+	e := s.Engine
+	add(s, created(operation("POST /tasks", "create-task", "Make a task")),
+		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewTask]) (*taskReply, error) {
+			return replyOf(e.CreateTask(ctx, c, in.Body))
+		})
+	add(s, operation("GET /tasks", "list-tasks", "List tasks"), s.tasks)
+	add(s, operation("GET /tasks/{id}", "get-task", "Read a task, with its pending question"),
+		func(ctx context.Context, c fermata.Caller, in *IDInput) (*taskReply, error) {
+			return replyOf(e.Task(ctx, c, in.ID))
+		})
+	add(s, operation("PATCH /tasks/{id}", "update-task", "Change a task"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.TaskPatch]) (*taskReply, error) {
+			return replyOf(e.UpdateTask(ctx, c, in.ID, in.Body))
+		})
+	add(s, operation("GET /tasks/{id}/context", "get-task-context", "Read what a run would be handed"),
+		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[*fermata.ResumeContext], error) {
+			return replyOf(e.Context(ctx, c, in.ID))
+		})
+	add(s, operation("GET /tasks/{id}/tree", "get-task-tree", "Read a task and all below it, parents first"),
+		func(ctx context.Context, c fermata.Caller, in *IDInput) (*taskList, error) {
+			return listOf(e.Tree(ctx, c, in.ID))
+		})
+	s.taskMoves()
+}
+
+// taskMoves are the calls that change a task's state.
+func (s *Server) taskMoves() {
+	e := s.Engine
+	add(s, operation("POST /tasks/{id}/cancel", "cancel-task", "Cancel a task and all below it"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[*reason]) (*taskReply, error) {
+			return replyOf(e.CancelTask(ctx, c, in.ID, in.Body.text()))
+		})
+	add(s, operation("POST /tasks/{id}/defer", "defer-task", "Put a task off"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[*deferral]) (*taskReply, error) {
+			return replyOf(e.DeferTask(ctx, c, in.ID, in.Body.until()))
+		})
+	add(s, operation("POST /tasks/{id}/reopen", "reopen-task", "Reopen a task that ended or is deferred"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[*nothing]) (*taskReply, error) {
+			return replyOf(e.ReopenTask(ctx, c, in.ID))
+		})
+	add(s, operation("POST /tasks/{id}/resume", "resume-task", "Let a task go on without an answer"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[*nothing]) (*taskReply, error) {
+			return replyOf(e.ResumeTask(ctx, c, in.ID))
+		})
+	add(s, operation("POST /tasks/{id}/finish", "finish-task", "End an external task"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[taskFinish]) (*taskReply, error) {
+			return replyOf(e.FinishExternal(ctx, c, in.ID, in.Body.Finish))
+		})
+}
+
+func (s *Server) tasks(ctx context.Context, c fermata.Caller, in *tasksInput) (*taskList, error) {
+	return pageOf(s.Engine.Tasks(ctx, c, engine.TaskFilter{
+		State: in.State, Project: in.Project, Label: in.Label, ParentID: in.Parent, Q: in.Q,
+		NeedsPerson: in.NeedsPerson, Limit: in.Limit, Cursor: in.Cursor,
+	}))
+}

@@ -1,0 +1,152 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// world is a whole server on a database of its own, with an admin, two people
+// who answer and an agent.
+type world struct {
+	t      *testing.T
+	api    *api.Server
+	engine *engine.Engine
+	url    string
+
+	admin, human, other, agent string
+}
+
+func newWorld(t *testing.T, change ...func(*api.Config)) *world {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(db, engine.Options{})
+	c := api.Config{Engine: e, Version: "test"}
+	for _, f := range change {
+		f(&c)
+	}
+	w := &world{t: t, engine: e, api: api.New(c)}
+	server := httptest.NewServer(w.api)
+	t.Cleanup(server.Close)
+	t.Cleanup(w.api.SetDraining)
+	w.url = server.URL
+	if w.admin, err = e.FirstToken(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.human = w.token(`{"name":"ann","kind":"human","member":"ann","scopes":["answer","ask"]}`)
+	w.other = w.token(`{"name":"bob","kind":"human","member":"bob","scopes":["answer"]}`)
+	w.agent = w.token(`{"name":"agent","scopes":["ask","work"]}`)
+	return w
+}
+
+func (w *world) token(body string) string {
+	w.t.Helper()
+	var tok fermata.Token
+	w.must(http.StatusCreated, w.admin, "POST /v1/tokens", body, &tok)
+	return tok.Secret
+}
+
+// reply is what a call came back with.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (r reply) problem(t *testing.T) api.ProblemDetails {
+	t.Helper()
+	if got := r.header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("content type %q, want a problem; body %s", got, r.body)
+	}
+	var p api.ProblemDetails
+	if err := json.Unmarshal(r.body, &p); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
+	return p
+}
+
+// call sends one request. Headers follow in pairs.
+func (w *world) call(token, call, body string, headers ...string) reply {
+	w.t.Helper()
+	method, path, _ := strings.Cut(call, " ")
+	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return reply{res.StatusCode, res.Header, bytes.TrimSpace(data)}
+}
+
+// must makes a call that has to reply with the status, and reads it.
+func (w *world) must(status int, token, call, body string, into any) {
+	w.t.Helper()
+	r := w.call(token, call, body)
+	if r.status != status {
+		w.t.Fatalf("%s: %d %s, want %d", call, r.status, r.body, status)
+	}
+	if into == nil {
+		return
+	}
+	if err := json.Unmarshal(r.body, into); err != nil {
+		w.t.Fatalf("%s: %v in %s", call, err, r.body)
+	}
+}
+
+func (w *world) task(body string) *fermata.Task {
+	w.t.Helper()
+	var task fermata.Task
+	w.must(http.StatusCreated, w.agent, "POST /v1/tasks", body, &task)
+	return &task
+}
+
+// ask asks on a task of its own and returns the question.
+func (w *world) ask(body string) *fermata.Question {
+	w.t.Helper()
+	var q fermata.Question
+	w.must(http.StatusCreated, w.agent, "POST /v1/tasks/"+w.task(`{"title":"t"}`).ID+"/questions", body, &q)
+	return &q
+}
+
+// head is the number of the last event: what every change raises.
+func (w *world) head() int64 {
+	w.t.Helper()
+	head, err := w.engine.Tail().Head(w.t.Context(), store.DefaultWorkspace)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return head
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// answerFrom reads the answer that a command line gives: words for one item,
+// or a word for each, or key=value pairs. It returns nil when it gives none.
+func answerFrom(q *fermata.Question, words, pairs []string) (map[string]any, error) {
+	texts, err := answerTexts(q, words, pairs)
+	if err != nil || texts == nil {
+		return nil, err
+	}
+	return pickAll(q, texts)
+}
+
+func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string, error) {
+	texts := map[string]string{}
+	for _, pair := range pairs {
+		key, text, ok := strings.Cut(pair, "=")
+		if !ok || q.Item(key) == nil {
+			return nil, badPick("--answer %s: write key=value with one of the keys %s", pair, strings.Join(keys(q), ", "))
+		}
+		texts[key] = text
+	}
+	switch {
+	case len(words) == 0 && len(pairs) == 0:
+		return nil, nil
+	case len(words) == 0:
+	case len(q.Items) == 1:
+		glue := " "
+		if q.Items[0].ResponseType == fermata.ResponseMultiChoice {
+			glue = ","
+		}
+		texts[q.Items[0].Key] = strings.Join(words, glue)
+	case len(words) == len(q.Items):
+		for i, it := range q.Items {
+			texts[it.Key] = words[i]
+		}
+	default:
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %d items, and %d answers are given", len(q.Items), len(words)).
+			WithHint("give one for each, in order, or use --answer key=value for %s", strings.Join(keys(q), ", "))
+	}
+	return texts, nil
+}
+
+// pickAll reads the texts as values of the items. The error lists every text
+// that does not fit.
+func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, error) {
+	values := make(map[string]any, len(texts))
+	var problems []fermata.Problem
+	for i := range q.Items {
+		it := &q.Items[i]
+		text, given := texts[it.Key]
+		if !given {
+			if it.IsRequired() {
+				problems = append(problems, fermata.Problem{Field: it.Key, Message: "is required"})
+			}
+			continue
+		}
+		v, err := pick(it, text)
+		if err != nil {
+			problems = append(problems, fermata.Problem{Field: it.Key, Message: err.Error()})
+			continue
+		}
+		values[it.Key] = v
+	}
+	if len(problems) > 0 {
+		return nil, fermata.Invalid(problems...)
+	}
+	return values, nil
+}
+
+// toAnswer puts values into the form in which they are sent.
+func toAnswer(q *fermata.Question, values map[string]any) fermata.Answer {
+	a := fermata.Answer{Channel: "cli"}
+	if len(q.Items) == 1 {
+		a.Answer = values[q.Items[0].Key]
+	} else {
+		a.Answers = values
+	}
+	if q.Type == fermata.Approval {
+		a.ActionHash = q.ActionHash
+	}
+	return a
+}
+
+// dangerous returns the options marked as dangerous that the values pick.
+func dangerous(q *fermata.Question, values map[string]any) []string {
+	var picked []string
+	for i := range q.Items {
+		it := &q.Items[i]
+		for _, o := range it.Options {
+			if !o.Danger {
+				continue
+			}
+			list, _ := values[it.Key].([]string)
+			if values[it.Key] == any(o.Value) || slices.Contains(list, o.Value) {
+				picked = append(picked, o.Text())
+			}
+		}
+	}
+	return picked
+}
+
+func keys(q *fermata.Question) []string {
+	list := make([]string, 0, len(q.Items))
+	for _, it := range q.Items {
+		list = append(list, it.Key)
+	}
+	return list
+}
+
+// promptOf is what a prompt says for an item.
+func promptOf(q *fermata.Question, it *fermata.Item) string {
+	if len(q.Items) == 1 {
+		return "answer"
+	}
+	return fmt.Sprintf("%s (%s)", oneLine(it.Prompt), oneLine(it.Key))
+}

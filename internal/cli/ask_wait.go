@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// pollLength is how long one wait for an answer lasts at most.
+const pollLength = time.Minute
+
+// awaitAnswer waits for the end of a question and prints the answer alone.
+// With a limit it gives up after it, and the question stays open. A server
+// that is away for a while is waited for as well.
+func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit time.Duration) error {
+	if q.Status == fermata.Pending {
+		s.talk().line("waiting for an answer: fermata respond %s", shortID(q.ID))
+	}
+	end := s.now().Add(limit)
+	away := false
+	for q.Status == fermata.Pending {
+		wait := pollLength
+		if limit > 0 {
+			wait = min(wait, end.Sub(s.now()))
+			if wait <= 0 {
+				s.talk().line("nobody has answered yet; %s stays open", q.ID)
+				return outcome(exitPending)
+			}
+		}
+		next, err := s.client.WaitQuestion(ctx, q.ID, wait)
+		switch code := fermata.CodeOf(err); {
+		case ctx.Err() != nil:
+			s.talk().line("%s stays open", q.ID)
+			return context.Cause(ctx)
+		case code == fermata.CodeUnavailable || code == fermata.CodeRateLimited:
+			if !away {
+				s.talk().line("the server is away; still waiting")
+			}
+			away = true
+			pause(ctx, min(wait, time.Second))
+		case err != nil:
+			return err
+		default:
+			q, away = next, false
+		}
+	}
+	return s.answered(q)
+}
+
+// answered prints the answer of a closed question, and returns what its exit
+// code says.
+func (s *session) answered(q *fermata.Question) error {
+	r := q.Resolution
+	if s.JSON {
+		if err := s.json(q); err != nil {
+			return err
+		}
+	} else {
+		s.printAnswer(r)
+	}
+	if r.Comment != "" {
+		s.talk().text("", "comment: "+r.Comment)
+	}
+	switch {
+	case r.Status == fermata.TimedOut:
+		s.talk().text("", r.Sentence())
+		return outcome(exitTimedOut)
+	case r.Status == fermata.Cancelled:
+		s.talk().text("", r.Sentence())
+		return outcome(exitCancelled)
+	case q.Type == fermata.Approval && !r.Approved():
+		return outcome(exitRejected)
+	default:
+		return nil
+	}
+}
+
+// printAnswer writes the bare answer: one line for each choice of several, and
+// key and value with a tab between them for several items.
+func (s *session) printAnswer(r *fermata.Resolution) {
+	p := s.data()
+	write := func(text string) {
+		if s.outTerm {
+			text = clean(text)
+		}
+		p.line("%s", text)
+	}
+	if r.Answer != nil {
+		if list, ok := r.Answer.([]any); ok {
+			for _, v := range list {
+				write(value(v))
+			}
+			return
+		}
+		write(value(r.Answer))
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Answers)) {
+		write(key + "\t" + strings.ReplaceAll(value(r.Answers[key]), "\n", " "))
+	}
+}
+
+// pause waits for d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type cancelCommand struct {
+	write
+	ID     string `arg:"" help:"A task or a question."`
+	Reason string `short:"m" help:"Say why."`
+}
+
+func (cancelCommand) Help() string {
+	return `Examples:
+
+    fermata cancel 3f9k2a -m "no longer needed"`
+}
+
+func (c *cancelCommand) Run(ctx context.Context, s *session) error {
+	t, q, err := s.find(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	body := map[string]string{"reason": c.Reason}
+	if t != nil {
+		return s.move(ctx, change{c.write, t.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
+			return s.client.CancelTask(ctx, id, c.Reason)
+		}})
+	}
+	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/cancel", body); done {
+		return err
+	}
+	q, err = s.client.CancelQuestion(ctx, q.ID, c.Reason)
+	if err != nil {
+		return err
+	}
+	s.wrote(q.WorkspaceID, "%s is %s", q.ID, q.Status)
+	if s.JSON {
+		return s.json(q)
+	}
+	return nil
+}

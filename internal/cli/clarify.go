@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+	"strings"
+)
+
+type clarifyCommand struct {
+	write
+	ID   string   `arg:"" help:"The question, or the task that waits."`
+	Text []string `arg:"" sep:"none" help:"What you want to know."`
+}
+
+func (clarifyCommand) Help() string {
+	return `The task goes on with your message, and the question stays open.
+
+Examples:
+
+    fermata clarify 3f9k2a "Which of the two databases do you mean?"`
+}
+
+func (c *clarifyCommand) Run(ctx context.Context, s *session) error {
+	q, err := s.findQuestion(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	text := strings.Join(c.Text, " ")
+	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/clarify", map[string]string{"body": text}); done {
+		return err
+	}
+	q, err = s.client.Clarify(ctx, q.ID, text)
+	if err != nil {
+		return err
+	}
+	s.wrote(q.WorkspaceID, "asked back on %s", q.ID)
+	if s.JSON {
+		return s.json(q)
+	}
+	return nil
+}

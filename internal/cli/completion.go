@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+}
+
+func (completionCommand) Help() string {
+	return `Examples:
+
+    source <(fermata completion bash)
+    fermata completion zsh > "${fpath[1]}/_fermata"
+    fermata completion fish > ~/.config/fish/completions/fermata.fish`
+}
+
+func (c *completionCommand) Run(s *session, app *kong.Application) error {
+	places := completions(app.Node, "")
+	switch c.Shell {
+	case "bash":
+		writeBash(s.out, places)
+	case "zsh":
+		writeZsh(s.out, places)
+	default:
+		writeFish(s.out, places)
+	}
+	return nil
+}
+
+// place is what can follow after the words of a path of commands.
+type place struct {
+	// path is "" at the root, or such as "token create".
+	path     string
+	commands []word
+	flags    []word
+}
+
+// word is one completion and what it means.
+type word struct{ text, help string }
+
+// completions walks the grammar and returns every place in it.
+func completions(node *kong.Node, path string) []place {
+	here := place{path: path}
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			here.flags = append(here.flags, word{"--" + f.Name, f.Help})
+		}
+	}
+	slices.SortFunc(here.flags, func(a, b word) int { return strings.Compare(a.text, b.text) })
+	places := []place{}
+	for _, child := range node.Children {
+		if child.Type != kong.CommandNode || child.Hidden {
+			continue
+		}
+		here.commands = append(here.commands, word{child.Name, child.Help})
+		places = append(places, completions(child, strings.TrimSpace(path+" "+child.Name))...)
+	}
+	return append([]place{here}, places...)
+}
+
+func texts(words []word) string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = w.text
+	}
+	return strings.Join(list, " ")
+}
+
+// writeBash writes a function that finds the longest known path of commands
+// among the words and offers what can follow there.
+func writeBash(w io.Writer, places []place) {
+	fmt.Fprint(w, `_fermata() {
+  local cur="${COMP_WORDS[COMP_CWORD]}" path="" try word
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ $word == -* ]] && continue
+    try="${path:+$path }$word"
+    case "$try" in
+`)
+	fmt.Fprintf(w, "      %s) path=\"$try\" ;;\n", bashPaths(places))
+	fmt.Fprint(w, "    esac\n  done\n  local words=\"\"\n  case \"$path\" in\n")
+	for _, p := range places {
+		offer := texts(p.flags)
+		if len(p.commands) > 0 {
+			offer = texts(p.commands) + " " + offer
+		}
+		fmt.Fprintf(w, "    %q) words=%q ;;\n", p.path, offer)
+	}
+	fmt.Fprint(w, `  esac
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o default -F _fermata fermata
+`)
+}
+
+func bashPaths(places []place) string {
+	var list []string
+	for _, p := range places {
+		if p.path != "" {
+			list = append(list, fmt.Sprintf("%q", p.path))
+		}
+	}
+	return strings.Join(list, "|")
+}
+
+// writeZsh writes the same for zsh, with descriptions.
+func writeZsh(w io.Writer, places []place) {
+	fmt.Fprint(w, `#compdef fermata
+_fermata() {
+  local path_="" try word
+  for word in "${(@)words[2,CURRENT-1]}"; do
+    [[ $word == -* ]] && continue
+    try="${path_:+$path_ }$word"
+    case "$try" in
+`)
+	fmt.Fprintf(w, "      %s) path_=\"$try\" ;;\n", bashPaths(places))
+	fmt.Fprint(w, "    esac\n  done\n  local -a commands flags\n  case \"$path_\" in\n")
+	for _, p := range places {
+		fmt.Fprintf(w, "    %q)\n      commands=(%s)\n      flags=(%s)\n      ;;\n", p.path, zshWords(p.commands), zshWords(p.flags))
+	}
+	fmt.Fprint(w, `  esac
+  (( $#commands )) && _describe command commands
+  _describe flag flags
+  (( $#commands )) || _files
+}
+if [ "$funcstack[1]" = "_fermata" ]; then _fermata; else compdef _fermata fermata; fi
+`)
+}
+
+func zshWords(words []word) string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = quote(w.text + ":" + strings.ReplaceAll(w.help, ":", `\:`))
+	}
+	return strings.Join(list, " ")
+}
+
+// writeFish writes a condition for every place, with descriptions.
+func writeFish(w io.Writer, places []place) {
+	fmt.Fprint(w, `function __fermata_at
+  set -l path
+  for word in (commandline -opc)[2..-1]
+    string match -q -- '-*' $word; and continue
+    set -a path $word
+  end
+  test (count $argv) -eq 0; and test (count $path) -eq 0; and return 0
+  test (count $argv) -gt 0; and test "$path[1..(count $argv)]" = "$argv"
+end
+`)
+	for _, p := range places {
+		at := quote(strings.TrimSpace("__fermata_at " + p.path))
+		for _, c := range p.commands {
+			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s -d %s\n", at, c.text, quote(c.help))
+		}
+		for _, f := range p.flags {
+			fmt.Fprintf(w, "complete -c fermata -n %s -l %s -d %s\n", at, strings.TrimPrefix(f.text, "--"), quote(f.help))
+		}
+	}
+}
+
+// quote puts text between single quotes for a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

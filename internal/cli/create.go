@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type createCommand struct {
+	write
+	Title    string   `arg:"" help:"What is to be done."`
+	Body     string   `placeholder:"TEXT|@FILE" help:"More about it, in Markdown."`
+	Project  string   `help:"Project of the task."`
+	Parent   string   `placeholder:"ID" help:"Task above it."`
+	Blocked  []string `name:"blocked-by" placeholder:"ID" help:"Tasks that must be done first."`
+	Priority *int     `help:"0 (highest) to 4; default 2."`
+	Size     string   `enum:",small,medium,large" default:"" help:"small, medium or large."`
+	Agent    string   `help:"Role it is for: code, design, review …"`
+	Runner   string   `help:"What runs it; external is never claimed by a worker."`
+	Label    []string `sep:"none" help:"Label; repeat it."`
+	Spec     string   `placeholder:"JSON|@FILE" help:"What the runner needs, such as a command line."`
+	Defer    string   `placeholder:"WHEN" help:"Put it off: 2h, 3d, or an instant."`
+	Attempts int      `name:"max-attempts" help:"How many runs may be lost before it fails."`
+}
+
+func (createCommand) Help() string {
+	return `The id of the task is printed.
+
+Examples:
+
+    fermata create "Update the dependencies" --project shop --runner command --spec '{"command":"make update"}'
+    fermata create "Write the release notes" --blocked-by 3f9k2a --body @notes.md`
+}
+
+func (c *createCommand) Run(ctx context.Context, s *session) error {
+	n := fermata.NewTask{
+		Title: c.Title, Project: c.Project, ParentID: c.Parent, BlockedBy: c.Blocked, Priority: c.Priority,
+		Size: c.Size, Agent: c.Agent, Runner: c.Runner, Labels: c.Label, MaxAttempts: c.Attempts,
+	}
+	var err error
+	if n.Body, err = s.textOrFile(c.Body); err != nil {
+		return err
+	}
+	if n.Spec, err = s.jsonOrText(c.Spec); err != nil {
+		return err
+	}
+	if n.DeferUntil, err = s.instant(c.Defer); err != nil {
+		return err
+	}
+	if done, err := s.rehearse(c.write, "POST", "/tasks", n); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	t, err := server.CreateTask(ctx, n)
+	if err != nil {
+		return err
+	}
+	s.wrote(t.WorkspaceID, "made %s", t.ID)
+	if s.JSON {
+		return s.json(t)
+	}
+	s.data().line("%s", t.ID)
+	return nil
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// remark begins the lines of an edited file that are not part of the answer.
+const remark = "#|"
+
+// edit lets a person write the answer in an editor. An empty file sends
+// nothing. Where the text does not fit, the file is kept and named, and on a
+// terminal the person may mend it.
+func (s *session) edit(ctx context.Context, q *fermata.Question) (map[string]any, string, error) {
+	f, err := os.CreateTemp("", "fermata-*.md")
+	if err != nil {
+		return nil, "", fermata.Internal("make a file to edit", err)
+	}
+	_, err = io.WriteString(f, s.editText(q))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, "", fermata.Internal("write the file to edit", err)
+	}
+	for {
+		if err := s.runEditor(ctx, f.Name()); err != nil {
+			return nil, "", err
+		}
+		data, err := os.ReadFile(f.Name())
+		if err != nil {
+			return nil, "", fermata.Internal("read the edited file", err)
+		}
+		texts := readEdited(q, string(data))
+		if len(texts) == 0 {
+			_ = os.Remove(f.Name())
+			return nil, "", fermata.Errorf(fermata.CodeInvalidRequest, "the answer is empty, nothing was sent")
+		}
+		values, err := pickAll(q, texts)
+		if err == nil {
+			return values, f.Name(), nil
+		}
+		if !s.interactive() {
+			return nil, "", keptIn(err, f.Name())
+		}
+		s.complain(err)
+		if again, _ := s.confirm(ctx, "edit again?"); !again {
+			return nil, "", keptIn(err, f.Name())
+		}
+	}
+}
+
+// keptIn tells where the text of a person is that was not taken.
+func keptIn(err error, path string) error {
+	if e, ok := errors.AsType[*fermata.Error](err); ok {
+		return e.WithHint("your text is kept in %s", path)
+	}
+	return fmt.Errorf("%w (your text is kept in %s)", err, path)
+}
+
+// editText is the file that the editor opens.
+func (s *session) editText(q *fermata.Question) string {
+	var question strings.Builder
+	printer{&question, false, 76}.question(q, s.now())
+	var sb strings.Builder
+	if len(q.Items) == 1 {
+		sb.WriteString("\n\n")
+	}
+	for _, it := range q.Items {
+		if len(q.Items) > 1 {
+			fmt.Fprintf(&sb, "[%s]\n\n\n", it.Key)
+		}
+	}
+	note := "Write the answer above. These lines are left out; an empty answer sends nothing.\n"
+	if len(q.Items) > 1 {
+		note = "Write each answer below its [key]. These lines are left out; an empty file sends nothing.\n"
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(note+"\n"+question.String(), "\n"), "\n") {
+		sb.WriteString(strings.TrimRight(remark+" "+line, " ") + "\n")
+	}
+	return sb.String()
+}
+
+// readEdited returns the text of each item that has one.
+func readEdited(q *fermata.Question, file string) map[string]string {
+	texts := map[string]string{}
+	key := ""
+	if len(q.Items) == 1 {
+		key = q.Items[0].Key
+	}
+	for line := range strings.SplitSeq(file, "\n") {
+		line = strings.TrimRight(line, "\r")
+		if strings.HasPrefix(line, remark) {
+			continue
+		}
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "["); ok && len(q.Items) > 1 {
+			if name, ok = strings.CutSuffix(name, "]"); ok && q.Item(name) != nil {
+				key = name
+				continue
+			}
+		}
+		if key != "" {
+			texts[key] += line + "\n"
+		}
+	}
+	for k, text := range texts {
+		if texts[k] = strings.TrimSpace(text); texts[k] == "" {
+			delete(texts, k)
+		}
+	}
+	return texts
+}
+
+// runEditor opens a file in the person's editor and waits for its end.
+func (s *session) runEditor(ctx context.Context, path string) error {
+	editor := "vi"
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if e := os.Getenv(name); e != "" {
+			editor = e
+			break
+		}
+	}
+	// The variable may hold arguments, which the shell splits as the person meant.
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.err, s.err
+	if s.outTerm {
+		cmd.Stdout = s.out
+	}
+	if err := cmd.Run(); err != nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the editor %q ended with an error: %w", editor, err).
+			WithHint("set VISUAL or EDITOR; your text is kept in %s", path)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Exit codes (spec §7.3).
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitRejected    = 3
+	exitNotAllowed  = 4
+	exitNotFound    = 5
+	exitClosed      = 6
+	exitTimedOut    = 7
+	exitPending     = 8
+	exitCancelled   = 9
+	exitInterrupted = 130
+)
+
+// ErrInterrupted is the cause of a context that a person's Ctrl-C ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// outcome is an exit code that needs no words: what it stands for was said.
+type outcome int
+
+func (o outcome) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
+
+// exit says what went wrong and returns the exit code for it.
+func (s *session) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, ErrInterrupted) || errors.Is(context.Cause(ctx), ErrInterrupted) {
+		fmt.Fprintln(s.err, "interrupted")
+		return exitInterrupted
+	}
+	if o, ok := errors.AsType[outcome](err); ok {
+		return int(o)
+	}
+	s.complain(err)
+	return exitCode(fermata.CodeOf(err))
+}
+
+// exitCode is the table from the codes of errors to exit codes.
+func exitCode(code fermata.Code) int {
+	switch code {
+	case fermata.CodeInvalidRequest:
+		return exitUsage
+	case fermata.CodeUnauthenticated, fermata.CodeForbidden, fermata.CodeNotEligible:
+		return exitNotAllowed
+	case fermata.CodeNotFound:
+		return exitNotFound
+	case fermata.CodeQuestionClosed:
+		return exitClosed
+	default:
+		return exitFailed
+	}
+}
+
+// complain writes an error, each field at fault, and what to do next.
+func (s *session) complain(err error) {
+	p := s.talk()
+	e, ok := errors.AsType[*fermata.Error](err)
+	if !ok {
+		p.line("%s %s", p.red("error:"), clean(err.Error()))
+		return
+	}
+	p.line("%s %s", p.red("error:"), clean(e.Error()))
+	if len(e.Problems) > 1 || (len(e.Problems) == 1 && e.Problems[0].Field != "" && !mentions(e, e.Problems[0])) {
+		for _, problem := range e.Problems {
+			p.line("  %s: %s", clean(problem.Field), clean(problem.Message))
+		}
+	}
+	hint := e.Hint
+	if hint == "" && e.Code == fermata.CodeUnauthenticated {
+		hint = "run `fermata login`, or set FERMATA_TOKEN"
+	}
+	if hint != "" {
+		p.line("hint: %s", clean(hint))
+	}
+}
+
+// mentions reports whether the message says the problem already.
+func mentions(e *fermata.Error, p fermata.Problem) bool {
+	return e.Message == p.Field+": "+p.Message
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// find reads the task or the question with the id. The ending of an id may
+// belong to either; one that belongs to both is refused.
+func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.Question, error) {
+	server, err := s.server()
+	if err != nil {
+		return nil, nil, err
+	}
+	isTask := strings.HasPrefix(id, fermata.PrefixTask+"_")
+	isQuestion := strings.HasPrefix(id, fermata.PrefixQuestion+"_")
+	var t *fermata.Task
+	var q *fermata.Question
+	var errTask, errQuestion error
+	if !isQuestion {
+		if t, errTask = server.Task(ctx, id); isTask || unexpected(errTask) {
+			return t, nil, errTask
+		}
+	}
+	if q, errQuestion = server.Question(ctx, id); isQuestion || unexpected(errQuestion) {
+		return nil, q, errQuestion
+	}
+	switch {
+	case errTask == nil && errQuestion == nil:
+		return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of a task's and of a question's id", id).
+			WithHint("write %s or %s", t.ID, q.ID)
+	case errTask == nil:
+		return t, nil, nil
+	case errQuestion == nil:
+		return nil, q, nil
+	default:
+		return nil, nil, fermata.Errorf(fermata.CodeNotFound, "there is no task and no question %q", id)
+	}
+}
+
+// unexpected reports whether a look-up failed for another reason than that
+// there is no such thing.
+func unexpected(err error) bool {
+	return err != nil && fermata.CodeOf(err) != fermata.CodeNotFound
+}
+
+// findQuestion reads the question with the id, or the one that the task with
+// the id waits for.
+func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Question, error) {
+	t, q, err := s.find(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case q != nil:
+		return q, nil
+	case t.PendingQuestion != nil:
+		return t.PendingQuestion, nil
+	default:
+		return nil, fermata.Errorf(fermata.CodeNotFound, "task %s waits for no answer: it is %s", t.ID, t.State)
+	}
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"charm.land/huh/v2"
+	"golang.org/x/term"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// otherValue stands for an answer of one's own among the options of a form.
+// It holds a character that no option may have.
+const otherValue = "\x00other"
+
+// field is one item of a form, and what the person chose there.
+type field struct {
+	it    *fermata.Item
+	text  string
+	list  []string
+	yes   bool
+	other string
+}
+
+// fill asks a person for the values of a question: in a form on a terminal,
+// on lines elsewhere.
+func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any, error) {
+	if s.NoInput {
+		return nil, errNothingGiven
+	}
+	if !s.interactive() || os.Getenv("TERM") == "dumb" {
+		return s.askItems(ctx, q)
+	}
+	fields := make([]*field, 0, len(q.Items))
+	var groups []*huh.Group
+	for i := range q.Items {
+		f := &field{it: &q.Items[i]}
+		fields = append(fields, f)
+		groups = append(groups, f.groups()...)
+	}
+	form := huh.NewForm(groups...).WithInput(s.stdin).WithOutput(s.err).WithWidth(min(s.width, 100))
+	err := form.RunWithContext(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, huh.ErrUserAborted):
+		return nil, ErrInterrupted
+	case err != nil:
+		return nil, fermata.Internal("show the form", err)
+	}
+	return formValues(fields)
+}
+
+// formValues reads what was chosen.
+func formValues(fields []*field) (map[string]any, error) {
+	values := map[string]any{}
+	for _, f := range fields {
+		v, given, err := f.value()
+		if err != nil {
+			return nil, fermata.Invalid(fermata.Problem{Field: f.it.Key, Message: err.Error()})
+		}
+		if given {
+			values[f.it.Key] = v
+		}
+	}
+	return values, nil
+}
+
+// groups returns the pages of the item: its own, and one for an answer that is
+// not among the options.
+func (f *field) groups() []*huh.Group {
+	title := oneLine(f.it.Prompt)
+	switch f.it.ResponseType {
+	case fermata.ResponseChoice, fermata.ResponseApproval:
+		page := huh.NewGroup(huh.NewSelect[string]().Title(title).Options(f.options()...).Value(&f.text).Height(12))
+		return []*huh.Group{page, f.otherPage(func() bool { return f.text == otherValue })}
+	case fermata.ResponseMultiChoice:
+		page := huh.NewGroup(huh.NewMultiSelect[string]().Title(title).Options(f.options()...).Value(&f.list).Height(12))
+		return []*huh.Group{page, f.otherPage(func() bool { return slices.Contains(f.list, otherValue) })}
+	case fermata.ResponseBoolean:
+		return []*huh.Group{huh.NewGroup(huh.NewConfirm().Title(title).Value(&f.yes))}
+	case fermata.ResponseText:
+		return []*huh.Group{huh.NewGroup(huh.NewText().Title(title).Value(&f.text).Validate(f.check))}
+	default:
+		return []*huh.Group{huh.NewGroup(huh.NewInput().Title(title).Value(&f.text).Validate(f.check))}
+	}
+}
+
+// otherPage asks for an answer of one's own when it was chosen.
+func (f *field) otherPage(chosen func() bool) *huh.Group {
+	input := huh.NewInput().Title("your answer").Value(&f.other)
+	return huh.NewGroup(input).WithHideFunc(func() bool { return !chosen() })
+}
+
+func (f *field) options() []huh.Option[string] {
+	var list []huh.Option[string]
+	if f.it.ResponseType == fermata.ResponseApproval {
+		return huh.NewOptions(fermata.Reject, fermata.Approve)
+	}
+	if !f.it.IsRequired() && f.it.ResponseType == fermata.ResponseChoice {
+		list = append(list, huh.NewOption("(no answer)", ""))
+	}
+	for _, o := range f.it.Options {
+		label := oneLine(o.Text())
+		if o.Recommended {
+			label += "  ★ recommended"
+		}
+		if o.Danger {
+			label += "  ⚠ danger"
+		}
+		list = append(list, huh.NewOption(label, o.Value))
+	}
+	if f.it.Other {
+		list = append(list, huh.NewOption("other …", otherValue))
+	}
+	return list
+}
+
+// check refuses a text that would not be taken, while it can be mended.
+func (f *field) check(text string) error {
+	if text == "" && !f.it.IsRequired() {
+		return nil
+	}
+	_, err := pick(f.it, text)
+	return err
+}
+
+// value returns what was chosen, and false when the item was left out.
+func (f *field) value() (any, bool, error) {
+	switch f.it.ResponseType {
+	case fermata.ResponseBoolean:
+		return f.yes, true, nil
+	case fermata.ResponseMultiChoice:
+		list := []string{}
+		for _, v := range f.list {
+			if v == otherValue {
+				v = f.other
+			}
+			list = append(list, v)
+		}
+		if len(list) == 0 && !f.it.IsRequired() {
+			return nil, false, nil
+		}
+		v, err := f.it.Normalize(list)
+		return v, err == nil, err
+	default:
+		text := f.text
+		if text == otherValue {
+			text = f.other
+		}
+		if text == "" && !f.it.IsRequired() {
+			return nil, false, nil
+		}
+		v, err := pick(f.it, text)
+		return v, err == nil, err
+	}
+}
+
+// readSecret reads a line that is not shown while it is typed.
+func (s *session) readSecret(ctx context.Context, prompt string) (string, error) {
+	file, ok := terminal(s.stdin)
+	if !ok {
+		return s.ask(ctx, prompt)
+	}
+	_, _ = io.WriteString(s.err, prompt+": ")
+	defer io.WriteString(s.err, "\n") //nolint:errcheck // a line end on a terminal
+	data, err := term.ReadPassword(int(file.Fd()))
+	return string(data), err
+}

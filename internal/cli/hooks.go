@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+)
+
+// Hooks are the commands that need more than the API. The program fills them
+// in; a command whose hook is nil says that it is not part of this build.
+type Hooks struct {
+	Serve   func(context.Context, ServeOptions) error
+	Worker  func(context.Context, WorkerOptions) error
+	Migrate func(context.Context, MigrateOptions) error
+	Demo    func(context.Context, DemoOptions) error
+	// Version is what --version prints; empty reads it from the build.
+	Version string
+}
+
+// ServeOptions are the flags of `fermata serve`.
+type ServeOptions struct {
+	Listen     string
+	Data       string
+	Database   string
+	Workers    int
+	SingleUser bool
+	LogLevel   string
+	LogFormat  string
+	RunnerDir  string
+}
+
+// WorkerOptions are the flags of `fermata worker`.
+type WorkerOptions struct {
+	URL, Token string
+	Name       string
+	Projects   []string
+	Runners    []string
+	Agents     []string
+	// Concurrency is how many tasks run at the same time.
+	Concurrency int
+	Lease       time.Duration
+	WorkDir     string
+	// OnCompleted is commit or keep, OnFailed rollback or keep.
+	OnCompleted, OnFailed string
+	// Once stops the worker as soon as there is nothing to claim.
+	Once     bool
+	LogLevel string
+}
+
+// MigrateOptions are the flags of `fermata migrate`.
+type MigrateOptions struct {
+	Data     string
+	Database string
+}
+
+// DemoOptions are the flags of `fermata demo`.
+type DemoOptions struct {
+	// Answer answers the demo's question; empty waits for the person.
+	Answer string
+	// Data is the folder to keep; empty uses one that is removed at the end.
+	Data   string
+	Listen string
+}
+
+func (h Hooks) version() string {
+	if h.Version != "" {
+		return h.Version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const about = "Fermata lets an agent stop, ask a person, and go on with the answer."
+
+// Main runs one command line, without the name of the program, and returns
+// the exit code.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) int {
+	s := newSession(stdin, stdout, stderr, hooks)
+	return s.exit(ctx, s.main(ctx, args))
+}
+
+// halt carries the exit code with which the parser wants to stop.
+type halt int
+
+// main parses and runs the command line.
+func (s *session) main(ctx context.Context, args []string) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			code, ok := r.(halt)
+			if !ok {
+				panic(r)
+			}
+			err = outcome(code)
+		}
+	}()
+	var cli root
+	parser, err := newParser(&cli, s)
+	if err != nil {
+		return fermata.Internal("build the command line", err)
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return usageError(parser.Model.Name, err)
+	}
+	s.globals = cli.globals
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	return parsed.Run(s, parser.Model)
+}
+
+func newParser(cli *root, s *session) (*kong.Kong, error) {
+	return kong.New(
+		cli, kong.Name("fermata"), kong.Description(about), kong.Writers(s.out, s.err),
+		kong.Exit(func(code int) { panic(halt(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 80}),
+		kong.ExplicitGroups(groups), kong.Vars{"version": s.hooks.version()},
+	)
+}
+
+// usageError says what is wrong with a command line, and where its help is.
+func usageError(name string, err error) error {
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
+		name += " " + p.Context.Selected().Path()
+		if selected := p.Context.Selected().FullPath(); selected != "" {
+			name = selected
+		}
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%s", err).WithHint("%s --help shows how it is used", name)
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"strings"
+)
+
+type messageCommand struct {
+	write
+	ID   string   `arg:"" help:"The task."`
+	Text []string `arg:"" sep:"none" help:"What to say."`
+}
+
+func (messageCommand) Help() string {
+	return `A message of a person lets a waiting task go on.
+
+Examples:
+
+    fermata message 3f9k2a "Use the staging database for now"`
+}
+
+func (c *messageCommand) Run(ctx context.Context, s *session) error {
+	text, err := s.textOrFile(strings.Join(c.Text, " "))
+	if err != nil {
+		return err
+	}
+	if done, err := s.rehearse(c.write, "POST", "/tasks/"+c.ID+"/messages", map[string]string{"body": text}); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	m, err := server.PostMessage(ctx, c.ID, text)
+	if err != nil {
+		return err
+	}
+	s.wrote(m.WorkspaceID, "wrote %s to %s", m.ID, m.TaskID)
+	if s.JSON {
+		return s.json(m)
+	}
+	return nil
+}

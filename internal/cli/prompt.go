@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// ask writes a prompt to standard error and reads a line of standard input.
+// At the end of the input it returns io.EOF.
+func (s *session) ask(ctx context.Context, prompt string) (string, error) {
+	if s.NoInput {
+		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: nothing may be asked at the terminal (--no-input)", prompt)
+	}
+	_, _ = io.WriteString(s.err, prompt+": ")
+	type reading struct {
+		line string
+		err  error
+	}
+	read := make(chan reading, 1)
+	go func() {
+		line, err := s.lines.ReadString('\n')
+		if line != "" && errors.Is(err, io.EOF) {
+			err = nil
+		}
+		read <- reading{strings.TrimRight(line, "\r\n"), err}
+	}()
+	select {
+	case <-ctx.Done():
+		// The reader ends with the program: a terminal's read cannot be called back.
+		return "", context.Cause(ctx)
+	case r := <-read:
+		return r.line, r.err
+	}
+}
+
+// confirm asks a yes-or-no question; anything but yes is no.
+func (s *session) confirm(ctx context.Context, prompt string) (bool, error) {
+	line, err := s.ask(ctx, prompt+" [y/N]")
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	yes, _ := yesOrNo(strings.TrimSpace(line))
+	return yes, err
+}
+
+// askItems asks for every item on a line of its own. A person may try again;
+// what comes from a file must fit. An empty line leaves an item out.
+func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string]any, error) {
+	values := map[string]any{}
+	for i := range q.Items {
+		it := &q.Items[i]
+		for {
+			line, err := s.ask(ctx, promptOf(q, it))
+			if errors.Is(err, io.EOF) {
+				line, err = "", nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			if strings.TrimSpace(line) == "" {
+				if it.IsRequired() {
+					return nil, errNothingGiven
+				}
+				break
+			}
+			v, err := pick(it, line)
+			if err == nil {
+				values[it.Key] = v
+				break
+			}
+			if !s.inTerm {
+				return nil, fermata.Invalid(fermata.Problem{Field: it.Key, Message: err.Error()})
+			}
+			s.complain(err)
+		}
+	}
+	return values, nil
+}
+
+// errNothingGiven says that a person left a question without an answer.
+var errNothingGiven = fermata.Errorf(fermata.CodeInvalidRequest, "no answer was given, nothing was sent").
+	WithHint("give it behind the id, as in: fermata respond ID ANSWER")

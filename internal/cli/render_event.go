@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// telling are the keys of an event's data that a line shows, in this order.
+var telling = []string{"title", "from", "to", "state", "reason", "answer", "message", "body", "summary", "result", "name", "comment"}
+
+// eventLine writes an event on one line.
+func (p printer) eventLine(e *fermata.Event) {
+	at := e.At.UTC().Format("15:04:05")
+	subject := e.TaskID
+	if e.QuestionID != "" {
+		subject = e.QuestionID
+	}
+	p.line("%6d  %s  %-22s %-6s  %s", e.Seq, p.dim(at), e.Type, shortID(subject), eventText(e))
+}
+
+// eventText says who did it and what the event's data tell.
+func eventText(e *fermata.Event) string {
+	parts := []string{actor(e.Actor)}
+	var data map[string]any
+	if json.Unmarshal(e.Data, &data) == nil {
+		for _, key := range telling {
+			if v, ok := data[key]; ok && v != nil && v != "" {
+				parts = append(parts, key+"="+cut(oneLine(fmt.Sprint(v)), 60))
+			}
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// cut shortens text to n characters.
+func cut(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return string(runes[:n-1]) + "…"
+}

@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// question writes a question whole: what is asked, what helps to answer, what
+// will run, and what happens at the deadline.
+func (p printer) question(q *fermata.Question, now time.Time) {
+	p.line("%s", p.bold(oneLine(q.Title)))
+	facts := []string{string(q.Type), string(q.Status), "risk " + string(q.Risk), "asked by " + actor(q.AskedBy) + " " + span(now.Sub(q.CreatedAt)) + " ago"}
+	if q.AskCount > 1 {
+		facts = append(facts, fmt.Sprintf("asked %d times", q.AskCount))
+	}
+	p.line("%s", p.dim(strings.Join(facts, " · ")))
+	p.line("%s", p.dim(fmt.Sprintf("%s · task %s · project %s", q.ID, shortID(q.TaskID), oneLine(q.Project))))
+	if q.Body != "" {
+		p.line("")
+		p.text("  ", q.Body)
+	}
+	p.context(q.Context)
+	p.action("What will run", q.Action, q.ActionHash)
+	p.items(q)
+	p.line("")
+	p.ending(q, now)
+}
+
+// context writes what helps to answer.
+func (p printer) context(c *fermata.QuestionContext) {
+	if c == nil {
+		return
+	}
+	if c.Step != "" {
+		p.line("")
+		p.text("", "Step: "+c.Step)
+	}
+	if c.Error != "" {
+		p.line("")
+		p.line("%s", p.red("Error"))
+		p.barred(clean(c.Error))
+	}
+	if c.Preview != nil {
+		p.line("")
+		p.line("Preview (%s)", oneLine(c.Preview.Kind))
+		p.barred(clean(c.Preview.Text))
+	}
+}
+
+// action writes what is consented to: all of it, from the very bytes, with
+// nothing hidden.
+func (p printer) action(head string, action json.RawMessage, hash string) {
+	if len(action) == 0 {
+		return
+	}
+	text := string(action)
+	var indented bytes.Buffer
+	// Indenting moves space between values only, never what is in them.
+	if json.Indent(&indented, action, "", "  ") == nil {
+		text = indented.String()
+	}
+	p.line("")
+	p.line("%s", p.bold(head))
+	p.barred(exact(text))
+	p.line("%s", p.dim("  sha256 "+oneLine(hash)))
+}
+
+// barred writes lines behind a bar, uncut, so that no text can pass for a
+// line of the program's own. The text is clean.
+func (p printer) barred(text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		p.line("  │ %s", line)
+	}
+}
+
+func (p printer) items(q *fermata.Question) {
+	for i := range q.Items {
+		it := &q.Items[i]
+		if len(q.Items) == 1 && it.Prompt == q.Title {
+			if len(it.Options) > 0 {
+				p.line("")
+			}
+			p.options(it, "  ")
+			continue
+		}
+		p.line("")
+		head := it.Prompt
+		if it.Header != "" {
+			head = it.Header + ": " + it.Prompt
+		}
+		if len(q.Items) > 1 {
+			head = fmt.Sprintf("[%s] %s", it.Key, head)
+		}
+		p.text("", head)
+		p.options(it, "  ")
+	}
+}
+
+// options writes the choices of an item, each with the number that picks it.
+func (p printer) options(it *fermata.Item, indent string) {
+	for i, o := range it.Options {
+		mark := "-"
+		if numbered(it) {
+			mark = fmt.Sprintf("%d", i+1)
+		}
+		line := mark + "  " + oneLine(o.Text())
+		if o.Label != "" && o.Label != o.Value {
+			line += p.dim(" (" + oneLine(o.Value) + ")")
+		}
+		if o.Recommended {
+			line += p.green("  ★ recommended")
+		}
+		if o.Danger {
+			line += p.red("  ⚠ danger")
+		}
+		p.line("%s%s", indent, line)
+		p.text(indent+strings.Repeat(" ", len(mark)+2), o.Description)
+	}
+	var notes []string
+	if it.ResponseType == fermata.ResponseMultiChoice {
+		notes = append(notes, "several, with commas between them")
+	}
+	if it.Other {
+		notes = append(notes, "or an answer of your own")
+	}
+	if !it.IsRequired() {
+		notes = append(notes, "may be left out")
+	}
+	if it.Default != nil {
+		notes = append(notes, "default: "+oneLine(value(it.Default)))
+	}
+	if len(notes) > 0 {
+		p.line("%s%s", indent, p.dim(strings.Join(notes, "; ")))
+	}
+}
+
+// ending says how the question ended, or what happens when nobody answers.
+func (p printer) ending(q *fermata.Question, now time.Time) {
+	for _, v := range q.Votes {
+		p.text("", fmt.Sprintf("%s voted %s. %s", actor(v.By), v.Value, oneLine(v.Comment)))
+	}
+	if q.Resolution != nil {
+		p.resolution(q.Resolution)
+		return
+	}
+	if q.Approvals != nil && q.Approvals.Required > 1 {
+		p.line("%d people must approve.", q.Approvals.Required)
+	}
+	if len(q.Assignees) > 0 {
+		p.text("", "For "+strings.Join(q.Assignees, ", ")+".")
+	}
+	if q.Deadline == nil {
+		p.line("It waits until somebody answers.")
+		return
+	}
+	left := "The deadline has passed"
+	if d := q.Deadline.Sub(now); d > 0 {
+		left = span(d) + " left (until " + q.Deadline.UTC().Format("2006-01-02 15:04:05 MST") + ")"
+	}
+	p.text("", left+"; then "+atDeadline(q)+".")
+}
+
+// atDeadline says what happens when nobody answers.
+func atDeadline(q *fermata.Question) string {
+	action := q.OnTimeout
+	if q.EscalationLevel > 0 && q.EscalationLevel <= len(q.Escalation) {
+		action = q.Escalation[q.EscalationLevel-1].OnTimeout
+	}
+	switch action {
+	case fermata.TakeDefault:
+		answers, _ := q.Defaults()
+		return "the default is taken: " + oneLine((&fermata.Resolution{Answers: answers}).AnswerText())
+	case fermata.SkipTask:
+		return "the task is skipped"
+	case fermata.Escalate:
+		if q.EscalationLevel < len(q.Escalation) {
+			return "it goes on to " + oneLine(strings.Join(q.Escalation[q.EscalationLevel].Assignees, ", "))
+		}
+		return "it goes on to the next level"
+	default:
+		if q.Type == fermata.Approval {
+			return "it counts as not approved and the task fails"
+		}
+		return "the task fails"
+	}
+}
+
+func (p printer) resolution(r *fermata.Resolution) {
+	sentence := r.Sentence()
+	p.text("", strings.ToUpper(sentence[:1])+sentence[1:]+".")
+	if r.Comment != "" {
+		p.text("", "Comment: "+r.Comment)
+	}
+	p.action("Approved with edits; only this may run", r.Action, r.ActionHash)
+	for _, late := range r.Late {
+		text := (&fermata.Resolution{Answers: late.Answers}).AnswerText()
+		p.text("", fmt.Sprintf("After the deadline %s answered: %s. %s", actor(late.By), text, late.Comment))
+	}
+}
+
+// actor names who did something.
+func actor(a fermata.Actor) string {
+	if a.Name == "" {
+		return string(a.Kind)
+	}
+	return oneLine(a.Name)
+}
+
+// value returns an answer's value as people read it.
+func value(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }

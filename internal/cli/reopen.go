@@ -1,0 +1,22 @@
+package cli
+
+import "context"
+
+type reopenCommand struct {
+	write
+	ID string `arg:"" help:"A task that has ended."`
+}
+
+func (reopenCommand) Help() string {
+	return `Examples:
+
+    fermata reopen 3f9k2a`
+}
+
+func (c *reopenCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	return s.move(ctx, change{c.write, c.ID, "reopen", nil, server.ReopenTask})
+}

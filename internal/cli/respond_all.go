@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// walk shows every pending question, oldest deadline first as the server
+// lists them, and takes an answer to each. An empty line leaves one out.
+func (c *respondCommand) walk(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	me, err := server.Whoami(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending}, 1000)
+	if err != nil {
+		return err
+	}
+	seen := 0
+	for _, q := range list {
+		if !forMe(q, me) {
+			continue
+		}
+		seen++
+		if seen > 1 {
+			s.talk().line("\n%s", strings.Repeat("─", min(s.width, 40)))
+		}
+		err := c.one(ctx, s, q.ID)
+		if errors.Is(err, errQuit) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if seen == 0 {
+		s.talk().line("nothing waits for an answer")
+	}
+	return nil
+}
+
+// forMe leaves out questions that are plainly for others. Who is in a group
+// the server knows better; it refuses what is not for the caller.
+func forMe(q *fermata.Question, me *client.Whoami) bool {
+	for _, a := range q.Assignees {
+		if strings.HasPrefix(a, "group:") || strings.HasPrefix(a, "mem_") || a == "role:"+string(me.Role) ||
+			strings.TrimPrefix(a, "member:") == me.Name {
+			return true
+		}
+	}
+	return len(q.Assignees) == 0
+}
+
+// one shows one question and takes its answer, until one is taken or the
+// person goes on. What the server refuses is shown and left.
+func (c *respondCommand) one(ctx context.Context, s *session, id string) error {
+	q, err := s.client.Question(ctx, id)
+	if err != nil || q.Status != fermata.Pending {
+		return err
+	}
+	s.talk().question(q, s.now())
+	s.talk().line("")
+	for {
+		values, err := s.walkItems(ctx, q)
+		if values == nil || errors.Is(err, errQuit) || ctx.Err() != nil {
+			return err
+		}
+		if err == nil {
+			_, err = c.send(ctx, s, q, values)
+		}
+		if err == nil {
+			return nil
+		}
+		s.complain(err)
+		if !s.inTerm || fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+			return nil
+		}
+	}
+}
+
+// walkItems asks for the items on lines; nothing at the first one leaves the
+// question out, and q or the end of the input ends the walk.
+func (s *session) walkItems(ctx context.Context, q *fermata.Question) (map[string]any, error) {
+	texts := map[string]string{}
+	for i := range q.Items {
+		it := &q.Items[i]
+		line, err := s.ask(ctx, promptOf(q, it)+" (empty: next, q: quit)")
+		line = strings.TrimSpace(line)
+		switch {
+		case errors.Is(err, io.EOF), err == nil && line == "q":
+			return nil, errQuit
+		case err != nil:
+			return nil, err
+		case line == "" && (it.IsRequired() || len(q.Items) == 1):
+			return nil, nil
+		case line != "":
+			texts[it.Key] = line
+		}
+	}
+	values, err := pickAll(q, texts)
+	if err != nil {
+		return map[string]any{}, err
+	}
+	return values, nil
+}

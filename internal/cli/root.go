@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"github.com/alecthomas/kong"
+)
+
+// globals are the flags that every command has.
+type globals struct {
+	URL     string           `name:"url" env:"FERMATA_URL" placeholder:"URL" help:"Server to talk to (default: the one of fermata login, else http://127.0.0.1:7433)."`
+	Token   string           `env:"FERMATA_TOKEN" placeholder:"TOKEN" help:"Token to show; better set in the environment or stored by fermata login."`
+	JSON    bool             `name:"json" help:"Print JSON; streams print one document a line."`
+	NoInput bool             `name:"no-input" help:"Never ask anything at the terminal."`
+	Version kong.VersionFlag `name:"version" help:"Print the version."`
+}
+
+// groups are the headings of the help.
+var groups = []kong.Group{
+	{Key: "ask", Title: "Ask people"},
+	{Key: "answer", Title: "Answer agents"},
+	{Key: "task", Title: "Tasks"},
+	{Key: "look", Title: "Look on"},
+	{Key: "run", Title: "Run Fermata"},
+	{Key: "access", Title: "Access"},
+}
+
+// root is the grammar of the command line.
+type root struct {
+	globals
+
+	Ask askCommand `cmd:"" group:"ask" help:"Ask people a question."`
+
+	Respond respondCommand `cmd:"" group:"answer" help:"Answer a question."`
+	Approve approveCommand `cmd:"" group:"answer" help:"Approve an action."`
+	Reject  rejectCommand  `cmd:"" group:"answer" help:"Reject an action."`
+	Clarify clarifyCommand `cmd:"" group:"answer" help:"Ask the agent back; the question stays open."`
+
+	List    listCommand    `cmd:"" group:"task" help:"List tasks, or the questions that wait for an answer."`
+	Show    showCommand    `cmd:"" group:"task" help:"Show a task or a question."`
+	Tree    treeCommand    `cmd:"" group:"task" help:"Show a task and all below it."`
+	Create  createCommand  `cmd:"" group:"task" help:"Make a task."`
+	Message messageCommand `cmd:"" group:"task" help:"Write into a task's thread."`
+	Cancel  cancelCommand  `cmd:"" group:"task" help:"Cancel a task or withdraw a question."`
+	Defer   deferCommand   `cmd:"" group:"task" help:"Put a task off."`
+	Reopen  reopenCommand  `cmd:"" group:"task" help:"Open a task that has ended."`
+	Resume  resumeCommand  `cmd:"" group:"task" help:"Let a task go on without waiting."`
+
+	Watch  watchCommand  `cmd:"" group:"look" help:"Show what happens as it happens."`
+	Events eventsCommand `cmd:"" group:"look" help:"List what happened."`
+	Audit  auditCommand  `cmd:"" group:"look" help:"Verify the record of what happened."`
+	Doctor doctorCommand `cmd:"" group:"look" help:"Check that everything is in order."`
+
+	Serve   serveCommand   `cmd:"" group:"run" help:"Run the server."`
+	Worker  workerCommand  `cmd:"" group:"run" help:"Claim tasks and run agents."`
+	Migrate migrateCommand `cmd:"" group:"run" help:"Bring the database to this version."`
+	Demo    demoCommand    `cmd:"" group:"run" help:"Show one question from start to end."`
+
+	Login      loginCommand      `cmd:"" group:"access" help:"Store the server and the token to use."`
+	Tokens     tokenCommand      `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
+	Completion completionCommand `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
+	Ver        versionCommand    `cmd:"" name:"version" group:"access" help:"Print the version."`
+}

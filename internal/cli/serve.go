@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type serveCommand struct {
+	Listen     string `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to listen (default ${default})."`
+	Data       string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
+	Database   string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
+	Workers    int    `env:"FERMATA_WORKERS" help:"Run so many tasks at the same time inside the server."`
+	SingleUser bool   `env:"FERMATA_SINGLE_USER" help:"No sign-in: whoever reaches the address is you. On a loopback address only."`
+	RunnerDir  string `env:"FERMATA_RUNNER_DIR" type:"path" placeholder:"FOLDER" help:"Where the agents of --workers work."`
+	LogLevel   string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	LogFormat  string `env:"FERMATA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
+}
+
+func (serveCommand) Help() string {
+	return `Examples:
+
+    fermata serve --single-user
+    fermata serve --workers 2 --data /var/lib/fermata
+    fermata serve --listen 0.0.0.0:7433 --database postgres://fermata@db/fermata`
+}
+
+func (c *serveCommand) Run(ctx context.Context, s *session) error {
+	if s.hooks.Serve == nil {
+		return notBuilt("serve")
+	}
+	return s.hooks.Serve(ctx, ServeOptions{
+		Listen: c.Listen, Data: c.Data, Database: c.Database, Workers: c.Workers, SingleUser: c.SingleUser,
+		LogLevel: c.LogLevel, LogFormat: c.LogFormat, RunnerDir: c.RunnerDir,
+	})
+}
+
+func notBuilt(command string) error {
+	return fermata.Errorf(fermata.CodeInvalidRequest, "this program was built without %s", command)
+}

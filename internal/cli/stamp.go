@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+)
+
+// shortID is the ending of an id that tables show; every command takes it.
+func shortID(id string) string {
+	if len(id) <= 6 {
+		return id
+	}
+	return id[len(id)-6:]
+}
+
+// id returns an id as the stream at hand shows it: its ending for people, all
+// of it for scripts.
+func (s *session) id(id string) string {
+	if s.outTerm {
+		return shortID(id)
+	}
+	return id
+}
+
+// ago says how long ago an instant was; for scripts it is the instant.
+func (s *session) ago(t time.Time) string {
+	if !s.outTerm {
+		return t.UTC().Format(time.RFC3339)
+	}
+	return span(s.now().Sub(t))
+}
+
+// left says how long it is until an instant, "" for none; for scripts it is
+// the instant.
+func (s *session) left(t *time.Time) string {
+	switch {
+	case t == nil && s.outTerm:
+		return "no end"
+	case t == nil:
+		return ""
+	case !s.outTerm:
+		return t.UTC().Format(time.RFC3339)
+	}
+	d := t.Sub(s.now())
+	if d <= 0 {
+		return "now"
+	}
+	return span(d)
+}
+
+// span writes a length of time in its largest two units.
+func span(d time.Duration) string {
+	d = max(d, 0)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < 10*time.Minute:
+		return two(int(d.Minutes()), "m", int(d.Seconds())%60, "s")
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return two(int(d.Hours()), "h", int(d.Minutes())%60, "m")
+	default:
+		return two(int(d.Hours())/24, "d", int(d.Hours())%24, "h")
+	}
+}
+
+func two(a int, unitA string, b int, unitB string) string {
+	if b == 0 {
+		return fmt.Sprintf("%d%s", a, unitA)
+	}
+	return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// change is a command that changes one task.
+type change struct {
+	write write
+	// id may be an ending; verb is the last part of the address.
+	id, verb string
+	body     any
+	send     func(ctx context.Context, id string) (*fermata.Task, error)
+}
+
+// move sends a change of a task and says what state it has now.
+func (s *session) move(ctx context.Context, c change) error {
+	if done, err := s.rehearse(c.write, "POST", "/tasks/"+c.id+"/"+c.verb, c.body); done {
+		return err
+	}
+	t, err := c.send(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	s.wrote(t.WorkspaceID, "%s is %s", t.ID, stateText(t))
+	if s.JSON {
+		return s.json(t)
+	}
+	return nil
+}
+
+// instant reads a point in time: a length of time from now, or RFC 3339, or a
+// date. An empty text is none.
+func (s *session) instant(text string) (*time.Time, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	if d, err := fermata.Timeout(text).Duration(); err == nil {
+		at := s.now().Add(d)
+		return &at, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return &at, nil
+		}
+	}
+	return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no point in time", text).
+		WithHint("write 2h, 3d, 2027-01-31 or 2027-01-31T09:00:00Z")
+}

@@ -1,0 +1,19 @@
+package cli
+
+import "runtime"
+
+type versionCommand struct{}
+
+func (versionCommand) Run(s *session) error {
+	if s.JSON {
+		return s.json(map[string]string{"version": s.hooks.version(), "go": runtime.Version()})
+	}
+	s.data().line("fermata %s (%s, %s/%s)", s.hooks.version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
+
+func (versionCommand) Help() string {
+	return `Examples:
+
+    fermata version --json`
+}

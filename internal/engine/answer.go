@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Answer settles a question with a person's answer, or counts it as a vote.
+// The same answer again is fine; another one is [fermata.CodeQuestionClosed]
+// with who decided; one that comes after a timeout is kept, and restarts the
+// task if it asks for that.
+func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
+	id, err := e.questionID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
+		q, t, err := e.current(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		settled, err := q.Settle(a, c, tx.Now())
+		if err != nil {
+			return nil, err
+		}
+		switch settled {
+		case fermata.SettledNow:
+			return q, e.settle(tx, t, q, c.Actor())
+		case fermata.SettledVote:
+			voted(tx, q, c.Actor())
+		case fermata.SettledLate:
+			return q, e.late(tx, t, q, c.Actor())
+		}
+		return q, nil
+	})
+}
+
+// current loads a question and its task. When the deadline has passed, time
+// decides first, whether or not a sweep came by.
+func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.Task, error) {
+	q, err := tx.Question(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := tx.Task(q.TaskID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if q.Due(tx.Now()) {
+		return q, t, e.expire(tx, t, q)
+	}
+	return q, t, nil
+}
+
+func voted(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
+	tx.UpdatePending(q)
+	last := q.Votes[len(q.Votes)-1]
+	tx.Append(&fermata.Event{
+		Type: fermata.EventQuestionVoteCast, TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
+		Data: data(map[string]any{"value": last.Value, "votes": len(q.Votes), "required": q.Approvals.Required}),
+	})
+}
+
+// late keeps an answer that came after the deadline. With restart, an ended
+// task goes on with it.
+func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+	last := q.Resolution.Late[len(q.Resolution.Late)-1]
+	tx.Append(&fermata.Event{
+		Type: fermata.EventQuestionAnsweredLate, TaskID: t.ID, QuestionID: q.ID, Actor: by,
+		Data: data(map[string]any{"answers": last.Answers, "comment": last.Comment, "restarted": last.Restarted}),
+	})
+	if last.Restarted || !t.State.Ended() {
+		// The run that goes on is handed the question anew, with the late answer.
+		q.HandedTo = ""
+		t.Unread++
+	}
+	tx.SaveLate(q)
+	if last.Restarted && t.State.Ended() {
+		t.Attempts = 0
+		if err := move(tx, t, t.Ready(), by); err != nil {
+			return err
+		}
+	}
+	tx.SaveTask(t)
+	return nil
+}
+
+// WaitQuestion returns the question when it is closed or the wait is over,
+// whichever is first. Nothing runs meanwhile but the wait itself.
+func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, wait time.Duration) (*fermata.Question, error) {
+	id, err := e.questionID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	var q *fermata.Question
+	err = e.hub.until(ctx, "question:"+id, wait, func() (bool, error) {
+		q, err = e.Question(ctx, c, id)
+		return err != nil || q.Status != fermata.Pending, err
+	})
+	return q, err
+}

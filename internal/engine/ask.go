@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Ask opens a question on a task. Asking again what is still open returns the
+// same question and counts the asks.
+func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fermata.Ask) (*fermata.Question, error) {
+	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+		return nil, err
+	}
+	taskID, err := e.taskID(ctx, c, taskID)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
+		t, err := tx.Task(taskID)
+		if err != nil {
+			return nil, err
+		}
+		return e.ask(tx, t, "", a, c.Actor())
+	})
+}
+
+// AskOutside opens a question outside any task: it makes an external task for
+// it, or joins the one of the session, so that every question has a thread.
+func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Question, error) {
+	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
+		if a.IdempotencyKey != "" {
+			q, err := sameKey(tx, a)
+			if q != nil || err != nil {
+				return q, err
+			}
+		}
+		t, err := e.outsideTask(tx, c, project, session, a)
+		if err != nil {
+			return nil, err
+		}
+		return e.ask(tx, t, "", a, c.Actor())
+	})
+}
+
+// outsideTask returns the external task of a session, or a new one.
+func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Task, error) {
+	if session != "" {
+		t, err := tx.TaskOfSession(session)
+		if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+			return t, err
+		}
+	}
+	// The question is opened once on a task that is not there, only to learn
+	// its title and what is wrong with it before anything is written.
+	probe, err := a.Open("", &fermata.Task{}, c.Actor(), fermata.DefaultPolicy(), tx.Now())
+	title := "question"
+	if err == nil {
+		title = probe.Title
+	} else if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+		return nil, err
+	}
+	n := fermata.NewTask{
+		Title: title, Project: project, Runner: fermata.RunnerExternal, SessionKey: session, EndsWithAnswer: session == "",
+	}
+	return e.createTask(tx, n, c.Actor())
+}
+
+// ask opens a question in a transaction. The run is the one that asks as it
+// ends; it is empty when somebody asks through the API.
+func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+	if a.IdempotencyKey != "" {
+		q, err := sameKey(tx, a)
+		if q != nil || err != nil {
+			return q, err
+		}
+	}
+	if t.State.Ended() {
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot ask", t.State).
+			WithHint("reopen the task first")
+	}
+	if q, err := e.askedBefore(tx, t, a, by); q != nil || err != nil {
+		return q, err
+	}
+	q, err := e.open(tx, t, runID, a, by)
+	if err != nil {
+		return nil, err
+	}
+	if q.Type.Suspends() {
+		if err := e.replacePending(tx, t, q, by); err != nil {
+			return nil, err
+		}
+	}
+	return q, e.place(tx, t, q, by)
+}
+
+// open applies the rules of asking and the policy.
+func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+	policy, err := e.policy(tx.Reader)
+	if err != nil {
+		return nil, err
+	}
+	q, err := a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
+	if err != nil {
+		return nil, err
+	}
+	q.RunID = runID
+	if runID == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal {
+		q.RunID = t.RunID
+	}
+	if q.Approvals != nil && q.Approvals.Required > 1 {
+		members, err := tx.Members()
+		if err != nil {
+			return nil, err
+		}
+		if err := q.CheckQuorum(values(members)); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+func values[T any](pointers []*T) []T {
+	out := make([]T, 0, len(pointers))
+	for _, p := range pointers {
+		out = append(out, *p)
+	}
+	return out
+}
+
+// place writes the question and moves the task, as the policy's verdict on the
+// agent's confidence says.
+func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+	policy, err := e.policy(tx.Reader)
+	if err != nil {
+		return err
+	}
+	tx.Append(&fermata.Event{
+		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
+		Data: data(asked{q.Type, q.Title, q.Project}),
+	})
+	switch policy.Judge(q) {
+	case fermata.TakeGuess:
+		return e.takeGuess(tx, t, q, by)
+	case fermata.SkipForPerson:
+		tx.InsertQuestion(q)
+		return e.end(tx, t, fermata.TaskSkipped, fermata.ReasonLowConfidence, fermata.ByPolicy)
+	}
+	tx.InsertQuestion(q)
+	if !q.Type.Suspends() {
+		return nil
+	}
+	t.PendingQuestionID = q.ID
+	if q.RunID == "" || t.State != fermata.TaskInProgress {
+		// Without a run that will report the end, the task is suspended at once.
+		if err := move(tx, t, q.Type.Awaiting(), by); err != nil {
+			return err
+		}
+	}
+	tx.SaveTask(t)
+	return nil
+}
+
+// takeGuess lets the policy answer with the agent's own default. The task is
+// resumed as by any answer.
+func (e *Engine) takeGuess(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+	tx.InsertQuestion(q)
+	if q.Type.Suspends() {
+		t.PendingQuestionID = q.ID
+		if q.RunID == "" || t.State != fermata.TaskInProgress {
+			if err := move(tx, t, q.Type.Awaiting(), by); err != nil {
+				return err
+			}
+		}
+		tx.SaveTask(t)
+	}
+	q.AnswerByPolicy(tx.Now())
+	return e.settle(tx, t, q, fermata.ByPolicy)
+}
+
+// sameKey returns the question that was asked with the idempotency key. Another
+// question under the same key is a conflict.
+func sameKey(tx *store.Tx, a fermata.Ask) (*fermata.Question, error) {
+	q, err := tx.QuestionByKey(a.IdempotencyKey)
+	switch {
+	case fermata.CodeOf(err) == fermata.CodeNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case q.Fingerprint != a.Fingerprint():
+		return nil, fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to another question, %s", a.IdempotencyKey, q.ID).
+			WithHint("use a new key for a new question")
+	}
+	return q, nil
+}
+
+// askedBefore returns the pending question that asks the same, after counting
+// the ask.
+func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+	if t.PendingQuestionID == "" && a.DedupeKey == "" {
+		return nil, nil
+	}
+	pending, err := tx.PendingOf(t.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range pending {
+		if q.Due(tx.Now()) || !q.SameAsking(a) {
+			continue
+		}
+		q.AskCount++
+		tx.UpdatePending(q)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventQuestionAskedAgain, TaskID: t.ID, QuestionID: q.ID, Actor: by,
+			Data: data(map[string]int{"ask_count": q.AskCount}),
+		})
+		return q, nil
+	}
+	return nil, nil
+}
+
+// replacePending makes room for a suspending question. One that an earlier run
+// asked is replaced, since the agent went on from it; any other stands, and
+// the second is refused. An overdue one is expired first.
+func (e *Engine) replacePending(tx *store.Tx, t *fermata.Task, next *fermata.Question, by fermata.Actor) error {
+	if t.PendingQuestionID == "" {
+		return nil
+	}
+	old, err := tx.Question(t.PendingQuestionID)
+	if err != nil {
+		return err
+	}
+	if old.Due(tx.Now()) {
+		// Time decided about this task already; let that stand first.
+		return fermata.Errorf(fermata.CodePendingQuestionExists, "question %s has reached its deadline and is being settled", old.ID).
+			WithHint("read the task again")
+	}
+	if next.RunID == "" || old.RunID == next.RunID {
+		e := fermata.Errorf(fermata.CodePendingQuestionExists, "the task waits for an answer to %s already: %s", old.ID, old.Title)
+		e.Question = old
+		return e.WithHint("cancel that question first, or put both into one question with several items")
+	}
+	if _, err := old.Cancel(by, "replaced by "+next.ID, tx.Now()); err != nil {
+		return err
+	}
+	saveClosed(tx, old, by)
+	t.PendingQuestionID = ""
+	return nil
+}

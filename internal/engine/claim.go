@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// ErrNoTask is returned by [Engine.Claim] when the wait is over and no task
+// came.
+var ErrNoTask = errors.New("no task to claim")
+
+// claimed is the data of task.claimed.
+type claimed struct {
+	From    fermata.TaskState `json:"from"`
+	To      fermata.TaskState `json:"to"`
+	Worker  string            `json:"worker"`
+	Attempt int               `json:"attempt"`
+}
+
+// Claim gives a worker the next task, with a new run, its fencing token and
+// what the agent needs to go on. It waits as long as the request says.
+func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
+	if err := require(c, fermata.ScopeWork); err != nil {
+		return nil, err
+	}
+	if err := checkClaim(r); err != nil {
+		return nil, err
+	}
+	var claim *fermata.Claim
+	err := e.hub.untilTask(ctx, c.WorkspaceID, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
+		if !first {
+			// A look costs nothing when there is no task; a write would.
+			if _, err := e.reads(ctx, c).Claimable(r); err != nil {
+				return nothingThere(err)
+			}
+		}
+		got, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) })
+		if err != nil {
+			return nothingThere(err)
+		}
+		claim = got
+		return true, nil
+	})
+	if err == nil && claim == nil {
+		return nil, ErrNoTask
+	}
+	return claim, err
+}
+
+func nothingThere(err error) (bool, error) {
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return false, nil
+	}
+	return false, err
+}
+
+func checkClaim(r fermata.ClaimRequest) error {
+	if r.Worker == "" {
+		return fermata.Invalid(fermata.Problem{Field: "worker", Message: "must not be empty"})
+	}
+	if slices.Contains(r.Runners, fermata.RunnerExternal) || slices.Contains(r.Runners, fermata.RunnerWorkflow) {
+		return fermata.Invalid(fermata.Problem{Field: "runners", Message: "tasks of the runners external and workflow are not for workers"})
+	}
+	return nil
+}
+
+func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
+	t, err := tx.Claimable(r)
+	if err != nil {
+		return nil, err
+	}
+	attempt, err := nextAttempt(tx, t)
+	if err != nil {
+		return nil, err
+	}
+	from := t.State
+	if err := t.Move(fermata.TaskInProgress); err != nil {
+		return nil, err
+	}
+	resumed := t.RunID != ""
+	run := &fermata.Run{
+		ID: fermata.NewID(fermata.PrefixRun, tx.Now()), TaskID: t.ID, Attempt: attempt, State: fermata.RunRunning,
+		Worker: r.Worker, Runner: t.Runner, Token: int64(attempt), LeaseUntil: tx.Now().Add(r.Lease()), ClaimedFrom: from,
+		StartedAt: tx.Now(),
+	}
+	rc, err := e.handOver(tx, t, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	rc.Resumed = resumed || rc.Resumed
+	t.RunID = run.ID
+	tx.InsertRun(run)
+	tx.SaveTask(t)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
+		Data: data(claimed{from, t.State, r.Worker, attempt}),
+	})
+	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
+}
+
+// nextAttempt numbers the runs of a task; the number is the fencing token.
+func nextAttempt(tx *store.Tx, t *fermata.Task) (int, error) {
+	if t.RunID == "" {
+		return 1, nil
+	}
+	last, err := tx.Run(t.RunID)
+	if err != nil {
+		return 0, err
+	}
+	return last.Attempt + 1, nil
+}
+
+// handOver gathers what a run was not told yet and notes that it is told now.
+func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata.ResumeContext, error) {
+	var questions []*fermata.Question
+	var messages []*fermata.Message
+	var err error
+	if t.Unread > 0 {
+		if questions, err = tx.ClosedUnhanded(t.ID, ""); err != nil {
+			return nil, err
+		}
+		if messages, err = tx.UnhandedMessages(t.ID, ""); err != nil {
+			return nil, err
+		}
+	}
+	pending, err := pendingQuestion(tx.Reader, t)
+	if err != nil {
+		return nil, err
+	}
+	if len(questions) > 0 {
+		tx.HandQuestions(t.ID, runID)
+	}
+	if len(messages) > 0 {
+		tx.HandMessages(t.ID, runID)
+	}
+	t.Unread = 0
+	return fermata.NewResumeContext(t, questions, messages, pending), nil
+}
+
+func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error) {
+	if t.PendingQuestionID == "" {
+		return nil, nil
+	}
+	return r.Question(t.PendingQuestionID)
+}
+
+// held loads a run and its task, and refuses a caller who no longer holds it.
+func held(tx *store.Tx, runID string, token int64) (*fermata.Run, *fermata.Task, error) {
+	run, err := tx.Run(runID)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := tx.Task(run.TaskID)
+	if err != nil {
+		return nil, nil, err
+	}
+	return run, t, run.CheckHolder(t, token, tx.Now())
+}
+
+// Heartbeat extends a lease, and tells the run what reached the task since.
+func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+	if err := require(c, fermata.ScopeWork); err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.HeartbeatReply, error) {
+		run, t, err := held(tx, runID, h.Token)
+		if err != nil {
+			return nil, err
+		}
+		run.LeaseUntil = tx.Now().Add(fermata.ClaimRequest{LeaseSeconds: h.LeaseSeconds}.Lease())
+		tx.SaveRun(run)
+		reply := &fermata.HeartbeatReply{LeaseUntil: run.LeaseUntil}
+		if t.Unread == 0 && h.Session == nil {
+			return reply, nil
+		}
+		if h.Session != nil {
+			t.Session = h.Session
+		}
+		rc, err := e.handOver(tx, t, run.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !rc.Empty() {
+			reply.Context = rc
+		}
+		tx.SaveTask(t)
+		return reply, nil
+	})
+}
+
+// Release hands a task back unharmed, to the state it was claimed from: a
+// worker that stops says so, and others need not wait for the lease to end.
+func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, token int64) (*fermata.Task, error) {
+	if err := require(c, fermata.ScopeWork); err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
+		run, t, err := held(tx, runID, token)
+		if err != nil {
+			return nil, err
+		}
+		return t, e.handBack(tx, t, run, fermata.RunReleased)
+	})
+}
+
+// handBack ends a run that came to no result. What it was handed is handed
+// over again to the next one.
+func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, how fermata.RunState) error {
+	now := tx.Now()
+	run.State, run.EndedAt = how, &now
+	tx.SaveRun(run)
+	tx.TakeBack(t.ID, run.ID)
+	typ := fermata.EventRunReleased
+	if how == fermata.RunLost {
+		typ = fermata.EventRunLost
+		t.Attempts++
+	}
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: run.ID, Actor: fermata.System, Data: data(map[string]int{"attempts": t.Attempts})})
+	if t.Attempts >= t.MaxAttempts {
+		return e.end(tx, t, fermata.TaskFailed, fermata.ReasonAttemptsUsedUp, fermata.System)
+	}
+	if run.ClaimedFrom == fermata.TaskInputReceived {
+		t.Unread++
+	}
+	return e.afterRun(tx, t, fermata.System)
+}
+
+// afterRun moves a task whose run ended without a result of its own: a pending
+// question suspends it again, anything to hand over resumes it at once.
+func (e *Engine) afterRun(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+	to := t.Ready()
+	if t.PendingQuestionID != "" && t.Unread == 0 {
+		q, err := tx.Question(t.PendingQuestionID)
+		if err != nil {
+			return err
+		}
+		to = q.Type.Awaiting()
+	}
+	if err := move(tx, t, to, by); err != nil {
+		return err
+	}
+	tx.SaveTask(t)
+	return nil
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Page sizes of lists.
+const (
+	defaultPage = 50
+	largestPage = 500
+)
+
+func pageSize(limit int) int {
+	if limit <= 0 {
+		return defaultPage
+	}
+	return min(limit, largestPage)
+}
+
+// page cuts the one row more that tells whether another page follows.
+func page[T any](rows []T, limit int) ([]T, bool) {
+	if n := pageSize(limit); len(rows) > n {
+		return rows[:n], true
+	}
+	return rows, false
+}
+
+// cursor is a place in one list with one set of filters. It is bound to both:
+// one from another list is refused rather than misread.
+type cursor struct {
+	List  string          `json:"l"`
+	Place json.RawMessage `json:"p"`
+	given string
+}
+
+// cursorOf begins with the name of a list and its filter; paging itself does
+// not count as part of the filter.
+func cursorOf(list, given string, filter any) cursor {
+	switch f := filter.(type) {
+	case TaskFilter:
+		f.Cursor, f.Limit = "", 0
+		filter = f
+	case QuestionFilter:
+		f.Cursor, f.Limit = "", 0
+		filter = f
+	}
+	return cursor{List: list + ":" + fermata.Digest(filter)[:8], given: given}
+}
+
+func (c cursor) read(place any) error {
+	if c.given == "" {
+		return nil
+	}
+	var got cursor
+	text, err := base64.RawURLEncoding.DecodeString(c.given)
+	if err == nil {
+		err = json.Unmarshal(text, &got)
+	}
+	if err == nil && got.List == c.List {
+		err = json.Unmarshal(got.Place, place)
+	}
+	if err != nil || got.List != c.List {
+		return fermata.Invalid(fermata.Problem{Field: "cursor", Message: "is not from this list with these filters"})
+	}
+	return nil
+}
+
+func (c cursor) write(place any) string {
+	c.Place = data(place)
+	return base64.RawURLEncoding.EncodeToString(data(c))
+}

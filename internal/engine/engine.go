@@ -1,0 +1,113 @@
+// Package engine does what people, agents and clocks ask for: one file per
+// verb. Every verb loads rows, calls a rule of the root package, saves what
+// changed, and appends events, all in one transaction of the store. Nothing
+// leaves the process before the commit; afterwards the hub wakes who waits.
+//
+// The engine checks the caller's scopes. It knows nothing of HTTP.
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Options adjust an engine.
+type Options struct {
+	Log *slog.Logger
+	// OnCommit is called with the events that this process committed, in
+	// order. It must not block.
+	OnCommit func(events []*fermata.Event)
+}
+
+// Engine is the one door to a workspace's state.
+type Engine struct {
+	db   *store.DB
+	log  *slog.Logger
+	opts Options
+	tail *Tail
+	hub  *hub
+	// other replicas are told of commits by one goroutine, so that a burst
+	// costs one notification.
+	told chan string
+
+	policies sync.Map // workspace → fermata.Policy
+	callers  *callerCache
+}
+
+// New returns an engine on an open, migrated database.
+func New(db *store.DB, opts Options) *Engine {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &Engine{
+		db: db, log: opts.Log, opts: opts, hub: newHub(), told: make(chan string, 1), callers: newCallerCache(),
+	}
+	e.tail = newTail(e)
+	db.OnCommit(e.committed)
+	return e
+}
+
+// Ping reports whether the database answers.
+func (e *Engine) Ping(ctx context.Context) error { return e.db.Ping(ctx) }
+
+// Now returns the time by the database's clock, which decides deadlines.
+func (e *Engine) Now(ctx context.Context) (time.Time, error) { return e.db.Now(ctx) }
+
+// committed runs after each commit of this process.
+func (e *Engine) committed(workspace string, events []*fermata.Event) {
+	e.tail.add(workspace, events)
+	if e.opts.OnCommit != nil {
+		e.opts.OnCommit(events)
+	}
+	select {
+	case e.told <- workspace:
+	default:
+		// A notification is on its way that will be sent after this commit, or
+		// the second look of the other replicas finds the events.
+	}
+}
+
+// require refuses a caller without the scope.
+func require(c fermata.Caller, scopes ...fermata.Scope) error {
+	for _, s := range scopes {
+		if c.Has(s) {
+			return nil
+		}
+	}
+	return fermata.Errorf(fermata.CodeForbidden, "the token has not the scope %s", scopes[0]).
+		WithHint("an admin can make a token with it: fermata token create --scope %s", scopes[0])
+}
+
+// data writes what an event adds.
+func data(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		// Event data are small structs of texts and numbers.
+		panic("engine: write event data: " + err.Error())
+	}
+	return b
+}
+
+// reads returns a reader of the caller's workspace.
+func (e *Engine) reads(ctx context.Context, c fermata.Caller) store.Reader {
+	return e.db.In(ctx, c.WorkspaceID)
+}
+
+// policy returns the workspace's policy. It is kept in memory until an event
+// says that it changed.
+func (e *Engine) policy(r store.Reader) (fermata.Policy, error) {
+	if p, ok := e.policies.Load(r.Workspace()); ok {
+		return p.(fermata.Policy), nil
+	}
+	p, err := r.Policy()
+	if err == nil {
+		e.policies.Store(r.Workspace(), p)
+	}
+	return p, err
+}

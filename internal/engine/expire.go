@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// expire applies the deadline to a question that is due.
+func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	if q.Expire(tx.Now()) == fermata.ExpiredClosed {
+		return e.settle(tx, t, q, fermata.ByTimeout)
+	}
+	tx.UpdatePending(q)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventQuestionEscalated, TaskID: t.ID, QuestionID: q.ID, Actor: fermata.ByTimeout,
+		Data: data(map[string]any{"level": q.EscalationLevel, "assignees": q.Assignees, "deadline": q.Deadline}),
+	})
+	return nil
+}
+
+// sweepBatch is how many rows a sweep takes at once; sweepWidth is how many of
+// them wait for a shared commit together.
+const (
+	sweepBatch = 512
+	sweepWidth = 128
+)
+
+// Sweep settles everything whose time has come: deadlines, leases, deferrals.
+// Several replicas may sweep at once; each row is settled once. It returns how
+// many rows it found.
+func (e *Engine) Sweep(ctx context.Context) (int, error) {
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, s := range []struct {
+		due   func(context.Context, time.Time, int) ([]store.Due, error)
+		apply func(tx *store.Tx, id string) error
+	}{
+		{e.db.DueQuestions, e.expireDue},
+		{e.db.DueLeases, e.loseDue},
+		{e.db.DueDeferrals, e.wakeDue},
+	} {
+		due, err := s.due(ctx, now, sweepBatch)
+		if err != nil {
+			return total, err
+		}
+		total += len(due)
+		if err := e.each(ctx, due, s.apply); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// each applies a change to every row in a transaction of its own; those that
+// come together share a commit. It returns the first error, after all are done.
+func (e *Engine) each(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error) error {
+	var wg sync.WaitGroup
+	var once sync.Once
+	var first error
+	slots := make(chan struct{}, sweepWidth)
+	for _, d := range due {
+		wg.Add(1)
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots; wg.Done() }()
+			err := e.db.Write(ctx, d.Workspace, func(tx *store.Tx) error { return apply(tx, d.ID) })
+			if err != nil {
+				once.Do(func() { first = err })
+			}
+		}()
+	}
+	wg.Wait()
+	return first
+}
+
+// expireDue expires a question if that is still due.
+func (e *Engine) expireDue(tx *store.Tx, id string) error {
+	_, _, err := e.current(tx, id)
+	return err
+}
+
+// loseDue takes a task back from a worker whose lease has ended.
+func (e *Engine) loseDue(tx *store.Tx, id string) error {
+	run, err := tx.Run(id)
+	if err != nil || run.State != fermata.RunRunning || tx.Now().Before(run.LeaseUntil) {
+		return err
+	}
+	t, err := tx.Task(run.TaskID)
+	if err != nil {
+		return err
+	}
+	return e.handBack(tx, t, run, fermata.RunLost)
+}
+
+// wakeDue ends a deferral whose time has come.
+func (e *Engine) wakeDue(tx *store.Tx, id string) error {
+	t, err := tx.Task(id)
+	if err != nil || t.State != fermata.TaskDeferred || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {
+		return err
+	}
+	return e.makeReady(tx, t, fermata.System)
+}
+
+// makeReady moves a task that nothing holds back any more, or blocks it if its
+// dependencies do.
+func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+	to := t.Ready()
+	if t.State != fermata.TaskBlocked && len(t.BlockedBy) > 0 {
+		waits, err := e.waiting(tx, t, nil)
+		if err != nil {
+			return err
+		}
+		if waits {
+			to = fermata.TaskBlocked
+		}
+	}
+	if err := move(tx, t, to, by); err != nil {
+		return err
+	}
+	tx.SaveTask(t)
+	return nil
+}
+
+// sweepEvery is how often the clock is looked at; the deadline itself decides.
+const sweepEvery = 250 * time.Millisecond
+
+// forgetAfter is how long idempotency keys of requests are remembered.
+const forgetAfter = 48 * time.Hour
+
+// RunSweeps sweeps until ctx ends.
+func (e *Engine) RunSweeps(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	var forgot time.Time
+	for {
+		n, err := e.Sweep(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.log.Error("sweep", "error", err)
+		}
+		if time.Since(forgot) > time.Hour {
+			forgot = time.Now()
+			e.forget(ctx)
+		}
+		if err == nil && n >= sweepBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (e *Engine) forget(ctx context.Context) {
+	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		tx.Forget(tx.Now().Add(-forgetAfter))
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		e.log.Error("forget idempotency keys", "error", err)
+	}
+}

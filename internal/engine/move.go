@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// moved is the data of an event that changes a task's state.
+type moved struct {
+	From   fermata.TaskState `json:"from"`
+	To     fermata.TaskState `json:"to"`
+	Reason string            `json:"reason,omitempty"`
+}
+
+// move changes a task's state along an arrow of the table and writes the
+// event. The caller saves the task.
+func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
+	from := t.State
+	if from == to {
+		return nil
+	}
+	if err := t.Move(to); err != nil {
+		return err
+	}
+	typ := fermata.EventTaskStateChanged
+	if to.Ended() {
+		typ = fermata.EventTaskEnded
+	}
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: t.RunID, Actor: by, Data: data(moved{from, to, t.Reason})})
+	return nil
+}
+
+// end moves a task into an ended state: its pending questions are cancelled,
+// and tasks that only waited for it become ready.
+func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason string, by fermata.Actor) error {
+	questions, dependents, err := tx.Ends(t.ID)
+	if err != nil {
+		return err
+	}
+	t.Reason = reason
+	if err := move(tx, t, to, by); err != nil {
+		return err
+	}
+	t.PendingQuestionID, t.Unread = "", 0
+	tx.SaveTask(t)
+	if err := cancelQuestions(tx, questions, "the task ended"); err != nil {
+		return err
+	}
+	return e.unblock(tx, t, dependents)
+}
+
+// cancelQuestions withdraws what an ended task still asked.
+func cancelQuestions(tx *store.Tx, ids []string, reason string) error {
+	pending, err := tx.QuestionsByID(ids)
+	if err != nil {
+		return err
+	}
+	for _, q := range pending {
+		if q.Status != fermata.Pending {
+			continue
+		}
+		if _, err := q.Cancel(fermata.System, reason, tx.Now()); err != nil {
+			return err
+		}
+		saveClosed(tx, q, fermata.System)
+	}
+	return nil
+}
+
+// unblock makes the dependents ready that waited for nothing else. A child's
+// end, however it ended, satisfies its parent; any other dependency must be
+// done or skipped.
+func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string) error {
+	tasks, err := tx.TasksByID(dependents)
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if t.State != fermata.TaskBlocked {
+			continue
+		}
+		waits, err := e.waiting(tx, t, ended)
+		if err != nil || waits {
+			return err
+		}
+		if err := move(tx, t, t.Ready(), fermata.System); err != nil {
+			return err
+		}
+		tx.SaveTask(t)
+	}
+	return nil
+}
+
+// waiting reports whether a task still waits for one of its dependencies. The
+// one that just changed is passed in, since its row may not be written yet.
+func (e *Engine) waiting(tx *store.Tx, t *fermata.Task, changed *fermata.Task) (bool, error) {
+	others, err := tx.TasksByID(t.BlockedBy)
+	if err != nil {
+		return false, err
+	}
+	for _, other := range others {
+		if changed != nil && other.ID == changed.ID {
+			other = changed
+		}
+		if !t.SatisfiedBy(other) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// asked is the data of question.asked.
+type asked struct {
+	Type    fermata.QuestionType `json:"type"`
+	Title   string               `json:"title"`
+	Project string               `json:"project"`
+}
+
+// closed is the data of the events that close a question.
+type closed struct {
+	Type      fermata.QuestionType  `json:"type"`
+	Project   string                `json:"project"`
+	DecidedBy fermata.ActorKind     `json:"decided_by"`
+	Channel   string                `json:"channel,omitempty"`
+	Outcome   fermata.TimeoutAction `json:"outcome,omitempty"`
+	Answers   map[string]any        `json:"answers,omitempty"`
+	Comment   string                `json:"comment,omitempty"`
+	// Seconds is the time from the question to its end.
+	Seconds float64 `json:"seconds"`
+}
+
+var closedEvents = map[fermata.QuestionStatus]fermata.EventType{
+	fermata.Answered:  fermata.EventQuestionAnswered,
+	fermata.TimedOut:  fermata.EventQuestionTimedOut,
+	fermata.Cancelled: fermata.EventQuestionCancelled,
+}
+
+// saveClosed writes the end of a question and its event. It does not touch the
+// task; see [Engine.settle].
+func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
+	r := q.Resolution
+	tx.UpdatePending(q)
+	tx.Append(&fermata.Event{
+		Type: closedEvents[q.Status], TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
+		Data: data(closed{
+			Type: q.Type, Project: q.Project, DecidedBy: r.DecidedBy, Channel: r.Channel, Outcome: r.Outcome,
+			Answers: r.Answers, Comment: r.Comment, Seconds: r.At.Sub(q.CreatedAt).Seconds(),
+		}),
+	})
+}
+
+// settle writes the end of a question and moves its task on, in the same
+// transaction: the one way from a closed question to a resumed task.
+func (e *Engine) settle(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+	saveClosed(tx, q, by)
+	if t.State.Ended() {
+		return nil
+	}
+	mine := t.PendingQuestionID == q.ID
+	if mine {
+		t.PendingQuestionID = ""
+	}
+	t.Unread++
+	to, reason := t.AfterQuestion(q, mine)
+	switch {
+	case to == t.State:
+		tx.SaveTask(t)
+		return nil
+	case to.Ended():
+		return e.end(tx, t, to, reason, by)
+	}
+	if err := move(tx, t, to, by); err != nil {
+		return err
+	}
+	tx.SaveTask(t)
+	return nil
+}

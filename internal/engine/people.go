@@ -1,0 +1,336 @@
+package engine
+
+import (
+	"context"
+	"os/user"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// NewMember is a request to add a person.
+type NewMember struct {
+	Handle string       `json:"handle" minLength:"1" maxLength:"64"`
+	Role   fermata.Role `json:"role,omitempty" enum:"viewer,responder,operator,admin"`
+	Groups []string     `json:"groups,omitempty"`
+}
+
+// callerCache keeps who a token belongs to for a short while, so that a busy
+// agent does not cost a look-up a call. A revocation empties it.
+type callerCache struct {
+	mu    sync.Mutex
+	known map[string]knownCaller
+}
+
+type knownCaller struct {
+	caller  fermata.Caller
+	until   time.Time
+	expires *time.Time
+}
+
+const (
+	callerFor = 5 * time.Second
+	// callersKept bounds the cache; a full one is emptied.
+	callersKept = 10_000
+)
+
+func newCallerCache() *callerCache { return &callerCache{known: map[string]knownCaller{}} }
+
+func (cc *callerCache) get(hash string, now time.Time) (fermata.Caller, bool) {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	k, ok := cc.known[hash]
+	if !ok || now.After(k.until) || k.expires != nil && !now.Before(*k.expires) {
+		return fermata.Caller{}, false
+	}
+	return k.caller, true
+}
+
+func (cc *callerCache) put(hash string, k knownCaller) {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	if len(cc.known) >= callersKept {
+		clear(cc.known)
+	}
+	cc.known[hash] = k
+}
+
+func (cc *callerCache) clear() {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	clear(cc.known)
+}
+
+// touchEvery is how exactly a token's last use is kept.
+const touchEvery = time.Minute
+
+// Authenticate returns who a token belongs to. A damaged one is refused
+// without a look-up; one that is unknown, expired or revoked as well, and the
+// reply does not tell these apart.
+func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Caller, error) {
+	if err := fermata.CheckSecret(secret); err != nil {
+		return fermata.Caller{}, err
+	}
+	hash := fermata.HashSecret(secret)
+	if c, ok := e.callers.get(hash, time.Now()); ok {
+		return c, nil
+	}
+	token, err := e.db.In(ctx, "").TokenByHash(hash)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return fermata.Caller{}, badToken()
+	}
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	if token.RevokedAt != nil || token.ExpiresAt != nil && !now.Before(*token.ExpiresAt) {
+		return fermata.Caller{}, badToken()
+	}
+	c, err := e.callerOf(ctx, token)
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	if token.LastUsedAt == nil || now.Sub(*token.LastUsedAt) > touchEvery {
+		err = e.db.Write(ctx, token.WorkspaceID, func(tx *store.Tx) error {
+			tx.TouchToken(token.ID, tx.Now())
+			return nil
+		})
+	}
+	e.callers.put(hash, knownCaller{caller: c, until: time.Now().Add(callerFor), expires: token.ExpiresAt})
+	return c, err
+}
+
+func badToken() error {
+	return fermata.Errorf(fermata.CodeUnauthenticated, "the token is unknown, expired or revoked").
+		WithHint("ask an admin for a new one: fermata token create")
+}
+
+func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller, error) {
+	c := fermata.Caller{
+		WorkspaceID: t.WorkspaceID, Kind: t.Kind, TokenID: t.ID, MemberID: t.MemberID, Name: t.Name,
+		Scopes: t.Scopes, Assurance: fermata.AssuranceChannel,
+	}
+	if t.Kind != fermata.ActorHuman {
+		return c, nil
+	}
+	m, err := e.db.In(ctx, t.WorkspaceID).Member(t.MemberID)
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	c.Name, c.Role, c.Groups = m.Handle, m.Role, m.Groups
+	return c, nil
+}
+
+// CreateToken makes a token. The reply holds its secret, which is not stored.
+func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.NewToken) (*fermata.Token, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	if n.Kind == "" {
+		n.Kind = fermata.ActorAgent
+		if n.Member != "" {
+			n.Kind = fermata.ActorHuman
+		}
+	}
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	secret := fermata.NewSecret()
+	t, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Token, error) {
+		return e.createToken(tx, n, fermata.HashSecret(secret), c.Actor())
+	})
+	if err != nil {
+		return nil, err
+	}
+	if t.Hash != "" {
+		// A replay of an earlier call has no hash, and its secret is gone.
+		t.Secret = secret
+	}
+	return t, nil
+}
+
+func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by fermata.Actor) (*fermata.Token, error) {
+	t := &fermata.Token{
+		ID: fermata.NewID(fermata.PrefixToken, tx.Now()), WorkspaceID: tx.Workspace(), Name: n.Name, Kind: n.Kind,
+		Scopes: n.Scopes, CreatedAt: tx.Now(), Hash: hash,
+	}
+	if n.ExpiresIn != "" && n.ExpiresIn != fermata.Never {
+		d, err := n.ExpiresIn.Duration()
+		if err != nil {
+			return nil, err
+		}
+		expires := tx.Now().Add(d)
+		t.ExpiresAt = &expires
+	}
+	if n.Member != "" {
+		m, err := e.member(tx, NewMember{Handle: n.Member, Role: n.Role, Groups: n.Groups}, by)
+		if err != nil {
+			return nil, err
+		}
+		t.MemberID, t.Member = m.ID, m.Handle
+	}
+	tx.InsertToken(t)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventTokenCreated, Actor: by,
+		Data: data(map[string]any{"token_id": t.ID, "name": t.Name, "kind": t.Kind, "scopes": t.Scopes, "member": t.Member}),
+	})
+	return t, nil
+}
+
+// member returns the member with the handle, and adds one that is not there.
+func (e *Engine) member(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, error) {
+	m, err := tx.MemberByHandle(n.Handle)
+	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		return m, err
+	}
+	if n.Role == "" {
+		n.Role = fermata.RoleResponder
+	}
+	m = &fermata.Member{
+		ID: fermata.NewID(fermata.PrefixMember, tx.Now()), Handle: n.Handle, Role: n.Role, Groups: n.Groups, CreatedAt: tx.Now(),
+	}
+	tx.InsertMember(m)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventMemberAdded, Actor: by,
+		Data: data(map[string]any{"member_id": m.ID, "handle": m.Handle, "role": m.Role, "groups": m.Groups}),
+	})
+	return m, nil
+}
+
+// AddMember adds a person to the workspace.
+func (e *Engine) AddMember(ctx context.Context, c fermata.Caller, n NewMember) (*fermata.Member, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	if n.Role == "" {
+		n.Role = fermata.RoleResponder
+	}
+	if n.Handle == "" || !slices.Contains(fermata.Roles, n.Role) {
+		return nil, fermata.Invalid(fermata.Problem{Field: "handle", Message: "needs a handle and a role of viewer, responder, operator, admin"})
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Member, error) {
+		if _, err := tx.MemberByHandle(n.Handle); fermata.CodeOf(err) != fermata.CodeNotFound {
+			if err == nil {
+				err = fermata.Invalid(fermata.Problem{Field: "handle", Message: "is taken"})
+			}
+			return nil, err
+		}
+		return e.member(tx, n, c.Actor())
+	})
+}
+
+// Members lists the workspace's people.
+func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Member, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).Members()
+}
+
+// Tokens lists the workspace's tokens, without their secrets.
+func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).Tokens()
+}
+
+// RevokeToken ends a token's life at once. Revoking again is fine.
+func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (*fermata.Token, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	id, err := e.reads(ctx, c).FindID("token", "tokens", fermata.PrefixToken, id)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Token, error) {
+		t, err := tx.Token(id)
+		if err != nil || t.RevokedAt != nil {
+			return t, err
+		}
+		now := tx.Now()
+		t.RevokedAt = &now
+		tx.RevokeToken(t)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventTokenRevoked, Actor: c.Actor(), Data: data(map[string]string{"token_id": t.ID, "name": t.Name}),
+		})
+		return t, nil
+	})
+}
+
+// FirstToken makes the first admin and the token with which everything begins.
+// It returns "" when there are tokens already.
+func (e *Engine) FirstToken(ctx context.Context) (string, error) {
+	secret := ""
+	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		secret = ""
+		tokens, err := tx.Tokens()
+		if err != nil || len(tokens) > 0 {
+			return err
+		}
+		secret = fermata.NewSecret()
+		_, err = e.createToken(tx, fermata.NewToken{
+			Name: "first admin", Kind: fermata.ActorHuman, Member: "admin", Role: fermata.RoleAdmin,
+			Scopes: []fermata.Scope{fermata.ScopeAdmin},
+		}, fermata.HashSecret(secret), fermata.System)
+		return err
+	})
+	return secret, err
+}
+
+// LocalCaller returns the one person of single-user mode, named after the user
+// that the server runs as.
+func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
+	if c, ok := e.callers.get("local", time.Now()); ok {
+		return c, nil
+	}
+	handle := "local"
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		handle = u.Username
+	}
+	var m *fermata.Member
+	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		var err error
+		m, err = e.member(tx, NewMember{Handle: handle, Role: fermata.RoleAdmin}, fermata.System)
+		return err
+	})
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	c := fermata.Caller{
+		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: m.ID, Name: m.Handle, Role: fermata.RoleAdmin,
+		Groups: m.Groups, Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceChannel,
+	}
+	e.callers.put("local", knownCaller{caller: c, until: time.Now().Add(time.Hour)})
+	return c, nil
+}
+
+// Policy returns the workspace's policy.
+func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return fermata.Policy{}, err
+	}
+	return e.reads(ctx, c).Policy()
+}
+
+// SetPolicy replaces the workspace's policy.
+func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Policy) (fermata.Policy, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return p, err
+	}
+	if err := p.Check(); err != nil {
+		return p, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (fermata.Policy, error) {
+		tx.SetPolicy(p)
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: data(p)})
+		return p, nil
+	})
+}

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// questionID returns the whole id for what a person typed.
+func (e *Engine) questionID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
+	return e.reads(ctx, c).FindID("question", "questions", fermata.PrefixQuestion, typed)
+}
+
+// Question returns the question with the id.
+func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fermata.Question, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	id, err := e.questionID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).Question(id)
+}
+
+// QuestionFilter narrows a list of questions.
+type QuestionFilter struct {
+	Status, Type, Project, Assignee, TaskID, Q string
+
+	Limit  int
+	Cursor string
+}
+
+// Questions lists questions: pending ones the most urgent first, others the
+// newest first. It returns the cursor of the next page.
+func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilter) ([]*fermata.Question, string, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, "", err
+	}
+	if f.TaskID != "" {
+		id, err := e.taskID(ctx, c, f.TaskID)
+		if err != nil {
+			return nil, "", err
+		}
+		f.TaskID = id
+	}
+	query := store.QuestionFilter{
+		Status: f.Status, Type: f.Type, Project: f.Project, Assignee: f.Assignee, TaskID: f.TaskID, Text: f.Q,
+		Limit: pageSize(f.Limit) + 1,
+	}
+	list := cursorOf("questions", f.Cursor, f)
+	if err := list.read(&query.After); err != nil {
+		return nil, "", err
+	}
+	questions, err := e.reads(ctx, c).Questions(query)
+	if err != nil {
+		return nil, "", err
+	}
+	questions, more := page(questions, f.Limit)
+	if !more {
+		return questions, "", nil
+	}
+	return questions, list.write(store.PlaceOf(questions[len(questions)-1])), nil
+}
+
+// amend loads a question, lets the clock decide first, and changes it.
+func (e *Engine) amend(ctx context.Context, c fermata.Caller, id string,
+	fn func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error,
+) (*fermata.Question, error) {
+	id, err := e.questionID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
+		q, t, err := e.current(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		return q, fn(tx, t, q)
+	})
+}
+
+// Clarify asks the agent back: the task resumes with the message, and the
+// question stays open.
+func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string) (*fermata.Question, error) {
+	if err := fermata.CheckMessage(body); err != nil {
+		return nil, err
+	}
+	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+		if err := q.MayAnswer(c); err != nil {
+			return err
+		}
+		if q.Status != fermata.Pending {
+			return q.ClosedError()
+		}
+		return e.post(tx, t, &fermata.Message{
+			TaskID: t.ID, QuestionID: q.ID, Kind: fermata.MessageClarification, Author: c.Actor(), Body: body,
+		})
+	})
+}
+
+// CancelQuestion withdraws a question. The task resumes without an answer.
+func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Question, error) {
+	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
+		return nil, err
+	}
+	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+		now, err := q.Cancel(c.Actor(), reason, tx.Now())
+		if err != nil || !now {
+			return err
+		}
+		return e.settle(tx, t, q, c.Actor())
+	})
+}
+
+// Extend puts a question's deadline off, within the policy.
+func (e *Engine) Extend(ctx context.Context, c fermata.Caller, id string, by fermata.Timeout) (*fermata.Question, error) {
+	d, err := by.Duration()
+	if err != nil {
+		return nil, fermata.Invalid(fermata.Problem{Field: "by", Message: err.Error()})
+	}
+	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+		if err := q.MayAnswer(c); err != nil {
+			return err
+		}
+		policy, err := e.policy(tx.Reader)
+		if err != nil {
+			return err
+		}
+		if err := q.Extend(d, policy, tx.Now()); err != nil {
+			return err
+		}
+		tx.UpdatePending(q)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventQuestionExtended, TaskID: t.ID, QuestionID: q.ID, Actor: c.Actor(),
+			Data: data(map[string]any{"by": by, "deadline": q.Deadline}),
+		})
+		return nil
+	})
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Limits of run logs.
+const (
+	// MaxLogChunk is the length of one piece of output in bytes.
+	MaxLogChunk = 256 << 10
+	// MaxLog is the length of a run's log in bytes; what comes after is dropped.
+	MaxLog = 64 << 20
+)
+
+// Run returns the run with the id.
+func (e *Engine) Run(ctx context.Context, c fermata.Caller, id string) (*fermata.Run, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	r := e.reads(ctx, c)
+	id, err := r.FindID("run", "runs", fermata.PrefixRun, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Run(id)
+}
+
+// Runs lists a task's runs, oldest first.
+func (e *Engine) Runs(ctx context.Context, c fermata.Caller, taskID string) ([]*fermata.Run, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	id, err := e.taskID(ctx, c, taskID)
+	if err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).Runs(id)
+}
+
+// AppendLog adds output to a run's log and returns the offset behind it. A run
+// that no longer holds its task is refused.
+func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, token int64, output string) (int64, error) {
+	if err := require(c, fermata.ScopeWork); err != nil {
+		return 0, err
+	}
+	if len(output) > MaxLogChunk {
+		return 0, fermata.Invalid(fermata.Problem{Field: "text", Message: "may have at most 262144 bytes: send it in pieces"})
+	}
+	// PostgreSQL's texts hold no NUL, and a terminal shows none.
+	output = strings.ReplaceAll(output, "\x00", "\uFFFD")
+	next, err := write(ctx, e, c, func(tx *store.Tx) (int64, error) {
+		if _, _, err := held(tx, runID, token); err != nil {
+			return 0, err
+		}
+		size, err := tx.LogSize(runID)
+		if err != nil || output == "" || size+int64(len(output)) > MaxLog {
+			return size, err
+		}
+		tx.AppendLog(runID, size, output)
+		return size + int64(len(output)), nil
+	})
+	if err == nil {
+		e.hub.wake("log:" + runID)
+	}
+	return next, err
+}
+
+// Log returns a run's output from an offset on, and waits for more when there
+// is none yet. Next is where to go on; ended reports that nothing will follow.
+func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset int64, wait time.Duration) (
+	chunks []fermata.LogChunk, next int64, ended bool, err error,
+) {
+	run, err := e.Run(ctx, c, runID)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	next = offset
+	err = e.hub.until(ctx, "log:"+run.ID, wait, func() (bool, error) {
+		if run, err = e.Run(ctx, c, run.ID); err != nil {
+			return false, err
+		}
+		chunks, err = e.reads(ctx, c).Log(run.ID, offset, 256)
+		return err != nil || len(chunks) > 0 || run.State != fermata.RunRunning, err
+	})
+	if n := len(chunks); n > 0 {
+		next = chunks[n-1].Offset + int64(len(chunks[n-1].Text))
+	}
+	return chunks, next, err == nil && len(chunks) == 0 && run.State != fermata.RunRunning, err
+}
+
+// RunProgress reports an update of a run.
+func (e *Engine) RunProgress(ctx context.Context, c fermata.Caller, runID string, p fermata.Progress) error {
+	if err := require(c, fermata.ScopeWork); err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	_, err := write(ctx, e, c, func(tx *store.Tx) (struct{}, error) {
+		run, t, err := held(tx, runID, p.Token)
+		if err != nil {
+			return struct{}{}, err
+		}
+		reported(tx, t.ID, run.ID, p, c.Actor())
+		return struct{}{}, nil
+	})
+	return err
+}

@@ -1,0 +1,277 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// tailKept is how many of a workspace's last events are kept in memory for
+// everybody who streams them; whoever is further behind reads the database.
+const tailKept = 1024
+
+// tailPage is how many events a reader gets at once.
+const tailPage = 256
+
+// TailEvent is an event and its JSON, which is written once for all readers.
+type TailEvent struct {
+	*fermata.Event
+	JSON []byte
+}
+
+// Tail is the end of every workspace's events, shared by all streams of the
+// process. Replay and live are the same: read what follows a number, or wait.
+type Tail struct {
+	e  *Engine
+	mu sync.Mutex
+	of map[string]*workspaceTail
+}
+
+type workspaceTail struct {
+	// events are the last ones without a gap; last is the number of the newest.
+	events []*TailEvent
+	last   int64
+	// more is closed and replaced when events arrive.
+	more chan struct{}
+}
+
+func newTail(e *Engine) *Tail { return &Tail{e: e, of: map[string]*workspaceTail{}} }
+
+// Tail returns the live end of the events.
+func (e *Engine) Tail() *Tail { return e.tail }
+
+// Head returns the number of the workspace's last event.
+func (t *Tail) Head(ctx context.Context, workspace string) (int64, error) {
+	head, err := t.e.db.In(ctx, workspace).Head()
+	return head.Seq, err
+}
+
+// add appends what this process committed. When another replica committed in
+// between, the gap is read from the database first.
+func (t *Tail) add(workspace string, events []*fermata.Event) {
+	t.mu.Lock()
+	w := t.workspace(workspace)
+	fits := len(events) > 0 && (w.last == 0 || events[0].Seq == w.last+1)
+	if fits {
+		w.append(events)
+	}
+	t.mu.Unlock()
+	if fits {
+		t.dispatch(events)
+		return
+	}
+	if err := t.catchUp(context.Background(), workspace); err != nil {
+		t.e.log.Error("read events of other replicas", "error", err)
+	}
+}
+
+func (t *Tail) workspace(id string) *workspaceTail {
+	w := t.of[id]
+	if w == nil {
+		w = &workspaceTail{more: make(chan struct{})}
+		t.of[id] = w
+	}
+	return w
+}
+
+func (w *workspaceTail) append(events []*fermata.Event) {
+	for _, e := range events {
+		w.events = append(w.events, &TailEvent{Event: e})
+		w.last = e.Seq
+	}
+	if over := len(w.events) - tailKept; over > tailKept/4 {
+		w.events = append([]*TailEvent(nil), w.events[over:]...)
+	}
+	close(w.more)
+	w.more = make(chan struct{})
+}
+
+// dispatch wakes who waits, and forgets what an event makes stale.
+func (t *Tail) dispatch(events []*fermata.Event) {
+	for _, e := range events {
+		switch e.Type {
+		case fermata.EventPolicyChanged:
+			t.e.policies.Delete(e.WorkspaceID)
+		case fermata.EventTokenRevoked:
+			t.e.callers.clear()
+		}
+		t.e.hub.dispatch(e)
+	}
+}
+
+// catchUp reads what other replicas committed since the last event that is
+// known here.
+func (t *Tail) catchUp(ctx context.Context, workspace string) error {
+	for {
+		t.mu.Lock()
+		last := t.workspace(workspace).last
+		t.mu.Unlock()
+		events, err := t.e.db.In(ctx, workspace).Events(store.EventFilter{After: last, Limit: tailKept})
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		t.mu.Lock()
+		w := t.workspace(workspace)
+		// Somebody else may have caught up meanwhile.
+		for len(events) > 0 && events[0].Seq <= w.last {
+			events = events[1:]
+		}
+		if len(events) > 0 {
+			w.append(events)
+		}
+		t.mu.Unlock()
+		t.dispatch(events)
+	}
+}
+
+// start makes the tail begin at the workspace's present end.
+func (t *Tail) start(ctx context.Context, workspace string) error {
+	head, err := t.Head(ctx, workspace)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w := t.workspace(workspace); w.last < head {
+		w.last, w.events = head, nil
+	}
+	return nil
+}
+
+// Next returns the events that follow a number, at most 256. It waits until
+// there are some or ctx ends.
+func (t *Tail) Next(ctx context.Context, workspace string, after int64) ([]*TailEvent, error) {
+	for {
+		events, more, old := t.after(workspace, after)
+		if old {
+			return t.replay(ctx, workspace, after)
+		}
+		if len(events) > 0 {
+			return events, nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// after returns what is in memory; old reports that the reader is further
+// behind.
+func (t *Tail) after(workspace string, after int64) (events []*TailEvent, more chan struct{}, old bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.workspace(workspace)
+	first := w.last - int64(len(w.events)) + 1
+	if after+1 < first {
+		return nil, nil, true
+	}
+	if after >= w.last {
+		return nil, w.more, false
+	}
+	from := int(after + 1 - first)
+	events = w.events[from:min(from+tailPage, len(w.events)):len(w.events)]
+	for _, e := range events {
+		if e.JSON == nil {
+			e.JSON = encode(e.Event)
+		}
+	}
+	return events, w.more, false
+}
+
+func encode(e *fermata.Event) []byte {
+	b, err := json.Marshal(e)
+	if err != nil {
+		panic("engine: write an event: " + err.Error())
+	}
+	return b
+}
+
+// replay reads events that are no longer in memory.
+func (t *Tail) replay(ctx context.Context, workspace string, after int64) ([]*TailEvent, error) {
+	events, err := t.e.db.In(ctx, workspace).Events(store.EventFilter{After: after, Limit: tailPage})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*TailEvent, 0, len(events))
+	for _, e := range events {
+		out = append(out, &TailEvent{Event: e, JSON: encode(e)})
+	}
+	return out, nil
+}
+
+// RunTail follows the commits of other replicas until ctx ends: it is woken by
+// their notifications, and looks once a second anyway.
+func (e *Engine) RunTail(ctx context.Context) error {
+	workspaces, err := e.db.In(ctx, "").Workspaces()
+	if err != nil {
+		return err
+	}
+	for _, w := range workspaces {
+		if err := e.tail.start(ctx, w); err != nil {
+			return err
+		}
+	}
+	heard := make(chan struct{}, 1)
+	go e.listen(ctx, heard)
+	go e.tellOthers(ctx)
+	if e.db.Dialect() == "sqlite" {
+		<-ctx.Done()
+		return nil
+	}
+	tick := time.NewTicker(secondLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-heard:
+		case <-tick.C:
+		}
+		for _, w := range workspaces {
+			if err := e.tail.catchUp(ctx, w); err != nil && ctx.Err() == nil {
+				e.log.Error("read events of other replicas", "error", err)
+			}
+		}
+	}
+}
+
+// listen hears of other replicas' commits, and connects again when it is cut
+// off.
+func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
+	for ctx.Err() == nil {
+		err := e.db.Listen(ctx, func(string) {
+			select {
+			case heard <- struct{}{}:
+			default:
+			}
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		e.log.Warn("listening to other replicas was cut off", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(secondLook):
+		}
+	}
+}
+
+// tellOthers sends one notification for all commits since the last one.
+func (e *Engine) tellOthers(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case workspace := <-e.told:
+			if err := e.db.Notify(ctx, workspace); err != nil && ctx.Err() == nil {
+				e.log.Warn("notify other replicas", "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,469 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// taskID returns the whole id for what a person typed.
+func (e *Engine) taskID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
+	return e.reads(ctx, c).FindID("task", "tasks", fermata.PrefixTask, typed)
+}
+
+// CreateTask makes a task. It is blocked while its dependencies are open.
+func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.NewTask) (*fermata.Task, error) {
+	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+		return nil, err
+	}
+	if err := e.expandIDs(ctx, c, &n.ParentID, n.BlockedBy); err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) { return e.createTask(tx, n, c.Actor()) })
+}
+
+// expandIDs replaces short endings by whole ids.
+func (e *Engine) expandIDs(ctx context.Context, c fermata.Caller, parent *string, blockedBy []string) error {
+	var err error
+	if parent != nil && *parent != "" {
+		if *parent, err = e.taskID(ctx, c, *parent); err != nil {
+			return err
+		}
+	}
+	for i := range blockedBy {
+		if blockedBy[i], err = e.taskID(ctx, c, blockedBy[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
+	t, err := n.Create(fermata.NewID(fermata.PrefixTask, tx.Now()), by, tx.Now())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkParent(tx, t); err != nil {
+		return nil, err
+	}
+	if err := e.checkDependencies(tx, t); err != nil {
+		return nil, err
+	}
+	if t.State == fermata.TaskOpen && len(t.BlockedBy) > 0 {
+		waits, err := e.waiting(tx, t, nil)
+		if err != nil {
+			return nil, err
+		}
+		if waits {
+			t.State = fermata.TaskBlocked
+		}
+	}
+	if t.Project != fermata.DefaultProject {
+		tx.EnsureProject(t.Project)
+	}
+	tx.InsertTask(t)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventTaskCreated, TaskID: t.ID, Actor: by,
+		Data: data(struct {
+			Title   string            `json:"title"`
+			Project string            `json:"project"`
+			To      fermata.TaskState `json:"to"`
+		}{t.Title, t.Project, t.State}),
+	})
+	return t, nil
+}
+
+// checkParent refuses a parent that is not there, has ended, or is too deep.
+func checkParent(tx *store.Tx, t *fermata.Task) error {
+	depth, id := 0, t.ParentID
+	for id != "" {
+		parent, err := tx.Task(id)
+		if err != nil {
+			return err
+		}
+		if depth == 0 && parent.State.Ended() {
+			return fermata.Errorf(fermata.CodeIllegalTransition, "the parent %s is %s", parent.ID, parent.State)
+		}
+		if depth++; depth > fermata.MaxDepth {
+			return fermata.Invalid(fermata.Problem{Field: "parent_id", Message: "the tree would be too deep"})
+		}
+		id = parent.ParentID
+	}
+	return nil
+}
+
+// checkDependencies refuses a dependency that is not there, and a cycle with
+// its path.
+func (e *Engine) checkDependencies(tx *store.Tx, t *fermata.Task) error {
+	slices.Sort(t.BlockedBy)
+	t.BlockedBy = slices.Compact(t.BlockedBy)
+	found, err := tx.TasksByID(t.BlockedBy)
+	if err != nil {
+		return err
+	}
+	if len(found) != len(t.BlockedBy) {
+		for _, id := range t.BlockedBy {
+			if !slices.ContainsFunc(found, func(f *fermata.Task) bool { return f.ID == id }) {
+				return fermata.Errorf(fermata.CodeNotFound, "blocked_by: there is no task %q", id)
+			}
+		}
+	}
+	return findCycle(tx, t.ID, []string{t.ID}, found, map[string]bool{})
+}
+
+// findCycle follows the dependencies from the path's last task.
+func findCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, seen map[string]bool) error {
+	for _, t := range next {
+		here := append(slices.Clone(path), t.ID)
+		if t.ID == start {
+			message := "is a cycle: " + strings.Join(here, " → ")
+			return fermata.Invalid(fermata.Problem{Field: "blocked_by", Message: message})
+		}
+		if seen[t.ID] || len(t.BlockedBy) == 0 {
+			continue
+		}
+		seen[t.ID] = true
+		further, err := tx.TasksByID(t.BlockedBy)
+		if err != nil {
+			return err
+		}
+		if err := findCycle(tx, start, here, further, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dependOn adds dependencies to a task that exists.
+func (e *Engine) dependOn(tx *store.Tx, t *fermata.Task, on []string) error {
+	t.BlockedBy = append(t.BlockedBy, on...)
+	if err := e.checkDependencies(tx, t); err != nil {
+		return err
+	}
+	tx.SaveTaskText(t)
+	return nil
+}
+
+// Task returns a task with its pending question.
+func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	r := e.reads(ctx, c)
+	id, err := e.taskID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Task(id)
+	if err != nil {
+		return nil, err
+	}
+	return t, fill(r, []*fermata.Task{t})
+}
+
+// fill adds what is derived: the pending questions and whether a person may
+// resume.
+func fill(r store.Reader, tasks []*fermata.Task) error {
+	var ids []string
+	for _, t := range tasks {
+		t.CanResume = t.Resumable()
+		if t.PendingQuestionID != "" {
+			ids = append(ids, t.PendingQuestionID)
+		}
+	}
+	questions, err := r.QuestionsByID(ids)
+	if err != nil {
+		return err
+	}
+	byID := make(map[string]*fermata.Question, len(questions))
+	for _, q := range questions {
+		byID[q.ID] = q
+	}
+	for _, t := range tasks {
+		t.PendingQuestion = byID[t.PendingQuestionID]
+	}
+	return nil
+}
+
+// TaskFilter narrows a list of tasks.
+type TaskFilter struct {
+	State    []fermata.TaskState
+	Project  string
+	Label    string
+	ParentID string
+	Q        string
+	// NeedsPerson lists suspended tasks only.
+	NeedsPerson bool
+	Limit       int
+	Cursor      string
+}
+
+// Tasks lists tasks, newest first, and returns the cursor of the next page.
+func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*fermata.Task, string, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, "", err
+	}
+	if f.NeedsPerson {
+		f.State = []fermata.TaskState{fermata.TaskAwaitingInput, fermata.TaskAwaitingApproval}
+	}
+	query := store.TaskFilter{States: f.State, Project: f.Project, Label: f.Label, ParentID: f.ParentID, Text: f.Q, Limit: pageSize(f.Limit) + 1}
+	list := cursorOf("tasks", f.Cursor, f)
+	if err := list.read(&query.Before); err != nil {
+		return nil, "", err
+	}
+	r := e.reads(ctx, c)
+	tasks, err := r.Tasks(query)
+	if err != nil {
+		return nil, "", err
+	}
+	tasks, more := page(tasks, f.Limit)
+	if err := fill(r, tasks); err != nil || !more {
+		return tasks, "", err
+	}
+	return tasks, list.write(tasks[len(tasks)-1].ID), nil
+}
+
+// Tree returns a task and everything below it, parents before children.
+func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*fermata.Task, error) {
+	root, err := e.Task(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	r := e.reads(ctx, c)
+	all := []*fermata.Task{root}
+	for i := 0; i < len(all); i++ {
+		children, err := r.Children(all[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, children...)
+	}
+	return all, fill(r, all)
+}
+
+// change loads a task, changes it and writes it.
+func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
+	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
+		return nil, err
+	}
+	id, err := e.taskID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	t, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
+		t, err := tx.Task(id)
+		if err != nil {
+			return nil, err
+		}
+		return t, fn(tx, t)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, fill(e.reads(ctx, c), []*fermata.Task{t})
+}
+
+// UpdateTask changes texts, priority, labels or dependencies.
+func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p fermata.TaskPatch) (*fermata.Task, error) {
+	if p.BlockedBy != nil {
+		if err := e.expandIDs(ctx, c, nil, *p.BlockedBy); err != nil {
+			return nil, err
+		}
+	}
+	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+		if err := p.Apply(t, tx.Now()); err != nil {
+			return err
+		}
+		if p.BlockedBy != nil {
+			if err := e.checkDependencies(tx, t); err != nil {
+				return err
+			}
+		}
+		tx.SaveTaskText(t)
+		tx.Append(&fermata.Event{Type: fermata.EventTaskUpdated, TaskID: t.ID, Actor: c.Actor(), Data: data(p)})
+		return e.reblock(tx, t, p, c.Actor())
+	})
+}
+
+// reblock moves a task whose dependencies were changed.
+func (e *Engine) reblock(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by fermata.Actor) error {
+	if p.BlockedBy == nil || t.State != fermata.TaskBlocked && !t.State.Claimable() {
+		tx.SaveTask(t)
+		return nil
+	}
+	waits, err := e.waiting(tx, t, nil)
+	if err != nil {
+		return err
+	}
+	to := t.State
+	switch {
+	case waits:
+		to = fermata.TaskBlocked
+	case t.State == fermata.TaskBlocked:
+		to = t.Ready()
+	}
+	if err := move(tx, t, to, by); err != nil {
+		return err
+	}
+	tx.SaveTask(t)
+	return nil
+}
+
+// CancelTask ends a task and everything below it. Pending questions are
+// withdrawn, runs are told to stop at their next contact, nothing resumes.
+func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Task, error) {
+	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+		if t.State == fermata.TaskCancelled {
+			return nil
+		}
+		return e.cancelTree(tx, t, reason, c.Actor())
+	})
+}
+
+func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fermata.Actor) error {
+	children, err := tx.Children(t.ID)
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		if child.State.Ended() {
+			continue
+		}
+		if err := e.cancelTree(tx, child, reason, by); err != nil {
+			return err
+		}
+	}
+	// A child's end may have moved the task itself: read it again.
+	if len(children) > 0 {
+		fresh, err := tx.Task(t.ID)
+		if err != nil {
+			return err
+		}
+		*t = *fresh
+	}
+	if err := stopRun(tx, t, by); err != nil {
+		return err
+	}
+	return e.end(tx, t, fermata.TaskCancelled, reason, by)
+}
+
+// stopRun ends the run of a task that is taken from it. The worker learns it
+// with its next call, which is refused.
+func stopRun(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+	if t.State != fermata.TaskInProgress || t.RunID == "" {
+		return nil
+	}
+	run, err := tx.Run(t.RunID)
+	if err != nil || run.State != fermata.RunRunning {
+		return err
+	}
+	now := tx.Now()
+	run.State, run.EndedAt, run.Summary = fermata.RunFinished, &now, "stopped: the task was cancelled"
+	tx.SaveRun(run)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(finished{Summary: run.Summary}),
+	})
+	return nil
+}
+
+// DeferTask puts a task off, until an instant or until somebody reopens it.
+func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, until *time.Time) (*fermata.Task, error) {
+	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+		if until != nil && !until.After(tx.Now()) {
+			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})
+		}
+		if t.State != fermata.TaskDeferred {
+			if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
+				return err
+			}
+		}
+		t.DeferUntil = nil
+		if until != nil {
+			cut := fermata.Cut(*until)
+			t.DeferUntil = &cut
+		}
+		tx.SaveTask(t)
+		return nil
+	})
+}
+
+// ReopenTask makes an ended or deferred task ready again.
+func (e *Engine) ReopenTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
+	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+		if !t.State.Ended() && t.State != fermata.TaskDeferred {
+			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
+		}
+		t.Attempts = 0
+		// What no run was handed is handed to the next one.
+		unhanded, err := tx.ClosedUnhanded(t.ID, "")
+		if err != nil {
+			return err
+		}
+		messages, err := tx.UnhandedMessages(t.ID, "")
+		if err != nil {
+			return err
+		}
+		t.Unread = len(unhanded) + len(messages)
+		return e.makeReady(tx, t, c.Actor())
+	})
+}
+
+// ResumeTask lets a suspended, blocked or deferred task go on without what it
+// waits for. A pending question stays open; the agent is told that a person
+// resumed it.
+func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
+	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+		if t.State == fermata.TaskInputReceived {
+			return nil
+		}
+		if !t.Resumable() {
+			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be resumed to %s", t.State, fermata.TaskInputReceived).
+				WithHint("an ended task is reopened: fermata reopen")
+		}
+		to := t.Ready()
+		if t.State.Suspended() {
+			e.tell(tx, t, "The task was resumed by "+c.Name+" without an answer.")
+			to = t.Resumed()
+		}
+		if err := move(tx, t, to, c.Actor()); err != nil {
+			return err
+		}
+		tx.SaveTask(t)
+		return nil
+	})
+}
+
+// Context returns what the next run of a task would be handed, or what its
+// current one was.
+func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fermata.ResumeContext, error) {
+	t, err := e.Task(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	current := ""
+	if t.State == fermata.TaskInProgress {
+		current = t.RunID
+	}
+	r := e.reads(ctx, c)
+	questions, err := r.ClosedUnhanded(t.ID, current)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := r.UnhandedMessages(t.ID, current)
+	if err != nil {
+		return nil, err
+	}
+	return fermata.NewResumeContext(t, questions, messages, t.PendingQuestion), nil
+}
+
+// Projects lists the names of the workspace's projects.
+func (e *Engine) Projects(ctx context.Context, c fermata.Caller) ([]string, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).Projects()
+}

@@ -1,0 +1,2 @@
+// Package insight tells operators how Fermata fares.
+package insight

@@ -1,0 +1,84 @@
+package insight
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// Stats is how many questions are pending and where the tasks stand.
+type Stats = engine.Stats
+
+const (
+	// statsFor is how long a look at the database serves all who ask.
+	statsFor = 5 * time.Second
+	// statsWithin is how long it may take.
+	statsWithin = 5 * time.Second
+)
+
+// gauges collects what is true now.
+type gauges struct {
+	stats   StatsFunc
+	pending *prometheus.Desc
+	oldest  *prometheus.Desc
+	tasks   *prometheus.Desc
+
+	mu   sync.Mutex
+	last Stats
+	at   time.Time
+}
+
+func newGauges(stats StatsFunc) *gauges {
+	return &gauges{
+		stats:   stats,
+		pending: prometheus.NewDesc("fermata_questions_pending", "Questions that wait for an answer.", []string{"type"}, nil),
+		oldest:  prometheus.NewDesc("fermata_oldest_pending_seconds", "Age of the oldest pending question.", nil, nil),
+		tasks:   prometheus.NewDesc("fermata_tasks", "Tasks by state.", []string{"state"}, nil),
+	}
+}
+
+// Describe names the gauges.
+func (g *gauges) Describe(descs chan<- *prometheus.Desc) {
+	descs <- g.pending
+	descs <- g.oldest
+	descs <- g.tasks
+}
+
+// Collect reads the gauges, at most once in statsFor.
+func (g *gauges) Collect(metrics chan<- prometheus.Metric) {
+	s, err := g.read()
+	if err != nil {
+		metrics <- prometheus.NewInvalidMetric(g.pending, err)
+		return
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for typ, n := range s.Pending {
+		gauge(g.pending, float64(n), string(typ))
+	}
+	for state, n := range s.Tasks {
+		gauge(g.tasks, float64(n), string(state))
+	}
+	gauge(g.oldest, s.OldestPendingSeconds)
+}
+
+func (g *gauges) read() (Stats, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if time.Since(g.at) < statsFor {
+		return g.last, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statsWithin)
+	defer cancel()
+	s, err := g.stats(ctx)
+	if err != nil {
+		return Stats{}, err
+	}
+	g.last, g.at = s, time.Now()
+	return s, nil
+}

@@ -1,0 +1,117 @@
+package insight
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// mostProjects bounds the series: agents name projects as they like. Projects
+// beyond it are counted together as "other".
+const mostProjects = 200
+
+// Metrics counts what this process did to questions. Each process counts the
+// events that it committed itself, so the sum over all replicas is right.
+type Metrics struct {
+	registry  *prometheus.Registry
+	asked     *prometheus.CounterVec
+	answered  *prometheus.CounterVec
+	timedOut  *prometheus.CounterVec
+	cancelled *prometheus.CounterVec
+	latency   *prometheus.HistogramVec
+
+	mu       sync.Mutex
+	projects map[string]bool
+}
+
+// NewMetrics returns metrics in a registry of their own, beside those of the
+// Go runtime and the process.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry:  prometheus.NewRegistry(),
+		asked:     counter("fermata_questions_asked_total", "Questions opened.", "type", "project"),
+		answered:  counter("fermata_questions_answered_total", "Questions answered, by people or by rules.", "type", "decided_by", "project"),
+		timedOut:  counter("fermata_questions_timed_out_total", "Questions closed by their deadline.", "type", "outcome", "project"),
+		cancelled: counter("fermata_questions_cancelled_total", "Questions withdrawn.", "type", "project"),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "fermata_answer_latency_seconds", Help: "Time from asking to a person's answer.",
+			Buckets: []float64{1, 5, 15, 30, 60, 300, 900, 1800, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600},
+		}, []string{"type"}),
+		projects: map[string]bool{},
+	}
+	m.registry.MustRegister(m.asked, m.answered, m.timedOut, m.cancelled, m.latency,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// Registry holds everything that is to be served at /metrics.
+func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
+
+// Follow adds gauges that are read from the database when somebody looks.
+func (m *Metrics) Follow(stats StatsFunc) { m.registry.MustRegister(newGauges(stats)) }
+
+// questionData is what the events of questions add.
+type questionData struct {
+	Type      string  `json:"type"`
+	Project   string  `json:"project"`
+	DecidedBy string  `json:"decided_by"`
+	Outcome   string  `json:"outcome"`
+	Seconds   float64 `json:"seconds"`
+}
+
+// Observe counts events that this process committed.
+func (m *Metrics) Observe(events []*fermata.Event) {
+	for _, e := range events {
+		switch e.Type {
+		case fermata.EventQuestionAsked, fermata.EventQuestionAnswered,
+			fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
+			m.count(e)
+		default:
+		}
+	}
+}
+
+func (m *Metrics) count(e *fermata.Event) {
+	var d questionData
+	if json.Unmarshal(e.Data, &d) != nil {
+		// An event without readable data still counts, under empty labels.
+		d = questionData{}
+	}
+	project := m.project(d.Project)
+	switch e.Type {
+	case fermata.EventQuestionAsked:
+		m.asked.WithLabelValues(d.Type, project).Inc()
+	case fermata.EventQuestionAnswered:
+		m.answered.WithLabelValues(d.Type, d.DecidedBy, project).Inc()
+		if d.DecidedBy == string(fermata.ActorHuman) {
+			m.latency.WithLabelValues(d.Type).Observe(d.Seconds)
+		}
+	case fermata.EventQuestionTimedOut:
+		m.timedOut.WithLabelValues(d.Type, d.Outcome, project).Inc()
+	default:
+		m.cancelled.WithLabelValues(d.Type, project).Inc()
+	}
+}
+
+// project returns the label of a project.
+func (m *Metrics) project(name string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.projects[name] && len(m.projects) >= mostProjects {
+		return "other"
+	}
+	m.projects[name] = true
+	return name
+}
+
+// StatsFunc reads the gauges.
+type StatsFunc func(context.Context) (Stats, error)

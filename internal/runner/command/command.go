@@ -1,0 +1,327 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Name is what tasks call this runner.
+const Name = "command"
+
+// DefaultGrace is how long an agent may take to stop.
+const DefaultGrace = 10 * time.Second
+
+// After the agent ended, something that left its process group may hold its
+// output open. It is read as long as it comes within drainTime, and for
+// longestDrain at most.
+const (
+	drainTime    = 3 * time.Second
+	longestDrain = 30 * time.Second
+)
+
+// Desk is the worker's side of a run: the same type as worker.Desk, which says
+// what it promises.
+type Desk = interface {
+	Dir() string
+	Log() io.Writer
+	Progress(p fermata.Progress)
+	Inbox() <-chan *fermata.ResumeContext
+	KeepSession(s fermata.Session)
+}
+
+// Options say what is run and how.
+type Options struct {
+	// Command is the program and its arguments for tasks that bring none.
+	Command []string
+	// AllowTaskCommands runs what a task's spec names: whoever can make a task then
+	// runs programs here.
+	AllowTaskCommands bool
+	// Grace is how long the agent may take to stop; 0 means 10 s.
+	Grace time.Duration
+	// PassEnv names the variables of the worker that agents inherit beside the usual ones.
+	PassEnv []string
+	// SetEnv are further variables, as NAME=value.
+	SetEnv []string
+	// URL is the server's address, for agents that ask by the API.
+	URL string
+	// Token is handed to agents; it should have the scope ask only. Empty: none.
+	Token string
+}
+
+// Runner runs programs. It is safe for concurrent use.
+type Runner struct{ opts Options }
+
+// New returns a runner.
+func New(opts Options) *Runner {
+	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
+	return &Runner{opts: opts}
+}
+
+// Name returns the name by which tasks call for it.
+func (r *Runner) Name() string { return Name }
+
+// Run starts the program in the desk's folder and waits until it and every process of
+// its group has ended. When ctx ends, the group gets SIGTERM, and SIGKILL after
+// the grace.
+func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
+	argv, err := r.command(claim.Task, desk.Log())
+	if err != nil {
+		return fermata.Finish{Result: fermata.ResultFailed, Summary: err.Error()}, nil
+	}
+	p, err := newPapers(claim)
+	if err != nil {
+		return fermata.Finish{}, err
+	}
+	defer p.remove()
+	out := newScanner(desk.Progress)
+	errs := newScanner(nil)
+	endInbox := p.fillInbox(desk.Inbox())
+	state, err := r.run(ctx, process{
+		argv: argv, dir: desk.Dir(), env: r.env(claim, p), stdin: p.stdin,
+		stdout: io.MultiWriter(desk.Log(), out), stderr: io.MultiWriter(desk.Log(), errs),
+	})
+	endInbox()
+	switch {
+	case ctx.Err() != nil:
+		return fermata.Finish{}, context.Cause(ctx)
+	case err != nil:
+		return fermata.Finish{Result: fermata.ResultFailed, Summary: "The agent could not be started: " + err.Error()}, nil
+	}
+	out.end()
+	errs.end()
+	return p.outcome(state, out, errs), nil
+}
+
+// command returns what is run for a task.
+func (r *Runner) command(t *fermata.Task, log io.Writer) ([]string, error) {
+	var spec struct {
+		Command []string `json:"command"`
+	}
+	if len(t.Spec) > 0 {
+		if err := json.Unmarshal(t.Spec, &spec); err != nil {
+			return nil, fmt.Errorf(`the task's spec must be like {"command": ["program", "argument"]}: %w`, err)
+		}
+	}
+	switch {
+	case len(spec.Command) > 0 && spec.Command[0] != "" && r.opts.AllowTaskCommands:
+		return spec.Command, nil
+	case len(r.opts.Command) > 0:
+		if len(spec.Command) > 0 {
+			fmt.Fprintln(log, "fermata: This worker runs its own command: it does not allow those of tasks.")
+		}
+		return r.opts.Command, nil
+	case len(spec.Command) > 0:
+		return nil, errors.New("this worker does not allow commands of tasks, and has none of its own")
+	default:
+		return nil, errors.New(`there is nothing to run: the task's spec has no "command", and the worker has none of its own`)
+	}
+}
+
+// process is one program to run.
+type process struct {
+	argv, env      []string
+	dir, stdin     string
+	stdout, stderr io.Writer
+}
+
+// run runs the program to its end. The error says why it could not be started.
+func (r *Runner) run(ctx context.Context, p process) (*os.ProcessState, error) {
+	stdin, err := os.Open(p.stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()                           //nolint:errcheck // it was only read
+	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
+	cmd.Dir, cmd.Env, cmd.Stdin = p.dir, p.env, stdin
+	ownGroup(cmd)
+	stdout, stderr := &output{to: p.stdout}, &output{to: p.stderr}
+	defer stdout.close()
+	defer stderr.close()
+	for _, o := range []struct {
+		out  *output
+		into *io.Writer
+	}{{stdout, &cmd.Stdout}, {stderr, &cmd.Stderr}} {
+		if *o.into, err = o.out.open(); err != nil {
+			return nil, err
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stdout.copy()
+	stderr.copy()
+	r.await(ctx, cmd)
+	stdout.drain()
+	stderr.drain()
+	return cmd.ProcessState, nil
+}
+
+// await waits for the program and stops it when ctx ends. Whatever it leaves
+// behind in its group is killed.
+func (r *Runner) await(ctx context.Context, cmd *exec.Cmd) {
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait() //nolint:errcheck // the state says how it ended
+		close(ended)
+	}()
+	defer killGroup(cmd)
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+		stopGroup(cmd)
+	}
+	timer := time.NewTimer(r.opts.Grace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		killGroup(cmd)
+		<-ended
+	}
+}
+
+// output carries one stream of a program.
+type output struct {
+	to io.Writer
+	// last is when draining ends; nil while the agent runs.
+	last        atomic.Pointer[time.Time]
+	read, write *os.File
+	copied      chan struct{}
+}
+
+func (o *output) open() (io.Writer, error) {
+	var err error
+	o.read, o.write, err = os.Pipe()
+	return o.write, err
+}
+
+// copy passes the stream on until every process has closed it.
+func (o *output) copy() {
+	o.write.Close() //nolint:errcheck // the program has its own
+	o.write = nil
+	o.copied = make(chan struct{})
+	go func() {
+		io.Copy(o, o.read) //nolint:errcheck // ends with the stream
+		close(o.copied)
+	}()
+}
+
+// Write passes a piece on. While draining, each gives the next one time to come.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	o.extend()
+	return n, err
+}
+
+// extend moves the end of draining, up to its last instant.
+func (o *output) extend() {
+	if last := o.last.Load(); last != nil {
+		next := time.Now().Add(drainTime)
+		if next.After(*last) {
+			next = *last
+		}
+		o.read.SetReadDeadline(next) //nolint:errcheck // a pipe has deadlines
+	}
+}
+
+// drain waits for the end of the stream, but not for ever.
+func (o *output) drain() {
+	last := time.Now().Add(longestDrain)
+	o.last.Store(&last)
+	o.extend()
+	<-o.copied
+}
+
+func (o *output) close() {
+	for _, file := range []*os.File{o.read, o.write} {
+		if file != nil {
+			file.Close() //nolint:errcheck // a pipe
+		}
+	}
+}
+
+// papers are the files by which a run and its worker talk.
+type papers struct {
+	dir, stdin, context, contextText, result, inbox string
+}
+
+// newPapers writes down what is handed over.
+func newPapers(claim *fermata.Claim) (*papers, error) {
+	dir, err := os.MkdirTemp("", "fermata-run-")
+	if err != nil {
+		return nil, err
+	}
+	p := &papers{
+		dir: dir, stdin: dir + "/stdin.json", context: dir + "/context.json", contextText: dir + "/context.txt",
+		result: dir + "/result.json", inbox: dir + "/inbox.jsonl",
+	}
+	rc := claim.Context
+	if rc == nil {
+		rc = &fermata.ResumeContext{TaskID: claim.Task.ID}
+	}
+	run := map[string]any{"id": claim.Run.ID, "attempt": claim.Run.Attempt}
+	err = errors.Join(
+		writeJSON(p.stdin, map[string]any{"task": claim.Task, "context": rc, "run": run}),
+		writeJSON(p.context, rc),
+		os.WriteFile(p.contextText, []byte(rc.Text), 0o600),
+		os.WriteFile(p.inbox, nil, 0o600),
+	)
+	if err != nil {
+		p.remove()
+		return nil, err
+	}
+	return p, nil
+}
+
+func writeJSON(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append(data, '\n'), 0o600)
+}
+
+func (p *papers) remove() { os.RemoveAll(p.dir) } //nolint:errcheck // the system clears what is left
+
+// fillInbox appends what arrives to the inbox, a line each in one write, until
+// the returned function is called.
+func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (end func()) {
+	done := make(chan struct{})
+	var filling sync.WaitGroup
+	filling.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case rc := <-from:
+				p.deliver(rc)
+			}
+		}
+	})
+	return func() { close(done); filling.Wait() }
+}
+
+func (p *papers) deliver(rc *fermata.ResumeContext) {
+	line, err := json.Marshal(rc)
+	if err != nil {
+		return
+	}
+	file, err := os.OpenFile(p.inbox, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer file.Close()             //nolint:errcheck // the write said it
+	file.Write(append(line, '\n')) //nolint:errcheck // an agent that removed its inbox wants none
+}

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package command
+
+import "os/exec"
+
+// ownGroup does nothing: elsewhere than on Unix only the program itself can be
+// stopped, and at once.
+func ownGroup(*exec.Cmd) {}
+
+func stopGroup(cmd *exec.Cmd) { killGroup(cmd) }
+
+func killGroup(cmd *exec.Cmd) {
+	cmd.Process.Kill() //nolint:errcheck // a process that is gone is what is wanted
+}

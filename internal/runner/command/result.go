@@ -1,0 +1,135 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Limits of results.
+const (
+	maxSummary = 4096
+	// maxResult is the size of a result file in bytes.
+	maxResult = 1 << 20
+)
+
+// report is what an agent says at its end: the fields of [fermata.Finish] that
+// are an agent's.
+type report struct {
+	Result     fermata.Result   `json:"result"`
+	Summary    string           `json:"summary"`
+	Details    json.RawMessage  `json:"details"`
+	Question   *fermata.Ask     `json:"question"`
+	BlockedBy  []string         `json:"blocked_by"`
+	Session    *fermata.Session `json:"session"`
+	Checkpoint json.RawMessage  `json:"checkpoint"`
+}
+
+// outcome is what a program that ended came to: what it says in the result
+// file, else in its last line, else by its exit code.
+func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Finish {
+	data, err := readResult(p.result)
+	if err == nil && len(data) == 0 && looksLikeResult(out.last) {
+		data = []byte(out.last)
+	}
+	switch {
+	case err != nil:
+		return failed("The result file cannot be read: %s", err)
+	case len(data) > 0:
+		return parse(data)
+	case state.Success():
+		return fermata.Finish{Summary: clip(out.last, maxSummary)}
+	default:
+		return failed("The agent ended with %s.\n%s", state, lastWords(out, errs))
+	}
+}
+
+// lastWords are the last lines of the error output, or else of the output.
+func lastWords(out, errs *scanner) string {
+	if len(errs.tail) > 0 {
+		return strings.Join(errs.tail, "\n")
+	}
+	return strings.Join(out.tail, "\n")
+}
+
+// readResult returns what the agent wrote into its result file, and nothing
+// where it wrote none.
+func readResult(name string) ([]byte, error) {
+	info, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	case info.Size() > maxResult:
+		return nil, fmt.Errorf("it has %d bytes, may have at most %d", info.Size(), maxResult)
+	}
+	data, err := os.ReadFile(name)
+	return bytes.TrimSpace(data), err
+}
+
+// looksLikeResult reports whether a line is meant as a result. Other JSON is
+// just output.
+func looksLikeResult(line string) bool {
+	if !strings.HasPrefix(line, "{") {
+		return false
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(line), &object) == nil {
+		_, ok := object["result"]
+		return ok
+	}
+	return strings.Contains(line, `"result"`)
+}
+
+// parse reads a result strictly. One that is wrong is a failure that says how.
+func parse(data []byte) fermata.Finish {
+	var r report
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&r)
+	if err == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("something follows the JSON object")
+		}
+	}
+	if err != nil {
+		return failed("The agent's result is not valid: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	fin := fermata.Finish{
+		Result: r.Result, Summary: clip(r.Summary, maxSummary), Details: r.Details, Question: r.Question,
+		BlockedBy: r.BlockedBy, Session: r.Session, Checkpoint: r.Checkpoint,
+	}
+	if err := fin.Check(); err != nil {
+		return failed("The agent's result is not valid: %s", problemsOf(err))
+	}
+	return fin
+}
+
+// problemsOf lists all that is wrong.
+func problemsOf(err error) string {
+	e, ok := errors.AsType[*fermata.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	lines := make([]string, 0, len(e.Problems))
+	for _, p := range e.Problems {
+		lines = append(lines, p.Field+" "+p.Message)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func failed(format string, args ...any) fermata.Finish {
+	return fermata.Finish{
+		Result:  fermata.ResultFailed,
+		Summary: clip(strings.TrimSpace(validText(fmt.Sprintf(format, args...))), maxSummary),
+	}
+}

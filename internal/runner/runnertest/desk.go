@@ -1,0 +1,72 @@
+//go:build unix
+
+package runnertest
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// desk is the worker's side of a run, as the suite plays it.
+type desk struct {
+	dir      string
+	log      record
+	progress updates
+	inbox    chan *fermata.ResumeContext
+	session  fermata.Session
+}
+
+func newDesk(dir string) *desk { return &desk{dir: dir, inbox: make(chan *fermata.ResumeContext, 1)} }
+
+func (d *desk) Dir() string                          { return d.dir }
+func (d *desk) Log() io.Writer                       { return &d.log }
+func (d *desk) Progress(p fermata.Progress)          { d.progress.add(p) }
+func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
+func (d *desk) KeepSession(s fermata.Session)        { d.session = s }
+
+// record is a log that several may write.
+type record struct {
+	mu   sync.Mutex
+	data bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.data.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.data.String()
+}
+
+func (r *record) size() int { return len(r.String()) }
+
+// head is the beginning, for messages.
+func (r *record) head() string {
+	s := r.String()
+	return s[:min(len(s), 500)]
+}
+
+type updates struct {
+	mu   sync.Mutex
+	list []fermata.Progress
+}
+
+func (u *updates) add(p fermata.Progress) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.list = append(u.list, p)
+}
+
+func (u *updates) all() []fermata.Progress {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Clone(u.list)
+}

@@ -1,0 +1,313 @@
+//go:build unix
+
+// Package runnertest is what every runner has to pass. A runner's room brings
+// agents that behave in the ways named here; the suite drives them as a worker
+// would.
+package runnertest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// Behaviour is what an agent of the suite does. Its working directory holds the
+// named pipe "alive", which it and its children keep open for writing where it says so.
+type Behaviour string
+
+// The behaviours.
+const (
+	// HandsBack writes what it was handed into the file handed.json: title, run,
+	// attempt, resumed and text; then it completes with the summary "done".
+	HandsBack Behaviour = "hands back"
+	// Talks writes "hello" and "oops" as its output, and completes.
+	Talks Behaviour = "talks"
+	// Steps reports the progress "half way", 1 of 2, and completes.
+	Steps Behaviour = "steps"
+	// EndsSilently ends well without saying what it came to.
+	EndsSilently Behaviour = "ends silently"
+	// Asks ends with needs_input, the question "Which one?", the session "s-1"
+	// and the checkpoint {"n":1}.
+	Asks Behaviour = "asks"
+	// Fails ends badly after it wrote "no space left".
+	Fails Behaviour = "fails"
+	// Babbles writes zero bytes, broken UTF-8 and three million characters
+	// without a line's end; then it completes with the summary "done".
+	Babbles Behaviour = "babbles"
+	// Hangs starts a child and waits for ever, both with the pipe open. The child writes
+	// "ready" into it.
+	Hangs Behaviour = "hangs"
+	// IsDeaf is Hangs, and both do not stop when asked to.
+	IsDeaf Behaviour = "is deaf"
+	// StopsWell writes "ready" into the pipe, and when it is asked to stop, makes
+	// the file stopped and ends.
+	StopsWell Behaviour = "stops well"
+	// Listens writes "ready" into the pipe, waits for a message and completes
+	// with its text as the summary.
+	Listens Behaviour = "listens"
+	// LeavesChild completes, with a child left behind that holds the pipe and
+	// its output.
+	LeavesChild Behaviour = "leaves a child"
+)
+
+// Run tests a runner. The function newRunner makes one whose agent behaves as told
+// and which gives an agent a fraction of a second to stop.
+func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
+	for name, test := range map[string]func(*testing.T, func(Behaviour) *stage){
+		"HandOver": testHandOver, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
+		"EndsSilently": testEndsSilently, "NeedsInput": testNeedsInput, "Failure": testFailure, "Garbage": testGarbage,
+		"Cancel": testCancel, "CancelDeaf": testCancelDeaf, "StopsWell": testStopsWell, "Timeout": testTimeout,
+		"Inbox": testInbox, "LeftBehind": testLeftBehind, "CancelledBefore": testCancelledBefore,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, func(b Behaviour) *stage { return newStage(t, newRunner(t, b)) })
+		})
+	}
+}
+
+func testHandOver(t *testing.T, play func(Behaviour) *stage) {
+	s := play(HandsBack)
+	fin := s.run(t.Context())
+	s.want(fin, fermata.ResultCompleted, "done")
+	got := s.handed()
+	if got["title"] != "Paint the fence" || got["run"] != "run_1" || got["attempt"] != "2" || got["resumed"] != "0" {
+		t.Errorf("the agent was handed %v", got)
+	}
+}
+
+func testResume(t *testing.T, play func(Behaviour) *stage) {
+	s := play(HandsBack)
+	s.claim.Context = &fermata.ResumeContext{
+		TaskID: s.claim.Task.ID, Resumed: true, Session: &fermata.Session{ID: "s-1"}, Text: "Answered by ana: green",
+	}
+	s.want(s.run(t.Context()), fermata.ResultCompleted, "done")
+	if got := s.handed(); got["resumed"] != "1" || !strings.Contains(got["text"], "green") {
+		t.Errorf("the agent was handed %v", got)
+	}
+}
+
+func testOutput(t *testing.T, play func(Behaviour) *stage) {
+	s := play(Talks)
+	s.run(t.Context())
+	for _, want := range []string{"hello", "oops"} {
+		if log := s.desk.log.String(); !strings.Contains(log, want) {
+			t.Errorf("the log is %q, want %q in it", log, want)
+		}
+	}
+}
+
+func testProgress(t *testing.T, play func(Behaviour) *stage) {
+	s := play(Steps)
+	s.run(t.Context())
+	got := s.desk.progress.all()
+	if len(got) != 1 || got[0].Message != "half way" || got[0].Current != 1 || got[0].Total != 2 {
+		t.Errorf("got the progress %+v", got)
+	}
+}
+
+func testEndsSilently(t *testing.T, play func(Behaviour) *stage) {
+	s := play(EndsSilently)
+	if fin := s.run(t.Context()); fin.Result != "" || fin.Question != nil {
+		t.Errorf("got %+v, want no result", fin)
+	}
+}
+
+func testNeedsInput(t *testing.T, play func(Behaviour) *stage) {
+	s := play(Asks)
+	fin := s.run(t.Context())
+	if fin.Result != fermata.ResultNeedsInput || fin.Question == nil || fin.Question.Question != "Which one?" {
+		t.Fatalf("got %+v, want the question", fin)
+	}
+	if fin.Session == nil || fin.Session.ID != "s-1" || string(fin.Checkpoint) != `{"n":1}` {
+		t.Errorf("got the session %+v and the checkpoint %s", fin.Session, fin.Checkpoint)
+	}
+}
+
+func testFailure(t *testing.T, play func(Behaviour) *stage) {
+	s := play(Fails)
+	if fin := s.run(t.Context()); fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no space left") {
+		t.Errorf("got %+v, want a failure with the last words", fin)
+	}
+}
+
+func testGarbage(t *testing.T, play func(Behaviour) *stage) {
+	s := play(Babbles)
+	fin := s.run(t.Context())
+	s.want(fin, fermata.ResultCompleted, "done")
+	if n := s.desk.log.size(); n < 3_000_000 {
+		t.Errorf("the log has %d bytes, want all of the output", n)
+	}
+	if err := fin.Check(); err != nil || !utf8.ValidString(fin.Summary) {
+		t.Errorf("the result is not fit to send: %v", err)
+	}
+}
+
+func testCancel(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play(Hangs)) }
+
+func testCancelDeaf(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play(IsDeaf)) }
+
+// stopAndWait stops a run and waits until nothing of it is left: the pipe ends
+// when the last process that holds it has gone.
+func stopAndWait(t *testing.T, s *stage) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := s.start(ctx)
+	s.awaitReady()
+	cancel(worker.ErrStopping)
+	if err := <-end; !errors.Is(err, worker.ErrStopping) {
+		t.Errorf("got the error %v, want %v", err, worker.ErrStopping)
+	}
+	s.awaitGone()
+}
+
+func testStopsWell(t *testing.T, play func(Behaviour) *stage) {
+	s := play(StopsWell)
+	stopAndWait(t, s)
+	if _, err := os.Stat(filepath.Join(s.desk.dir, "stopped")); err != nil {
+		t.Errorf("the agent was not asked to stop: %v", err)
+	}
+}
+
+func testTimeout(t *testing.T, play func(Behaviour) *stage) {
+	s := play(Hangs)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 1, worker.ErrTimeout)
+	defer cancel()
+	if _, err := s.runner.Run(ctx, s.claim, s.desk); !errors.Is(err, worker.ErrTimeout) {
+		t.Errorf("got the error %v, want %v", err, worker.ErrTimeout)
+	}
+}
+
+func testCancelledBefore(t *testing.T, play func(Behaviour) *stage) {
+	s := play(HandsBack)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(worker.ErrStale)
+	if _, err := s.runner.Run(ctx, s.claim, s.desk); !errors.Is(err, worker.ErrStale) {
+		t.Errorf("got the error %v, want %v", err, worker.ErrStale)
+	}
+}
+
+func testInbox(t *testing.T, play func(Behaviour) *stage) {
+	s := play(Listens)
+	end := s.start(t.Context())
+	s.awaitReady()
+	s.desk.inbox <- &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1", Body: "use less paint"}}, Text: "use less paint"}
+	if err := <-end; err != nil {
+		t.Fatal(err)
+	}
+	s.want(s.fin, fermata.ResultCompleted, "use less paint")
+}
+
+func testLeftBehind(t *testing.T, play func(Behaviour) *stage) {
+	s := play(LeavesChild)
+	end := s.start(t.Context())
+	s.awaitReady()
+	if err := <-end; err != nil {
+		t.Fatal(err)
+	}
+	s.want(s.fin, fermata.ResultCompleted, "done")
+	s.awaitGone()
+}
+
+// stage is one run of an agent.
+type stage struct {
+	t      *testing.T
+	runner worker.Runner
+	claim  *fermata.Claim
+	desk   *desk
+	alive  *os.File
+	fin    fermata.Finish
+}
+
+func newStage(t *testing.T, r worker.Runner) *stage {
+	t.Helper()
+	if r.Name() == "" {
+		t.Error("the runner has no name")
+	}
+	s := &stage{
+		t: t, runner: r, desk: newDesk(t.TempDir()),
+		claim: &fermata.Claim{
+			Task:    &fermata.Task{ID: "task_1", Title: "Paint the fence", Body: "All of it."},
+			Run:     &fermata.Run{ID: "run_1", TaskID: "task_1", Attempt: 2, Token: 7},
+			Context: &fermata.ResumeContext{TaskID: "task_1"},
+		},
+	}
+	if err := syscall.Mkfifo(filepath.Join(s.desk.dir, "alive"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// run plays to the end.
+func (s *stage) run(ctx context.Context) fermata.Finish {
+	s.t.Helper()
+	fin, err := s.runner.Run(ctx, s.claim, s.desk)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return fin
+}
+
+// start plays in the background. The error comes when the run is over, and fin
+// is set then.
+func (s *stage) start(ctx context.Context) <-chan error {
+	end := make(chan error, 1)
+	go func() {
+		var err error
+		s.fin, err = s.runner.Run(ctx, s.claim, s.desk)
+		end <- err
+	}()
+	return end
+}
+
+// awaitReady waits until the agent writes "ready" into the pipe.
+func (s *stage) awaitReady() {
+	s.t.Helper()
+	file, err := os.Open(filepath.Join(s.desk.dir, "alive"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { file.Close() })
+	s.alive = file
+	word := make([]byte, len("ready\n"))
+	if _, err := io.ReadFull(file, word); err != nil || string(word) != "ready\n" {
+		s.t.Fatalf("the agent said %q: %v\n%s", word, err, s.desk.log.String())
+	}
+}
+
+// awaitGone waits until no process holds the pipe any more.
+func (s *stage) awaitGone() {
+	s.t.Helper()
+	if _, err := io.Copy(io.Discard, s.alive); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s *stage) want(fin fermata.Finish, result fermata.Result, summary string) {
+	s.t.Helper()
+	if fin.Result != result || fin.Summary != summary {
+		s.t.Errorf("got %s %q, want %s %q\n%s", fin.Result, fin.Summary, result, summary, s.desk.log.head())
+	}
+}
+
+func (s *stage) handed() map[string]string {
+	s.t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.desk.dir, "handed.json"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var got map[string]string
+	if err := json.Unmarshal(data, &got); err != nil {
+		s.t.Fatalf("%v: %s", err, data)
+	}
+	return got
+}

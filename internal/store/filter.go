@@ -1,0 +1,43 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+)
+
+// filter builds the condition of a list, always within one workspace.
+type filter struct {
+	d          *dialect
+	conditions []string
+	args       []any
+}
+
+func (r Reader) where() *filter {
+	return &filter{d: r.d, conditions: []string{"workspace_id = $1"}, args: []any{r.workspace}}
+}
+
+// add adds a condition with one parameter, whose number is the only %d.
+func (f *filter) add(condition string, arg any) {
+	f.args = append(f.args, arg)
+	f.conditions = append(f.conditions, fmt.Sprintf(condition, len(f.args)))
+}
+
+func (f *filter) equal(column, value string) {
+	if value != "" {
+		f.add(column+" = $%d", value)
+	}
+}
+
+func (f *filter) contains(column, value string) {
+	if value != "" {
+		escaped := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(value)
+		f.add(column+" "+f.d.like+` $%d ESCAPE '\'`, "%"+escaped+"%")
+	}
+}
+
+func (f *filter) in(column string, values any) {
+	f.args = append(f.args, text(values))
+	f.conditions = append(f.conditions, fmt.Sprintf(f.d.inList, column, len(f.args)))
+}
+
+func (f *filter) sql() string { return strings.Join(f.conditions, " AND ") }

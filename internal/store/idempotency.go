@@ -1,0 +1,34 @@
+package store
+
+import "time"
+
+// Replay is what a call with an idempotency key came to.
+type Replay struct {
+	Fingerprint string
+	Result      string
+}
+
+// Replay returns what an earlier call with the key came to, and false when
+// there was none.
+func (r Reader) Replay(caller, key string) (Replay, bool, error) {
+	found, err := list(r, func(rs rows) (Replay, error) {
+		var p Replay
+		return p, rs.Scan(&p.Fingerprint, &p.Result)
+	}, "SELECT fingerprint, result FROM idempotency WHERE workspace_id = $1 AND caller = $2 AND key = $3",
+		r.workspace, caller, key)
+	if err != nil || len(found) == 0 {
+		return Replay{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// Remember keeps what a call with an idempotency key came to.
+func (tx *Tx) Remember(caller, key string, p Replay) {
+	tx.exec(`INSERT INTO idempotency (workspace_id, caller, key, fingerprint, result, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		tx.workspace, caller, key, p.Fingerprint, p.Result, tx.Now().UnixMilli())
+}
+
+// Forget drops what was remembered before the instant.
+func (tx *Tx) Forget(before time.Time) {
+	tx.execAny("DELETE FROM idempotency WHERE created_at < $1", before.UnixMilli())
+}

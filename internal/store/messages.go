@@ -1,0 +1,44 @@
+package store
+
+import "github.com/fermata-hq/fermata"
+
+const messageColumns = "id, task_id, question_id, kind, author, body, handed_to, created_at"
+
+func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
+	m := &fermata.Message{WorkspaceID: r.workspace}
+	var kind, author string
+	var createdAt int64
+	if err := rs.Scan(&m.ID, &m.TaskID, &m.QuestionID, &kind, &author, &m.Body, &m.HandedTo, &createdAt); err != nil {
+		return nil, err
+	}
+	m.Kind, m.CreatedAt = fermata.MessageKind(kind), at(createdAt)
+	return m, parse("author", author, &m.Author)
+}
+
+// Messages lists a task's thread from after a message on, oldest first.
+func (r Reader) Messages(taskID, after string, limit int) ([]*fermata.Message, error) {
+	return list(r, r.scanMessage, "SELECT "+messageColumns+
+		" FROM messages WHERE workspace_id = $1 AND task_id = $2 AND id > $3 ORDER BY id LIMIT $4", r.workspace, taskID, after, limit)
+}
+
+// UnhandedMessages lists what people wrote that no run was handed, oldest
+// first; with a run, also what it was handed.
+func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, error) {
+	return list(r, r.scanMessage, "SELECT "+messageColumns+` FROM messages WHERE workspace_id = $1 AND task_id = $2
+		AND (handed_to = '' OR handed_to = $3) ORDER BY id`, r.workspace, taskID, runID)
+}
+
+// InsertMessage adds a line to a task's thread. What an agent wrote counts as
+// handed over: it need not be told its own words.
+func (tx *Tx) InsertMessage(m *fermata.Message) {
+	m.WorkspaceID = tx.workspace
+	tx.exec(`INSERT INTO messages (workspace_id, id, task_id, question_id, kind, author, body, handed_to, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), text(m.Author), m.Body, m.HandedTo, m.CreatedAt.UnixMilli())
+}
+
+// HandMessages notes that a run was handed the task's messages.
+func (tx *Tx) HandMessages(taskID, runID string) {
+	tx.execAny("UPDATE messages SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND handed_to = ''",
+		runID, tx.workspace, taskID)
+}

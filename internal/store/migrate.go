@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrate brings the schema up to date. Replicas that start together do it one
+// after the other.
+func (db *DB) Migrate(ctx context.Context) error {
+	if err := db.backend.migrate(ctx); err != nil {
+		return fmt.Errorf("migrate the %s database: %w", db.Dialect(), err)
+	}
+	return nil
+}
+
+func migrateUp(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(dialect, db, files, goose.WithVerbose(false))
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+func (b *sqliteBackend) migrate(ctx context.Context) error {
+	// goose wants the pool, whose only connection is ours: lend it.
+	b.gate <- struct{}{}
+	defer func() { <-b.gate }()
+	if err := b.conn.Close(); err != nil {
+		return err
+	}
+	b.stmts = map[string]*sql.Stmt{}
+	err := migrateUp(ctx, goose.DialectSQLite3, b.writer)
+	conn, connErr := b.writer.Conn(ctx)
+	b.conn = conn
+	return errors.Join(sqliteError(err), connErr)
+}
+
+func (b *postgresBackend) migrate(ctx context.Context) error {
+	conn, err := b.pool.Acquire(ctx)
+	if err != nil {
+		return postgresError(err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
+		return postgresError(err)
+	}
+	defer func() { _, _ = conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", lockKey) }()
+	db := stdlib.OpenDBFromPool(b.pool)
+	err = migrateUp(ctx, goose.DialectPostgres, db)
+	return errors.Join(postgresError(err), db.Close())
+}
+
+// isConnectionError reports whether the connection to the server broke.
+func isConnectionError(err error) bool {
+	var netErr net.Error
+	return errors.As(err, &netErr) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const tokenColumns = "id, workspace_id, hash, name, kind, member_id, scopes, created_at, expires_at, last_used_at, revoked_at"
+
+func scanToken(rs rows) (*fermata.Token, error) {
+	t := &fermata.Token{}
+	var kind, scopes string
+	var createdAt, expiresAt, lastUsedAt, revokedAt int64
+	if err := rs.Scan(&t.ID, &t.WorkspaceID, &t.Hash, &t.Name, &kind, &t.MemberID, &scopes, &createdAt, &expiresAt,
+		&lastUsedAt, &revokedAt); err != nil {
+		return nil, err
+	}
+	t.Kind, t.CreatedAt = fermata.ActorKind(kind), at(createdAt)
+	t.ExpiresAt, t.LastUsedAt, t.RevokedAt = optional(expiresAt), optional(lastUsedAt), optional(revokedAt)
+	return t, parse("scopes", scopes, &t.Scopes)
+}
+
+// TokenByHash returns a token of any workspace: it says which one is meant.
+func (r Reader) TokenByHash(hash string) (*fermata.Token, error) {
+	return one(r, "token", "", scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE hash = $1", hash)
+}
+
+// Tokens lists the workspace's tokens.
+func (r Reader) Tokens() ([]*fermata.Token, error) {
+	return list(r, scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE workspace_id = $1 ORDER BY id", r.workspace)
+}
+
+// Token returns the token with the id.
+func (r Reader) Token(id string) (*fermata.Token, error) {
+	return one(r, "token", id, scanToken, "SELECT "+tokenColumns+" FROM tokens WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// InsertToken adds a token. Its secret is not stored.
+func (tx *Tx) InsertToken(t *fermata.Token) {
+	t.WorkspaceID = tx.workspace
+	tx.exec(`INSERT INTO tokens (workspace_id, id, hash, name, kind, member_id, scopes, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		tx.workspace, t.ID, t.Hash, t.Name, string(t.Kind), t.MemberID, text(t.Scopes), t.CreatedAt.UnixMilli(), millis(t.ExpiresAt))
+}
+
+// RevokeToken ends a token's life.
+func (tx *Tx) RevokeToken(t *fermata.Token) {
+	tx.exec("UPDATE tokens SET revoked_at = $1 WHERE workspace_id = $2 AND id = $3", millis(t.RevokedAt), tx.workspace, t.ID)
+}
+
+// TouchToken notes when a token was last used.
+func (tx *Tx) TouchToken(id string, now time.Time) {
+	tx.execAny("UPDATE tokens SET last_used_at = $1 WHERE workspace_id = $2 AND id = $3", now.UnixMilli(), tx.workspace, id)
+}
+
+func scanMember(rs rows) (*fermata.Member, error) {
+	m := &fermata.Member{}
+	var role, groups string
+	var createdAt int64
+	if err := rs.Scan(&m.ID, &m.Handle, &role, &groups, &createdAt); err != nil {
+		return nil, err
+	}
+	m.Role, m.CreatedAt = fermata.Role(role), at(createdAt)
+	return m, parse("member_groups", groups, &m.Groups)
+}
+
+const memberColumns = "id, handle, role, member_groups, created_at"
+
+// Member returns the member with the id.
+func (r Reader) Member(id string) (*fermata.Member, error) {
+	return one(r, "member", id, scanMember,
+		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// MemberByHandle returns the member with the handle.
+func (r Reader) MemberByHandle(handle string) (*fermata.Member, error) {
+	return one(r, "member", handle, scanMember,
+		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND handle = $2", r.workspace, handle)
+}
+
+// Members lists the workspace's members.
+func (r Reader) Members() ([]*fermata.Member, error) {
+	return list(r, scanMember, "SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 ORDER BY handle", r.workspace)
+}
+
+// InsertMember adds a member.
+func (tx *Tx) InsertMember(m *fermata.Member) {
+	tx.exec("INSERT INTO members (workspace_id, id, handle, role, member_groups, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		tx.workspace, m.ID, m.Handle, string(m.Role), text(m.Groups), m.CreatedAt.UnixMilli())
+}

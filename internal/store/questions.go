@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// noDeadline stands for a question that waits for ever, so that the inbox
+// sorts by one column.
+const noDeadline = math.MaxInt64
+
+const questionColumns = `id, task_id, run_id, project, type, status, title, priority, deadline, assignees, idempotency_key,
+	dedupe_key, fingerprint, asked, escalation_level, ask_count, votes, resolution, handed_to, created_at, version`
+
+// asked is the frozen part of a question, as its column holds it.
+type asked struct {
+	Body       string                    `json:"body,omitempty"`
+	Items      []fermata.Item            `json:"items"`
+	Context    *fermata.QuestionContext  `json:"context,omitempty"`
+	Action     []byte                    `json:"action,omitempty"`
+	ActionHash string                    `json:"action_hash,omitempty"`
+	Approvals  *fermata.Quorum           `json:"approvals,omitempty"`
+	Timeout    fermata.Timeout           `json:"timeout"`
+	OnTimeout  fermata.TimeoutAction     `json:"on_timeout,omitempty"`
+	Escalation []fermata.EscalationLevel `json:"escalation,omitempty"`
+	Confidence *int                      `json:"confidence,omitempty"`
+	Risk       fermata.Risk              `json:"risk,omitempty"`
+	State      []byte                    `json:"state,omitempty"`
+	Metadata   map[string]string         `json:"metadata,omitempty"`
+	AskedBy    fermata.Actor             `json:"asked_by"`
+}
+
+func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
+	q := &fermata.Question{WorkspaceID: r.workspace}
+	var typ, status, assignees, frozen, votes, resolution string
+	var deadline, createdAt int64
+	if err := rs.Scan(&q.ID, &q.TaskID, &q.RunID, &q.Project, &typ, &status, &q.Title, &q.Priority, &deadline, &assignees,
+		&q.IdempotencyKey, &q.DedupeKey, &q.Fingerprint, &frozen, &q.EscalationLevel, &q.AskCount, &votes, &resolution,
+		&q.HandedTo, &createdAt, &q.Version); err != nil {
+		return nil, err
+	}
+	q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), at(createdAt)
+	if deadline != noDeadline {
+		q.Deadline = optional(deadline)
+	}
+	var a asked
+	if err := parse("asked", frozen, &a); err != nil {
+		return nil, err
+	}
+	q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
+	q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, a.Risk
+	q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, a.AskedBy
+	if err := parse("assignees", assignees, &q.Assignees); err != nil {
+		return nil, err
+	}
+	if err := parse("votes", votes, &q.Votes); err != nil {
+		return nil, err
+	}
+	if resolution != "" {
+		q.Resolution = &fermata.Resolution{}
+		return q, parse("resolution", resolution, q.Resolution)
+	}
+	return q, nil
+}
+
+func deadlineColumn(q *fermata.Question) int64 {
+	if q.Deadline == nil {
+		return noDeadline
+	}
+	return q.Deadline.UnixMilli()
+}
+
+// Question returns the question with the id.
+func (r Reader) Question(id string) (*fermata.Question, error) {
+	return one(r, "question", id, r.scanQuestion,
+		"SELECT "+questionColumns+" FROM questions WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// QuestionByKey returns the question that was asked with an idempotency key.
+func (r Reader) QuestionByKey(key string) (*fermata.Question, error) {
+	return one(r, "question with the key", key, r.scanQuestion, "SELECT "+questionColumns+
+		" FROM questions WHERE workspace_id = $1 AND idempotency_key = $2 AND idempotency_key <> ''", r.workspace, key)
+}
+
+// QuestionsByID returns the questions with the ids.
+func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE workspace_id = $1 AND "+
+		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+}
+
+// PendingOf lists a task's pending questions.
+func (r Reader) PendingOf(taskID string) ([]*fermata.Question, error) {
+	return list(r, r.scanQuestion, "SELECT "+questionColumns+
+		" FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status = 'pending' ORDER BY id", r.workspace, taskID)
+}
+
+// ClosedUnhanded lists a task's closed questions that no run was handed, oldest
+// first; with a run, also those that it was handed.
+func (r Reader) ClosedUnhanded(taskID, runID string) ([]*fermata.Question, error) {
+	return list(r, r.scanQuestion, "SELECT "+questionColumns+` FROM questions WHERE workspace_id = $1 AND task_id = $2
+		AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id`, r.workspace, taskID, runID)
+}
+
+// QuestionFilter narrows a list of questions.
+type QuestionFilter struct {
+	Status   string
+	Type     string
+	Project  string
+	Assignee string
+	TaskID   string
+	// Text is searched in titles.
+	Text  string
+	Limit int
+	// After is where the list goes on.
+	After QuestionPlace
+}
+
+// QuestionPlace is a place in the inbox's order: priority, deadline, id.
+type QuestionPlace struct {
+	Priority int    `json:"p"`
+	Deadline int64  `json:"d"`
+	ID       string `json:"i"`
+}
+
+// PlaceOf returns the place of a question.
+func PlaceOf(q *fermata.Question) QuestionPlace {
+	return QuestionPlace{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
+}
+
+// Questions lists questions: pending ones the most urgent first, any others
+// the newest first.
+func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
+	w := r.where()
+	order := "id DESC"
+	if f.Status == string(fermata.Pending) {
+		// The status stands in the text, so that the inbox's index is used.
+		w.conditions = append(w.conditions, "status = 'pending'")
+		order = "priority, deadline, id"
+		if f.After.ID != "" {
+			w.args = append(w.args, f.After.Priority, f.After.Deadline, f.After.ID)
+			n := len(w.args)
+			w.conditions = append(w.conditions, fmt.Sprintf("(priority, deadline, id) > ($%d, $%d, $%d)", n-2, n-1, n))
+		}
+	} else {
+		w.equal("status", f.Status)
+		if f.After.ID != "" {
+			w.add("id < $%d", f.After.ID)
+		}
+	}
+	w.equal("type", f.Type)
+	w.equal("project", f.Project)
+	w.equal("task_id", f.TaskID)
+	w.contains("title", f.Text)
+	if f.Assignee != "" {
+		w.contains("assignees", `"`+f.Assignee+`"`)
+	}
+	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
+		fmt.Sprintf(" ORDER BY %s LIMIT %d", order, f.Limit), w.args...)
+}
+
+// InsertQuestion adds a question.
+func (tx *Tx) InsertQuestion(q *fermata.Question) {
+	q.Version, q.WorkspaceID = 1, tx.workspace
+	frozen := asked{
+		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
+		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: q.Risk,
+		State: q.State, Metadata: q.Metadata, AskedBy: q.AskedBy,
+	}
+	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
+		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
+		text(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, text(frozen), text(q.Resolution), q.HandedTo,
+		q.CreatedAt.UnixMilli())
+}
+
+// UpdatePending writes what changed on a question that was pending when it was
+// read: its end, a vote, the deadline, the next level. It is the only statement
+// that closes a question, and it fails when somebody else did.
+func (tx *Tx) UpdatePending(q *fermata.Question) {
+	tx.exec(`UPDATE questions SET status = $1, deadline = $2, assignees = $3, escalation_level = $4, ask_count = $5,
+		votes = $6, resolution = $7, handed_to = $8, version = version + 1
+		WHERE workspace_id = $9 AND id = $10 AND version = $11`+onlyPending,
+		string(q.Status), deadlineColumn(q), text(q.Assignees), q.EscalationLevel, q.AskCount, text(q.Votes),
+		text(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
+	q.Version++
+}
+
+// SaveLate writes a late answer into the resolution of a closed question.
+func (tx *Tx) SaveLate(q *fermata.Question) {
+	tx.exec(`UPDATE questions SET resolution = $1, handed_to = $2, version = version + 1
+		WHERE workspace_id = $3 AND id = $4 AND version = $5 AND status = 'timed_out'`,
+		text(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
+	q.Version++
+}
+
+// HandQuestions notes that a run was handed the task's closed questions.
+func (tx *Tx) HandQuestions(taskID, runID string) {
+	tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
+		AND handed_to = ''`, runID, tx.workspace, taskID)
+}
+
+// TakeBack undoes what a run was handed, when it ended without having used it.
+func (tx *Tx) TakeBack(taskID, runID string) {
+	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
+		tx.workspace, taskID, runID)
+	tx.execAny("UPDATE messages SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
+		tx.workspace, taskID, runID)
+}
+
+// Due is something whose time has come.
+type Due struct{ Workspace, ID string }
+
+func scanDue(rs rows) (Due, error) {
+	var d Due
+	return d, rs.Scan(&d.Workspace, &d.ID)
+}
+
+// DueQuestions lists pending questions whose deadline has passed.
+func (db *DB) DueQuestions(ctx context.Context, now time.Time, limit int) ([]Due, error) {
+	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM questions WHERE status = 'pending' AND deadline <= $1
+		ORDER BY deadline LIMIT $2`, now.UnixMilli(), limit)
+}

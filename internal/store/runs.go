@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const runColumns = `id, task_id, attempt, state, worker, runner, token, lease_until, claimed_from, result, summary, details,
+	question_id, started_at, ended_at`
+
+func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
+	run := &fermata.Run{WorkspaceID: r.workspace}
+	var state, claimedFrom, result, details string
+	var leaseUntil, startedAt, endedAt int64
+	if err := rs.Scan(&run.ID, &run.TaskID, &run.Attempt, &state, &run.Worker, &run.Runner, &run.Token, &leaseUntil,
+		&claimedFrom, &result, &run.Summary, &details, &run.QuestionID, &startedAt, &endedAt); err != nil {
+		return nil, err
+	}
+	run.State, run.ClaimedFrom, run.Result = fermata.RunState(state), fermata.TaskState(claimedFrom), fermata.Result(result)
+	run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = at(leaseUntil), at(startedAt), optional(endedAt), raw(details)
+	return run, nil
+}
+
+// Run returns the run with the id.
+func (r Reader) Run(id string) (*fermata.Run, error) {
+	return one(r, "run", id, r.scanRun,
+		"SELECT "+runColumns+" FROM runs WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// Runs lists a task's runs, oldest first.
+func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
+	return list(r, r.scanRun, "SELECT "+runColumns+
+		" FROM runs WHERE workspace_id = $1 AND task_id = $2 ORDER BY token", r.workspace, taskID)
+}
+
+// LastRun returns the fencing token of a task's last run, 0 when there is none.
+func (r Reader) LastRun(taskID string) (int64, error) {
+	tokens, err := list(r, func(rs rows) (int64, error) {
+		var n int64
+		return n, rs.Scan(&n)
+	}, "SELECT token FROM runs WHERE workspace_id = $1 AND task_id = $2 ORDER BY token DESC LIMIT 1", r.workspace, taskID)
+	if err != nil || len(tokens) == 0 {
+		return 0, err
+	}
+	return tokens[0], nil
+}
+
+// InsertRun adds a run.
+func (tx *Tx) InsertRun(run *fermata.Run) {
+	run.WorkspaceID = tx.workspace
+	tx.exec(`INSERT INTO runs (workspace_id, id, task_id, attempt, state, worker, runner, token, lease_until, claimed_from, started_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		tx.workspace, run.ID, run.TaskID, run.Attempt, string(run.State), run.Worker, run.Runner, run.Token,
+		run.LeaseUntil.UnixMilli(), string(run.ClaimedFrom), run.StartedAt.UnixMilli())
+}
+
+// SaveRun writes a run that was running when it was read.
+func (tx *Tx) SaveRun(run *fermata.Run) {
+	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7
+		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state = 'running'`,
+		string(run.State), run.LeaseUntil.UnixMilli(), string(run.Result), run.Summary, text(run.Details), run.QuestionID,
+		millis(run.EndedAt), tx.workspace, run.ID, run.Token)
+}
+
+// DueLeases lists running runs whose lease has ended.
+func (db *DB) DueLeases(ctx context.Context, now time.Time, limit int) ([]Due, error) {
+	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM runs WHERE state = 'running' AND lease_until <= $1
+		ORDER BY lease_until LIMIT $2`, now.UnixMilli(), limit)
+}
+
+// LogSize returns how many bytes a run has logged.
+func (r Reader) LogSize(runID string) (int64, error) {
+	return one(r, "run", runID, func(rs rows) (int64, error) {
+		var n int64
+		return n, rs.Scan(&n)
+	}, "SELECT log_size FROM runs WHERE workspace_id = $1 AND id = $2", r.workspace, runID)
+}
+
+// AppendLog adds output to a run's log at the offset that its size was.
+func (tx *Tx) AppendLog(runID string, offset int64, output string) {
+	tx.exec("INSERT INTO run_log (workspace_id, run_id, byte_offset, text, at) VALUES ($1, $2, $3, $4, $5)",
+		tx.workspace, runID, offset, output, tx.Now().UnixMilli())
+	tx.exec("UPDATE runs SET log_size = $1 WHERE workspace_id = $2 AND id = $3 AND log_size = $4",
+		offset+int64(len(output)), tx.workspace, runID, offset)
+}
+
+// Log returns a run's output from an offset on, at most limit pieces.
+func (r Reader) Log(runID string, offset int64, limit int) ([]fermata.LogChunk, error) {
+	return list(r, func(rs rows) (fermata.LogChunk, error) {
+		var c fermata.LogChunk
+		var ms int64
+		err := rs.Scan(&c.Offset, &c.Text, &ms)
+		c.At = at(ms)
+		return c, err
+	}, `SELECT byte_offset, text, at FROM run_log WHERE workspace_id = $1 AND run_id = $2 AND byte_offset >= $3
+		ORDER BY byte_offset LIMIT $4`, r.workspace, runID, offset, limit)
+}

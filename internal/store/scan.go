@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Reader reads one workspace. There is no way to read another one through it.
+type Reader struct {
+	ctx       context.Context
+	q         querier
+	d         *dialect
+	workspace string
+}
+
+// Workspace is the workspace that the reader is bound to.
+func (r Reader) Workspace() string { return r.workspace }
+
+// list reads every row of a query.
+func list[T any](r Reader, scan func(rows) (T, error), sql string, args ...any) ([]T, error) {
+	rs, err := r.q.query(r.ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	var out []T
+	for rs.Next() {
+		v, err := scan(rs)
+		if err != nil {
+			rs.Close()
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	rs.Close()
+	return out, rs.Err()
+}
+
+// one reads the only row of a query; none is a [fermata.CodeNotFound].
+func one[T any](r Reader, noun, id string, scan func(rows) (T, error), sql string, args ...any) (T, error) {
+	all, err := list(r, scan, sql, args...)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	if len(all) == 0 {
+		var zero T
+		return zero, fermata.NotFound(noun, id)
+	}
+	return all[0], nil
+}
+
+// scanOne reads one row into dest and closes the rows.
+func scanOne(rs rows, noun, id string, dest ...any) error {
+	defer rs.Close()
+	if !rs.Next() {
+		if err := rs.Err(); err != nil {
+			return err
+		}
+		return fermata.NotFound(noun, id)
+	}
+	return rs.Scan(dest...)
+}
+
+func scanString(rs rows) (string, error) {
+	var s string
+	return s, rs.Scan(&s)
+}
+
+func millis(t *time.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+func optional(ms int64) *time.Time {
+	if ms == 0 {
+		return nil
+	}
+	t := at(ms)
+	return &t
+}
+
+// text writes a value as the JSON of a column; an empty one as ”.
+func text(v any) string {
+	switch v := v.(type) {
+	case json.RawMessage:
+		return string(v)
+	case []string:
+		if len(v) == 0 {
+			return ""
+		}
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		// The structs of the root have no value that JSON cannot hold; a raw
+		// message was read from valid JSON.
+		panic("store: write JSON: " + err.Error())
+	}
+	if string(data) == "null" {
+		return ""
+	}
+	return string(data)
+}
+
+// parse reads the JSON of a column into v; ” leaves it as it is.
+func parse(column, s string, v any) error {
+	if s == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(s), v); err != nil {
+		return fmt.Errorf("column %s: %w", column, err)
+	}
+	return nil
+}
+
+func raw(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return json.RawMessage(s)
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// oldestSQLite is the first library without the WAL-reset bug that could
+// corrupt a database (3.7.0 to 3.51.2).
+const oldestSQLite = 3_051_003
+
+// sqliteBackend has one connection that writes and a pool that only reads.
+type sqliteBackend struct {
+	writer  *sql.DB
+	readers *sql.DB
+	// conn is the writer's one connection; gate hands it to one transaction at
+	// a time.
+	conn  *sql.Conn
+	gate  chan struct{}
+	stmts map[string]*sql.Stmt
+	reads sync.Map // SQL text → *sql.Stmt
+}
+
+func openSQLite(ctx context.Context, opts Options) (backend, error) {
+	path, err := filepath.Abs(strings.TrimPrefix(opts.URL, "sqlite://"))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, unavailable("make the data folder", err)
+	}
+	b := &sqliteBackend{gate: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
+	if b.writer, err = sql.Open("sqlite", sqliteDSN(path, "rwc")); err != nil {
+		return nil, err
+	}
+	b.writer.SetMaxOpenConns(1)
+	if b.conn, err = b.writer.Conn(ctx); err != nil {
+		return nil, errors.Join(unavailable("open "+path, err), b.writer.Close())
+	}
+	if b.readers, err = sql.Open("sqlite", sqliteDSN(path, "rw")+"&_pragma=query_only(1)"); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	b.readers.SetMaxOpenConns(opts.MaxConns)
+	b.readers.SetMaxIdleConns(opts.MaxConns)
+	if err := b.check(ctx); err != nil {
+		return nil, errors.Join(err, b.close())
+	}
+	return b, nil
+}
+
+func sqliteDSN(path, mode string) string {
+	pragmas := "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode + pragmas
+}
+
+// check reads the settings back: a setting that was not taken must not lose an
+// answer that was acknowledged.
+func (b *sqliteBackend) check(ctx context.Context) error {
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000",
+	} {
+		var got string
+		if err := b.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(&got); err != nil {
+			return unavailable("read pragma "+pragma, err)
+		}
+		if got != want {
+			return fmt.Errorf("SQLite: %s is %s and must be %s: the database would not be safe", pragma, got, want)
+		}
+	}
+	var version string
+	if err := b.conn.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
+		return unavailable("read the SQLite version", err)
+	}
+	return checkSQLiteVersion(version)
+}
+
+func checkSQLiteVersion(version string) error {
+	var n int
+	for _, part := range strings.SplitN(version, ".", 3) {
+		v, err := strconv.Atoi(part)
+		if err != nil {
+			return fmt.Errorf("SQLite: the version %q is not readable", version)
+		}
+		n = n*1000 + v
+	}
+	if n < oldestSQLite {
+		return fmt.Errorf("SQLite %s can corrupt a database in WAL mode: 3.51.3 or newer is needed", version)
+	}
+	return nil
+}
+
+func (b *sqliteBackend) dialect() *dialect { return &sqliteDialect }
+
+func (b *sqliteBackend) now(context.Context) (time.Time, error) { return time.Now(), nil }
+
+func (b *sqliteBackend) close() error {
+	var errs []error
+	if b.conn != nil {
+		errs = append(errs, b.conn.Close())
+	}
+	errs = append(errs, b.writer.Close())
+	if b.readers != nil {
+		errs = append(errs, b.readers.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// listen has nothing to hear: one process uses a SQLite file.
+func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (b *sqliteBackend) notify(context.Context, string) error { return nil }
+
+func (b *sqliteBackend) query(ctx context.Context, text string, args []any) (rows, error) {
+	stmt, err := b.readStmt(ctx, text)
+	if err != nil {
+		return nil, sqliteError(err)
+	}
+	r, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, sqliteError(err)
+	}
+	return sqlRows{r}, nil
+}
+
+func (b *sqliteBackend) readStmt(ctx context.Context, text string) (*sql.Stmt, error) {
+	if stmt, ok := b.reads.Load(text); ok {
+		return stmt.(*sql.Stmt), nil
+	}
+	stmt, err := b.readers.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if other, loaded := b.reads.LoadOrStore(text, stmt); loaded {
+		return other.(*sql.Stmt), stmt.Close()
+	}
+	return stmt, nil
+}
+
+func (b *sqliteBackend) begin(ctx context.Context, workspace string) (session, counter, error) {
+	b.gate <- struct{}{}
+	s := &sqliteSession{b: b}
+	if err := s.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		<-b.gate
+		return nil, counter{}, err
+	}
+	head := counter{now: time.Now()}
+	r, err := s.run(ctx, nil, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", []any{workspace})
+	if err == nil {
+		err = scanOne(r, "workspace", workspace, &head.seq, &head.hash)
+	}
+	if err != nil {
+		s.rollback()
+		return nil, counter{}, err
+	}
+	return s, head, nil
+}
+
+// sqliteSession is a transaction on the writer's connection.
+type sqliteSession struct{ b *sqliteBackend }
+
+func (s *sqliteSession) stmt(ctx context.Context, text string) (*sql.Stmt, error) {
+	if stmt := s.b.stmts[text]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.b.conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, sqliteError(err)
+	}
+	s.b.stmts[text] = stmt
+	return stmt, nil
+}
+
+func (s *sqliteSession) exec(ctx context.Context, text string) error {
+	stmt, err := s.stmt(ctx, text)
+	if err != nil {
+		return err
+	}
+	_, err = stmt.ExecContext(ctx)
+	return sqliteError(err)
+}
+
+func (s *sqliteSession) run(ctx context.Context, before []statement, text string, args []any) (rows, error) {
+	for _, st := range before {
+		stmt, err := s.stmt(ctx, st.sql)
+		if err != nil {
+			return nil, err
+		}
+		result, err := stmt.ExecContext(ctx, st.args...)
+		if err != nil {
+			return nil, sqliteError(err)
+		}
+		if n, err := result.RowsAffected(); err != nil || st.want >= 0 && n != st.want {
+			return nil, errors.Join(conflict(st, n), err)
+		}
+	}
+	if text == "" {
+		return nil, nil
+	}
+	stmt, err := s.stmt(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, sqliteError(err)
+	}
+	return sqlRows{r}, nil
+}
+
+func (s *sqliteSession) commit(ctx context.Context) error {
+	err := s.exec(ctx, "COMMIT")
+	if err == nil {
+		<-s.b.gate
+	}
+	return err
+}
+
+func (s *sqliteSession) rollback() {
+	// A failed rollback means that there is no transaction any more.
+	_ = s.exec(context.Background(), "ROLLBACK")
+	<-s.b.gate
+}
+
+// conflict is a conditional write that met another state than it read. Inside
+// the workspace's lock this is a bug or a foreign hand in the database.
+func conflict(st statement, n int64) error {
+	return fmt.Errorf("%d rows changed where %d should: %s", n, st.want, st.sql)
+}
+
+// sqliteError tells a database that cannot be used just now from a refusal.
+func sqliteError(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB:
+		return unavailable("SQLite", err)
+	}
+	return err
+}
+
+// sqlRows makes database/sql's rows close without an error, which Err has
+// reported already.
+type sqlRows struct{ *sql.Rows }
+
+func (r sqlRows) Close() { _ = r.Rows.Close() }

@@ -1,0 +1,240 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const taskColumns = `id, project, parent_id, title, body, state, reason, priority, size, agent, runner, labels, spec,
+	blocked_by, defer_until, attempts, max_attempts, run_id, session, checkpoint, summary, pending_question_id,
+	unread, ends_with_answer, session_key, created_by, created_at, updated_at, version`
+
+func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
+	t := &fermata.Task{WorkspaceID: r.workspace}
+	var state, labels, spec, blockedBy, session, checkpoint, createdBy string
+	var deferUntil, endsWithAnswer, createdAt, updatedAt int64
+	if err := rs.Scan(&t.ID, &t.Project, &t.ParentID, &t.Title, &t.Body, &state, &t.Reason, &t.Priority, &t.Size,
+		&t.Agent, &t.Runner, &labels, &spec, &blockedBy, &deferUntil, &t.Attempts, &t.MaxAttempts, &t.RunID,
+		&session, &checkpoint, &t.Summary, &t.PendingQuestionID, &t.Unread, &endsWithAnswer, &t.SessionKey,
+		&createdBy, &createdAt, &updatedAt, &t.Version); err != nil {
+		return nil, err
+	}
+	t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), raw(spec), raw(checkpoint)
+	t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), at(createdAt), at(updatedAt)
+	t.EndsWithAnswer = endsWithAnswer != 0
+	if err := parse("created_by", createdBy, &t.CreatedBy); err != nil {
+		return nil, err
+	}
+	if err := parse("labels", labels, &t.Labels); err != nil {
+		return nil, err
+	}
+	if err := parse("blocked_by", blockedBy, &t.BlockedBy); err != nil {
+		return nil, err
+	}
+	if session != "" {
+		t.Session = &fermata.Session{}
+		return t, parse("session", session, t.Session)
+	}
+	return t, nil
+}
+
+// Task returns the task with the id.
+func (r Reader) Task(id string) (*fermata.Task, error) {
+	return one(r, "task", id, r.scanTask,
+		"SELECT "+taskColumns+" FROM tasks WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// TasksByID returns the tasks with the ids, in the order of their ids.
+func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE workspace_id = $1 AND "+
+		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+}
+
+// FindID returns the one id of the noun's table that ends so. Several are an
+// error that lists some of them.
+func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
+	if fermata.IsID(prefix, typed) {
+		return typed, nil
+	}
+	suffix, ok := fermata.IDSuffix(prefix, typed)
+	if !ok {
+		return "", fermata.NotFound(noun, typed)
+	}
+	ids, err := list(r, scanString, "SELECT id FROM "+table+" WHERE workspace_id = $1 AND id LIKE $2 ORDER BY id DESC LIMIT 4",
+		r.workspace, "%"+suffix)
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", fermata.NotFound(noun, typed)
+	case len(ids) > 1:
+		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typed, strings.Join(ids, ", ")).
+			WithHint("type more of it")
+	}
+	return ids[0], nil
+}
+
+// TaskFilter narrows a list of tasks.
+type TaskFilter struct {
+	States   []fermata.TaskState
+	Project  string
+	Label    string
+	ParentID string
+	// Text is searched in titles.
+	Text  string
+	Limit int
+	// Before is the id after which the list goes on, newest first.
+	Before string
+}
+
+// Tasks lists tasks, newest first.
+func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
+	w := r.where()
+	if len(f.States) > 0 {
+		w.in("state", f.States)
+	}
+	w.equal("project", f.Project)
+	w.equal("parent_id", f.ParentID)
+	w.contains("title", f.Text)
+	if f.Label != "" {
+		w.add(r.d.hasLabel, f.Label)
+	}
+	if f.Before != "" {
+		w.add("id < $%d", f.Before)
+	}
+	return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+
+		fmt.Sprintf(" ORDER BY id DESC LIMIT %d", f.Limit), w.args...)
+}
+
+// Children lists the tasks right below one.
+func (r Reader) Children(id string) ([]*fermata.Task, error) {
+	return list(r, r.scanTask, "SELECT "+taskColumns+
+		" FROM tasks WHERE workspace_id = $1 AND parent_id = $2 AND parent_id <> '' ORDER BY id", r.workspace, id)
+}
+
+// Ends lists what the end of a task concerns, in one round trip: its pending
+// questions, and the tasks that wait for it.
+func (r Reader) Ends(id string) (questions, dependents []string, err error) {
+	type link struct{ kind, id string }
+	links, err := list(r, func(rs rows) (link, error) {
+		var l link
+		return l, rs.Scan(&l.kind, &l.id)
+	}, `SELECT 'question', id FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status = 'pending'
+		UNION ALL SELECT 'task', task_id FROM task_dependencies WHERE workspace_id = $1 AND blocks_on = $2`, r.workspace, id)
+	for _, l := range links {
+		if l.kind == "question" {
+			questions = append(questions, l.id)
+		} else {
+			dependents = append(dependents, l.id)
+		}
+	}
+	return questions, dependents, err
+}
+
+// TaskOfSession returns the task that holds an external session's questions.
+func (r Reader) TaskOfSession(key string) (*fermata.Task, error) {
+	return one(r, "session", key, r.scanTask, "SELECT "+taskColumns+` FROM tasks WHERE workspace_id = $1
+		AND session_key = $2 AND session_key <> '' AND state NOT IN ('done', 'failed', 'cancelled', 'skipped')
+		ORDER BY id DESC LIMIT 1`, r.workspace, key)
+}
+
+// Claimable returns the task that a worker gets next: input_received first,
+// then by priority, then by age. None is a [fermata.CodeNotFound].
+func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
+	w := r.where()
+	w.in("runner", append(slices.Clone(c.Runners), ""))
+	if len(c.Projects) > 0 {
+		w.in("project", c.Projects)
+	}
+	if len(c.Agents) > 0 {
+		w.in("agent", append(slices.Clone(c.Agents), ""))
+	}
+	// The states stand in the text, so that each half reads the first row of
+	// its partial index.
+	half := "SELECT * FROM (SELECT " + taskColumns + " FROM tasks WHERE state = '%s' AND " + w.sql() +
+		" ORDER BY priority, id LIMIT 1) AS %[1]s"
+	found, err := list(r, r.scanTask, fmt.Sprintf(half+" UNION ALL ", fermata.TaskInputReceived)+
+		fmt.Sprintf(half, fermata.TaskOpen), w.args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fermata.NotFound("claimable task", c.Worker)
+	}
+	if len(found) == 2 && found[1].State == fermata.TaskInputReceived {
+		return found[1], nil
+	}
+	return found[0], nil
+}
+
+// DueDeferrals lists the tasks whose deferral has ended.
+func (db *DB) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]Due, error) {
+	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM tasks WHERE state = 'deferred' AND defer_until > 0
+		AND defer_until <= $1 ORDER BY defer_until LIMIT $2`, now.UnixMilli(), limit)
+}
+
+// InsertTask adds a task and its dependencies.
+func (tx *Tx) InsertTask(t *fermata.Task) {
+	t.Version, t.WorkspaceID = 1, tx.workspace
+	tx.exec(`INSERT INTO tasks (workspace_id, id, project, parent_id, title, body, state, reason, priority, size, agent,
+		runner, labels, spec, blocked_by, defer_until, max_attempts, unread, ends_with_answer, session_key,
+		created_by, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		tx.workspace, t.ID, t.Project, t.ParentID, t.Title, t.Body, string(t.State), t.Reason, t.Priority, t.Size, t.Agent,
+		t.Runner, text(t.Labels), text(t.Spec), text(t.BlockedBy), millis(t.DeferUntil), t.MaxAttempts, t.Unread,
+		flag(t.EndsWithAnswer), t.SessionKey, text(t.CreatedBy), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli())
+	tx.insertDependencies(t)
+}
+
+func (tx *Tx) insertDependencies(t *fermata.Task) {
+	for _, id := range t.BlockedBy {
+		tx.exec("INSERT INTO task_dependencies (workspace_id, task_id, blocks_on) VALUES ($1, $2, $3)", tx.workspace, t.ID, id)
+	}
+}
+
+// SaveTask writes what may change on a task that was read in this transaction.
+// It fails when the row is no longer the one that was read.
+func (tx *Tx) SaveTask(t *fermata.Task) {
+	t.UpdatedAt = tx.Now()
+	if !slices.Contains(tx.saves, t) {
+		tx.saves = append(tx.saves, t)
+	}
+}
+
+func (tx *Tx) updateTask(t *fermata.Task) {
+	tx.exec(`UPDATE tasks SET state = $1, reason = $2, attempts = $3, run_id = $4, session = $5, checkpoint = $6,
+		summary = $7, pending_question_id = $8, unread = $9, defer_until = $10, updated_at = $11, version = version + 1
+		WHERE workspace_id = $12 AND id = $13 AND version = $14`,
+		string(t.State), t.Reason, t.Attempts, t.RunID, text(t.Session), text(t.Checkpoint), t.Summary,
+		t.PendingQuestionID, t.Unread, millis(t.DeferUntil), t.UpdatedAt.UnixMilli(), tx.workspace, t.ID, t.Version)
+	t.Version++
+}
+
+// SaveTaskText writes what a person may change on a task: texts, priority,
+// labels and dependencies.
+func (tx *Tx) SaveTaskText(t *fermata.Task) {
+	tx.exec(`UPDATE tasks SET title = $1, body = $2, priority = $3, labels = $4, blocked_by = $5
+		WHERE workspace_id = $6 AND id = $7`,
+		t.Title, t.Body, t.Priority, text(t.Labels), text(t.BlockedBy), tx.workspace, t.ID)
+	tx.execAny("DELETE FROM task_dependencies WHERE workspace_id = $1 AND task_id = $2", tx.workspace, t.ID)
+	tx.insertDependencies(t)
+}
+
+// EnsureProject adds a project that is named for the first time.
+func (tx *Tx) EnsureProject(name string) {
+	tx.execAny(`INSERT INTO projects (workspace_id, name, created_at) VALUES ($1, $2, $3)
+		ON CONFLICT (workspace_id, name) DO NOTHING`, tx.workspace, name, tx.Now().UnixMilli())
+}
+
+// Projects lists the names of the workspace's projects.
+func (r Reader) Projects() ([]string, error) {
+	return list(r, scanString, "SELECT name FROM projects WHERE workspace_id = $1 ORDER BY name", r.workspace)
+}

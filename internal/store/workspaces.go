@@ -1,0 +1,52 @@
+package store
+
+import (
+	"strconv"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Policy returns the workspace's policy, the default one when none was set.
+func (r Reader) Policy() (fermata.Policy, error) {
+	stored, err := one(r, "workspace", r.workspace, scanString, "SELECT policy FROM workspaces WHERE id = $1", r.workspace)
+	if err != nil {
+		return fermata.Policy{}, err
+	}
+	p := fermata.DefaultPolicy()
+	return p, parse("policy", stored, &p)
+}
+
+// SetPolicy writes the workspace's policy.
+func (tx *Tx) SetPolicy(p fermata.Policy) {
+	tx.exec("UPDATE workspaces SET policy = $1 WHERE id = $2", text(p), tx.workspace)
+}
+
+// Workspaces lists the ids of all workspaces.
+func (r Reader) Workspaces() ([]string, error) {
+	return list(r, scanString, "SELECT id FROM workspaces ORDER BY id")
+}
+
+// Count is a number of rows by kind.
+type Count struct {
+	Kind string
+	N    int64
+	// Oldest is the earliest creation in milliseconds, where it was asked for.
+	Oldest int64
+}
+
+func scanCount(rs rows) (Count, error) {
+	var c Count
+	return c, rs.Scan(&c.Kind, &c.N, &c.Oldest)
+}
+
+// CountPending counts pending questions by type.
+func (r Reader) CountPending() ([]Count, error) {
+	return list(r, scanCount, "SELECT type, count(*), min(created_at) FROM questions WHERE status = 'pending' GROUP BY type")
+}
+
+// CountTasks counts tasks by state.
+func (r Reader) CountTasks() ([]Count, error) {
+	return list(r, scanCount, "SELECT state, count(*), 0 FROM tasks GROUP BY state")
+}

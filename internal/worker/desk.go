@@ -1,0 +1,152 @@
+package worker
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Limits of what the server takes, in characters.
+const (
+	maxSummary  = 4096
+	maxProgress = 2000
+	maxStep     = 200
+)
+
+// desk is what a runner sees of an attempt.
+type desk struct{ a *attempt }
+
+// A Desk is what runners are given.
+var _ Desk = desk{}
+
+func (d desk) Dir() string                          { return d.a.copy.workDir }
+func (d desk) Log() io.Writer                       { return d.a.logw }
+func (d desk) Inbox() <-chan *fermata.ResumeContext { return d.a.inbox.out }
+
+// Progress keeps the last update for sending. Text that is too long is cut.
+func (d desk) Progress(p fermata.Progress) {
+	p.Message, p.Step = clip(p.Message, maxProgress), clip(p.Step, maxStep)
+	if p.Message == "" {
+		return
+	}
+	for {
+		select {
+		case d.a.progress <- p:
+			return
+		default:
+		}
+		select {
+		case <-d.a.progress:
+		default:
+		}
+	}
+}
+
+// KeepSession records the agent's session; the next heartbeat carries it.
+func (d desk) KeepSession(s fermata.Session) { d.a.keep(s) }
+
+// firstSession is the session of the task's last run, as this run goes on with it.
+func (a *attempt) firstSession() fermata.Session {
+	s := fermata.Session{}
+	if last := a.claim.Task.Session; last != nil && (last.Runner == "" || last.Runner == a.runner.Name()) {
+		s = *last
+	}
+	s.Runner, s.Worker, s.Dir, s.Branch = a.runner.Name(), a.w.opts.Name, "", ""
+	return s
+}
+
+// place records where the agent works.
+func (a *attempt) place(c *workingCopy) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.session.Dir, a.session.Branch = c.workDir, c.branch
+}
+
+// keep takes over what the agent says of its session. Where it runs is known
+// better here.
+func (a *attempt) keep(s fermata.Session) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.Runner, s.Worker, s.Dir, s.Branch = a.session.Runner, a.session.Worker, a.session.Dir, a.session.Branch
+	if s.ID == "" {
+		s.ID = a.session.ID
+	}
+	if s.Settings == nil {
+		s.Settings = a.session.Settings
+	}
+	a.session = s
+}
+
+// currentSession returns the session with what the agent reported at the end.
+func (a *attempt) currentSession(reported *fermata.Session) fermata.Session {
+	if reported != nil {
+		a.keep(*reported)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.session
+}
+
+// inbox holds what people wrote during a run until the runner takes it. It is
+// as long as it needs to be: people write little.
+type inbox struct {
+	out    chan *fermata.ResumeContext
+	mu     sync.Mutex
+	handed []*fermata.ResumeContext
+}
+
+func newInbox() *inbox {
+	return &inbox{out: make(chan *fermata.ResumeContext, 256)}
+}
+
+// put hands over a context. What does not fit is still part of what
+// [inbox.taken] returns.
+func (b *inbox) put(rc *fermata.ResumeContext) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.handed = append(b.handed, rc)
+	select {
+	case b.out <- rc:
+	default:
+	}
+}
+
+// taken returns all that came since the last call as one context, or nil.
+func (b *inbox) taken() *fermata.ResumeContext {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all *fermata.ResumeContext
+	for _, rc := range b.handed {
+		if all == nil {
+			all = &fermata.ResumeContext{}
+		}
+		all.Questions = append(all.Questions, rc.Questions...)
+		all.Messages = append(all.Messages, rc.Messages...)
+		all.Pending = rc.Pending
+		all.Text += rc.Text
+	}
+	b.handed = nil
+	for {
+		select {
+		case <-b.out:
+		default:
+			return all
+		}
+	}
+}
+
+// clip cuts text to n characters.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
+
+// logLine writes a line that is the worker's, not the agent's.
+func logLine(w io.Writer, format string, args ...any) {
+	fmt.Fprintf(w, "fermata: "+format+"\n", args...)
+}

@@ -1,0 +1,132 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// finish settles the result with the working copy and tells the server. What is
+// done to the working copy is what the server accepted: a completed run is
+// committed before it is reported and taken back when the report is refused;
+// a failed one is rolled back only after the report was accepted.
+func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
+	sendCtx, cancel := a.patience(ctx)
+	defer cancel()
+	fin = a.settle(sendCtx, fin)
+	if fin.Result == fermata.ResultCompleted {
+		if err := a.copy.commit(a.claim.Task, a.logw); err != nil {
+			a.copy.keep = true
+			fin = failed("The work is done, but could not be committed: " + err.Error())
+		}
+	}
+	session := a.currentSession(fin.Session)
+	fin.Session, fin.Token = &session, a.claim.Run.Token
+	a.logw.close(sendCtx)
+	a.flushProgress(sendCtx)
+	accepted, err := a.report(sendCtx, fin)
+	switch {
+	case err != nil:
+		a.log.Warn("the result was not accepted; the working copy stays as it is", "result", fin.Result, "error", err)
+		a.copy.uncommit(a.log)
+	case accepted == fermata.ResultCompleted:
+		a.log.Info("completed a task")
+		a.copy.finished(a.log)
+	case accepted == fermata.ResultFailed:
+		a.log.Info("a task failed", "summary", fin.Summary)
+		a.copy.rollBack(a.log)
+	default:
+		a.log.Info("a task stopped", "result", accepted)
+	}
+}
+
+// patience is a context for the last calls of a run: it lasts as long as the
+// worker, and a grace longer.
+func (a *attempt) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	sendCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		a.pause(sendCtx, a.w.opts.Grace)
+		cancel()
+	})
+	return sendCtx, func() { stop(); cancel() }
+}
+
+// settle decides what an agent meant that ended well without a word: it waits
+// for the question that it asked by the API, or else it completed.
+func (a *attempt) settle(ctx context.Context, fin fermata.Finish) fermata.Finish {
+	if fin.Result != "" {
+		return fin
+	}
+	fin.Result = fermata.ResultCompleted
+	call, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	t, err := a.w.server.Task(call, a.claim.Task.ID)
+	if err != nil {
+		a.log.Warn("look for a pending question", "error", err)
+	} else if t.PendingQuestionID != "" {
+		fin.Result = fermata.ResultNeedsInput
+	}
+	return fin
+}
+
+// report sends the result until it is accepted or the run is over. A result
+// that the server finds wrong becomes a failure that says why, so that the task
+// never hangs. It returns the result that was accepted.
+func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Result, error) {
+	pause := backoff{}
+	for {
+		_, err := a.w.server.Finish(ctx, a.claim.Run.ID, fin)
+		switch code := fermata.CodeOf(err); {
+		case err == nil:
+			return fin.Result, nil
+		case isStale(err) || ctx.Err() != nil:
+			return "", err
+		case code == fermata.CodePendingQuestionExists:
+			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
+		case refusesContent(code) && fin.Result != fermata.ResultFailed:
+			a.copy.uncommit(a.log)
+			a.copy.keep = true
+			fin = refused(fin, err)
+		case refusesContent(code):
+			fin = fermata.Finish{Result: fin.Result, Summary: clip(fin.Summary, maxSummary), Token: fin.Token}
+			pause.wait(ctx)
+		default:
+			a.log.Warn("report the result", "error", err)
+			pause.wait(ctx)
+		}
+	}
+}
+
+// refusesContent reports whether the server finds the report itself wrong.
+func refusesContent(code fermata.Code) bool {
+	switch code {
+	case fermata.CodeInvalidRequest, fermata.CodePolicyViolation, fermata.CodeQuorumUnreachable, fermata.CodeQuestionClosed:
+		return true
+	default:
+		return false
+	}
+}
+
+// refused is the failure that takes the place of a report that the server
+// refused. The work may be good, so the working copy is kept.
+func refused(fin fermata.Finish, err error) fermata.Finish {
+	f := failed("The agent reported " + string(fin.Result) + ", and the server refused the report: " + describe(err))
+	f.Token, f.Session = fin.Token, fin.Session
+	return f
+}
+
+// describe is an error with every problem that it lists.
+func describe(err error) string {
+	e, ok := errors.AsType[*fermata.Error](err)
+	if !ok || len(e.Problems) == 0 {
+		return err.Error()
+	}
+	lines := make([]string, 0, len(e.Problems))
+	for _, p := range e.Problems {
+		lines = append(lines, strings.TrimPrefix(p.Field+": "+p.Message, ": "))
+	}
+	return strings.Join(lines, "; ")
+}

@@ -1,0 +1,91 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// beat renews the lease every third of it until ctx ends, and at once to
+// begin with: the claim may have been under way for long. It kills the run when the
+// server says that it is over, and when the lease could not be renewed – early
+// enough for the agent to be gone when the lease ends. Time is the monotonic
+// clock's, counted from before the request that renewed the lease.
+func (a *attempt) beat(ctx context.Context, kill context.CancelCauseFunc) {
+	lease := a.w.opts.Lease
+	margin := min(a.w.opts.Grace, lease/4)
+	end := time.Now().Add(lease - margin)
+	for {
+		if a.isEnded() && time.Until(end) > lease/3 {
+			if !a.pause(ctx, lease/10) {
+				return
+			}
+			continue
+		}
+		sent := time.Now()
+		err := a.heartbeat(ctx, min(lease/3, time.Until(end)))
+		next := lease / 3
+		switch {
+		case err == nil:
+			end = sent.Add(lease - margin)
+		case isStale(err):
+			kill(ErrStale)
+			return
+		case ctx.Err() != nil:
+			return
+		default:
+			a.log.Warn("renew the lease", "error", err)
+			next = min(time.Second, lease/10)
+		}
+		if !a.pause(ctx, min(next, time.Until(end))) {
+			return
+		}
+		if !time.Now().Before(end) {
+			kill(ErrCutOff)
+			return
+		}
+	}
+}
+
+// heartbeat renews the lease once and passes on what reached the task.
+func (a *attempt) heartbeat(ctx context.Context, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	a.beating.Lock()
+	defer a.beating.Unlock()
+	session := a.currentSession(nil)
+	digest := fermata.Digest(session)
+	h := fermata.Heartbeat{Token: a.claim.Run.Token, LeaseSeconds: a.w.leaseSeconds()}
+	if session.Dir != "" && digest != a.sentSession {
+		h.Session = &session
+	}
+	reply, err := a.w.server.Heartbeat(ctx, a.claim.Run.ID, h)
+	if err != nil {
+		return err
+	}
+	a.sentSession = digest
+	if reply.Context != nil && !reply.Context.Empty() {
+		a.inbox.put(reply.Context)
+	}
+	return nil
+}
+
+// isEnded reports whether the agent has ended.
+func (a *attempt) isEnded() bool {
+	a.beating.Lock()
+	defer a.beating.Unlock()
+	return a.ended
+}
+
+// pause waits, and reports whether ctx still lasts.
+func (a *attempt) pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,44 @@
+//go:build unix
+
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lockFile holds the lock with this name against every other worker on this
+// machine. It waits for it until ctx ends. The system frees the lock of a
+// worker that dies.
+func lockFile(ctx context.Context, name string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { file.Close() }, nil //nolint:errcheck // nothing was written
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			file.Close() //nolint:errcheck // nothing was written
+			return nil, fmt.Errorf("lock %s: %w", name, err)
+		}
+		timer := time.NewTimer(50 * time.Millisecond)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			file.Close() //nolint:errcheck // nothing was written
+			return nil, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package worker
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Server is what a worker needs of the client.
+type Server interface {
+	Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error)
+	Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error)
+	AppendLog(ctx context.Context, runID string, token int64, text string) (int64, error)
+	RunProgress(ctx context.Context, runID string, p fermata.Progress) error
+	Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error)
+	Release(ctx context.Context, runID string, token int64) (*fermata.Task, error)
+	Task(ctx context.Context, id string) (*fermata.Task, error)
+}
+
+// isStale reports whether the server says that the run is over.
+func isStale(err error) bool {
+	switch fermata.CodeOf(err) {
+	case fermata.CodeStaleRun, fermata.CodeNotFound, fermata.CodeIllegalTransition:
+		return true
+	default:
+		return false
+	}
+}
+
+// isFinal reports whether asking again cannot help.
+func isFinal(err error) bool {
+	switch fermata.CodeOf(err) {
+	case fermata.CodeInvalidRequest, fermata.CodeUnauthenticated, fermata.CodeForbidden:
+		return true
+	default:
+		return false
+	}
+}

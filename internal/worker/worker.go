@@ -1,0 +1,174 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// Defaults of the options.
+const (
+	DefaultWait  = 25 * time.Second
+	DefaultGrace = 10 * time.Second
+)
+
+// Options say what a worker does and how.
+type Options struct {
+	// Name tells workers apart; it is where a working copy is.
+	Name string
+	// Runners drive the agents. The first runs tasks that name no runner.
+	Runners []Runner
+	// Projects and Agents limit what is claimed; empty: any.
+	Projects []string
+	Agents   []string
+	// Slots is how many tasks run at the same time; 0 means 1.
+	Slots int
+	// Lease is how long a task is the worker's without a heartbeat; 0 means 60 s.
+	Lease time.Duration
+	// Wait is how long a claim waits for a task; 0 means 25 s.
+	Wait time.Duration
+	// RunTimeout bounds one run of an agent; 0 means that nothing does. The time
+	// in which a task waits for people never counts.
+	RunTimeout time.Duration
+	// Grace is how long agents may take to stop; 0 means 10 s. A lease that cannot
+	// be renewed is given up this long before its end.
+	Grace time.Duration
+	// Once ends the worker when nothing can be claimed and nothing runs.
+	Once bool
+	// Copies says where agents work.
+	Copies Copies
+	Logger *slog.Logger
+}
+
+// Worker claims tasks and runs them.
+type Worker struct {
+	server Server
+	opts   Options
+	copies *copies
+	log    *slog.Logger
+	// active counts the runs.
+	active atomic.Int64
+}
+
+// New returns a worker for the server. The error names what is wrong with the
+// options.
+func New(server Server, opts Options) (*Worker, error) {
+	if opts.Name == "" || len(opts.Runners) == 0 {
+		return nil, errors.New("a worker needs a name and at least one runner")
+	}
+	opts.Slots = max(opts.Slots, 1)
+	opts.Lease = cmp.Or(opts.Lease, fermata.DefaultLease)
+	opts.Wait = cmp.Or(opts.Wait, DefaultWait)
+	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
+	if opts.Lease < fermata.ShortestLease || opts.Lease > fermata.LongestLease {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "a lease lasts between %s and %s", fermata.ShortestLease, fermata.LongestLease)
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	cs, err := newCopies(opts.Copies)
+	if err != nil {
+		return nil, err
+	}
+	return &Worker{server: server, opts: opts, copies: cs, log: opts.Logger.With("worker", opts.Name)}, nil
+}
+
+// Run claims and runs tasks until ctx ends; then the agents are stopped and
+// their tasks handed back. It returns nil then, and when Once is set and the
+// work is done; an error means that the server refuses this worker.
+func (w *Worker) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var slots sync.WaitGroup
+	for range w.opts.Slots {
+		slots.Go(func() {
+			if err := w.slot(ctx); err != nil {
+				stop(err)
+			}
+		})
+	}
+	slots.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// slot runs one task after the other. It ends with ctx, or with the error for
+// which the server refuses every claim.
+func (w *Worker) slot(ctx context.Context) error {
+	pause := backoff{}
+	for ctx.Err() == nil {
+		claim, err := w.claim(ctx)
+		switch {
+		case err == nil:
+			pause = backoff{}
+			w.active.Add(1)
+			w.attend(ctx, claim)
+			w.active.Add(-1)
+		case ctx.Err() != nil:
+		case errors.Is(err, client.ErrNoTask):
+			if w.opts.Once && w.active.Load() == 0 {
+				return nil
+			}
+		case isFinal(err):
+			return err
+		default:
+			w.log.Warn("claim a task", "error", err)
+			pause.wait(ctx)
+		}
+	}
+	return nil
+}
+
+// claim waits for a task. A worker that runs once waits only while another of
+// its slots runs a task, which may make new ones.
+func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
+	wait := w.opts.Wait
+	if w.opts.Once {
+		wait = time.Duration(min(w.active.Load(), 1)) * time.Second
+	}
+	names := make([]string, 0, len(w.opts.Runners))
+	for _, r := range w.opts.Runners {
+		names = append(names, r.Name())
+	}
+	return w.server.Claim(ctx, fermata.ClaimRequest{
+		Worker: w.opts.Name, Runners: names, Projects: w.opts.Projects, Agents: w.opts.Agents,
+		LeaseSeconds: w.leaseSeconds(), WaitSeconds: int(wait / time.Second),
+	})
+}
+
+func (w *Worker) leaseSeconds() int { return int(w.opts.Lease / time.Second) }
+
+// runner returns the one that the task names, or the first.
+func (w *Worker) runner(t *fermata.Task) Runner {
+	for _, r := range w.opts.Runners {
+		if r.Name() == t.Runner {
+			return r
+		}
+	}
+	return w.opts.Runners[0]
+}
+
+// backoff grows from a fifth of a second to ten seconds, with jitter.
+type backoff struct{ tries int }
+
+// wait pauses for the next step, or until ctx ends.
+func (b *backoff) wait(ctx context.Context) {
+	d := min(200*time.Millisecond<<min(b.tries, 10), 10*time.Second)
+	b.tries++
+	timer := time.NewTimer(d/2 + rand.N(d/2)) //nolint:gosec // jitter needs no secret
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,108 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// branchOf is the branch on which a task is worked.
+func branchOf(task string) string { return "fermata/" + task }
+
+// baseRef holds the commit where a task began. It lives in the repository, so
+// that every worker on it knows, and git keeps the commit.
+func baseRef(task string) string { return "refs/fermata/base/" + task }
+
+// openWorktree opens the worktree of a task: where it is, or made anew from
+// the task's branch, or from where the repository stands.
+func (cs *copies) openWorktree(ctx context.Context, r repository, t *fermata.Task, log io.Writer) (*workingCopy, error) {
+	unlock, err := lockFile(ctx, filepath.Join(r.common, "fermata", t.ID+".lock"))
+	if err != nil {
+		return nil, err
+	}
+	c := &workingCopy{cs: cs, task: t.ID, repo: r.top, branch: branchOf(t.ID), unlock: unlock}
+	if err := cs.checkOut(ctx, c, t, log); err != nil {
+		unlock()
+		return nil, err
+	}
+	c.workDir = filepath.Join(c.root, filepath.FromSlash(r.prefix))
+	if err := os.MkdirAll(c.workDir, 0o750); err != nil {
+		unlock()
+		return nil, err
+	}
+	return c, nil
+}
+
+// checkOut finds or makes the worktree and the branch of a copy.
+func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task, log io.Writer) error {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if _, err := git(ctx, c.repo, "worktree", "prune"); err != nil {
+		return err
+	}
+	at, err := worktrees(ctx, c.repo)
+	if err != nil {
+		return err
+	}
+	c.root = filepath.Join(cs.Folder, t.ID)
+	if _, err := git(ctx, c.repo, "rev-parse", "--verify", "--quiet", "refs/heads/"+c.branch); err != nil {
+		if err := c.begin(ctx, t, log); err != nil {
+			return err
+		}
+	} else if dir, ok := at["refs/heads/"+c.branch]; ok && exists(dir) {
+		c.root = dir
+	} else {
+		if err := c.add(ctx, "worktree", "add", "--quiet", c.root, c.branch); err != nil {
+			return err
+		}
+		if t.Attempts > 0 || t.Session != nil {
+			logLine(log, "The worktree of this task was gone and was made again from its branch %s; changes that were not committed are lost.", c.branch)
+		}
+	}
+	return c.findBase(ctx)
+}
+
+// begin makes the task's branch and worktree from where the repository stands.
+func (c *workingCopy) begin(ctx context.Context, t *fermata.Task, log io.Writer) error {
+	if _, err := git(ctx, c.repo, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return fmt.Errorf("the repository %s has no commit to begin from", c.repo)
+	}
+	if s := t.Session; s != nil && s.Dir != "" {
+		logLine(log, "The working copy of this task is at the worker %s in %s, and not here: the agent begins anew.", s.Worker, s.Dir)
+	}
+	if err := c.add(ctx, "worktree", "add", "--quiet", "--no-track", "-b", c.branch, c.root, "HEAD"); err != nil {
+		return err
+	}
+	_, err := git(ctx, c.root, "update-ref", baseRef(c.task), "HEAD")
+	return err
+}
+
+// add adds the worktree. A folder that stands in its place and is not empty is
+// nobody's to remove.
+func (c *workingCopy) add(ctx context.Context, args ...string) error {
+	entries, err := os.ReadDir(c.root)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s is in the way of the worktree: move it away", c.root)
+	}
+	_, err = git(ctx, c.repo, args...)
+	return err
+}
+
+// findBase reads where the task began; for a branch that was made by hand, where it
+// left the repository's own.
+func (c *workingCopy) findBase(ctx context.Context) error {
+	base, err := git(ctx, c.root, "rev-parse", "--verify", "--quiet", baseRef(c.task)+"^{commit}")
+	if err != nil {
+		base, err = git(ctx, c.root, "rev-parse", "HEAD")
+	}
+	c.base = base
+	return err
+}

@@ -1,0 +1,475 @@
+package fermata_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// model is the reference: what one task and its questions must come to, said
+// anew in minutes and plain words, without any of the rules under test.
+type model struct {
+	clock int
+	state string
+	// external is a task that no worker claims.
+	external bool
+	question *modelQuestion
+}
+
+type modelQuestion struct {
+	approval bool
+	status   string // pending, answered, timed_out, cancelled
+	by       string // human, policy, timeout, agent, system
+	who      string
+	value    string
+	outcome  string
+
+	deadline int // -1: none
+	action   string
+	levels   []modelLevel
+	level    int
+	fallback string // the default
+	eligible map[string]bool
+
+	required int
+	majority bool
+	votes    map[string]string
+
+	lateBy, lateValue string
+	restarted         bool
+}
+
+type modelLevel struct {
+	minutes int
+	who     string
+	action  string
+}
+
+// look lets time pass over the question.
+func (m *model) look() {
+	q := m.question
+	if q == nil || q.status != "pending" || q.deadline < 0 {
+		return
+	}
+	for m.clock >= q.deadline && q.action == "escalate" {
+		l := q.levels[q.level]
+		q.level++
+		q.deadline += l.minutes
+		q.action = l.action
+		if q.eligible != nil {
+			q.eligible[l.who] = true
+		}
+	}
+	if m.clock < q.deadline {
+		return
+	}
+	q.status, q.by, q.outcome = "timed_out", "timeout", q.action
+	switch {
+	case m.state != "awaiting_input" && m.state != "awaiting_approval":
+	case q.action == "default":
+		q.value = q.fallback
+		m.resume()
+	case q.action == "skip":
+		m.state = "skipped"
+	default:
+		m.state = "failed"
+	}
+	if q.action == "default" {
+		q.value = q.fallback
+	}
+}
+
+func (m *model) resume() {
+	if m.state == "awaiting_input" || m.state == "awaiting_approval" {
+		m.state = "input_received"
+		if m.external {
+			m.state = "in_progress"
+		}
+	}
+}
+
+// answer returns the expected reply: now, before, vote, late or a code.
+func (m *model) answer(who, value string, restart, unseen bool) string {
+	m.look()
+	q := m.question
+	switch {
+	case who == "robot" || q.eligible != nil && !q.eligible[who]:
+		return "not_eligible"
+	case q.status == "answered" && q.by == "human" && q.who == who && q.value == value, q.status != "pending" && q.votes[who] == value:
+		return "before"
+	case q.status == "timed_out" && q.lateBy == who && q.lateValue == value && (!restart || q.restarted):
+		return "before"
+	case q.status == "answered" || q.status == "cancelled":
+		return "question_closed"
+	case q.approval && value == "approve" && unseen:
+		return "invalid_request"
+	case q.status == "timed_out" && q.lateBy != "":
+		return "question_closed"
+	case q.status == "timed_out":
+		q.lateBy, q.lateValue, q.restarted = who, value, restart
+		if restart && (m.state == "failed" || m.state == "skipped") {
+			m.state = "input_received"
+			if m.external {
+				m.state = "in_progress"
+			}
+		}
+		return "late"
+	}
+	if q.required > 1 {
+		switch q.votes[who] {
+		case value:
+			return "before"
+		case "":
+		default:
+			return "invalid_request"
+		}
+		q.votes[who] = value
+		yes, no := 0, 0
+		for _, v := range q.votes {
+			if v == "approve" {
+				yes++
+			} else {
+				no++
+			}
+		}
+		enough := no >= 1
+		if q.majority {
+			enough = no > q.required/2
+		}
+		if !enough && yes < q.required {
+			return "vote"
+		}
+	}
+	q.status, q.by, q.who, q.value = "answered", "human", who, value
+	m.resume()
+	return "now"
+}
+
+// machine runs the rules under test beside the model. It does what a room
+// above the rules does: load, expire what is due, ask one rule, move the task.
+type machine struct {
+	task     *fermata.Task
+	question *fermata.Question
+	asked    int
+	// first is the resolution as it was when the question closed.
+	first string
+	model model
+}
+
+var settledNames = map[fermata.Settled]string{
+	fermata.SettledNow: "now", fermata.SettledBefore: "before", fermata.SettledVote: "vote", fermata.SettledLate: "late",
+}
+
+func (m *machine) now() time.Time { return noon.Add(time.Duration(m.model.clock) * time.Minute) }
+
+func (m *machine) move(t *rapid.T, to fermata.TaskState) {
+	t.Helper()
+	if err := m.task.Move(to); err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+func (m *machine) look(t *rapid.T) {
+	q := m.question
+	if q == nil || !q.Due(m.now()) {
+		return
+	}
+	if q.Expire(m.now()) == fermata.ExpiredEscalated || !m.task.State.Suspended() {
+		return
+	}
+	switch q.Resolution.Outcome {
+	case fermata.TakeDefault:
+		m.move(t, m.task.Resumed())
+	case fermata.SkipTask:
+		m.move(t, fermata.TaskSkipped)
+	default:
+		m.move(t, fermata.TaskFailed)
+	}
+}
+
+func (m *machine) ask(t *rapid.T) {
+	m.look(t)
+	m.model.look()
+	if m.question != nil && m.question.Status == fermata.Pending || m.task.State != fermata.TaskInProgress {
+		return // a second pending question is refused by a rule of the store
+	}
+	minutes := rapid.IntRange(5, 60)
+	a := fermata.Ask{Question: "Go on?"}
+	mq := &modelQuestion{status: "pending", deadline: -1, action: "fail", required: 1, votes: map[string]string{}}
+	if mq.approval = rapid.Bool().Draw(t, "approval"); mq.approval {
+		a.Action = json.RawMessage(`{"command":"deploy"}`)
+		if mq.required = rapid.IntRange(1, 3).Draw(t, "required"); mq.required > 1 {
+			mq.majority = rapid.Bool().Draw(t, "majority")
+			a.Approvals = &fermata.Quorum{Required: mq.required}
+			if mq.majority {
+				a.Approvals.Reject = "majority"
+			}
+		}
+	} else {
+		a.Options = []fermata.Option{{Value: "a"}, {Value: "b"}}
+	}
+	ends := []string{"skip", "fail"}
+	if rapid.Bool().Draw(t, "has default") {
+		mq.fallback = "a"
+		if mq.approval {
+			mq.fallback = "reject"
+		}
+		a.Default, ends = mq.fallback, append(ends, "default")
+	}
+	if rapid.Bool().Draw(t, "assigned") {
+		a.Assignees, mq.eligible = []string{"ann", "bob"}, map[string]bool{"ann": true, "bob": true}
+	}
+	a.Timeout = fermata.Never
+	end := rapid.SampledFrom(ends).Draw(t, "end")
+	a.OnTimeout, mq.action = fermata.TimeoutAction(end), end
+	if rapid.IntRange(0, 4).Draw(t, "never") > 0 {
+		d := minutes.Draw(t, "timeout")
+		a.Timeout, mq.deadline = fermata.Timeout(fmt.Sprintf("%dm", d)), m.model.clock+d
+		levels := rapid.IntRange(0, 3).Draw(t, "levels")
+		for i := range levels {
+			l := modelLevel{minutes: minutes.Draw(t, "level"), who: rapid.SampledFrom([]string{"cid", "dan"}).Draw(t, "who"), action: "escalate"}
+			if i == levels-1 {
+				l.action = end
+			}
+			mq.levels = append(mq.levels, l)
+			a.Escalation = append(a.Escalation, fermata.EscalationLevel{
+				Assignees: []string{l.who}, Timeout: fermata.Timeout(fmt.Sprintf("%dm", l.minutes)), OnTimeout: fermata.TimeoutAction(l.action),
+			})
+			a.OnTimeout, mq.action = fermata.Escalate, "escalate"
+		}
+	}
+	m.asked++
+	q, err := a.Open(fmt.Sprintf("q_%d", m.asked), m.task, agent, fermata.DefaultPolicy(), m.now())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	m.question, m.model.question, m.first = q, mq, ""
+	m.move(t, q.Type.Awaiting())
+	m.model.state = "awaiting_input"
+	if mq.approval {
+		m.model.state = "awaiting_approval"
+	}
+}
+
+func (m *machine) answer(t *rapid.T) {
+	if m.question == nil {
+		return
+	}
+	m.look(t)
+	who := rapid.SampledFrom([]string{"ann", "bob", "cid", "dan", "robot"}).Draw(t, "who")
+	values := []string{"a", "b"}
+	if m.question.Type == fermata.Approval {
+		values = []string{"approve", "reject"}
+	}
+	a := fermata.Answer{Answer: rapid.SampledFrom(values).Draw(t, "value"), Restart: rapid.Bool().Draw(t, "restart")}
+	unseen := rapid.IntRange(0, 9).Draw(t, "unseen") == 0
+	if m.question.Type == fermata.Approval && !unseen {
+		a.ActionHash = m.question.ActionHash
+	}
+	c := person(who)
+	if who == "robot" {
+		c.Kind, c.TokenID, c.Scopes = fermata.ActorAgent, "tok_robot", fermata.Scopes
+	}
+	want := m.model.answer(who, a.Answer.(string), a.Restart, unseen)
+	settled, err := m.question.Settle(a, c, m.now())
+	got := string(fermata.CodeOf(err))
+	if err == nil {
+		got = settledNames[settled]
+	}
+	if got != want {
+		t.Fatalf("%s answers %v: %s, want %s (%v)", who, a.Answer, got, want, err)
+	}
+	switch {
+	case err != nil:
+	case settled == fermata.SettledNow && m.task.State.Suspended():
+		m.move(t, m.task.Resumed())
+	case settled == fermata.SettledLate && a.Restart && (m.task.State == fermata.TaskFailed || m.task.State == fermata.TaskSkipped):
+		m.move(t, m.task.Resumed())
+	}
+}
+
+func (m *machine) cancel(t *rapid.T) {
+	if m.question == nil {
+		return
+	}
+	m.look(t)
+	m.model.look()
+	by := rapid.SampledFrom([]fermata.Actor{agent, person("ann").Actor(), fermata.System}).Draw(t, "by")
+	want := m.model.question.status == "pending"
+	if want {
+		m.model.question.status, m.model.question.by = "cancelled", string(by.Kind)
+		m.model.resume()
+	}
+	got, err := m.question.Cancel(by, "", m.now())
+	closed := m.model.question.status != "cancelled"
+	if got != want || closed != (fermata.CodeOf(err) == fermata.CodeQuestionClosed) {
+		t.Fatalf("cancelled %v, want %v (%v)", got, want, err)
+	}
+	if got && m.task.State.Suspended() {
+		m.move(t, m.task.Resumed())
+	}
+}
+
+func (m *machine) extend(t *rapid.T) {
+	if m.question == nil {
+		return
+	}
+	m.look(t)
+	m.model.look()
+	by := rapid.IntRange(-10, 60).Draw(t, "by")
+	mq := m.model.question
+	want := mq.status == "pending" && mq.deadline >= 0 && by > 0
+	if want {
+		mq.deadline += by
+	}
+	if err := m.question.Extend(time.Duration(by)*time.Minute, fermata.DefaultPolicy(), m.now()); (err == nil) != want {
+		t.Fatalf("extend by %d minutes: %v, want it to go: %v", by, err, want)
+	}
+}
+
+// message is a person's interruption; the question stays open.
+func (m *machine) message(t *rapid.T) {
+	m.look(t)
+	m.model.look()
+	switch m.model.state {
+	case "awaiting_input", "awaiting_approval":
+		if !m.model.external {
+			m.model.state = "input_received"
+		}
+	case "open":
+		m.model.state = "input_received"
+	}
+	if to, moves := m.task.Interrupt(); moves {
+		m.move(t, to)
+	}
+}
+
+// work is a worker that claims the task, or ends its run while its question
+// is still pending.
+func (m *machine) work(t *rapid.T) {
+	m.look(t)
+	m.model.look()
+	pending := m.question != nil && m.question.Status == fermata.Pending
+	switch {
+	case m.task.State.Claimable():
+		m.move(t, fermata.TaskInProgress)
+		m.model.state = "in_progress"
+	case m.task.State == fermata.TaskInProgress && pending:
+		m.move(t, m.question.Type.Awaiting())
+		m.model.state = map[bool]string{false: "awaiting_input", true: "awaiting_approval"}[m.model.question.approval]
+	case m.task.State.Ended():
+		m.move(t, m.task.Ready())
+		m.model.state = map[bool]string{false: "open", true: "in_progress"}[m.model.external]
+	}
+}
+
+func (m *machine) cancelTask(t *rapid.T) {
+	m.look(t)
+	m.model.look()
+	if m.task.State.Ended() {
+		return
+	}
+	m.move(t, fermata.TaskCancelled)
+	m.model.state = "cancelled"
+	if m.question == nil || m.question.Status != fermata.Pending {
+		return
+	}
+	if _, err := m.question.Cancel(fermata.System, "the task was cancelled", m.now()); err != nil {
+		t.Fatalf("%v", err)
+	}
+	m.model.question.status, m.model.question.by = "cancelled", "system"
+}
+
+// check compares both after every command.
+func (m *machine) check(t *rapid.T) {
+	m.model.look()
+	m.look(t)
+	if string(m.task.State) != m.model.state {
+		t.Fatalf("the task is %s, want %s", m.task.State, m.model.state)
+	}
+	if m.question == nil {
+		return
+	}
+	// Whatever is kept goes through the database.
+	m.question = reloaded(t, m.question)
+	q, mq := m.question, m.model.question
+	if string(q.Status) != mq.status || q.EscalationLevel != mq.level || len(q.Votes) != len(mq.votes) {
+		t.Fatalf("%s at level %d with %d votes, want %s at %d with %d", q.Status, q.EscalationLevel, len(q.Votes), mq.status, mq.level, len(mq.votes))
+	}
+	if mq.deadline >= 0 && !q.Deadline.Equal(noon.Add(time.Duration(mq.deadline)*time.Minute)) {
+		t.Fatalf("the deadline is %s, want minute %d", q.Deadline, mq.deadline)
+	}
+	r := q.Resolution
+	if (r == nil) != (mq.status == "pending") {
+		t.Fatalf("%s with the resolution %+v", q.Status, r)
+	}
+	if r == nil {
+		return
+	}
+	who := ""
+	if r.AnsweredBy != nil && r.Status == fermata.Answered {
+		who = r.AnsweredBy.Name
+	}
+	value, _ := r.Answer.(string)
+	got := []any{string(r.Status), string(r.DecidedBy), who, value, string(r.Outcome), len(r.Late)}
+	if diff := cmp.Diff([]any{mq.status, mq.by, mq.who, mq.value, mq.outcome, map[bool]int{true: 0, false: 1}[mq.lateBy == ""]}, got); diff != "" {
+		t.Fatalf("the resolution (-want +got):\n%s", diff)
+	}
+	if r.DecidedBy == fermata.ActorTimeout && (r.AnsweredBy != nil || r.Approved() || r.At.After(m.now())) {
+		t.Fatalf("time decided, and it looks like a person: %+v", r)
+	}
+	kept := *r
+	kept.Late = nil
+	text := fmt.Sprintf("%+v %v", kept, kept.AnsweredBy)
+	if kept.AnsweredBy != nil {
+		by := *kept.AnsweredBy
+		kept.AnsweredBy = nil
+		text = fmt.Sprintf("%+v %+v", kept, by)
+	}
+	if m.first == "" {
+		m.first = text
+	}
+	if m.first != text {
+		t.Fatalf("the resolution changed:\n%s\n%s", m.first, text)
+	}
+}
+
+// reloaded is the question as the next write loads it.
+func reloaded(t *rapid.T, q *fermata.Question) *fermata.Question {
+	t.Helper()
+	back := stored(t, q)
+	back.Fingerprint, back.HandedTo, back.Version = q.Fingerprint, q.HandedTo, q.Version
+	return back
+}
+
+// TestMachine runs random programs of commands on one task: every question
+// has at most one resolution, which never changes but for late answers, and
+// says truly who decided.
+func TestMachine(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &machine{task: runningTask()}
+		m.model.state = "in_progress"
+		if m.model.external = rapid.Bool().Draw(t, "external"); m.model.external {
+			m.task.Runner = fermata.RunnerExternal
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"ask":     m.ask,
+			"answer":  m.answer,
+			"again":   m.answer,
+			"cancel":  m.cancel,
+			"extend":  m.extend,
+			"message": m.message,
+			"work":    m.work,
+			"end":     m.cancelTask,
+			"wait":    func(t *rapid.T) { m.model.clock += rapid.IntRange(1, 40).Draw(t, "minutes") },
+			"":        m.check,
+		})
+	})
+}

@@ -1,0 +1,159 @@
+package fermata_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestWire pins the JSON of every resource. The examples fill every field, so
+// that a name cannot change unseen; what they say together makes no sense.
+func TestWire(t *testing.T) {
+	t.Parallel()
+	wire(t, "task", wireTask())
+	wire(t, "question", wireQuestion())
+	wire(t, "run", fermata.Run{
+		ID: "run_1", WorkspaceID: "main", TaskID: "task_1", Attempt: 2, State: fermata.RunFinished, Worker: "w1", Runner: "claude", Token: 7,
+		LeaseUntil: later, ClaimedFrom: fermata.TaskInputReceived, Result: fermata.ResultNeedsInput, Summary: "Half done.",
+		Details: json.RawMessage(`{"files":3}`), QuestionID: "q_1", StartedAt: noon, EndedAt: &over,
+	})
+	wire(t, "message", wireMessage())
+	event := fermata.Event{
+		WorkspaceID: "main", Type: fermata.EventQuestionAnswered, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1",
+		Actor: wireActor, At: noon, Data: json.RawMessage(`{"answer":"a"}`),
+	}
+	event.Seal(42, "hash of event 41")
+	wire(t, "event", event)
+	q := wireQuestion()
+	rc := fermata.ResumeContext{
+		TaskID: "task_1", Resumed: true, Session: wireTask().Session,
+		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution}},
+		Pending:   &q, Messages: []fermata.Message{wireMessage()}, Checkpoint: json.RawMessage(`{"step":4}`), Text: "The work stopped …",
+	}
+	wire(t, "resume_context", rc)
+}
+
+// TestWireOfAnEmptyResource pins which fields are always there.
+func TestWireOfAnEmptyResource(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]any{
+		"task": fermata.Task{}, "question": fermata.Question{}, "run": fermata.Run{}, "message": fermata.Message{},
+		"event": fermata.Event{}, "resume_context": fermata.ResumeContext{},
+	} {
+		golden(t, "wire/empty_"+name+".json", indented(t, v))
+	}
+}
+
+func wire[T any](t *testing.T, name string, v T) {
+	t.Helper()
+	for _, field := range unfilled(reflect.ValueOf(v), name) {
+		t.Errorf("%s is empty: fill it, so that its name is pinned", field)
+	}
+	text := indented(t, v)
+	golden(t, "wire/"+name+".json", text)
+	if again := indented(t, stored(t, v)); again != text {
+		t.Errorf("%s: decoded and encoded again it is\n%s", name, again)
+	}
+}
+
+func indented(t *testing.T, v any) string {
+	t.Helper()
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+// unfilled returns the paths of the fields on the wire that have no value.
+func unfilled(v reflect.Value, path string) []string {
+	if v.IsZero() {
+		return []string{path}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return unfilled(v.Elem(), path)
+	case reflect.Slice:
+		if v.Len() > 0 && v.Type().Elem().Kind() == reflect.Struct {
+			return unfilled(v.Index(0), path+"[0]")
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return nil
+		}
+		var out []string
+		for _, f := range reflect.VisibleFields(v.Type()) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			switch {
+			case name == "-" || path == "task" && name == "pending_question" || path == "resume_context" && name == "pending":
+			case name == "":
+				out = append(out, path+"."+f.Name+" (without a name on the wire)")
+			default:
+				out = append(out, unfilled(v.FieldByIndex(f.Index), path+"."+name)...)
+			}
+		}
+		return out
+	default:
+	}
+	return nil
+}
+
+var wireActor = fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_ann", Name: "ann"}
+
+func wireTask() fermata.Task {
+	return fermata.Task{
+		ID: "task_1", WorkspaceID: "main", Project: "shop", ParentID: "task_0", Title: "Build the shop", Body: "With **care**.",
+		State: fermata.TaskAwaitingInput, Reason: "question_timed_out", Priority: 1, Size: "small", Agent: "code", Runner: "claude",
+		Labels: []string{"shop", "v2"}, Spec: json.RawMessage(`{"command":["make"]}`), BlockedBy: []string{"task_2"}, DeferUntil: &over,
+		Attempts: 1, MaxAttempts: 3, RunID: "run_1",
+		Session: &fermata.Session{
+			ID: "sess_1", Runner: "claude", Dir: "/src/shop", Mode: "plan", Worker: "w1", Branch: "fermata/task_1",
+			Settings: map[string]string{"model": "large"},
+		},
+		Checkpoint: json.RawMessage(`{"step":4}`), Summary: "Half done.", PendingQuestionID: "q_1", CanResume: true, EndsWithAnswer: true,
+		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Unread: 2, Version: 5,
+	}
+}
+
+func wireMessage() fermata.Message {
+	return fermata.Message{
+		ID: "msg_1", WorkspaceID: "main", TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification,
+		Author: wireActor, Body: "Which <b>one</b>?", CreatedAt: noon, HandedTo: "run_9",
+	}
+}
+
+func wireQuestion() fermata.Question {
+	action := json.RawMessage(`{"command":"deploy"}`)
+	return fermata.Question{
+		ID: "q_1", WorkspaceID: "main", TaskID: "task_1", RunID: "run_1", Project: "shop", Type: fermata.Approval, Status: fermata.TimedOut,
+		Title: "Deploy?", Body: "To *production*.",
+		Items: []fermata.Item{{
+			Key: "answer", Prompt: "Deploy?", Header: "Deploy", ResponseType: fermata.ResponseMultiChoice,
+			Options: []fermata.Option{{Value: "a", Label: "A", Description: "the first", Recommended: true, Danger: true}},
+			Other:   true, Required: ptr(true), Default: []string{"a"}, MinLength: ptr(1), MaxLength: ptr(9), Min: ptr(1.0), Max: ptr(2.5), Pattern: "a+",
+		}},
+		Context: &fermata.QuestionContext{Step: "3 of 4", Error: "exit 1", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}},
+		Action:  action, ActionHash: fermata.HashAction(action), Assignees: []string{"ann", "group:ops", "role:admin"},
+		Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", Deadline: &over, OnTimeout: fermata.Escalate,
+		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
+		EscalationLevel: 1, Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
+		State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, AskCount: 2,
+		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", At: later}},
+		AskedBy: agent, CreatedAt: noon,
+		Resolution: &fermata.Resolution{
+			Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &wireActor, At: over, Answer: fermata.Approve,
+			Answers: map[string]any{"answer": fermata.Approve, "list": []string{"x"}, "number": 1.5, "yes": true}, Comment: "Go.", Channel: "web",
+			Assurance: fermata.AssuranceSession, Outcome: fermata.TakeDefault, Action: action, ActionHash: fermata.HashAction(action),
+			Late: []fermata.Late{{By: wireActor, At: over, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true}},
+		},
+		Fingerprint: "secret", HandedTo: "run_9", Version: 3,
+	}
+}
