@@ -293,7 +293,9 @@ func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 		end  func(q *fermata.Question)
 		want string
 	}{
-		{func(q *fermata.Question) { settle(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.SettledNow) }, "the question is closed: answered by ann at 2026-11-21T12:01:00Z: a"},
+		{func(q *fermata.Question) {
+			settle(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.SettledNow)
+		}, "the question is closed: answered by ann at 2026-11-21T12:01:00Z: a"},
 		{func(q *fermata.Question) { q.Expire(over) }, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered"},
 		{func(q *fermata.Question) { q.Items[0].Default, q.OnTimeout = "a", fermata.TakeDefault; q.Expire(over) }, "the question is closed: timed out at 2026-11-21T12:30:00Z, nobody answered; the default was taken: a"},
 		{func(q *fermata.Question) { _, _ = q.Cancel(agent, "", later) }, "the question is closed: cancelled by coder at 2026-11-21T12:01:00Z"},

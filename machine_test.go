@@ -17,9 +17,12 @@ import (
 type model struct {
 	clock int
 	state string
-	// external is a task that no worker claims.
-	external bool
-	question *modelQuestion
+	// external is a task that no worker claims; single is one that ends with
+	// its question.
+	external, single bool
+	unread           int
+	reason           string
+	question         *modelQuestion
 }
 
 type modelQuestion struct {
@@ -70,27 +73,51 @@ func (m *model) look() {
 		return
 	}
 	q.status, q.by, q.outcome = "timed_out", "timeout", q.action
-	switch {
-	case m.state != "awaiting_input" && m.state != "awaiting_approval":
-	case q.action == "default":
-		q.value = q.fallback
-		m.resume()
-	case q.action == "skip":
-		m.state = "skipped"
-	default:
-		m.state = "failed"
-	}
 	if q.action == "default" {
 		q.value = q.fallback
 	}
+	m.goOn()
 }
 
-func (m *model) resume() {
-	if m.state == "awaiting_input" || m.state == "awaiting_approval" {
+// goOn moves the task on after its question closed.
+func (m *model) goOn() {
+	q, waits := m.question, m.state == "awaiting_input" || m.state == "awaiting_approval"
+	m.unread++
+	if !waits && m.state != "input_received" {
+		return
+	}
+	switch {
+	case q.outcome == "fail":
+		m.end("failed", "question_timed_out")
+	case q.outcome == "skip":
+		m.end("skipped", "question_timed_out")
+	case m.single && q.status == "cancelled":
+		m.end("cancelled", "the question was withdrawn")
+	case m.single:
+		m.end("done", "")
+	case waits && m.external:
+		m.state = "in_progress"
+	case waits:
 		m.state = "input_received"
-		if m.external {
-			m.state = "in_progress"
-		}
+	}
+}
+
+func (m *model) end(state, reason string) { m.state, m.reason, m.unread = state, reason, 0 }
+
+func (m *model) ended() bool {
+	return m.state == "done" || m.state == "failed" || m.state == "skipped" || m.state == "cancelled"
+}
+
+// reopen lets an ended task go on.
+func (m *model) reopen() {
+	m.reason = ""
+	switch {
+	case m.external:
+		m.state = "in_progress"
+	case m.unread > 0:
+		m.state = "input_received"
+	default:
+		m.state = "open"
 	}
 }
 
@@ -113,11 +140,11 @@ func (m *model) answer(who, value string, restart, unseen bool) string {
 		return "question_closed"
 	case q.status == "timed_out":
 		q.lateBy, q.lateValue, q.restarted = who, value, restart
-		if restart && (m.state == "failed" || m.state == "skipped") {
-			m.state = "input_received"
-			if m.external {
-				m.state = "in_progress"
-			}
+		if restart || !m.ended() {
+			m.unread++
+		}
+		if restart && m.ended() {
+			m.reopen()
 		}
 		return "late"
 	}
@@ -147,7 +174,7 @@ func (m *model) answer(who, value string, restart, unseen bool) string {
 		}
 	}
 	q.status, q.by, q.who, q.value = "answered", "human", who, value
-	m.resume()
+	m.goOn()
 	return "now"
 }
 
@@ -176,20 +203,28 @@ func (m *machine) move(t *rapid.T, to fermata.TaskState) {
 }
 
 func (m *machine) look(t *rapid.T) {
+	t.Helper()
 	q := m.question
 	if q == nil || !q.Due(m.now()) {
 		return
 	}
-	if q.Expire(m.now()) == fermata.ExpiredEscalated || !m.task.State.Suspended() {
+	if q.Expire(m.now()) == fermata.ExpiredClosed {
+		m.closed(t)
+	}
+}
+
+// closed moves the task on after its question closed.
+func (m *machine) closed(t *rapid.T) {
+	t.Helper()
+	m.task.Unread++
+	to, reason := m.task.AfterQuestion(m.question, true)
+	if to == m.task.State {
 		return
 	}
-	switch q.Resolution.Outcome {
-	case fermata.TakeDefault:
-		m.move(t, m.task.Resumed())
-	case fermata.SkipTask:
-		m.move(t, fermata.TaskSkipped)
-	default:
-		m.move(t, fermata.TaskFailed)
+	m.task.Reason = reason
+	m.move(t, to)
+	if to.Ended() {
+		m.task.Unread = 0
 	}
 }
 
@@ -287,10 +322,15 @@ func (m *machine) answer(t *rapid.T) {
 	}
 	switch {
 	case err != nil:
-	case settled == fermata.SettledNow && m.task.State.Suspended():
-		m.move(t, m.task.Resumed())
-	case settled == fermata.SettledLate && a.Restart && (m.task.State == fermata.TaskFailed || m.task.State == fermata.TaskSkipped):
-		m.move(t, m.task.Resumed())
+	case settled == fermata.SettledNow:
+		m.closed(t)
+	case settled == fermata.SettledLate:
+		if a.Restart || !m.task.State.Ended() {
+			m.task.Unread++
+		}
+		if a.Restart && m.task.State.Ended() {
+			m.move(t, m.task.Ready())
+		}
 	}
 }
 
@@ -304,15 +344,15 @@ func (m *machine) cancel(t *rapid.T) {
 	want := m.model.question.status == "pending"
 	if want {
 		m.model.question.status, m.model.question.by = "cancelled", string(by.Kind)
-		m.model.resume()
+		m.model.goOn()
 	}
 	got, err := m.question.Cancel(by, "", m.now())
 	closed := m.model.question.status != "cancelled"
 	if got != want || closed != (fermata.CodeOf(err) == fermata.CodeQuestionClosed) {
 		t.Fatalf("cancelled %v, want %v (%v)", got, want, err)
 	}
-	if got && m.task.State.Suspended() {
-		m.move(t, m.task.Resumed())
+	if got {
+		m.closed(t)
 	}
 }
 
@@ -337,6 +377,7 @@ func (m *machine) extend(t *rapid.T) {
 func (m *machine) message(t *rapid.T) {
 	m.look(t)
 	m.model.look()
+	m.model.unread++
 	switch m.model.state {
 	case "awaiting_input", "awaiting_approval":
 		if !m.model.external {
@@ -345,6 +386,7 @@ func (m *machine) message(t *rapid.T) {
 	case "open":
 		m.model.state = "input_received"
 	}
+	m.task.Unread++
 	if to, moves := m.task.Interrupt(); moves {
 		m.move(t, to)
 	}
@@ -359,13 +401,13 @@ func (m *machine) work(t *rapid.T) {
 	switch {
 	case m.task.State.Claimable():
 		m.move(t, fermata.TaskInProgress)
-		m.model.state = "in_progress"
+		m.task.Unread, m.model.unread, m.model.state = 0, 0, "in_progress"
 	case m.task.State == fermata.TaskInProgress && pending:
 		m.move(t, m.question.Type.Awaiting())
 		m.model.state = map[bool]string{false: "awaiting_input", true: "awaiting_approval"}[m.model.question.approval]
 	case m.task.State.Ended():
 		m.move(t, m.task.Ready())
-		m.model.state = map[bool]string{false: "open", true: "in_progress"}[m.model.external]
+		m.model.reopen()
 	}
 }
 
@@ -376,7 +418,8 @@ func (m *machine) cancelTask(t *rapid.T) {
 		return
 	}
 	m.move(t, fermata.TaskCancelled)
-	m.model.state = "cancelled"
+	m.task.Unread = 0
+	m.model.end("cancelled", "")
 	if m.question == nil || m.question.Status != fermata.Pending {
 		return
 	}
@@ -390,8 +433,9 @@ func (m *machine) cancelTask(t *rapid.T) {
 func (m *machine) check(t *rapid.T) {
 	m.model.look()
 	m.look(t)
-	if string(m.task.State) != m.model.state {
-		t.Fatalf("the task is %s, want %s", m.task.State, m.model.state)
+	got := []any{string(m.task.State), m.task.Reason, m.task.Unread}
+	if diff := cmp.Diff([]any{m.model.state, m.model.reason, m.model.unread}, got); diff != "" {
+		t.Fatalf("the task's state, reason and unread (-want +got):\n%s", diff)
 	}
 	if m.question == nil {
 		return
@@ -417,7 +461,7 @@ func (m *machine) check(t *rapid.T) {
 		who = r.AnsweredBy.Name
 	}
 	value, _ := r.Answer.(string)
-	got := []any{string(r.Status), string(r.DecidedBy), who, value, string(r.Outcome), len(r.Late)}
+	got = []any{string(r.Status), string(r.DecidedBy), who, value, string(r.Outcome), len(r.Late)}
 	if diff := cmp.Diff([]any{mq.status, mq.by, mq.who, mq.value, mq.outcome, map[bool]int{true: 0, false: 1}[mq.lateBy == ""]}, got); diff != "" {
 		t.Fatalf("the resolution (-want +got):\n%s", diff)
 	}
@@ -426,17 +470,15 @@ func (m *machine) check(t *rapid.T) {
 	}
 	kept := *r
 	kept.Late = nil
-	text := fmt.Sprintf("%+v %v", kept, kept.AnsweredBy)
-	if kept.AnsweredBy != nil {
-		by := *kept.AnsweredBy
-		kept.AnsweredBy = nil
-		text = fmt.Sprintf("%+v %+v", kept, by)
+	data, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatalf("%v", err)
 	}
 	if m.first == "" {
-		m.first = text
+		m.first = string(data)
 	}
-	if m.first != text {
-		t.Fatalf("the resolution changed:\n%s\n%s", m.first, text)
+	if m.first != string(data) {
+		t.Fatalf("the resolution changed:\n%s\n%s", m.first, data)
 	}
 }
 
@@ -457,7 +499,8 @@ func TestMachine(t *testing.T) {
 		m := &machine{task: runningTask()}
 		m.model.state = "in_progress"
 		if m.model.external = rapid.Bool().Draw(t, "external"); m.model.external {
-			m.task.Runner = fermata.RunnerExternal
+			m.model.single = rapid.Bool().Draw(t, "single")
+			m.task.Runner, m.task.EndsWithAnswer = fermata.RunnerExternal, m.model.single
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"ask":     m.ask,

@@ -134,15 +134,106 @@ func TestTaskGoesOn(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	t.Parallel()
-	for body, ok := range map[string]bool{
-		"Hello": true, strings.Repeat("ä", fermata.MaxMessage): true, strings.Repeat("ä", fermata.MaxMessage+1): false, "": false, " \n": false, "\x00a": false, "\xff": false,
-	} {
-		err := fermata.CheckMessage(body)
-		if ok != (err == nil) {
+	for _, body := range []string{"Hello", " \nHello", strings.Repeat("ä", fermata.MaxMessage)} {
+		if err := fermata.CheckMessage(body); err != nil {
 			t.Errorf("%.20q: %v", body, err)
 		}
-		if !ok {
-			wantError(t, err, fermata.CodeInvalidRequest, "body")
+	}
+	for _, body := range []string{"", " \n", "\x00a", "\xff", strings.Repeat("ä", fermata.MaxMessage+1)} {
+		wantError(t, fermata.CheckMessage(body), fermata.CodeInvalidRequest, "body")
+	}
+}
+
+// TestTaskAfterQuestion: what a closed question makes of its task, and that
+// the table has the arrow.
+func TestTaskAfterQuestion(t *testing.T) {
+	t.Parallel()
+	answered := &fermata.Resolution{Status: fermata.Answered}
+	withdrawn := &fermata.Resolution{Status: fermata.Cancelled}
+	timedOut := func(a fermata.TimeoutAction) *fermata.Resolution {
+		return &fermata.Resolution{Status: fermata.TimedOut, Outcome: a}
+	}
+	const late = fermata.ReasonQuestionTimedOut
+	tests := []struct {
+		name           string
+		state          fermata.TaskState
+		r              *fermata.Resolution
+		want           fermata.TaskState
+		reason         string
+		external       fermata.TaskState // of an external task; empty: the same
+		single         fermata.TaskState // of one that ends with its answer; empty: as external
+		externalReason string
+	}{
+		{"answered", "awaiting_input", answered, "input_received", "", "in_progress", "done", ""},
+		{"approved", "awaiting_approval", answered, "input_received", "", "in_progress", "done", ""},
+		{"withdrawn", "awaiting_input", withdrawn, "input_received", "", "in_progress", "cancelled", "the question was withdrawn"},
+		{"default", "awaiting_input", timedOut("default"), "input_received", "", "in_progress", "done", ""},
+		{"fail", "awaiting_approval", timedOut("fail"), "failed", late, "", "", late},
+		{"skip", "awaiting_input", timedOut("skip"), "skipped", late, "", "", late},
+		{"answered while it runs", "in_progress", answered, "in_progress", "", "", "", ""},
+		{"fail while it runs", "in_progress", timedOut("fail"), "in_progress", "", "", "", ""},
+		{"open", "open", timedOut("fail"), "open", "", "", "", ""},
+		{"deferred", "deferred", answered, "deferred", "", "", "", ""},
+	}
+	for _, tc := range tests {
+		if tc.external == "" {
+			tc.external = tc.want
+		}
+		if tc.single == "" {
+			tc.single = tc.external
+		}
+		q := &fermata.Question{Status: tc.r.Status, Resolution: tc.r}
+		check := func(task *fermata.Task, mine bool, want fermata.TaskState, reason string) {
+			t.Helper()
+			got, why := task.AfterQuestion(q, mine)
+			if got != want || why != reason || got != task.State && !fermata.CanMove(task.State, got) {
+				t.Errorf("%s (runner %q): %s %q, want %s %q", tc.name, task.Runner, got, why, want, reason)
+			}
+		}
+		externalReason := ""
+		if tc.external.Ended() {
+			externalReason = tc.externalReason
+		}
+		check(&fermata.Task{State: tc.state}, true, tc.want, tc.reason)
+		check(&fermata.Task{State: tc.state}, false, tc.state, "")
+		check(&fermata.Task{State: tc.state, Runner: "external"}, true, tc.external, externalReason)
+		check(&fermata.Task{State: tc.state, Runner: "external", EndsWithAnswer: true}, true, tc.single, tc.externalReason)
+	}
+	// A message came first; the question was still open when it closed.
+	for r, want := range map[*fermata.Resolution]fermata.TaskState{
+		answered: "input_received", withdrawn: "input_received", timedOut("default"): "input_received", timedOut("fail"): "failed", timedOut("skip"): "skipped",
+	} {
+		task := &fermata.Task{State: fermata.TaskInputReceived}
+		got, _ := task.AfterQuestion(&fermata.Question{Status: r.Status, Resolution: r}, true)
+		if got != want || got != task.State && !fermata.CanMove(task.State, got) {
+			t.Errorf("%+v after a message: %s, want %s", r, got, want)
+		}
+	}
+}
+
+func TestTaskSatisfiedBy(t *testing.T) {
+	t.Parallel()
+	for _, s := range fermata.TaskStates {
+		task := &fermata.Task{ID: "task_1"}
+		other, child := &fermata.Task{ID: "task_2", State: s}, &fermata.Task{ID: "task_3", ParentID: "task_1", State: s}
+		if got, want := task.SatisfiedBy(other), s == "done" || s == "skipped"; got != want {
+			t.Errorf("another that is %s: %v", s, got)
+		}
+		if got := task.SatisfiedBy(child); got != s.Ended() {
+			t.Errorf("a child that is %s: %v", s, got)
+		}
+	}
+}
+
+func TestTaskResumable(t *testing.T) {
+	t.Parallel()
+	for _, s := range fermata.TaskStates {
+		task := &fermata.Task{State: s}
+		if task.Resumable() && !fermata.CanMove(s, task.Ready()) && !fermata.CanMove(s, task.Resumed()) {
+			t.Errorf("a person may resume a task that is %s, and the table does not", s)
+		}
+		if task.Resumable() && (s.Ended() || s.Claimable() || s == fermata.TaskInProgress) {
+			t.Errorf("a task that is %s waits for nobody", s)
 		}
 	}
 }

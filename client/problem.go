@@ -3,8 +3,10 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -77,6 +79,10 @@ func codeOfStatus(status int) fermata.Code {
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		// The address is in the hint.
+		err = u.Err
 	}
 	return fermata.Errorf(fermata.CodeUnavailable, "cannot reach the server: %w", err).
 		WithHint("is `fermata serve` running at %s?", c.URL())

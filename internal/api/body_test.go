@@ -49,10 +49,21 @@ func (w *world) send(body *endless) reply {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if limit := int64(4 << 20); body.read > limit {
-		w.t.Errorf("%d bytes were taken", body.read)
-	}
 	return reply{res.StatusCode, res.Header, data}
+}
+
+func TestLargeBodyIsNotReadWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, headers := range [][]string{nil, {"Idempotency-Key", "k"}} {
+		body := &endless{left: 10 << 20}
+		if status := w.local("192.0.2.1:9", "x", body, append(headers, "Authorization", "Bearer "+w.agent)...); status != http.StatusRequestEntityTooLarge {
+			t.Errorf("got %d", status)
+		}
+		if most := int64(1<<20 + 64<<10); body.read > most {
+			t.Errorf("%d bytes were read", body.read)
+		}
+	}
 }
 
 func TestBodyAtTheLimitIsRead(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 // guard refuses what no caller may send, before anything is read: foreign
 // hosts, cross-origin writes, tokens in addresses, and large bodies.
-func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) guard(w *recorder, r *http.Request) error {
 	if s.SingleUser && !isLoopbackHost(r.Host) && !s.hosts[hostname(r.Host)] {
 		// A page that points its own name at this machine (DNS rebinding)
 		// would otherwise act as the local user.
@@ -31,7 +31,9 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) error {
 		return tooLarge(s.MaxBody)
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = http.MaxBytesReader(w, r.Body, s.MaxBody)
+		// The server's own writer is told, so that it closes the connection only
+		// after the client could read the refusal.
+		r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, s.MaxBody)
 	}
 	return nil
 }

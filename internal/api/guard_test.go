@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,9 +13,9 @@ import (
 
 func singleUser(c *api.Config) { c.SingleUser, c.AllowedHosts = true, []string{"box.lan"} }
 
-// local sends a request to the handler itself, so that the peer can be chosen.
-func (w *world) local(peer, host string, headers ...string) int {
-	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/v1/tasks", strings.NewReader(`{"title":"t"}`))
+// local makes a task by the handler itself, so that the peer can be chosen.
+func (w *world) local(peer, host string, body io.Reader, headers ...string) int {
+	r := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, "/v1/tasks", body)
 	r.RemoteAddr, r.Host = peer, host
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -49,7 +50,7 @@ func TestSingleUser(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := w.local(tt.peer, tt.host, tt.headers...); got != tt.status {
+			if got := w.local(tt.peer, tt.host, strings.NewReader(`{"title":"t"}`), tt.headers...); got != tt.status {
 				t.Errorf("got %d, want %d", got, tt.status)
 			}
 		})
@@ -73,9 +74,9 @@ func TestWithoutSingleUserEveryCallNeedsAToken(t *testing.T) {
 
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(c *api.Config) { c.Limits.Token = api.Rate{PerSecond: 0.001, Burst: 2} })
+	w := newWorld(t, func(c *api.Config) { c.Limits.Token = api.Rate{PerSecond: 0.001, Burst: 4} })
 	tok := w.human
-	for range 2 {
+	for range 4 {
 		w.must(http.StatusOK, tok, "GET /v1/whoami", "", nil)
 	}
 	r := w.call(tok, "GET /v1/whoami", "")

@@ -14,10 +14,10 @@ import (
 // ServeHTTP guards, identifies, limits, and hands the request to its route.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	rec := &recorder{ResponseWriter: w}
-	route := s.serve(rec, r)
+	rec := &recorder{ResponseWriter: w, route: "panicked"}
+	s.serve(rec, r)
 	took := time.Since(start)
-	s.metrics.observe(route, rec.code(), took)
+	s.metrics.observe(rec.route, rec.code(), took)
 	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
 		s.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path),
@@ -25,20 +25,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve answers the request and returns the pattern of its route.
-func (s *Server) serve(w *recorder, r *http.Request) (route string) {
-	route = "panicked"
+// serve answers the request and notes the pattern of its route.
+func (s *Server) serve(w *recorder, r *http.Request) {
 	defer func() { s.recovered(w, r, recover()) }()
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
 	r, err := s.admit(w, r)
 	if err != nil {
+		w.route = "refused"
 		s.writeProblem(w, r, err)
-		return "refused"
+		return
 	}
 	s.mux.ServeHTTP(w, r)
-	return r.Pattern
+	w.route = r.Pattern
 }
 
 var (
@@ -47,7 +47,7 @@ var (
 )
 
 // admit runs everything that stands between the network and a route.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	if err := s.guard(w, r); err != nil {
 		return r, err
 	}
@@ -105,9 +105,10 @@ func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 		fermata.Errorf(fermata.CodeInvalidRequest, "this address takes %s", allow)))
 }
 
-// recorder remembers the status of a reply.
+// recorder remembers the route and the status of a reply.
 type recorder struct {
 	http.ResponseWriter
+	route  string
 	status int
 }
 

@@ -52,7 +52,7 @@ func idempotent(r *http.Request, c *fermata.Caller) (*http.Request, error) {
 func fingerprint(r *http.Request, c *fermata.Caller, body []byte) string {
 	h := sha256.New()
 	for _, part := range []string{c.WorkspaceID, c.TokenID, c.MemberID, r.Method, r.URL.Path} {
-		io.WriteString(h, part)
+		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
 	h.Write(body)

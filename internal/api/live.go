@@ -22,6 +22,8 @@ const (
 	writeWithin = 10 * time.Second
 )
 
+var frameEnd = []byte("\n\n")
+
 // follow is what a request for events asks for.
 type follow struct {
 	after int64
@@ -219,13 +221,12 @@ func (st *stream) frame(e *engine.TailEvent) bool {
 	head = append(head, "\nevent: "...)
 	head = append(head, e.Type...)
 	head = append(head, "\ndata: "...)
-	if _, err := st.w.Write(head); err != nil {
-		return false
+	for _, part := range [][]byte{head, e.JSON, frameEnd} {
+		if _, err := st.w.Write(part); err != nil { //nolint:gosec // a stream of events is no page that a browser renders
+			return false
+		}
 	}
-	if _, err := st.w.Write(e.JSON); err != nil {
-		return false
-	}
-	return st.write("\n\n")
+	return true
 }
 
 // heartbeat keeps the connection open, and moves the client on past events

@@ -15,7 +15,7 @@ import (
 )
 
 // ProblemDetails is an error on the wire (RFC 9457).
-type ProblemDetails struct {
+type ProblemDetails struct { //nolint:errname // the name is RFC 9457's
 	Type   string       `json:"type" doc:"always about:blank: the code names the kind"`
 	Title  string       `json:"title"`
 	Status int          `json:"status"`

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,7 +150,7 @@ func TestRefusals(t *testing.T) {
 			if r.status != tt.status || p.Code != tt.code || p.Status != tt.status {
 				t.Errorf("got %d %s: %s, want %d %s", r.status, p.Code, r.body, tt.status, tt.code)
 			}
-			if tt.field != "" && (len(p.Problems) == 0 || p.Problems[0].Field != tt.field) {
+			if tt.field != "" && !slices.ContainsFunc(p.Problems, func(f fermata.Problem) bool { return f.Field == tt.field }) {
 				t.Errorf("problems %+v, want the field %q", p.Problems, tt.field)
 			}
 			if !strings.Contains(string(r.body), tt.detail) && !strings.Contains(p.Detail, tt.detail) {

@@ -34,7 +34,7 @@ type nothing struct{}
 
 // PageInput asks for a part of a list.
 type PageInput struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" doc:"default 50"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"default 50"`
 	Cursor string `query:"cursor" maxLength:"500" doc:"next_cursor of the part before"`
 }
 

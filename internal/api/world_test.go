@@ -33,7 +33,11 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +84,17 @@ func (r reply) problem(t *testing.T) api.ProblemDetails {
 		t.Fatalf("%s: %v", r.body, err)
 	}
 	return p
+}
+
+// read decodes a reply that has to be a success.
+func (r reply) read(t *testing.T, into any) {
+	t.Helper()
+	if r.status >= 300 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if err := json.Unmarshal(r.body, into); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
 }
 
 // call sends one request. Headers follow in pairs.

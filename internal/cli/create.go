@@ -14,7 +14,7 @@ type createCommand struct {
 	Parent   string   `placeholder:"ID" help:"Task above it."`
 	Blocked  []string `name:"blocked-by" placeholder:"ID" help:"Tasks that must be done first."`
 	Priority *int     `help:"0 (highest) to 4; default 2."`
-	Size     string   `enum:",small,medium,large" default:"" help:"small, medium or large."`
+	Size     string   `enum:",small,medium,large" default:"" placeholder:"SIZE" help:"small, medium or large."`
 	Agent    string   `help:"Role it is for: code, design, review …"`
 	Runner   string   `help:"What runs it; external is never claimed by a worker."`
 	Label    []string `sep:"none" help:"Label; repeat it."`

@@ -26,7 +26,19 @@ type ServeOptions struct {
 	SingleUser bool
 	LogLevel   string
 	LogFormat  string
-	RunnerDir  string
+	// WorkDir and AgentOptions are for the workers inside the server.
+	WorkDir string
+	AgentOptions
+}
+
+// AgentOptions say what a worker runs as its agent.
+type AgentOptions struct {
+	Command           []string
+	AllowTaskCommands bool
+	RunTimeout        time.Duration
+	PassEnv           []string
+	// Token is what agents get in FERMATA_TOKEN.
+	Token string
 }
 
 // WorkerOptions are the flags of `fermata worker`.
@@ -34,17 +46,18 @@ type WorkerOptions struct {
 	URL, Token string
 	Name       string
 	Projects   []string
-	Runners    []string
 	Agents     []string
 	// Concurrency is how many tasks run at the same time.
 	Concurrency int
 	Lease       time.Duration
 	WorkDir     string
+	Folder      string
 	// OnCompleted is commit or keep, OnFailed rollback or keep.
 	OnCompleted, OnFailed string
 	// Once stops the worker as soon as there is nothing to claim.
 	Once     bool
 	LogLevel string
+	AgentOptions
 }
 
 // MigrateOptions are the flags of `fermata migrate`.
@@ -62,9 +75,12 @@ type DemoOptions struct {
 	Listen string
 }
 
-func (h Hooks) version() string {
-	if h.Version != "" {
-		return h.Version
+func (h Hooks) version() string { return Version(h.Version) }
+
+// Version returns the version that was set, else the one of the build.
+func Version(set string) string {
+	if set != "" {
+		return set
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

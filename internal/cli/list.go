@@ -16,8 +16,8 @@ type listCommand struct {
 	Project  string                 `help:"Of this project."`
 	Label    string                 `help:"Tasks with this label."`
 	Parent   string                 `placeholder:"ID" help:"Tasks right below this one."`
-	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" help:"Questions of this type."`
-	Status   fermata.QuestionStatus `enum:",pending,answered,timed_out,cancelled" default:"" help:"Questions with this status."`
+	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"TYPE" help:"Questions of this type."`
+	Status   fermata.QuestionStatus `enum:",pending,answered,timed_out,cancelled" default:"" placeholder:"STATUS" help:"Questions with this status."`
 	Assignee string                 `placeholder:"NAME" help:"Questions for this person, group or role."`
 	Search   string                 `short:"q" placeholder:"TEXT" help:"Look for a text."`
 	Limit    int                    `default:"50" help:"At most so many."`

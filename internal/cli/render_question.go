@@ -174,7 +174,7 @@ func atDeadline(q *fermata.Question) string {
 	switch action {
 	case fermata.TakeDefault:
 		answers, _ := q.Defaults()
-		return "the default is taken: " + oneLine((&fermata.Resolution{Answers: answers}).AnswerText())
+		return "the default is taken: " + oneLine(valuesText(answers))
 	case fermata.SkipTask:
 		return "the task is skipped"
 	case fermata.Escalate:
@@ -198,8 +198,7 @@ func (p printer) resolution(r *fermata.Resolution) {
 	}
 	p.action("Approved with edits; only this may run", r.Action, r.ActionHash)
 	for _, late := range r.Late {
-		text := (&fermata.Resolution{Answers: late.Answers}).AnswerText()
-		p.text("", fmt.Sprintf("After the deadline %s answered: %s. %s", actor(late.By), text, late.Comment))
+		p.text("", fmt.Sprintf("After the deadline %s answered: %s. %s", actor(late.By), valuesText(late.Answers), late.Comment))
 	}
 }
 
@@ -213,3 +212,14 @@ func actor(a fermata.Actor) string {
 
 // value returns an answer's value as people read it.
 func value(v any) string { return (&fermata.Resolution{Answer: v}).AnswerText() }
+
+// valuesText returns the values of items as people read them; the key of a
+// single one says nothing.
+func valuesText(values map[string]any) string {
+	if len(values) == 1 {
+		for _, v := range values {
+			return value(v)
+		}
+	}
+	return (&fermata.Resolution{Answers: values}).AnswerText()
+}

@@ -116,7 +116,7 @@ func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, 
 	if !settled && s.interactive() {
 		text := value(a.Answer)
 		if a.Answer == nil {
-			text = (&fermata.Resolution{Answers: a.Answers}).AnswerText()
+			text = valuesText(a.Answers)
 		}
 		yes, err := s.confirm(ctx, "send "+oneLine(text)+"?")
 		if err != nil {

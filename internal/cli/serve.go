@@ -12,16 +12,18 @@ type serveCommand struct {
 	Database   string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
 	Workers    int    `env:"FERMATA_WORKERS" help:"Run so many tasks at the same time inside the server."`
 	SingleUser bool   `env:"FERMATA_SINGLE_USER" help:"No sign-in: whoever reaches the address is you. On a loopback address only."`
-	RunnerDir  string `env:"FERMATA_RUNNER_DIR" type:"path" placeholder:"FOLDER" help:"Where the agents of --workers work."`
+	Workdir    string `type:"path" placeholder:"FOLDER" help:"The project that the workers inside work on."`
 	LogLevel   string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
 	LogFormat  string `env:"FERMATA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
+	agentFlags `embed:""`
 }
 
 func (serveCommand) Help() string {
 	return `Examples:
 
     fermata serve --single-user
-    fermata serve --workers 2 --data /var/lib/fermata
+    fermata serve --workers 2 --workdir ~/src/shop -- ./agent.sh
+    fermata serve --data /var/lib/fermata
     fermata serve --listen 0.0.0.0:7433 --database postgres://fermata@db/fermata`
 }
 
@@ -31,7 +33,7 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	}
 	return s.hooks.Serve(ctx, ServeOptions{
 		Listen: c.Listen, Data: c.Data, Database: c.Database, Workers: c.Workers, SingleUser: c.SingleUser,
-		LogLevel: c.LogLevel, LogFormat: c.LogFormat, RunnerDir: c.RunnerDir,
+		LogLevel: c.LogLevel, LogFormat: c.LogFormat, WorkDir: c.Workdir, AgentOptions: c.agentFlags.options(),
 	})
 }
 

@@ -18,7 +18,7 @@ type tokenCreateCommand struct {
 	Name   string          `arg:"" help:"What it is for."`
 	Scope  []fermata.Scope `short:"s" placeholder:"SCOPE" help:"ask, answer, work, read, admin; default: ask and read, for a person answer and read."`
 	Person string          `name:"member" placeholder:"HANDLE" help:"Make it a person's token; only those can answer."`
-	Role   fermata.Role    `enum:",viewer,responder,operator,admin" default:"" help:"Of a new person: viewer, responder, operator or admin."`
+	Role   fermata.Role    `enum:",viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"Of a new person: viewer, responder, operator or admin."`
 	Group  []string        `help:"Of a new person."`
 	Expiry fermata.Timeout `name:"expires-in" placeholder:"90d" help:"How long it is good for; default: until it is revoked."`
 }

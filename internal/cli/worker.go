@@ -6,25 +6,46 @@ import (
 	"time"
 )
 
+// agentFlags say what a worker runs as its agent.
+type agentFlags struct {
+	AllowTaskCommands bool          `help:"Run what a task's spec names. Whoever can make a task then runs programs here."`
+	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
+	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
+	AgentToken        string        `env:"FERMATA_AGENT_TOKEN" placeholder:"TOKEN" help:"Token that agents get in FERMATA_TOKEN; give it the scope ask only."`
+	Command           []string      `arg:"" optional:"" passthrough:"" help:"The agent program and its arguments."`
+}
+
+func (f agentFlags) options() AgentOptions {
+	command := f.Command
+	if len(command) > 0 && command[0] == "--" {
+		command = command[1:]
+	}
+	return AgentOptions{
+		Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, PassEnv: f.PassEnv, Token: f.AgentToken,
+	}
+}
+
 type workerCommand struct {
 	Name        string        `env:"FERMATA_WORKER" help:"Name of the worker (default: the host's)."`
 	Project     []string      `placeholder:"NAME" help:"Only tasks of this project; repeat it."`
-	Runner      []string      `default:"command" help:"What it drives; repeat it."`
 	Agent       []string      `placeholder:"ROLE" help:"Only tasks for this role; repeat it."`
 	Concurrency int           `default:"1" help:"How many tasks run at the same time."`
 	Lease       time.Duration `default:"60s" help:"How long a task stays with a worker that is silent."`
-	Workdir     string        `type:"path" placeholder:"FOLDER" help:"Where agents work (default: the current folder)."`
-	OnCompleted string        `enum:"commit,keep" default:"keep" help:"What to do with the changes of a completed run: commit or keep."`
-	OnFailed    string        `enum:"rollback,keep" default:"keep" help:"What to do with those of a failed one: rollback or keep."`
-	Once        bool          `help:"Stop as soon as there is nothing to do."`
-	LogLevel    string        `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	Workdir     string        `type:"path" placeholder:"FOLDER" help:"The project: a git repository gives each task a worktree and a branch (default: an empty folder a task)."`
+	Folder      string        `type:"path" placeholder:"FOLDER" help:"Where the worker keeps the worktrees (default: in the user's data folder)."`
+	OnCompleted string        `enum:"commit,keep" default:"commit" help:"What to do with the changes of a completed run: commit or keep."`
+	OnFailed    string        `enum:"rollback,keep" default:"rollback" help:"What to do with those of a failed one: rollback or keep."`
+	agentFlags  `embed:""`
+	Once        bool   `help:"Stop as soon as there is nothing to do."`
+	LogLevel    string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
 }
 
 func (workerCommand) Help() string {
 	return `Examples:
 
-    fermata worker --project shop --concurrency 2
-    fermata worker --once --on-completed commit --on-failed rollback`
+    fermata worker --workdir ~/src/shop -- ./agent.sh
+    fermata worker --project shop --concurrency 2 --workdir . -- my-agent --fast
+    fermata worker --once --on-completed keep --on-failed keep -- ./agent.sh`
 }
 
 func (c *workerCommand) Run(ctx context.Context, s *session) error {
@@ -36,8 +57,8 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	o := WorkerOptions{
-		URL: login.Address(s.URL), Token: s.Token, Name: c.Name, Projects: c.Project, Runners: c.Runner, Agents: c.Agent,
-		Concurrency: c.Concurrency, Lease: c.Lease, WorkDir: c.Workdir,
+		URL: login.Address(s.URL), Token: s.Token, Name: c.Name, Projects: c.Project, Agents: c.Agent,
+		Concurrency: c.Concurrency, Lease: c.Lease, WorkDir: c.Workdir, Folder: c.Folder, AgentOptions: c.agentFlags.options(),
 		OnCompleted: c.OnCompleted, OnFailed: c.OnFailed, Once: c.Once, LogLevel: c.LogLevel,
 	}
 	if o.Token == "" {

@@ -78,7 +78,8 @@ func newCopies(c Copies) (*copies, error) {
 }
 
 // workingCopy is where the agent of one run works. While it is open, no other
-// run of the task works in it. A nil one does nothing.
+// run of the task works in it. A nil one does nothing. What is done to it at the
+// end of a run is done whole: the end of a context does not stop it half-way.
 type workingCopy struct {
 	cs   *copies
 	task string
@@ -147,11 +148,11 @@ func (c *workingCopy) close() {
 }
 
 // commit commits all changes to the task's branch, where the policy says so.
-func (c *workingCopy) commit(t *fermata.Task, log io.Writer) error {
+func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer) error {
 	if c == nil || c.repo == "" || c.keep || c.cs.OnCompleted != Commit {
 		return nil
 	}
-	ctx := context.Background()
+	ctx = context.WithoutCancel(ctx)
 	if err := c.check(ctx); err != nil {
 		return err
 	}
@@ -199,24 +200,24 @@ func sameFolder(a, b string) bool {
 }
 
 // uncommit takes the commit of a refused result back; the changes stay.
-func (c *workingCopy) uncommit(log *slog.Logger) {
+func (c *workingCopy) uncommit(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.undo == "" {
 		return
 	}
 	undo := c.undo
 	c.undo = ""
-	if _, err := git(context.Background(), c.root, "reset", "--quiet", "--mixed", undo); err != nil {
+	if _, err := git(context.WithoutCancel(ctx), c.root, "reset", "--quiet", "--mixed", undo); err != nil {
 		log.Error("take the commit back", "error", err)
 	}
 }
 
 // rollBack brings the copy of a failed run back to where the task began, where
 // the policy says so. A plain folder is kept: there is no way back.
-func (c *workingCopy) rollBack(log *slog.Logger) {
+func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == "" || c.keep || c.cs.OnFailed != RollBack {
 		return
 	}
-	ctx := context.Background()
+	ctx = context.WithoutCancel(ctx)
 	err := c.check(ctx)
 	for _, args := range [][]string{{"reset", "--quiet", "--hard", c.base}, {"clean", "--quiet", "-ffd"}} {
 		if err == nil {
@@ -230,11 +231,11 @@ func (c *workingCopy) rollBack(log *slog.Logger) {
 
 // finished removes the worktree of a task that was committed. Its branch
 // stays, and where it stands is where a reopened task begins.
-func (c *workingCopy) finished(log *slog.Logger) {
+func (c *workingCopy) finished(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == "" || c.keep || c.cs.OnCompleted != Commit {
 		return
 	}
-	ctx := context.Background()
+	ctx = context.WithoutCancel(ctx)
 	_, err := git(ctx, c.root, "update-ref", baseRef(c.task), "HEAD")
 	if err == nil && !c.cs.KeepWorktree && strings.HasPrefix(c.root, c.cs.Folder+string(filepath.Separator)) {
 		_, err = git(ctx, c.repo, "worktree", "remove", "--force", c.root)

@@ -18,7 +18,7 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	defer cancel()
 	fin = a.settle(sendCtx, fin)
 	if fin.Result == fermata.ResultCompleted {
-		if err := a.copy.commit(a.claim.Task, a.logw); err != nil {
+		if err := a.copy.commit(sendCtx, a.claim.Task, a.logw); err != nil {
 			a.copy.keep = true
 			fin = failed("The work is done, but could not be committed: " + err.Error())
 		}
@@ -31,13 +31,13 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	switch {
 	case err != nil:
 		a.log.Warn("the result was not accepted; the working copy stays as it is", "result", fin.Result, "error", err)
-		a.copy.uncommit(a.log)
+		a.copy.uncommit(sendCtx, a.log)
 	case accepted == fermata.ResultCompleted:
 		a.log.Info("completed a task")
-		a.copy.finished(a.log)
+		a.copy.finished(sendCtx, a.log)
 	case accepted == fermata.ResultFailed:
 		a.log.Info("a task failed", "summary", fin.Summary)
-		a.copy.rollBack(a.log)
+		a.copy.rollBack(sendCtx, a.log)
 	default:
 		a.log.Info("a task stopped", "result", accepted)
 	}
@@ -87,7 +87,7 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Resul
 		case code == fermata.CodePendingQuestionExists:
 			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
 		case refusesContent(code) && fin.Result != fermata.ResultFailed:
-			a.copy.uncommit(a.log)
+			a.copy.uncommit(ctx, a.log)
 			a.copy.keep = true
 			fin = refused(fin, err)
 		case refusesContent(code):

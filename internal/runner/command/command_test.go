@@ -84,7 +84,7 @@ func TestResults(t *testing.T) {
 		{"other JSON is output", `echo '{"level":"info"}'`, "", `{"level":"info"}`},
 		{"an exit code is named", `exit 7`, "failed", "exit status 7"},
 		{"a signal is named", `kill -9 $$`, "failed", "killed"},
-		{"an unknown field is named", `echo '{"result":"completed","sumary":"x"}'`, "failed", `unknown field "sumary"`},
+		{"an unknown field is named", `echo '{"result":"completed","resume":"x"}'`, "failed", `unknown field "resume"`},
 		{"an unknown result is named", `echo '{"result":"great"}'`, "failed", `"great"`},
 		{"a cut result is no success", `printf '{"result":"comp'`, "failed", "not valid"},
 		{"two results are none", `echo '{"result":"completed"}{}' >$FERMATA_RESULT`, "failed", "follows"},

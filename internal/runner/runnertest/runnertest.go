@@ -79,7 +79,7 @@ func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) 
 func testHandOver(t *testing.T, play func(Behaviour) *stage) {
 	s := play(HandsBack)
 	fin := s.run(t.Context())
-	s.want(fin, fermata.ResultCompleted, "done")
+	s.wantCompleted(fin, "done")
 	got := s.handed()
 	if got["title"] != "Paint the fence" || got["run"] != "run_1" || got["attempt"] != "2" || got["resumed"] != "0" {
 		t.Errorf("the agent was handed %v", got)
@@ -91,7 +91,7 @@ func testResume(t *testing.T, play func(Behaviour) *stage) {
 	s.claim.Context = &fermata.ResumeContext{
 		TaskID: s.claim.Task.ID, Resumed: true, Session: &fermata.Session{ID: "s-1"}, Text: "Answered by ana: green",
 	}
-	s.want(s.run(t.Context()), fermata.ResultCompleted, "done")
+	s.wantCompleted(s.run(t.Context()), "done")
 	if got := s.handed(); got["resumed"] != "1" || !strings.Contains(got["text"], "green") {
 		t.Errorf("the agent was handed %v", got)
 	}
@@ -144,7 +144,7 @@ func testFailure(t *testing.T, play func(Behaviour) *stage) {
 func testGarbage(t *testing.T, play func(Behaviour) *stage) {
 	s := play(Babbles)
 	fin := s.run(t.Context())
-	s.want(fin, fermata.ResultCompleted, "done")
+	s.wantCompleted(fin, "done")
 	if n := s.desk.log.size(); n < 3_000_000 {
 		t.Errorf("the log has %d bytes, want all of the output", n)
 	}
@@ -204,7 +204,7 @@ func testInbox(t *testing.T, play func(Behaviour) *stage) {
 	if err := <-end; err != nil {
 		t.Fatal(err)
 	}
-	s.want(s.fin, fermata.ResultCompleted, "use less paint")
+	s.wantCompleted(s.fin, "use less paint")
 }
 
 func testLeftBehind(t *testing.T, play func(Behaviour) *stage) {
@@ -214,7 +214,7 @@ func testLeftBehind(t *testing.T, play func(Behaviour) *stage) {
 	if err := <-end; err != nil {
 		t.Fatal(err)
 	}
-	s.want(s.fin, fermata.ResultCompleted, "done")
+	s.wantCompleted(s.fin, "done")
 	s.awaitGone()
 }
 
@@ -276,7 +276,7 @@ func (s *stage) awaitReady() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { file.Close() })
+	s.t.Cleanup(func() { _ = file.Close() })
 	s.alive = file
 	word := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(file, word); err != nil || string(word) != "ready\n" {
@@ -292,10 +292,10 @@ func (s *stage) awaitGone() {
 	}
 }
 
-func (s *stage) want(fin fermata.Finish, result fermata.Result, summary string) {
+func (s *stage) wantCompleted(fin fermata.Finish, summary string) {
 	s.t.Helper()
-	if fin.Result != result || fin.Summary != summary {
-		s.t.Errorf("got %s %q, want %s %q\n%s", fin.Result, fin.Summary, result, summary, s.desk.log.head())
+	if fin.Result != fermata.ResultCompleted || fin.Summary != summary {
+		s.t.Errorf("got %s %q, want completed %q\n%s", fin.Result, fin.Summary, summary, s.desk.log.head())
 	}
 }
 

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/fermata-hq/fermata/internal/app"
+	"github.com/fermata-hq/fermata/internal/cli"
+)
+
+// hooks wires the commands that run a part of the server.
+func hooks() cli.Hooks {
+	return cli.Hooks{Version: version, Serve: serve, Worker: work, Migrate: migrate, Demo: demo}
+}
+
+func serve(ctx context.Context, o cli.ServeOptions) error {
+	log := logger(o.LogLevel, o.LogFormat)
+	return app.Serve(ctx, app.ServeOptions{
+		Listen: o.Listen, Data: o.Data, Database: o.Database, SingleUser: o.SingleUser, Workers: o.Workers,
+		Version: cli.Version(version), Log: log, Out: os.Stderr,
+		Worker: agent(app.WorkerOptions{WorkDir: o.WorkDir, Log: log}, o.AgentOptions),
+	})
+}
+
+func work(ctx context.Context, o cli.WorkerOptions) error {
+	return app.RunWorker(ctx, agent(app.WorkerOptions{
+		URL: o.URL, Token: o.Token, Name: o.Name, Projects: o.Projects, Agents: o.Agents,
+		Concurrency: o.Concurrency, Lease: o.Lease, Folder: o.Folder, WorkDir: o.WorkDir,
+		OnCompleted: o.OnCompleted, OnFailed: o.OnFailed, Once: o.Once, Log: logger(o.LogLevel, "text"),
+	}, o.AgentOptions))
+}
+
+// agent adds what a worker runs to its options.
+func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
+	w.Command, w.AllowTaskCommands, w.RunTimeout = a.Command, a.AllowTaskCommands, a.RunTimeout
+	w.PassEnv, w.AgentToken = a.PassEnv, a.Token
+	return w
+}
+
+func migrate(ctx context.Context, o cli.MigrateOptions) error {
+	return app.Migrate(ctx, o.Data, o.Database, os.Stdout)
+}
+
+func demo(ctx context.Context, o cli.DemoOptions) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	d := app.DemoOptions{
+		Answer: o.Answer, Data: o.Data, Listen: o.Listen, Program: program, Log: logger("warn", "text"), Out: os.Stdout,
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		d.Respond = respond
+	}
+	return app.Demo(ctx, d)
+}
+
+// respond lets the person at the terminal answer the demo's question.
+func respond(ctx context.Context, url, token, question string) int {
+	args := []string{"respond", "--url", url, "--token", token, question}
+	return cli.Main(ctx, args, os.Stdin, os.Stdout, os.Stderr, cli.Hooks{Version: version})
+}
+
+// logger writes to standard error, so that standard output stays for data.
+func logger(level, format string) *slog.Logger {
+	var least slog.Level
+	// The command line takes known levels only.
+	_ = least.UnmarshalText([]byte(level))
+	options := &slog.HandlerOptions{Level: least}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}

@@ -1,0 +1,27 @@
+// Command fermata lets agents ask people: server, worker and command line in
+// one program.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/fermata-hq/fermata/internal/cli"
+	"github.com/fermata-hq/fermata/internal/demoagent"
+)
+
+// version is set when a release is built.
+var version string
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "demo-agent" {
+		os.Exit(demoagent.Main(os.Stdin, os.Stdout, os.Getenv))
+	}
+	os.Exit(run())
+}
+
+func run() int {
+	ctx, stop := untilSignal(context.Background())
+	defer stop()
+	return cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, hooks())
+}

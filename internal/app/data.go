@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// databaseFile is the name of the SQLite file in the data folder.
+const databaseFile = "fermata.db"
+
+// DataFolder returns the folder to use: the one that was asked for, else the
+// user's own (XDG Base Directory Specification).
+func DataFolder(asked string) (string, error) {
+	if asked != "" {
+		return filepath.Abs(asked)
+	}
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "fermata"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the user's data folder (name one with --data): %w", err)
+	}
+	return filepath.Join(home, ".local", "share", "fermata"), nil
+}
+
+// storeOptions says where the database is.
+func storeOptions(data, database string) (store.Options, error) {
+	if database != "" {
+		if !store.IsPostgres(database) {
+			return store.Options{}, fmt.Errorf("--database must begin with postgres://; a SQLite file is named by its folder with --data")
+		}
+		return store.Options{URL: database}, nil
+	}
+	folder, err := DataFolder(data)
+	if err != nil {
+		return store.Options{}, err
+	}
+	return store.Options{URL: filepath.Join(folder, databaseFile)}, nil
+}
+
+// lockFile makes sure that one process uses a SQLite file: a second one would
+// not hear of the first one's commits. It returns how to unlock; PostgreSQL
+// needs no lock.
+func lockFile(opts store.Options) (func(), error) {
+	if store.IsPostgres(opts.URL) {
+		return func() {}, nil
+	}
+	folder := filepath.Dir(opts.URL)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	lock := flock.New(filepath.Join(folder, "fermata.lock"))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock the data folder %s: %w", folder, err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("another fermata uses the data folder %s: stop it, name another folder with --data, or use PostgreSQL for several", folder)
+	}
+	return func() { _ = lock.Unlock() }, nil
+}

@@ -1,0 +1,267 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// DemoOptions adjust the demonstration.
+type DemoOptions struct {
+	// Answer answers the question instead of a person: a format, and
+	// optionally yes or no for comments, as "toml no".
+	Answer string
+	// Data keeps everything in a folder; empty uses one that is removed.
+	Data   string
+	Listen string
+	// Program is this program; it is the agent, too.
+	Program string
+	Log     *slog.Logger
+	Out     io.Writer
+	// Respond lets the person answer in this terminal, as `fermata respond`
+	// does; nil where nobody can type.
+	Respond func(ctx context.Context, url, token, question string) int
+}
+
+// demoPatience is how long the parts of the demonstration that do not wait for
+// a person may take.
+const demoPatience = time.Minute
+
+// Demo shows the main job: an agent works on a scratch repository, asks and
+// stops; somebody answers; it resumes and commits.
+func Demo(ctx context.Context, o DemoOptions) error {
+	folder := o.Data
+	if folder == "" {
+		temp, err := os.MkdirTemp("", "fermata-demo-")
+		if err != nil {
+			return fmt.Errorf("make the demo's folder: %w", err)
+		}
+		defer func() { _ = os.RemoveAll(temp) }()
+		folder = temp
+	}
+	repo := filepath.Join(folder, "project")
+	if err := scratchRepository(ctx, repo); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ready, ended := make(chan Served, 1), make(chan error, 1)
+	go func() {
+		ended <- Serve(ctx, ServeOptions{
+			Listen: o.Listen, Data: filepath.Join(folder, "data"), Workers: 1, Log: o.Log, Out: io.Discard,
+			Ready: func(s Served) { ready <- s },
+			Worker: WorkerOptions{
+				Name: "demo-worker", WorkDir: repo, Folder: filepath.Join(folder, "work"), Command: []string{o.Program, "demo-agent"},
+			},
+		})
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case served := <-ready:
+		d := &demo{DemoOptions: o, repo: repo, served: served}
+		err := d.run(ctx)
+		stop()
+		return errors.Join(err, <-ended)
+	}
+}
+
+// scratchRepository makes a small project without a configuration file.
+func scratchRepository(ctx context.Context, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return fmt.Errorf("make the scratch project: %w", err)
+	}
+	readme := "# Lighthouse\n\nA small web server. It has no configuration file yet.\n"
+	if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(readme), 0o600); err != nil {
+		return fmt.Errorf("make the scratch project: %w", err)
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"},
+		{"add", "README.md"},
+		{"commit", "--quiet", "--message", "Begin"},
+	} {
+		if _, err := git(ctx, dir, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// git runs git as the demo's own author.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	args = append([]string{"-C", dir, "-c", "user.name=Fermata demo", "-c", "user.email=demo@localhost"}, args...)
+	cmd := exec.CommandContext(ctx, "git", args...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+	}
+	return string(out), nil
+}
+
+// demo is one demonstration.
+type demo struct {
+	DemoOptions
+	repo   string
+	served Served
+	person *client.Client
+	// token is the person's.
+	token string
+}
+
+func (d *demo) run(ctx context.Context) error {
+	if err := d.signIn(ctx); err != nil {
+		return err
+	}
+	d.say("A server on SQLite and one worker run at %s.", d.served.URL)
+	task, err := d.person.CreateTask(ctx, fermata.NewTask{
+		Title: "Add a configuration file",
+		Body:  "Give the project a configuration file and describe it in the README.",
+	})
+	if err != nil {
+		return err
+	}
+	d.say("Task %s: %s. The worker claims it and starts the agent.", task.ID, task.Title)
+	q, err := d.question(ctx, task.ID)
+	if err != nil {
+		return err
+	}
+	d.say("The agent asked and STOPPED. No process waits: the question is a row, and the draft stays in the task's worktree.\n")
+	if err := d.answer(ctx, q); err != nil {
+		return err
+	}
+	return d.finish(ctx, task.ID)
+}
+
+// signIn uses the first admin's token, or makes one for a kept folder.
+func (d *demo) signIn(ctx context.Context) error {
+	d.token = d.served.FirstToken
+	if d.token == "" {
+		t, err := d.served.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{
+			Name: "demo", Kind: fermata.ActorHuman, Member: "admin", Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
+			ExpiresIn: "1d",
+		})
+		if err != nil {
+			return err
+		}
+		d.token = t.Secret
+	}
+	var err error
+	d.person, err = client.New(d.served.URL, d.token)
+	return err
+}
+
+// question waits until the agent has asked and its run has ended.
+func (d *demo) question(ctx context.Context, taskID string) (*fermata.Question, error) {
+	ctx, cancel := context.WithTimeout(ctx, demoPatience)
+	defer cancel()
+	t, err := d.until(ctx, taskID, func(t *fermata.Task) bool { return t.State.Suspended() })
+	if err != nil {
+		return nil, err
+	}
+	return t.PendingQuestion, nil
+}
+
+// errSeen ends a stream that has shown what was waited for.
+var errSeen = errors.New("seen")
+
+// until follows the task's events until its state is the one that is waited
+// for. A task that failed is an error.
+func (d *demo) until(ctx context.Context, taskID string, reached func(*fermata.Task) bool) (*fermata.Task, error) {
+	var task *fermata.Task
+	err := d.person.Stream(ctx, client.StreamQuery{TaskID: taskID, FromStart: true}, func(*fermata.Event) error {
+		t, err := d.person.Task(ctx, taskID)
+		switch {
+		case err != nil:
+			return err
+		case reached(t):
+			task = t
+			return errSeen
+		case t.State == fermata.TaskFailed:
+			return fmt.Errorf("the task failed: %s", t.Summary)
+		}
+		return nil
+	})
+	if errors.Is(err, errSeen) {
+		err = nil
+	}
+	return task, err
+}
+
+// answer gets the question answered: by the option, by the person here, or by
+// somebody elsewhere, whoever is first.
+func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
+	if d.Answer != "" {
+		d.say("Answering for you: %s", d.Answer)
+		answers := map[string]any{"comments": true}
+		words := strings.Fields(d.Answer)
+		answers["format"] = words[0]
+		if len(words) > 1 {
+			answers["comments"] = words[1] == "yes" || words[1] == "true"
+		}
+		_, err := d.person.Answer(ctx, q.ID, fermata.Answer{Answers: answers, Channel: "cli"})
+		return err
+	}
+	d.say("Answer here, or in another terminal:\n\n    FERMATA_URL=%s FERMATA_TOKEN=%s \\\n        %s respond %s\n",
+		d.served.URL, d.token, d.Program, q.ID)
+	prompting, stop := context.WithCancel(ctx)
+	defer stop()
+	if d.Respond != nil {
+		go d.Respond(prompting, d.served.URL, d.token, q.ID)
+	}
+	for {
+		closed, err := d.person.WaitQuestion(ctx, q.ID, 25*time.Second)
+		if err != nil {
+			return err
+		}
+		if closed.Status != fermata.Pending {
+			d.say("\nThe question was %s.", closed.Resolution.Sentence())
+			return nil
+		}
+	}
+}
+
+// finish waits for the resumed agent and shows what it committed.
+func (d *demo) finish(ctx context.Context, taskID string) error {
+	ctx, cancel := context.WithTimeout(ctx, demoPatience)
+	defer cancel()
+	t, err := d.until(ctx, taskID, func(t *fermata.Task) bool { return t.State.Ended() })
+	if err != nil {
+		return err
+	}
+	if t.State != fermata.TaskDone {
+		return fmt.Errorf("the task is %s: %s", t.State, t.Reason)
+	}
+	branch := "fermata/" + taskID
+	shown, err := git(ctx, d.repo, "log", "--stat", "--format=%h %s", "main.."+branch)
+	if err != nil {
+		return err
+	}
+	d.say("The agent RESUMED with the answer and finished: %s\n\nCommitted on branch %s:\n\n%s", t.Summary, branch, shown)
+	report, err := d.person.VerifyAudit(ctx)
+	if err != nil {
+		return err
+	}
+	if !report.OK {
+		return fmt.Errorf("the audit chain is broken: %s", report.Problem)
+	}
+	d.say("%d events, chained by hash and verified. That is Fermata.", report.Events)
+	return nil
+}
+
+func (d *demo) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(d.Out, format+"\n", args...)
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// fake is a server with one question, which ends as given.
+func fake(t *testing.T, q *fermata.Question, end *fermata.Resolution) string {
+	t.Helper()
+	var polls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		now := *q
+		if r.Method == http.MethodGet && polls.Add(1) > 1 && end != nil {
+			now.Status, now.Resolution = end.Status, end
+		}
+		_ = json.NewEncoder(w).Encode(now)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAskWaitSaysWhatHappened(t *testing.T) {
+	t.Parallel()
+	human := &fermata.Actor{Kind: fermata.ActorHuman, Name: "anna"}
+	tests := []struct {
+		name string
+		typ  fermata.QuestionType
+		end  *fermata.Resolution
+		out  string
+		code int
+	}{
+		{"answered", fermata.Blocking, &fermata.Resolution{Status: fermata.Answered, AnsweredBy: human, Answer: "blue"}, "blue\n", exitOK},
+		{"number", fermata.Blocking, &fermata.Resolution{Status: fermata.Answered, AnsweredBy: human, Answer: 5432}, "5432\n", exitOK},
+		{"several choices", fermata.Blocking, &fermata.Resolution{Status: fermata.Answered, AnsweredBy: human, Answer: []string{"a", "b"}}, "a\nb\n", exitOK},
+		{"several items", fermata.Blocking, &fermata.Resolution{Status: fermata.Answered, AnsweredBy: human, Answers: map[string]any{"b": "2", "a": true}}, "a\ttrue\nb\t2\n", exitOK},
+		{"approved", fermata.Approval, &fermata.Resolution{Status: fermata.Answered, AnsweredBy: human, Answer: "approve"}, "approve\n", exitOK},
+		{"rejected", fermata.Approval, &fermata.Resolution{Status: fermata.Answered, AnsweredBy: human, Answer: "reject"}, "reject\n", exitRejected},
+		{"default", fermata.Blocking, &fermata.Resolution{Status: fermata.TimedOut, Outcome: fermata.TakeDefault, Answer: "red"}, "red\n", exitTimedOut},
+		{"timed out", fermata.Blocking, &fermata.Resolution{Status: fermata.TimedOut, Outcome: fermata.FailTask}, "", exitTimedOut},
+		{"cancelled", fermata.Blocking, &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorHuman}, "", exitCancelled},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			q := &fermata.Question{ID: "q_1", Type: tt.typ, Status: fermata.Pending}
+			code, out, talk := run(t, "", "--url", fake(t, q, tt.end), "ask", "Which?", "--wait")
+			if code != tt.code || out != tt.out {
+				t.Errorf("got %d and %q, want %d and %q\n%s", code, out, tt.code, tt.out, talk)
+			}
+		})
+	}
+}
+
+func TestAskWaitGivesUp(t *testing.T) {
+	t.Parallel()
+	q := &fermata.Question{ID: "q_1", Type: fermata.Blocking, Status: fermata.Pending}
+	start := time.Now()
+	code, out, _ := run(t, "", "--url", fake(t, q, nil), "ask", "Which?", "--wait=300ms")
+	if code != exitPending || out != "" || time.Since(start) > 5*time.Second {
+		t.Errorf("got %d and %q after %s", code, out, time.Since(start))
+	}
+}
+
+func TestAskPrintsTheID(t *testing.T) {
+	t.Parallel()
+	q := &fermata.Question{ID: "q_1", WorkspaceID: "ws", Status: fermata.Pending}
+	url := fake(t, q, nil)
+	code, out, talk := run(t, "", "--url", url, "ask", "Which?")
+	if code != exitOK || out != "q_1\n" || !strings.Contains(talk, url+", workspace ws") {
+		t.Errorf("got %d, %q, %q", code, out, talk)
+	}
+}
+
+func TestAskRequest(t *testing.T) {
+	t.Parallel()
+	code, out, _ := run(t, "", "--url", "http://x", "ask", "Go?", "-o", "a=A, or so", "-o", "b", "--recommended", "a", "--danger", "b",
+		"--multi", "--default", "2,1", "--timeout", "3d", "--assign", "anna,group:ops", "--session", "s", "--dry-run")
+	golden(t, "ask_dry_run.json", out)
+	if code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"ask"}, {"ask", "x", "--danger", "y"}, {"ask", "x", "--type", "number", "--default", "many"}, {"nope"},
+		{"respond"}, {"list", "--nope"}, {"defer", "x", "someday"}, {"ask", "x", "--wait=soon"}, {"completion", "tcsh"},
+		{"token", "create", "x", "--scope", "answer"}, {"--url", "nowhere", "list"}, {"serve"},
+	} {
+		if code, _, talk := run(t, "", args...); code != exitUsage || !strings.HasPrefix(talk, "error: ") {
+			t.Errorf("%q: got %d and %q, want 2", args, code, talk)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[fermata.Code]int{
+		fermata.CodeInvalidRequest: 2, fermata.CodeUnauthenticated: 4, fermata.CodeForbidden: 4, fermata.CodeNotEligible: 4,
+		fermata.CodeNotFound: 5, fermata.CodeQuestionClosed: 6, fermata.CodeUnavailable: 1, fermata.CodeInternal: 1,
+	} {
+		if got := exitCode(code); got != want {
+			t.Errorf("%s: got %d, want %d", code, got, want)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package insight_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/insight"
+)
+
+func event(typ fermata.EventType, data string) *fermata.Event {
+	return &fermata.Event{Type: typ, Data: json.RawMessage(data)}
+}
+
+// scrape returns what Prometheus reads.
+func scrape(m *insight.Metrics) (int, string) {
+	rec := httptest.NewRecorder()
+	promhttp.HandlerFor(m.Registry(), promhttp.HandlerOpts{}).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return rec.Code, rec.Body.String()
+}
+
+func wantLines(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("there is no line %q", line)
+		}
+	}
+}
+
+func TestCountersFollowTheEvents(t *testing.T) {
+	t.Parallel()
+	m := insight.NewMetrics()
+	m.Observe([]*fermata.Event{
+		event(fermata.EventTaskCreated, `{}`),
+		event(fermata.EventQuestionAsked, `{"type":"blocking","project":"p"}`),
+		event(fermata.EventQuestionAsked, `{"type":"blocking","project":"p"}`),
+		event(fermata.EventQuestionAnswered, `{"type":"blocking","project":"p","decided_by":"human","seconds":42}`),
+		event(fermata.EventQuestionAnswered, `{"type":"blocking","project":"p","decided_by":"policy","seconds":0}`),
+		event(fermata.EventQuestionTimedOut, `{"type":"approval","project":"p","outcome":"fail"}`),
+		event(fermata.EventQuestionCancelled, `{"type":"blocking","project":"p"}`),
+	})
+	_, text := scrape(m)
+	wantLines(
+		t, text,
+		`fermata_questions_asked_total{project="p",type="blocking"} 2`,
+		`fermata_questions_answered_total{decided_by="human",project="p",type="blocking"} 1`,
+		`fermata_questions_answered_total{decided_by="policy",project="p",type="blocking"} 1`,
+		`fermata_questions_timed_out_total{outcome="fail",project="p",type="approval"} 1`,
+		`fermata_questions_cancelled_total{project="p",type="blocking"} 1`,
+		`fermata_answer_latency_seconds_bucket{type="blocking",le="30"} 0`,
+		`fermata_answer_latency_seconds_bucket{type="blocking",le="60"} 1`,
+		`fermata_answer_latency_seconds_count{type="blocking"} 1`,
+	)
+}
+
+func TestProjectsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := insight.NewMetrics()
+	for i := range 300 {
+		m.Observe([]*fermata.Event{event(fermata.EventQuestionAsked, fmt.Sprintf(`{"type":"blocking","project":"p%d"}`, i))})
+	}
+	_, text := scrape(m)
+	if n := strings.Count(text, "\nfermata_questions_asked_total{"); n != 201 {
+		t.Errorf("%d series", n)
+	}
+	wantLines(t, text, `fermata_questions_asked_total{project="other",type="blocking"} 100`)
+}
+
+func TestGaugesAreReadOnceForManyLooks(t *testing.T) {
+	t.Parallel()
+	m, looks := insight.NewMetrics(), 0
+	m.Follow(func(context.Context) (insight.Stats, error) {
+		looks++
+		return insight.Stats{OldestPendingSeconds: 7}, nil
+	})
+	for range 3 {
+		_, text := scrape(m)
+		wantLines(t, text, "fermata_oldest_pending_seconds 7")
+	}
+	if looks != 1 {
+		t.Errorf("the database was read %d times", looks)
+	}
+}
+
+func TestFailingGaugesAreReported(t *testing.T) {
+	t.Parallel()
+	m := insight.NewMetrics()
+	m.Follow(func(context.Context) (insight.Stats, error) { return insight.Stats{}, errors.New("down") })
+	if code, text := scrape(m); code != http.StatusInternalServerError || !strings.Contains(text, "down") {
+		t.Errorf("got %d %s", code, text)
+	}
+}

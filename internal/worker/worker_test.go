@@ -1,0 +1,355 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+const completed = `echo '{"result":"completed","summary":"done"}'`
+
+func TestOneAsksWhileOthersGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asking := w.task("Paint the fence", `
+		if [ "$FERMATA_RESUMED" = 0 ]; then
+			echo half >fence.txt
+			echo '{"result":"needs_input","question":{"question":"Which colour?","options":["green","blue"]},"session":{"id":"s-1"}}'
+		else
+			grep -q half fence.txt && grep -q green "$FERMATA_CONTEXT_TEXT" && echo green >>fence.txt && `+completed+`
+		fi`)
+	second := w.task("Mow the lawn", `echo short >lawn.txt; `+completed)
+	third := w.task("Trim the hedge", `echo round >hedge.txt; `+completed)
+	w.start(worker.Options{})
+
+	stopped := w.await(asking.ID, fermata.TaskAwaitingInput)
+	w.await(second.ID, fermata.TaskDone)
+	w.await(third.ID, fermata.TaskDone)
+	if s := stopped.Session; s == nil || s.ID != "s-1" || s.Worker != "w1" || s.Branch != "fermata/"+asking.ID || s.Dir != w.worktree(asking) {
+		t.Errorf("the session is %+v", s)
+	}
+	if status := run(t, w.worktree(asking), "status", "--porcelain"); status != "?? fence.txt" {
+		t.Errorf("while it waits, the working copy has %q, want the uncommitted file", status)
+	}
+	w.answer(stopped, "green")
+	w.await(asking.ID, fermata.TaskDone)
+	w.settled(asking)
+	if text := run(t, w.repo, "show", "fermata/"+asking.ID+":fence.txt"); text != "half\ngreen" {
+		t.Errorf("the branch has %q, want the work of both runs", text)
+	}
+	message := run(t, w.repo, "log", "-1", "--format=%B", "fermata/"+asking.ID)
+	if message != "Paint the fence\n\nFermata-Task: "+asking.ID {
+		t.Errorf("the message is %q", message)
+	}
+	if now := run(t, w.repo, "status", "--porcelain"); now != "" || exists(filepath.Join(w.repo, "fence.txt")) {
+		t.Errorf("the project's own working copy changed: %s", now)
+	}
+}
+
+// settled waits until the worker has put the working copy of an ended run away.
+func (w *world) settled(t *fermata.Task) {
+	w.t.Helper()
+	unlock, err := worker.LockCopy(w.t.Context(), filepath.Join(w.repo, ".git", "fermata", t.ID+".lock"))
+	must(w.t, err)
+	unlock()
+}
+
+func TestFailedIsRolledBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", `echo changed >README.md; echo new >new.txt
+		git add . && git -c user.name=a -c user.email=a@b commit --quiet -m mine
+		echo more >more.txt; mkdir d; echo x >d/x; echo broken >&2; exit 3`)
+	w.once()
+	failed := w.await(task.ID, fermata.TaskFailed)
+	if !strings.Contains(failed.Summary, "exit status 3") || !strings.Contains(failed.Summary, "broken") {
+		t.Errorf("the summary is %q", failed.Summary)
+	}
+	dir := w.worktree(task)
+	if status := run(t, dir, "status", "--porcelain"); status != "" {
+		t.Errorf("the working copy has %q, want it rolled back", status)
+	}
+	if run(t, dir, "rev-parse", "HEAD") != run(t, w.repo, "rev-parse", "HEAD") {
+		t.Error("the branch is not where the task began")
+	}
+}
+
+func TestFailedIsKeptWhereSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.copies.OnFailed = worker.Keep
+	task := w.task("Paint", `echo new >new.txt; exit 3`)
+	w.once()
+	w.await(task.ID, fermata.TaskFailed)
+	if !exists(filepath.Join(w.worktree(task), "new.txt")) {
+		t.Error("the work of the failed run is gone")
+	}
+}
+
+func TestStoppedWorkerHandsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	task := w.task("Paint", `echo half >fence.txt; exec 3>`+name+`; echo ready >&3; sleep 1000`)
+	stop := w.start(worker.Options{})
+	alive := listen(t, name)
+	stop()
+	awaitGone(t, alive)
+	w.await(task.ID, fermata.TaskOpen)
+	claim, err := w.agent.Claim(t.Context(), fermata.ClaimRequest{Worker: "w2"})
+	must(t, err)
+	if claim.Task.ID != task.ID || claim.Task.Attempts != 0 {
+		t.Errorf("claimed %s after %d lost runs, want %s and none", claim.Task.ID, claim.Task.Attempts, task.ID)
+	}
+	if status := run(t, w.worktree(task), "status", "--porcelain"); status != "?? fence.txt" {
+		t.Errorf("the working copy has %q, want it as the agent left it", status)
+	}
+}
+
+func TestLostRunCommitsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ready, proceed := pipe(t), pipe(t)
+	task := w.task("Paint", `
+		if [ -e fence.txt ]; then
+			echo "{\"result\":\"completed\",\"summary\":\"attempt $FERMATA_ATTEMPT, $(git rev-list --count HEAD) commits\"}"
+		else
+			echo half >fence.txt; echo ready >`+ready+`; read x <`+proceed+`
+			`+completed+`
+		fi`)
+	w.start(worker.Options{})
+	listen(t, ready)
+	w.clock.Add(int64(2 * time.Minute))
+	_, err := w.engine.Sweep(t.Context())
+	must(t, err)
+	w.await(task.ID, fermata.TaskOpen)
+	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
+
+	done := w.await(task.ID, fermata.TaskDone)
+	if done.Summary != "attempt 2, 1 commits" {
+		t.Errorf("got %q, want the second run to find the work and no commit", done.Summary)
+	}
+	w.settled(task)
+	if n := run(t, w.repo, "rev-list", "--count", "fermata/"+task.ID); n != "2" {
+		t.Errorf("the branch has %s commits, want 2", n)
+	}
+}
+
+func TestCancelledTaskStopsItsAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	task := w.task("Paint", `echo half >fence.txt; exec 3>`+name+`; echo ready >&3; sleep 1000`)
+	w.start(worker.Options{Lease: time.Second})
+	alive := listen(t, name)
+	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
+	must(t, err)
+	awaitGone(t, alive)
+	w.settled(task)
+	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
+		t.Error("the work of the cancelled task is gone")
+	}
+	if got := w.await(task.ID, fermata.TaskCancelled); got.Reason != "not needed" {
+		t.Errorf("the reason is %q", got.Reason)
+	}
+}
+
+func TestCutOffAgentIsStopped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	w.task("Paint", `exec 3>`+name+`; echo ready >&3; sleep 1000`)
+	w.start(worker.Options{Lease: time.Second, Grace: 100 * time.Millisecond})
+	alive := listen(t, name)
+	w.server.CloseClientConnections()
+	must(t, w.server.Listener.Close())
+	awaitGone(t, alive)
+}
+
+func TestBadQuestionFailsTheTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", `echo half >fence.txt
+		echo '{"result":"needs_input","question":{"question":"Which?","response_type":"choice"}}'`)
+	w.once()
+	failed := w.await(task.ID, fermata.TaskFailed)
+	if !strings.Contains(failed.Summary, "options") {
+		t.Errorf("the summary is %q, want the problem", failed.Summary)
+	}
+	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
+		t.Error("the work is gone, though only the report was wrong")
+	}
+}
+
+func TestMessageReachesTheRunningAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	task := w.task("Paint", `echo ready >`+name+`
+		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
+		grep -q 'use less paint' "$FERMATA_INBOX" && `+completed)
+	w.start(worker.Options{Lease: time.Second})
+	listen(t, name)
+	_, err := w.person.PostMessage(t.Context(), task.ID, "use less paint")
+	must(t, err)
+	w.await(task.ID, fermata.TaskDone)
+}
+
+func TestQuestionAskedByTheAPISuspendsASilentEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ready, proceed := pipe(t), pipe(t)
+	task := w.task("Paint", `
+		if [ "$FERMATA_RESUMED" = 1 ]; then echo resumed; else echo ready >`+ready+`; read x <`+proceed+`; fi`)
+	w.start(worker.Options{})
+	listen(t, ready)
+	_, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
+	must(t, err)
+	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
+	w.answer(w.await(task.ID, fermata.TaskAwaitingInput), "green")
+	if done := w.await(task.ID, fermata.TaskDone); done.Summary != "resumed" {
+		t.Errorf("the summary is %q", done.Summary)
+	}
+}
+
+func TestAnswerDuringTheRunResumesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	task := w.task("Paint", `
+		if [ "$FERMATA_RESUMED" = 1 ]; then cat "$FERMATA_CONTEXT_TEXT" >answer.txt; echo resumed; exit; fi
+		echo ready >`+name+`
+		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
+		echo '{"result":"needs_input"}'`)
+	w.start(worker.Options{Lease: time.Second})
+	listen(t, name)
+	q, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
+	must(t, err)
+	_, err = w.person.Answer(t.Context(), q.ID, fermata.Answer{Answer: "green"})
+	must(t, err)
+	done := w.await(task.ID, fermata.TaskDone)
+	w.settled(task)
+	if text := run(t, w.repo, "show", "fermata/"+task.ID+":answer.txt"); done.Summary != "resumed" || !strings.Contains(text, "green") {
+		t.Errorf("got %q with the context %q", done.Summary, text)
+	}
+}
+
+func TestVanishedWorktreeIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", `
+		if [ "$FERMATA_RESUMED" = 1 ]; then ls; else
+			echo saved >saved.txt; git add . ; git -c user.name=a -c user.email=a@b commit --quiet -m saved
+			echo '{"result":"needs_input","question":{"question":"Which colour?"}}'
+		fi`)
+	w.once()
+	stopped := w.await(task.ID, fermata.TaskAwaitingInput)
+	must(t, os.RemoveAll(w.worktree(task)))
+	w.answer(stopped, "green")
+	w.once()
+	done := w.await(task.ID, fermata.TaskDone)
+	if done.Summary != "saved.txt" {
+		t.Errorf("the agent found %q, want what was committed on the branch", done.Summary)
+	}
+	if log := w.log(done.RunID); !strings.Contains(log, "was gone and was made again") {
+		t.Errorf("the log is %q", log)
+	}
+}
+
+func TestTimeoutIsAFailure(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", `sleep 1000`)
+	w.start(worker.Options{RunTimeout: 50 * time.Millisecond})
+	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "longer than 50ms") {
+		t.Errorf("the summary is %q", failed.Summary)
+	}
+}
+
+func TestPlainFolder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.copies.WorkDir = t.TempDir()
+	task := w.task("Paint", `echo green >fence.txt; echo '::progress painted'; printf 'a\0b\377c\n'; `+completed)
+	w.once()
+	done := w.await(task.ID, fermata.TaskDone)
+	if !exists(filepath.Join(w.copies.WorkDir, task.ID, "fence.txt")) {
+		t.Error("the work is not in the task's folder")
+	}
+	if log := w.log(done.RunID); !strings.Contains(log, "a\uFFFDb\uFFFDc\n") {
+		t.Errorf("the log is %q", log)
+	}
+}
+
+func TestRepositoryWithoutCommitsIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.copies.WorkDir = t.TempDir()
+	run(t, w.copies.WorkDir, "init", "--quiet")
+	task := w.task("Paint", completed)
+	w.once()
+	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "no commit to begin from") {
+		t.Errorf("the summary is %q", failed.Summary)
+	}
+}
+
+func TestFolderInsideARepository(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"tracked", "scratch"} {
+		must(t, os.Mkdir(filepath.Join(w.repo, name), 0o750))
+	}
+	must(t, os.WriteFile(filepath.Join(w.repo, "tracked", "a.txt"), []byte("a\n"), 0o600))
+	run(t, w.repo, "add", "tracked")
+	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "more")
+
+	w.copies.WorkDir = filepath.Join(w.repo, "tracked")
+	task := w.task("Paint", `echo b >b.txt; `+completed)
+	w.once()
+	w.await(task.ID, fermata.TaskDone)
+	if text := run(t, w.repo, "show", "fermata/"+task.ID+":tracked/b.txt"); text != "b" {
+		t.Errorf("the branch has %q", text)
+	}
+	w.copies.WorkDir = filepath.Join(w.repo, "scratch")
+	task = w.task("Paint", `echo b >b.txt; `+completed)
+	w.once()
+	w.await(task.ID, fermata.TaskDone)
+	if !exists(filepath.Join(w.repo, "scratch", task.ID, "b.txt")) {
+		t.Error("an untracked folder is no part of the repository around it")
+	}
+}
+
+// An agent that removes the .git of its worktree must not lead the worker into the
+// repository around it.
+func TestRollBackStaysInside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.copies.Folder = filepath.Join(w.repo, "inside")
+	w.folder = w.copies.Folder
+	must(t, os.WriteFile(filepath.Join(w.repo, "precious.txt"), []byte("mine\n"), 0o600))
+	task := w.task("Paint", `rm .git; exit 3`)
+	w.once()
+	w.await(task.ID, fermata.TaskFailed)
+	if !exists(filepath.Join(w.repo, "precious.txt")) {
+		t.Error("the rollback reached the repository around the worktree")
+	}
+}
+
+// log returns the whole log of a run.
+func (w *world) log(runID string) string {
+	w.t.Helper()
+	chunks, _, _, err := w.person.Log(w.t.Context(), runID, 0, 0)
+	must(w.t, err)
+	text := ""
+	for _, c := range chunks {
+		text += c.Text
+	}
+	return text
+}

@@ -1,0 +1,212 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// world is a server with a database of its own, a person and a repository.
+type world struct {
+	t      *testing.T
+	engine *engine.Engine
+	server *httptest.Server
+	person *client.Client
+	agent  *client.Client
+	// clock is how far the database's clock is ahead.
+	clock atomic.Int64
+	repo  string
+	// folder is where the worker keeps worktrees.
+	folder string
+	copies worker.Copies
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, repo: newRepo(t), folder: t.TempDir()}
+	w.copies = worker.Copies{Folder: w.folder, WorkDir: w.repo}
+	db, err := store.Open(t.Context(), store.Options{
+		URL: filepath.Join(t.TempDir(), "fermata.db"), ClockOffset: func() time.Duration { return time.Duration(w.clock.Load()) },
+	})
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	must(t, db.Migrate(t.Context()))
+	w.engine = engine.New(db, engine.Options{})
+	s := api.New(api.Config{Engine: w.engine})
+	w.server = httptest.NewServer(s)
+	t.Cleanup(w.server.Close)
+	t.Cleanup(s.SetDraining)
+	secret, err := w.engine.FirstToken(t.Context())
+	must(t, err)
+	w.person = w.client(secret)
+	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{
+		Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead},
+	})
+	must(t, err)
+	w.agent = w.client(token.Secret)
+	return w
+}
+
+func (w *world) client(secret string) *client.Client {
+	w.t.Helper()
+	c, err := client.New(w.server.URL, secret)
+	must(w.t, err)
+	w.t.Cleanup(c.CloseIdleConnections)
+	return c
+}
+
+// task makes a task whose agent is a shell script.
+func (w *world) task(title, script string) *fermata.Task {
+	w.t.Helper()
+	spec, err := json.Marshal(map[string]any{"command": []string{"sh", "-c", script}})
+	must(w.t, err)
+	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: title, Spec: spec})
+	must(w.t, err)
+	return t
+}
+
+// start lets a worker run until the test, or the returned function, ends it.
+func (w *world) start(opts worker.Options) (stop func()) {
+	w.t.Helper()
+	opts.Name, opts.Copies = "w1", w.copies
+	opts.Runners = []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: 500 * time.Millisecond})}
+	wk, err := worker.New(w.agent, opts)
+	must(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	end := make(chan error, 1)
+	go func() { end <- wk.Run(ctx) }()
+	ended := false
+	stop = func() {
+		if !ended {
+			ended = true
+			cancel()
+			if err := <-end; err != nil {
+				w.t.Errorf("the worker ended with %v", err)
+			}
+		}
+	}
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// once runs a worker until there is nothing to do.
+func (w *world) once() {
+	w.t.Helper()
+	wk, err := worker.New(w.agent, worker.Options{
+		Name: "w1", Copies: w.copies, Once: true,
+		Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+	})
+	must(w.t, err)
+	must(w.t, wk.Run(w.t.Context()))
+}
+
+// await waits for a task to be in a state.
+func (w *world) await(id string, state fermata.TaskState) *fermata.Task {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	defer cancel()
+	for after := int64(0); ; {
+		t, err := w.person.Task(ctx, id)
+		must(w.t, err)
+		if t.State == state {
+			return t
+		}
+		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)
+		if err != nil {
+			w.t.Fatalf("task %q is %s (%s), waited for %s", t.Title, t.State, t.Summary, state)
+		}
+		after = events[len(events)-1].Seq
+	}
+}
+
+// answer answers the task's question.
+func (w *world) answer(t *fermata.Task, value any) {
+	w.t.Helper()
+	_, err := w.person.Answer(w.t.Context(), t.PendingQuestionID, fermata.Answer{Answer: value})
+	must(w.t, err)
+}
+
+// worktree is where a task is worked on.
+func (w *world) worktree(t *fermata.Task) string { return filepath.Join(w.folder, t.ID) }
+
+// pipe makes a named pipe through which an agent and the test meet.
+func pipe(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "pipe")
+	must(t, syscall.Mkfifo(name, 0o600))
+	return name
+}
+
+// listen opens a pipe for reading and waits for the word "ready".
+func listen(t *testing.T, name string) *os.File {
+	t.Helper()
+	file, err := os.Open(name)
+	must(t, err)
+	t.Cleanup(func() { _ = file.Close() })
+	word := make([]byte, len("ready\n"))
+	_, err = io.ReadFull(file, word)
+	must(t, err)
+	return file
+}
+
+// awaitGone waits until nobody holds the pipe.
+func awaitGone(t *testing.T, file *os.File) {
+	t.Helper()
+	_, err := io.Copy(io.Discard, file)
+	must(t, err)
+}
+
+// newRepo makes a repository with one commit.
+func newRepo(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "README.md"), []byte("# Fence\n"), 0o600))
+	run(t, dir, "init", "--quiet", "--initial-branch=main")
+	run(t, dir, "add", ".")
+	run(t, dir, "-c", "user.name=ana", "-c", "user.email=ana@example.com", "commit", "--quiet", "-m", "Begin")
+	return dir
+}
+
+// run runs git and returns what it says.
+func run(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
