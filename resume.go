@@ -100,6 +100,8 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 		}
 	case Cancelled:
 		fmt.Fprintf(sb, "The question was withdrawn by %s at %s; there is no answer.\n", r.DecidedBy, stamp(r.At))
+	case Pending:
+		// A resolution is never pending.
 	}
 	writeValues(sb, a.Items, r.Answers)
 	if len(r.Action) > 0 {

@@ -303,6 +303,8 @@ func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 		return TaskFailed, ReasonQuestionTimedOut
 	case SkipTask:
 		return TaskSkipped, ReasonQuestionTimedOut
+	case TakeDefault, Escalate:
+		// A default lets the task go on as an answer does; escalating is no end.
 	}
 	if t.EndsWithAnswer {
 		if r.Status == Cancelled {

@@ -17,6 +17,9 @@ import (
 // It holds a character that no option may have.
 const otherValue = "\x00other"
 
+// longestList is how many lines of options a form shows at once.
+const longestList = 12
+
 // field is one item of a form, and what the person chose there.
 type field struct {
 	it    *fermata.Item
@@ -76,10 +79,18 @@ func (f *field) groups() []*huh.Group {
 	title := oneLine(f.it.Prompt)
 	switch f.it.ResponseType {
 	case fermata.ResponseChoice, fermata.ResponseApproval:
-		page := huh.NewGroup(huh.NewSelect[string]().Title(title).Options(f.options()...).Value(&f.text).Height(12))
+		list := huh.NewSelect[string]().Title(title).Options(f.options()...).Value(&f.text)
+		if len(f.it.Options) > longestList {
+			list.Height(longestList)
+		}
+		page := huh.NewGroup(list)
 		return []*huh.Group{page, f.otherPage(func() bool { return f.text == otherValue })}
 	case fermata.ResponseMultiChoice:
-		page := huh.NewGroup(huh.NewMultiSelect[string]().Title(title).Options(f.options()...).Value(&f.list).Height(12))
+		list := huh.NewMultiSelect[string]().Title(title).Options(f.options()...).Value(&f.list)
+		if len(f.it.Options) > longestList {
+			list.Height(longestList)
+		}
+		page := huh.NewGroup(list)
 		return []*huh.Group{page, f.otherPage(func() bool { return slices.Contains(f.list, otherValue) })}
 	case fermata.ResponseBoolean:
 		return []*huh.Group{huh.NewGroup(huh.NewConfirm().Title(title).Value(&f.yes))}

@@ -38,7 +38,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 		p.line("Put off until %s", t.DeferUntil.UTC().Format(time.RFC3339))
 	}
 	if t.Unread > 0 {
-		p.line("%d answers or messages wait for the next run", t.Unread)
+		p.line("Answers and messages for the next run: %d", t.Unread)
 	}
 	if t.PendingQuestion != nil {
 		p.line("")

@@ -128,7 +128,7 @@ func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*wo
 
 // openFolder opens the plain folder of a task.
 func (cs *copies) openFolder(ctx context.Context, parent string, t *fermata.Task) (*workingCopy, error) {
-	unlock, err := lockFile(ctx, filepath.Join(cs.Folder, "locks", t.ID))
+	unlock, err := lockFile(ctx, filepath.Join(parent, ".locks", t.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +186,9 @@ func (c *workingCopy) check(ctx context.Context) error {
 	}
 	if !sameFolder(top, c.root) {
 		return fmt.Errorf("%s is not a worktree any more", c.root)
+	}
+	if marker, err := c.marker(ctx); err != nil || !exists(marker) {
+		return fmt.Errorf("%s is not the worktree that a worker made", c.root)
 	}
 	if ref, err := git(ctx, c.root, "symbolic-ref", "--quiet", "HEAD"); err != nil || ref != "refs/heads/"+c.branch {
 		return fmt.Errorf("the branch %s is not checked out any more", c.branch)

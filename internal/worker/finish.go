@@ -85,7 +85,9 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Resul
 		case isStale(err) || ctx.Err() != nil:
 			return "", err
 		case code == fermata.CodePendingQuestionExists:
+			a.copy.uncommit(ctx, a.log)
 			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
+			pause.wait(ctx)
 		case refusesContent(code) && fin.Result != fermata.ResultFailed:
 			a.copy.uncommit(ctx, a.log)
 			a.copy.keep = true

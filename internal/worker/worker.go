@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -83,23 +84,28 @@ func New(server Server, opts Options) (*Worker, error) {
 
 // Run claims and runs tasks until ctx ends; then the agents are stopped and
 // their tasks handed back. It returns nil then, and when Once is set and the
-// work is done; an error means that the server refuses this worker.
+// work is done; an error means that the server refuses this worker, or that one which runs once cannot
+// reach it.
 func (w *Worker) Run(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	var slots sync.WaitGroup
+	refused := make(chan error, w.opts.Slots)
 	for range w.opts.Slots {
 		slots.Go(func() {
 			if err := w.slot(ctx); err != nil {
-				stop(err)
+				refused <- err
+				stop()
 			}
 		})
 	}
 	slots.Wait()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	select {
+	case err := <-refused:
 		return err
+	default:
+		return nil
 	}
-	return nil
 }
 
 // slot runs one task after the other. It ends with ctx, or with the error for
@@ -119,8 +125,8 @@ func (w *Worker) slot(ctx context.Context) error {
 			if w.opts.Once && w.active.Load() == 0 {
 				return nil
 			}
-		case isFinal(err):
-			return err
+		case isFinal(err), w.opts.Once && w.active.Load() == 0:
+			return fmt.Errorf("claim a task: %w", err)
 		default:
 			w.log.Warn("claim a task", "error", err)
 			pause.wait(ctx)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -263,6 +264,24 @@ func TestVanishedWorktreeIsMadeAgain(t *testing.T) {
 	}
 }
 
+func TestRefusedWorkerEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tokens, err := w.person.Tokens(t.Context())
+	must(t, err)
+	for _, token := range tokens {
+		if token.Kind == fermata.ActorAgent {
+			_, err := w.person.RevokeToken(t.Context(), token.ID)
+			must(t, err)
+		}
+	}
+	wk, err := worker.New(w.agent, worker.Options{Name: "w1", Copies: w.copies, Runners: []worker.Runner{command.New(command.Options{})}})
+	must(t, err)
+	if err := wk.Run(t.Context()); fermata.CodeOf(err) != fermata.CodeUnauthenticated {
+		t.Errorf("got %v, want %s", err, fermata.CodeUnauthenticated)
+	}
+}
+
 func TestTimeoutIsAFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -323,6 +342,59 @@ func TestFolderInsideARepository(t *testing.T) {
 	w.await(task.ID, fermata.TaskDone)
 	if !exists(filepath.Join(w.repo, "scratch", task.ID, "b.txt")) {
 		t.Error("an untracked folder is no part of the repository around it")
+	}
+}
+
+func TestAnotherWorkerGoesOnInTheSameWorktree(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", `
+		if [ "$FERMATA_RESUMED" = 1 ]; then cat fence.txt; else
+			echo half >fence.txt; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'
+		fi`)
+	w.once()
+	w.answer(w.await(task.ID, fermata.TaskAwaitingInput), "green")
+	w.copies.Folder = t.TempDir()
+	w.once()
+	if done := w.await(task.ID, fermata.TaskDone); done.Summary != "half" {
+		t.Errorf("the second worker found %q, want what was not committed", done.Summary)
+	}
+}
+
+func TestReopenedTaskBeginsWhereItWasCommitted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", `if [ -e fence.txt ]; then echo worse >fence.txt; exit 3; fi; echo green >fence.txt`)
+	w.once()
+	w.await(task.ID, fermata.TaskDone)
+	if exists(w.worktree(task)) {
+		t.Error("the worktree of the completed task is still there")
+	}
+	_, err := w.person.ReopenTask(t.Context(), task.ID)
+	must(t, err)
+	w.once()
+	w.await(task.ID, fermata.TaskFailed)
+	if text := run(t, w.worktree(task), "show", "HEAD:fence.txt"); text != "green" {
+		t.Errorf("the branch has %q, want the work of the first run", text)
+	}
+}
+
+func TestCheckoutOfAPersonIsNotTouched(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", `echo green >fence.txt; [ ! -e stop ]`)
+	w.once()
+	w.await(task.ID, fermata.TaskDone)
+	run(t, w.repo, "checkout", "--quiet", "fermata/"+task.ID)
+	must(t, os.WriteFile(filepath.Join(w.repo, "stop"), []byte("mine\n"), 0o600))
+	_, err := w.person.ReopenTask(t.Context(), task.ID)
+	must(t, err)
+	w.once()
+	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "check out another one") {
+		t.Errorf("the summary is %q", failed.Summary)
+	}
+	if !exists(filepath.Join(w.repo, "stop")) {
+		t.Error("the rollback reached a person's checkout")
 	}
 }
 

@@ -42,9 +42,6 @@ func (cs *copies) openWorktree(ctx context.Context, r repository, t *fermata.Tas
 func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task, log io.Writer) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if _, err := git(ctx, c.repo, "worktree", "prune"); err != nil {
-		return err
-	}
 	at, err := worktrees(ctx, c.repo)
 	if err != nil {
 		return err
@@ -55,8 +52,15 @@ func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task,
 			return err
 		}
 	} else if dir, ok := at["refs/heads/"+c.branch]; ok && exists(dir) {
-		c.root = dir
+		if err := c.takeOver(ctx, dir); err != nil {
+			return err
+		}
 	} else {
+		if ok {
+			if _, err := git(ctx, c.repo, "worktree", "remove", "--force", dir); err != nil {
+				return err
+			}
+		}
 		if err := c.add(ctx, "worktree", "add", "--quiet", c.root, c.branch); err != nil {
 			return err
 		}
@@ -92,8 +96,35 @@ func (c *workingCopy) add(ctx context.Context, args ...string) error {
 	if len(entries) > 0 {
 		return fmt.Errorf("%s is in the way of the worktree: move it away", c.root)
 	}
-	_, err = git(ctx, c.repo, args...)
-	return err
+	if _, err := git(ctx, c.repo, args...); err != nil {
+		return err
+	}
+	marker, err := c.marker(ctx)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(marker, nil, 0o600)
+}
+
+// takeOver makes an existing worktree the copy's, if a worker made it: nobody
+// else's checkout of the branch is worked in, and least of all rolled back.
+func (c *workingCopy) takeOver(ctx context.Context, dir string) error {
+	c.root = dir
+	marker, err := c.marker(ctx)
+	if err != nil {
+		return err
+	}
+	if !exists(marker) {
+		return fmt.Errorf("somebody has the branch %s checked out in %s: check out another one there", c.branch, dir)
+	}
+	return nil
+}
+
+// marker is the file that tells a worktree made by a worker from any other. It
+// lies in git's own data about the worktree, which goes when the worktree does.
+func (c *workingCopy) marker(ctx context.Context) (string, error) {
+	dir, err := git(ctx, c.root, "rev-parse", "--absolute-git-dir")
+	return filepath.Join(dir, "fermata-worker"), err
 }
 
 // findBase reads where the task began; for a branch that was made by hand, where it

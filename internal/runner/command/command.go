@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -145,6 +146,9 @@ func (r *Runner) run(ctx context.Context, p process) (*os.ProcessState, error) {
 	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
 	cmd.Dir, cmd.Env, cmd.Stdin = p.dir, p.env, stdin
 	ownGroup(cmd)
+	// The thread that starts the program must not end before it: see dieWithWorker.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	stdout, stderr := &output{to: p.stdout}, &output{to: p.stderr}
 	defer stdout.close()
 	defer stderr.close()

@@ -9,7 +9,10 @@ import (
 
 // ownGroup lets the program lead a process group, so that all it starts can be
 // stopped with it.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithWorker(cmd)
+}
 
 // stopGroup asks the whole group to stop.
 func stopGroup(cmd *exec.Cmd) { signalGroup(cmd, syscall.SIGTERM) }

@@ -1,0 +1,113 @@
+package api_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// pipe is a listener that hands out one connection in memory, whose deadlines
+// follow the clock of the test's bubble.
+type pipe struct {
+	conn   chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conn:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipe) Close() error   { close(p.closed); return nil }
+func (p *pipe) Addr() net.Addr { return &net.TCPAddr{} }
+
+// quiet opens a stream on a server of its own, with a clock that jumps, and
+// returns the client's end and a function that makes a task.
+func quiet(t *testing.T) (net.Conn, func()) {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(db, engine.Options{})
+	secret, err := e.FirstToken(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller, err := e.Authenticate(t.Context(), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &pipe{make(chan net.Conn, 1), make(chan struct{})}
+	server := &http.Server{Handler: api.New(api.Config{Engine: e})}
+	go server.Serve(l) //nolint:errcheck // it ends with the listener
+	near, far := net.Pipe()
+	l.conn <- far
+	t.Cleanup(func() {
+		near.Close()
+		server.Close()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := fmt.Fprintf(near, "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", secret); err != nil {
+		t.Fatal(err)
+	}
+	return near, func() {
+		if _, err := e.CreateTask(t.Context(), caller, fermata.NewTask{Title: "t", Body: strings.Repeat("x", 10_000)}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestQuietStreamShowsThatItLives(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conn, _ := quiet(t)
+		lines, start := bufio.NewScanner(conn), time.Now()
+		for lines.Scan() {
+			if lines.Text() == ":" {
+				break
+			}
+		}
+		if got := time.Since(start); got != 15*time.Second {
+			t.Errorf("the first sign of life came after %s", got)
+		}
+	})
+}
+
+func TestReaderThatDoesNotReadIsCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conn, makeTask := quiet(t)
+		start := time.Now()
+		synctest.Wait()
+		makeTask()
+		time.Sleep(time.Minute) //nolint:forbidigo // the bubble's clock jumps
+		if _, err := io.Copy(io.Discard, conn); err != nil {
+			t.Errorf("reading the closed stream: %v", err)
+		}
+		if got := time.Since(start); got != time.Minute {
+			t.Errorf("the stream was still open after %s", got)
+		}
+	})
+}
