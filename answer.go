@@ -105,7 +105,7 @@ func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
 		Comment: a.Comment, Channel: a.Channel, Assurance: c.Assurance, ActionHash: a.ActionHash,
 	}
 	if len(a.Action) > 0 {
-		r.Action, r.ActionHash = slices.Clone(a.Action), HashAction(a.Action)
+		r.Action, r.ActionHash = CanonicalAction(a.Action), HashAction(a.Action)
 	}
 	if q.Approvals != nil && q.Approvals.Required > 1 {
 		return q.vote(r, now)
@@ -198,9 +198,15 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 		return SettledBefore, nil
 	}
 	for i := range r.Late {
-		if same(r.Late[i].By, r.Late[i].Answers) && (!a.Restart || r.Late[i].Restarted) {
+		if !same(r.Late[i].By, r.Late[i].Answers) {
+			continue
+		}
+		if !a.Restart || r.Late[i].Restarted {
 			return SettledBefore, nil
 		}
+		// The answer was kept before; now its author wants the task to go on.
+		r.Late[i].Restarted = true
+		return SettledLate, nil
 	}
 	if r.Status != TimedOut {
 		return 0, q.ClosedError()

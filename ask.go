@@ -1,6 +1,7 @@
 package fermata
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -321,16 +322,31 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 		ps.add("action", "is not valid JSON")
 		return
 	}
-	q.Action = slices.Clone(a.Action)
+	q.Action = CanonicalAction(a.Action)
 	q.ActionHash = HashAction(q.Action)
 	if q.Risk == "" {
 		q.Risk = RiskMedium
 	}
 }
 
-// HashAction returns the hash by which an answer names the action it saw.
+// CanonicalAction returns the bytes of an action as they are stored, hashed,
+// shown and sent: JSON without white space between its tokens, with <, > and &
+// escaped as encoding/json does, in the order in which the asker wrote it. What
+// passes through a JSON encoder keeps these bytes, and so its hash.
+func CanonicalAction(action []byte) json.RawMessage {
+	var compact, out bytes.Buffer
+	if json.Compact(&compact, action) != nil {
+		// Not JSON: refused when it is asked; the bytes stand for themselves.
+		return slices.Clone(action)
+	}
+	json.HTMLEscape(&out, compact.Bytes())
+	return out.Bytes()
+}
+
+// HashAction returns the hash by which an answer names the action it saw: the
+// SHA-256 of its canonical bytes in hex.
 func HashAction(action []byte) string {
-	sum := sha256.Sum256(action)
+	sum := sha256.Sum256(CanonicalAction(action))
 	return hex.EncodeToString(sum[:])
 }
 

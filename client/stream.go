@@ -30,8 +30,8 @@ type StreamQuery struct {
 	OnDrop func(error)
 }
 
-// errHandler carries the error of a stream's function through the reader.
-type errHandler struct{ error }
+// handlerError carries the error of a stream's function through the reader.
+type handlerError struct{ error }
 
 // Stream calls on for every event in order, without gap or repeat, until ctx
 // ends or on returns an error, which it returns. A connection that breaks is
@@ -46,7 +46,7 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Eve
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if h, ok := errors.AsType[errHandler](err); ok {
+		if h, ok := errors.AsType[handlerError](err); ok {
 			return h.error
 		}
 		if s.alive {
@@ -151,22 +151,32 @@ func (s *stream) handle(f frame) error {
 		}
 		return nil
 	}
-	var e fermata.Event
-	if f.data == "" || json.Unmarshal([]byte(f.data), &e) != nil || e.Seq == 0 {
-		return nil
-	}
-	if last, err := strconv.ParseInt(s.last, 10, 64); err == nil && e.Seq <= last {
-		return nil
-	}
-	if err := s.on(&e); err != nil {
-		return errHandler{err}
+	if e, ok := f.event(); ok && !s.known(e.Seq) {
+		if err := s.on(e); err != nil {
+			return handlerError{err}
+		}
 	}
 	return nil
+}
+
+// event reads the frame's event, and false when it holds none.
+func (f frame) event() (*fermata.Event, bool) {
+	var e fermata.Event
+	if err := json.Unmarshal([]byte(f.data), &e); err != nil || e.Seq == 0 {
+		return nil, false
+	}
+	return &e, true
+}
+
+// known reports whether the event was handed on before.
+func (s *stream) known(seq int64) bool {
+	last, err := strconv.ParseInt(s.last, 10, 64)
+	return err == nil && seq <= last
 }
 
 func (s *stream) broken(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return s.c.unreachable(context.Background(), err)
+	return s.c.lost(err)
 }

@@ -125,7 +125,7 @@ func (s *session) runEditor(ctx context.Context, path string) error {
 		}
 	}
 	// The variable may hold arguments, which the shell splits as the person meant.
-	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path)
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path) //nolint:gosec // the person names the program
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.err, s.err
 	if s.outTerm {
 		cmd.Stdout = s.out

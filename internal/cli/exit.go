@@ -78,7 +78,7 @@ func (s *session) complain(err error) {
 		}
 	}
 	hint := e.Hint
-	if hint == "" && e.Code == fermata.CodeUnauthenticated {
+	if e.Code == fermata.CodeUnauthenticated && s.client != nil && !s.signedIn {
 		hint = "run `fermata login`, or set FERMATA_TOKEN"
 	}
 	if hint != "" {

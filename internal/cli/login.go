@@ -34,6 +34,9 @@ func (c *loginCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if token == "" {
+		return errNoToken
+	}
 	if err := fermata.CheckSecret(token); err != nil {
 		return err
 	}
@@ -56,6 +59,10 @@ func (c *loginCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
+// errNoToken says that a login was given nothing to store.
+var errNoToken = fermata.Errorf(fermata.CodeInvalidRequest, "there is no token").
+	WithHint("give it on standard input or as FERMATA_TOKEN")
+
 // readToken takes the token from the environment, the terminal, or standard
 // input.
 func (s *session) readToken(ctx context.Context, address string) (string, error) {
@@ -63,8 +70,7 @@ func (s *session) readToken(ctx context.Context, address string) (string, error)
 		return s.Token, nil
 	}
 	if s.inTerm && s.NoInput {
-		return "", fermata.Errorf(fermata.CodeInvalidRequest, "there is no token").
-			WithHint("give it on standard input or as FERMATA_TOKEN")
+		return "", errNoToken
 	}
 	if !s.inTerm {
 		line, err := s.lines.ReadString('\n')

@@ -61,16 +61,22 @@ func pickOption(it *fermata.Item, text string) (string, error) {
 			return o.Value, nil
 		}
 	}
-	n, err := strconv.Atoi(text)
-	switch {
-	case err == nil && numbered(it) && n >= 1 && n <= len(it.Options):
-		return it.Options[n-1].Value, nil
-	case it.Other && text != "" && (err != nil || !numbered(it)):
+	if isInt(text) && numbered(it) {
+		return pickNumber(it, text)
+	}
+	if it.Other && text != "" {
 		return text, nil
-	case err == nil && numbered(it):
-		return "", badPick("there is no option %d; there are %d", n, len(it.Options))
 	}
 	return "", badPick("%q is not an option", text)
+}
+
+// pickNumber finds an option by its number, from 1.
+func pickNumber(it *fermata.Item, text string) (string, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(it.Options) {
+		return "", badPick("there is no option %s; there are %d", text, len(it.Options))
+	}
+	return it.Options[n-1].Value, nil
 }
 
 // pickOptions reads several picks: a JSON list, or one after the other with

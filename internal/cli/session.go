@@ -32,6 +32,8 @@ type session struct {
 
 	address string
 	client  *client.Client
+	// signedIn says that the client has a token to show.
+	signedIn bool
 }
 
 func newSession(stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) *session {
@@ -94,6 +96,7 @@ func (s *session) server() (*client.Client, error) {
 	if token == "" {
 		token = login.Token(s.address)
 	}
+	s.signedIn = token != ""
 	s.client, err = client.New(s.address, token, client.WithUserAgent("fermata/"+s.hooks.version()))
 	return s.client, err
 }

@@ -60,6 +60,11 @@ func (c *tokenCreateCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	s.wrote(token.WorkspaceID, "made %s for %s", token.ID, oneLine(token.Name))
+	if token.Secret == "" {
+		// The call was tried again, and the first reply is the only one with it.
+		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the secret was lost on its way").
+			WithHint("fermata token revoke %s, then make another", shortID(token.ID))
+	}
 	if s.JSON {
 		return s.json(token)
 	}

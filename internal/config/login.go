@@ -91,7 +91,8 @@ func (l Login) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("store the login: %w", err)
 	}
-	defer os.Remove(f.Name())
+	// After the rename there is nothing left to remove.
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(append(data, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("store the login: %w", err)

@@ -33,6 +33,7 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 			voted(tx, q, c.Actor())
 		case fermata.SettledLate:
 			return q, e.late(tx, t, q, c.Actor())
+		case fermata.SettledBefore:
 		}
 		return q, nil
 	})
@@ -72,6 +73,10 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 		Type: fermata.EventQuestionAnsweredLate, TaskID: t.ID, QuestionID: q.ID, Actor: by,
 		Data: data(map[string]any{"answers": last.Answers, "comment": last.Comment, "restarted": last.Restarted}),
 	})
+	if last.Restarted && t.State == fermata.TaskCancelled {
+		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s is not restarted by an answer", t.State).
+			WithHint("reopen the task first")
+	}
 	if last.Restarted || !t.State.Ended() {
 		// The run that goes on is handed the question anew, with the late answer.
 		q.HandedTo = ""

@@ -149,6 +149,7 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fe
 	case fermata.SkipForPerson:
 		tx.InsertQuestion(q)
 		return e.end(tx, t, fermata.TaskSkipped, fermata.ReasonLowConfidence, fermata.ByPolicy)
+	case fermata.AskPerson:
 	}
 	tx.InsertQuestion(q)
 	if !q.Type.Suspends() {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -116,7 +117,7 @@ func TestCycle(t *testing.T) {
 		task, q := w.suspended(format)
 		w.state(task.ID, fermata.TaskAwaitingInput)
 
-		if _, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"}); err != engine.ErrNoTask {
+		if _, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1"}); !errors.Is(err, engine.ErrNoTask) {
 			w.Fatalf("a suspended task was claimed: %v", err)
 		}
 		_, err := w.e.Answer(w.Context(), w.agent, q.ID, fermata.Answer{Answer: "toml"})

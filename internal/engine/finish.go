@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -97,7 +98,8 @@ func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fer
 		return nil, fermata.Invalid(fermata.Problem{Field: "question.type", Message: "a non_blocking question does not stop a run: ask it while the run goes on"})
 	}
 	q, err := e.ask(tx, t, run.ID, a, by)
-	if fe, ok := err.(*fermata.Error); ok {
+	var fe *fermata.Error
+	if errors.As(err, &fe) {
 		for i := range fe.Problems {
 			fe.Problems[i].Field = "question." + fe.Problems[i].Field
 		}

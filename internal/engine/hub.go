@@ -42,6 +42,8 @@ func (h *hub) dispatch(e *fermata.Event) {
 		}
 	case fermata.EventRunFinished, fermata.EventRunLost, fermata.EventRunReleased:
 		h.wake("log:" + e.RunID)
+	default:
+		// Nobody waits for the rest.
 	}
 }
 

@@ -80,8 +80,11 @@ func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string)
 			continue
 		}
 		waits, err := e.waiting(tx, t, ended)
-		if err != nil || waits {
+		if err != nil {
 			return err
+		}
+		if waits {
+			continue
 		}
 		if err := move(tx, t, t.Ready(), fermata.System); err != nil {
 			return err

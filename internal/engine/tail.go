@@ -98,6 +98,7 @@ func (t *Tail) dispatch(events []*fermata.Event) {
 			t.e.policies.Delete(e.WorkspaceID)
 		case fermata.EventTokenRevoked:
 			t.e.callers.clear()
+		default:
 		}
 		t.e.hub.dispatch(e)
 	}

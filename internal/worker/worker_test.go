@@ -264,6 +264,26 @@ func TestVanishedWorktreeIsMadeAgain(t *testing.T) {
 	}
 }
 
+func TestSlotsShareTheTasks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	// Each of the two ends only when the other runs too: one writes, one reads.
+	w.task("Write", `echo hello >`+name+`; echo wrote`)
+	reading := w.task("Read", `read x <`+name+`; echo "$x"`)
+	var others []*fermata.Task
+	for range 8 {
+		others = append(others, w.task("Paint", `echo green >fence.txt`))
+	}
+	w.start(worker.Options{Slots: 4})
+	if done := w.await(reading.ID, fermata.TaskDone); done.Summary != "hello" {
+		t.Errorf("the summary is %q", done.Summary)
+	}
+	for _, task := range others {
+		w.await(task.ID, fermata.TaskDone)
+	}
+}
+
 func TestRefusedWorkerEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
