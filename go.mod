@@ -9,6 +9,8 @@ require (
 	golang.org/x/time v0.16.0
 )
 
+require github.com/anishathalye/porcupine v1.3.1 // indirect
+
 require (
 	charm.land/bubbles/v2 v2.0.0 // indirect
 	charm.land/bubbletea/v2 v2.0.2 // indirect

@@ -61,7 +61,7 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	if err := s.limits.perToken(c); err != nil {
 		return r, err
 	}
-	return idempotent(withCaller(r, c), c)
+	return idempotent(w, withCaller(r, c), c)
 }
 
 // isOpen reports whether a path needs no caller: it tells nothing of anybody.

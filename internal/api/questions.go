@@ -26,7 +26,7 @@ type QuestionsInput struct {
 	Type     string `query:"type" enum:"blocking,non_blocking,approval,error_recovery"`
 	Project  string `query:"project" maxLength:"64"`
 	Assignee string `query:"assignee" maxLength:"100"`
-	Q        string `query:"q" maxLength:"200" doc:"words of the title or the body"`
+	Q        string `query:"q" maxLength:"200" doc:"a part of the title"`
 }
 
 // filter returns the filter for the engine.

@@ -76,7 +76,7 @@ func operation(call, id, summary string) huma.Operation {
 		Method: method, Path: "/v1" + path, OperationID: id, Summary: summary, Tags: []string{tag},
 		Security: []map[string][]string{{"bearer": {}}},
 		// The whole server bounds bodies; huma would read up to its own limit.
-		MaxBodyBytes: -1,
+		MaxBodyBytes: -1, BodyReadTimeout: readWithin,
 	}
 	if method == http.MethodPost {
 		longest := longestKey

@@ -63,10 +63,10 @@ func quiet(t *testing.T) (net.Conn, func()) {
 	near, far := net.Pipe()
 	l.conn <- far
 	t.Cleanup(func() {
-		near.Close()
-		server.Close()
-		if err := db.Close(); err != nil {
-			t.Error(err)
+		for _, c := range []io.Closer{near, server, db} {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 	if _, err := fmt.Fprintf(near, "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", secret); err != nil {

@@ -20,7 +20,7 @@ type tasksInput struct {
 	Project     string              `query:"project" maxLength:"64"`
 	Label       string              `query:"label" maxLength:"64"`
 	Parent      string              `query:"parent" maxLength:"64"`
-	Q           string              `query:"q" maxLength:"200" doc:"words of the title or the body"`
+	Q           string              `query:"q" maxLength:"200" doc:"a part of the title"`
 	NeedsPerson bool                `query:"needs_person" doc:"suspended on a question"`
 }
 

@@ -143,6 +143,7 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 		n, err := e.Sweep(ctx)
 		if err != nil && ctx.Err() == nil {
 			e.log.Error("sweep", "error", err)
+			pause(ctx, secondLook)
 		}
 		if time.Since(forgot) > time.Hour {
 			forgot = time.Now()
@@ -156,6 +157,16 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// pause waits, so that a database that is away does not fill the log.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

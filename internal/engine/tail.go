@@ -256,10 +256,7 @@ func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
 			return
 		}
 		e.log.Warn("listening to other replicas was cut off", "error", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(secondLook):
-		}
+		pause(ctx, secondLook)
 	}
 }
 

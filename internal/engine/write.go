@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -30,8 +29,9 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 		var fresh T
 		out = fresh
 		if once.key != "" {
-			done, err := replay(tx, caller, once, &out)
+			earlier, done, err := replay[T](tx, caller, once)
 			if done || err != nil {
+				out = earlier
 				return err
 			}
 		}
@@ -46,28 +46,4 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 		return remember(tx, caller, once, v)
 	})
 	return out, err
-}
-
-func replay(tx *store.Tx, caller string, once idempotency, out any) (bool, error) {
-	earlier, found, err := tx.Replay(caller, once.key)
-	if err != nil || !found {
-		return false, err
-	}
-	if earlier.Fingerprint != once.fingerprint {
-		return false, fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q was used for another request", once.key).
-			WithHint("use a new key for a new request")
-	}
-	if err := json.Unmarshal([]byte(earlier.Result), out); err != nil {
-		return false, fermata.Internal("read what an earlier call came to", err)
-	}
-	return true, nil
-}
-
-func remember(tx *store.Tx, caller string, once idempotency, v any) error {
-	result, err := json.Marshal(v)
-	if err != nil {
-		return fermata.Internal("keep what a call came to", err)
-	}
-	tx.Remember(caller, once.key, store.Replay{Fingerprint: once.fingerprint, Result: string(result)})
-	return nil
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+)
+
+// What the agents of the bench say. The texts are as long as real ones.
+const (
+	taskBody = `{"title":"Add a configuration file to the lighthouse service","body":"Give the project a configuration file and describe it in the README. Keep the defaults as they are, and do not touch the command line: it is documented elsewhere and others depend on it."}`
+
+	askRest = `,"result":"needs_input","summary":"Read the sources; the format is not decided.","question":{"title":"Which format for the configuration?","body":"Both parsers are dependencies already. TOML is what the other services use.","question":"Which format shall the file have?","response_type":"choice","options":[{"value":"toml","description":"as the other services"},{"value":"yaml","description":"as the deployment files"}],"timeout":"`
+
+	askEnd = `"}}`
+
+	answerBody = `{"answer":"toml","comment":"As everywhere else.","channel":"cli"}`
+
+	finishRest = `,"result":"completed","summary":"Added config.toml, described it in the README and committed both."}`
+
+	claimBody = `{"worker":"bench-worker","lease_seconds":3600}`
+)
+
+// withToken writes a finish request for a fencing token.
+func withToken(token int64, rest ...string) []byte {
+	body := append(make([]byte, 0, 640), `{"token":`...)
+	body = strconv.AppendInt(body, token, 10)
+	for _, part := range rest {
+		body = append(body, part...)
+	}
+	return body
+}
+
+// client is an agent and a person who take turns.
+type client struct {
+	agent, person *caller
+}
+
+func newClient(shared *http.Client, url string, k keys, i int) *client {
+	return &client{agent: newCaller(shared, url, k.agent(i)), person: newCaller(shared, url, k.person(i))}
+}
+
+// run is a claimed task.
+type claimed struct {
+	run, task string
+	token     int64
+}
+
+var errNoTask = errors.New("the claim got no task")
+
+func (c *client) create(ctx context.Context) error {
+	_, err := c.agent.post(ctx, "/v1/tasks", []byte(taskBody))
+	return err
+}
+
+// claim takes any task: the clients share one queue.
+func (c *client) claim(ctx context.Context) (claimed, error) {
+	return c.claimWith(ctx, claimBody)
+}
+
+func (c *client) claimWith(ctx context.Context, body string) (claimed, error) {
+	reply, err := c.agent.post(ctx, "/v1/claims", []byte(body))
+	if err != nil {
+		return claimed{}, err
+	}
+	_, run, ok := bytes.Cut(reply, []byte(`"run":{`))
+	if !ok {
+		return claimed{}, errNoTask
+	}
+	return claimed{quoted(run, `"id":"`), quoted(run, `"task_id":"`), number(run, `"token":`)}, nil
+}
+
+// ask ends a run with a question and returns the question's id.
+func (c *client) ask(ctx context.Context, r claimed, timeout string) (string, error) {
+	reply, err := c.agent.post(ctx, "/v1/runs/"+r.run+"/finish", withToken(r.token, askRest, timeout, askEnd))
+	return quoted(reply, `"pending_question_id":"`), err
+}
+
+func (c *client) answer(ctx context.Context, question string) error {
+	_, err := c.person.post(ctx, "/v1/questions/"+question+"/answer", []byte(answerBody))
+	return err
+}
+
+func (c *client) complete(ctx context.Context, r claimed) error {
+	_, err := c.agent.post(ctx, "/v1/runs/"+r.run+"/finish", withToken(r.token, finishRest))
+	return err
+}
+
+// suspend makes a task that waits for an answer, and returns its question.
+func (c *client) suspend(ctx context.Context) (string, error) {
+	if err := c.create(ctx); err != nil {
+		return "", err
+	}
+	r, err := c.claim(ctx)
+	if err != nil {
+		return "", err
+	}
+	return c.ask(ctx, r, "1d")
+}
+
+// cycle is one task from its creation to its end, with one question.
+func (c *client) cycle(ctx context.Context) error {
+	question, err := c.suspend(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.answer(ctx, question); err != nil {
+		return err
+	}
+	r, err := c.claim(ctx)
+	if err != nil {
+		return err
+	}
+	return c.complete(ctx, r)
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Kinds of databases.
+const (
+	sqlite   = "sqlite"
+	postgres = "postgres"
+)
+
+// title is a kind as people write it.
+func title(kind string) string {
+	if kind == sqlite {
+		return "SQLite"
+	}
+	return "PostgreSQL"
+}
+
+// database is one that a measurement has for itself.
+type database struct {
+	kind string
+	// folder holds the SQLite file.
+	folder string
+	// url, name and admin belong to PostgreSQL: admin is the connection that
+	// makes and drops databases.
+	url, name, admin string
+	keys             keys
+}
+
+// keys are the tokens that a database was given: many, so that no limit of one
+// token is measured.
+type keys struct {
+	agents, people []string
+}
+
+const tokensOfAKind = 16
+
+// agent returns one of the agents' tokens.
+func (k keys) agent(i int) string { return k.agents[i%len(k.agents)] }
+
+// person returns one of the people's tokens.
+func (k keys) person(i int) string { return k.people[i%len(k.people)] }
+
+// empty makes a database that is migrated and has tokens.
+func (b *bench) empty(ctx context.Context, kind, name string) (*database, error) {
+	d := &database{kind: kind, folder: filepath.Join(b.folder, name)}
+	if kind == postgres {
+		d.name, d.admin = "fermata_bench_"+name, b.postgres
+		if err := d.command(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)"); err != nil {
+			return nil, err
+		}
+		if err := d.command(ctx, "CREATE DATABASE "+d.name); err != nil {
+			return nil, err
+		}
+		config, err := pgx.ParseConfig(b.postgres)
+		if err != nil {
+			return nil, err
+		}
+		d.url = fmt.Sprintf("postgres://%s:%s@%s:%d/%s?sslmode=disable", config.User, config.Password, config.Host, config.Port, d.name)
+	}
+	return d, d.with(ctx, func(e *engine.Engine) error { return d.makeTokens(ctx, e) })
+}
+
+// command runs a statement beside the database.
+func (d *database) command(ctx context.Context, statement string) error {
+	return onPostgres(ctx, d.admin, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, statement)
+		return err
+	})
+}
+
+func onPostgres(ctx context.Context, url string, fn func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	err = fn(conn)
+	return errors.Join(err, conn.Close(ctx))
+}
+
+// with opens the database in this process, for what needs no server.
+func (d *database) with(ctx context.Context, fn func(*engine.Engine) error) error {
+	opts := store.Options{URL: d.url}
+	if d.kind == sqlite {
+		opts.URL = d.file()
+	}
+	db, err := store.Open(ctx, opts)
+	if err != nil {
+		return err
+	}
+	err = db.Migrate(ctx)
+	if err == nil {
+		err = fn(engine.New(db, engine.Options{}))
+	}
+	return errors.Join(err, db.Close())
+}
+
+func (d *database) file() string { return filepath.Join(d.folder, "fermata.db") }
+
+// operator is who sets a measurement up.
+var operator = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin},
+}
+
+func (d *database) makeTokens(ctx context.Context, e *engine.Engine) error {
+	for i := range tokensOfAKind {
+		agent, err := e.CreateToken(ctx, operator, fermata.NewToken{
+			Name: fmt.Sprintf("agent-%d", i), Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
+		})
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("person-%d", i)
+		person, err := e.CreateToken(ctx, operator, fermata.NewToken{
+			Name: name, Kind: fermata.ActorHuman, Member: name, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
+		})
+		if err != nil {
+			return err
+		}
+		d.keys.agents, d.keys.people = append(d.keys.agents, agent.Secret), append(d.keys.people, person.Secret)
+	}
+	return nil
+}
+
+// flags tell the server where the database is.
+func (d *database) flags() []string {
+	if d.kind == sqlite {
+		return []string{"--data", d.folder}
+	}
+	return []string{"--database", d.url}
+}
+
+// size is what the database takes on the disk. No server may be running: only
+// then is everything in SQLite's one file.
+func (d *database) size(ctx context.Context) (int64, error) {
+	if d.kind == sqlite {
+		var total int64
+		err := filepath.WalkDir(d.folder, func(_ string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			info, err := entry.Info()
+			if err == nil {
+				total += info.Size()
+			}
+			return err
+		})
+		return total, err
+	}
+	var size int64
+	err := onPostgres(ctx, d.url, func(conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, "CHECKPOINT"); err != nil {
+			return err
+		}
+		return conn.QueryRow(ctx, "SELECT pg_database_size(current_database())").Scan(&size)
+	})
+	return size, err
+}
+
+// drop gives the disk back before the next measurement; what is left is
+// removed with the folder and the cluster.
+func (d *database) drop(ctx context.Context) error {
+	if d.kind == sqlite {
+		return nil
+	}
+	return d.command(ctx, "DROP DATABASE IF EXISTS "+d.name+" WITH (FORCE)")
+}
+
+// forgetEvents makes the numbers of events begin anew, for the raw limit.
+func (d *database) forgetEvents(ctx context.Context) error {
+	statements := []string{"DELETE FROM events", "UPDATE workspaces SET event_seq = 0, event_hash = ''"}
+	if d.kind == postgres {
+		return onPostgres(ctx, d.url, func(conn *pgx.Conn) error {
+			for _, s := range statements {
+				if _, err := conn.Exec(ctx, s); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	db, err := sql.Open("sqlite", d.file())
+	if err != nil {
+		return err
+	}
+	for _, s := range statements {
+		if _, err := db.ExecContext(ctx, s); err != nil {
+			return errors.Join(err, db.Close())
+		}
+	}
+	return db.Close()
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
+	"syscall"
+
+	"github.com/fermata-hq/fermata/internal/app"
+)
+
+// profiledCommand starts the server inside this program, with a CPU profile.
+const profiledCommand = "profiled-server"
+
+// profiledServer serves until it is terminated and writes a profile of its
+// whole life. Its arguments are the folder of profiles, the kind, the data
+// folder and the URL of the database.
+func profiledServer(args []string) error {
+	if len(args) != 4 {
+		return fmt.Errorf("%s takes 4 arguments", profiledCommand)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	f, err := os.Create(filepath.Join(args[0], args[1]+".pprof"))
+	if err != nil {
+		return err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	err = app.Serve(ctx, app.ServeOptions{
+		Listen: "127.0.0.1:0", Data: args[2], Database: args[3], Version: "bench",
+		Log: slog.New(slog.DiscardHandler), Out: os.Stderr,
+	})
+	pprof.StopCPUProfile()
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// rawCommand starts the raw limit: a bare handler that writes the same rows as
+// the server, and knows no rule.
+const rawCommand = "raw-server"
+
+// rawServer serves until it is terminated. Its arguments are the kind of the
+// database and where it is.
+func rawServer(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("%s takes 2 arguments", rawCommand)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	open := openRawSQLite
+	if args[0] == postgres {
+		open = openRawPostgres
+	}
+	sink, err := open(ctx, args[1])
+	if err != nil {
+		return err
+	}
+	c := &committer{sink: sink, queue: make(chan *rawCall, 1024)}
+	go c.run(ctx)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "raw serves on http://%s\n", listener.Addr())
+	server := &http.Server{Handler: c, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		<-ctx.Done()
+		_ = server.Close()
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// sink is a database that takes the writes of many requests at once.
+type sink interface {
+	// commit writes everything in one transaction and returns after its fsync.
+	commit(ctx context.Context, writes []rawWrite) error
+}
+
+// committer groups requests as the store does, with nothing between them and
+// the commit.
+type committer struct {
+	sink  sink
+	queue chan *rawCall
+	seq   int64
+}
+
+type rawCall struct {
+	writes []rawWrite
+	done   chan error
+}
+
+// ServeHTTP takes POST /STEP/KEY, where the step is one of the six requests of
+// a cycle and the key names the cycle.
+func (c *committer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil || len(r.URL.Path) < 3 {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	call := &rawCall{writes: rawStep(r.URL.Path[1], r.URL.Path[3:], time.Now().UnixMilli()), done: make(chan error, 1)}
+	c.queue <- call
+	if err := <-call.done; err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, "{}")
+}
+
+// most is the largest group, as in the store.
+const most = 256
+
+func (c *committer) run(ctx context.Context) {
+	for {
+		var group []*rawCall
+		select {
+		case call := <-c.queue:
+			group = append(group, call)
+		case <-ctx.Done():
+			return
+		}
+		for more := true; more && len(group) < most; {
+			select {
+			case call := <-c.queue:
+				group = append(group, call)
+			default:
+				more = false
+			}
+		}
+		err := c.commit(ctx, group)
+		for _, call := range group {
+			call.done <- err
+		}
+	}
+}
+
+// commit numbers the events of a group and moves the counter once.
+func (c *committer) commit(ctx context.Context, group []*rawCall) error {
+	before := c.seq
+	var writes []rawWrite
+	for _, call := range group {
+		for _, w := range call.writes {
+			if w.sql == rawInsertEvent {
+				c.seq++
+				w.args[1] = c.seq
+			}
+			writes = append(writes, w)
+		}
+	}
+	writes = append(writes, rawWrite{rawMoveCounter, []any{c.seq, rawHash, rawWorkspace, before}})
+	return c.sink.commit(ctx, writes)
+}

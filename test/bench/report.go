@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// report is the table that the run makes.
+type report struct {
+	machine []string
+	short   bool
+	rows    []row
+	missed  int
+}
+
+// row is one measured fact. Without a bar it is told, not judged.
+type row struct {
+	what, where, result, bar, verdict string
+}
+
+func (b *bench) newReport(ctx context.Context) (*report, error) {
+	machine, err := b.describeMachine(ctx)
+	return &report{machine: machine, short: b.short}, err
+}
+
+// tell adds a fact that no bar is set for.
+func (b *bench) tell(what, where, result string) {
+	b.report.rows = append(b.report.rows, row{what, where, result, "", ""})
+	b.say("%s, %s: %s", what, where, result)
+}
+
+// judge adds a fact and whether it keeps its bar.
+func (b *bench) judge(what, where, result, bar string, kept bool) {
+	verdict := "ok"
+	if !kept {
+		verdict = "**MISSED**"
+		b.report.missed++
+	}
+	b.report.rows = append(b.report.rows, row{what, where, result, bar, verdict})
+	b.say("%s, %s: %s (%s): %s", what, where, result, bar, verdict)
+}
+
+const howTo = `To repeat it:
+
+    make bench                                  # everything, some ten minutes
+    make bench BENCH_FLAGS=-short               # a quick look, about two minutes
+    make bench BENCH_FLAGS="-run latency"       # one part: throughput, latency, waiting, streams, start
+    make bench BENCH_FLAGS="-million -run waiting"
+
+Every server is the real program on the loopback address, and shares the machine with its clients and with
+PostgreSQL. Absolute numbers belong to the machine. Bars on throughput are ratios to the raw limit: a bare handler
+that writes the same rows, with the same statements and grouped commits, onto the same kind of database, measured in
+turns in the same run with the same client, plain net/http and bodies prepared by hand on both sides. Every
+acknowledgement comes after its fsync. One cycle is six requests: create, claim, finish with a question, answer,
+claim again, finish.
+`
+
+// markdown writes the page.
+func (r *report) markdown(took time.Duration) string {
+	var sb strings.Builder
+	sb.WriteString("# Benchmarks\n\nWritten by `test/bench`; do not edit.\n\n")
+	for _, line := range r.machine {
+		sb.WriteString("- " + line + "\n")
+	}
+	fmt.Fprintf(&sb, "- the run took %s", took.Round(time.Second))
+	if r.short {
+		sb.WriteString("; it was a short one, with small numbers")
+	}
+	sb.WriteString("\n\n| what | where | result | bar | |\n| --- | --- | --- | --- | --- |\n")
+	for _, row := range r.rows {
+		fmt.Fprintf(&sb, "| %s | %s | %s | %s | %s |\n", row.what, row.where, row.result, row.bar, row.verdict)
+	}
+	sb.WriteString("\n" + howTo)
+	return sb.String()
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// throughput measures whole cycles a second, beside the raw limit.
+func (b *bench) throughput(ctx context.Context) error {
+	for _, kind := range b.kinds {
+		if err := b.throughputOn(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
+	product, err := b.empty(ctx, kind, "throughput_"+kind)
+	if err != nil {
+		return err
+	}
+	limit, err := b.empty(ctx, kind, "raw_"+kind)
+	if err != nil {
+		return err
+	}
+	if err := limit.forgetEvents(ctx); err != nil {
+		return err
+	}
+	server, err := b.serve(ctx, product)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop(), product.drop(ctx)) }()
+	raw, err := startRaw(ctx, limit)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, raw.stop(), limit.drop(ctx)) }()
+
+	shared := pool()
+	sides := []side{
+		{"fermata", func(i int) cycler { return newClient(shared, server.url, product.keys, i) }},
+		{"raw", func(int) cycler { return newRawClient(shared, raw.url, product.keys) }},
+	}
+	rounds, length := 5, 3*time.Second
+	if b.short {
+		rounds, length = 3, time.Second
+	}
+	for _, s := range sides {
+		if _, err := s.round(ctx, 8, length); err != nil {
+			return fmt.Errorf("warm up %s: %w", s.name, err)
+		}
+	}
+	for _, clients := range b.clients {
+		rates := make([][]float64, len(sides))
+		for range rounds {
+			for i, s := range sides {
+				rate, err := s.round(ctx, clients, length)
+				if err != nil {
+					return fmt.Errorf("%s: %w", s.name, err)
+				}
+				rates[i] = append(rates[i], rate)
+			}
+		}
+		b.compare(kind, clients, median(rates[0]), median(rates[1]))
+	}
+	return nil
+}
+
+// leastRatio is the bar: at least half of what the database gives.
+const leastRatio = 0.5
+
+func (b *bench) compare(kind string, clients int, product, limit float64) {
+	noun := "clients"
+	if clients == 1 {
+		noun = "client"
+	}
+	ratio := product / limit
+	b.judge(fmt.Sprintf("throughput, %d %s", clients, noun), title(kind),
+		fmt.Sprintf("%.0f cycles/s; raw limit %.0f; ratio %.2f", product, limit, ratio),
+		fmt.Sprintf("ratio ≥ %.1f", leastRatio), ratio >= leastRatio)
+}
+
+// cycler does one cycle of six requests.
+type cycler interface {
+	cycle(ctx context.Context) error
+}
+
+// side is one of the two that are compared.
+type side struct {
+	name   string
+	client func(i int) cycler
+}
+
+// round lets clients work for a while and returns their cycles a second.
+func (s side) round(ctx context.Context, clients int, length time.Duration) (float64, error) {
+	var finished atomic.Int64
+	var wg sync.WaitGroup
+	errs := make(chan error, clients)
+	began := time.Now()
+	for i := range clients {
+		c := s.client(i)
+		wg.Go(func() {
+			for time.Since(began) < length {
+				if err := c.cycle(ctx); err != nil {
+					errs <- err
+					return
+				}
+				finished.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	select {
+	case err := <-errs:
+		return 0, err
+	default:
+		return float64(finished.Load()) / took.Seconds(), nil
+	}
+}
+
+// startRaw starts the raw limit on a database.
+func startRaw(ctx context.Context, d *database) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	where := d.url
+	if d.kind == sqlite {
+		where = d.file()
+	}
+	return launch(ctx, self, rawCommand, d.kind, where)
+}
+
+// rawClient sends the same six requests to the raw limit.
+type rawClient struct {
+	agent, person *caller
+}
+
+func newRawClient(shared *http.Client, url string, k keys) *rawClient {
+	return &rawClient{agent: newCaller(shared, url, k.agent(0)), person: newCaller(shared, url, k.person(0))}
+}
+
+// cycle sends the bodies that the server gets, with the same fencing tokens.
+func (c *rawClient) cycle(ctx context.Context) error {
+	key := fermata.NewID("", time.Now())[1:]
+	for _, step := range []struct {
+		path string
+		by   *caller
+		body []byte
+	}{
+		{"/1/", c.agent, []byte(taskBody)},
+		{"/2/", c.agent, []byte(claimBody)},
+		{"/3/", c.agent, withToken(1, askRest, "1d", askEnd)},
+		{"/4/", c.person, []byte(answerBody)},
+		{"/5/", c.agent, []byte(claimBody)},
+		{"/6/", c.agent, withToken(2, finishRest)},
+	} {
+		if _, err := step.by.post(ctx, step.path+key, step.body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
