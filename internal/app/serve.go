@@ -120,6 +120,9 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	metrics := insight.NewMetrics()
 	e := engine.New(db, engine.Options{Log: o.Log, OnCommit: metrics.Observe})
 	metrics.Follow(e.Stats)
+	if err := e.Start(ctx); err != nil {
+		return err
+	}
 	server := api.New(api.Config{
 		Engine: e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(),
 	})

@@ -26,6 +26,12 @@ func remember(tx *store.Tx, caller string, once idempotency, v any) error {
 		kept.Question = v.ID
 	case *fermata.Claim:
 		kept.Run = v.Run.ID
+	case *fermata.HeartbeatReply:
+		if v.Context == nil {
+			// Nothing was handed over: the next heartbeat says the same.
+			return nil
+		}
+		kept.Value = data(v)
 	default:
 		value, err := json.Marshal(v)
 		if err != nil {

@@ -206,9 +206,9 @@ func (t *Tail) replay(ctx context.Context, workspace string, after int64) ([]*Ta
 	return out, nil
 }
 
-// RunTail follows the commits of other replicas until ctx ends: it is woken by
-// their notifications, and looks once a second anyway.
-func (e *Engine) RunTail(ctx context.Context) error {
+// Start makes the tails begin where the events end now. It comes before the
+// first reader.
+func (e *Engine) Start(ctx context.Context) error {
 	workspaces, err := e.db.In(ctx, "").Workspaces()
 	if err != nil {
 		return err
@@ -217,6 +217,16 @@ func (e *Engine) RunTail(ctx context.Context) error {
 		if err := e.tail.start(ctx, w); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// RunTail follows the commits of other replicas until ctx ends: it is woken by
+// their notifications, and looks once a second anyway.
+func (e *Engine) RunTail(ctx context.Context) error {
+	workspaces, err := e.db.In(ctx, "").Workspaces()
+	if err != nil {
+		return err
 	}
 	heard := make(chan struct{}, 1)
 	go e.listen(ctx, heard)

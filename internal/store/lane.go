@@ -103,18 +103,18 @@ func (db *DB) drain(workspace string, l *lane) {
 // be written fails by itself.
 func (db *DB) commitGroup(workspace string, calls []*call) {
 	for len(calls) > 0 {
-		again, err := db.attempt(workspace, calls)
+		open, err := db.attempt(workspace, calls)
 		if err == nil {
-			calls = again
+			calls = open
 			continue
 		}
 		if len(calls) == 1 || !errors.Is(err, errBroken) || fermata.CodeOf(err) == fermata.CodeUnavailable {
-			for _, c := range calls {
+			for _, c := range open {
 				c.done <- err
 			}
 			return
 		}
-		for _, c := range calls {
+		for _, c := range open {
 			db.commitGroup(workspace, []*call{c})
 		}
 		return
@@ -124,14 +124,15 @@ func (db *DB) commitGroup(workspace string, calls []*call) {
 // errBroken marks a failure before the commit was sent: nothing was written.
 var errBroken = errors.New("transaction rolled back")
 
-// attempt runs the calls in one transaction. It returns the calls that must
-// run again because another one left traces in the transaction and failed. An
-// error concerns them all.
-func (db *DB) attempt(workspace string, calls []*call) (again []*call, err error) {
+// attempt runs the calls in one transaction. It returns the calls that have no
+// result yet, because another one left traces in the transaction and failed,
+// or because of an error, which concerns them all. Whoever has a result must
+// not run again: its caller has gone on.
+func (db *DB) attempt(workspace string, calls []*call) (open []*call, err error) {
 	ctx := context.Background()
 	sess, head, err := db.backend.begin(ctx, workspace)
 	if err != nil {
-		return nil, err
+		return calls, err
 	}
 	g := &group{
 		db: db, sess: sess, workspace: workspace, head: head,
@@ -147,7 +148,7 @@ func (db *DB) attempt(workspace string, calls []*call) (again []*call, err error
 			written = append(written, c)
 		case g.broken != nil:
 			sess.rollback()
-			return nil, fmt.Errorf("%w: %w", errBroken, g.broken)
+			return append(written, calls[i:]...), fmt.Errorf("%w: %w", errBroken, g.broken)
 		case tx.sent:
 			// Its writes are in the transaction already: begin anew without it.
 			sess.rollback()
@@ -158,7 +159,7 @@ func (db *DB) attempt(workspace string, calls []*call) (again []*call, err error
 		}
 	}
 	if err := g.commit(ctx); err != nil {
-		return nil, err
+		return written, err
 	}
 	for _, c := range written {
 		c.done <- nil

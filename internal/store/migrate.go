@@ -48,7 +48,8 @@ func (b *sqliteBackend) migrate(ctx context.Context) error {
 	}
 	b.stmts = map[string]*sql.Stmt{}
 	err := migrateUp(ctx, goose.DialectSQLite3, b.writer)
-	conn, connErr := b.writer.Conn(ctx)
+	// The backend needs its connection back even if ctx ended meanwhile.
+	conn, connErr := b.writer.Conn(context.WithoutCancel(ctx))
 	b.conn = conn
 	return errors.Join(sqliteError(err), connErr)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // notifyChannel carries hints of commits between replicas.
@@ -90,8 +92,13 @@ func (b *postgresBackend) query(ctx context.Context, text string, args []any) (r
 	if err != nil {
 		return nil, postgresError(err)
 	}
-	return r, nil
+	return poolRows{r}, nil
 }
+
+// poolRows tell what an error that shows only while they are read means.
+type poolRows struct{ pgx.Rows }
+
+func (r poolRows) Err() error { return postgresError(r.Rows.Err()) }
 
 // channelFor names the schema in the channel, so that two deployments in one
 // database do not wake each other.
@@ -146,6 +153,9 @@ func (b *postgresBackend) begin(ctx context.Context, workspace string) (session,
 	}
 	if err = errors.Join(err, results.Close()); err != nil {
 		s.rollback()
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil, counter{}, fermata.NotFound("workspace", workspace)
+		}
 		return nil, counter{}, postgresError(err)
 	}
 	head.now = time.UnixMilli(ms)
@@ -159,7 +169,10 @@ type postgresSession struct{ conn *pgxpool.Conn }
 func (s *postgresSession) run(ctx context.Context, before []statement, text string, args []any) (rows, error) {
 	if len(before) == 0 && text != "" {
 		r, err := s.conn.Query(ctx, text, args...)
-		return r, postgresError(err)
+		if err != nil {
+			return nil, postgresError(err)
+		}
+		return poolRows{r}, nil
 	}
 	batch := &pgx.Batch{}
 	for _, st := range before {
@@ -189,7 +202,11 @@ func (s *postgresSession) run(ctx context.Context, before []statement, text stri
 }
 
 func (s *postgresSession) commit(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, "COMMIT")
+	tag, err := s.conn.Exec(ctx, "COMMIT")
+	if err == nil && tag.String() != "COMMIT" {
+		// The server acknowledges the commit of a failed transaction with this.
+		err = fmt.Errorf("the server answered %s", tag)
+	}
 	if err == nil {
 		s.conn.Release()
 	}
@@ -218,7 +235,7 @@ func (r *batchRows) Close() {
 	r.err = errors.Join(r.err, r.results.Close())
 }
 
-func (r *batchRows) Err() error { return errors.Join(r.Rows.Err(), r.err) }
+func (r *batchRows) Err() error { return postgresError(errors.Join(r.Rows.Err(), r.err)) }
 
 // postgresError tells a server that cannot be used just now from a refusal.
 func postgresError(err error) error {
@@ -237,6 +254,9 @@ func postgresError(err error) error {
 	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
 		strings.HasPrefix(e.Code, "58"), strings.HasPrefix(e.Code, "40"), e.Code == "25006":
 		return unavailable("PostgreSQL", err)
+	}
+	if e.Code == "22021" || e.Code == "22P05" {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "a text contains a NUL character or is not valid UTF-8: %w", err)
 	}
 	return err
 }

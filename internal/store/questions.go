@@ -159,7 +159,7 @@ func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
 	w.equal("task_id", f.TaskID)
 	w.contains("title", f.Text)
 	if f.Assignee != "" {
-		w.contains("assignees", `"`+f.Assignee+`"`)
+		w.contains("assignees", text(f.Assignee))
 	}
 	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
 		fmt.Sprintf(" ORDER BY %s LIMIT %d", order, f.Limit), w.args...)

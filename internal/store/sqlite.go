@@ -261,3 +261,5 @@ func sqliteError(err error) error {
 type sqlRows struct{ *sql.Rows }
 
 func (r sqlRows) Close() { _ = r.Rows.Close() }
+
+func (r sqlRows) Err() error { return sqliteError(r.Rows.Err()) }

@@ -79,8 +79,23 @@ func (tx *Tx) query(ctx context.Context, sql string, args []any) (rows, error) {
 	tx.g.queue = tx.g.queue[:0]
 	if err != nil {
 		tx.g.broken = err
+		return nil, err
 	}
-	return r, err
+	return groupRows{r, tx.g}, nil
+}
+
+// groupRows tell the group of an error that shows only while they are read.
+type groupRows struct {
+	rows
+	g *group
+}
+
+func (r groupRows) Err() error {
+	err := r.rows.Err()
+	if err != nil && r.g.broken == nil {
+		r.g.broken = err
+	}
+	return err
 }
 
 // keep makes the caller's writes part of the transaction.

@@ -1,0 +1,75 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// BugSettleClosed is the build tag of the seeded bug that closes a question a
+// second time.
+const BugSettleClosed = "bug_settle_closed"
+
+// programs are those that this test binary has built.
+var programs = struct {
+	mu     sync.Mutex
+	folder string
+	built  map[string]func() (string, error)
+}{built: map[string]func() (string, error){}}
+
+// Main runs the tests of a package and removes the programs that they built.
+// Call it from TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	if programs.folder != "" {
+		if err := os.RemoveAll(programs.folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	os.Exit(code)
+}
+
+// Binary returns the path of the program, built once with the tags. It has no
+// race detector, so that servers are as fast as they will be.
+func Binary(tb testing.TB, tags string) string {
+	tb.Helper()
+	programs.mu.Lock()
+	if programs.folder == "" {
+		folder, err := os.MkdirTemp("", "fermata-program-")
+		if err != nil {
+			programs.mu.Unlock()
+			tb.Fatal(err)
+		}
+		programs.folder = folder
+	}
+	once := programs.built[tags]
+	if once == nil {
+		out := filepath.Join(programs.folder, "fermata"+tags)
+		once = sync.OnceValues(func() (string, error) { return out, build(out, tags) })
+		programs.built[tags] = once
+	}
+	programs.mu.Unlock()
+	path, err := once()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// build takes the flags of `make build`, so that both share Go's cache.
+func build(out, tags string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+tags, "-o", out,
+		"github.com/fermata-hq/fermata/cmd/fermata")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the program: %w\n%s", err, text)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// ControlEnv names the variable with the program that kills and starts the
+// PostgreSQL of the tests.
+const ControlEnv = "FERMATA_TEST_POSTGRES_CTL"
+
+// EachDatabase runs a test on SQLite and on PostgreSQL. The test gets the
+// flags with which a server opens its own, empty database.
+func EachDatabase(t *testing.T, test func(t *testing.T, database []string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
+}
+
+// SQLite returns the flags of an empty data folder.
+func SQLite(tb testing.TB) []string {
+	tb.Helper()
+	return []string{"--data", tb.TempDir()}
+}
+
+var schemas atomic.Int64
+
+// Postgres returns the flags of an empty schema, which is dropped after the
+// test. The test is skipped where PostgreSQL is left out on purpose.
+func Postgres(tb testing.TB) []string {
+	tb.Helper()
+	address := os.Getenv(storetest.PostgresEnv)
+	switch address {
+	case "":
+		tb.Fatalf("%s is not set: run scripts/with-postgres go test …, or make test; or set it to none to leave PostgreSQL out", storetest.PostgresEnv)
+	case "none":
+		tb.Skipf("PostgreSQL is left out: %s=none", storetest.PostgresEnv)
+	}
+	schema := fmt.Sprintf("process_%d_%d", os.Getpid(), schemas.Add(1))
+	execute(tb, address, "CREATE SCHEMA "+schema)
+	tb.Cleanup(func() { execute(tb, address, "DROP SCHEMA "+schema+" CASCADE") })
+	u, err := url.Parse(address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("search_path", schema)
+	u.RawQuery = query.Encode()
+	return []string{"--database", u.String()}
+}
+
+func execute(tb testing.TB, address, sql string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// KillPostgres kills every process of the PostgreSQL server, and starts it
+// again. The test is skipped where the server is not the tests' own.
+func KillPostgres(tb testing.TB) {
+	tb.Helper()
+	control := os.Getenv(ControlEnv)
+	if control == "" {
+		tb.Skipf("%s is not set: this PostgreSQL may not be killed", ControlEnv)
+	}
+	for _, verb := range []string{"kill", "start"} {
+		if text, err := exec.CommandContext(tb.Context(), control, verb).CombinedOutput(); err != nil {
+			tb.Fatalf("%s the PostgreSQL: %v\n%s", verb, err, text)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/client"
+)
+
+// Front stands before one or several servers as a load balancer does: clients
+// keep one address while servers come and go. A server that refuses the
+// connection is passed over; any other failure is the client's own to retry.
+type Front struct {
+	// Patient repeats a request, with the idempotency key it has, until it gets
+	// a reply that says what came of it. A client that has this loses sight of
+	// nothing, however often the servers die.
+	Patient bool
+
+	// Repeated counts requests of which nobody knew whether they had come
+	// through; Refused counts replies with 500 or more.
+	Repeated, Refused atomic.Int64
+
+	transport *http.Transport
+	mu        sync.Mutex
+	hosts     []string
+	next      int
+}
+
+// frontURL is the address that clients use.
+const frontURL = "http://front.test"
+
+// NewFront returns a front for the servers.
+func NewFront(tb testing.TB, servers ...*Server) *Front {
+	f := &Front{transport: &http.Transport{
+		MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+	}}
+	f.Set(servers...)
+	tb.Cleanup(f.transport.CloseIdleConnections)
+	return f
+}
+
+// Set names the servers that are there now.
+func (f *Front) Set(servers ...*Server) {
+	hosts := make([]string, 0, len(servers))
+	for _, s := range servers {
+		hosts = append(hosts, strings.TrimPrefix(s.URL, "http://"))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hosts = hosts
+}
+
+// Client returns a client of the servers behind the front.
+func (f *Front) Client(tb testing.TB, token string) *client.Client {
+	tb.Helper()
+	opts := []client.Option{client.WithHTTPClient(&http.Client{Transport: f})}
+	c, err := client.New(frontURL, token, opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// RoundTrip sends the request to one of the servers.
+func (f *Front) RoundTrip(req *http.Request) (*http.Response, error) {
+	for {
+		res, err := f.once(req)
+		if res != nil && res.StatusCode >= 500 {
+			f.Refused.Add(1)
+		}
+		if !f.Patient || (err == nil && res.StatusCode != http.StatusServiceUnavailable) {
+			return res, err
+		}
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		f.Repeated.Add(1)
+		select {
+		case <-req.Context().Done():
+			return nil, context.Cause(req.Context())
+		case <-time.After(look):
+		}
+	}
+}
+
+// once tries every server until one takes the connection.
+func (f *Front) once(req *http.Request) (*http.Response, error) {
+	f.mu.Lock()
+	hosts, first := f.hosts, f.next
+	f.next++
+	f.mu.Unlock()
+	err := errors.New("no server is there")
+	for i := range hosts {
+		var res *http.Response
+		if res, err = f.send(req, hosts[(first+i)%len(hosts)]); err == nil || !refused(err) {
+			return res, err
+		}
+	}
+	return nil, err
+}
+
+// refused reports whether the request never left.
+func refused(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
+// send sends a copy of the request to a host. A reply that is no stream is read
+// to its end, so that one that was cut off counts as none.
+func (f *Front) send(req *http.Request, host string) (*http.Response, error) {
+	out := req.Clone(req.Context())
+	out.URL.Host, out.Host = host, host
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		out.Body = body
+	}
+	res, err := f.transport.RoundTrip(out)
+	if err != nil || strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		return res, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(data))
+	return res, nil
+}

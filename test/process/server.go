@@ -1,0 +1,73 @@
+package process
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// startsWithin is how long a server may take until it is ready.
+const startsWithin = 60 * time.Second
+
+// Server is a running server.
+type Server struct {
+	*Child
+	// URL is its address.
+	URL string
+	// FirstToken is the first admin's token, which the first start on an empty
+	// database prints.
+	FirstToken string
+}
+
+// Serve starts a server on a port of its own and returns when it is ready.
+func Serve(tb testing.TB, binary string, database []string, args ...string) *Server {
+	tb.Helper()
+	s := Launch(tb, binary, database, args...)
+	s.Ready()
+	return s
+}
+
+// Launch starts a server and does not wait until it is ready.
+func Launch(tb testing.TB, binary string, database []string, args ...string) *Server {
+	tb.Helper()
+	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn"}, database...)
+	return &Server{Child: Start(tb, binary, nil, append(all, args...)...)}
+}
+
+// Ready waits until the server is ready, and reads what it printed.
+func (s *Server) Ready() {
+	s.tb.Helper()
+	Await(s.tb, startsWithin, "the server is ready", func() bool {
+		select {
+		case <-s.ended:
+			s.tb.Fatalf("the server ended instead of serving: %v\n%s", s.err, s.tail(20))
+		default:
+		}
+		return s.ready()
+	})
+	if token, ok := s.line("fmt_"); ok {
+		s.FirstToken = "fmt_" + token
+	}
+}
+
+func (s *Server) ready() bool {
+	announced, ok := s.line("fermata serves on ")
+	if !ok {
+		return false
+	}
+	s.URL, _, _ = strings.Cut(announced, " ")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/readyz", nil)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
