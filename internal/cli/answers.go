@@ -42,7 +42,7 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 			texts[it.Key] = words[i]
 		}
 	default:
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %d items, and %d answers are given", len(q.Items), len(words)).
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the question has %d items, the command line answers %d of them", len(q.Items), len(words)).
 			WithHint("give one for each, in order, or use --answer key=value for %s", strings.Join(keys(q), ", "))
 	}
 	return texts, nil

@@ -28,7 +28,7 @@ func (createCommand) Help() string {
 
 Examples:
 
-    fermata create "Update the dependencies" --project shop --runner command --spec '{"command":"make update"}'
+    fermata create "Update the dependencies" --project shop --spec '{"command":["make","update"]}'
     fermata create "Write the release notes" --blocked-by 3f9k2a --body @notes.md`
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -68,5 +69,7 @@ func usageError(name string, err error) error {
 			name = selected
 		}
 	}
-	return fermata.Errorf(fermata.CodeInvalidRequest, "%s", err).WithHint("%s --help shows how it is used", name)
+	// A flag that may be left out has an empty value among those that it takes.
+	text := strings.Replace(err.Error(), `must be one of "",`, "must be one of ", 1)
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%s", text).WithHint("%s --help shows how it is used", name)
 }

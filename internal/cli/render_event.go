@@ -9,7 +9,7 @@ import (
 )
 
 // telling are the keys of an event's data that a line shows, in this order.
-var telling = []string{"title", "from", "to", "state", "reason", "answer", "message", "body", "summary", "result", "name", "comment"}
+var telling = []string{"title", "from", "to", "reason", "value", "answers", "outcome", "message", "summary", "result", "worker", "name", "handle", "comment"}
 
 // eventLine writes an event on one line.
 func (p printer) eventLine(e *fermata.Event) {
@@ -27,9 +27,15 @@ func eventText(e *fermata.Event) string {
 	var data map[string]any
 	if json.Unmarshal(e.Data, &data) == nil {
 		for _, key := range telling {
-			if v, ok := data[key]; ok && v != nil && v != "" {
-				parts = append(parts, key+"="+cut(oneLine(fmt.Sprint(v)), 60))
+			v, ok := data[key]
+			if !ok || v == nil || v == "" {
+				continue
 			}
+			text := fmt.Sprint(v)
+			if answers, many := v.(map[string]any); many {
+				text = valuesText(answers)
+			}
+			parts = append(parts, key+"="+cut(oneLine(text), 60))
 		}
 	}
 	return strings.Join(parts, "  ")

@@ -22,9 +22,10 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 		if err != nil {
 			return nil, err
 		}
+		timeDecided := tx.Appended()
 		settled, err := q.Settle(a, c, tx.Now())
 		if err != nil {
-			return nil, err
+			return nil, refuse(tx, timeDecided, err)
 		}
 		switch settled {
 		case fermata.SettledNow:
@@ -36,7 +37,7 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 		case fermata.SettledBefore:
 		}
 		return q, nil
-	})
+	}, store.Ahead{Question: id})
 }
 
 // current loads a question and its task. When the deadline has passed, time

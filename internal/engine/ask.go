@@ -23,7 +23,7 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 			return nil, err
 		}
 		return e.ask(tx, t, "", a, c.Actor())
-	})
+	}, store.Ahead{Task: taskID})
 }
 
 // AskOutside opens a question outside any task: it makes an external task for
@@ -75,6 +75,9 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	if a.IdempotencyKey != "" {
 		q, err := sameKey(tx, a)
+		if q != nil && q.TaskID != t.ID {
+			return nil, keyTaken(q)
+		}
 		if q != nil || err != nil {
 			return q, err
 		}
@@ -95,7 +98,7 @@ func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask,
 			return nil, err
 		}
 	}
-	return q, e.place(tx, t, q, by)
+	return q, e.place(tx, t, q, runID != "", by)
 }
 
 // open applies the rules of asking and the policy.
@@ -133,8 +136,8 @@ func values[T any](pointers []*T) []T {
 }
 
 // place writes the question and moves the task, as the policy's verdict on the
-// agent's confidence says.
-func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fermata.Actor) error {
+// agent's confidence says. With runEnds the run that asks is being finished.
+func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, runEnds bool, by fermata.Actor) error {
 	policy, err := e.policy(tx.Reader)
 	if err != nil {
 		return err
@@ -148,6 +151,11 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fe
 		return e.takeGuess(tx, t, q, by)
 	case fermata.SkipForPerson:
 		tx.InsertQuestion(q)
+		if !runEnds {
+			if err := stopRun(tx, t, "stopped: the confidence is below the policy", fermata.ByPolicy); err != nil {
+				return err
+			}
+		}
 		return e.end(tx, t, fermata.TaskSkipped, fermata.ReasonLowConfidence, fermata.ByPolicy)
 	case fermata.AskPerson:
 	}
@@ -193,10 +201,14 @@ func sameKey(tx *store.Tx, a fermata.Ask) (*fermata.Question, error) {
 	case err != nil:
 		return nil, err
 	case q.Fingerprint != a.Fingerprint():
-		return nil, fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to another question, %s", a.IdempotencyKey, q.ID).
-			WithHint("use a new key for a new question")
+		return nil, keyTaken(q)
 	}
 	return q, nil
+}
+
+func keyTaken(q *fermata.Question) error {
+	return fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to another question, %s", q.IdempotencyKey, q.ID).
+		WithHint("use a new key for a new question")
 }
 
 // askedBefore returns the pending question that asks the same, after counting

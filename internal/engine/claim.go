@@ -39,7 +39,8 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 				return nothingThere(err)
 			}
 		}
-		got, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) })
+		got, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) },
+			store.Ahead{Claim: &r})
 		if err != nil {
 			return nothingThere(err)
 		}
@@ -74,23 +75,21 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	if err != nil {
 		return nil, err
 	}
-	attempt, err := nextAttempt(tx, t)
-	if err != nil {
-		return nil, err
-	}
-	from := t.State
+	from, resumed := t.State, t.RunID != ""
 	if err := t.Move(fermata.TaskInProgress); err != nil {
 		return nil, err
 	}
-	resumed := t.RunID != ""
-	run := &fermata.Run{
-		ID: fermata.NewID(fermata.PrefixRun, tx.Now()), TaskID: t.ID, Attempt: attempt, State: fermata.RunRunning,
-		Worker: r.Worker, Runner: t.Runner, Token: int64(attempt), LeaseUntil: tx.Now().Add(r.Lease()), ClaimedFrom: from,
-		StartedAt: tx.Now(),
-	}
-	rc, err := e.handOver(tx, t, run.ID)
+	runID := fermata.NewID(fermata.PrefixRun, tx.Now())
+	rc, last, err := e.handOver(tx, t, runID)
 	if err != nil {
 		return nil, err
+	}
+	// The number of the run is its fencing token, too.
+	attempt := last + 1
+	run := &fermata.Run{
+		ID: runID, TaskID: t.ID, Attempt: attempt, State: fermata.RunRunning,
+		Worker: r.Worker, Runner: t.Runner, Token: int64(attempt), LeaseUntil: tx.Now().Add(r.Lease()), ClaimedFrom: from,
+		StartedAt: tx.Now(),
 	}
 	rc.Resumed = resumed || rc.Resumed
 	t.RunID = run.ID
@@ -103,34 +102,21 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
-// nextAttempt numbers the runs of a task; the number is the fencing token.
-func nextAttempt(tx *store.Tx, t *fermata.Task) (int, error) {
-	if t.RunID == "" {
-		return 1, nil
-	}
-	last, err := tx.Run(t.RunID)
-	if err != nil {
-		return 0, err
-	}
-	return last.Attempt + 1, nil
-}
-
 // handOver gathers what a run was not told yet and notes that it is told now.
-func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata.ResumeContext, error) {
+// It also returns the number of the task's last run, 0 before the first.
+func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata.ResumeContext, int, error) {
+	var last int
 	var questions []*fermata.Question
 	var messages []*fermata.Message
 	var err error
-	if t.Unread > 0 {
-		if questions, err = tx.ClosedUnhanded(t.ID, ""); err != nil {
-			return nil, err
-		}
-		if messages, err = tx.UnhandedMessages(t.ID, ""); err != nil {
-			return nil, err
+	if t.RunID != "" || t.Unread > 0 {
+		if last, questions, messages, err = tx.Unhanded(t.ID, t.RunID); err != nil {
+			return nil, 0, err
 		}
 	}
 	pending, err := pendingQuestion(tx.Reader, t)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if len(questions) > 0 {
 		tx.HandQuestions(t.ID, runID)
@@ -139,7 +125,7 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata
 		tx.HandMessages(t.ID, runID)
 	}
 	t.Unread = 0
-	return fermata.NewResumeContext(t, questions, messages, pending), nil
+	return fermata.NewResumeContext(t, questions, messages, pending), last, nil
 }
 
 func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error) {
@@ -181,7 +167,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if h.Session != nil {
 			t.Session = h.Session
 		}
-		rc, err := e.handOver(tx, t, run.ID)
+		rc, _, err := e.handOver(tx, t, run.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +176,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		}
 		tx.SaveTask(t)
 		return reply, nil
-	})
+	}, store.Ahead{Run: runID})
 }
 
 // Release hands a task back unharmed, to the state it was claimed from: a
@@ -205,7 +191,7 @@ func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, to
 			return nil, err
 		}
 		return t, e.handBack(tx, t, run, fermata.RunReleased)
-	})
+	}, store.Ahead{Run: runID})
 }
 
 // handBack ends a run that came to no result. What it was handed is handed
@@ -224,10 +210,27 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, how f
 	if t.Attempts >= t.MaxAttempts {
 		return e.end(tx, t, fermata.TaskFailed, fermata.ReasonAttemptsUsedUp, fermata.System)
 	}
+	if err := countUnread(tx, t); err != nil {
+		return err
+	}
 	if run.ClaimedFrom == fermata.TaskInputReceived {
-		t.Unread++
+		t.Unread = max(t.Unread, 1)
 	}
 	return e.afterRun(tx, t, fermata.System)
+}
+
+// countUnread counts anew what no run was handed.
+func countUnread(tx *store.Tx, t *fermata.Task) error {
+	questions, err := tx.ClosedUnhanded(t.ID, "")
+	if err != nil {
+		return err
+	}
+	messages, err := tx.UnhandedMessages(t.ID, "")
+	if err != nil {
+		return err
+	}
+	t.Unread = len(questions) + len(messages)
+	return nil
 }
 
 // afterRun moves a task whose run ended without a result of its own: a pending

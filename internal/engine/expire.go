@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -38,29 +39,32 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	total := 0
+	var errs []error
 	for _, s := range []struct {
 		due   func(context.Context, time.Time, int) ([]store.Due, error)
 		apply func(tx *store.Tx, id string) error
+		ahead func(id string) store.Ahead
 	}{
-		{e.db.DueQuestions, e.expireDue},
-		{e.db.DueLeases, e.loseDue},
-		{e.db.DueDeferrals, e.wakeDue},
+		{e.db.DueQuestions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
+		{e.db.DueLeases, e.loseDue, func(id string) store.Ahead { return store.Ahead{Run: id} }},
+		{e.db.DueDeferrals, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
 	} {
 		due, err := s.due(ctx, now, sweepBatch)
 		if err != nil {
 			return total, err
 		}
 		total += len(due)
-		if err := e.each(ctx, due, s.apply); err != nil {
-			return total, err
-		}
+		// A row that cannot be settled must not keep the others waiting.
+		errs = append(errs, e.each(ctx, due, s.apply, s.ahead))
 	}
-	return total, nil
+	return total, errors.Join(errs...)
 }
 
 // each applies a change to every row in a transaction of its own; those that
 // come together share a commit. It returns the first error, after all are done.
-func (e *Engine) each(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error) error {
+func (e *Engine) each(ctx context.Context, due []store.Due, apply func(tx *store.Tx, id string) error,
+	ahead func(id string) store.Ahead,
+) error {
 	var wg sync.WaitGroup
 	var once sync.Once
 	var first error
@@ -70,7 +74,7 @@ func (e *Engine) each(ctx context.Context, due []store.Due, apply func(tx *store
 		slots <- struct{}{}
 		go func() {
 			defer func() { <-slots; wg.Done() }()
-			err := e.db.Write(ctx, d.Workspace, func(tx *store.Tx) error { return apply(tx, d.ID) })
+			err := e.db.Write(ctx, d.Workspace, func(tx *store.Tx) error { return apply(tx, d.ID) }, ahead(d.ID))
 			if err != nil {
 				once.Do(func() { first = err })
 			}
@@ -96,6 +100,13 @@ func (e *Engine) loseDue(tx *store.Tx, id string) error {
 	if err != nil {
 		return err
 	}
+	if t.State != fermata.TaskInProgress || t.RunID != run.ID {
+		// The task went on without it.
+		now := tx.Now()
+		run.State, run.EndedAt = fermata.RunLost, &now
+		tx.SaveRun(run)
+		return nil
+	}
 	return e.handBack(tx, t, run, fermata.RunLost)
 }
 
@@ -112,10 +123,16 @@ func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 // dependencies do.
 func (e *Engine) makeReady(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 	to := t.Ready()
-	if t.State != fermata.TaskBlocked && len(t.BlockedBy) > 0 {
+	if t.State != fermata.TaskBlocked && t.Runner != fermata.RunnerExternal && len(t.BlockedBy) > 0 {
 		waits, err := e.waiting(tx, t, nil)
 		if err != nil {
 			return err
+		}
+		if waits && t.State.Ended() {
+			// It is ready again before it waits again.
+			if err := move(tx, t, to, by); err != nil {
+				return err
+			}
 		}
 		if waits {
 			to = fermata.TaskBlocked

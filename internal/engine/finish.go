@@ -35,7 +35,7 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 		// that it names the question it asked.
 		tx.SaveRun(run)
 		return t, nil
-	})
+	}, store.Ahead{Run: runID, Ends: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
 }
 
 // endRun notes what a run came to, on the run and on its task.
@@ -86,6 +86,10 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 		return err
 	}
 	run.QuestionID = q.ID
+	if q.Status != fermata.Pending && t.State == fermata.TaskInProgress && t.Unread == 0 && t.PendingQuestionID == "" {
+		// The key is that of a question whose answer was handed over before.
+		return q.ClosedError()
+	}
 	if t.State == fermata.TaskInProgress {
 		return e.afterRun(tx, t, by)
 	}
@@ -125,7 +129,11 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 		}
 	}
 	if len(on) == 0 {
-		return e.suspend(tx, t, run, fermata.Finish{Question: blockedQuestion(f)}, by)
+		policy, err := e.policy(tx.Reader)
+		if err != nil {
+			return err
+		}
+		return e.suspend(tx, t, run, fermata.Finish{Question: blockedQuestion(f, policy)}, by)
 	}
 	if err := e.dependOn(tx, t, on); err != nil {
 		return err
@@ -146,10 +154,14 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 }
 
 // blockedQuestion asks how to go on when an agent is stuck on no task.
-func blockedQuestion(f fermata.Finish) *fermata.Ask {
+func blockedQuestion(f fermata.Finish, p fermata.Policy) *fermata.Ask {
+	timeout := fermata.Never
+	if !p.AllowNever {
+		timeout = p.MaxTimeout
+	}
 	return &fermata.Ask{
 		Type: fermata.Blocking, Title: "The agent is blocked: how should it go on?", Body: f.Summary,
-		Question: "How should the agent go on?", ResponseType: fermata.ResponseText, Timeout: fermata.Never,
+		Question: "How should the agent go on?", ResponseType: fermata.ResponseText, Timeout: timeout,
 	}
 }
 
@@ -184,5 +196,5 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 		}
 		t.Summary = f.Summary
 		return t, e.end(tx, t, to, "", c.Actor())
-	})
+	}, store.Ahead{Task: id})
 }

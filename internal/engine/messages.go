@@ -28,7 +28,7 @@ func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body
 		}
 		m := &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Author: c.Actor(), Body: body}
 		return m, e.post(tx, t, m)
-	})
+	}, store.Ahead{Task: taskID})
 }
 
 // post writes a message and, when a person wrote it, moves the task.
@@ -116,7 +116,7 @@ func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, 
 		}
 		reported(tx, t.ID, "", p, c.Actor())
 		return struct{}{}, nil
-	})
+	}, store.Ahead{Task: taskID})
 	return err
 }
 

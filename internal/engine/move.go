@@ -33,7 +33,7 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 // end moves a task into an ended state: its pending questions are cancelled,
 // and tasks that only waited for it become ready.
 func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason string, by fermata.Actor) error {
-	questions, dependents, err := tx.Ends(t.ID)
+	questions, dependents, err := tx.Ends(t.ID, t.RunID)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ type NewMember struct {
 type callerCache struct {
 	mu    sync.Mutex
 	known map[string]knownCaller
+	// cleared counts the revocations, so that a look-up which began before one
+	// is not kept after it.
+	cleared int
 }
 
 type knownCaller struct {
@@ -49,9 +52,19 @@ func (cc *callerCache) get(hash string, now time.Time) (fermata.Caller, bool) {
 	return k.caller, true
 }
 
-func (cc *callerCache) put(hash string, k knownCaller) {
+func (cc *callerCache) clearings() int {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
+	return cc.cleared
+}
+
+// put keeps a caller who was looked up when that many revocations were known.
+func (cc *callerCache) put(hash string, k knownCaller, cleared int) {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	if cleared != cc.cleared {
+		return
+	}
 	if len(cc.known) >= callersKept {
 		clear(cc.known)
 	}
@@ -62,6 +75,7 @@ func (cc *callerCache) clear() {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	clear(cc.known)
+	cc.cleared++
 }
 
 // touchEvery is how exactly a token's last use is kept.
@@ -78,6 +92,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	if c, ok := e.callers.get(hash, time.Now()); ok {
 		return c, nil
 	}
+	cleared := e.callers.clearings()
 	token, err := e.db.In(ctx, "").TokenByHash(hash)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
 		return fermata.Caller{}, badToken()
@@ -102,7 +117,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 			return nil
 		})
 	}
-	e.callers.put(hash, knownCaller{caller: c, until: time.Now().Add(callerFor), expires: token.ExpiresAt})
+	e.callers.put(hash, knownCaller{caller: c, until: time.Now().Add(callerFor), expires: token.ExpiresAt}, cleared)
 	return c, err
 }
 
@@ -291,6 +306,7 @@ func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
 	if c, ok := e.callers.get("local", time.Now()); ok {
 		return c, nil
 	}
+	cleared := e.callers.clearings()
 	handle := "local"
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		handle = u.Username
@@ -308,7 +324,7 @@ func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
 		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: m.ID, Name: m.Handle, Role: fermata.RoleAdmin,
 		Groups: m.Groups, Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceChannel,
 	}
-	e.callers.put("local", knownCaller{caller: c, until: time.Now().Add(time.Hour)})
+	e.callers.put("local", knownCaller{caller: c, until: time.Now().Add(time.Hour)}, cleared)
 	return c, nil
 }
 
@@ -328,9 +344,12 @@ func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Poli
 	if err := p.Check(); err != nil {
 		return p, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (fermata.Policy, error) {
+	p, err := write(ctx, e, c, func(tx *store.Tx) (fermata.Policy, error) {
 		tx.SetPolicy(p)
 		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: data(p)})
 		return p, nil
 	})
+	// Others in the same transaction may have kept a policy that was rolled back.
+	e.policies.Delete(c.WorkspaceID)
+	return p, err
 }

@@ -77,8 +77,10 @@ func (e *Engine) amend(ctx context.Context, c fermata.Caller, id string,
 		if err != nil {
 			return nil, err
 		}
-		return q, fn(tx, t, q)
-	})
+		timeDecided := tx.Appended()
+		err = fn(tx, t, q)
+		return q, refuse(tx, timeDecided, err)
+	}, store.Ahead{Question: id})
 }
 
 // Clarify asks the agent back: the task resumes with the message, and the

@@ -51,8 +51,8 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 	if len(output) > MaxLogChunk {
 		return 0, fermata.Invalid(fermata.Problem{Field: "text", Message: "may have at most 262144 bytes: send it in pieces"})
 	}
-	// PostgreSQL's texts hold no NUL, and a terminal shows none.
-	output = strings.ReplaceAll(output, "\x00", "\uFFFD")
+	// PostgreSQL's texts hold neither NUL nor invalid UTF-8, and a terminal shows none.
+	output = strings.ToValidUTF8(strings.ReplaceAll(output, "\x00", "\uFFFD"), "\uFFFD")
 	next, err := write(ctx, e, c, func(tx *store.Tx) (int64, error) {
 		if _, _, err := held(tx, runID, token); err != nil {
 			return 0, err
@@ -63,7 +63,7 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 		}
 		tx.AppendLog(runID, size, output)
 		return size + int64(len(output)), nil
-	})
+	}, store.Ahead{Run: runID})
 	if err == nil {
 		e.hub.wake("log:" + runID)
 	}
@@ -108,6 +108,6 @@ func (e *Engine) RunProgress(ctx context.Context, c fermata.Caller, runID string
 		}
 		reported(tx, t.ID, run.ID, p, c.Actor())
 		return struct{}{}, nil
-	})
+	}, store.Ahead{Run: runID})
 	return err
 }

@@ -260,7 +260,7 @@ func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn fun
 			return nil, err
 		}
 		return t, fn(tx, t)
-	})
+	}, store.Ahead{Task: id})
 	if err != nil {
 		return nil, err
 	}
@@ -320,6 +320,9 @@ func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason st
 		if t.State == fermata.TaskCancelled {
 			return nil
 		}
+		if t.State.Ended() {
+			return t.Move(fermata.TaskCancelled)
+		}
 		return e.cancelTree(tx, t, reason, c.Actor())
 	})
 }
@@ -330,9 +333,6 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 		return err
 	}
 	for _, child := range children {
-		if child.State.Ended() {
-			continue
-		}
 		if err := e.cancelTree(tx, child, reason, by); err != nil {
 			return err
 		}
@@ -345,7 +345,11 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 		}
 		*t = *fresh
 	}
-	if err := stopRun(tx, t, by); err != nil {
+	if t.State.Ended() {
+		// Only what is below it went on.
+		return nil
+	}
+	if err := stopRun(tx, t, "stopped: the task was cancelled", by); err != nil {
 		return err
 	}
 	return e.end(tx, t, fermata.TaskCancelled, reason, by)
@@ -353,7 +357,7 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 
 // stopRun ends the run of a task that is taken from it. The worker learns it
 // with its next call, which is refused.
-func stopRun(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+func stopRun(tx *store.Tx, t *fermata.Task, why string, by fermata.Actor) error {
 	if t.State != fermata.TaskInProgress || t.RunID == "" {
 		return nil
 	}
@@ -362,7 +366,7 @@ func stopRun(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 		return err
 	}
 	now := tx.Now()
-	run.State, run.EndedAt, run.Summary = fermata.RunFinished, &now, "stopped: the task was cancelled"
+	run.State, run.EndedAt, run.Summary = fermata.RunFinished, &now, why
 	tx.SaveRun(run)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(finished{Summary: run.Summary}),
@@ -399,15 +403,9 @@ func (e *Engine) ReopenTask(ctx context.Context, c fermata.Caller, id string) (*
 		}
 		t.Attempts = 0
 		// What no run was handed is handed to the next one.
-		unhanded, err := tx.ClosedUnhanded(t.ID, "")
-		if err != nil {
+		if err := countUnread(tx, t); err != nil {
 			return err
 		}
-		messages, err := tx.UnhandedMessages(t.ID, "")
-		if err != nil {
-			return err
-		}
-		t.Unread = len(unhanded) + len(messages)
 		return e.makeReady(tx, t, c.Actor())
 	})
 }

@@ -21,13 +21,14 @@ func WithIdempotency(ctx context.Context, key, fingerprint string) context.Conte
 
 // write runs fn in a transaction of the caller's workspace, once for an
 // idempotency key.
-func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *store.Tx) (T, error)) (T, error) {
+func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *store.Tx) (T, error), ahead ...store.Ahead) (T, error) {
 	var out T
+	var refusal error
 	once, _ := ctx.Value(idempotencyKey{}).(idempotency)
 	caller := string(c.Kind) + ":" + c.Actor().ID
 	err := e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
 		var fresh T
-		out = fresh
+		out, refusal = fresh, nil
 		if once.key != "" {
 			earlier, done, err := replay[T](tx, caller, once)
 			if done || err != nil {
@@ -36,6 +37,10 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 			}
 		}
 		v, err := fn(tx)
+		if late, ok := err.(tooLate); ok {
+			refusal = late.error
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -44,6 +49,22 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 			return nil
 		}
 		return remember(tx, caller, once, v)
-	})
+	}, ahead...)
+	if err == nil {
+		err = refusal
+	}
 	return out, err
+}
+
+// tooLate refuses a call because time decided first, in the same transaction.
+// What time decided stays: whoever is told of it must find it.
+type tooLate struct{ error }
+
+// refuse returns the refusal of a call. If time had decided before it, and the
+// call itself did nothing since, that is kept.
+func refuse(tx *store.Tx, timeDecided int, err error) error {
+	if err != nil && timeDecided > 0 && tx.Appended() == timeDecided {
+		return tooLate{err}
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/fermata-hq/fermata"
@@ -24,11 +25,11 @@ const maxGroup = 256
 //
 // An error with [fermata.CodeUnavailable] leaves open whether the commit
 // happened: ask again with the same idempotency key.
-func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error) error {
+func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error, ahead ...Ahead) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c := &call{ctx: ctx, fn: fn, done: make(chan error, 1)}
+	c := &call{ctx: ctx, fn: fn, ahead: ahead, done: make(chan error, 1)}
 	if err := db.enqueue(workspace, c); err != nil {
 		return err
 	}
@@ -39,9 +40,11 @@ func (db *DB) Write(ctx context.Context, workspace string, fn func(tx *Tx) error
 
 // call is one Write that waits for its group.
 type call struct {
-	ctx  context.Context
-	fn   func(tx *Tx) error
-	done chan error
+	ctx context.Context
+	fn  func(tx *Tx) error
+	// ahead is what fn is going to read.
+	ahead []Ahead
+	done  chan error
 }
 
 // lane holds the writes that wait for one workspace, or for the one writer of
@@ -98,73 +101,102 @@ func (db *DB) drain(workspace string, l *lane) {
 	}
 }
 
-// commitGroup settles every call of the group. When a shared transaction
-// breaks before its commit, each call is tried alone, so that one that cannot
-// be written fails by itself.
+// commitGroup settles every call of the group.
 func (db *DB) commitGroup(workspace string, calls []*call) {
-	for len(calls) > 0 {
-		open, err := db.attempt(workspace, calls)
-		if err == nil {
-			calls = open
-			continue
-		}
-		if len(calls) == 1 || !errors.Is(err, errBroken) || fermata.CodeOf(err) == fermata.CodeUnavailable {
-			for _, c := range open {
-				c.done <- err
-			}
-			return
-		}
-		for _, c := range open {
-			db.commitGroup(workspace, []*call{c})
-		}
+	if len(calls) == 0 {
 		return
+	}
+	for _, again := range db.attempt(workspace, calls) {
+		db.commitGroup(workspace, again)
 	}
 }
 
 // errBroken marks a failure before the commit was sent: nothing was written.
 var errBroken = errors.New("transaction rolled back")
 
-// attempt runs the calls in one transaction. It returns the calls that have no
-// result yet, because another one left traces in the transaction and failed,
-// or because of an error, which concerns them all. Whoever has a result must
-// not run again: its caller has gone on.
-func (db *DB) attempt(workspace string, calls []*call) (open []*call, err error) {
+// refusal is a call that failed, and why.
+type refusal struct {
+	*call
+	err error
+}
+
+// attempt runs the calls in one transaction. It returns the groups that must
+// run again: when a call that failed left traces in the transaction, and when
+// the database broke the transaction before its commit, so that a call that
+// cannot be written fails by itself.
+//
+// A call that fails after others have written saw what they wrote. It is told
+// only after the commit: before, the reason may never become true.
+func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	ctx := context.Background()
-	sess, head, err := db.backend.begin(ctx, workspace)
+	read := ahead{touched: map[string]bool{}}
+	sess, head, answered, err := db.backend.begin(ctx, workspace, read.lookups(db.In(ctx, workspace), calls))
 	if err != nil {
-		return calls, err
+		tell(calls, err)
+		return nil
 	}
 	g := &group{
-		db: db, sess: sess, workspace: workspace, head: head,
+		db: db, sess: sess, workspace: workspace, head: head, ahead: read,
 		now: fermata.Cut(head.now.Add(db.opts.ClockOffset())),
 	}
-	var written []*call
+	if !answered {
+		g.ahead = ahead{touched: read.touched}
+	}
+	var written, open []*call
+	var refused []refusal
 	for i, c := range calls {
 		tx := g.begin(ctx)
 		fnErr := safely(c.fn, tx)
 		switch {
-		case fnErr == nil && g.broken == nil:
-			tx.keep()
-			written = append(written, c)
 		case g.broken != nil:
 			sess.rollback()
-			return append(written, calls[i:]...), fmt.Errorf("%w: %w", errBroken, g.broken)
-		case tx.sent:
+			return apart(slices.Concat(open, calls[i:]), fmt.Errorf("%w: %w", errBroken, g.broken))
+		case fnErr == nil:
+			tx.keep()
+			written = append(written, c)
+			open = append(open, c)
+		case len(written) > 0 && tx.sent:
 			// Its writes are in the transaction already: begin anew without it.
 			sess.rollback()
+			return [][]*call{slices.Concat(open, calls[i+1:]), {c}}
+		case len(written) > 0:
+			refused = append(refused, refusal{c, fnErr})
+			open = append(open, c)
+		case tx.sent:
+			sess.rollback()
 			c.done <- fnErr
-			return append(written, calls[i+1:]...), nil
+			return [][]*call{calls[i+1:]}
 		default:
 			c.done <- fnErr
 		}
 	}
 	if err := g.commit(ctx); err != nil {
-		return written, err
+		return apart(open, err)
 	}
-	for _, c := range written {
-		c.done <- nil
+	tell(written, nil)
+	for _, r := range refused {
+		r.done <- r.err
 	}
-	return nil, nil
+	return nil
+}
+
+// apart lets each call of a broken transaction run alone. Calls that this
+// cannot help are told the error.
+func apart(calls []*call, err error) (again [][]*call) {
+	if len(calls) == 1 || !errors.Is(err, errBroken) || fermata.CodeOf(err) == fermata.CodeUnavailable {
+		tell(calls, err)
+		return nil
+	}
+	for _, c := range calls {
+		again = append(again, []*call{c})
+	}
+	return again
+}
+
+func tell(calls []*call, err error) {
+	for _, c := range calls {
+		c.done <- err
+	}
 }
 
 // safely keeps a panic of one call from taking the others with it.

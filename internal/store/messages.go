@@ -24,8 +24,24 @@ func (r Reader) Messages(taskID, after string, limit int) ([]*fermata.Message, e
 // UnhandedMessages lists what people wrote that no run was handed, oldest
 // first; with a run, also what it was handed.
 func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, error) {
-	return list(r, r.scanMessage, "SELECT "+messageColumns+` FROM messages WHERE workspace_id = $1 AND task_id = $2
-		AND (handed_to = '' OR handed_to = $3) ORDER BY id`, r.workspace, taskID, runID)
+	return list(r, r.scanMessage, unhandedMessages, r.workspace, taskID, runID)
+}
+
+const unhandedMessages = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
+	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
+
+// Unhanded reads in one round trip what a new run of a task is handed, and the
+// attempt of the run before it.
+func (tx *Tx) Unhanded(taskID, lastRun string) (attempt int, questions []*fermata.Question, messages []*fermata.Message, err error) {
+	var runs []*fermata.Run
+	err = tx.look(tx.ctx,
+		into(&runs, tx.scanRun, runByID, tx.workspace, lastRun),
+		into(&questions, tx.scanQuestion, closedUnhanded, tx.workspace, taskID, ""),
+		into(&messages, tx.scanMessage, unhandedMessages, tx.workspace, taskID, ""))
+	if len(runs) > 0 {
+		attempt = runs[0].Attempt
+	}
+	return attempt, questions, messages, err
 }
 
 // InsertMessage adds a line to a task's thread. What an agent wrote counts as

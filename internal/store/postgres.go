@@ -62,6 +62,11 @@ func (b *postgresBackend) check(ctx context.Context) error {
 	}
 	if b.schema != "" {
 		_, err := b.pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{b.schema}.Sanitize())
+		var e *pgconn.PgError
+		if errors.As(err, &e) && e.Code == "23505" {
+			// Another replica made it at the same time.
+			return nil
+		}
 		return postgresError(err)
 	}
 	return nil
@@ -87,18 +92,20 @@ func (b *postgresBackend) close() error {
 	return nil
 }
 
-func (b *postgresBackend) query(ctx context.Context, text string, args []any) (rows, error) {
-	r, err := b.pool.Query(ctx, text, args...)
-	if err != nil {
-		return nil, postgresError(err)
+func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
+	for _, l := range lookups {
+		rs, err := b.pool.Query(ctx, l.sql, l.args...)
+		if err != nil {
+			return postgresError(err)
+		}
+		err = l.take(rs)
+		rs.Close()
+		if err = errors.Join(err, rs.Err()); err != nil {
+			return postgresError(err)
+		}
 	}
-	return poolRows{r}, nil
+	return nil
 }
-
-// poolRows tell what an error that shows only while they are read means.
-type poolRows struct{ pgx.Rows }
-
-func (r poolRows) Err() error { return postgresError(r.Rows.Err()) }
 
 // channelFor names the schema in the channel, so that two deployments in one
 // database do not wake each other.
@@ -135,82 +142,114 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 // begin locks the counter row first. Whoever holds it is the only one who
 // writes into the workspace, on whatever replica: what a rule read stays true
 // until the commit, and shared transactions of two replicas cannot deadlock.
-func (b *postgresBackend) begin(ctx context.Context, workspace string) (session, counter, error) {
+func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, bool, error) {
 	conn, err := b.pool.Acquire(ctx)
 	if err != nil {
-		return nil, counter{}, postgresError(err)
+		return nil, counter{}, false, postgresError(err)
 	}
 	s := &postgresSession{conn: conn}
-	var head counter
-	var ms int64
-	batch := &pgx.Batch{}
-	batch.Queue("BEGIN")
-	batch.Queue("SELECT event_seq, event_hash, "+postgresDialect.clock+" FROM workspaces WHERE id = $1 FOR UPDATE", workspace)
-	results := conn.SendBatch(ctx, batch)
-	_, err = results.Exec()
-	if err == nil {
-		err = results.QueryRow().Scan(&head.seq, &head.hash, &ms)
+	var heads []counter
+	lock := into(&heads, func(rs rows) (counter, error) {
+		var c counter
+		var ms int64
+		err := rs.Scan(&c.seq, &c.hash, &ms)
+		c.now = time.UnixMilli(ms)
+		return c, err
+	}, "SELECT event_seq, event_hash, "+postgresDialect.clock+" FROM workspaces WHERE id = $1 FOR UPDATE", workspace)
+	err = s.run(ctx, []statement{{sql: "BEGIN"}}, append([]lookup{lock}, ahead...))
+	if err == nil && len(heads) == 0 {
+		err = fermata.NotFound("workspace", workspace)
 	}
-	if err = errors.Join(err, results.Close()); err != nil {
+	if err != nil {
 		s.rollback()
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil, counter{}, fermata.NotFound("workspace", workspace)
-		}
-		return nil, counter{}, postgresError(err)
+		return nil, counter{}, false, err
 	}
-	head.now = time.UnixMilli(ms)
-	return s, head, nil
+	return s, heads[0], true, nil
 }
 
 // postgresSession is a transaction on one connection of the pool.
 type postgresSession struct{ conn *pgxpool.Conn }
 
-// run sends the statements and the query in one round trip.
-func (s *postgresSession) run(ctx context.Context, before []statement, text string, args []any) (rows, error) {
-	if len(before) == 0 && text != "" {
-		r, err := s.conn.Query(ctx, text, args...)
-		if err != nil {
-			return nil, postgresError(err)
-		}
-		return poolRows{r}, nil
+// run sends the statements and the look-ups in one round trip.
+func (s *postgresSession) run(ctx context.Context, before []statement, lookups []lookup) error {
+	if len(before)+len(lookups) == 0 {
+		return nil
 	}
 	batch := &pgx.Batch{}
 	for _, st := range before {
 		batch.Queue(st.sql, st.args...)
 	}
-	if text != "" {
-		batch.Queue(text, args...)
+	for _, l := range lookups {
+		batch.Queue(l.sql, l.args...)
 	}
 	results := s.conn.SendBatch(ctx, batch)
-	for _, st := range before {
-		tag, err := results.Exec()
-		if err == nil && st.want >= 0 && tag.RowsAffected() != st.want {
-			err = conflict(st, tag.RowsAffected())
-		}
-		if err != nil {
-			return nil, postgresError(errors.Join(err, results.Close()))
-		}
-	}
-	if text == "" {
-		return nil, postgresError(results.Close())
-	}
-	r, err := results.Query()
-	if err != nil {
-		return nil, postgresError(errors.Join(err, results.Close()))
-	}
-	return &batchRows{Rows: r, results: results}, nil
+	return postgresError(errors.Join(receive(results, before, lookups), results.Close()))
 }
 
-func (s *postgresSession) commit(ctx context.Context) error {
-	tag, err := s.conn.Exec(ctx, "COMMIT")
-	if err == nil && tag.String() != "COMMIT" {
-		// The server acknowledges the commit of a failed transaction with this.
-		err = fmt.Errorf("the server answered %s", tag)
+func receive(results pgx.BatchResults, before []statement, lookups []lookup) error {
+	for _, st := range before {
+		tag, err := results.Exec()
+		if err == nil && st.one && tag.RowsAffected() != 1 {
+			err = conflict(st)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, st.sql)
+		}
+	}
+	for _, l := range lookups {
+		rs, err := results.Query()
+		if err != nil {
+			return err
+		}
+		err = l.take(rs)
+		rs.Close()
+		if err = errors.Join(err, rs.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guarded returns the text of a statement that fails in the database unless it
+// changes exactly one row, so that the commit can be sent behind it without
+// waiting for its result. An insert of one row needs no guard.
+func (st statement) guarded() string {
+	if !st.one || strings.HasPrefix(st.sql, "INSERT") {
+		return st.sql
+	}
+	return "WITH changed AS (" + st.sql + " RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed"
+}
+
+// fewStatements is how many statements are sent together with the commit. The
+// guard costs the server some time a statement, the round trip that it saves
+// costs all of them together.
+const fewStatements = 24
+
+// commit sends what is left and commits: few statements in one round trip with
+// the commit, which the server skips when one of them fails; many in two.
+func (s *postgresSession) commit(ctx context.Context, last []statement) error {
+	var err error
+	if len(last) <= fewStatements {
+		guarded := make([]statement, 0, len(last)+1)
+		for _, st := range last {
+			guarded = append(guarded, statement{sql: st.guarded(), args: st.args})
+		}
+		err = s.run(ctx, append(guarded, statement{sql: "COMMIT"}), nil)
+	} else if err = s.run(ctx, last, nil); err == nil {
+		err = s.run(ctx, []statement{{sql: "COMMIT"}}, nil)
+	} else if fermata.CodeOf(err) != fermata.CodeUnavailable {
+		err = fmt.Errorf("%w: %w", errBroken, err)
 	}
 	if err == nil {
 		s.conn.Release()
+		return nil
 	}
-	return postgresError(err)
+	s.rollback()
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) || errors.Is(err, errBroken) {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	return unavailable("commit", err)
 }
 
 // rollback gives the connection back; one that is broken is closed by the pool.
@@ -222,20 +261,6 @@ func (s *postgresSession) rollback() {
 	}
 	s.conn.Release()
 }
-
-// batchRows are the last results of a pipeline; closing them ends it.
-type batchRows struct {
-	pgx.Rows
-	results pgx.BatchResults
-	err     error
-}
-
-func (r *batchRows) Close() {
-	r.Rows.Close()
-	r.err = errors.Join(r.err, r.results.Close())
-}
-
-func (r *batchRows) Err() error { return postgresError(errors.Join(r.Rows.Err(), r.err)) }
 
 // postgresError tells a server that cannot be used just now from a refusal.
 func postgresError(err error) error {

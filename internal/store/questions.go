@@ -76,9 +76,10 @@ func deadlineColumn(q *fermata.Question) int64 {
 
 // Question returns the question with the id.
 func (r Reader) Question(id string) (*fermata.Question, error) {
-	return one(r, "question", id, r.scanQuestion,
-		"SELECT "+questionColumns+" FROM questions WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return one(r, "question", id, r.scanQuestion, questionByID, r.workspace, id)
 }
+
+const questionByID = "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND id = $2"
 
 // QuestionByKey returns the question that was asked with an idempotency key.
 func (r Reader) QuestionByKey(key string) (*fermata.Question, error) {
@@ -104,9 +105,11 @@ func (r Reader) PendingOf(taskID string) ([]*fermata.Question, error) {
 // ClosedUnhanded lists a task's closed questions that no run was handed, oldest
 // first; with a run, also those that it was handed.
 func (r Reader) ClosedUnhanded(taskID, runID string) ([]*fermata.Question, error) {
-	return list(r, r.scanQuestion, "SELECT "+questionColumns+` FROM questions WHERE workspace_id = $1 AND task_id = $2
-		AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id`, r.workspace, taskID, runID)
+	return list(r, r.scanQuestion, closedUnhanded, r.workspace, taskID, runID)
 }
+
+const closedUnhanded = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND task_id = $2
+	AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
 // QuestionFilter narrows a list of questions.
 type QuestionFilter struct {
@@ -167,6 +170,7 @@ func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
 
 // InsertQuestion adds a question.
 func (tx *Tx) InsertQuestion(q *fermata.Question) {
+	tx.touch(q.ID, q.TaskID)
 	q.Version, q.WorkspaceID = 1, tx.workspace
 	frozen := asked{
 		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
@@ -185,6 +189,7 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 // read: its end, a vote, the deadline, the next level. It is the only statement
 // that closes a question, and it fails when somebody else did.
 func (tx *Tx) UpdatePending(q *fermata.Question) {
+	tx.touch(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET status = $1, deadline = $2, assignees = $3, escalation_level = $4, ask_count = $5,
 		votes = $6, resolution = $7, handed_to = $8, version = version + 1
 		WHERE workspace_id = $9 AND id = $10 AND version = $11`+onlyPending,
@@ -195,6 +200,7 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 
 // SaveLate writes a late answer into the resolution of a closed question.
 func (tx *Tx) SaveLate(q *fermata.Question) {
+	tx.touch(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET resolution = $1, handed_to = $2, version = version + 1
 		WHERE workspace_id = $3 AND id = $4 AND version = $5 AND status = 'timed_out'`,
 		text(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
@@ -203,12 +209,14 @@ func (tx *Tx) SaveLate(q *fermata.Question) {
 
 // HandQuestions notes that a run was handed the task's closed questions.
 func (tx *Tx) HandQuestions(taskID, runID string) {
+	tx.touch(taskID)
 	tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
 		AND handed_to = ''`, runID, tx.workspace, taskID)
 }
 
 // TakeBack undoes what a run was handed, when it ended without having used it.
 func (tx *Tx) TakeBack(taskID, runID string) {
+	tx.touch(taskID)
 	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)
 	tx.execAny("UPDATE messages SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",

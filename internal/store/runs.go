@@ -25,9 +25,10 @@ func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
 
 // Run returns the run with the id.
 func (r Reader) Run(id string) (*fermata.Run, error) {
-	return one(r, "run", id, r.scanRun,
-		"SELECT "+runColumns+" FROM runs WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return one(r, "run", id, r.scanRun, runByID, r.workspace, id)
 }
+
+const runByID = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id = $2"
 
 // Runs lists a task's runs, oldest first.
 func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
@@ -49,6 +50,7 @@ func (r Reader) LastRun(taskID string) (int64, error) {
 
 // InsertRun adds a run.
 func (tx *Tx) InsertRun(run *fermata.Run) {
+	tx.touch(run.ID)
 	run.WorkspaceID = tx.workspace
 	tx.exec(`INSERT INTO runs (workspace_id, id, task_id, attempt, state, worker, runner, token, lease_until, claimed_from, started_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
@@ -58,6 +60,7 @@ func (tx *Tx) InsertRun(run *fermata.Run) {
 
 // SaveRun writes a run that was running when it was read.
 func (tx *Tx) SaveRun(run *fermata.Run) {
+	tx.touch(run.ID)
 	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7
 		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state = 'running'`,
 		string(run.State), run.LeaseUntil.UnixMilli(), string(run.Result), run.Summary, text(run.Details), run.QuestionID,

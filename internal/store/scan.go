@@ -22,21 +22,23 @@ func (r Reader) Workspace() string { return r.workspace }
 
 // list reads every row of a query.
 func list[T any](r Reader, scan func(rows) (T, error), sql string, args ...any) ([]T, error) {
-	rs, err := r.q.query(r.ctx, sql, args)
-	if err != nil {
-		return nil, err
-	}
 	var out []T
-	for rs.Next() {
-		v, err := scan(rs)
-		if err != nil {
-			rs.Close()
-			return nil, err
+	err := r.q.look(r.ctx, into(&out, scan, sql, args...))
+	return out, err
+}
+
+// into is a look-up that puts every row into a list.
+func into[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) lookup {
+	return lookup{sql: sql, args: args, take: func(rs rows) error {
+		for rs.Next() {
+			v, err := scan(rs)
+			if err != nil {
+				return err
+			}
+			*out = append(*out, v)
 		}
-		out = append(out, v)
-	}
-	rs.Close()
-	return out, rs.Err()
+		return rs.Err()
+	}}
 }
 
 // one reads the only row of a query; none is a [fermata.CodeNotFound].
@@ -51,18 +53,6 @@ func one[T any](r Reader, noun, id string, scan func(rows) (T, error), sql strin
 		return zero, fermata.NotFound(noun, id)
 	}
 	return all[0], nil
-}
-
-// scanOne reads one row into dest and closes the rows.
-func scanOne(rs rows, noun, id string, dest ...any) error {
-	defer rs.Close()
-	if !rs.Next() {
-		if err := rs.Err(); err != nil {
-			return err
-		}
-		return fermata.NotFound(noun, id)
-	}
-	return rs.Scan(dest...)
 }
 
 func scanString(rs rows) (string, error) {

@@ -15,6 +15,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // oldestSQLite is the first library without the WAL-reset bug that could
@@ -125,16 +127,25 @@ func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
 
 func (b *sqliteBackend) notify(context.Context, string) error { return nil }
 
-func (b *sqliteBackend) query(ctx context.Context, text string, args []any) (rows, error) {
-	stmt, err := b.readStmt(ctx, text)
-	if err != nil {
-		return nil, sqliteError(err)
+func (b *sqliteBackend) look(ctx context.Context, lookups ...lookup) error {
+	for _, l := range lookups {
+		stmt, err := b.readStmt(ctx, l.sql)
+		if err == nil {
+			err = answer(ctx, stmt, l)
+		}
+		if err != nil {
+			return sqliteError(err)
+		}
 	}
-	r, err := stmt.QueryContext(ctx, args...)
+	return nil
+}
+
+func answer(ctx context.Context, stmt *sql.Stmt, l lookup) error {
+	rs, err := stmt.QueryContext(ctx, l.args...)
 	if err != nil {
-		return nil, sqliteError(err)
+		return err
 	}
-	return sqlRows{r}, nil
+	return errors.Join(l.take(rs), rs.Close())
 }
 
 func (b *sqliteBackend) readStmt(ctx context.Context, text string) (*sql.Stmt, error) {
@@ -151,23 +162,27 @@ func (b *sqliteBackend) readStmt(ctx context.Context, text string) (*sql.Stmt, e
 	return stmt, nil
 }
 
-func (b *sqliteBackend) begin(ctx context.Context, workspace string) (session, counter, error) {
+// begin answers nothing ahead: there is no round trip to save.
+func (b *sqliteBackend) begin(ctx context.Context, workspace string, _ []lookup) (session, counter, bool, error) {
 	b.gate <- struct{}{}
 	s := &sqliteSession{b: b}
 	if err := s.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		<-b.gate
-		return nil, counter{}, err
+		return nil, counter{}, false, err
 	}
-	head := counter{now: time.Now()}
-	r, err := s.run(ctx, nil, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", []any{workspace})
-	if err == nil {
-		err = scanOne(r, "workspace", workspace, &head.seq, &head.hash)
+	var heads []counter
+	err := s.run(ctx, nil, []lookup{into(&heads, func(rs rows) (counter, error) {
+		c := counter{now: time.Now()}
+		return c, rs.Scan(&c.seq, &c.hash)
+	}, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", workspace)})
+	if err == nil && len(heads) == 0 {
+		err = fermata.NotFound("workspace", workspace)
 	}
 	if err != nil {
 		s.rollback()
-		return nil, counter{}, err
+		return nil, counter{}, false, err
 	}
-	return s, head, nil
+	return s, heads[0], false, nil
 }
 
 // sqliteSession is a transaction on the writer's connection.
@@ -194,40 +209,51 @@ func (s *sqliteSession) exec(ctx context.Context, text string) error {
 	return sqliteError(err)
 }
 
-func (s *sqliteSession) run(ctx context.Context, before []statement, text string, args []any) (rows, error) {
+func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []lookup) error {
 	for _, st := range before {
-		stmt, err := s.stmt(ctx, st.sql)
+		if err := s.change(ctx, st); err != nil {
+			return err
+		}
+	}
+	for _, l := range lookups {
+		stmt, err := s.stmt(ctx, l.sql)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		result, err := stmt.ExecContext(ctx, st.args...)
-		if err != nil {
-			return nil, sqliteError(err)
-		}
-		if n, err := result.RowsAffected(); err != nil || st.want >= 0 && n != st.want {
-			return nil, errors.Join(conflict(st, n), err)
+		if err := answer(ctx, stmt, l); err != nil {
+			return sqliteError(err)
 		}
 	}
-	if text == "" {
-		return nil, nil
-	}
-	stmt, err := s.stmt(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	r, err := stmt.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, sqliteError(err)
-	}
-	return sqlRows{r}, nil
+	return nil
 }
 
-func (s *sqliteSession) commit(ctx context.Context) error {
-	err := s.exec(ctx, "COMMIT")
-	if err == nil {
-		<-s.b.gate
+func (s *sqliteSession) change(ctx context.Context, st statement) error {
+	stmt, err := s.stmt(ctx, st.sql)
+	if err != nil {
+		return err
+	}
+	result, err := stmt.ExecContext(ctx, st.args...)
+	if err != nil || !st.one {
+		return sqliteError(err)
+	}
+	n, err := result.RowsAffected()
+	if err == nil && n != 1 {
+		err = conflict(st)
 	}
 	return err
+}
+
+func (s *sqliteSession) commit(ctx context.Context, last []statement) error {
+	if err := s.run(ctx, last, nil); err != nil {
+		s.rollback()
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	if err := s.exec(ctx, "COMMIT"); err != nil {
+		s.rollback()
+		return unavailable("commit", err)
+	}
+	<-s.b.gate
+	return nil
 }
 
 func (s *sqliteSession) rollback() {
@@ -238,8 +264,8 @@ func (s *sqliteSession) rollback() {
 
 // conflict is a conditional write that met another state than it read. Inside
 // the workspace's lock this is a bug or a foreign hand in the database.
-func conflict(st statement, n int64) error {
-	return fmt.Errorf("%d rows changed where %d should: %s", n, st.want, st.sql)
+func conflict(st statement) error {
+	return fmt.Errorf("not exactly one row changed: %s", st.sql)
 }
 
 // sqliteError tells a database that cannot be used just now from a refusal.
@@ -255,11 +281,3 @@ func sqliteError(err error) error {
 	}
 	return err
 }
-
-// sqlRows makes database/sql's rows close without an error, which Err has
-// reported already.
-type sqlRows struct{ *sql.Rows }
-
-func (r sqlRows) Close() { _ = r.Rows.Close() }
-
-func (r sqlRows) Err() error { return sqliteError(r.Rows.Err()) }

@@ -74,11 +74,16 @@ func IsPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
-// Close waits for the writes under way and closes the connections.
+// Close waits for the writes under way and closes the connections. Closing
+// again is fine.
 func (db *DB) Close() error {
 	db.mu.Lock()
+	closed := db.closed
 	db.closed = true
 	db.mu.Unlock()
+	if closed {
+		return nil
+	}
 	db.work.Wait()
 	return db.backend.close()
 }
@@ -88,12 +93,8 @@ func (db *DB) Dialect() string { return db.backend.dialect().name }
 
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error {
-	rows, err := db.backend.query(ctx, "SELECT id FROM workspaces LIMIT 1", nil)
-	if err != nil {
-		return err
-	}
-	rows.Close()
-	return nil
+	_, err := list(db.In(ctx, ""), scanString, "SELECT id FROM workspaces LIMIT 1")
+	return err
 }
 
 // Now returns the time by the database's clock.
@@ -113,8 +114,9 @@ type backend interface {
 	dialect() *dialect
 	now(ctx context.Context) (time.Time, error)
 	// begin opens a write transaction in which nobody else writes into the
-	// workspace, and returns the counter row.
-	begin(ctx context.Context, workspace string) (session, counter, error)
+	// workspace, and returns the counter row. The look-ups are answered with it
+	// where that saves a round trip; answered reports whether they were.
+	begin(ctx context.Context, workspace string, ahead []lookup) (s session, c counter, answered bool, err error)
 	migrate(ctx context.Context) error
 	// listen calls wake whenever another process committed, until ctx ends.
 	listen(ctx context.Context, wake func(workspace string)) error
@@ -123,17 +125,27 @@ type backend interface {
 	close() error
 }
 
-// querier runs a statement that returns rows.
+// querier answers look-ups.
 type querier interface {
-	query(ctx context.Context, sql string, args []any) (rows, error)
+	look(ctx context.Context, lookups ...lookup) error
+}
+
+// lookup is a query and what takes its rows.
+type lookup struct {
+	sql  string
+	args []any
+	// take reads all rows. It need not close them.
+	take func(rows) error
 }
 
 // session is one write transaction of a backend.
 type session interface {
-	// run executes the statements and then the query, in one round trip where
-	// the database can; an empty query only executes.
-	run(ctx context.Context, before []statement, sql string, args []any) (rows, error)
-	commit(ctx context.Context) error
+	// run executes the statements and then the look-ups, in one round trip
+	// where the database can.
+	run(ctx context.Context, before []statement, lookups []lookup) error
+	// commit executes what is left and commits. An error with errBroken says
+	// that nothing was written; any other leaves that open.
+	commit(ctx context.Context, last []statement) error
 	rollback()
 }
 
@@ -148,8 +160,8 @@ type counter struct {
 type statement struct {
 	sql  string
 	args []any
-	// want is the number of rows that must change; -1 does not care.
-	want int64
+	// one says that exactly one row must change.
+	one bool
 }
 
 // rows is what database/sql and pgx have in common.
@@ -157,5 +169,4 @@ type rows interface {
 	Next() bool
 	Scan(dest ...any) error
 	Err() error
-	Close()
 }

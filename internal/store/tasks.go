@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,12 +125,26 @@ func (r Reader) Children(id string) ([]*fermata.Task, error) {
 // Ends lists what the end of a task concerns, in one round trip: its pending
 // questions, and the tasks that wait for it.
 func (r Reader) Ends(id string) (questions, dependents []string, err error) {
-	type link struct{ kind, id string }
-	links, err := list(r, func(rs rows) (link, error) {
-		var l link
-		return l, rs.Scan(&l.kind, &l.id)
-	}, `SELECT 'question', id FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status = 'pending'
-		UNION ALL SELECT 'task', task_id FROM task_dependencies WHERE workspace_id = $1 AND blocks_on = $2`, r.workspace, id)
+	links, err := list(r, scanLink, endsOf("$2"), r.workspace, id)
+	questions, dependents = split(links)
+	return questions, dependents, err
+}
+
+// link is a row that the end of a task concerns.
+type link struct{ kind, id string }
+
+func scanLink(rs rows) (link, error) {
+	var l link
+	return l, rs.Scan(&l.kind, &l.id)
+}
+
+// endsOf is the query of [Reader.Ends], for the expression of a task's id.
+func endsOf(task string) string {
+	return "SELECT 'question', id FROM questions WHERE workspace_id = $1 AND task_id = " + task + " AND status = 'pending'" +
+		" UNION ALL SELECT 'task', task_id FROM task_dependencies WHERE workspace_id = $1 AND blocks_on = " + task
+}
+
+func split(links []link) (questions, dependents []string) {
 	for _, l := range links {
 		if l.kind == "question" {
 			questions = append(questions, l.id)
@@ -136,7 +152,7 @@ func (r Reader) Ends(id string) (questions, dependents []string, err error) {
 			dependents = append(dependents, l.id)
 		}
 	}
-	return questions, dependents, err
+	return questions, dependents
 }
 
 // TaskOfSession returns the task that holds an external session's questions.
@@ -149,6 +165,19 @@ func (r Reader) TaskOfSession(key string) (*fermata.Task, error) {
 // Claimable returns the task that a worker gets next: input_received first,
 // then by priority, then by age. None is a [fermata.CodeNotFound].
 func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
+	sql, args := r.claimable(c, 1)
+	found, err := list(r, r.scanTask, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fermata.NotFound("claimable task", c.Worker)
+	}
+	return received(found)[0], nil
+}
+
+// claimable is the query for the first n tasks of either claimable state.
+func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.where()
 	w.in("runner", append(slices.Clone(c.Runners), ""))
 	if len(c.Projects) > 0 {
@@ -160,20 +189,19 @@ func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	// The states stand in the text, so that each half reads the first row of
 	// its partial index.
 	half := "SELECT * FROM (SELECT " + taskColumns + " FROM tasks WHERE state = '%s' AND " + w.sql() +
-		" ORDER BY priority, id LIMIT 1) AS %[1]s"
-	found, err := list(r, r.scanTask, fmt.Sprintf(half+" UNION ALL ", fermata.TaskInputReceived)+
-		fmt.Sprintf(half, fermata.TaskOpen), w.args...)
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, fermata.NotFound("claimable task", c.Worker)
-	}
-	if len(found) == 2 && found[1].State == fermata.TaskInputReceived {
-		return found[1], nil
-	}
-	return found[0], nil
+		" ORDER BY priority, id LIMIT " + strconv.Itoa(n) + ") AS %[1]s"
+	return fmt.Sprintf(half+" UNION ALL ", fermata.TaskInputReceived) + fmt.Sprintf(half, fermata.TaskOpen), w.args
 }
+
+// received puts the tasks with something to hand over before the open ones.
+func received(found []*fermata.Task) []*fermata.Task {
+	slices.SortStableFunc(found, func(a, b *fermata.Task) int {
+		return cmp.Compare(claimRank[a.State], claimRank[b.State])
+	})
+	return found
+}
+
+var claimRank = map[fermata.TaskState]int{fermata.TaskInputReceived: 0, fermata.TaskOpen: 1}
 
 // DueDeferrals lists the tasks whose deferral has ended.
 func (db *DB) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]Due, error) {
@@ -184,6 +212,8 @@ func (db *DB) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]Due
 // InsertTask adds a task and its dependencies.
 func (tx *Tx) InsertTask(t *fermata.Task) {
 	t.Version, t.WorkspaceID = 1, tx.workspace
+	tx.touch(t.ID)
+	tx.touch(t.BlockedBy...)
 	tx.exec(`INSERT INTO tasks (workspace_id, id, project, parent_id, title, body, state, reason, priority, size, agent,
 		runner, labels, spec, blocked_by, defer_until, max_attempts, unread, ends_with_answer, session_key,
 		created_by, created_at, updated_at)
@@ -204,6 +234,7 @@ func (tx *Tx) insertDependencies(t *fermata.Task) {
 // It fails when the row is no longer the one that was read.
 func (tx *Tx) SaveTask(t *fermata.Task) {
 	t.UpdatedAt = tx.Now()
+	tx.touch(t.ID)
 	if !slices.Contains(tx.saves, t) {
 		tx.saves = append(tx.saves, t)
 	}
@@ -221,6 +252,8 @@ func (tx *Tx) updateTask(t *fermata.Task) {
 // SaveTaskText writes what a person may change on a task: texts, priority,
 // labels and dependencies.
 func (tx *Tx) SaveTaskText(t *fermata.Task) {
+	tx.touch(t.ID)
+	tx.touch(t.BlockedBy...)
 	tx.exec(`UPDATE tasks SET title = $1, body = $2, priority = $3, labels = $4, blocked_by = $5
 		WHERE workspace_id = $6 AND id = $7`,
 		t.Title, t.Body, t.Priority, text(t.Labels), text(t.BlockedBy), tx.workspace, t.ID)

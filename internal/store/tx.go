@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -18,6 +19,7 @@ type group struct {
 	// queue holds the statements that were not sent yet.
 	queue  []statement
 	events []*fermata.Event
+	ahead  ahead
 	// broken is set when the database refused a statement.
 	broken error
 }
@@ -29,8 +31,9 @@ type Tx struct {
 	g   *group
 	own []statement
 	// saves are tasks whose rows are written once, however often they change.
-	saves  []*fermata.Task
-	events []*fermata.Event
+	saves   []*fermata.Task
+	events  []*fermata.Event
+	touched map[string]bool
 	// sent reports whether some of its statements reached the database.
 	sent bool
 }
@@ -50,14 +53,17 @@ func (tx *Tx) Append(e *fermata.Event) {
 	tx.events = append(tx.events, e)
 }
 
+// Appended returns how many events the caller has added.
+func (tx *Tx) Appended() int { return len(tx.events) }
+
 // exec queues a statement that must change exactly one row.
 func (tx *Tx) exec(sql string, args ...any) {
-	tx.own = append(tx.own, statement{sql: sql, args: args, want: 1})
+	tx.own = append(tx.own, statement{sql: sql, args: args, one: true})
 }
 
 // execAny queues a statement that may change any number of rows.
 func (tx *Tx) execAny(sql string, args ...any) {
-	tx.own = append(tx.own, statement{sql: sql, args: args, want: -1})
+	tx.own = append(tx.own, statement{sql: sql, args: args})
 }
 
 // settleSaves turns the saved tasks into statements.
@@ -68,32 +74,17 @@ func (tx *Tx) settleSaves() {
 	tx.saves = tx.saves[:0]
 }
 
-// query sends what is queued and then the query.
-func (tx *Tx) query(ctx context.Context, sql string, args []any) (rows, error) {
+// look sends what is queued and then the look-ups.
+func (tx *Tx) look(ctx context.Context, lookups ...lookup) error {
 	tx.settleSaves()
 	if len(tx.own) > 0 {
 		tx.g.queue = append(tx.g.queue, tx.own...)
 		tx.own, tx.sent = nil, true
 	}
-	r, err := tx.g.sess.run(ctx, tx.g.queue, sql, args)
+	err := tx.g.sess.run(ctx, tx.g.queue, lookups)
 	tx.g.queue = tx.g.queue[:0]
 	if err != nil {
 		tx.g.broken = err
-		return nil, err
-	}
-	return groupRows{r, tx.g}, nil
-}
-
-// groupRows tell the group of an error that shows only while they are read.
-type groupRows struct {
-	rows
-	g *group
-}
-
-func (r groupRows) Err() error {
-	err := r.rows.Err()
-	if err != nil && r.g.broken == nil {
-		r.g.broken = err
 	}
 	return err
 }
@@ -103,6 +94,7 @@ func (tx *Tx) keep() {
 	tx.settleSaves()
 	tx.g.queue = append(tx.g.queue, tx.own...)
 	tx.g.events = append(tx.g.events, tx.events...)
+	maps.Copy(tx.g.ahead.touched, tx.touched)
 }
 
 const insertEvent = `INSERT INTO events (workspace_id, seq, type, task_id, question_id, run_id,
@@ -116,7 +108,7 @@ func (g *group) commit(ctx context.Context) error {
 		seq++
 		e.Seal(seq, hash)
 		hash = e.Hash
-		g.queue = append(g.queue, statement{sql: insertEvent, want: 1, args: []any{
+		g.queue = append(g.queue, statement{sql: insertEvent, one: true, args: []any{
 			e.WorkspaceID, e.Seq, string(e.Type), e.TaskID, e.QuestionID, e.RunID,
 			string(e.Actor.Kind), e.Actor.ID, e.Actor.Name, e.At.UnixMilli(), string(e.Data), e.PrevHash,
 		}})
@@ -124,18 +116,11 @@ func (g *group) commit(ctx context.Context) error {
 	if len(g.events) > 0 {
 		g.queue = append(g.queue, statement{
 			sql:  "UPDATE workspaces SET event_seq = $1, event_hash = $2 WHERE id = $3 AND event_seq = $4",
-			args: []any{seq, hash, g.workspace, g.head.seq}, want: 1,
+			args: []any{seq, hash, g.workspace, g.head.seq}, one: true,
 		})
 	}
-	if len(g.queue) > 0 {
-		if _, err := g.sess.run(ctx, g.queue, "", nil); err != nil {
-			g.sess.rollback()
-			return fmt.Errorf("%w: %w", errBroken, err)
-		}
-	}
-	if err := g.sess.commit(ctx); err != nil {
-		g.sess.rollback()
-		return unavailable("commit", err)
+	if err := g.sess.commit(ctx, g.queue); err != nil {
+		return err
 	}
 	if len(g.events) > 0 && g.db.onCommit != nil {
 		g.db.onCommit(g.workspace, g.events)

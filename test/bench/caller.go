@@ -40,6 +40,10 @@ func (c *caller) post(ctx context.Context, path string, body []byte) ([]byte, er
 	return c.do(ctx, http.MethodPost, path, bytes.NewReader(body))
 }
 
+func (c *caller) put(ctx context.Context, path string, body []byte) ([]byte, error) {
+	return c.do(ctx, http.MethodPut, path, bytes.NewReader(body))
+}
+
 func (c *caller) get(ctx context.Context, path string) ([]byte, error) {
 	return c.do(ctx, http.MethodGet, path, http.NoBody)
 }

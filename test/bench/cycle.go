@@ -42,7 +42,7 @@ func newClient(shared *http.Client, url string, k keys, i int) *client {
 	return &client{agent: newCaller(shared, url, k.agent(i)), person: newCaller(shared, url, k.person(i))}
 }
 
-// run is a claimed task.
+// claimed is a run with its task.
 type claimed struct {
 	run, task string
 	token     int64
@@ -88,25 +88,29 @@ func (c *client) complete(ctx context.Context, r claimed) error {
 	return err
 }
 
-// suspend makes a task that waits for an answer, and returns its question.
-func (c *client) suspend(ctx context.Context) (string, error) {
+// suspended is a task that waits for an answer.
+type suspended struct{ task, question string }
+
+// suspend makes a task and stops it on a question.
+func (c *client) suspend(ctx context.Context, timeout string) (suspended, error) {
 	if err := c.create(ctx); err != nil {
-		return "", err
+		return suspended{}, err
 	}
 	r, err := c.claim(ctx)
 	if err != nil {
-		return "", err
+		return suspended{}, err
 	}
-	return c.ask(ctx, r, "1d")
+	question, err := c.ask(ctx, r, timeout)
+	return suspended{r.task, question}, err
 }
 
 // cycle is one task from its creation to its end, with one question.
 func (c *client) cycle(ctx context.Context) error {
-	question, err := c.suspend(ctx)
+	s, err := c.suspend(ctx, "1d")
 	if err != nil {
 		return err
 	}
-	if err := c.answer(ctx, question); err != nil {
+	if err := c.answer(ctx, s.question); err != nil {
 		return err
 	}
 	r, err := c.claim(ctx)

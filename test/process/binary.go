@@ -40,7 +40,7 @@ func Binary(tb testing.TB, tags string) string {
 	tb.Helper()
 	programs.mu.Lock()
 	if programs.folder == "" {
-		folder, err := os.MkdirTemp("", "fermata-program-")
+		folder, err := os.MkdirTemp("", "fermata-program-") //nolint:usetesting // it outlives the test: Main removes it
 		if err != nil {
 			programs.mu.Unlock()
 			tb.Fatal(err)

@@ -34,7 +34,9 @@ func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 	tb.Helper()
 	c := &Child{tb: tb, name: strings.Join(args[:min(1, len(args))], " "), ended: make(chan struct{})}
 	c.cmd = exec.Command(binary, args...) //nolint:noctx // it ends by a signal that the test chooses
-	c.cmd.Env = append(clean(os.Environ()), env...)
+	home := tb.TempDir()
+	c.cmd.Env = append(clean(os.Environ()), "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home)
+	c.cmd.Env = append(c.cmd.Env, env...)
 	read, write, err := os.Pipe()
 	if err != nil {
 		tb.Fatal(err)

@@ -82,7 +82,8 @@ func KillPostgres(tb testing.TB) {
 		tb.Skipf("%s is not set: this PostgreSQL may not be killed", ControlEnv)
 	}
 	for _, verb := range []string{"kill", "start"} {
-		if text, err := exec.CommandContext(tb.Context(), control, verb).CombinedOutput(); err != nil {
+		cmd := exec.CommandContext(tb.Context(), control, verb) //nolint:gosec // the tests' own program
+		if text, err := cmd.CombinedOutput(); err != nil {
 			tb.Fatalf("%s the PostgreSQL: %v\n%s", verb, err, text)
 		}
 	}

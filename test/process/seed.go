@@ -22,7 +22,7 @@ type Random struct {
 // one. The seed is printed.
 func NewRandom(tb testing.TB) *Random {
 	tb.Helper()
-	seed := rand.Uint64()
+	seed := rand.Uint64() //nolint:gosec // a test's choices are no secret
 	if text := os.Getenv(SeedEnv); text != "" {
 		var err error
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {

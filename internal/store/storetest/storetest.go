@@ -4,9 +4,11 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,39 +39,101 @@ func Each(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	})
 }
 
-// SQLite returns the options of a new SQLite file.
+// SQLite returns the options of a new SQLite file. It is migrated already: a
+// copy costs less than the migrations.
 func SQLite(tb testing.TB) store.Options {
+	tb.Helper()
+	migrated, err := template()
+	if err != nil {
+		tb.Fatalf("make an empty SQLite file: %v", err)
+	}
+	opts := EmptySQLite(tb)
+	if err := os.WriteFile(opts.URL, migrated, 0o600); err != nil {
+		tb.Fatalf("copy an empty SQLite file: %v", err)
+	}
+	return opts
+}
+
+// EmptySQLite returns the options of a SQLite file that is not there yet.
+func EmptySQLite(tb testing.TB) store.Options {
 	tb.Helper()
 	return store.Options{URL: filepath.Join(tb.TempDir(), "fermata.db")}
 }
 
+// template returns the bytes of a migrated SQLite file without rows.
+var template = sync.OnceValues(func() (data []byte, err error) {
+	dir, err := os.MkdirTemp("", "fermata-template-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "fermata.db")
+	db, err := store.Open(context.Background(), store.Options{URL: path})
+	if err != nil {
+		return nil, err
+	}
+	// Closing writes everything into the one file.
+	if err := errors.Join(db.Migrate(context.Background()), db.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 var schemas atomic.Int64
 
-// Postgres returns the options of a new PostgreSQL schema, which is dropped
-// after the test.
+// Postgres returns the options of a PostgreSQL schema without rows. It is
+// dropped after the test, or used again by the next one where [Main] drops all
+// of them in the end: making one costs more than most tests.
 func Postgres(tb testing.TB) store.Options {
+	tb.Helper()
+	url := postgresURL(tb)
+	schema := used.take()
+	if schema == "" {
+		schema = newSchema()
+	}
+	tb.Cleanup(func() {
+		if !used.give(url, schema) {
+			drop(tb, url, schema)
+		}
+	})
+	return store.Options{URL: url, Schema: schema, MaxConns: 4}
+}
+
+// EmptyPostgres returns the options of a PostgreSQL schema that is not there
+// yet, and that is dropped after the test.
+func EmptyPostgres(tb testing.TB) store.Options {
+	tb.Helper()
+	url, schema := postgresURL(tb), newSchema()
+	tb.Cleanup(func() { drop(tb, url, schema) })
+	return store.Options{URL: url, Schema: schema, MaxConns: 4}
+}
+
+func newSchema() string { return fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1)) }
+
+func postgresURL(tb testing.TB) string {
 	tb.Helper()
 	url := os.Getenv(PostgresEnv)
 	if url == "" || url == "none" {
 		tb.Fatalf("%s is not set: run scripts/with-postgres go test …, or make test; or set it to none to leave PostgreSQL out", PostgresEnv)
 	}
-	schema := fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1))
-	tb.Cleanup(func() { drop(tb, url, schema) })
-	return store.Options{URL: url, Schema: schema, MaxConns: 4}
+	return url
 }
 
 func drop(tb testing.TB, url, schema string) {
+	if err := onPostgres(url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
+		tb.Errorf("drop schema %s: %v", schema, err)
+	}
+}
+
+func onPostgres(url, statements string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		tb.Errorf("drop schema %s: %v", schema, err)
-		return
+		return err
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
-		tb.Errorf("drop schema %s: %v", schema, err)
-	}
+	_, err = conn.Exec(ctx, statements)
+	return errors.Join(err, conn.Close(ctx))
 }
 
 // Open opens and migrates a database, and closes it after the test.

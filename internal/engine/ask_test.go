@@ -1,0 +1,235 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestSecondPendingQuestionIsRefused(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "And?"})
+		w.refused(err, fermata.CodePendingQuestionExists)
+		running := w.running(fermata.NewTask{})
+		w.ask(running.Task.ID, format)
+		_, err = w.e.Ask(w.Context(), w.agent, running.Task.ID, fermata.Ask{Question: "And?"})
+		w.refused(err, fermata.CodePendingQuestionExists)
+		_, err = w.tryFinish(running, asks(fermata.Ask{Question: "And?"}))
+		w.refused(err, fermata.CodePendingQuestionExists)
+		w.question(q.ID, fermata.Pending)
+	})
+}
+
+func TestNonBlockingIsNotLimited(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		nonBlocking := fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"}
+		first, second := w.ask(c.Task.ID, nonBlocking), w.ask(c.Task.ID, nonBlocking)
+		w.ask(c.Task.ID, format)
+		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.answer(first.ID, "c")
+		w.equal([]string{"answered: a?"}, handed(w.heartbeat(c).Context))
+		w.complete(c)
+		w.question(second.ID, fermata.Cancelled)
+	})
+}
+
+func TestAskSuspendsAnOpenTask(t *testing.T) {
+	each(t, func(w *world) {
+		for typ, state := range map[fermata.QuestionType]fermata.TaskState{
+			fermata.Blocking: fermata.TaskAwaitingInput, fermata.ErrorRecovery: fermata.TaskAwaitingInput, fermata.Approval: fermata.TaskAwaitingApproval,
+		} {
+			task := w.task(fermata.NewTask{})
+			q := w.ask(task.ID, fermata.Ask{Type: typ, Question: "Go on?"})
+			w.equal(q.ID, w.state(task.ID, state).PendingQuestionID)
+		}
+	})
+}
+
+func TestEndedAndBlockedTasksDoNotAsk(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		blocked := w.task(fermata.NewTask{BlockedBy: []string{c.Task.ID}})
+		_, err := w.e.Ask(w.Context(), w.agent, blocked.ID, format)
+		w.refused(err, fermata.CodeIllegalTransition)
+		w.cancel(c.Task.ID)
+		_, err = w.e.Ask(w.Context(), w.agent, c.Task.ID, format)
+		w.refused(err, fermata.CodeIllegalTransition)
+	})
+}
+
+func TestNextRunReplacesTheQuestion(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.say(task.ID, "what do you mean?")
+		c := w.claimed(task.ID)
+		next := w.question(w.finish(c, asks(fermata.Ask{Question: "Which file format?", Type: fermata.Approval})).PendingQuestionID, fermata.Pending)
+		old := w.question(q.ID, fermata.Cancelled)
+		w.equal(fermata.ActorAgent, old.Resolution.DecidedBy)
+		w.equal(next.ID, w.state(task.ID, fermata.TaskAwaitingApproval).PendingQuestionID)
+		w.equal(1, w.closings(q.ID))
+	})
+}
+
+func TestAskedAgainIsCounted(t *testing.T) {
+	for name, a := range map[string]fermata.Ask{
+		"dedupe key": {Question: "a?", DedupeKey: "k"},
+		"action":     {Question: "Run it?", Action: json.RawMessage(`{"command":"deploy"}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				task, q := w.suspended(a)
+				a.Title = "another title"
+				again := w.ask(task.ID, a)
+				w.equal(q.ID, again.ID)
+				w.equal(2, w.question(q.ID, fermata.Pending).AskCount)
+				w.say(task.ID, "hm")
+				got := w.finish(w.claimed(task.ID), asks(a))
+				w.equal(q.ID, got.PendingQuestionID)
+				w.equal(3, w.question(q.ID, fermata.Pending).AskCount)
+				_, err := w.e.CancelQuestion(w.Context(), w.alice, q.ID, "")
+				w.ok(err)
+				if next := w.question(w.finish(w.claimed(task.ID), asks(a)).PendingQuestionID, fermata.Pending); next.ID == q.ID {
+					w.Error("a closed question was asked again")
+				}
+			})
+		})
+	}
+}
+
+func TestIdempotencyKeyOfAsk(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.IdempotencyKey = "k1"
+		task, q := w.suspended(a)
+		w.equal(q.ID, w.ask(task.ID, a).ID)
+		w.equal(1, w.question(q.ID, fermata.Pending).AskCount)
+		changed := a
+		changed.Question = "Which name?"
+		_, err := w.e.Ask(w.Context(), w.agent, task.ID, changed)
+		w.refused(err, fermata.CodeIdempotencyConflict)
+		_, err = w.e.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, a)
+		w.refused(err, fermata.CodeIdempotencyConflict)
+		w.answer(q.ID, "toml")
+		w.equal(fermata.Answered, w.ask(task.ID, a).Status)
+		bad := a
+		bad.IdempotencyKey = "\x00"
+		_, err = w.e.Ask(w.Context(), w.agent, task.ID, bad)
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
+// TestKeyOfAClosedQuestionSuspendsOnNothing: a task must not wait for, or run
+// in circles around, an answer that it was told.
+func TestKeyOfAClosedQuestionSuspendsOnNothing(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.IdempotencyKey = "k1"
+		task, q := w.suspended(a)
+		w.answer(q.ID, "toml")
+		_, err := w.tryFinish(w.claimed(task.ID), asks(a))
+		w.refused(err, fermata.CodeQuestionClosed)
+		w.state(task.ID, fermata.TaskInProgress)
+	})
+}
+
+func TestDangerousDefaults(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		danger := fermata.Ask{Question: "Drop it?", Options: []fermata.Option{{Value: "yes", Danger: true}, {Value: "no"}}, Default: "yes"}
+		silence := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Default: fermata.Approve, OnTimeout: fermata.TakeDefault}
+		for _, a := range []fermata.Ask{danger, silence} {
+			_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
+			w.refused(err, fermata.CodePolicyViolation)
+			a.AllowDangerDefault = true
+			q := w.ask(task.ID, a)
+			_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+			w.ok(err)
+		}
+		_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", OnTimeout: fermata.TakeDefault})
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
+func TestConfidence(t *testing.T) {
+	guess := fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "a"}, {Value: "b", Danger: true}}, Default: "a", Timeout: fermata.Never}
+	with := func(confidence int, change func(a *fermata.Ask)) fermata.Ask {
+		a := guess
+		a.Confidence = &confidence
+		if change != nil {
+			change(&a)
+		}
+		return a
+	}
+	dangerous := func(a *fermata.Ask) { a.Default, a.AllowDangerDefault = "b", true }
+	approval := func(a *fermata.Ask) { *a = fermata.Ask{Type: fermata.Approval, Question: "Go?", Confidence: a.Confidence} }
+	for name, c := range map[string]struct {
+		ask  fermata.Ask
+		want fermata.TaskState
+	}{
+		"sure":              {with(80, nil), fermata.TaskInputReceived},
+		"between":           {with(79, nil), fermata.TaskAwaitingInput},
+		"enough to ask":     {with(50, nil), fermata.TaskAwaitingInput},
+		"unsure":            {with(49, nil), fermata.TaskSkipped},
+		"sure of an evil":   {with(100, dangerous), fermata.TaskAwaitingInput},
+		"sure of approval":  {with(100, approval), fermata.TaskAwaitingApproval},
+		"unsure, approval":  {with(0, approval), fermata.TaskAwaitingApproval},
+		"says nothing":      {guess, fermata.TaskAwaitingInput},
+		"sure, no default":  {with(100, func(a *fermata.Ask) { a.Default = nil }), fermata.TaskAwaitingInput},
+		"unsure of an evil": {with(0, dangerous), fermata.TaskAwaitingInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.setPolicy(func(p *fermata.Policy) { p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50) })
+				c1 := w.running(fermata.NewTask{})
+				w.equal(c.want, w.finish(c1, asks(c.ask)).State)
+				// The same through the API, while the run goes on.
+				c2 := w.running(fermata.NewTask{Priority: ptr(0)})
+				q := w.ask(c2.Task.ID, c.ask)
+				if c.want == fermata.TaskSkipped {
+					got := w.state(c2.Task.ID, fermata.TaskSkipped)
+					w.equal(fermata.ReasonLowConfidence, got.Reason)
+					w.equal(fermata.RunFinished, w.runState(c2.Run.ID))
+					w.sweep(fermata.DefaultLease)
+					w.state(c2.Task.ID, fermata.TaskSkipped)
+					return
+				}
+				w.state(c2.Task.ID, fermata.TaskInProgress)
+				if c.want == fermata.TaskInputReceived {
+					w.equal([]any{fermata.Answered, fermata.ActorPolicy, "a"}, []any{q.Status, q.Resolution.DecidedBy, q.Resolution.Answer})
+					w.equal(1, len(handed(w.heartbeat(c2).Context)))
+				}
+			})
+		})
+	}
+}
+
+func TestQuorumThatCannotBeReached(t *testing.T) {
+	each(t, func(w *world) {
+		w.person("bob", "ops")
+		task := w.task(fermata.NewTask{})
+		a := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{Required: 3}}
+		_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
+		w.refused(err, fermata.CodeQuorumUnreachable)
+		a.Approvals.Required, a.Assignees = 2, []string{"group:ops"}
+		_, err = w.e.Ask(w.Context(), w.agent, task.ID, a)
+		w.refused(err, fermata.CodeQuorumUnreachable)
+		a.Assignees = nil
+		w.ask(task.ID, a)
+	})
+}
+
+func TestPolicyBoundsTimeouts(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		w.setPolicy(func(p *fermata.Policy) { p.AllowNever, p.AllowLonger = false, false })
+		for _, timeout := range []fermata.Timeout{fermata.Never, "4m", "25h"} {
+			_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: timeout})
+			w.refused(err, fermata.CodePolicyViolation)
+		}
+		w.setPolicy(func(*fermata.Policy) {})
+		w.ask(task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
+	})
+}

@@ -1,0 +1,133 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestClaimOrder(t *testing.T) {
+	each(t, func(w *world) {
+		low := w.task(fermata.NewTask{Priority: ptr(4)})
+		w.clock.Advance(time.Second)
+		old := w.task(fermata.NewTask{})
+		w.clock.Advance(time.Second)
+		young := w.task(fermata.NewTask{})
+		high := w.task(fermata.NewTask{Priority: ptr(0)})
+		w.say(low.ID, "first, please")
+		for _, want := range []*fermata.Task{low, high, old, young} {
+			w.claimed(want.ID)
+		}
+		w.none()
+	})
+}
+
+func TestClaimFilters(t *testing.T) {
+	each(t, func(w *world) {
+		for _, c := range []struct {
+			name    string
+			task    fermata.NewTask
+			request fermata.ClaimRequest
+			want    bool
+		}{
+			{"anything", fermata.NewTask{}, fermata.ClaimRequest{}, true},
+			{"another runner", fermata.NewTask{Runner: "claude"}, fermata.ClaimRequest{Runners: []string{"codex"}}, false},
+			{"no runner", fermata.NewTask{Runner: "claude"}, fermata.ClaimRequest{}, false},
+			{"the runner", fermata.NewTask{Runner: "claude"}, fermata.ClaimRequest{Runners: []string{"codex", "claude"}}, true},
+			{"any runner", fermata.NewTask{}, fermata.ClaimRequest{Runners: []string{"codex"}}, true},
+			{"another project", fermata.NewTask{Project: "web"}, fermata.ClaimRequest{Projects: []string{"api"}}, false},
+			{"the project", fermata.NewTask{Project: "web"}, fermata.ClaimRequest{Projects: []string{"api", "web"}}, true},
+			{"another role", fermata.NewTask{Agent: "review"}, fermata.ClaimRequest{Agents: []string{"code"}}, false},
+			{"the role", fermata.NewTask{Agent: "review"}, fermata.ClaimRequest{Agents: []string{"review"}}, true},
+			{"no role", fermata.NewTask{}, fermata.ClaimRequest{Agents: []string{"review"}}, true},
+			{"every role", fermata.NewTask{Agent: "review"}, fermata.ClaimRequest{}, true},
+			{"external", fermata.NewTask{Runner: fermata.RunnerExternal}, fermata.ClaimRequest{Runners: []string{"claude"}}, false},
+			{"workflow", fermata.NewTask{Runner: fermata.RunnerWorkflow}, fermata.ClaimRequest{}, false},
+		} {
+			task := w.task(c.task)
+			c.request.Worker = "w1"
+			claim, err := w.e.Claim(w.Context(), w.agent, c.request)
+			if got := err == nil && claim.Task.ID == task.ID; got != c.want {
+				w.Errorf("%s: claimed %v (%v), want %v", c.name, got, err, c.want)
+			}
+			w.cancel(task.ID)
+		}
+	})
+}
+
+func TestClaimRefuses(t *testing.T) {
+	each(t, func(w *world) {
+		for _, r := range []fermata.ClaimRequest{
+			{}, {Worker: "w1", Runners: []string{fermata.RunnerExternal}}, {Worker: "w1", Runners: []string{fermata.RunnerWorkflow}},
+		} {
+			_, err := w.e.Claim(w.Context(), w.agent, r)
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		_, err := w.e.Claim(w.Context(), w.alice, fermata.ClaimRequest{Worker: "w1"})
+		w.refused(err, fermata.CodeForbidden)
+	})
+}
+
+func TestClaimGivesARun(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{Title: "paint"})
+		claim, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w7", LeaseSeconds: 90})
+		w.ok(err)
+		r := claim.Run
+		if r.TaskID != task.ID || r.Worker != "w7" || r.Attempt != 1 || r.Token != 1 || r.ClaimedFrom != fermata.TaskOpen ||
+			!r.LeaseUntil.Equal(r.StartedAt.Add(90*time.Second)) || claim.Task.State != fermata.TaskInProgress || claim.Context.Resumed {
+			w.Fatalf("claim: %+v %+v", r, claim.Task)
+		}
+		stored, err := w.e.Run(w.Context(), w.agent, r.ID)
+		w.ok(err)
+		w.equal(r, stored)
+		w.state(task.ID, fermata.TaskInProgress)
+	})
+}
+
+// TestClaimWaits: a worker that waits is woken by whatever makes a task ready,
+// not by its next look.
+func TestClaimWaits(t *testing.T) {
+	for name, ready := range map[string]func(w *world) (id string, wake func()){
+		"create": func(w *world) (string, func()) { return "", func() { w.task(fermata.NewTask{}) } },
+		"answer": func(w *world) (string, func()) {
+			task, q := w.suspended(format)
+			return task.ID, func() { w.answer(q.ID, "toml") }
+		},
+		"message": func(w *world) (string, func()) {
+			task, _ := w.suspended(format)
+			return task.ID, func() { w.say(task.ID, "hello") }
+		},
+		"unblock": func(w *world) (string, func()) {
+			first := w.running(fermata.NewTask{})
+			second := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
+			return second.ID, func() { w.complete(first) }
+		},
+		"release": func(w *world) (string, func()) {
+			c := w.running(fermata.NewTask{})
+			return c.Task.ID, func() {
+				_, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+				w.ok(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				id, wake := ready(w)
+				got := make(chan *fermata.Claim, 1)
+				go func() {
+					claim, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w1", WaitSeconds: 30})
+					if err != nil {
+						w.Errorf("claim: %v", err)
+					}
+					got <- claim
+				}()
+				wake()
+				if claim := <-got; claim != nil && id != "" && claim.Task.ID != id {
+					w.Errorf("claimed %s, want %s", claim.Task.ID, id)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestStaleRun: whoever no longer holds the task is refused, whatever it says.
+func TestStaleRun(t *testing.T) {
+	for name, lose := range map[string]func(w *world, c *fermata.Claim){
+		"lease ended, not yet seen": func(w *world, _ *fermata.Claim) { w.clock.Advance(fermata.DefaultLease) },
+		"lease ended":               func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) },
+		"taken by the next run":     func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimed(c.Task.ID) },
+		"cancelled":                 func(w *world, c *fermata.Claim) { w.cancel(c.Task.ID) },
+		"finished":                  func(w *world, c *fermata.Claim) { w.complete(c) },
+		"wrong token":               func(_ *world, c *fermata.Claim) { c.Run.Token++ },
+		"released": func(w *world, c *fermata.Claim) {
+			_, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+			w.ok(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				c := w.running(fermata.NewTask{})
+				lose(w, c)
+				before := w.types(c.Task.ID)
+				_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
+				w.refused(err, fermata.CodeStaleRun)
+				_, err = w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "output")
+				w.refused(err, fermata.CodeStaleRun)
+				w.refused(w.e.RunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token}), fermata.CodeStaleRun)
+				_, err = w.tryFinish(c, completed)
+				w.refused(err, fermata.CodeStaleRun)
+				_, err = w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+				w.refused(err, fermata.CodeStaleRun)
+				w.equal(before, w.types(c.Task.ID))
+			})
+		})
+	}
+}
+
+func TestLeaseEndGivesBack(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		w.clock.Advance(fermata.DefaultLease - time.Millisecond*200)
+		w.heartbeat(c)
+		w.sweep(fermata.DefaultLease - time.Millisecond*200)
+		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.sweep(time.Minute)
+		w.equal(1, w.state(c.Task.ID, fermata.TaskOpen).Attempts)
+		w.equal(fermata.RunLost, w.runState(c.Run.ID))
+		next := w.claimed(c.Task.ID)
+		w.equal([]int64{2, 2}, []int64{next.Run.Token, int64(next.Run.Attempt)})
+		if !next.Context.Resumed {
+			w.Error("the next run is not told that there was one before")
+		}
+	})
+}
+
+func TestLeaseEndGivesBackToInputReceived(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.answer(q.ID, "toml")
+		c := w.claimed(task.ID)
+		w.equal(fermata.TaskInputReceived, c.Run.ClaimedFrom)
+		w.sweep(fermata.DefaultLease)
+		w.state(task.ID, fermata.TaskInputReceived)
+		w.equal([]string{"answered: Which format?"}, handed(w.claimed(task.ID).Context))
+	})
+}
+
+func TestLostThreeTimesFails(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		for range fermata.DefaultMaxAttempts {
+			w.claimed(task.ID)
+			w.sweep(fermata.DefaultLease)
+		}
+		got := w.state(task.ID, fermata.TaskFailed)
+		w.equal(fermata.ReasonAttemptsUsedUp, got.Reason)
+		w.none()
+	})
+}
+
+func TestReleaseCostsNoAttempt(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{MaxAttempts: 1})
+		for range 3 {
+			c := w.claimed(task.ID)
+			got, err := w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+			w.ok(err)
+			w.equal(0, got.Attempts)
+			w.state(task.ID, fermata.TaskOpen)
+			w.equal(fermata.RunReleased, w.runState(c.Run.ID))
+		}
+	})
+}
+
+func TestSuspendingForgetsLostRuns(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		w.claimed(task.ID)
+		w.sweep(fermata.DefaultLease)
+		got := w.finish(w.claimed(task.ID), asks(format))
+		w.equal(0, got.Attempts)
+	})
+}
+
+func TestRunLog(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		for i, text := range []string{"one\n", "", "\x00\xff two\n"} {
+			_, err := w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, text)
+			if err != nil {
+				w.Fatalf("piece %d: %v", i, err)
+			}
+		}
+		chunks, next, ended, err := w.e.Log(w.Context(), w.alice, c.Run.ID, 0, 0)
+		w.ok(err)
+		w.equal([]string{"one\n", "\uFFFD\uFFFD two\n"}, []string{chunks[0].Text, chunks[1].Text})
+		w.equal(false, ended)
+		got := make(chan bool, 1)
+		go func() {
+			_, _, ended, err := w.e.Log(w.Context(), w.alice, c.Run.ID, next, 30*time.Second)
+			got <- ended && err == nil
+		}()
+		w.complete(c)
+		w.equal(true, <-got)
+	})
+}
+
+func TestSessionAndCheckpointAreKept(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		c := w.claimed(task.ID)
+		session := &fermata.Session{ID: "s1", Runner: "claude", Dir: "/w", Settings: map[string]string{"model": "x"}}
+		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: session})
+		w.ok(err)
+		w.equal(session, w.state(task.ID, fermata.TaskInProgress).Session)
+		f := asks(format)
+		f.Checkpoint, f.Summary, f.Details = []byte(`{ "step": 3 }`), "half", []byte(`[ 1 ]`)
+		q := w.finish(c, f).PendingQuestionID
+		w.answer(q, "toml")
+		rc := w.claimed(task.ID).Context
+		w.equal(session, rc.Session)
+		w.equal(`{ "step": 3 }`, string(rc.Checkpoint))
+		r, err := w.e.Run(w.Context(), w.agent, c.Run.ID)
+		w.ok(err)
+		w.equal([]string{"half", `[ 1 ]`, q}, []string{r.Summary, string(r.Details), r.QuestionID})
+	})
+}

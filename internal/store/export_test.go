@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"sync"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+// What tests of the package look at from the outside.
+var (
+	CheckSetting       = checkSetting
+	CheckSQLiteVersion = checkSQLiteVersion
+)
+
+// Queued counts the writes that wait for a workspace's next group.
+func Queued(db *DB, workspace string) int {
+	db.mu.Lock()
+	l := db.lanes[workspace]
+	db.mu.Unlock()
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue)
+}
+
+// Record passes every statement that the database runs to see.
+func Record(db *DB, see func(sql string)) { db.backend = recorder{db.backend, see} }
+
+type recorder struct {
+	backend
+	see func(string)
+}
+
+func (r recorder) look(ctx context.Context, lookups ...lookup) error {
+	seeAll(r.see, nil, lookups)
+	return r.backend.look(ctx, lookups...)
+}
+
+func (r recorder) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, bool, error) {
+	s, c, answered, err := r.backend.begin(ctx, workspace, ahead)
+	if answered {
+		seeAll(r.see, nil, ahead)
+	}
+	return recordedSession{s, r.see}, c, answered, err
+}
+
+type recordedSession struct {
+	session
+	see func(string)
+}
+
+func (s recordedSession) run(ctx context.Context, before []statement, lookups []lookup) error {
+	seeAll(s.see, before, lookups)
+	return s.session.run(ctx, before, lookups)
+}
+
+func (s recordedSession) commit(ctx context.Context, last []statement) error {
+	seeAll(s.see, last, nil)
+	return s.session.commit(ctx, last)
+}
+
+func seeAll(see func(string), statements []statement, lookups []lookup) {
+	for _, st := range statements {
+		see(st.sql)
+	}
+	for _, l := range lookups {
+		see(l.sql)
+	}
+}
+
+// ExecWriter runs a statement on the connection that writes into SQLite.
+func ExecWriter(ctx context.Context, db *DB, text string) error {
+	b := db.backend.(*sqliteBackend)
+	b.gate <- struct{}{}
+	defer func() { <-b.gate }()
+	_, err := b.conn.ExecContext(ctx, text)
+	return err
+}
+
+// PragmaOfReader returns a setting of the connections that read SQLite.
+func PragmaOfReader(ctx context.Context, db *DB, name string) (string, error) {
+	var value string
+	err := db.backend.(*sqliteBackend).readers.QueryRowContext(ctx, "PRAGMA "+name).Scan(&value)
+	return value, err
+}
+
+// Recheck reads the settings of SQLite back once more.
+func Recheck(ctx context.Context, db *DB) error { return db.backend.(*sqliteBackend).check(ctx) }
+
+// OpenRows starts a query on SQLite and leaves it open until the function that
+// it returns is called.
+func OpenRows(ctx context.Context, db *DB, text string) (func() error, error) {
+	r, err := db.backend.(*sqliteBackend).readers.QueryContext(ctx, text) //nolint:rowserrcheck,sqlclosecheck // the test closes them
+	if err != nil {
+		return nil, err
+	}
+	r.Next()
+	return r.Close, nil
+}
+
+// Backends returns the process ids of the PostgreSQL connections that are idle.
+func Backends(ctx context.Context, db *DB) []uint32 {
+	var ids []uint32
+	for _, conn := range db.backend.(*postgresBackend).pool.AcquireAllIdle(ctx) {
+		ids = append(ids, conn.Conn().PgConn().PID())
+		conn.Release()
+	}
+	return ids
+}
+
+// Down undoes all migrations.
+func Down(ctx context.Context, db *DB) error {
+	down := func(dialect goose.Dialect, pool *sql.DB) error {
+		files, err := fs.Sub(migrations, "migrations")
+		if err != nil {
+			return err
+		}
+		provider, err := goose.NewProvider(dialect, pool, files)
+		if err != nil {
+			return err
+		}
+		_, err = provider.DownTo(ctx, 0)
+		return err
+	}
+	b, isPostgres := db.backend.(*postgresBackend)
+	if !isPostgres {
+		pool, err := sql.Open("sqlite", db.opts.URL)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = pool.Close() }()
+		return down(goose.DialectSQLite3, pool)
+	}
+	pool := stdlib.OpenDBFromPool(b.pool)
+	defer func() { _ = pool.Close() }()
+	return down(goose.DialectPostgres, pool)
+}
+
+// Statements collects what several databases run.
+type Statements struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// See notes a statement.
+func (s *Statements) See(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = map[string]bool{}
+	}
+	s.seen[text] = true
+}
+
+// All returns the statements.
+func (s *Statements) All() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []string
+	for text := range s.seen {
+		all = append(all, text)
+	}
+	return all
+}

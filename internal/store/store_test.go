@@ -1,0 +1,169 @@
+package store_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// TestStore runs the suite on both databases; every statement of the package
+// must have run on both.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	fragments := sqlFragments(t)
+	storetest.Each(t, func(t *testing.T, first store.Options) {
+		var ran store.Statements
+		t.Run("suite", func(t *testing.T) {
+			storetest.Run(t, storetest.Config{
+				Options: func(tb testing.TB) store.Options {
+					if store.IsPostgres(first.URL) {
+						return storetest.Postgres(tb)
+					}
+					return storetest.SQLite(tb)
+				},
+				Open: func(tb testing.TB, opts store.Options) *store.DB {
+					db := storetest.Open(tb, opts)
+					store.Record(db, ran.See)
+					return db
+				},
+				Queued: store.Queued,
+			})
+		})
+		all := ran.All()
+		for _, fragment := range fragments {
+			if !slices.ContainsFunc(all, fragment.MatchString) {
+				t.Errorf("no test runs the statement with %s", fragment)
+			}
+		}
+	})
+}
+
+var (
+	isSQL   = regexp.MustCompile(`\b(SELECT|FROM|WHERE|INSERT|UPDATE|DELETE|ORDER BY|AND|ON CONFLICT)\b`)
+	isVerb  = regexp.MustCompile(`%(\[\d\])?[sd]`)
+	skipped = regexp.MustCompile(`^(BEGIN|PRAGMA|LISTEN|CREATE|SELECT (current_setting|sqlite_version|pg_|$)|SELECT event_seq, event_hash, $)| FROM workspaces WHERE id = \$1 FOR UPDATE`)
+)
+
+// sqlFragments returns the texts of the package that are parts of statements.
+func sqlFragments(t *testing.T) []*regexp.Regexp {
+	t.Helper()
+	files := token.NewFileSet()
+	packages, err := parser.ParseDir(files, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []*regexp.Regexp
+	for name, file := range packages["store"].Files {
+		if name == "dialect.go" {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if err == nil && isSQL.MatchString(text) && !skipped.MatchString(text) {
+				parts := isVerb.Split(text, -1)
+				for i := range parts {
+					parts[i] = regexp.QuoteMeta(parts[i])
+				}
+				found = append(found, regexp.MustCompile("(?s)"+strings.Join(parts, ".*")))
+			}
+			return true
+		})
+	}
+	if len(found) < 60 {
+		t.Fatalf("only %d parts of statements were found", len(found))
+	}
+	return found
+}
+
+func TestMigrations(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		if store.IsPostgres(opts.URL) {
+			opts = storetest.EmptyPostgres(t)
+		} else {
+			opts = storetest.EmptySQLite(t)
+		}
+		db := storetest.Open(t, opts)
+		add := func() error {
+			return db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+				tx.EnsureProject("web")
+				tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System})
+				return nil
+			})
+		}
+		must(t, add())
+		must(t, db.Migrate(t.Context()))
+		if projects, err := db.In(t.Context(), store.DefaultWorkspace).Projects(); err != nil || len(projects) != 2 {
+			t.Fatalf("after migrating again: %v, %v", projects, err)
+		}
+		must(t, store.Down(t.Context(), db))
+		if db.Ping(t.Context()) == nil {
+			t.Fatal("the tables are still there")
+		}
+		if err := add(); err == nil {
+			t.Fatal("a write without tables was acknowledged")
+		}
+		must(t, db.Migrate(t.Context()))
+		must(t, add())
+		if head, err := db.In(t.Context(), store.DefaultWorkspace).Head(); err != nil || head.Seq != 1 {
+			t.Fatalf("head is %+v, %v", head, err)
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func code(t *testing.T, err error, want fermata.Code) {
+	t.Helper()
+	if got := fermata.CodeOf(err); got != want {
+		t.Fatalf("error is %v (%s), want %s", err, got, want)
+	}
+}
+
+// note writes one event.
+func note(t *testing.T, db *store.DB) error {
+	t.Helper()
+	return db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System})
+		return nil
+	})
+}
+
+// chain verifies the events and returns how many there are.
+func chain(t *testing.T, db *store.DB) int {
+	t.Helper()
+	r := db.In(t.Context(), store.DefaultWorkspace)
+	all, err := r.Events(store.EventFilter{Limit: 100_000})
+	must(t, err)
+	var c fermata.Chain
+	for _, e := range all {
+		must(t, c.Next(e))
+	}
+	head, err := r.Head()
+	must(t, err)
+	if head != c {
+		t.Fatalf("the head is %+v, the chain ends at %+v", head, c)
+	}
+	return len(all)
+}

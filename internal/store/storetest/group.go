@@ -1,0 +1,310 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var groups = map[string]func(*suite){
+	"a failure before a read":                    groupFailsEarly,
+	"a failure after a read":                     groupFailsLate,
+	"a panic":                                    groupPanics,
+	"a broken constraint":                        groupConstraint,
+	"whoever has a result does not run again":    groupRunsNoMore,
+	"a query that fails keeps nobody's commit":   groupQueryFails,
+	"a query error that nobody looks at":         groupErrorIgnored,
+	"each sees what the others before it wrote":  groupSees,
+	"many at once":                               groupMany,
+	"a context that ended before":                groupCancelled,
+	"a context that ends meanwhile":              groupCancelledLater,
+	"after Close":                                groupClosed,
+	"Close waits for the writes under way":       groupClosing,
+	"a write without effect costs no event":      groupEmpty,
+	"reads within a failed write leave no trace": groupReads,
+}
+
+var errRefused = errors.New("refused by the caller")
+
+func good(name string) func(tx *store.Tx) error {
+	return func(tx *store.Tx) error { marked(tx, name); return nil }
+}
+
+// failed says which of the writes failed.
+func failed(errs []error) []int {
+	bad := []int{}
+	for i, err := range errs {
+		if err != nil {
+			bad = append(bad, i)
+		}
+	}
+	return bad
+}
+
+func groupFailsEarly(s *suite) {
+	errs := s.together(good("a"), func(tx *store.Tx) error {
+		marked(tx, "bad")
+		tx.InsertTask(newTask("bad"))
+		return errRefused
+	}, good("c"))
+	s.equal([]int{1}, failed(errs))
+	if !errors.Is(errs[1], errRefused) {
+		s.Errorf("the error is %v", errs[1])
+	}
+	s.equal([]string{"a", "c"}, s.marks())
+	s.noTasks()
+}
+
+func (s *suite) noTasks() {
+	s.Helper()
+	all, err := s.read().Tasks(store.TaskFilter{Limit: 10})
+	s.ok(err)
+	s.equal(0, len(all))
+}
+
+func groupFailsLate(s *suite) {
+	bad := func(tx *store.Tx) error {
+		t := newTask("bad")
+		tx.InsertTask(t)
+		marked(tx, "bad")
+		if _, err := tx.Task(t.ID); err != nil {
+			return err
+		}
+		return errRefused
+	}
+	errs := s.together(good("a"), bad, good("c"), bad, good("e"))
+	s.equal([]int{1, 3}, failed(errs))
+	if !errors.Is(errs[1], errRefused) || !errors.Is(errs[3], errRefused) {
+		s.Errorf("the errors are %v", errs)
+	}
+	s.equal([]string{"a", "c", "e"}, s.marks())
+	s.noTasks()
+}
+
+func groupPanics(s *suite) {
+	errs := s.together(good("a"), func(tx *store.Tx) error {
+		t := newTask("bad")
+		tx.InsertTask(t)
+		if _, err := tx.Task(t.ID); err != nil {
+			return err
+		}
+		panic("a bug")
+	}, func(*store.Tx) error { panic("another") }, good("c"))
+	s.equal([]int{1, 2}, failed(errs))
+	s.code(errs[1], fermata.CodeInternal)
+	s.equal([]string{"a", "c"}, s.marks())
+	s.noTasks()
+}
+
+func groupConstraint(s *suite) {
+	t := newTask("twice")
+	insert := func(name string) func(*store.Tx) error {
+		return func(tx *store.Tx) error { copied := *t; tx.InsertTask(&copied); marked(tx, name); return nil }
+	}
+	errs := s.together(good("a"), insert("b"), insert("bad"), good("d"))
+	s.equal([]int{2}, failed(errs))
+	s.equal([]string{"a", "b", "d"}, s.marks())
+}
+
+func groupRunsNoMore(s *suite) {
+	var runs atomic.Int32
+	t := newTask("twice")
+	insert := func(tx *store.Tx) error { copied := *t; tx.InsertTask(&copied); return nil }
+	errs := s.together(func(tx *store.Tx) error {
+		if runs.Add(1) > 1 {
+			marked(tx, "again")
+			return nil
+		}
+		return errRefused
+	}, insert, insert, good("d"))
+	s.equal([]int{0, 2}, failed(errs))
+	s.equal(int32(1), runs.Load())
+	s.equal([]string{"d"}, s.marks())
+}
+
+// unreadable is a text with which PostgreSQL refuses a query only when it runs.
+const unreadable = "\x00"
+
+func groupQueryFails(s *suite) {
+	r := s.run(func(*fermata.Run) {})
+	errs := s.together(func(tx *store.Tx) error { tx.AppendLog(r.ID, 0, "abc"); return nil }, func(tx *store.Tx) error {
+		_, err := tx.QuestionByKey(unreadable)
+		return err
+	})
+	s.equal([]int{1}, failed(errs))
+	size, err := s.read().LogSize(r.ID)
+	s.ok(err)
+	s.equal(int64(3), size)
+}
+
+func groupErrorIgnored(s *suite) {
+	errs := s.together(good("a"), func(tx *store.Tx) error {
+		marked(tx, "b")
+		_, _ = tx.QuestionByKey(unreadable)
+		return nil
+	}, good("c"))
+	if s.db.Dialect() == "sqlite" {
+		s.equal([]string{"a", "b", "c"}, s.marks())
+		return
+	}
+	s.equal([]int{1}, failed(errs))
+	s.code(errs[1], fermata.CodeInvalidRequest)
+	s.equal([]string{"a", "c"}, s.marks())
+}
+
+func groupSees(s *suite) {
+	t := newTask("seen")
+	errs := s.together(func(tx *store.Tx) error { tx.InsertTask(t); return nil }, func(tx *store.Tx) error {
+		found, err := tx.Task(t.ID)
+		if err == nil {
+			found.Summary = "changed"
+			tx.SaveTask(found)
+		}
+		return err
+	}, func(tx *store.Tx) error {
+		found, err := tx.Task(t.ID)
+		if err == nil && found.Summary != "changed" {
+			err = fmt.Errorf("summary is %q", found.Summary)
+		}
+		return err
+	})
+	s.equal([]int{}, failed(errs))
+}
+
+// groupMany lets many writers of every kind meet: only the guilty fail, and
+// everybody else's effect is there once.
+func groupMany(s *suite) {
+	const writers = 200
+	counter := s.task(func(*fermata.Task) {})
+	taken := newTask("taken")
+	s.write(func(tx *store.Tx) { tx.InsertTask(taken) })
+	count := func(tx *store.Tx, i int) error {
+		t, err := tx.Task(counter.ID)
+		if err == nil {
+			t.Attempts++
+			tx.SaveTask(t)
+			marked(tx, fmt.Sprint(i))
+		}
+		return err
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, writers)
+	for i := range writers {
+		wg.Go(func() {
+			errs[i] = s.try(func(tx *store.Tx) error {
+				switch i % 8 {
+				case 1:
+					marked(tx, "bad")
+					return errRefused
+				case 3:
+					if err := count(tx, i); err != nil {
+						return err
+					}
+					if _, err := tx.Task(counter.ID); err != nil {
+						return err
+					}
+					return errRefused
+				case 5:
+					if err := count(tx, i); err != nil {
+						return err
+					}
+					panic("a bug")
+				case 7:
+					copied := *taken
+					tx.InsertTask(&copied)
+				}
+				return count(tx, i)
+			})
+		})
+	}
+	wg.Wait()
+	var want []string
+	for i, err := range errs {
+		if (err != nil) != (i%2 == 1) {
+			s.Errorf("writer %d: %v", i, err)
+		}
+		if i%2 == 0 {
+			want = append(want, fmt.Sprint(i))
+		}
+	}
+	s.ids(want, s.marks())
+	t, err := s.read().Task(counter.ID)
+	s.ok(err)
+	s.equal(writers/2, t.Attempts)
+}
+
+func groupCancelled(s *suite) {
+	ctx, cancel := context.WithCancel(s.Context())
+	cancel()
+	err := s.db.Write(ctx, store.DefaultWorkspace, func(*store.Tx) error { s.Error("it ran"); return nil })
+	if !errors.Is(err, context.Canceled) {
+		s.Errorf("the error is %v", err)
+	}
+}
+
+// groupCancelledLater: once a write is under way only its result counts.
+func groupCancelledLater(s *suite) {
+	ctx, cancel := context.WithCancel(s.Context())
+	s.ok(s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error { cancel(); marked(tx, "a"); return nil }))
+	s.equal([]string{"a"}, s.marks())
+}
+
+func groupClosed(s *suite) {
+	db := s.config.Open(s.T, s.config.Options(s.T))
+	s.ok(db.Close())
+	err := db.Write(s.Context(), store.DefaultWorkspace, func(*store.Tx) error { s.Error("it ran"); return nil })
+	s.code(err, fermata.CodeUnavailable)
+	s.ok(db.Close())
+	if db.Ping(s.Context()) == nil {
+		s.Error("a closed database answers")
+	}
+}
+
+func groupClosing(s *suite) {
+	opts := s.config.Options(s.T)
+	db := s.config.Open(s.T, opts)
+	inside, release := make(chan struct{}), make(chan struct{})
+	written, closed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		written <- db.Write(s.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+			close(inside)
+			<-release
+			marked(tx, "a")
+			return nil
+		})
+	}()
+	<-inside
+	go func() { closed <- db.Close() }()
+	close(release)
+	s.ok(<-written)
+	s.ok(<-closed)
+	s.equal(1, len(verify(s, s.config.Open(s.T, opts))))
+}
+
+func groupEmpty(s *suite) {
+	s.equal([]int{}, failed(s.together(func(*store.Tx) error { return nil }, good("b"), func(*store.Tx) error { return nil })))
+	s.equal([]string{"b"}, s.marks())
+}
+
+func groupReads(s *suite) {
+	var order []string
+	read := func(name string, result error) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			order = append(order, name)
+			if _, err := tx.Projects(); err != nil {
+				return err
+			}
+			return result
+		}
+	}
+	errs := s.together(good("a"), read("x", errRefused), read("y", nil), good("b"))
+	s.equal([]int{1}, failed(errs))
+	s.equal([]string{"x", "y"}, slices.Compact(order))
+	s.equal([]string{"a", "b"}, s.marks())
+}

@@ -1,0 +1,51 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var replays = map[string]func(*suite){
+	"round trip": replayRoundTrip,
+	"once":       replayOnce,
+	"forgotten":  replayForgotten,
+}
+
+func replayRoundTrip(s *suite) {
+	want := store.Replay{Fingerprint: "f", Result: "{ \"a\" : \"" + hard + "\" }"}
+	s.write(func(tx *store.Tx) { tx.Remember("human:1", hard, want) })
+	got, found, err := s.read().Replay("human:1", hard)
+	s.ok(err)
+	s.equal(true, found)
+	s.equal(want, got)
+	for _, key := range [][2]string{{"human:2", hard}, {"human:1", "other"}} {
+		_, found, err := s.read().Replay(key[0], key[1])
+		s.ok(err)
+		s.equal(false, found)
+	}
+}
+
+func replayOnce(s *suite) {
+	remember := func() error {
+		return s.try(func(tx *store.Tx) error { tx.Remember("a", "k", store.Replay{}); return nil })
+	}
+	s.ok(remember())
+	if remember() == nil {
+		s.Error("one key was remembered twice")
+	}
+}
+
+func replayForgotten(s *suite) {
+	var now time.Time
+	s.write(func(tx *store.Tx) { tx.Remember("a", "k", store.Replay{}); now = tx.Now() })
+	for _, c := range []struct {
+		before time.Time
+		found  bool
+	}{{now, true}, {now.Add(time.Millisecond), false}} {
+		s.write(func(tx *store.Tx) { tx.Forget(c.before) })
+		_, found, err := s.read().Replay("a", "k")
+		s.ok(err)
+		s.equal(c.found, found)
+	}
+}

@@ -1,0 +1,112 @@
+package storetest
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// leakWithin is how long goroutines may take to end after the last test.
+const leakWithin = 5 * time.Second
+
+// Main runs the tests of a package, drops the schemas that they shared, and
+// fails when goroutines outlive them.
+func Main(m *testing.M) {
+	used.on = true
+	code := m.Run()
+	if err := used.drop(); err != nil {
+		fmt.Fprintf(os.Stderr, "drop the schemas of the tests: %v\n", err)
+		code = 1
+	}
+	if left := leaked(); code == 0 && left != "" {
+		fmt.Fprintf(os.Stderr, "goroutines outlived the tests:\n\n%s\n", left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leaked returns the stacks of the goroutines that do not end.
+func leaked() string {
+	end := time.NewTimer(leakWithin)
+	defer end.Stop()
+	for {
+		left := others()
+		if left == "" {
+			return ""
+		}
+		select {
+		case <-end.C:
+			return left
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// others returns the stacks of all goroutines but this one and the runtime's.
+func others() string {
+	buf := make([]byte, 4<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	var left []string
+	for i, stack := range strings.Split(string(buf), "\n\n") {
+		if i > 0 && !strings.Contains(stack, "os/signal.") {
+			left = append(left, stack)
+		}
+	}
+	return strings.Join(left, "\n\n")
+}
+
+// used are the schemas that the next test may take.
+var used pool
+
+type pool struct {
+	mu   sync.Mutex
+	on   bool
+	url  string
+	free []string
+}
+
+func (p *pool) take() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) == 0 {
+		return ""
+	}
+	schema := p.free[len(p.free)-1]
+	p.free = p.free[:len(p.free)-1]
+	return schema
+}
+
+// give empties a schema and keeps it. It reports false when that cannot be.
+func (p *pool) give(url, schema string) bool {
+	if !p.on || onPostgres(url, fmt.Sprintf(emptied, schema)) != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.url, p.free = url, append(p.free, schema)
+	return true
+}
+
+func (p *pool) drop() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, schema := range p.free {
+		if err := onPostgres(p.url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptied brings a schema back to what the migrations leave. A table that is
+// new must be in here: the suite looks for rows that stay.
+const emptied = `SET search_path TO %s;
+	DELETE FROM idempotency; DELETE FROM events; DELETE FROM messages; DELETE FROM questions; DELETE FROM run_log;
+	DELETE FROM runs; DELETE FROM task_dependencies; DELETE FROM tasks; DELETE FROM tokens; DELETE FROM members;
+	DELETE FROM projects WHERE name <> 'default' OR workspace_id <> 'default';
+	DELETE FROM workspaces WHERE id <> 'default';
+	UPDATE workspaces SET event_seq = 0, event_hash = '', policy = ''`

@@ -1,0 +1,50 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var messages = map[string]func(*suite){
+	"round trip": messageRoundTrip,
+	"pages":      messagePages,
+}
+
+func messageRoundTrip(s *suite) {
+	m := &fermata.Message{
+		ID: id(fermata.PrefixMessage), TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification, Author: robot, Body: hard,
+		HandedTo: "run_1", CreatedAt: noon,
+	}
+	s.write(func(tx *store.Tx) { tx.InsertMessage(m) })
+	s.equal(store.DefaultWorkspace, m.WorkspaceID)
+	got, err := s.read().Messages("task_1", "", 10)
+	s.ok(err)
+	s.equal([]*fermata.Message{m}, got)
+}
+
+func messagePages(s *suite) {
+	var want, got []string
+	for i := range 5 {
+		m := &fermata.Message{
+			ID:     fermata.NewID(fermata.PrefixMessage, noon.Add(time.Duration(i)*time.Millisecond)),
+			TaskID: "task_1", Kind: fermata.MessagePlain, Author: alice, Body: "b", CreatedAt: noon,
+		}
+		s.write(func(tx *store.Tx) { tx.InsertMessage(m) })
+		want = append(want, m.ID)
+	}
+	after := ""
+	for {
+		page, err := s.read().Messages("task_1", after, 2)
+		s.ok(err)
+		if len(page) == 0 {
+			break
+		}
+		for _, m := range page {
+			got = append(got, m.ID)
+		}
+		after = got[len(got)-1]
+	}
+	s.equal(want, got)
+}

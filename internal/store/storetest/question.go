@@ -1,0 +1,302 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var questions = map[string]func(*suite){
+	"round trip":                          questionRoundTrip,
+	"least fields":                        questionLeastFields,
+	"closes once":                         questionClosesOnce,
+	"late answer needs a timeout":         questionLate,
+	"one pending suspending per task":     questionOnePending,
+	"one per idempotency key":             questionKey,
+	"filters":                             questionFilters,
+	"the inbox pages by urgency":          questionInbox,
+	"deadlines":                           questionDeadlines,
+	"handed over, and taken back":         questionHanded,
+	"a deadline never reads as none":      questionDeadline,
+	"a status outside the list is denied": questionStatus,
+}
+
+func newQuestion(taskID string) *fermata.Question {
+	return &fermata.Question{
+		ID: id(fermata.PrefixQuestion), WorkspaceID: store.DefaultWorkspace, TaskID: taskID, Project: "default",
+		Type: fermata.Blocking, Status: fermata.Pending, Title: "Which colour?", Timeout: fermata.Never, Risk: fermata.RiskLow,
+		Items:    []fermata.Item{{Key: "answer", Prompt: "Which colour?", ResponseType: fermata.ResponseText}},
+		Priority: 2, AskCount: 1, AskedBy: robot, CreatedAt: noon, OnTimeout: fermata.FailTask,
+	}
+}
+
+func (s *suite) question(change func(q *fermata.Question)) *fermata.Question {
+	s.Helper()
+	q := newQuestion(id(fermata.PrefixTask))
+	change(q)
+	s.write(func(tx *store.Tx) { tx.InsertQuestion(q) })
+	return q
+}
+
+// action has spaces, an order of keys and characters that JSON may write in
+// another way.
+const action = "{ \"z\": 1.0,\n  \"a\" : \"<&>\u00e9\\u00e9\" }"
+
+func questionRoundTrip(s *suite) {
+	q := s.question(func(q *fermata.Question) {
+		q.RunID, q.Project, q.Type, q.Title, q.Body, q.Priority = "run_1", "web", fermata.Approval, hard, hard, 0
+		q.Items = []fermata.Item{{
+			Key: "answer", Prompt: hard, Header: hard, ResponseType: fermata.ResponseChoice, Required: ptr(false), Other: true,
+			Options: []fermata.Option{{Value: hard, Label: "l", Description: "d", Recommended: true, Danger: true}, {Value: "b"}},
+			Default: hard, MinLength: ptr(0), MaxLength: ptr(9), Min: ptr(0.0), Max: ptr(1.5), Pattern: `^\d+$`,
+		}, {Key: "q2", Prompt: "p", ResponseType: fermata.ResponseMultiChoice, Default: []any{"a", "b"}}}
+		q.Context = &fermata.QuestionContext{Step: hard, Error: hard, Preview: &fermata.Preview{Kind: "diff", Text: hard}}
+		q.Action, q.ActionHash = json.RawMessage(action), fermata.HashAction([]byte(action))
+		q.Assignees, q.Approvals = []string{"alice", "group:R&D", hard}, &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}
+		q.Timeout, q.Deadline, q.OnTimeout = "30m", ptr(noon.Add(30*time.Minute)), fermata.Escalate
+		q.Escalation = []fermata.EscalationLevel{{Assignees: []string{"role:admin"}, Timeout: "5m", OnTimeout: fermata.SkipTask}}
+		q.Confidence, q.Risk, q.IdempotencyKey, q.DedupeKey, q.Fingerprint = ptr(0), fermata.RiskCritical, hard, hard, "f"
+		q.State, q.Metadata = json.RawMessage("[ 1 , \"<\"]"), map[string]string{"a": hard, "": ""}
+	})
+	got, err := s.read().Question(q.ID)
+	s.ok(err)
+	s.equal(q, got)
+
+	q.EscalationLevel, q.AskCount, q.Deadline, q.Assignees = 1, 4, nil, append(q.Assignees, "bob")
+	q.Votes = []fermata.Vote{{By: alice, Value: fermata.Approve, Comment: hard, At: noon.Add(time.Millisecond)}}
+	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
+	got, err = s.read().Question(q.ID)
+	s.ok(err)
+	s.equal(q, got)
+
+	q.Status, q.HandedTo = fermata.TimedOut, "run_2"
+	edited := fermata.CanonicalAction([]byte(action))
+	q.Resolution = &fermata.Resolution{
+		Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &alice, At: noon, Answer: []any{"a", 1.5, true},
+		Answers: map[string]any{"answer": []any{"a", 1.5, true}}, Comment: hard, Channel: "slack", Assurance: fermata.AssurancePasskey,
+		Outcome: fermata.TakeDefault, Action: edited, ActionHash: fermata.HashAction(edited),
+	}
+	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
+	q.Resolution.Late = []fermata.Late{{By: alice, At: noon, Answers: map[string]any{"answer": hard}, Comment: hard, Restarted: true}}
+	q.HandedTo = ""
+	s.write(func(tx *store.Tx) { tx.SaveLate(q) })
+	got, err = s.read().Question(q.ID)
+	s.ok(err)
+	s.equal(q, got)
+	if fermata.HashAction(got.Resolution.Action) != got.Resolution.ActionHash {
+		s.Error("the edited action no longer fits its hash")
+	}
+	byKey, err := s.read().QuestionByKey(hard)
+	s.ok(err)
+	s.equal(q, byKey)
+	byID, err := s.read().QuestionsByID([]string{q.ID, "q_none"})
+	s.ok(err)
+	s.equal([]*fermata.Question{q}, byID)
+	_, err = s.read().Question("q_none")
+	s.code(err, fermata.CodeNotFound)
+}
+
+func questionLeastFields(s *suite) {
+	q := s.question(func(q *fermata.Question) { q.Assignees, q.Metadata = []string{}, map[string]string{} })
+	q.Assignees, q.Metadata = nil, nil
+	got, err := s.read().Question(q.ID)
+	s.ok(err)
+	s.equal(q, got)
+	none, err := s.read().QuestionsByID(nil)
+	s.ok(err)
+	s.equal(0, len(none))
+	_, err = s.read().QuestionByKey("")
+	s.code(err, fermata.CodeNotFound)
+}
+
+func cancelled(q *fermata.Question) {
+	q.Status, q.Resolution = fermata.Cancelled, &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, At: noon}
+}
+
+func timedOut(q *fermata.Question) {
+	q.Status, q.Resolution = fermata.TimedOut, &fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, At: noon}
+}
+
+func questionClosesOnce(s *suite) {
+	q := s.question(func(*fermata.Question) {})
+	stale, err := s.read().Question(q.ID)
+	s.ok(err)
+	cancelled(q)
+	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
+	timedOut(stale)
+	for name, version := range map[string]int64{"stale": stale.Version, "known": q.Version} {
+		stale.Version = version
+		if err := s.try(func(tx *store.Tx) error { tx.UpdatePending(stale); return nil }); err == nil {
+			s.Errorf("a closed question was closed again (%s version)", name)
+		}
+	}
+	got, err := s.read().Question(q.ID)
+	s.ok(err)
+	s.equal(q, got)
+}
+
+func questionLate(s *suite) {
+	q := s.question(func(*fermata.Question) {})
+	save := func() error { return s.try(func(tx *store.Tx) error { tx.SaveLate(q); return nil }) }
+	version := q.Version
+	if save() == nil {
+		s.Error("a pending question took a late answer")
+	}
+	q.Version = version
+	cancelled(q)
+	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
+	if save() == nil {
+		s.Error("a cancelled question took a late answer")
+	}
+}
+
+func questionOnePending(s *suite) {
+	q := s.question(func(*fermata.Question) {})
+	second := newQuestion(q.TaskID)
+	if err := s.try(func(tx *store.Tx) error { tx.InsertQuestion(second); return nil }); err == nil {
+		s.Error("a task has two pending questions that suspend it")
+	}
+	second.Type = fermata.NonBlocking
+	s.write(func(tx *store.Tx) { tx.InsertQuestion(second) })
+	third := newQuestion(q.TaskID)
+	s.write(func(tx *store.Tx) { cancelled(q); tx.UpdatePending(q); tx.InsertQuestion(third) })
+	pending, err := s.read().PendingOf(q.TaskID)
+	s.ok(err)
+	s.ids([]string{second.ID, third.ID}, questionIDs(pending))
+}
+
+func questionIDs(questions []*fermata.Question) []string {
+	var ids []string
+	for _, q := range questions {
+		ids = append(ids, q.ID)
+	}
+	return ids
+}
+
+func questionKey(s *suite) {
+	s.question(func(q *fermata.Question) { q.IdempotencyKey = "k" })
+	second := newQuestion("task_2")
+	second.IdempotencyKey = "k"
+	if err := s.try(func(tx *store.Tx) error { tx.InsertQuestion(second); return nil }); err == nil {
+		s.Error("two questions have one idempotency key")
+	}
+}
+
+func questionFilters(s *suite) {
+	a := s.question(func(q *fermata.Question) {
+		q.Title, q.Assignees, q.Project = "Paint 50%?", []string{"alice", "group:R&D"}, "web"
+	})
+	b := s.question(func(q *fermata.Question) { q.Type, q.Assignees = fermata.Approval, []string{"alice2", `a"b`} })
+	c := s.question(cancelled)
+	for name, c := range map[string]struct {
+		filter store.QuestionFilter
+		want   []string
+	}{
+		"all":             {store.QuestionFilter{}, []string{a.ID, b.ID, c.ID}},
+		"pending":         {store.QuestionFilter{Status: "pending"}, []string{a.ID, b.ID}},
+		"cancelled":       {store.QuestionFilter{Status: "cancelled"}, []string{c.ID}},
+		"type":            {store.QuestionFilter{Type: "approval"}, []string{b.ID}},
+		"project":         {store.QuestionFilter{Project: "web"}, []string{a.ID}},
+		"task":            {store.QuestionFilter{TaskID: c.TaskID}, []string{c.ID}},
+		"assignee":        {store.QuestionFilter{Assignee: "alice"}, []string{a.ID}},
+		"group":           {store.QuestionFilter{Status: "pending", Assignee: "group:R&D"}, []string{a.ID}},
+		"quoted assignee": {store.QuestionFilter{Assignee: `a"b`}, []string{b.ID}},
+		"wildcard":        {store.QuestionFilter{Assignee: "%"}, nil},
+		"text":            {store.QuestionFilter{Text: "50%"}, []string{a.ID}},
+		"text any case":   {store.QuestionFilter{Text: "COLOUR"}, []string{b.ID, c.ID}},
+	} {
+		c.filter.Limit = 10
+		got, err := s.read().Questions(c.filter)
+		s.ok(err)
+		s.Log(name)
+		s.ids(c.want, questionIDs(got))
+	}
+}
+
+func questionInbox(s *suite) {
+	var want []string
+	for _, place := range []struct {
+		priority int
+		minutes  int
+	}{{0, 9}, {0, -1}, {1, 5}, {1, 7}, {1, -1}, {4, 1}} {
+		q := s.question(func(q *fermata.Question) {
+			q.Priority = place.priority
+			if place.minutes >= 0 {
+				q.Deadline = ptr(noon.Add(time.Duration(place.minutes) * time.Minute))
+			}
+		})
+		want = append(want, q.ID)
+	}
+	for _, status := range []string{"pending", ""} {
+		var got []string
+		f := store.QuestionFilter{Status: status, Limit: 2}
+		for {
+			page, err := s.read().Questions(f)
+			s.ok(err)
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, questionIDs(page)...)
+			f.After = store.PlaceOf(page[len(page)-1])
+		}
+		if status == "" {
+			s.ids(want, got)
+			continue
+		}
+		s.equal(want, got)
+	}
+}
+
+func questionDeadlines(s *suite) {
+	due := s.question(func(q *fermata.Question) { q.Deadline = ptr(noon) })
+	s.question(func(q *fermata.Question) { q.Deadline = ptr(noon.Add(time.Millisecond)) })
+	s.question(func(*fermata.Question) {})
+	s.question(func(q *fermata.Question) { q.Deadline = ptr(noon); cancelled(q) })
+	got, err := s.db.DueQuestions(s.Context(), noon, 10)
+	s.ok(err)
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, got)
+	got, err = s.db.DueQuestions(s.Context(), noon.Add(time.Hour), 1)
+	s.ok(err)
+	s.equal(1, len(got))
+}
+
+func questionHanded(s *suite) {
+	q := s.question(timedOut)
+	m := &fermata.Message{ID: id(fermata.PrefixMessage), TaskID: q.TaskID, Kind: fermata.MessagePlain, Author: alice, Body: "b", CreatedAt: noon}
+	pending := newQuestion(q.TaskID)
+	s.write(func(tx *store.Tx) { tx.InsertMessage(m); tx.InsertQuestion(pending) })
+	count := func(run string) string {
+		questions, err := s.read().ClosedUnhanded(q.TaskID, run)
+		s.ok(err)
+		messages, err := s.read().UnhandedMessages(q.TaskID, run)
+		s.ok(err)
+		return fmt.Sprint(len(questions), len(messages))
+	}
+	s.equal("1 1", count(""))
+	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_1"); tx.HandMessages(q.TaskID, "run_1") })
+	s.equal("0 0", count(""))
+	s.equal("1 1", count("run_1"))
+	s.equal("0 0", count("run_2"))
+	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_2"); tx.TakeBack(q.TaskID, "run_2") })
+	s.equal("1 1", count("run_1"))
+	s.write(func(tx *store.Tx) { tx.TakeBack(q.TaskID, "run_1") })
+	s.equal("1 1", count(""))
+}
+
+func questionDeadline(s *suite) {
+	q := s.question(func(q *fermata.Question) { q.Deadline = ptr(time.UnixMilli(1).UTC()) })
+	got, err := s.read().Question(q.ID)
+	s.ok(err)
+	s.equal(q, got)
+}
+
+func questionStatus(s *suite) {
+	q := newQuestion("task_1")
+	q.Status = "maybe"
+	if err := s.try(func(tx *store.Tx) error { tx.InsertQuestion(q); return nil }); err == nil {
+		s.Error("the database took a status that there is not")
+	}
+}

@@ -1,0 +1,109 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// replicas are several handles on one database.
+var replicas = map[string]func(*suite){
+	"write at the same time": replicasWrite,
+	"hear of commits":        replicasHear,
+	"migrate together":       replicasMigrate,
+}
+
+func (s *suite) onlyPostgres() {
+	if s.db.Dialect() != "postgres" {
+		s.Skip("one process uses a SQLite file")
+	}
+}
+
+func replicasWrite(s *suite) {
+	s.onlyPostgres()
+	const writers, writes = 6, 20
+	counter := s.task(func(*fermata.Task) {})
+	handles := []*store.DB{s.db, s.config.Open(s.T, s.opts), s.config.Open(s.T, s.opts)}
+	var wg sync.WaitGroup
+	for i, db := range handles {
+		for j := range writers {
+			wg.Go(func() {
+				for k := range writes {
+					err := db.Write(s.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+						t, err := tx.Task(counter.ID)
+						if err != nil {
+							return err
+						}
+						t.Attempts++
+						tx.SaveTask(t)
+						marked(tx, fmt.Sprint(i, j, k))
+						if k%5 == 4 {
+							return errRefused
+						}
+						return nil
+					})
+					if (k%5 == 4) != errors.Is(err, errRefused) {
+						s.Errorf("replica %d: %v", i, err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	committed := len(handles) * writers * writes * 4 / 5
+	s.equal(committed, len(s.verify()))
+	t, err := s.read().Task(counter.ID)
+	s.ok(err)
+	s.equal(committed, t.Attempts)
+}
+
+func replicasHear(s *suite) {
+	s.onlyPostgres()
+	other := s.config.Open(s.T, s.opts)
+	ctx, cancel := context.WithCancel(s.Context())
+	heard, ended := make(chan string), make(chan error, 1)
+	go func() {
+		ended <- s.db.Listen(ctx, func(workspace string) {
+			select {
+			case heard <- workspace:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	// Listening begins at some time: tell until it is heard.
+	for told := false; !told; {
+		s.ok(other.Notify(s.Context(), store.DefaultWorkspace))
+		select {
+		case workspace := <-heard:
+			s.equal(store.DefaultWorkspace, workspace)
+			told = true
+		default:
+		}
+	}
+	cancel()
+	<-ended
+}
+
+func replicasMigrate(s *suite) {
+	s.onlyPostgres()
+	opts := EmptyPostgres(s.T)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			db, err := store.Open(s.Context(), opts)
+			if err != nil {
+				s.Errorf("open: %v", err)
+				return
+			}
+			if err := errors.Join(db.Migrate(s.Context()), db.Migrate(s.Context()), db.Close()); err != nil {
+				s.Errorf("migrate: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	s.equal(0, len(verify(s, s.config.Open(s.T, opts))))
+}

@@ -1,0 +1,127 @@
+package storetest
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var runs = map[string]func(*suite){
+	"round trip":              runRoundTrip,
+	"a run that ended stays":  runEnded,
+	"of a task, in order":     runsOfTask,
+	"leases":                  runLeases,
+	"log":                     runLog,
+	"log at the wrong offset": runLogOffset,
+}
+
+func newRun(taskID string, token int64) *fermata.Run {
+	return &fermata.Run{
+		ID: id(fermata.PrefixRun), WorkspaceID: store.DefaultWorkspace, TaskID: taskID, Attempt: int(token), State: fermata.RunRunning,
+		Worker: "w1", Token: token, LeaseUntil: noon, ClaimedFrom: fermata.TaskOpen, StartedAt: noon,
+	}
+}
+
+func (s *suite) run(change func(r *fermata.Run)) *fermata.Run {
+	s.Helper()
+	r := newRun("task_1", 1)
+	change(r)
+	s.write(func(tx *store.Tx) { tx.InsertRun(r) })
+	return r
+}
+
+func runRoundTrip(s *suite) {
+	r := s.run(func(r *fermata.Run) {
+		r.Worker, r.Runner, r.Token, r.Attempt, r.ClaimedFrom = hard, "claude", 1<<40, 3, fermata.TaskInputReceived
+	})
+	got, err := s.read().Run(r.ID)
+	s.ok(err)
+	s.equal(r, got)
+	r.State, r.Result, r.Summary, r.Details = fermata.RunFinished, fermata.ResultNeedsInput, hard, json.RawMessage("{ \"a\":\t\"<\" }")
+	r.QuestionID, r.EndedAt, r.LeaseUntil = "q_1", ptr(noon.Add(time.Minute)), noon.Add(time.Second)
+	s.write(func(tx *store.Tx) { tx.SaveRun(r) })
+	got, err = s.read().Run(r.ID)
+	s.ok(err)
+	s.equal(r, got)
+	_, err = s.read().Run("run_none")
+	s.code(err, fermata.CodeNotFound)
+}
+
+func runEnded(s *suite) {
+	r := s.run(func(*fermata.Run) {})
+	wrong := *r
+	wrong.Token = 9
+	if err := s.try(func(tx *store.Tx) error { tx.SaveRun(&wrong); return nil }); err == nil {
+		s.Error("a run was saved under another fencing token")
+	}
+	r.State = fermata.RunLost
+	s.write(func(tx *store.Tx) { tx.SaveRun(r) })
+	r.State = fermata.RunFinished
+	if err := s.try(func(tx *store.Tx) error { tx.SaveRun(r); return nil }); err == nil {
+		s.Error("a lost run was finished")
+	}
+}
+
+func runsOfTask(s *suite) {
+	last, err := s.read().LastRun("task_1")
+	s.ok(err)
+	s.equal(int64(0), last)
+	second := s.run(func(r *fermata.Run) { r.Token = 10 })
+	first := s.run(func(r *fermata.Run) { r.Token = 9 })
+	s.run(func(r *fermata.Run) { r.TaskID = "task_2" })
+	got, err := s.read().Runs("task_1")
+	s.ok(err)
+	s.equal([]*fermata.Run{first, second}, got)
+	last, err = s.read().LastRun("task_1")
+	s.ok(err)
+	s.equal(int64(10), last)
+}
+
+func runLeases(s *suite) {
+	due := s.run(func(*fermata.Run) {})
+	s.run(func(r *fermata.Run) { r.LeaseUntil = noon.Add(time.Millisecond) })
+	ended := s.run(func(*fermata.Run) {})
+	s.write(func(tx *store.Tx) { ended.State = fermata.RunReleased; tx.SaveRun(ended) })
+	got, err := s.db.DueLeases(s.Context(), noon, 10)
+	s.ok(err)
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, got)
+}
+
+func runLog(s *suite) {
+	r := s.run(func(*fermata.Run) {})
+	var now time.Time
+	s.write(func(tx *store.Tx) {
+		tx.AppendLog(r.ID, 0, hard)
+		tx.AppendLog(r.ID, int64(len(hard)), "end")
+		now = tx.Now()
+	})
+	size, err := s.read().LogSize(r.ID)
+	s.ok(err)
+	s.equal(int64(len(hard)+3), size)
+	got, err := s.read().Log(r.ID, 0, 10)
+	s.ok(err)
+	s.equal([]fermata.LogChunk{{Offset: 0, Text: hard, At: now}, {Offset: int64(len(hard)), Text: "end", At: now}}, got)
+	got, err = s.read().Log(r.ID, 1, 10)
+	s.ok(err)
+	s.equal(1, len(got))
+	got, err = s.read().Log(r.ID, 0, 1)
+	s.ok(err)
+	s.equal(1, len(got))
+	_, err = s.read().LogSize("run_none")
+	s.code(err, fermata.CodeNotFound)
+}
+
+func runLogOffset(s *suite) {
+	r := s.run(func(*fermata.Run) {})
+	s.write(func(tx *store.Tx) { tx.AppendLog(r.ID, 0, "abc") })
+	for _, offset := range []int64{0, 2, 4} {
+		if err := s.try(func(tx *store.Tx) error { tx.AppendLog(r.ID, offset, "x"); return nil }); err == nil {
+			s.Errorf("output was written at %d behind 3 bytes", offset)
+		}
+	}
+	size, err := s.read().LogSize(r.ID)
+	s.ok(err)
+	s.equal(int64(3), size)
+}

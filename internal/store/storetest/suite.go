@@ -1,0 +1,174 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Config says how the suite opens a database.
+type Config struct {
+	// Options are those of a new, empty database.
+	Options func(tb testing.TB) store.Options
+	// Open opens and migrates it, and closes it after the test.
+	Open func(tb testing.TB, opts store.Options) *store.DB
+	// Queued counts the writes that wait for a workspace's next group.
+	Queued func(db *store.DB, workspace string) int
+}
+
+// suite is one test on a database of its own.
+type suite struct {
+	*testing.T
+	config Config
+	opts   store.Options
+	db     *store.DB
+}
+
+// nouns are the parts of the suite.
+var nouns = map[string]map[string]func(*suite){
+	"task": tasks, "question": questions, "run": runs, "message": messages, "event": events, "token": tokens,
+	"idempotency": replays, "workspace": workspaces, "group": groups, "replica": replicas,
+}
+
+// Run checks that a database keeps every promise of the store.
+func Run(t *testing.T, config Config) {
+	for noun, facts := range nouns {
+		for fact, test := range facts {
+			t.Run(noun+"/"+fact, func(t *testing.T) {
+				t.Parallel()
+				opts := config.Options(t)
+				test(&suite{T: t, config: config, opts: opts, db: config.Open(t, opts)})
+			})
+		}
+	}
+}
+
+// noon is an instant with the precision that both databases keep.
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 123_000_000, time.UTC)
+
+// hard is a text that is easily damaged on the way.
+const hard = "żółw 🎼 '\"\\ %_ \u2028 <b>&amp;</b>\r\n\t$1 ?"
+
+var (
+	alice = fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: "alice"}
+	robot = fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1", Name: hard}
+)
+
+func id(prefix string) string { return fermata.NewID(prefix, noon) }
+
+func ptr[T any](v T) *T { return &v }
+
+func (s *suite) read() store.Reader { return s.db.In(s.Context(), store.DefaultWorkspace) }
+
+// try runs fn in a write of its own.
+func (s *suite) try(fn func(tx *store.Tx) error) error {
+	return s.db.Write(s.Context(), store.DefaultWorkspace, fn)
+}
+
+func (s *suite) write(fn func(tx *store.Tx)) {
+	s.Helper()
+	s.ok(s.try(func(tx *store.Tx) error { fn(tx); return nil }))
+}
+
+func (s *suite) ok(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func (s *suite) code(err error, want fermata.Code) {
+	s.Helper()
+	if got := fermata.CodeOf(err); got != want {
+		s.Fatalf("error is %v (%s), want %s", err, got, want)
+	}
+}
+
+func (s *suite) equal(want, got any) {
+	s.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.Fatalf("(-want +got):\n%s", diff)
+	}
+}
+
+func (s *suite) ids(want []string, got []string) {
+	s.Helper()
+	want, got = slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
+	s.equal(want, got)
+}
+
+// verify checks that the events are numbered without a gap, that every hash
+// fits, and that the head is the last one's. It returns them.
+func (s *suite) verify() []*fermata.Event {
+	s.Helper()
+	return verify(s, s.db)
+}
+
+func verify(s *suite, db *store.DB) []*fermata.Event {
+	s.Helper()
+	r := db.In(s.Context(), store.DefaultWorkspace)
+	all, err := r.Events(store.EventFilter{Limit: 100_000})
+	s.ok(err)
+	var chain fermata.Chain
+	for _, e := range all {
+		s.ok(chain.Next(e))
+	}
+	head, err := r.Head()
+	s.ok(err)
+	s.equal(head, chain)
+	return all
+}
+
+// together runs the functions as one group, in this order: the lane is held
+// until all of them wait.
+func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
+	s.Helper()
+	held, release := make(chan struct{}), make(chan struct{})
+	holder := make(chan error, 1)
+	go func() {
+		holder <- s.db.Write(context.WithoutCancel(s.Context()), store.DefaultWorkspace, func(*store.Tx) error {
+			close(held)
+			<-release
+			return nil
+		})
+	}()
+	<-held
+	results := make([]chan error, len(fns))
+	for i, fn := range fns {
+		results[i] = make(chan error, 1)
+		go func() { results[i] <- s.try(fn) }()
+		for s.config.Queued(s.db, store.DefaultWorkspace) <= i {
+			runtime.Gosched()
+		}
+	}
+	close(release)
+	errs := []error{}
+	for _, result := range results {
+		errs = append(errs, <-result)
+	}
+	s.ok(<-holder)
+	return errs
+}
+
+// marked appends an event by which a write is known.
+func marked(tx *store.Tx, name string) {
+	tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: robot, Data: fmt.Appendf(nil, "{\"mark\":%q}", name)})
+}
+
+// marks lists the names of the writes that were committed.
+func (s *suite) marks() []string {
+	s.Helper()
+	names := []string{}
+	for _, e := range s.verify() {
+		names = append(names, string(e.Data[len(`{"mark":"`):len(e.Data)-len(`"}`)]))
+	}
+	return names
+}

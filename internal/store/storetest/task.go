@@ -1,0 +1,318 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var tasks = map[string]func(*suite){
+	"round trip":                           taskRoundTrip,
+	"empty fields":                         taskEmptyFields,
+	"a stale save fails":                   taskStaleSave,
+	"several saves are one":                taskSavedOnce,
+	"filters":                              taskFilters,
+	"search takes wildcards as characters": taskSearch,
+	"short endings":                        taskEndings,
+	"claim order and filters":              taskClaims,
+	"dependencies":                         taskDependencies,
+	"sessions":                             taskSessions,
+	"deferrals":                            taskDeferrals,
+	"projects":                             taskProjects,
+	"workspaces are apart":                 taskOtherWorkspace,
+}
+
+// newTask returns a task with the least that a row needs.
+func newTask(title string) *fermata.Task {
+	return &fermata.Task{
+		ID: id(fermata.PrefixTask), WorkspaceID: store.DefaultWorkspace, Project: fermata.DefaultProject, Title: title,
+		State: fermata.TaskOpen, Priority: 2, MaxAttempts: 3, CreatedBy: robot, CreatedAt: noon, UpdatedAt: noon,
+	}
+}
+
+func (s *suite) task(change func(t *fermata.Task)) *fermata.Task {
+	s.Helper()
+	t := newTask("paint the fence")
+	change(t)
+	s.write(func(tx *store.Tx) { tx.InsertTask(t) })
+	return t
+}
+
+func taskRoundTrip(s *suite) {
+	parent := s.task(func(*fermata.Task) {})
+	t := s.task(func(t *fermata.Task) {
+		t.ParentID, t.Title, t.Body, t.Project, t.Priority, t.Size = parent.ID, hard, hard, "web", 0, "large"
+		t.Agent, t.Runner, t.Labels = "review", fermata.RunnerExternal, []string{hard, "b", "a"}
+		t.Spec = json.RawMessage("{ \"command\" : [\"<&>\",\n\"é\\u00e9\"],\"n\":1.0 }")
+		t.BlockedBy, t.DeferUntil, t.MaxAttempts = []string{parent.ID}, ptr(noon.Add(time.Hour)), 7
+		t.Reason, t.State, t.Unread, t.EndsWithAnswer, t.SessionKey = hard, fermata.TaskDeferred, 3, true, hard
+		t.UpdatedAt = noon.Add(time.Millisecond)
+	})
+	got, err := s.read().Task(t.ID)
+	s.ok(err)
+	s.equal(t, got)
+
+	var now time.Time
+	s.ok(s.try(func(tx *store.Tx) error {
+		t, err := tx.Task(t.ID)
+		if err != nil {
+			return err
+		}
+		t.State, t.Reason, t.Attempts, t.RunID = fermata.TaskInProgress, "r", 2, "run_1"
+		t.Session = &fermata.Session{ID: hard, Runner: "claude", Dir: "/w", Mode: "plan", Worker: "w1", Branch: "b", Settings: map[string]string{"a": hard}}
+		t.Checkpoint, t.Summary = json.RawMessage("[ 1,  \"<\" ]"), hard
+		t.PendingQuestionID, t.Unread, t.DeferUntil = "q_1", 0, nil
+		t.Title, t.Body, t.Priority, t.Labels, t.BlockedBy = "new", "", 4, nil, nil
+		tx.SaveTaskText(t)
+		tx.SaveTask(t)
+		now = tx.Now()
+		return nil
+	}))
+	want := *t
+	want.State, want.Reason, want.Attempts, want.RunID = fermata.TaskInProgress, "r", 2, "run_1"
+	want.Session = &fermata.Session{ID: hard, Runner: "claude", Dir: "/w", Mode: "plan", Worker: "w1", Branch: "b", Settings: map[string]string{"a": hard}}
+	want.Checkpoint, want.Summary = json.RawMessage("[ 1,  \"<\" ]"), hard
+	want.PendingQuestionID, want.Unread, want.DeferUntil = "q_1", 0, nil
+	want.Title, want.Body, want.Priority, want.Labels, want.BlockedBy = "new", "", 4, nil, nil
+	want.UpdatedAt, want.Version = now, 2
+	got, err = s.read().Task(t.ID)
+	s.ok(err)
+	s.equal(&want, got)
+	all, err := s.read().TasksByID([]string{t.ID, "task_none"})
+	s.ok(err)
+	s.equal([]*fermata.Task{&want}, all)
+	children, err := s.read().Children(parent.ID)
+	s.ok(err)
+	s.equal([]*fermata.Task{&want}, children)
+	_, err = s.read().Task("task_none")
+	s.code(err, fermata.CodeNotFound)
+}
+
+func taskEmptyFields(s *suite) {
+	t := s.task(func(t *fermata.Task) { t.Labels, t.BlockedBy = []string{}, []string{} })
+	got, err := s.read().Task(t.ID)
+	s.ok(err)
+	t.Labels, t.BlockedBy = nil, nil
+	s.equal(t, got)
+	none, err := s.read().TasksByID(nil)
+	s.ok(err)
+	s.equal(0, len(none))
+	none, err = s.read().Children("")
+	s.ok(err)
+	s.equal(0, len(none))
+}
+
+func taskStaleSave(s *suite) {
+	t := s.task(func(*fermata.Task) {})
+	stale, err := s.read().Task(t.ID)
+	s.ok(err)
+	s.write(func(tx *store.Tx) { tx.SaveTask(t) })
+	if err := s.try(func(tx *store.Tx) error { stale.Summary = "stale"; tx.SaveTask(stale); return nil }); err == nil {
+		s.Fatal("a task that somebody else saved was overwritten")
+	}
+	got, err := s.read().Task(t.ID)
+	s.ok(err)
+	s.equal("", got.Summary)
+	s.equal(int64(2), got.Version)
+}
+
+func taskSavedOnce(s *suite) {
+	t := s.task(func(*fermata.Task) {})
+	s.ok(s.try(func(tx *store.Tx) error {
+		t, err := tx.Task(t.ID)
+		if err != nil {
+			return err
+		}
+		tx.SaveTask(t)
+		t.Summary = "last"
+		tx.SaveTask(t)
+		seen, err := tx.Task(t.ID)
+		if err != nil || seen.Summary != "last" {
+			return fmt.Errorf("the transaction reads %+v: %w", seen, err)
+		}
+		t.Summary = "later"
+		tx.SaveTask(t)
+		return nil
+	}))
+	got, err := s.read().Task(t.ID)
+	s.ok(err)
+	s.equal("later", got.Summary)
+	s.equal(int64(3), got.Version)
+}
+
+func taskFilters(s *suite) {
+	parent := s.task(func(t *fermata.Task) { t.Title = "parent" })
+	a := s.task(func(t *fermata.Task) { t.Title, t.Project, t.Labels = "Paint", "web", []string{"x", `"quoted"`} })
+	b := s.task(func(t *fermata.Task) { t.State, t.ParentID, t.Labels = fermata.TaskDone, parent.ID, []string{"xy"} })
+	for name, c := range map[string]struct {
+		filter store.TaskFilter
+		want   []string
+	}{
+		"all":           {store.TaskFilter{}, []string{parent.ID, a.ID, b.ID}},
+		"state":         {store.TaskFilter{States: []fermata.TaskState{fermata.TaskDone, fermata.TaskFailed}}, []string{b.ID}},
+		"project":       {store.TaskFilter{Project: "web"}, []string{a.ID}},
+		"parent":        {store.TaskFilter{ParentID: parent.ID}, []string{b.ID}},
+		"label":         {store.TaskFilter{Label: "x"}, []string{a.ID}},
+		"quoted label":  {store.TaskFilter{Label: `"quoted"`}, []string{a.ID}},
+		"text any case": {store.TaskFilter{Text: "pAIN"}, []string{a.ID, b.ID}},
+		"together":      {store.TaskFilter{Text: "paint", Project: "web", Label: "x", States: []fermata.TaskState{fermata.TaskOpen}}, []string{a.ID}},
+		"none":          {store.TaskFilter{Text: "paint", Project: "api"}, nil},
+	} {
+		c.filter.Limit = 10
+		got, err := s.read().Tasks(c.filter)
+		s.ok(err)
+		s.Log(name)
+		s.ids(c.want, taskIDs(got))
+	}
+	first, err := s.read().Tasks(store.TaskFilter{Limit: 2})
+	s.ok(err)
+	rest, err := s.read().Tasks(store.TaskFilter{Limit: 2, Before: first[1].ID})
+	s.ok(err)
+	s.equal([]int{2, 1}, []int{len(first), len(rest)})
+	if first[0].ID < first[1].ID || first[1].ID < rest[0].ID {
+		s.Error("the list is not the newest first")
+	}
+}
+
+func taskIDs(tasks []*fermata.Task) []string {
+	var ids []string
+	for _, t := range tasks {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+func taskSearch(s *suite) {
+	for _, title := range []string{"100% done", "100x done", "a_b", "axb", `c:\d`, `c:xd`, "it's", "żółw"} {
+		s.task(func(t *fermata.Task) { t.Title = title })
+	}
+	for text, want := range map[string]string{"100%": "100% done", "a_b": "a_b", `:\d`: `c:\d`, "t's": "it's", "żółw": "żółw"} {
+		got, err := s.read().Tasks(store.TaskFilter{Text: text, Limit: 10})
+		s.ok(err)
+		if len(got) != 1 || got[0].Title != want {
+			s.Errorf("%q finds %d tasks, want only %q", text, len(got), want)
+		}
+	}
+}
+
+func taskEndings(s *suite) {
+	const a, b = "task_00000000000000000abc", "task_00000000000000001abc"
+	s.task(func(t *fermata.Task) { t.ID = a })
+	s.task(func(t *fermata.Task) { t.ID = b })
+	for typed, want := range map[string]string{"0abc": a, "1abc": b, "task_1abc": b, " 1ABC ": b, a: a, "TASK_" + a[5:]: a} {
+		got, err := s.read().FindID("task", "tasks", fermata.PrefixTask, typed)
+		s.ok(err)
+		s.equal(want, got)
+	}
+	for typed, code := range map[string]fermata.Code{
+		"abc": fermata.CodeInvalidRequest, "xyz": fermata.CodeNotFound, "%": fermata.CodeNotFound, "_abc": fermata.CodeNotFound, "": fermata.CodeNotFound,
+	} {
+		_, err := s.read().FindID("task", "tasks", fermata.PrefixTask, typed)
+		s.code(err, code)
+	}
+}
+
+func taskClaims(s *suite) {
+	at := func(n int, change func(t *fermata.Task)) *fermata.Task {
+		return s.task(func(t *fermata.Task) {
+			t.ID = fermata.NewID(fermata.PrefixTask, noon.Add(time.Duration(n)*time.Second))
+			change(t)
+		})
+	}
+	young := at(9, func(t *fermata.Task) { t.Priority = 1 })
+	old := at(1, func(t *fermata.Task) { t.Priority = 1 })
+	low := at(0, func(t *fermata.Task) { t.Priority = 3 })
+	received := at(5, func(t *fermata.Task) { t.Priority, t.State = 4, fermata.TaskInputReceived })
+	at(0, func(t *fermata.Task) { t.Priority, t.Runner = 0, fermata.RunnerExternal })
+	at(0, func(t *fermata.Task) { t.Priority, t.State = 0, fermata.TaskAwaitingInput })
+	claude := at(0, func(t *fermata.Task) { t.Priority, t.Runner = 0, "claude" })
+	web := at(0, func(t *fermata.Task) { t.Priority, t.Project = 4, "web" })
+	review := at(0, func(t *fermata.Task) { t.Priority, t.Agent, t.Project = 3, "review", "docs" })
+	code := at(0, func(t *fermata.Task) { t.Priority, t.Agent, t.Project = 4, "code", "docs" })
+
+	next := func(c fermata.ClaimRequest) string {
+		t, err := s.read().Claimable(c)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			return ""
+		}
+		s.ok(err)
+		return t.ID
+	}
+	s.equal(received.ID, next(fermata.ClaimRequest{Runners: []string{"claude"}}))
+	s.equal(web.ID, next(fermata.ClaimRequest{Projects: []string{"web"}}))
+	s.equal(code.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}, Agents: []string{"code"}}))
+	s.equal(review.ID, next(fermata.ClaimRequest{Projects: []string{"docs"}}))
+	s.equal("", next(fermata.ClaimRequest{Projects: []string{"none"}}))
+	for _, want := range []*fermata.Task{received, old, young, low} {
+		s.equal(want.ID, next(fermata.ClaimRequest{Projects: []string{"default"}}))
+		s.write(func(tx *store.Tx) { want.State = fermata.TaskDone; tx.SaveTask(want) })
+	}
+	s.equal(claude.ID, next(fermata.ClaimRequest{Runners: []string{"claude"}}))
+	s.equal("", next(fermata.ClaimRequest{Projects: []string{"default"}}))
+}
+
+func taskDependencies(s *suite) {
+	a, b := s.task(func(*fermata.Task) {}), s.task(func(*fermata.Task) {})
+	t := s.task(func(t *fermata.Task) { t.BlockedBy = []string{a.ID, b.ID} })
+	questions, dependents, err := s.read().Ends(a.ID)
+	s.ok(err)
+	s.equal(0, len(questions))
+	s.equal([]string{t.ID}, dependents)
+	s.write(func(tx *store.Tx) { t.BlockedBy = []string{b.ID}; tx.SaveTaskText(t) })
+	_, dependents, err = s.read().Ends(a.ID)
+	s.ok(err)
+	s.equal(0, len(dependents))
+
+	q := newQuestion(b.ID)
+	closed := newQuestion(b.ID)
+	closed.Status, closed.Resolution = fermata.Cancelled, &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, At: noon}
+	s.write(func(tx *store.Tx) { tx.InsertQuestion(q); tx.InsertQuestion(closed) })
+	questions, dependents, err = s.read().Ends(b.ID)
+	s.ok(err)
+	s.equal([]string{q.ID}, questions)
+	s.equal([]string{t.ID}, dependents)
+}
+
+func taskSessions(s *suite) {
+	ended := s.task(func(t *fermata.Task) { t.SessionKey, t.State = "s1", fermata.TaskDone })
+	_, err := s.read().TaskOfSession("s1")
+	s.code(err, fermata.CodeNotFound)
+	t := s.task(func(t *fermata.Task) { t.SessionKey = "s1" })
+	got, err := s.read().TaskOfSession("s1")
+	s.ok(err)
+	s.equal(t.ID, got.ID)
+	_, err = s.read().TaskOfSession("")
+	s.code(err, fermata.CodeNotFound)
+	s.equal(fermata.TaskDone, ended.State)
+}
+
+func taskDeferrals(s *suite) {
+	due := s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon) })
+	s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon.Add(time.Millisecond)) })
+	s.task(func(t *fermata.Task) { t.State = fermata.TaskDeferred })
+	s.task(func(t *fermata.Task) { t.DeferUntil = ptr(noon) })
+	got, err := s.db.DueDeferrals(s.Context(), noon, 10)
+	s.ok(err)
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, got)
+	got, err = s.db.DueDeferrals(s.Context(), noon.Add(time.Hour), 1)
+	s.ok(err)
+	s.equal(1, len(got))
+}
+
+func taskProjects(s *suite) {
+	s.write(func(tx *store.Tx) { tx.EnsureProject("web"); tx.EnsureProject("web"); tx.EnsureProject("default") })
+	got, err := s.read().Projects()
+	s.ok(err)
+	s.equal([]string{"default", "web"}, got)
+}
+
+func taskOtherWorkspace(s *suite) {
+	t := s.task(func(*fermata.Task) {})
+	_, err := s.db.In(s.Context(), "other").Task(t.ID)
+	s.code(err, fermata.CodeNotFound)
+	err = s.db.Write(s.Context(), "other", func(*store.Tx) error { return nil })
+	s.code(err, fermata.CodeNotFound)
+}

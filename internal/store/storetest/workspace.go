@@ -1,0 +1,74 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var workspaces = map[string]func(*suite){
+	"a new database has one": workspaceNew,
+	"policy":                 workspacePolicy,
+	"counts":                 workspaceCounts,
+	"the clock":              workspaceClock,
+}
+
+func workspaceNew(s *suite) {
+	all, err := s.db.In(s.Context(), "").Workspaces()
+	s.ok(err)
+	s.equal([]string{store.DefaultWorkspace}, all)
+	head, err := s.read().Head()
+	s.ok(err)
+	s.equal(fermata.Chain{}, head)
+	s.ok(s.db.Ping(s.Context()))
+	s.ok(s.db.Notify(s.Context(), store.DefaultWorkspace))
+	_, err = s.db.In(s.Context(), "other").Policy()
+	s.code(err, fermata.CodeNotFound)
+	s.equal(store.DefaultWorkspace, s.read().Workspace())
+}
+
+func workspacePolicy(s *suite) {
+	got, err := s.read().Policy()
+	s.ok(err)
+	s.equal(fermata.DefaultPolicy(), got)
+	want := fermata.Policy{
+		MinTimeout: "1m", MaxTimeout: "2h", AllowShorter: true, AutoConfidence: ptr(0), AskConfidence: ptr(7),
+		DefaultTimeout: map[fermata.QuestionType]fermata.Timeout{fermata.Approval: fermata.Never},
+	}
+	s.write(func(tx *store.Tx) { tx.SetPolicy(want) })
+	got, err = s.read().Policy()
+	s.ok(err)
+	s.equal(want, got)
+}
+
+func workspaceCounts(s *suite) {
+	s.task(func(*fermata.Task) {})
+	s.task(func(*fermata.Task) {})
+	s.task(func(t *fermata.Task) { t.State = fermata.TaskDone })
+	s.question(func(q *fermata.Question) { q.CreatedAt = noon.Add(time.Hour) })
+	s.question(func(*fermata.Question) {})
+	s.question(cancelled)
+	got, err := s.db.In(s.Context(), "").CountPending()
+	s.ok(err)
+	s.equal([]store.Count{{Kind: "blocking", N: 2, Oldest: noon.UnixMilli()}}, got)
+	got, err = s.db.In(s.Context(), "").CountTasks()
+	s.ok(err)
+	n := map[string]int64{}
+	for _, c := range got {
+		n[c.Kind] = c.N
+	}
+	s.equal(map[string]int64{"open": 2, "done": 1}, n)
+}
+
+func workspaceClock(s *suite) {
+	before, err := s.db.Now(s.Context())
+	s.ok(err)
+	var now time.Time
+	s.write(func(tx *store.Tx) { now = tx.Now() })
+	after, err := s.db.Now(s.Context())
+	s.ok(err)
+	if now.Before(before) || after.Before(now) || !now.Equal(fermata.Cut(now)) || now.Location() != time.UTC {
+		s.Errorf("the transaction is at %s, between %s and %s", now, before, after)
+	}
+}

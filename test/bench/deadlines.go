@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// deadlines lets many deadlines come in the same second, and measures when the
+// last of them is settled.
+func (b *bench) deadlines(ctx context.Context, c *crowdedness, server *process) error {
+	const bar = 5 * time.Second
+	n := 10_000
+	if b.short {
+		n = 2000
+	}
+	s := &sweep{n: n, shared: pool(), url: server.url, keys: c.full.keys}
+	if err := s.allowShort(ctx); err != nil {
+		return err
+	}
+	f, err := follow(ctx, server.url, c.full.keys.agent(0), "?type=question.timed_out", -1)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if err := s.ask(ctx); err != nil {
+		return err
+	}
+	last, settled, twice, err := s.settle(ctx, f)
+	if err != nil {
+		return err
+	}
+	late := last.Sub(s.deadline)
+	b.judge(fmt.Sprintf("%s deadlines in one second", thousands(n)), c.where(),
+		fmt.Sprintf("the last settled after %s; %s settled, %d twice", ms(late), thousands(settled), twice),
+		"≤ 5 s, each once", late <= bar && settled == n && twice == 0)
+	return nil
+}
+
+// sweep is questions with one deadline.
+type sweep struct {
+	n        int
+	shared   *http.Client
+	url      string
+	keys     keys
+	deadline time.Time
+}
+
+// allowShort lets questions have deadlines of seconds.
+func (s *sweep) allowShort(ctx context.Context) error {
+	admin := newCaller(s.shared, s.url, s.keys.person(0))
+	_, err := admin.put(ctx, "/v1/policies", []byte(`{"min_timeout":"1s","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":true}`))
+	return err
+}
+
+// ask claims tasks first and ends all runs then, so that the questions of the
+// second part can share a deadline that is near.
+func (s *sweep) ask(ctx context.Context) error {
+	runs := make([]claimed, s.n)
+	began := time.Now()
+	err := s.each(func(c *client, i int) error {
+		if err := c.create(ctx); err != nil {
+			return err
+		}
+		var err error
+		runs[i], err = c.claim(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	// Twice the time of two requests is enough for one.
+	s.deadline = time.Now().Add(2*time.Since(began) + 2*time.Second)
+	return s.each(func(c *client, i int) error {
+		timeout := time.Until(s.deadline).Round(time.Millisecond)
+		if timeout <= 0 {
+			return errors.New("asking took longer than planned: the deadline has passed")
+		}
+		_, err := c.ask(ctx, runs[i], timeout.String())
+		return err
+	})
+}
+
+// each does something for every question, with many clients.
+func (s *sweep) each(do func(c *client, i int) error) error {
+	const clients = 64
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	failed := make(chan error, clients)
+	for k := range clients {
+		c := newClient(s.shared, s.url, s.keys, k)
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(s.n); i = next.Add(1) - 1 {
+				if err := do(c, int(i)); err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// settle reads the stream until every question timed out, and a little longer,
+// in case one does twice.
+func (s *sweep) settle(ctx context.Context, f *follower) (last time.Time, settled, twice int, err error) {
+	type heard struct {
+		question string
+		at       time.Time
+	}
+	events := make(chan heard, s.n)
+	go func() {
+		defer close(events)
+		for {
+			fr, err := f.next()
+			if err != nil {
+				return
+			}
+			events <- heard{quoted(fr.data, `"question_id":"`), time.Now()}
+		}
+	}()
+	seen := make(map[string]bool, s.n)
+	giveUp := time.After(time.Until(s.deadline) + 30*time.Second)
+	var quiet <-chan time.Time
+	for {
+		select {
+		case e, ok := <-events:
+			switch {
+			case !ok:
+				return last, len(seen), twice, errors.New("the stream ended")
+			case seen[e.question]:
+				twice++
+			default:
+				seen[e.question], last = true, e.at
+			}
+			if len(seen) == s.n && quiet == nil {
+				quiet = time.After(time.Second)
+			}
+		case <-quiet:
+			return last, len(seen), twice, nil
+		case <-giveUp:
+			return time.Now(), len(seen), twice, nil
+		case <-ctx.Done():
+			return last, len(seen), twice, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// throughEngine is how many tasks the engine suspends at most; a million comes
+// from copies of them.
+const throughEngine = 100_000
+
+// filler is the agent that suspends tasks in bulk.
+var filler = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_01kb2m5q7x8e3v9r4t6w", Name: "agent-0",
+	Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
+}
+
+// fill suspends tasks as workers do – create, claim, finish with a question –
+// through the engine and without HTTP.
+func (d *database) fill(ctx context.Context, n int) error {
+	if n == 0 {
+		return nil
+	}
+	suspend := n
+	if n > throughEngine {
+		suspend = few
+	}
+	err := d.with(ctx, func(e *engine.Engine) error { return suspendMany(ctx, e, suspend) })
+	if err != nil || n == suspend {
+		return err
+	}
+	return d.multiply(ctx, n/suspend)
+}
+
+func suspendMany(ctx context.Context, e *engine.Engine, n int) error {
+	var task fermata.NewTask
+	var claim fermata.ClaimRequest
+	var finish fermata.Finish
+	for _, text := range []struct {
+		body string
+		into any
+	}{{taskBody, &task}, {claimBody, &claim}, {`{"token":1` + askRest + "1d" + askEnd, &finish}} {
+		if err := json.Unmarshal([]byte(text.body), text.into); err != nil {
+			return err
+		}
+	}
+	const workers = 128
+	var wg sync.WaitGroup
+	var begun atomic.Int64
+	failed := make(chan error, workers)
+	for range workers {
+		wg.Go(func() {
+			for begun.Add(1) <= int64(n) {
+				if err := suspendOne(ctx, e, task, claim, finish); err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+func suspendOne(ctx context.Context, e *engine.Engine, n fermata.NewTask, r fermata.ClaimRequest, f fermata.Finish) error {
+	if _, err := e.CreateTask(ctx, filler, n); err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	c, err := e.Claim(ctx, filler, r)
+	if err != nil {
+		return fmt.Errorf("claim: %w", err)
+	}
+	f.Token = c.Run.Token
+	_, err = e.Finish(ctx, filler, c.Run.ID, f)
+	return err
+}

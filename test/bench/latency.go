@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// latency measures how soon a waiting claim returns after an answer was
+// acknowledged, at low load.
+func (b *bench) latency(ctx context.Context) error {
+	for _, kind := range b.kinds {
+		if err := b.latencyOn(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) latencyOn(ctx context.Context, kind string) (err error) {
+	d, err := b.empty(ctx, kind, "latency_"+kind)
+	if err != nil {
+		return err
+	}
+	server, err := b.serve(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop(), d.drop(ctx)) }()
+	took, err := b.resumes(ctx, d, server.url, server.url)
+	if err != nil {
+		return err
+	}
+	half, almost := quantile(took, 0.5), quantile(took, 0.99)
+	b.judge("answer acknowledged to claim returned", title(kind)+", one process",
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(half), ms(almost), len(took)), "p50 ≤ 5 ms, p99 ≤ 50 ms",
+		half <= 5*time.Millisecond && almost <= 50*time.Millisecond)
+	if kind != postgres {
+		return nil
+	}
+	second, err := b.serve(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, second.stop()) }()
+	if took, err = b.resumes(ctx, d, server.url, second.url); err != nil {
+		return err
+	}
+	almost = quantile(took, 0.99)
+	b.judge("answer acknowledged to claim returned", title(kind)+", across two replicas",
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took)), ms(almost), len(took)), "p99 ≤ 100 ms", almost <= 100*time.Millisecond)
+	return nil
+}
+
+// answerEvery is the low load.
+const answerEvery = 20 * time.Millisecond
+
+// resumes suspends tasks, answers their questions on one server while workers
+// wait on the other, and returns how long after the acknowledgement each task
+// was in a worker's hands. A worker that was faster counts as 0.
+func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt string) ([]time.Duration, error) {
+	n := 500
+	if b.short {
+		n = 100
+	}
+	shared := pool()
+	person := newClient(shared, answerAt, d.keys, 0)
+	tasks := make([]suspended, n)
+	for i := range tasks {
+		var err error
+		if tasks[i], err = person.suspend(ctx, "1d"); err != nil {
+			return nil, err
+		}
+	}
+	workers := newWaitingWorkers(ctx, shared, claimAt, d.keys)
+	defer workers.stop()
+	acknowledged := map[string]time.Time{}
+	tick := time.NewTicker(answerEvery)
+	defer tick.Stop()
+	for _, t := range tasks {
+		<-tick.C
+		if err := person.answer(ctx, t.question); err != nil {
+			return nil, err
+		}
+		acknowledged[t.task] = time.Now()
+	}
+	returned, err := workers.all(n)
+	if err != nil {
+		return nil, err
+	}
+	took := make([]time.Duration, 0, n)
+	for task, at := range acknowledged {
+		took = append(took, max(0, returned[task].Sub(at)))
+	}
+	slices.Sort(took)
+	return took, nil
+}
+
+// waitingWorkers claim with a long wait, complete what they get, and note when
+// they got it. There are two, so that one always waits.
+type waitingWorkers struct {
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	got    chan arrival
+	failed chan error
+}
+
+type arrival struct {
+	task string
+	at   time.Time
+}
+
+const waitingClaim = `{"worker":"bench-worker","lease_seconds":3600,"wait_seconds":25}`
+
+func newWaitingWorkers(ctx context.Context, shared *http.Client, url string, k keys) *waitingWorkers {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &waitingWorkers{cancel: cancel, got: make(chan arrival, 4096), failed: make(chan error, 2)}
+	for i := range 2 {
+		c := newClient(shared, url, k, i)
+		w.done.Go(func() {
+			if err := w.work(ctx, c); err != nil && ctx.Err() == nil {
+				w.failed <- err
+			}
+		})
+	}
+	return w
+}
+
+func (w *waitingWorkers) work(ctx context.Context, c *client) error {
+	for {
+		r, err := c.claimWith(ctx, waitingClaim)
+		if errors.Is(err, errNoTask) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		w.got <- arrival{r.task, time.Now()}
+		if err := c.complete(ctx, r); err != nil {
+			return err
+		}
+	}
+}
+
+// all returns when each of n tasks was in a worker's hands.
+func (w *waitingWorkers) all(n int) (map[string]time.Time, error) {
+	at := make(map[string]time.Time, n)
+	late := time.After(20 * time.Second)
+	for len(at) < n {
+		select {
+		case a := <-w.got:
+			if _, twice := at[a.task]; twice {
+				return nil, fmt.Errorf("task %s was claimed twice", a.task)
+			}
+			at[a.task] = a.at
+		case err := <-w.failed:
+			return nil, err
+		case <-late:
+			return nil, fmt.Errorf("only %d of %d answered tasks were resumed", len(at), n)
+		}
+	}
+	return at, nil
+}
+
+func (w *waitingWorkers) stop() {
+	w.cancel()
+	w.done.Wait()
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// restless lets clients reconnect all the time, now to one replica and now to
+// the other, while events are written on both. None may miss one or see one
+// twice.
+func (b *bench) restless(ctx context.Context) (err error) {
+	n, length := 500, 20*time.Second
+	if b.short {
+		n, length = 100, 5*time.Second
+	}
+	d, err := b.empty(ctx, postgres, "restless")
+	if err != nil {
+		return err
+	}
+	var urls []string
+	for range 2 {
+		server, err := b.serve(ctx, d)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, server.stop()) }()
+		urls = append(urls, server.url)
+	}
+	w := &wanderers{urls: urls, keys: d.keys}
+	if err := w.begin(ctx, n); err != nil {
+		return err
+	}
+	written, err := writeFor(ctx, length, urls, d.keys)
+	if err != nil {
+		return err
+	}
+	if err := w.end(ctx); err != nil {
+		return err
+	}
+	gaps, repeats := w.gaps.Load(), w.repeats.Load()
+	b.judge("streams that reconnect over two replicas", title(postgres),
+		fmt.Sprintf("%d gaps, %d repeats; %d clients, %d reconnects, %d events", gaps, repeats, n, w.reconnects.Load(), written),
+		"no gap, no repeat", gaps == 0 && repeats == 0)
+	return d.drop(ctx)
+}
+
+// lastWords is the title of the task whose event ends the measurement.
+const lastWords = "the last one"
+
+// writeEvery is how often an event is written: few enough for the clients to
+// be busy with reconnecting, not with reading.
+const writeEvery = 40 * time.Millisecond
+
+// writeFor makes tasks on the replicas in turns, and then the last one.
+func writeFor(ctx context.Context, length time.Duration, urls []string, k keys) (int, error) {
+	shared := pool()
+	var at []*client
+	for i, url := range urls {
+		at = append(at, newClient(shared, url, k, i))
+	}
+	tick := time.NewTicker(writeEvery)
+	defer tick.Stop()
+	written := 1
+	for began := time.Now(); time.Since(began) < length; written++ {
+		<-tick.C
+		if err := at[written%len(at)].create(ctx); err != nil {
+			return 0, err
+		}
+	}
+	_, err := at[0].agent.post(ctx, "/v1/tasks", []byte(`{"title":"`+lastWords+`"}`))
+	return written, err
+}
+
+// wanderers are clients that change the replica after every few events.
+type wanderers struct {
+	urls []string
+	keys keys
+
+	walking    sync.WaitGroup
+	failed     chan error
+	gaps       atomic.Int64
+	repeats    atomic.Int64
+	reconnects atomic.Int64
+}
+
+// begin lets the clients start, all from the same event.
+func (w *wanderers) begin(ctx context.Context, n int) error {
+	w.failed = make(chan error, n)
+	first, err := follow(ctx, w.urls[0], w.keys.agent(0), "", -1)
+	if err != nil {
+		return err
+	}
+	first.close()
+	for i := range n {
+		w.walking.Go(func() {
+			if err := w.walk(ctx, i, first.begins); err != nil {
+				w.failed <- fmt.Errorf("client %d: %w", i, err)
+			}
+		})
+	}
+	return nil
+}
+
+// walk follows the events to the last one.
+func (w *wanderers) walk(ctx context.Context, i int, seen int64) error {
+	for turn := 0; ; turn++ {
+		f, err := follow(ctx, w.urls[(i+turn)%len(w.urls)], w.keys.agent(i), "", seen)
+		if err != nil {
+			return err
+		}
+		if turn > 0 {
+			w.reconnects.Add(1)
+		}
+		done, err := w.read(f, &seen, 5+(i+turn)%20)
+		f.close()
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// read takes some events from a stream; done reports the last of all.
+func (w *wanderers) read(f *follower, seen *int64, events int) (done bool, err error) {
+	for range events {
+		if err := f.conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			return false, err
+		}
+		fr, err := f.next()
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case fr.seq <= *seen:
+			w.repeats.Add(1)
+		case fr.seq > *seen+1:
+			w.gaps.Add(1)
+		}
+		*seen = max(*seen, fr.seq)
+		if bytes.Contains(fr.data, []byte(lastWords)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// end waits until every client has seen the last event.
+func (w *wanderers) end(ctx context.Context) error {
+	all := make(chan struct{})
+	go func() {
+		w.walking.Wait()
+		close(all)
+	}()
+	select {
+	case <-all:
+	case err := <-w.failed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Minute):
+		return errors.New("some clients did not reach the last event within a minute")
+	}
+	select {
+	case err := <-w.failed:
+		return err
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// streams measures many clients that follow the events.
+func (b *bench) streams(ctx context.Context) error {
+	if err := b.crowd(ctx, b.kinds[0]); err != nil {
+		return err
+	}
+	if slices.Contains(b.kinds, postgres) {
+		return b.restless(ctx)
+	}
+	return nil
+}
+
+// crowd connects clients that stay, and sends them events.
+func (b *bench) crowd(ctx context.Context, kind string) (err error) {
+	const memoryBar, timeBar = 50 << 10, 500 * time.Millisecond
+	n := 5000
+	if b.short {
+		n = 1000
+	}
+	d, err := b.empty(ctx, kind, "streams_"+kind)
+	if err != nil {
+		return err
+	}
+	server, err := b.serve(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop(), d.drop(ctx)) }()
+	agent := newClient(pool(), server.url, d.keys, 0)
+	if err := agent.create(ctx); err != nil {
+		return err
+	}
+	before := server.memory()
+	c := &crowd{heard: make(chan time.Time, 64)}
+	defer c.close()
+	if err := c.gather(ctx, server.url, d.keys, n); err != nil {
+		return err
+	}
+	pause(ctx, 3*time.Second)
+	each := (server.memory() - before) / int64(n)
+	b.judge("memory of the server per event stream", title(kind), fmt.Sprintf("%.1f kB, %d clients", float64(each)/1e3, n), "≤ 50 KB", each <= memoryBar)
+
+	var worst time.Duration
+	for range 5 {
+		if err := agent.create(ctx); err != nil {
+			return err
+		}
+		acknowledged := time.Now()
+		select {
+		case last := <-c.heard:
+			worst = max(worst, last.Sub(acknowledged))
+		case <-time.After(20 * time.Second):
+			return fmt.Errorf("an event did not reach all %d clients: %d missed it", n, c.missing())
+		}
+		pause(ctx, 200*time.Millisecond)
+	}
+	b.judge("one event to every stream", title(kind), fmt.Sprintf("%s, the last of %d clients (worst of 5 events)", ms(worst), n), "≤ 500 ms", worst <= timeBar)
+	return nil
+}
+
+// crowd is many followers, each of which hears every event.
+type crowd struct {
+	mu        sync.Mutex
+	followers []*follower
+	readers   sync.WaitGroup
+	count     atomic.Int64
+	// heard gets the instant when the last follower heard of an event.
+	heard chan time.Time
+}
+
+func (c *crowd) gather(ctx context.Context, url string, k keys, n int) error {
+	var dialers sync.WaitGroup
+	var next atomic.Int64
+	failed := make(chan error, 32)
+	for range 32 {
+		dialers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				f, err := follow(ctx, url, k.agent(int(i)), "", -1)
+				if err != nil {
+					failed <- err
+					return
+				}
+				c.mu.Lock()
+				c.followers = append(c.followers, f)
+				c.mu.Unlock()
+			}
+		})
+	}
+	dialers.Wait()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("connect %d clients: %w", n, err)
+	default:
+	}
+	for _, f := range c.followers {
+		c.readers.Go(func() {
+			for {
+				if _, err := f.next(); err != nil {
+					return
+				}
+				if c.count.Add(1)%int64(n) == 0 {
+					c.heard <- time.Now()
+				}
+			}
+		})
+	}
+	return nil
+}
+
+func (c *crowd) missing() int64 {
+	n := int64(len(c.followers))
+	return n - c.count.Load()%n
+}
+
+func (c *crowd) close() {
+	for _, f := range c.followers {
+		f.close()
+	}
+	c.readers.Wait()
+}
+
+// pause waits unless the run is interrupted.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

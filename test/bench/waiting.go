@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// few is the number of waiting tasks that many are compared with.
+const few = 1000
+
+// waiting measures what tasks cost that wait for an answer.
+func (b *bench) waiting(ctx context.Context) error {
+	n := 100_000
+	if b.short {
+		n = 10_000
+	}
+	for _, kind := range b.kinds {
+		if err := b.waitingOn(ctx, kind, n); err != nil {
+			return err
+		}
+	}
+	if b.million {
+		return b.waitingOn(ctx, postgres, 1_000_000)
+	}
+	return nil
+}
+
+// crowdedness is three databases: none waits, few, many.
+type crowdedness struct {
+	kind              string
+	n                 int
+	empty, some, full *database
+}
+
+func (b *bench) waitingOn(ctx context.Context, kind string, n int) (err error) {
+	c, err := b.fillThree(ctx, kind, n)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.empty.drop(ctx), c.some.drop(ctx), c.full.drop(ctx)) }()
+	if err := b.judgeDisk(ctx, c); err != nil {
+		return err
+	}
+	var servers []*process
+	for _, d := range []*database{c.empty, c.some, c.full} {
+		server, err := b.serve(ctx, d)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, server.stop()) }()
+		servers = append(servers, server)
+	}
+	if err := b.judgeIdle(ctx, c, servers[0], servers[2]); err != nil {
+		return err
+	}
+	if err := b.judgeCrowd(ctx, c, servers[1], servers[2]); err != nil {
+		return err
+	}
+	return b.deadlines(ctx, c, servers[2])
+}
+
+func (c *crowdedness) where() string {
+	return fmt.Sprintf("%s, %s waiting", title(c.kind), thousands(c.n))
+}
+
+// thousands writes a number that people can read.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+func (b *bench) fillThree(ctx context.Context, kind string, n int) (*crowdedness, error) {
+	c := &crowdedness{kind: kind, n: n}
+	for _, one := range []struct {
+		into  **database
+		name  string
+		tasks int
+	}{{&c.empty, "empty", 0}, {&c.some, "some", few}, {&c.full, "full", n}} {
+		d, err := b.empty(ctx, kind, one.name+"_"+kind)
+		if err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		if err := d.fill(ctx, one.tasks); err != nil {
+			return nil, fmt.Errorf("fill: %w", err)
+		}
+		if one.tasks > 0 {
+			b.say("%s: suspended %s tasks in %s", title(kind), thousands(one.tasks), time.Since(began).Round(time.Second))
+		}
+		*one.into = d
+	}
+	return c, nil
+}
+
+func (b *bench) judgeDisk(ctx context.Context, c *crowdedness) error {
+	const bar = 3 << 10
+	before, err := c.empty.size(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := c.full.size(ctx)
+	if err != nil {
+		return err
+	}
+	each := (after - before) / int64(c.n)
+	b.judge("disk of a waiting task, with its events", c.where(), fmt.Sprintf("%d bytes", each), "≤ 3 KB", each <= bar)
+	return nil
+}
+
+const inbox = "/v1/questions?status=pending&limit=50"
+
+// judgeIdle compares a server that has nothing to do with one that has nothing
+// to do beside many waiting tasks.
+func (b *bench) judgeIdle(ctx context.Context, c *crowdedness, empty, full *process) error {
+	const memoryBar, cpuBar, length = 10_000_000, 0.01, 10 * time.Second
+	pause(ctx, 2*time.Second)
+	before, err := full.used()
+	if err != nil {
+		return err
+	}
+	pause(ctx, length)
+	after, err := full.used()
+	if err != nil {
+		return err
+	}
+	idle := full.memory() - empty.memory()
+	shared := pool()
+	for _, at := range []struct {
+		p *process
+		d *database
+	}{{empty, c.empty}, {full, c.full}} {
+		if _, err := newCaller(shared, at.p.url, at.d.keys.person(0)).get(ctx, inbox); err != nil {
+			return err
+		}
+	}
+	read := full.memory() - empty.memory()
+	most := max(idle, read)
+	b.judge("memory beyond an empty server", c.where(),
+		fmt.Sprintf("%s idle, %s after a page of the inbox (in all %s)", mb(idle), mb(read), mb(full.memory())), "≤ 10 MB", most <= memoryBar)
+	share := float64(after-before) / float64(length)
+	b.judge("CPU of an idle server", c.where(), fmt.Sprintf("%.2f %%", 100*share), "< 1 %", share < cpuBar)
+	return nil
+}
+
+// judgeCrowd compares the inbox and an answer beside few and beside many
+// waiting tasks, in turns.
+func (b *bench) judgeCrowd(ctx context.Context, c *crowdedness, some, full *process) error {
+	const bar = 1.5
+	samples := 200
+	if b.short {
+		samples = 50
+	}
+	shared := pool()
+	sides := []*reader{newReader(shared, some.url, c.some.keys), newReader(shared, full.url, c.full.keys)}
+	var pages, answers [2][]time.Duration
+	for range samples {
+		for i, r := range sides {
+			page, answer, err := r.sample(ctx)
+			if err != nil {
+				return err
+			}
+			pages[i], answers[i] = append(pages[i], page), append(answers[i], answer)
+		}
+	}
+	for _, m := range []struct {
+		what string
+		took [2][]time.Duration
+	}{{"a page of the inbox", pages}, {"an answer", answers}} {
+		beside, alone := median(m.took[1]), median(m.took[0])
+		ratio := float64(beside) / float64(alone)
+		b.judge(m.what+", beside that with 1,000 waiting", c.where(),
+			fmt.Sprintf("%s beside %s; ratio %.2f", ms(beside), ms(alone), ratio), "ratio ≤ 1.5", ratio <= bar)
+	}
+	return nil
+}
+
+// reader is a person who reads the inbox and answers.
+type reader struct {
+	person *caller
+
+}
+
+func newReader(shared *http.Client, url string, k keys) *reader {
+	return &reader{person: newCaller(shared, url, k.person(0))}
+}
+
+// sample reads one page and answers one question of it.
+func (r *reader) sample(ctx context.Context) (page, answer time.Duration, err error) {
+	began := time.Now()
+	reply, err := r.person.get(ctx, inbox)
+	if err != nil {
+		return 0, 0, err
+	}
+	page = time.Since(began)
+	id := quoted(reply, `"id":"`)
+	began = time.Now()
+	_, err = r.person.post(ctx, "/v1/questions/"+id+"/answer", []byte(answerBody))
+	return page, time.Since(began), err
+}

@@ -1,0 +1,41 @@
+// Package crash kills the server, and the database, under load. Whatever was
+// acknowledged must be there afterwards, and nothing twice.
+package crash
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/story"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+// mostBetween is how many acknowledgements lie between two kills at most.
+const mostBetween = 120
+
+func TestServerIsKilled(t *testing.T) {
+	process.EachDatabase(t, func(t *testing.T, database []string) { killServer(t, database, kills) })
+}
+
+// killServer kills the server so often at random moments of a load.
+func killServer(t *testing.T, database []string, kills int) {
+	binary := process.Binary(t, "")
+	random := process.NewRandom(t)
+	server := process.Serve(t, binary, database)
+	front := process.NewFront(t, server)
+	front.Patient = true
+	s := story.Begin(t, front, random, server.FirstToken)
+	for n := range kills {
+		s.Flow(1 + random.N(mostBetween))
+		server.Kill()
+		server = process.Serve(t, binary, database)
+		front.Set(server)
+		s.Recheck()
+		if t.Failed() {
+			t.Fatalf("after %d kills", n+1)
+		}
+	}
+	s.End()
+	server.Stop()
+}

@@ -1,0 +1,169 @@
+package stories
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// patience is how long a story waits for one thing.
+const patience = 30 * time.Second
+
+// atOnce is how many stories run at the same time: they mostly wait.
+const atOnce = "8"
+
+// folder holds the program that the stories run.
+var folder string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(build(m))
+}
+
+// build makes the program once and runs the tests.
+func build(m *testing.M) int {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", atOnce); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	var err error
+	if folder, err = os.MkdirTemp("", "fermata-stories-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", filepath.Join(folder, "fermata"), "./cmd/fermata")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build fermata: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	run(t, "sqlite", func(*testscript.Env) error { return nil })
+}
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	address := os.Getenv(storetest.PostgresEnv)
+	switch address {
+	case "":
+		t.Fatalf("%s is not set: run scripts/with-postgres go test ./test/stories, or set it to none to leave PostgreSQL out", storetest.PostgresEnv)
+	case "none":
+		t.Skip("PostgreSQL is left out: " + storetest.PostgresEnv + "=none")
+	}
+	run(t, "postgres", func(env *testscript.Env) error {
+		database, err := schema(t, env, address)
+		if err == nil {
+			env.Setenv("FERMATA_DATABASE", database)
+		}
+		return err
+	})
+}
+
+// run runs every story on one database.
+func run(t *testing.T, database string, prepare func(*testscript.Env) error) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		Cmds:                commands,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			if err := home(env); err != nil {
+				return err
+			}
+			s := &story{folder: env.WorkDir, background: map[string]*process{}}
+			env.Values[storyKey{}] = s
+			env.Defer(s.end)
+			return prepare(env)
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "sqlite" || name == "postgres" {
+				return name == database, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+	})
+}
+
+// home gives the story a home, a project and the examples.
+func home(env *testscript.Env) error {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	who := "[user]\n\tname = Story\n\temail = story@localhost\n[init]\n\tdefaultBranch = main\n"
+	if err := os.WriteFile(filepath.Join(dir, ".gitconfig"), []byte(who), 0o600); err != nil {
+		return err
+	}
+	env.Setenv("PATH", folder+string(os.PathListSeparator)+env.Getenv("PATH"))
+	env.Setenv("HOME", dir)
+	env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+	env.Setenv("FERMATA_DATA", filepath.Join(env.WorkDir, "data"))
+	env.Setenv("TERM", cmp.Or(os.Getenv("TERM"), "xterm"))
+	return nil
+}
+
+var schemas atomic.Int64
+
+// schema makes a schema for one story and returns the address that leads into it.
+func schema(t *testing.T, env *testscript.Env, address string) (string, error) {
+	name := fmt.Sprintf("story_%d_%d", os.Getpid(), schemas.Add(1))
+	if err := execute(t.Context(), address, "CREATE SCHEMA "+name); err != nil {
+		return "", err
+	}
+	// The context of the test has ended when this runs.
+	env.Defer(func() {
+		if err := execute(context.Background(), address, "DROP SCHEMA "+name+" CASCADE"); err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+func execute(ctx context.Context, address, statement string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return fmt.Errorf("connect to PostgreSQL: %w", err)
+	}
+	_, err = conn.Exec(ctx, statement)
+	if err = errors.Join(err, conn.Close(ctx)); err != nil {
+		return fmt.Errorf("%s: %w", strings.ToLower(statement), err)
+	}
+	return nil
+}

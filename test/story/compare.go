@@ -1,0 +1,199 @@
+package story
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// patience is how long a test reads what a server holds.
+const patience = time.Minute
+
+// Events reads every event.
+func Events(c *client.Client) ([]*fermata.Event, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var all []*fermata.Event
+	for after := int64(0); ; {
+		page, next, err := c.Events(ctx, client.EventQuery{After: after, Limit: 1000})
+		all = append(all, page...)
+		if err != nil || next == 0 {
+			return all, err
+		}
+		after = next
+	}
+}
+
+// Recheck reads every question whose end was acknowledged since the last look.
+func (s *Story) Recheck() {
+	s.tb.Helper()
+	s.mu.Lock()
+	fresh := s.fresh
+	s.fresh = nil
+	want := make(map[string]end, len(fresh))
+	for _, id := range fresh {
+		want[id] = s.ends[id]
+	}
+	s.mu.Unlock()
+	for id, w := range want {
+		q, err := s.admin.Question(s.ctx, id)
+		if err != nil {
+			s.tb.Fatalf("question %s was acknowledged and cannot be read: %v", id, err)
+		}
+		if got := endOf(q.Resolution); got != w {
+			s.tb.Errorf("LOST: question %s was acknowledged as %v and is %v", id, w, got)
+		}
+	}
+}
+
+// told is what the events say.
+type told struct {
+	asked   map[string]int
+	ends    map[string][]end
+	task    map[string]string // of a question
+	claims  map[string]string // task of a run
+	claimed map[string]int    // by task
+	lost    map[string]int
+	closed  map[string]int
+	ended   map[string]int
+}
+
+func (s *Story) read(events []*fermata.Event) told {
+	s.tb.Helper()
+	x := told{
+		asked: map[string]int{}, ends: map[string][]end{}, task: map[string]string{}, claims: map[string]string{},
+		claimed: map[string]int{}, lost: map[string]int{}, closed: map[string]int{}, ended: map[string]int{},
+	}
+	for i, e := range events {
+		if e.Seq != int64(i)+1 {
+			s.tb.Fatalf("event %d stands at place %d", e.Seq, i+1)
+		}
+		switch e.Type {
+		case fermata.EventQuestionAsked:
+			x.asked[e.QuestionID]++
+			x.task[e.QuestionID] = e.TaskID
+		case fermata.EventQuestionAnswered, fermata.EventQuestionCancelled, fermata.EventQuestionTimedOut:
+			x.ends[e.QuestionID] = append(x.ends[e.QuestionID], s.endIn(e))
+			x.closed[e.TaskID]++
+		case fermata.EventTaskClaimed:
+			x.claims[e.RunID] = e.TaskID
+			x.claimed[e.TaskID]++
+		case fermata.EventRunLost, fermata.EventRunReleased:
+			x.lost[e.TaskID]++
+		case fermata.EventTaskEnded:
+			x.ended[e.TaskID]++
+		default:
+		}
+	}
+	return x
+}
+
+func (s *Story) endIn(e *fermata.Event) end {
+	s.tb.Helper()
+	var data struct {
+		Answers map[string]any `json:"answers"`
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		s.tb.Fatalf("event %d: %v", e.Seq, err)
+	}
+	value, _ := data.Answers["answer"].(string)
+	status := map[fermata.EventType]fermata.QuestionStatus{
+		fermata.EventQuestionAnswered: fermata.Answered, fermata.EventQuestionCancelled: fermata.Cancelled,
+		fermata.EventQuestionTimedOut: fermata.TimedOut,
+	}[e.Type]
+	return end{string(status), value}
+}
+
+// compare holds the events against the log.
+func (s *Story) compare(events []*fermata.Event) {
+	s.tb.Helper()
+	x := s.read(events)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.compareQuestions(x)
+	s.compareRuns(x)
+	s.compareStream(events)
+	report, err := s.admin.VerifyAudit(s.ctx)
+	if err != nil || !report.OK {
+		s.tb.Errorf("the audit chain does not verify: %+v, %v", report, err)
+	}
+	lost := 0
+	for _, n := range x.lost {
+		lost += n
+	}
+	s.tb.Logf("%d tasks, %d questions, %d runs of which %d were lost, %d events, %d acknowledgements; %d requests repeated, %d replies of 500 or more",
+		len(s.tasks), len(x.asked), len(x.claims), lost, len(events), s.Acknowledged.Load(), s.front.Repeated.Load(), s.front.Refused.Load())
+}
+
+// compareQuestions: each was asked once and closed once, as acknowledged.
+func (s *Story) compareQuestions(x told) {
+	s.tb.Helper()
+	for id := range s.asked {
+		if x.asked[id] != 1 {
+			s.tb.Errorf("question %s was acknowledged and asked %d times", id, x.asked[id])
+		}
+	}
+	for id, n := range x.asked {
+		if n != 1 || len(x.ends[id]) != 1 {
+			s.tb.Errorf("question %s of task %s was asked %d times and closed %d times: %v", id, x.task[id], n, len(x.ends[id]), x.ends[id])
+			continue
+		}
+		if want, ok := s.ends[id]; !ok || x.ends[id][0] != want {
+			s.tb.Errorf("LOST: question %s ended with %v, and %v was acknowledged", id, x.ends[id][0], want)
+		}
+		used := 0
+		for _, h := range s.handed[id] {
+			if h.end != x.ends[id][0] {
+				s.tb.Errorf("question %s ended with %v, and run %s was handed %v", id, x.ends[id][0], h.run, h.end)
+			}
+			if s.finished[h.run] {
+				used++
+			}
+		}
+		if used != 1 {
+			s.tb.Errorf("the end of question %s was used by %d runs: %v", id, used, s.handed[id])
+		}
+	}
+}
+
+// compareRuns: each task is done once, and was claimed once to begin with, once
+// for each end of a question, and once for each lease that was lost.
+func (s *Story) compareRuns(x told) {
+	s.tb.Helper()
+	for id := range s.tasks {
+		if x.ended[id] != 1 {
+			s.tb.Errorf("task %s ended %d times", id, x.ended[id])
+		}
+		if want := 1 + x.closed[id] + x.lost[id]; x.claimed[id] != want {
+			s.tb.Errorf("task %s was claimed %d times, not %d: %d questions closed and %d leases were lost",
+				id, x.claimed[id], want, x.closed[id], x.lost[id])
+		}
+	}
+	if len(x.ended) != len(s.tasks) {
+		s.tb.Errorf("%d tasks ended, and %d were acknowledged", len(x.ended), len(s.tasks))
+	}
+	for run, task := range x.claims {
+		if s.claims[run] != task {
+			s.tb.Errorf("run %s of task %s was given to nobody", run, task)
+		}
+	}
+	if len(x.claims) != len(s.claims) {
+		s.tb.Errorf("%d runs were given to workers, and there are %d", len(s.claims), len(x.claims))
+	}
+}
+
+// compareStream: the stream brought every event once, in order.
+func (s *Story) compareStream(events []*fermata.Event) {
+	s.tb.Helper()
+	for i, got := range s.seen {
+		if got.seq != int64(i)+1 {
+			s.tb.Fatalf("the stream brought event %d at place %d", got.seq, i+1)
+		}
+		if i < len(events) && got.hash != events[i].Hash {
+			s.tb.Fatalf("the stream brought another event %d than there is", got.seq)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package story
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// answer lets a person answer what comes, and withdraw a question now and then.
+func (s *Story) answer(c *client.Client, handle string) {
+	for n := 0; ; n++ {
+		var id string
+		select {
+		case id = <-s.questions:
+		case <-s.ctx.Done():
+			return
+		}
+		var q *fermata.Question
+		var err error
+		mine := end{string(fermata.Answered), fmt.Sprintf("%s says %d", handle, n)}
+		if s.random.Chance(5) {
+			mine = end{status: string(fermata.Cancelled)}
+			q, err = c.CancelQuestion(s.ctx, id, "no longer needed")
+		} else {
+			q, err = c.Answer(s.ctx, id, fermata.Answer{Answer: mine.value})
+		}
+		lost, isError := errors.AsType[*fermata.Error](err)
+		switch {
+		case err == nil:
+			s.closed(id, mine, endOf(q.Resolution))
+		case isError && lost.Code == fermata.CodeQuestionClosed && lost.Question != nil:
+			s.closed(id, endOf(lost.Question.Resolution), endOf(lost.Question.Resolution))
+		default:
+			s.fault("close question %s: %v", id, err)
+		}
+	}
+}
+
+// closed notes how a question closed, as a server said it. All that servers
+// ever say about a question must be the same.
+func (s *Story) closed(id string, want, said end) {
+	s.noted(func(l *log) {
+		if said != want {
+			s.fault("question %s: %v was acknowledged with %v", id, want, said)
+		}
+		before, known := l.ends[id]
+		if known && before != said {
+			s.fault("question %s was said to have ended with %v, and with %v", id, before, said)
+		}
+		l.ends[id] = said
+		l.fresh = append(l.fresh, id)
+	})
+}
+
+func endOf(r *fermata.Resolution) end {
+	if r == nil {
+		return end{status: string(fermata.Pending)}
+	}
+	value, _ := r.Answer.(string)
+	return end{string(r.Status), value}
+}

@@ -1,0 +1,196 @@
+package story
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// How much load there is.
+const (
+	workers = 8
+	people  = 6
+	// open is how many tasks are under way at the same time.
+	open = 32
+)
+
+// Story is the load and its log.
+type Story struct {
+	tb     testing.TB
+	front  *process.Front
+	random *process.Random
+	admin  *client.Client
+
+	// Acknowledged counts the changes that a server acknowledged.
+	Acknowledged atomic.Int64
+
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+	// slots holds a place for each task that is under way; questions those that
+	// somebody is to answer.
+	slots     chan struct{}
+	questions chan string
+	creating  context.Context
+	enough    context.CancelFunc
+
+	mu sync.Mutex
+	log
+}
+
+// log is what was acknowledged.
+type log struct {
+	tasks map[string]bool
+	// asked are questions that the end of a run opened; ends is how one closed.
+	asked map[string]bool
+	ends  map[string]end
+	// fresh are the ends since the last look.
+	fresh []string
+	// claims are runs that workers were given, with the task; finished are those
+	// that ended with a result.
+	claims   map[string]string
+	finished map[string]bool
+	// handed are the runs that were given a question's end, and which.
+	handed map[string][]handed
+	done   map[string]bool
+	seen   []seen
+}
+
+// end is how a question closed: its status and the value.
+type end struct{ status, value string }
+
+type handed struct {
+	run string
+	end end
+}
+
+type seen struct {
+	seq  int64
+	hash string
+}
+
+// Begin starts the load through the front. The token is an admin's.
+func Begin(tb testing.TB, front *process.Front, random *process.Random, token string) *Story {
+	tb.Helper()
+	s := &Story{
+		tb: tb, front: front, random: random, admin: front.Client(tb, token),
+		slots: make(chan struct{}, open), questions: make(chan string, 8*open),
+		log: log{
+			tasks: map[string]bool{}, asked: map[string]bool{}, ends: map[string]end{}, claims: map[string]string{},
+			finished: map[string]bool{}, handed: map[string][]handed{}, done: map[string]bool{},
+		},
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.creating, s.enough = context.WithCancel(s.ctx)
+	tb.Cleanup(func() { s.stop(); s.wg.Wait() })
+
+	agent := s.token(fermata.NewToken{Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk}})
+	for n := range workers {
+		s.wg.Go(func() { s.work(agent, fmt.Sprintf("worker-%d", n)) })
+	}
+	for n := range people {
+		handle := fmt.Sprintf("person-%d", n)
+		c := s.token(fermata.NewToken{Name: handle, Kind: fermata.ActorHuman, Member: handle, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
+		s.wg.Go(func() { s.answer(c, handle) })
+	}
+	s.wg.Go(s.create)
+	s.wg.Go(s.follow)
+	return s
+}
+
+func (s *Story) token(n fermata.NewToken) *client.Client {
+	s.tb.Helper()
+	t, err := s.admin.CreateToken(s.ctx, n)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	return s.front.Client(s.tb, t.Secret)
+}
+
+// fault reports what must never happen. An error after the end of the story is
+// none.
+func (s *Story) fault(format string, args ...any) {
+	if s.ctx.Err() == nil {
+		s.tb.Errorf(format, args...)
+	}
+}
+
+// create keeps as many tasks under way as there are slots.
+func (s *Story) create() {
+	for n := 0; ; n++ {
+		select {
+		case s.slots <- struct{}{}:
+		case <-s.creating.Done():
+			return
+		}
+		t, err := s.admin.CreateTask(s.ctx, fermata.NewTask{Title: fmt.Sprintf("Task %d", n), MaxAttempts: 100})
+		if err != nil {
+			s.fault("create a task: %v", err)
+			<-s.slots
+			continue
+		}
+		s.noted(func(l *log) { l.tasks[t.ID] = true })
+	}
+}
+
+// noted writes what was acknowledged into the log.
+func (s *Story) noted(write func(*log)) {
+	s.mu.Lock()
+	write(&s.log)
+	s.mu.Unlock()
+	s.Acknowledged.Add(1)
+}
+
+// follow reads the stream of events from its beginning, over all its
+// interruptions.
+func (s *Story) follow() {
+	err := s.admin.Stream(s.ctx, client.StreamQuery{FromStart: true}, func(e *fermata.Event) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seen = append(s.seen, seen{e.Seq, e.Hash})
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		s.fault("the stream of events ended: %v", err)
+	}
+}
+
+// Flow waits until the servers have acknowledged so many changes more.
+func (s *Story) Flow(n int) {
+	s.tb.Helper()
+	until := s.Acknowledged.Load() + int64(n)
+	process.Await(s.tb, time.Minute, fmt.Sprintf("%d more acknowledgements", n), func() bool {
+		return s.Acknowledged.Load() >= until
+	})
+}
+
+// End lets the load run dry and stops it.
+func (s *Story) End() {
+	s.tb.Helper()
+	s.enough()
+	process.Await(s.tb, time.Minute, "every task is done", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.done) == len(s.tasks) && len(s.slots) == 0
+	})
+	events, err := Events(s.admin)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	process.Await(s.tb, 30*time.Second, "the stream has come to the end", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.seen) > 0 && s.seen[len(s.seen)-1].seq >= int64(len(events))
+	})
+	s.compare(events)
+	s.stop()
+	s.wg.Wait()
+}

@@ -1,0 +1,84 @@
+package workers
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// kill -9 of a worker in the middle of a run: its agent dies with it, the task
+// is offered again after the lease, and the run that was lost says no more.
+func TestWorkerIsKilled(t *testing.T) {
+	process.EachDatabase(t, func(t *testing.T, database []string) {
+		s := newShop(t, t.TempDir(), database)
+		task := s.create()
+		first := s.worker("first")
+		hanging := s.agentOf("1")
+		lost := s.runs(task.ID, fermata.RunRunning)[0]
+		first.Kill()
+		killed := time.Now()
+		s.gone(hanging)
+
+		s.worker("second")
+		s.agentOf("2")
+		offered := time.Since(killed)
+		if offered > lease+offeredWithin {
+			t.Errorf("the task was offered again after %s, with a lease of %s", offered, lease)
+		}
+		t.Logf("killed with a lease of %s; the next run began %s later", lease, offered.Round(time.Millisecond))
+		if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 2" {
+			t.Errorf("the task was completed %q", done.Summary)
+		}
+		s.runs(task.ID, fermata.RunLost, fermata.RunFinished)
+		s.refused(lost)
+	})
+}
+
+// refused makes every call that a run can make.
+func (s *shop) refused(run *fermata.Run) {
+	s.Helper()
+	worker := process.NewFront(s, s.server).Client(s, s.token)
+	ctx, token := s.Context(), run.Token
+	_, heartbeat := worker.Heartbeat(ctx, run.ID, fermata.Heartbeat{Token: token})
+	_, appended := worker.AppendLog(ctx, run.ID, token, "I am still here\n")
+	progress := worker.RunProgress(ctx, run.ID, fermata.Progress{Message: "half way", Token: token})
+	_, finish := worker.Finish(ctx, run.ID, fermata.Finish{Token: token, Result: fermata.ResultCompleted, Summary: "stale"})
+	_, asks := worker.Finish(ctx, run.ID, fermata.Finish{
+		Token: token, Result: fermata.ResultNeedsInput, Question: &fermata.Ask{Question: "Am I late?"},
+	})
+	_, release := worker.Release(ctx, run.ID, token)
+	for name, err := range map[string]error{
+		"heartbeat": heartbeat, "log": appended, "progress": progress, "finish": finish, "finish with a question": asks, "release": release,
+	} {
+		if code := fermata.CodeOf(err); code != fermata.CodeStaleRun {
+			s.Errorf("%s of a lost run: %v, not %s", name, err, fermata.CodeStaleRun)
+		}
+	}
+}
+
+// A worker that was suspended for longer than its lease comes back and reports
+// the result of a run that it has lost. The result of the run after it stands.
+func TestSuspendedWorkerComesBack(t *testing.T) {
+	s := newShop(t, t.TempDir(), process.SQLite(t))
+	task := s.create()
+	first := s.worker("first")
+	s.agentOf("1")
+	first.Signal(syscall.SIGSTOP)
+
+	s.worker("second")
+	if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 2" {
+		t.Errorf("the task was completed %q", done.Summary)
+	}
+	s.goOn()
+	first.Signal(syscall.SIGCONT)
+	next := s.create()
+	s.becomes(next.ID, fermata.TaskDone)
+	first.Stop()
+	if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 2" {
+		t.Errorf("the run that was lost wrote %q over the result", done.Summary)
+	}
+	s.runs(task.ID, fermata.RunLost, fermata.RunFinished)
+}

@@ -1,0 +1,43 @@
+package workers
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// SIGTERM of a server with workers inside: the agents are stopped, their tasks
+// are handed back unharmed, and the next start goes on with them.
+func TestStopHandsTasksBack(t *testing.T) {
+	process.EachDatabase(t, func(t *testing.T, database []string) {
+		marks := t.TempDir()
+		inside := []string{"--workers", "1", "--", "sh", "-c", agent, "agent", marks}
+		s := newShop(t, marks, database, inside...)
+		task := s.create()
+		running := s.agentOf("1")
+		s.server.Stop()
+		s.gone(running)
+
+		token := s.server.FirstToken
+		s.server = process.Serve(t, s.binary, database)
+		s.admin = process.NewFront(t, s.server).Client(t, token)
+		back := s.becomes(task.ID, fermata.TaskOpen)
+		if back.Attempts != 0 {
+			t.Errorf("handing the task back counts as %d lost runs", back.Attempts)
+		}
+		s.runs(task.ID, fermata.RunReleased)
+		s.server.Stop()
+
+		s.server = process.Serve(t, s.binary, database, inside...)
+		s.admin = process.NewFront(t, s.server).Client(t, token)
+		if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 2" {
+			t.Errorf("the task was completed %q", done.Summary)
+		}
+		s.runs(task.ID, fermata.RunReleased, fermata.RunFinished)
+		report, err := s.admin.VerifyAudit(t.Context())
+		if err != nil || !report.OK {
+			t.Errorf("the audit chain: %+v, %v", report, err)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+// Package workers kills, stops and suspends workers while agents run. Their
+// tasks go on elsewhere, and what a worker says of a run it lost is refused.
+package workers
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+const (
+	// lease is how long a task stays with a worker that is silent.
+	lease = 2 * time.Second
+	// offeredWithin is how long after the end of its lease a task may lie.
+	offeredWithin = 5 * time.Second
+	// finishes is how long a whole story may take.
+	finishes = 30 * time.Second
+)
+
+// agent hangs in its first run until it is told to go on, and completes in any
+// other. It leaves the number of its process behind.
+const agent = `
+echo $$ >"$1/agent.$FERMATA_ATTEMPT.part"
+mv "$1/agent.$FERMATA_ATTEMPT.part" "$1/agent.$FERMATA_ATTEMPT"
+if [ "$FERMATA_ATTEMPT" = 1 ]; then
+	until [ -e "$1/go" ]; do sleep 0.05; done
+fi
+echo "{\"result\":\"completed\",\"summary\":\"by run $FERMATA_ATTEMPT\"}" >"$FERMATA_RESULT"
+`
+
+// shop is a server with a folder in which agents leave marks.
+type shop struct {
+	*testing.T
+	binary string
+	marks  string
+	server *process.Server
+	admin  *client.Client
+	// token is a worker's.
+	token string
+}
+
+func newShop(t *testing.T, marks string, database []string, serve ...string) *shop {
+	t.Helper()
+	s := &shop{T: t, binary: process.Binary(t, ""), marks: marks}
+	s.server = process.Serve(t, s.binary, database, serve...)
+	s.admin = process.NewFront(t, s.server).Client(t, s.server.FirstToken)
+	made, err := s.admin.CreateToken(t.Context(), fermata.NewToken{
+		Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.token = made.Secret
+	return s
+}
+
+// worker starts a worker.
+func (s *shop) worker(name string) *process.Child {
+	s.Helper()
+	env := []string{"FERMATA_TOKEN=" + s.token, "FERMATA_URL=" + s.server.URL}
+	return process.Start(s, s.binary, env, "worker", "--name", name, "--lease", lease.String(),
+		"--folder", filepath.Join(s.marks, name), "--", "sh", "-c", agent, "agent", s.marks)
+}
+
+func (s *shop) create() *fermata.Task {
+	s.Helper()
+	t, err := s.admin.CreateTask(s.Context(), fermata.NewTask{Title: "Mend the shoe"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return t
+}
+
+// agentOf waits for the agent of an attempt and returns its process.
+func (s *shop) agentOf(attempt string) int {
+	s.Helper()
+	name := filepath.Join(s.marks, "agent."+attempt)
+	process.Await(s, finishes, "the agent of run "+attempt+" runs", func() bool {
+		_, err := os.Stat(name)
+		return err == nil
+	})
+	text, err := os.ReadFile(name)
+	if err != nil {
+		s.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return pid
+}
+
+// goOn lets the first run's agent complete.
+func (s *shop) goOn() {
+	s.Helper()
+	if err := os.WriteFile(filepath.Join(s.marks, "go"), nil, 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// becomes waits until the task is in a state and returns it.
+func (s *shop) becomes(id string, state fermata.TaskState) *fermata.Task {
+	s.Helper()
+	var task *fermata.Task
+	process.Await(s, finishes, "the task is "+string(state), func() bool {
+		t, err := s.admin.Task(s.Context(), id)
+		if err != nil {
+			s.Fatal(err)
+		}
+		task = t
+		return t.State == state
+	})
+	return task
+}
+
+// runs compares the states of a task's runs and returns them.
+func (s *shop) runs(id string, want ...fermata.RunState) []*fermata.Run {
+	s.Helper()
+	runs, err := s.admin.Runs(s.Context(), id)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if len(runs) != len(want) {
+		s.Fatalf("the task has %d runs, not %d", len(runs), len(want))
+	}
+	for i, r := range runs {
+		if r.State != want[i] {
+			s.Errorf("run %d is %s, not %s", i+1, r.State, want[i])
+		}
+	}
+	return runs
+}
+
+// gone waits until a process has ended.
+func (s *shop) gone(pid int) {
+	s.Helper()
+	process.Await(s, finishes, "the agent has ended", func() bool {
+		if syscall.Kill(pid, 0) != nil {
+			return true
+		}
+		// Nobody may have reaped it.
+		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+		return err != nil || strings.Contains(string(status), ") Z ")
+	})
+}
