@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -25,21 +26,44 @@ const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 // idLength is the number of characters behind the prefix.
 const idLength = 20
 
-// NewID returns a new identifier that sorts by now.
+// lastID makes ids of the same millisecond sort in the order in which this
+// process made them: tasks are claimed by age, and age is the order of ids.
+var lastID struct {
+	sync.Mutex
+	millis int64
+	random uint64
+}
+
+// NewID returns a new identifier that sorts by now, and behind those that this
+// process made in the same millisecond before.
 func NewID(prefix string, now time.Time) string {
-	var random [8]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		// crypto/rand never fails on the systems that Go supports; an id that
-		// is not random must not be handed out.
-		panic("fermata: no random numbers: " + err.Error())
+	millis := now.UnixMilli()
+	lastID.Lock()
+	if millis == lastID.millis {
+		lastID.random += 1 + randomBits()>>44
+	} else {
+		// The highest bit stays free for the steps.
+		lastID.millis, lastID.random = millis, randomBits()>>15
 	}
+	random := lastID.random
+	lastID.Unlock()
 	var sb strings.Builder
 	sb.Grow(len(prefix) + 1 + idLength)
 	sb.WriteString(prefix)
 	sb.WriteByte('_')
-	writeBase32(&sb, uint64(now.UnixMilli()), 10)
-	writeBase32(&sb, binary.BigEndian.Uint64(random[:]), 10)
+	writeBase32(&sb, uint64(millis), 10)
+	writeBase32(&sb, random, 10)
 	return sb.String()
+}
+
+func randomBits() uint64 {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		// crypto/rand never fails on the systems that Go supports; an id that
+		// is not random must not be handed out.
+		panic("fermata: no random numbers: " + err.Error())
+	}
+	return binary.BigEndian.Uint64(b[:])
 }
 
 func writeBase32(sb *strings.Builder, v uint64, chars int) {

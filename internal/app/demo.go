@@ -204,11 +204,9 @@ func (d *demo) until(ctx context.Context, taskID string, reached func(*fermata.T
 // answer gets the question answered: by the option, by the person here, or by
 // somebody elsewhere, whoever is first.
 func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
-	if d.Answer != "" {
+	if words := strings.Fields(d.Answer); len(words) > 0 {
 		d.say("Answering for you: %s", d.Answer)
-		answers := map[string]any{"comments": true}
-		words := strings.Fields(d.Answer)
-		answers["format"] = words[0]
+		answers := map[string]any{"comments": true, "format": words[0]}
 		if len(words) > 1 {
 			answers["comments"] = words[1] == "yes" || words[1] == "true"
 		}

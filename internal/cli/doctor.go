@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -63,29 +64,39 @@ func (p printer) finding(f finding) {
 
 func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
 	server, err := s.server()
-	if err != nil {
-		return []finding{failure("server", err), checkGit(ctx)}
+	switch {
+	case fermata.CodeOf(err) == fermata.CodeUnauthenticated:
+		return []finding{s.failure("token", err), checkGit(ctx)}
+	case err != nil:
+		return []finding{s.failure("server", err), checkGit(ctx)}
 	}
 	before := s.now()
 	me, err := server.Whoami(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeUnauthenticated:
-		return []finding{{"server", "ok", s.address}, failure("token", err), checkDatabase(ctx, server), checkGit(ctx)}
+		return []finding{{"server", "ok", s.address}, s.failure("token", err), checkDatabase(ctx, s, server), checkGit(ctx)}
 	case err != nil:
-		return []finding{failure("server", err), checkGit(ctx)}
+		return []finding{s.failure("server", err), checkGit(ctx)}
 	}
 	return []finding{
 		{"server", "ok", fmt.Sprintf("%s, version %s, workspace %s", s.address, me.Version, me.Workspace)},
 		checkToken(me),
 		checkClock(me.ServerTime, before, s.now()),
-		checkDatabase(ctx, server),
-		checkAudit(ctx, server, me),
+		checkDatabase(ctx, s, server),
+		checkAudit(ctx, s, server, me),
 		checkWaiting(ctx, s),
 		checkGit(ctx),
 	}
 }
 
-func failure(check string, err error) finding { return finding{check, "fail", err.Error()} }
+// failure is a check that failed: why, and what to do about it.
+func (s *session) failure(check string, err error) finding {
+	detail := err.Error()
+	if e, ok := errors.AsType[*fermata.Error](err); ok && s.hint(e) != "" {
+		detail += "; " + s.hint(e)
+	}
+	return finding{check, "fail", detail}
+}
 
 func checkToken(me *client.Whoami) finding {
 	var scopes []string
@@ -113,20 +124,20 @@ func checkClock(server, before, after time.Time) finding {
 	return finding{"clock", "ok", detail}
 }
 
-func checkDatabase(ctx context.Context, server *client.Client) finding {
+func checkDatabase(ctx context.Context, s *session, server *client.Client) finding {
 	if err := server.Ready(ctx); err != nil {
-		return failure("database", err)
+		return s.failure("database", err)
 	}
 	return finding{"database", "ok", "the server is ready"}
 }
 
-func checkAudit(ctx context.Context, server *client.Client, me *client.Whoami) finding {
+func checkAudit(ctx context.Context, s *session, server *client.Client, me *client.Whoami) finding {
 	report, err := server.VerifyAudit(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeForbidden:
 		return finding{"audit", "warn", fmt.Sprintf("%s may not verify it", me.Name)}
 	case err != nil:
-		return failure("audit", err)
+		return s.failure("audit", err)
 	case !report.OK:
 		return finding{"audit", "fail", report.Problem}
 	}
@@ -138,7 +149,7 @@ func checkAudit(ctx context.Context, server *client.Client, me *client.Whoami) f
 func checkWaiting(ctx context.Context, s *session) finding {
 	list, err := s.tasks(ctx, client.TaskQuery{NeedsPerson: true}, 1000)
 	if err != nil {
-		return failure("waiting", err)
+		return s.failure("waiting", err)
 	}
 	var stuck []string
 	for _, t := range list {
@@ -148,6 +159,9 @@ func checkWaiting(ctx context.Context, s *session) finding {
 	}
 	if len(stuck) > 0 {
 		return finding{"waiting", "fail", "without a question to answer: " + strings.Join(stuck, ", ") + "; fermata resume lets them go on"}
+	}
+	if len(list) == 1 {
+		return finding{"waiting", "ok", "1 task waits for a person"}
 	}
 	return finding{"waiting", "ok", fmt.Sprintf("%d tasks wait for a person", len(list))}
 }

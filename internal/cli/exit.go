@@ -77,13 +77,17 @@ func (s *session) complain(err error) {
 			p.line("  %s: %s", clean(problem.Field), clean(problem.Message))
 		}
 	}
-	hint := e.Hint
-	if e.Code == fermata.CodeUnauthenticated && s.client != nil && !s.signedIn {
-		hint = "run `fermata login`, or set FERMATA_TOKEN"
-	}
-	if hint != "" {
+	if hint := s.hint(e); hint != "" {
 		p.line("hint: %s", clean(hint))
 	}
+}
+
+// hint says what to do about an error, "" where nothing is known.
+func (s *session) hint(e *fermata.Error) string {
+	if e.Code == fermata.CodeUnauthenticated && s.client != nil && !s.signedIn {
+		return "run `fermata login`, or set FERMATA_TOKEN"
+	}
+	return e.Hint
 }
 
 // mentions reports whether the message says the problem already.

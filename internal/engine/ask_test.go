@@ -185,6 +185,9 @@ func TestConfidence(t *testing.T) {
 				w.setPolicy(func(p *fermata.Policy) { p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50) })
 				c1 := w.running(fermata.NewTask{})
 				w.equal(c.want, w.finish(c1, asks(c.ask)).State)
+				if c.want == fermata.TaskInputReceived {
+					w.complete(w.claimed(c1.Task.ID))
+				}
 				// The same through the API, while the run goes on.
 				c2 := w.running(fermata.NewTask{Priority: ptr(0)})
 				q := w.ask(c2.Task.ID, c.ask)

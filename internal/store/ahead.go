@@ -26,6 +26,8 @@ type ahead struct {
 	ends      map[string][]link
 	// claims are in the order of claims, by the text of the request.
 	claims map[string][]*fermata.Task
+	// handOvers are what runs of those tasks will be handed, by task.
+	handOvers map[string]*handOver
 	// touched are the ids that a caller of the transaction has written.
 	touched map[string]bool
 }
@@ -70,18 +72,77 @@ func (a *ahead) claimLookups(r Reader, calls []*call) []lookup {
 	}
 	var out []lookup
 	for key, request := range requests {
-		sql, args := r.claimable(request, roundUp(counts[key]))
+		n := roundUp(counts[key])
+		sql, args := r.claimable(request, n)
 		out = append(out, lookup{sql: sql, args: args, take: func(rs rows) error {
 			var found []*fermata.Task
 			err := into(&found, r.scanTask, "").take(rs)
-			if a.claims == nil {
-				a.claims = map[string][]*fermata.Task{}
-			}
-			a.claims[key] = received(found)
+			a.offer(key, received(found), n >= severalClaims)
 			return err
 		}})
+		if n >= severalClaims {
+			out = append(out, a.handOverLookups(r, request, n)...)
+		}
 	}
 	return out
+}
+
+// severalClaims is from how many claims on it pays to read ahead what their
+// runs will be handed: three queries more, against a round trip for each.
+const severalClaims = 4
+
+// handOver is what a run of a task will be handed.
+type handOver struct {
+	lastRun   string
+	attempt   int
+	questions []*fermata.Question
+	messages  []*fermata.Message
+}
+
+// offer notes the tasks that claims of a kind may take, and whether what their
+// runs will be handed is read as well.
+func (a *ahead) offer(key string, tasks []*fermata.Task, withHandOver bool) {
+	if a.claims == nil {
+		a.claims, a.handOvers = map[string][]*fermata.Task{}, map[string]*handOver{}
+	}
+	a.claims[key] = tasks
+	for _, t := range tasks {
+		if withHandOver {
+			a.handOvers[t.ID] = &handOver{lastRun: t.RunID}
+		}
+	}
+}
+
+// handOverLookups reads what runs of the tasks that are offered will be
+// handed. The offer itself is read before, in the same round trip.
+func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) []lookup {
+	ids, args := r.claimableColumn("id", request, n)
+	runs, _ := r.claimableColumn("run_id", request, n)
+	return []lookup{
+		{sql: "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id IN (" + runs + ")", args: args, take: func(rs rows) error {
+			return each(rs, r.scanRun, func(run *fermata.Run) {
+				if h := a.handOvers[run.TaskID]; h != nil && h.lastRun == run.ID {
+					h.attempt = run.Attempt
+				}
+			})
+		}},
+		{sql: "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND task_id IN (" + ids +
+			") AND status <> 'pending' AND handed_to = '' ORDER BY id", args: args, take: func(rs rows) error {
+			return each(rs, r.scanQuestion, func(q *fermata.Question) {
+				if h := a.handOvers[q.TaskID]; h != nil {
+					h.questions = append(h.questions, q)
+				}
+			})
+		}},
+		{sql: "SELECT " + messageColumns + " FROM messages WHERE workspace_id = $1 AND task_id IN (" + ids +
+			") AND handed_to = '' ORDER BY id", args: args, take: func(rs rows) error {
+			return each(rs, r.scanMessage, func(m *fermata.Message) {
+				if h := a.handOvers[m.TaskID]; h != nil {
+					h.messages = append(h.messages, m)
+				}
+			})
+		}},
+	}
 }
 
 // roundUp keeps the number of different statements small: each is prepared
@@ -126,14 +187,7 @@ func keep[T any](into *map[string]*T, scan func(rows) (*T, error), id func(*T) s
 		if *into == nil {
 			*into = map[string]*T{}
 		}
-		for rs.Next() {
-			v, err := scan(rs)
-			if err != nil {
-				return err
-			}
-			(*into)[id(v)] = v
-		}
-		return rs.Err()
+		return each(rs, scan, func(v *T) { (*into)[id(v)] = v })
 	}}
 }
 
@@ -198,6 +252,17 @@ func (tx *Tx) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 		}
 	}
 	return tx.Reader.Claimable(c)
+}
+
+// Unhanded reads what a new run of a task is handed, and the number of the
+// run before it.
+func (tx *Tx) Unhanded(taskID, lastRun string) (attempt int, questions []*fermata.Question, messages []*fermata.Message, err error) {
+	h := tx.g.ahead.handOvers[taskID]
+	if h == nil || h.lastRun != lastRun || tx.stale(taskID) {
+		return tx.unhanded(taskID, lastRun)
+	}
+	delete(tx.g.ahead.handOvers, taskID)
+	return h.attempt, h.questions, h.messages, nil
 }
 
 // touch notes that rows about the ids are being written.

@@ -30,9 +30,8 @@ func (r Reader) UnhandedMessages(taskID, runID string) ([]*fermata.Message, erro
 const unhandedMessages = "SELECT " + messageColumns + ` FROM messages WHERE workspace_id = $1 AND task_id = $2
 	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
-// Unhanded reads in one round trip what a new run of a task is handed, and the
-// attempt of the run before it.
-func (tx *Tx) Unhanded(taskID, lastRun string) (attempt int, questions []*fermata.Question, messages []*fermata.Message, err error) {
+// unhanded is [Tx.Unhanded] in one round trip.
+func (tx *Tx) unhanded(taskID, lastRun string) (attempt int, questions []*fermata.Question, messages []*fermata.Message, err error) {
 	var runs []*fermata.Run
 	err = tx.look(tx.ctx,
 		into(&runs, tx.scanRun, runByID, tx.workspace, lastRun),

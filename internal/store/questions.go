@@ -99,7 +99,7 @@ func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
 // PendingOf lists a task's pending questions.
 func (r Reader) PendingOf(taskID string) ([]*fermata.Question, error) {
 	return list(r, r.scanQuestion, "SELECT "+questionColumns+
-		" FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status = 'pending' ORDER BY id", r.workspace, taskID)
+		" FROM questions WHERE workspace_id = $1 AND task_id = $2 AND status || '' = 'pending' ORDER BY id", r.workspace, taskID)
 }
 
 // ClosedUnhanded lists a task's closed questions that no run was handed, oldest

@@ -58,11 +58,12 @@ func (tx *Tx) InsertRun(run *fermata.Run) {
 		run.LeaseUntil.UnixMilli(), string(run.ClaimedFrom), run.StartedAt.UnixMilli())
 }
 
-// SaveRun writes a run that was running when it was read.
+// SaveRun writes a run that was running when it was read. The state stands in
+// an expression for the same reason as in onlyPending.
 func (tx *Tx) SaveRun(run *fermata.Run) {
 	tx.touch(run.ID)
 	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7
-		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state = 'running'`,
+		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state || '' = 'running'`,
 		string(run.State), run.LeaseUntil.UnixMilli(), string(run.Result), run.Summary, text(run.Details), run.QuestionID,
 		millis(run.EndedAt), tx.workspace, run.ID, run.Token)
 }

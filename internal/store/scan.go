@@ -30,15 +30,20 @@ func list[T any](r Reader, scan func(rows) (T, error), sql string, args ...any) 
 // into is a look-up that puts every row into a list.
 func into[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) lookup {
 	return lookup{sql: sql, args: args, take: func(rs rows) error {
-		for rs.Next() {
-			v, err := scan(rs)
-			if err != nil {
-				return err
-			}
-			*out = append(*out, v)
-		}
-		return rs.Err()
+		return each(rs, scan, func(v T) { *out = append(*out, v) })
 	}}
+}
+
+// each reads every row and passes it on.
+func each[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
+	for rs.Next() {
+		v, err := scan(rs)
+		if err != nil {
+			return err
+		}
+		use(v)
+	}
+	return rs.Err()
 }
 
 // one reads the only row of a query; none is a [fermata.CodeNotFound].

@@ -140,7 +140,7 @@ func scanLink(rs rows) (link, error) {
 
 // endsOf is the query of [Reader.Ends], for the expression of a task's id.
 func endsOf(task string) string {
-	return "SELECT 'question', id FROM questions WHERE workspace_id = $1 AND task_id = " + task + " AND status = 'pending'" +
+	return "SELECT 'question', id FROM questions WHERE workspace_id = $1 AND task_id = " + task + " AND status || '' = 'pending'" +
 		" UNION ALL SELECT 'task', task_id FROM task_dependencies WHERE workspace_id = $1 AND blocks_on = " + task
 }
 
@@ -178,6 +178,12 @@ func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 
 // claimable is the query for the first n tasks of either claimable state.
 func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
+	return r.claimableColumn(taskColumns, c, n)
+}
+
+// claimableColumn is the same for some of their columns. The states stand in
+// the text, so that each half reads the first rows of its partial index.
+func (r Reader) claimableColumn(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.where()
 	w.in("runner", append(slices.Clone(c.Runners), ""))
 	if len(c.Projects) > 0 {
@@ -186,9 +192,7 @@ func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 	if len(c.Agents) > 0 {
 		w.in("agent", append(slices.Clone(c.Agents), ""))
 	}
-	// The states stand in the text, so that each half reads the first row of
-	// its partial index.
-	half := "SELECT * FROM (SELECT " + taskColumns + " FROM tasks WHERE state = '%s' AND " + w.sql() +
+	half := "SELECT * FROM (SELECT " + columns + " FROM tasks WHERE state = '%s' AND " + w.sql() +
 		" ORDER BY priority, id LIMIT " + strconv.Itoa(n) + ") AS %[1]s"
 	return fmt.Sprintf(half+" UNION ALL ", fermata.TaskInputReceived) + fmt.Sprintf(half, fermata.TaskOpen), w.args
 }

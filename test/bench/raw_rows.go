@@ -23,7 +23,7 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 	rawUpdateRun = `UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7
-		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state = 'running'`
+		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state || '' = 'running'`
 
 	rawInsertQuestion = `INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
 		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at)
@@ -31,7 +31,7 @@ const (
 
 	rawUpdateQuestion = `UPDATE questions SET status = $1, deadline = $2, assignees = $3, escalation_level = $4, ask_count = $5,
 		votes = $6, resolution = $7, handed_to = $8, version = version + 1
-		WHERE workspace_id = $9 AND id = $10 AND version = $11 AND status = 'pending'`
+		WHERE workspace_id = $9 AND id = $10 AND version = $11 AND status || '' = 'pending'`
 
 	rawHandQuestions = `UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
 		AND handed_to = ''`

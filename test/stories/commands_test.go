@@ -101,7 +101,9 @@ func cmdStopWorker(ts *testscript.TestScript, _ []string) { endWorkers(ts, sysca
 
 func cmdKillWorker(ts *testscript.TestScript, _ []string) { endWorkers(ts, syscall.SIGKILL, -1) }
 
-func cmdFermata(ts *testscript.TestScript, args []string) { expect(ts, 0, append([]string{"fermata"}, args...)) }
+func cmdFermata(ts *testscript.TestScript, args []string) {
+	expect(ts, 0, append([]string{"fermata"}, args...))
+}
 
 func cmdExitCode(ts *testscript.TestScript, args []string) {
 	usage(ts, len(args) >= 2, "exitcode N CMD...")
@@ -250,9 +252,6 @@ func at(ts *testscript.TestScript, path string) string {
 		ts.Fatalf("what was printed is no JSON: %v", err)
 	}
 	for key := range strings.SplitSeq(path, ".") {
-		if path == "" {
-			break
-		}
 		next, ok := below(v, key)
 		if !ok {
 			ts.Fatalf("there is no %s at %s", key, path)

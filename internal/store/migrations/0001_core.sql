@@ -1,5 +1,10 @@
 -- One text for SQLite and PostgreSQL. Times are Unix milliseconds, 0 is none;
 -- JSON is TEXT, '' is none. Every table leads with the workspace.
+--
+-- Indexes beside the primary key that find rows by another row's id lead with
+-- that id: before PostgreSQL has analyzed a table, any index that leads with
+-- the workspace looks as good to it as the right one, and it would read the
+-- whole workspace through it.
 
 -- +goose Up
 CREATE TABLE workspaces (
@@ -86,8 +91,8 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_claim_open ON tasks (workspace_id, priority, id) WHERE state = 'open';
 CREATE INDEX tasks_claim_received ON tasks (workspace_id, priority, id) WHERE state = 'input_received';
 CREATE INDEX tasks_deferred ON tasks (defer_until) WHERE state = 'deferred' AND defer_until > 0;
-CREATE INDEX tasks_children ON tasks (workspace_id, parent_id, id) WHERE parent_id <> '';
-CREATE INDEX tasks_session_key ON tasks (workspace_id, session_key) WHERE session_key <> '';
+CREATE INDEX tasks_children ON tasks (parent_id, workspace_id, id) WHERE parent_id <> '';
+CREATE INDEX tasks_session_key ON tasks (session_key, workspace_id) WHERE session_key <> '';
 
 CREATE TABLE task_dependencies (
     workspace_id TEXT NOT NULL,
@@ -95,7 +100,7 @@ CREATE TABLE task_dependencies (
     blocks_on    TEXT NOT NULL,
     PRIMARY KEY (workspace_id, task_id, blocks_on)
 );
-CREATE INDEX task_dependents ON task_dependencies (workspace_id, blocks_on);
+CREATE INDEX task_dependents ON task_dependencies (blocks_on, workspace_id);
 
 CREATE TABLE runs (
     workspace_id TEXT NOT NULL,
@@ -117,7 +122,7 @@ CREATE TABLE runs (
     log_size     BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (workspace_id, id)
 );
-CREATE INDEX runs_of_task ON runs (workspace_id, task_id, token);
+CREATE INDEX runs_of_task ON runs (task_id, workspace_id, token);
 CREATE INDEX runs_leases ON runs (lease_until) WHERE state = 'running';
 
 -- Output of runs is no event: it is kept beside them.
@@ -159,10 +164,10 @@ CREATE TABLE questions (
 );
 CREATE INDEX questions_inbox ON questions (workspace_id, priority, deadline, id) WHERE status = 'pending';
 CREATE INDEX questions_deadlines ON questions (deadline) WHERE status = 'pending';
-CREATE INDEX questions_of_task ON questions (workspace_id, task_id, id);
+CREATE INDEX questions_of_task ON questions (task_id, workspace_id, id);
 -- The last guard of two rules: one pending suspending question per task, and
 -- one question per idempotency key.
-CREATE UNIQUE INDEX questions_one_pending ON questions (workspace_id, task_id)
+CREATE UNIQUE INDEX questions_one_pending ON questions (task_id, workspace_id)
     WHERE status = 'pending' AND type <> 'non_blocking';
 CREATE UNIQUE INDEX questions_idempotency ON questions (workspace_id, idempotency_key) WHERE idempotency_key <> '';
 
@@ -178,7 +183,7 @@ CREATE TABLE messages (
     created_at   BIGINT NOT NULL,
     PRIMARY KEY (workspace_id, id)
 );
-CREATE INDEX messages_of_task ON messages (workspace_id, task_id, id);
+CREATE INDEX messages_of_task ON messages (task_id, workspace_id, id);
 
 CREATE TABLE events (
     workspace_id TEXT NOT NULL,
@@ -196,7 +201,7 @@ CREATE TABLE events (
     prev_hash    TEXT NOT NULL,
     PRIMARY KEY (workspace_id, seq)
 );
-CREATE INDEX events_of_task ON events (workspace_id, task_id, seq) WHERE task_id <> '';
+CREATE INDEX events_of_task ON events (task_id, workspace_id, seq) WHERE task_id <> '';
 
 CREATE TABLE idempotency (
     workspace_id TEXT NOT NULL,

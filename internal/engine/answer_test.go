@@ -1,0 +1,277 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestSameAnswerAgainIsFine(t *testing.T) {
+	each(t, func(w *world) {
+		_, q := w.suspended(format)
+		first := w.answer(q.ID, "toml")
+		again := w.answer(q.ID, "toml")
+		w.equal(first.Resolution, again.Resolution)
+		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
+		w.refused(err, fermata.CodeQuestionClosed)
+		_, err = w.e.Answer(w.Context(), w.person("bob"), q.ID, fermata.Answer{Answer: "toml"})
+		w.refused(err, fermata.CodeQuestionClosed)
+		w.equal(1, w.closings(q.ID))
+	})
+}
+
+func TestAnswerThatDoesNotFit(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		for _, a := range []fermata.Answer{
+			{}, {Answer: "xml"}, {Answer: 3.0}, {Answers: map[string]any{"other": "toml"}}, {Answer: "toml", ActionHash: "x"}, {Answer: "\x00"},
+		} {
+			_, err := w.e.Answer(w.Context(), w.alice, q.ID, a)
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		_, err := w.e.Answer(w.Context(), w.alice, "q_00000000000000000000", fermata.Answer{Answer: "toml"})
+		w.refused(err, fermata.CodeNotFound)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+	})
+}
+
+func TestWhoMayAnswer(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Assignees = []string{"alice", "group:ops", "role:admin"}
+		_, q := w.suspended(a)
+		viewer := w.person("viewer", "ops")
+		viewer.Role = fermata.RoleViewer
+		reader := w.person("reader", "ops")
+		reader.Scopes = []fermata.Scope{fermata.ScopeRead}
+		for name, c := range map[string]struct {
+			caller fermata.Caller
+			code   fermata.Code
+		}{
+			"agent": {w.agent, fermata.CodeNotEligible}, "viewer": {viewer, fermata.CodeNotEligible},
+			"no scope": {reader, fermata.CodeForbidden}, "not assigned": {w.person("bob"), fermata.CodeNotEligible},
+		} {
+			for verb, act := range map[string]func() error{
+				"answer":  func() error { _, err := w.e.Answer(w.Context(), c.caller, q.ID, fermata.Answer{Answer: "toml"}); return err },
+				"clarify": func() error { _, err := w.e.Clarify(w.Context(), c.caller, q.ID, "why?"); return err },
+				"extend":  func() error { _, err := w.e.Extend(w.Context(), c.caller, q.ID, "5m"); return err },
+			} {
+				if got := fermata.CodeOf(act()); got != c.code {
+					w.Errorf("%s: %s is %q, want %s", name, verb, got, c.code)
+				}
+			}
+		}
+		_, err := w.e.Answer(w.Context(), w.person("carol", "ops"), q.ID, fermata.Answer{Answer: "toml"})
+		w.ok(err)
+		_, q = w.suspended(a)
+		_, err = w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "toml"})
+		w.ok(err)
+	})
+}
+
+func TestApprovalNamesTheAction(t *testing.T) {
+	each(t, func(w *world) {
+		action := json.RawMessage("{ \"command\" : \"rm <x> & é\" }")
+		task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: action})
+		w.state(task.ID, fermata.TaskAwaitingApproval)
+		w.equal(fermata.HashAction(action), q.ActionHash)
+		w.equal(fermata.HashAction(q.Action), q.ActionHash)
+		for _, hash := range []string{"", "x", fermata.HashAction([]byte("{}"))} {
+			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: hash})
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		edited := json.RawMessage("{ \"command\":\t\"rm y\" }")
+		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edited})
+		w.ok(err)
+		r := w.question(q.ID, fermata.Answered).Resolution
+		w.equal(fermata.HashAction(edited), r.ActionHash)
+		w.equal(r.ActionHash, fermata.HashAction(r.Action))
+		w.equal(true, r.Approved())
+		rc := w.claimed(task.ID).Context
+		w.equal(r, rc.Questions[0].Resolution)
+	})
+}
+
+func TestRejectionNeedsNoHash(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(`{"a":1}`)})
+		w.answer(q.ID, fermata.Reject)
+		w.state(task.ID, fermata.TaskInputReceived)
+	})
+}
+
+func TestLateAnswer(t *testing.T) {
+	late := func(t *testing.T, restart bool, test func(w *world, task *fermata.Task, q *fermata.Question)) {
+		each(t, func(w *world) {
+			a := format
+			a.Timeout = "10m"
+			task, q := w.suspended(a)
+			w.sweep(10 * time.Minute)
+			w.equal(fermata.ReasonQuestionTimedOut, w.state(task.ID, fermata.TaskFailed).Reason)
+			got, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json", Restart: restart})
+			w.ok(err)
+			w.equal(fermata.ActorTimeout, got.Resolution.DecidedBy)
+			test(w, task, q)
+			w.equal(1, w.closings(q.ID))
+		})
+	}
+	t.Run("kept", func(t *testing.T) {
+		late(t, false, func(w *world, task *fermata.Task, q *fermata.Question) {
+			w.state(task.ID, fermata.TaskFailed)
+			w.equal(1, len(w.question(q.ID, fermata.TimedOut).Resolution.Late))
+			_, err := w.e.Answer(w.Context(), w.person("bob"), q.ID, fermata.Answer{Answer: "toml"})
+			w.refused(err, fermata.CodeQuestionClosed)
+			_, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
+			w.ok(err)
+			w.equal(1, len(w.claimed(task.ID).Context.Questions))
+		})
+	})
+	t.Run("restart", func(t *testing.T) {
+		late(t, true, func(w *world, task *fermata.Task, q *fermata.Question) {
+			w.state(task.ID, fermata.TaskInputReceived)
+			w.answer(q.ID, "json")
+			rc := w.claimed(task.ID).Context
+			w.equal([]string{"timed_out: Which format?"}, handed(rc))
+			w.equal("json", rc.Questions[0].Resolution.Late[0].Answers["answer"])
+		})
+	})
+}
+
+// TestLateAnswerIsHandedToTheRun: the run went on with the default, and is told
+// what a person would have said.
+func TestLateAnswerIsHandedToTheRun(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Timeout, a.Default = "10m", "yaml"
+		task, q := w.suspended(a)
+		w.sweep(10 * time.Minute)
+		c := w.claimed(task.ID)
+		w.equal(1, len(handed(c.Context)))
+		w.answer(q.ID, "json")
+		rc := w.heartbeat(c).Context
+		w.equal("json", rc.Questions[0].Resolution.Late[0].Answers["answer"])
+		w.state(task.ID, fermata.TaskInProgress)
+	})
+}
+
+func TestCancelQuestionResumes(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		for range 2 {
+			got, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "found it")
+			w.ok(err)
+			w.equal([]any{fermata.Cancelled, fermata.ActorAgent, "found it"}, []any{got.Status, got.Resolution.DecidedBy, got.Resolution.Comment})
+		}
+		w.equal(1, w.closings(q.ID))
+		w.equal([]string{"cancelled: Which format?"}, handed(w.claimed(task.ID).Context))
+		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+		w.refused(err, fermata.CodeQuestionClosed)
+		_, q = w.suspended(format)
+		w.answer(q.ID, "toml")
+		_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+		w.refused(err, fermata.CodeQuestionClosed)
+	})
+}
+
+func TestClarifyKeepsTheQuestionOpen(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "for what?")
+		w.ok(err)
+		w.equal(q.ID, w.state(task.ID, fermata.TaskInputReceived).PendingQuestionID)
+		w.question(q.ID, fermata.Pending)
+		c := w.claimed(task.ID)
+		w.equal([]string{"for what?"}, handed(c.Context))
+		w.equal(fermata.MessageClarification, c.Context.Messages[0].Kind)
+		w.finish(c, needsInput)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.answer(q.ID, "toml")
+		w.state(task.ID, fermata.TaskInputReceived)
+		_, err = w.e.Clarify(w.Context(), w.alice, q.ID, "and?")
+		w.refused(err, fermata.CodeQuestionClosed)
+	})
+}
+
+func TestQuorum(t *testing.T) {
+	for name, c := range map[string]struct {
+		reject string
+		votes  []string
+		want   fermata.QuestionStatus
+		answer any
+	}{
+		"enough":                {"", []string{"approve", "approve", "approve"}, fermata.Answered, "approve"},
+		"not enough":            {"", []string{"approve", "approve"}, fermata.Pending, nil},
+		"the first rejection":   {"first", []string{"approve", "reject"}, fermata.Answered, "reject"},
+		"a rejection is little": {"majority", []string{"reject", "approve"}, fermata.Pending, nil},
+		"most reject":           {"majority", []string{"reject", "approve", "reject"}, fermata.Answered, "reject"},
+		"most approve":          {"majority", []string{"reject", "approve", "approve", "approve"}, fermata.Answered, "approve"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				people := []fermata.Caller{w.alice, w.person("bob"), w.person("carol"), w.person("dan")}
+				task, q := w.suspended(fermata.Ask{
+					Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Approvals: &fermata.Quorum{Required: 3, Reject: c.reject},
+				})
+				for i, vote := range c.votes {
+					_, err := w.approve(people[i], q, vote)
+					w.ok(err)
+					_, err = w.approve(people[i], q, vote)
+					w.ok(err)
+				}
+				got := w.question(q.ID, c.want)
+				w.equal(len(c.votes), len(got.Votes))
+				if c.want == fermata.Pending {
+					w.state(task.ID, fermata.TaskAwaitingApproval)
+					other := map[string]string{"approve": "reject", "reject": "approve"}[c.votes[0]]
+					_, err := w.approve(people[0], q, other)
+					w.refused(err, fermata.CodeInvalidRequest)
+					return
+				}
+				w.equal(c.answer, got.Resolution.Answer)
+				w.equal(c.answer == fermata.Approve, got.Resolution.Approved())
+				w.state(task.ID, fermata.TaskInputReceived)
+				w.equal(1, w.closings(q.ID))
+			})
+		})
+	}
+}
+
+func TestWhoAskedMayNotApprove(t *testing.T) {
+	each(t, func(w *world) {
+		alice := w.alice
+		alice.Scopes = append(alice.Scopes, fermata.ScopeAsk)
+		a := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{Required: 1}}
+		q, err := w.e.Ask(w.Context(), alice, w.task(fermata.NewTask{}).ID, a)
+		w.ok(err)
+		_, err = w.approve(alice, q, fermata.Approve)
+		w.refused(err, fermata.CodeNotEligible)
+		_, err = w.approve(w.person("bob"), q, fermata.Approve)
+		w.ok(err)
+	})
+}
+
+func TestExtend(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Timeout = "10m"
+		task, q := w.suspended(a)
+		got, err := w.e.Extend(w.Context(), w.alice, q.ID, "5m")
+		w.ok(err)
+		w.equal(q.Deadline.Add(5*time.Minute), *got.Deadline)
+		w.sweep(14 * time.Minute)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.setPolicy(func(p *fermata.Policy) { p.AllowLonger = false })
+		_, err = w.e.Extend(w.Context(), w.alice, q.ID, "2d")
+		w.refused(err, fermata.CodePolicyViolation)
+		for _, by := range []fermata.Timeout{"", "never", "-5m", "0s"} {
+			_, err = w.e.Extend(w.Context(), w.alice, q.ID, by)
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		w.sweep(time.Minute)
+		w.state(task.ID, fermata.TaskFailed)
+		_, err = w.e.Extend(w.Context(), w.alice, q.ID, "5m")
+		w.refused(err, fermata.CodeQuestionClosed)
+	})
+}

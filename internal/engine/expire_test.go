@@ -1,0 +1,150 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestDeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		action fermata.TimeoutAction
+		state  fermata.TaskState
+		reason string
+	}{
+		"default": {fermata.TakeDefault, fermata.TaskInputReceived, ""},
+		"skip":    {fermata.SkipTask, fermata.TaskSkipped, fermata.ReasonQuestionTimedOut},
+		"fail":    {fermata.FailTask, fermata.TaskFailed, fermata.ReasonQuestionTimedOut},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				a := format
+				a.Timeout, a.Default, a.OnTimeout = "10m", "yaml", c.action
+				task, q := w.suspended(a)
+				w.sweep(10*time.Minute - time.Second)
+				w.question(q.ID, fermata.Pending)
+				w.sweep(time.Second)
+				r := w.question(q.ID, fermata.TimedOut).Resolution
+				w.equal([]any{fermata.ActorTimeout, c.action, *q.Deadline, (*fermata.Actor)(nil)}, []any{r.DecidedBy, r.Outcome, r.At, r.AnsweredBy})
+				w.equal(c.reason, w.state(task.ID, c.state).Reason)
+				w.equal(1, w.closings(q.ID))
+				w.sweep(time.Hour)
+				w.equal(1, w.closings(q.ID))
+			})
+		})
+	}
+}
+
+func TestDeadlineOfAnExternalTask(t *testing.T) {
+	for name, c := range map[string]struct {
+		action fermata.TimeoutAction
+		single bool
+		state  fermata.TaskState
+	}{
+		"default":         {fermata.TakeDefault, false, fermata.TaskInProgress},
+		"default, single": {fermata.TakeDefault, true, fermata.TaskDone},
+		"skip":            {fermata.SkipTask, false, fermata.TaskSkipped},
+		"fail, single":    {fermata.FailTask, true, fermata.TaskFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				task := w.task(fermata.NewTask{Runner: fermata.RunnerExternal, EndsWithAnswer: c.single})
+				a := format
+				a.Timeout, a.Default, a.OnTimeout = "10m", "yaml", c.action
+				w.ask(task.ID, a)
+				w.state(task.ID, fermata.TaskAwaitingInput)
+				w.sweep(10 * time.Minute)
+				w.state(task.ID, c.state)
+			})
+		})
+	}
+}
+
+// TestDeadlineDuringAClarification: the run that answers the clarification is
+// told at its next contact; it is not taken from under it.
+func TestDeadlineDuringAClarification(t *testing.T) {
+	for _, action := range []fermata.TimeoutAction{fermata.TakeDefault, fermata.FailTask, fermata.SkipTask} {
+		t.Run(string(action), func(t *testing.T) {
+			each(t, func(w *world) {
+				a := format
+				a.Timeout, a.Default, a.OnTimeout = "10m", "yaml", action
+				task, q := w.suspended(a)
+				_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "why?")
+				w.ok(err)
+				w.clock.Advance(10 * time.Minute)
+				c := w.claimed(task.ID)
+				w.sweep(0)
+				w.state(task.ID, fermata.TaskInProgress)
+				w.equal([]string{"timed_out: Which format?"}, handed(w.heartbeat(c).Context))
+				w.equal("", w.state(task.ID, fermata.TaskInProgress).PendingQuestionID)
+				w.complete(c)
+				w.state(task.ID, fermata.TaskDone)
+			})
+		})
+	}
+}
+
+func TestEscalation(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Timeout, a.Assignees = "10m", []string{"alice"}
+		a.Escalation = []fermata.EscalationLevel{
+			{Assignees: []string{"bob"}, Timeout: "5m"}, {Assignees: []string{"carol"}, Timeout: "5m", OnTimeout: fermata.SkipTask},
+		}
+		bob, carol := w.person("bob"), w.person("carol")
+		task, q := w.suspended(a)
+		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "toml"})
+		w.refused(err, fermata.CodeNotEligible)
+		w.sweep(10 * time.Minute)
+		got := w.question(q.ID, fermata.Pending)
+		w.equal([]any{1, []string{"alice", "bob"}, q.Deadline.Add(5 * time.Minute)}, []any{got.EscalationLevel, got.Assignees, *got.Deadline})
+		_, err = w.e.Answer(w.Context(), carol, q.ID, fermata.Answer{Answer: "toml"})
+		w.refused(err, fermata.CodeNotEligible)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.sweep(10 * time.Minute)
+		w.equal(q.Deadline.Add(10*time.Minute), w.question(q.ID, fermata.TimedOut).Resolution.At)
+		w.state(task.ID, fermata.TaskSkipped)
+	})
+}
+
+func TestSweepSettlesMany(t *testing.T) {
+	each(t, func(w *world) {
+		var tasks []string
+		for range 30 {
+			task := w.task(fermata.NewTask{})
+			a := format
+			a.Timeout, a.Default = "10m", "yaml"
+			w.ask(task.ID, a)
+			tasks = append(tasks, task.ID)
+		}
+		w.clock.Advance(10 * time.Minute)
+		n, err := w.e.Sweep(w.Context())
+		w.ok(err)
+		w.equal(30, n)
+		for _, id := range tasks {
+			w.state(id, fermata.TaskInputReceived)
+		}
+	})
+}
+
+func TestSweepsOfReplicasMeet(t *testing.T) {
+	each(t, func(w *world) {
+		var ids []string
+		for range 20 {
+			_, q := w.suspended(fermata.Ask{Question: "a?", Timeout: "10m", Default: "b"})
+			ids = append(ids, q.ID)
+		}
+		w.clock.Advance(10 * time.Minute)
+		done := make(chan error)
+		for range 4 {
+			go func() { _, err := w.e.Sweep(w.Context()); done <- err }()
+		}
+		for range 4 {
+			w.ok(<-done)
+		}
+		for _, id := range ids {
+			w.equal(1, w.closings(id))
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestExternalTask(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
+		w.state(task.ID, fermata.TaskInProgress)
+		q := w.ask(task.ID, format)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		_, err := w.e.Clarify(w.Context(), w.alice, q.ID, "why?")
+		w.ok(err)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.answer(q.ID, "toml")
+		w.state(task.ID, fermata.TaskInProgress)
+		w.none()
+		_, err = w.e.FinishExternal(w.Context(), w.agent, task.ID, needsInput)
+		w.refused(err, fermata.CodeInvalidRequest)
+		got, err := w.e.FinishExternal(w.Context(), w.agent, task.ID, fermata.Finish{Result: fermata.ResultCompleted, Summary: "ok"})
+		w.ok(err)
+		w.equal([]any{fermata.TaskDone, "ok"}, []any{got.State, got.Summary})
+		_, err = w.e.FinishExternal(w.Context(), w.agent, task.ID, completed)
+		w.refused(err, fermata.CodeIllegalTransition)
+		_, err = w.e.FinishExternal(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, completed)
+		w.refused(err, fermata.CodeIllegalTransition)
+		got, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
+		w.ok(err)
+		w.equal(fermata.TaskInProgress, got.State)
+	})
+}
+
+func TestSuspendedExternalTaskEnds(t *testing.T) {
+	for result, want := range map[fermata.Result]fermata.TaskState{fermata.ResultCompleted: fermata.TaskDone, fermata.ResultFailed: fermata.TaskFailed} {
+		t.Run(string(result), func(t *testing.T) {
+			each(t, func(w *world) {
+				task := w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
+				q := w.ask(task.ID, format)
+				got, err := w.e.FinishExternal(w.Context(), w.agent, task.ID, fermata.Finish{Result: result})
+				w.ok(err)
+				w.equal(want, got.State)
+				w.question(q.ID, fermata.Cancelled)
+			})
+		})
+	}
+}
+
+func TestExternalTaskIsNeitherBlockedNorDeferred(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.running(fermata.NewTask{})
+		task := w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
+		_, err := w.e.DeferTask(w.Context(), w.alice, task.ID, nil)
+		w.refused(err, fermata.CodeIllegalTransition)
+		_, err = w.e.UpdateTask(w.Context(), w.alice, task.ID, fermata.TaskPatch{BlockedBy: &[]string{first.Task.ID}})
+		w.ok(err)
+		w.cancel(task.ID)
+		got, err := w.e.ReopenTask(w.Context(), w.alice, task.ID)
+		w.ok(err)
+		w.equal(fermata.TaskInProgress, got.State)
+	})
+}
+
+func (w *world) outside(session string, a fermata.Ask) *fermata.Question {
+	w.Helper()
+	q, err := w.e.AskOutside(w.Context(), w.agent, "web", session, a)
+	w.ok(err)
+	return q
+}
+
+func TestAskOutside(t *testing.T) {
+	each(t, func(w *world) {
+		q := w.outside("", format)
+		got := w.state(q.TaskID, fermata.TaskAwaitingInput)
+		w.equal([]any{"web", fermata.RunnerExternal, true, q.Title}, []any{got.Project, got.Runner, got.EndsWithAnswer, got.Title})
+		if other := w.outside("", format); other.TaskID == q.TaskID {
+			w.Error("two questions without a session share a task")
+		}
+		w.answer(q.ID, "toml")
+		w.state(q.TaskID, fermata.TaskDone)
+		q = w.outside("", format)
+		_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+		w.ok(err)
+		w.state(q.TaskID, fermata.TaskCancelled)
+		_, err = w.e.AskOutside(w.Context(), w.agent, "", "", fermata.Ask{})
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
+func TestAskOutsideOnceASession(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.outside("s1", format)
+		_, err := w.e.AskOutside(w.Context(), w.agent, "web", "s1", fermata.Ask{Question: "And?"})
+		w.refused(err, fermata.CodePendingQuestionExists)
+		if other := w.outside("s2", format); other.TaskID == first.TaskID {
+			w.Error("two sessions share a task")
+		}
+		w.answer(first.ID, "toml")
+		w.state(first.TaskID, fermata.TaskInProgress)
+		second := w.outside("s1", fermata.Ask{Question: "And?"})
+		w.equal(first.TaskID, second.TaskID)
+		w.cancel(first.TaskID)
+		if third := w.outside("s1", format); third.TaskID == first.TaskID {
+			w.Error("an ended task was asked on")
+		}
+	})
+}
+
+func TestAskOutsideWithAKey(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.IdempotencyKey = "k"
+		first := w.outside("", a)
+		w.equal(first.ID, w.outside("", a).ID)
+		w.answer(first.ID, "toml")
+		w.equal(fermata.Answered, w.outside("", a).Status)
+		a.Question = "And?"
+		_, err := w.e.AskOutside(w.Context(), w.agent, "web", "", a)
+		w.refused(err, fermata.CodeIdempotencyConflict)
+	})
+}

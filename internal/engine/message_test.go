@@ -1,0 +1,139 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestMessage: what a person's message does to a task in each state.
+func TestMessage(t *testing.T) {
+	for name, c := range map[string]struct {
+		task func(w *world) string
+		want fermata.TaskState
+	}{
+		"open":      {func(w *world) string { return w.task(fermata.NewTask{}).ID }, fermata.TaskInputReceived},
+		"running":   {func(w *world) string { return w.running(fermata.NewTask{}).Task.ID }, fermata.TaskInProgress},
+		"suspended": {func(w *world) string { task, _ := w.suspended(format); return task.ID }, fermata.TaskInputReceived},
+		"awaiting approval": {func(w *world) string {
+			task, _ := w.suspended(fermata.Ask{Type: fermata.Approval, Question: "Go?"})
+			return task.ID
+		}, fermata.TaskInputReceived},
+		"deferred": {func(w *world) string {
+			return w.task(fermata.NewTask{DeferUntil: ptr(time.Now().Add(time.Hour))}).ID
+		}, fermata.TaskInputReceived},
+		"blocked": {func(w *world) string {
+			return w.task(fermata.NewTask{BlockedBy: []string{w.task(fermata.NewTask{}).ID}}).ID
+		}, fermata.TaskBlocked},
+		"ended": {func(w *world) string {
+			id := w.task(fermata.NewTask{}).ID
+			w.cancel(id)
+			return id
+		}, fermata.TaskCancelled},
+		"external, suspended": {func(w *world) string {
+			id := w.task(fermata.NewTask{Runner: fermata.RunnerExternal}).ID
+			w.ask(id, format)
+			return id
+		}, fermata.TaskAwaitingInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				id := c.task(w)
+				w.say(id, "hello")
+				w.state(id, c.want)
+				all, _, err := w.e.Messages(w.Context(), w.alice, id, "", 0)
+				w.ok(err)
+				w.equal([]string{"hello"}, []string{all[0].Body})
+			})
+		})
+	}
+}
+
+func TestMessageToABlockedTaskIsHandedLater(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.running(fermata.NewTask{})
+		second := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
+		w.say(second.ID, "later")
+		w.complete(first)
+		w.state(second.ID, fermata.TaskInputReceived)
+		w.equal([]string{"later"}, handed(w.claimed(second.ID).Context))
+	})
+}
+
+func TestMessageToAnEndedTaskIsHandedWhenReopened(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		w.complete(c)
+		w.say(c.Task.ID, "not good enough")
+		w.state(c.Task.ID, fermata.TaskDone)
+		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.ok(err)
+		w.state(c.Task.ID, fermata.TaskInputReceived)
+		w.equal([]string{"not good enough"}, handed(w.claimed(c.Task.ID).Context))
+	})
+}
+
+func TestMessageOfAnAgentInterruptsNobody(t *testing.T) {
+	each(t, func(w *world) {
+		task, _ := w.suspended(format)
+		_, err := w.e.PostMessage(w.Context(), w.agent, task.ID, "working on it")
+		w.ok(err)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.say(task.ID, "ok")
+		w.equal([]string{"ok"}, handed(w.claimed(task.ID).Context))
+	})
+}
+
+func TestMessageRefused(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.task(fermata.NewTask{}).ID
+		for _, body := range []string{"", " \n", "a\x00b", "\xff"} {
+			_, err := w.e.PostMessage(w.Context(), w.alice, id, body)
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		_, err := w.e.PostMessage(w.Context(), w.alice, "task_00000000000000000000", "x")
+		w.refused(err, fermata.CodeNotFound)
+		w.state(id, fermata.TaskOpen)
+	})
+}
+
+func TestMessagesPage(t *testing.T) {
+	each(t, func(w *world) {
+		id, other := w.task(fermata.NewTask{}).ID, w.task(fermata.NewTask{}).ID
+		var want, got []string
+		for i := range 5 {
+			want = append(want, fmt.Sprint(i))
+			w.clock.Advance(time.Second)
+			w.say(id, want[i])
+		}
+		cursor := ""
+		for {
+			page, next, err := w.e.Messages(w.Context(), w.alice, id, cursor, 2)
+			w.ok(err)
+			for _, m := range page {
+				got = append(got, m.Body)
+			}
+			if cursor = next; next == "" {
+				break
+			}
+			_, _, err = w.e.Messages(w.Context(), w.alice, other, next, 2)
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		w.equal(want, got)
+	})
+}
+
+func TestProgress(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		p := fermata.Progress{Message: "half", Current: 1, Total: 2}
+		w.ok(w.e.Progress(w.Context(), w.agent, c.Task.ID, p))
+		p.Token = c.Run.Token
+		w.ok(w.e.RunProgress(w.Context(), w.agent, c.Run.ID, p))
+		w.refused(w.e.Progress(w.Context(), w.agent, c.Task.ID, fermata.Progress{}), fermata.CodeInvalidRequest)
+		w.complete(c)
+		w.refused(w.e.Progress(w.Context(), w.agent, c.Task.ID, p), fermata.CodeIllegalTransition)
+	})
+}

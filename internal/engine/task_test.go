@@ -1,0 +1,351 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestCancelNeverResumes(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.cancel(task.ID)
+		got := w.question(q.ID, fermata.Cancelled)
+		w.equal(fermata.ActorSystem, got.Resolution.DecidedBy)
+		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Restart: true})
+		w.refused(err, fermata.CodeQuestionClosed)
+		w.sweep(time.Hour)
+		w.equal([]any{"", "not needed"}, []any{w.state(task.ID, fermata.TaskCancelled).PendingQuestionID, w.state(task.ID, fermata.TaskCancelled).Reason})
+		w.none()
+		w.cancel(task.ID)
+		w.equal(1, w.closings(q.ID))
+	})
+}
+
+// TestCancelTakesTheSubtree: whatever state the tasks below are in, also below
+// a task that has ended.
+func TestCancelTakesTheSubtree(t *testing.T) {
+	each(t, func(w *world) {
+		root := w.running(fermata.NewTask{})
+		child := func(parent string, n fermata.NewTask) string { n.ParentID = parent; return w.task(n).ID }
+		done := w.running(fermata.NewTask{ParentID: root.Task.ID})
+		below := w.running(fermata.NewTask{ParentID: done.Task.ID})
+		w.complete(done)
+		suspended := w.running(fermata.NewTask{ParentID: root.Task.ID})
+		q := w.finish(suspended, asks(format)).PendingQuestionID
+		open := child(suspended.Task.ID, fermata.NewTask{})
+		blocked := child(root.Task.ID, fermata.NewTask{BlockedBy: []string{open}})
+		deferred := child(root.Task.ID, fermata.NewTask{DeferUntil: ptr(time.Now().Add(time.Hour))})
+		waiting := w.finish(root, fermata.Finish{Result: fermata.ResultBlocked})
+		w.equal(fermata.TaskBlocked, waiting.State)
+		w.cancel(root.Task.ID)
+		for _, id := range []string{root.Task.ID, below.Task.ID, suspended.Task.ID, open, blocked, deferred} {
+			w.state(id, fermata.TaskCancelled)
+		}
+		w.state(done.Task.ID, fermata.TaskDone)
+		w.question(q, fermata.Cancelled)
+		w.equal(fermata.RunFinished, w.runState(below.Run.ID))
+		_, err := w.tryFinish(below, completed)
+		w.refused(err, fermata.CodeStaleRun)
+		w.none()
+	})
+}
+
+func TestEndedTasksStay(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		w.complete(c)
+		_, err := w.e.CancelTask(w.Context(), w.alice, c.Task.ID, "")
+		w.refused(err, fermata.CodeIllegalTransition)
+		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
+		w.refused(err, fermata.CodeIllegalTransition)
+		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID)
+		w.refused(err, fermata.CodeIllegalTransition)
+		if !strings.Contains(err.Error(), "done") || !strings.Contains(err.Error(), "input_received") {
+			w.Errorf("the error does not name both states: %v", err)
+		}
+	})
+}
+
+func TestEndCancelsQuestions(t *testing.T) {
+	for result, state := range map[fermata.Result]fermata.TaskState{fermata.ResultCompleted: fermata.TaskDone, fermata.ResultFailed: fermata.TaskFailed} {
+		t.Run(string(result), func(t *testing.T) {
+			each(t, func(w *world) {
+				c := w.running(fermata.NewTask{})
+				q := w.ask(c.Task.ID, format)
+				other := w.ask(c.Task.ID, fermata.Ask{Type: fermata.NonBlocking, Question: "a?", Default: "b"})
+				w.equal(state, w.finish(c, fermata.Finish{Result: result, Summary: "that was it"}).State)
+				w.question(q.ID, fermata.Cancelled)
+				w.question(other.ID, fermata.Cancelled)
+				w.equal("that was it", w.state(c.Task.ID, state).Summary)
+			})
+		})
+	}
+}
+
+func TestDependencies(t *testing.T) {
+	each(t, func(w *world) {
+		a, b := w.running(fermata.NewTask{}), w.running(fermata.NewTask{})
+		both := w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID, b.Task.ID, a.Task.ID}})
+		w.clock.Advance(time.Second)
+		one := w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID}})
+		w.equal(2, len(w.state(both.ID, fermata.TaskBlocked).BlockedBy))
+		w.complete(a)
+		w.state(both.ID, fermata.TaskBlocked)
+		w.state(one.ID, fermata.TaskOpen)
+		w.complete(b)
+		w.state(both.ID, fermata.TaskOpen)
+		w.state(w.task(fermata.NewTask{BlockedBy: []string{a.Task.ID}}).ID, fermata.TaskOpen)
+	})
+}
+
+func TestFailedDependencyBlocks(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.running(fermata.NewTask{})
+		second := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
+		w.finish(first, fermata.Finish{Result: fermata.ResultFailed})
+		w.state(second.ID, fermata.TaskBlocked)
+		w.state(w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}}).ID, fermata.TaskBlocked)
+		_, err := w.e.ReopenTask(w.Context(), w.alice, first.Task.ID)
+		w.ok(err)
+		w.complete(w.claimed(first.Task.ID))
+		w.state(second.ID, fermata.TaskOpen)
+	})
+}
+
+func TestCyclesAreRefused(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.task(fermata.NewTask{}).ID
+		b := w.task(fermata.NewTask{BlockedBy: []string{a}}).ID
+		c := w.task(fermata.NewTask{BlockedBy: []string{b}}).ID
+		patch := func(id string, on ...string) error {
+			_, err := w.e.UpdateTask(w.Context(), w.alice, id, fermata.TaskPatch{BlockedBy: &on})
+			return err
+		}
+		err := patch(a, c)
+		w.refused(err, fermata.CodeInvalidRequest)
+		if path := strings.Join([]string{a, c, b, a}, " → "); !strings.Contains(err.Error(), path) {
+			w.Errorf("the error does not show the path %s: %v", path, err)
+		}
+		w.refused(patch(a, a), fermata.CodeInvalidRequest)
+		w.refused(patch(a, "task_00000000000000000000"), fermata.CodeNotFound)
+		w.equal(0, len(w.state(a, fermata.TaskOpen).BlockedBy))
+		claim := w.claimed(a)
+		_, err = w.tryFinish(claim, fermata.Finish{Result: fermata.ResultBlocked, BlockedBy: []string{c}})
+		w.refused(err, fermata.CodeInvalidRequest)
+		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", BlockedBy: []string{"task_00000000000000000000"}})
+		w.refused(err, fermata.CodeNotFound)
+	})
+}
+
+func TestPatchMovesTheTask(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.running(fermata.NewTask{})
+		task := w.task(fermata.NewTask{})
+		patch := func(p fermata.TaskPatch) *fermata.Task {
+			got, err := w.e.UpdateTask(w.Context(), w.alice, task.ID, p)
+			w.ok(err)
+			return got
+		}
+		short := first.Task.ID[len(first.Task.ID)-10:]
+		w.equal(fermata.TaskBlocked, patch(fermata.TaskPatch{BlockedBy: &[]string{short}}).State)
+		got := patch(fermata.TaskPatch{Title: ptr("new"), Body: ptr("b"), Priority: ptr(0), Labels: &[]string{"x"}})
+		w.equal([]any{fermata.TaskBlocked, "new", "b", 0, []string{"x"}, []string{first.Task.ID}}, []any{got.State, got.Title, got.Body, got.Priority, got.Labels, got.BlockedBy})
+		w.equal(fermata.TaskOpen, patch(fermata.TaskPatch{BlockedBy: &[]string{}}).State)
+		_, err := w.e.UpdateTask(w.Context(), w.alice, task.ID, fermata.TaskPatch{Priority: ptr(9)})
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
+func TestParentWaitsForItsChildren(t *testing.T) {
+	for name, end := range map[string]func(w *world, c *fermata.Claim){
+		"done":      func(w *world, c *fermata.Claim) { w.complete(c) },
+		"failed":    func(w *world, c *fermata.Claim) { w.finish(c, fermata.Finish{Result: fermata.ResultFailed}) },
+		"cancelled": func(w *world, c *fermata.Claim) { w.cancel(c.Task.ID) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				parent := w.running(fermata.NewTask{})
+				first := w.running(fermata.NewTask{ParentID: parent.Task.ID})
+				second := w.running(fermata.NewTask{ParentID: parent.Task.ID})
+				w.equal(fermata.TaskBlocked, w.finish(parent, fermata.Finish{Result: fermata.ResultBlocked}).State)
+				end(w, first)
+				w.state(parent.Task.ID, fermata.TaskBlocked)
+				end(w, second)
+				w.state(parent.Task.ID, fermata.TaskOpen)
+				w.claimed(parent.Task.ID)
+			})
+		})
+	}
+}
+
+func TestBlockedOnNothingAsksAPerson(t *testing.T) {
+	for name, policy := range map[string]func(p *fermata.Policy){
+		"default":  func(*fermata.Policy) {},
+		"no never": func(p *fermata.Policy) { p.AllowNever, p.AllowLonger = false, false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.setPolicy(policy)
+				got := w.finish(w.running(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultBlocked, Summary: "no access"})
+				w.equal(fermata.TaskAwaitingInput, got.State)
+				q := w.question(got.PendingQuestionID, fermata.Pending)
+				w.equal("no access", q.Body)
+				w.answer(q.ID, "ask bob")
+				w.claimed(got.ID)
+			})
+		})
+	}
+}
+
+func TestBlockedOnWhatIsDone(t *testing.T) {
+	each(t, func(w *world) {
+		other := w.running(fermata.NewTask{})
+		w.complete(other)
+		c := w.running(fermata.NewTask{})
+		w.equal(fermata.TaskOpen, w.finish(c, fermata.Finish{Result: fermata.ResultBlocked, BlockedBy: []string{other.Task.ID}}).State)
+	})
+}
+
+func TestParents(t *testing.T) {
+	each(t, func(w *world) {
+		parent := w.task(fermata.NewTask{})
+		short := parent.ID[len(parent.ID)-10:]
+		child := w.task(fermata.NewTask{ParentID: short})
+		grandchild := w.task(fermata.NewTask{ParentID: child.ID})
+		tree, err := w.e.Tree(w.Context(), w.alice, parent.ID)
+		w.ok(err)
+		w.equal([]string{parent.ID, child.ID, grandchild.ID}, []string{tree[0].ID, tree[1].ID, tree[2].ID})
+		for range fermata.MaxDepth - 3 {
+			grandchild = w.task(fermata.NewTask{ParentID: grandchild.ID})
+		}
+		grandchild = w.task(fermata.NewTask{ParentID: grandchild.ID})
+		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: grandchild.ID})
+		w.refused(err, fermata.CodeInvalidRequest)
+		w.cancel(parent.ID)
+		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x", ParentID: parent.ID})
+		w.refused(err, fermata.CodeIllegalTransition)
+	})
+}
+
+func TestDefer(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		now, err := w.e.Now(w.Context())
+		w.ok(err)
+		until := now.Add(time.Hour)
+		got, err := w.e.DeferTask(w.Context(), w.alice, task.ID, &until)
+		w.ok(err)
+		w.equal([]any{fermata.TaskDeferred, until, true}, []any{got.State, *got.DeferUntil, got.CanResume})
+		w.none()
+		w.sweep(59 * time.Minute)
+		w.state(task.ID, fermata.TaskDeferred)
+		w.sweep(time.Minute)
+		w.equal((*time.Time)(nil), w.state(task.ID, fermata.TaskOpen).DeferUntil)
+		past := now.Add(-time.Hour)
+		_, err = w.e.DeferTask(w.Context(), w.alice, task.ID, &past)
+		w.refused(err, fermata.CodeInvalidRequest)
+		running := w.claimed(task.ID)
+		_, err = w.e.DeferTask(w.Context(), w.alice, running.Task.ID, nil)
+		w.refused(err, fermata.CodeIllegalTransition)
+	})
+}
+
+func TestDeferredForGoodIsReopened(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		_, err := w.e.DeferTask(w.Context(), w.alice, task.ID, nil)
+		w.ok(err)
+		w.sweep(1000 * time.Hour)
+		w.state(task.ID, fermata.TaskDeferred)
+		_, err = w.e.ReopenTask(w.Context(), w.alice, task.ID)
+		w.ok(err)
+		w.claimed(task.ID)
+	})
+}
+
+func TestWokenIntoBlocked(t *testing.T) {
+	each(t, func(w *world) {
+		now, err := w.e.Now(w.Context())
+		w.ok(err)
+		first := w.running(fermata.NewTask{})
+		task := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}, DeferUntil: ptr(now.Add(time.Second))})
+		w.state(task.ID, fermata.TaskDeferred)
+		w.sweep(time.Second)
+		w.state(task.ID, fermata.TaskBlocked)
+		w.complete(first)
+		w.state(task.ID, fermata.TaskOpen)
+	})
+}
+
+func TestReopen(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{MaxAttempts: 1})
+		w.sweep(fermata.DefaultLease)
+		w.state(c.Task.ID, fermata.TaskFailed)
+		got, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.ok(err)
+		w.equal([]any{fermata.TaskOpen, 0, ""}, []any{got.State, got.Attempts, got.Reason})
+		next := w.claimed(c.Task.ID)
+		w.equal(int64(2), next.Run.Token)
+		_, err = w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.refused(err, fermata.CodeIllegalTransition)
+	})
+}
+
+// TestReopenedIntoBlocked: a task that ended and still depends on another is
+// ready again, and waits for it.
+func TestReopenedIntoBlocked(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.running(fermata.NewTask{})
+		task := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
+		w.cancel(task.ID)
+		_, err := w.e.ReopenTask(w.Context(), w.alice, task.ID)
+		w.ok(err)
+		w.state(task.ID, fermata.TaskBlocked)
+		w.complete(first)
+		w.state(task.ID, fermata.TaskOpen)
+	})
+}
+
+func TestResume(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.equal(true, w.state(task.ID, fermata.TaskAwaitingInput).CanResume)
+		for range 2 {
+			got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID)
+			w.ok(err)
+			w.equal(fermata.TaskInputReceived, got.State)
+		}
+		c := w.claimed(task.ID)
+		w.equal([]string{"The task was resumed by alice without an answer."}, handed(c.Context))
+		w.equal(q.ID, c.Context.Pending.ID)
+		w.complete(c)
+
+		first := w.running(fermata.NewTask{})
+		blocked := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
+		_, err := w.e.ResumeTask(w.Context(), w.alice, blocked.ID)
+		w.ok(err)
+		w.claimed(blocked.ID)
+		_, err = w.e.ResumeTask(w.Context(), w.alice, blocked.ID)
+		w.refused(err, fermata.CodeIllegalTransition)
+	})
+}
+
+func TestReadersOnlyRead(t *testing.T) {
+	each(t, func(w *world) {
+		viewer := w.person("viewer")
+		viewer.Scopes = []fermata.Scope{fermata.ScopeRead}
+		id := w.task(fermata.NewTask{}).ID
+		_, err := w.e.CancelTask(w.Context(), viewer, id, "")
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.CreateTask(w.Context(), viewer, fermata.NewTask{Title: "x"})
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.PostMessage(w.Context(), viewer, id, "x")
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.Task(w.Context(), viewer, id)
+		w.ok(err)
+	})
+}
