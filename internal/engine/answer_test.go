@@ -54,7 +54,10 @@ func TestWhoMayAnswer(t *testing.T) {
 			"no scope": {reader, fermata.CodeForbidden}, "not assigned": {w.person("bob"), fermata.CodeNotEligible},
 		} {
 			for verb, act := range map[string]func() error{
-				"answer":  func() error { _, err := w.e.Answer(w.Context(), c.caller, q.ID, fermata.Answer{Answer: "toml"}); return err },
+				"answer": func() error {
+					_, err := w.e.Answer(w.Context(), c.caller, q.ID, fermata.Answer{Answer: "toml"})
+					return err
+				},
 				"clarify": func() error { _, err := w.e.Clarify(w.Context(), c.caller, q.ID, "why?"); return err },
 				"extend":  func() error { _, err := w.e.Extend(w.Context(), c.caller, q.ID, "5m"); return err },
 			} {

@@ -164,7 +164,9 @@ func TestConfidence(t *testing.T) {
 		return a
 	}
 	dangerous := func(a *fermata.Ask) { a.Default, a.AllowDangerDefault = "b", true }
-	approval := func(a *fermata.Ask) { *a = fermata.Ask{Type: fermata.Approval, Question: "Go?", Confidence: a.Confidence} }
+	approval := func(a *fermata.Ask) {
+		*a = fermata.Ask{Type: fermata.Approval, Question: "Go?", Confidence: a.Confidence}
+	}
 	for name, c := range map[string]struct {
 		ask  fermata.Ask
 		want fermata.TaskState

@@ -15,6 +15,7 @@ import (
 type world struct {
 	*testing.T
 	e     *engine.Engine
+	opts  store.Options
 	db    *store.DB
 	clock *storetest.Clock
 	agent fermata.Caller
@@ -31,7 +32,7 @@ func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
 	w := &world{T: t, clock: &storetest.Clock{}}
 	opts.ClockOffset = w.clock.Offset
-	w.db = storetest.Open(t, opts)
+	w.opts, w.db = opts, storetest.Open(t, opts)
 	w.e = engine.New(w.db, engine.Options{})
 	w.agent = fermata.Caller{
 		WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_agent", Name: "worker",

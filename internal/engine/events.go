@@ -80,6 +80,17 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 			}
 		}
 	}
+	// What follows must have come meanwhile, with the head that is read after it.
+	behind, err := r.Events(store.EventFilter{After: chain.Seq, Limit: 1})
+	if err != nil {
+		return AuditReport{}, err
+	}
+	if head, err = r.Head(); err != nil {
+		return AuditReport{}, err
+	}
+	if chain.Seq > head.Seq || len(behind) > 0 && behind[0].Seq > head.Seq {
+		return broken(head, fmt.Sprintf("event %d was added: the last one that was noted is %d", head.Seq+1, head.Seq)), nil
+	}
 	return AuditReport{Events: chain.Seq, OK: true}, nil
 }
 

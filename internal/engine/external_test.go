@@ -23,7 +23,7 @@ func TestExternalTask(t *testing.T) {
 		got, err := w.e.FinishExternal(w.Context(), w.agent, task.ID, fermata.Finish{Result: fermata.ResultCompleted, Summary: "ok"})
 		w.ok(err)
 		w.equal([]any{fermata.TaskDone, "ok"}, []any{got.State, got.Summary})
-		_, err = w.e.FinishExternal(w.Context(), w.agent, task.ID, completed)
+		_, err = w.e.FinishExternal(w.Context(), w.agent, task.ID, fermata.Finish{Result: fermata.ResultFailed})
 		w.refused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.FinishExternal(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, completed)
 		w.refused(err, fermata.CodeIllegalTransition)

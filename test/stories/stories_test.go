@@ -91,13 +91,14 @@ func run(t *testing.T, database string, prepare func(*testscript.Env) error) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			if err := home(env); err != nil {
+			// What is deferred last runs first: programs end before their schema goes.
+			if err := errors.Join(home(env), prepare(env)); err != nil {
 				return err
 			}
 			s := &story{folder: env.WorkDir, background: map[string]*process{}}
 			env.Values[storyKey{}] = s
 			env.Defer(s.end)
-			return prepare(env)
+			return nil
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "sqlite" || name == "postgres" {

@@ -1,0 +1,189 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+func (w *world) token(n fermata.NewToken) *fermata.Token {
+	w.Helper()
+	if n.Name == "" {
+		n.Name = "t"
+	}
+	t, err := w.e.CreateToken(w.Context(), admin, n)
+	w.ok(err)
+	return t
+}
+
+func TestToken(t *testing.T) {
+	each(t, func(w *world) {
+		agent := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeWork}})
+		c, err := w.e.Authenticate(w.Context(), agent.Secret)
+		w.ok(err)
+		w.equal([]any{fermata.ActorAgent, agent.ID, "default"}, []any{c.Kind, c.TokenID, c.WorkspaceID})
+		person := w.token(fermata.NewToken{Member: "bob", Role: fermata.RoleAdmin, Groups: []string{"ops"}, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
+		c, err = w.e.Authenticate(w.Context(), person.Secret)
+		w.ok(err)
+		w.equal([]any{fermata.ActorHuman, person.MemberID, "bob", fermata.RoleAdmin, []string{"ops"}}, []any{c.Kind, c.MemberID, c.Name, c.Role, c.Groups})
+		all, err := w.e.Tokens(w.Context(), admin)
+		w.ok(err)
+		for _, token := range all {
+			if token.Secret != "" || token.LastUsedAt == nil {
+				w.Errorf("token: %+v", token)
+			}
+		}
+		_, err = w.e.Tokens(w.Context(), w.alice)
+		w.refused(err, fermata.CodeForbidden)
+		for _, secret := range []string{"", "fmt_x", agent.Secret[:len(agent.Secret)-1], fermata.NewSecret(), " " + agent.Secret} {
+			_, err := w.e.Authenticate(w.Context(), secret)
+			w.refused(err, fermata.CodeUnauthenticated)
+		}
+	})
+}
+
+func TestAgentsTokenNeverAnswers(t *testing.T) {
+	each(t, func(w *world) {
+		for _, scope := range []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAdmin} {
+			_, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{scope}})
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		forged := w.agent
+		forged.Scopes = fermata.Scopes
+		_, q := w.suspended(format)
+		_, err := w.e.Answer(w.Context(), forged, q.ID, fermata.Answer{Answer: "toml"})
+		w.refused(err, fermata.CodeNotEligible)
+		_, err = w.e.CreateToken(w.Context(), forged, fermata.NewToken{Name: "x", Scopes: []fermata.Scope{fermata.ScopeAsk}})
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.SetPolicy(w.Context(), forged, fermata.DefaultPolicy())
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.AddMember(w.Context(), forged, engine.NewMember{Handle: "x"})
+		w.refused(err, fermata.CodeForbidden)
+	})
+}
+
+func TestTokenExpires(t *testing.T) {
+	each(t, func(w *world) {
+		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}, ExpiresIn: "1h"})
+		w.clock.Advance(time.Hour)
+		_, err := w.e.Authenticate(w.Context(), token.Secret)
+		w.refused(err, fermata.CodeUnauthenticated)
+	})
+}
+
+func TestRevocationIsImmediate(t *testing.T) {
+	each(t, func(w *world) {
+		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}})
+		_, err := w.e.Authenticate(w.Context(), token.Secret)
+		w.ok(err)
+		for range 2 {
+			got, err := w.e.RevokeToken(w.Context(), admin, token.ID[len(token.ID)-8:])
+			w.ok(err)
+			if got.RevokedAt == nil {
+				w.Error("the token is not revoked")
+			}
+			_, err = w.e.Authenticate(w.Context(), token.Secret)
+			w.refused(err, fermata.CodeUnauthenticated)
+		}
+	})
+}
+
+// TestRevocationMeetsALookUp: whoever was looked up when the token was revoked
+// is not known any more after it.
+func TestRevocationMeetsALookUp(t *testing.T) {
+	each(t, func(w *world) {
+		for range 20 {
+			token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}})
+			looked := make(chan struct{})
+			go func() {
+				defer close(looked)
+				_, _ = w.e.Authenticate(w.Context(), token.Secret)
+			}()
+			_, err := w.e.RevokeToken(w.Context(), admin, token.ID)
+			w.ok(err)
+			<-looked
+			_, err = w.e.Authenticate(w.Context(), token.Secret)
+			w.refused(err, fermata.CodeUnauthenticated)
+		}
+	})
+}
+
+func TestFirstToken(t *testing.T) {
+	each(t, func(w *world) {
+		secret, err := w.e.FirstToken(w.Context())
+		w.ok(err)
+		c, err := w.e.Authenticate(w.Context(), secret)
+		w.ok(err)
+		w.equal([]any{fermata.RoleAdmin, true}, []any{c.Role, c.Has(fermata.ScopeAdmin)})
+		secret, err = w.e.FirstToken(w.Context())
+		w.ok(err)
+		w.equal("", secret)
+	})
+}
+
+func TestLocalCaller(t *testing.T) {
+	each(t, func(w *world) {
+		first, err := w.e.LocalCaller(w.Context())
+		w.ok(err)
+		again, err := engine.New(w.db, engine.Options{}).LocalCaller(w.Context())
+		w.ok(err)
+		w.equal(first, again)
+		w.equal(true, first.Has(fermata.ScopeAnswer))
+	})
+}
+
+func TestMembers(t *testing.T) {
+	each(t, func(w *world) {
+		w.person("bob", "ops")
+		for _, n := range []engine.NewMember{{Handle: "bob"}, {}, {Handle: "x", Role: "owner"}} {
+			_, err := w.e.AddMember(w.Context(), admin, n)
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+		all, err := w.e.Members(w.Context(), w.alice)
+		w.ok(err)
+		w.equal([]string{"alice", "bob"}, []string{all[0].Handle, all[1].Handle})
+	})
+}
+
+func TestPolicyIsSeenAtOnce(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		for i := range 6 {
+			allowed := i%2 == 1
+			w.setPolicy(func(p *fermata.Policy) { p.AllowNever = allowed })
+			q, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
+			if !allowed {
+				w.refused(err, fermata.CodePolicyViolation)
+				continue
+			}
+			w.ok(err)
+			_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+			w.ok(err)
+		}
+		_, err := w.e.SetPolicy(w.Context(), admin, fermata.Policy{MinTimeout: "x"})
+		w.refused(err, fermata.CodeInvalidRequest)
+		got, err := w.e.Policy(w.Context(), w.alice)
+		w.ok(err)
+		w.equal(true, got.AllowNever)
+	})
+}
+
+// TestPolicyThatWasRolledBackIsForgotten: nobody goes on with a policy that was
+// refused by the database.
+func TestPolicyThatWasRolledBackIsForgotten(t *testing.T) {
+	each(t, func(w *world) {
+		w.ok(w.db.Close())
+		w.db = storetest.Open(w.T, w.opts)
+		w.e = engine.New(w.db, engine.Options{})
+		p := fermata.DefaultPolicy()
+		p.AllowNever = false
+		_, err := w.e.SetPolicy(engine.WithIdempotency(w.Context(), "\xff\x00", "f"), admin, p)
+		if err == nil {
+			return // SQLite takes any text
+		}
+		w.ask(w.task(fermata.NewTask{}).ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
+	})
+}

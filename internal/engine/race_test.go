@@ -1,0 +1,174 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// TestOneEnd: answers, a cancellation and the deadline meet; one of them closes
+// the question, and everybody is told the same.
+func TestOneEnd(t *testing.T) {
+	each(t, func(w *world) {
+		for round := range 8 {
+			task, q := w.suspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
+			people := []fermata.Caller{w.person(fmt.Sprint("a", round)), w.person(fmt.Sprint("b", round)), w.person(fmt.Sprint("c", round))}
+			w.clock.Advance(10*time.Minute - 5*time.Millisecond)
+			var wg sync.WaitGroup
+			for i, c := range people {
+				wg.Go(func() {
+					_, err := w.e.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: fmt.Sprint(i)})
+					if code := fermata.CodeOf(err); code != "" && code != fermata.CodeQuestionClosed {
+						w.Errorf("answer: %v", err)
+					}
+				})
+			}
+			wg.Go(func() {
+				_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+				if code := fermata.CodeOf(err); code != "" && code != fermata.CodeQuestionClosed {
+					w.Errorf("cancel: %v", err)
+				}
+			})
+			wg.Go(func() {
+				w.clock.Advance(5 * time.Millisecond)
+				if _, err := w.e.Sweep(w.Context()); err != nil {
+					w.Errorf("sweep: %v", err)
+				}
+			})
+			wg.Wait()
+			w.equal(1, w.closings(q.ID))
+			w.complete(w.claimed(task.ID))
+		}
+	})
+}
+
+func TestLastVoteIsCountedOnce(t *testing.T) {
+	each(t, func(w *world) {
+		people := []fermata.Caller{w.alice, w.person("bob"), w.person("carol"), w.person("dan")}
+		for range 5 {
+			task, q := w.suspended(fermata.Ask{Question: "Go?", Action: json.RawMessage(`1`), Approvals: &fermata.Quorum{Required: 2}})
+			var wg sync.WaitGroup
+			for _, c := range people {
+				wg.Go(func() {
+					_, err := w.approve(c, q, fermata.Approve)
+					if code := fermata.CodeOf(err); code != "" && code != fermata.CodeQuestionClosed {
+						w.Errorf("vote: %v", err)
+					}
+				})
+			}
+			wg.Wait()
+			w.equal(2, len(w.question(q.ID, fermata.Answered).Votes))
+			w.equal(1, w.closings(q.ID))
+			w.complete(w.claimed(task.ID))
+		}
+	})
+}
+
+// TestOneClaim: many workers, no task twice, none left.
+func TestOneClaim(t *testing.T) {
+	each(t, func(w *world) {
+		const tasks, workers = 30, 10
+		for i := range tasks {
+			id := w.task(fermata.NewTask{Priority: ptr(i % 5)}).ID
+			if i%3 == 0 {
+				w.say(id, "hello")
+			}
+		}
+		var mu sync.Mutex
+		claimed := map[string]int{}
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for {
+					c, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w"})
+					if errors.Is(err, engine.ErrNoTask) {
+						return
+					}
+					if err != nil {
+						w.Errorf("claim: %v", err)
+						return
+					}
+					mu.Lock()
+					claimed[c.Task.ID] += 1 + len(c.Context.Messages)*100
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		told := 0
+		for id, n := range claimed {
+			if n != 1 && n != 101 {
+				w.Errorf("task %s was claimed as %d", id, n)
+			}
+			told += n / 100
+		}
+		w.equal([]int{tasks, tasks / 3}, []int{len(claimed), told})
+	})
+}
+
+// TestEverybodyAtOnce lets whole cycles run beside each other on few tasks, so
+// that calls of one task share transactions.
+func TestEverybodyAtOnce(t *testing.T) {
+	each(t, func(w *world) {
+		const workers, rounds = 6, 6
+		var wg sync.WaitGroup
+		for i := range workers {
+			wg.Go(func() {
+				for range rounds {
+					if err := w.cycle(i); err != nil {
+						w.Errorf("worker %d: %v", i, err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		report, err := w.e.VerifyAudit(w.Context(), w.alice)
+		w.ok(err)
+		w.equal(true, report.OK)
+		w.none()
+	})
+}
+
+// cycle is one task from its creation to its end, on its own project.
+func (w *world) cycle(i int) error {
+	ctx, project := w.Context(), fmt.Sprint("p", i)
+	task, err := w.e.CreateTask(ctx, w.agent, fermata.NewTask{Title: "x", Project: project})
+	if err != nil {
+		return err
+	}
+	for _, want := range []string{"", "yes"} {
+		c, err := w.e.Claim(ctx, w.agent, fermata.ClaimRequest{Worker: project, Projects: []string{project}})
+		if err != nil {
+			return fmt.Errorf("claim: %w", err)
+		}
+		if c.Task.ID != task.ID || want != "" && (len(c.Context.Questions) != 1 || c.Context.Questions[0].Resolution.Answer != want) {
+			return fmt.Errorf("claimed %s with %+v", c.Task.ID, c.Context.Questions)
+		}
+		if _, err := w.e.Heartbeat(ctx, w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token}); err != nil {
+			return fmt.Errorf("heartbeat: %w", err)
+		}
+		f := asks(fermata.Ask{Question: "Go on?"})
+		if want != "" {
+			f = completed
+		}
+		f.Token = c.Run.Token
+		t, err := w.e.Finish(ctx, w.agent, c.Run.ID, f)
+		if err != nil {
+			return fmt.Errorf("finish: %w", err)
+		}
+		if want != "" {
+			continue
+		}
+		if _, err := w.e.Answer(ctx, w.alice, t.PendingQuestionID, fermata.Answer{Answer: "yes"}); err != nil {
+			return fmt.Errorf("answer: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// note commits n events at once.
+func (w *world) note(n int) {
+	w.Helper()
+	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		for i := range n {
+			tx.Append(&fermata.Event{Type: fermata.EventProgressReported, Actor: fermata.System, Data: fmt.Appendf(nil, `{"n":%d}`, i)})
+		}
+		return nil
+	}))
+}
+
+// follow reads events behind a number until it has seen the last one, and
+// checks that none is missing or comes twice.
+func follow(ctx context.Context, e *engine.Engine, after, last int64) error {
+	for after < last {
+		events, err := e.Tail().Next(ctx, store.DefaultWorkspace, after)
+		if err != nil {
+			return err
+		}
+		for _, event := range events {
+			if event.Seq != after+1 {
+				return fmt.Errorf("event %d follows event %d", event.Seq, after)
+			}
+			if len(event.JSON) == 0 || event.Hash == "" {
+				return fmt.Errorf("event %d is not whole: %+v", event.Seq, event)
+			}
+			after = event.Seq
+		}
+	}
+	return nil
+}
+
+func TestTailIsSharedNearTheEnd(t *testing.T) {
+	each(t, func(w *world) {
+		w.ok(w.e.Start(w.Context()))
+		after := w.events()
+		w.note(10)
+		first, err := w.e.Tail().Next(w.Context(), "default", after)
+		w.ok(err)
+		second, err := w.e.Tail().Next(w.Context(), "default", after+4)
+		w.ok(err)
+		w.equal([]int{10, 6}, []int{len(first), len(second)})
+		if first[4] != second[0] || first[9] != second[5] {
+			w.Error("readers near the end do not share the events")
+		}
+	})
+}
+
+func TestTailReplaysFromTheDatabase(t *testing.T) {
+	each(t, func(w *world) {
+		for range 4 {
+			w.note(500)
+		}
+		last := w.events()
+		first, err := w.e.Tail().Next(w.Context(), "default", 0)
+		w.ok(err)
+		w.equal([]int64{256, 1, 256}, []int64{int64(len(first)), first[0].Seq, first[255].Seq})
+		again, err := w.e.Tail().Next(w.Context(), "default", 0)
+		w.ok(err)
+		if first[0] == again[0] {
+			w.Error("old events are kept in memory")
+		}
+		w.equal(first[0].Event, again[0].Event)
+		w.equal(string(first[0].JSON), string(again[0].JSON))
+		w.ok(follow(w.Context(), w.e, 0, last))
+
+		// After a restart nothing is in memory.
+		fresh := engine.New(storetest.Open(w.T, w.opts), engine.Options{})
+		w.ok(fresh.Start(w.Context()))
+		w.ok(follow(w.Context(), fresh, 0, last))
+		w.ok(follow(w.Context(), fresh, last-1, last))
+	})
+}
+
+func TestTailWaits(t *testing.T) {
+	each(t, func(w *world) {
+		w.ok(w.e.Start(w.Context()))
+		after := w.events()
+		ctx, cancel := context.WithCancel(w.Context())
+		got := make(chan error, 1)
+		go func() { got <- follow(ctx, w.e, after, after+2) }()
+		w.note(1)
+		w.note(1)
+		w.ok(<-got)
+		go func() { got <- follow(ctx, w.e, after+2, after+3) }()
+		cancel()
+		if <-got == nil {
+			w.Error("an event came from nowhere")
+		}
+	})
+}
+
+func TestTailUnderConcurrentWriters(t *testing.T) {
+	each(t, func(w *world) {
+		const writers, writes = 4, 30
+		w.ok(w.e.Start(w.Context()))
+		start := w.events()
+		last := start + writers*writes
+		var wg sync.WaitGroup
+		for _, after := range []int64{0, start, last - 1, start + 5} {
+			wg.Go(func() {
+				if err := follow(w.Context(), w.e, after, last); err != nil {
+					w.Errorf("reader from %d: %v", after, err)
+				}
+			})
+		}
+		for range writers {
+			wg.Go(func() {
+				for range writes {
+					if _, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x"}); err != nil {
+						w.Errorf("create: %v", err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// replica is one more engine on the same PostgreSQL, which hears of the others.
+func (w *world) replica() *engine.Engine {
+	w.Helper()
+	opts := w.opts
+	opts.ClockOffset = w.clock.Offset
+	e := engine.New(storetest.Open(w.T, opts), engine.Options{})
+	w.tail(e)
+	return e
+}
+
+// tail lets an engine follow the others until the test ends.
+func (w *world) tail(e *engine.Engine) {
+	w.Helper()
+	w.ok(e.Start(w.Context()))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- e.RunTail(ctx) }()
+	w.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.Errorf("tail: %v", err)
+		}
+	})
+}
+
+func onReplicas(t *testing.T, test func(w *world, other *engine.Engine)) {
+	each(t, func(w *world) {
+		if w.db.Dialect() != "postgres" {
+			w.Skip("one process uses a SQLite file")
+		}
+		w.tail(w.e)
+		test(w, w.replica())
+	})
+}
+
+func TestTailOfReplicas(t *testing.T) {
+	onReplicas(t, func(w *world, other *engine.Engine) {
+		const writes = 40
+		start := w.events()
+		last := start + 4*writes
+		var wg sync.WaitGroup
+		for _, e := range []*engine.Engine{w.e, other} {
+			for _, after := range []int64{0, start} {
+				wg.Go(func() {
+					if err := follow(w.Context(), e, after, last); err != nil {
+						w.Errorf("reader from %d: %v", after, err)
+					}
+				})
+			}
+			for range 2 {
+				wg.Go(func() {
+					for range writes {
+						if _, err := e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "x"}); err != nil {
+							w.Errorf("create: %v", err)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		report, err := w.e.VerifyAudit(w.Context(), w.alice)
+		w.ok(err)
+		w.equal(true, report.OK)
+	})
+}
+
+// TestReplicaHears: an answer on one replica wakes who waits on the other, and
+// a revocation and a policy reach it.
+func TestReplicaHears(t *testing.T) {
+	onReplicas(t, func(w *world, other *engine.Engine) {
+		token := w.token(fermata.NewToken{Scopes: []fermata.Scope{fermata.ScopeAsk}})
+		_, err := other.Authenticate(w.Context(), token.Secret)
+		w.ok(err)
+		task, q := w.suspended(format)
+		waited := make(chan error, 2)
+		go func() {
+			q, err := other.WaitQuestion(w.Context(), w.agent, q.ID, 30_000_000_000)
+			if err == nil && q.Status != fermata.Answered {
+				err = fmt.Errorf("the question is %s", q.Status)
+			}
+			waited <- err
+		}()
+		go func() {
+			claim, err := other.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w2", WaitSeconds: 30})
+			if err == nil && claim.Task.ID != task.ID {
+				err = fmt.Errorf("claimed %s", claim.Task.ID)
+			}
+			waited <- err
+		}()
+		w.answer(q.ID, "toml")
+		w.ok(<-waited)
+		w.ok(<-waited)
+
+		w.setPolicy(func(p *fermata.Policy) { p.AllowNever = false })
+		_, err = w.e.RevokeToken(w.Context(), admin, token.ID)
+		w.ok(err)
+		w.ok(follow(w.Context(), other, 0, w.events()))
+		_, err = other.Authenticate(w.Context(), token.Secret)
+		w.refused(err, fermata.CodeUnauthenticated)
+		_, err = other.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
+		w.refused(err, fermata.CodePolicyViolation)
+	})
+}
