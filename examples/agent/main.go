@@ -1,7 +1,7 @@
 // Command agent is the smallest agent that asks people and goes on with their
 // answer. It needs nothing of Fermata but the contract in docs/worker.md:
 //
-//	fermata worker --command "go run ./examples/agent"
+//	go build -o agent ./examples/agent && fermata worker -- ./agent
 package main
 
 import (

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -19,6 +21,13 @@ func (f agentFlags) options() AgentOptions {
 	command := f.Command
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
+	}
+	if len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
+		// A program that is named by a path is the one that stands there now,
+		// not one that lies at the same place in a working copy.
+		if path, err := filepath.Abs(command[0]); err == nil {
+			command = append([]string{path}, command[1:]...)
+		}
 	}
 	return AgentOptions{
 		Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, PassEnv: f.PassEnv, Token: f.AgentToken,

@@ -253,7 +253,23 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 	if err := require(c, fermata.ScopeAdmin); err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).Tokens()
+	r := e.reads(ctx, c)
+	tokens, err := r.Tokens()
+	if err != nil {
+		return nil, err
+	}
+	members, err := r.Members()
+	if err != nil {
+		return nil, err
+	}
+	handles := make(map[string]string, len(members))
+	for _, m := range members {
+		handles[m.ID] = m.Handle
+	}
+	for _, t := range tokens {
+		t.Member = handles[t.MemberID]
+	}
+	return tokens, nil
 }
 
 // RevokeToken ends a token's life at once. Revoking again is fine.

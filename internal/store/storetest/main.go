@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -17,6 +18,11 @@ const leakWithin = 5 * time.Second
 // fails when goroutines outlive them.
 func Main(m *testing.M) {
 	used.on = true
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		// These tests wait for the disk more than they compute.
+		_ = f.Value.Set("8")
+	}
 	code := m.Run()
 	if err := used.drop(); err != nil {
 		fmt.Fprintf(os.Stderr, "drop the schemas of the tests: %v\n", err)

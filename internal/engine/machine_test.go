@@ -1,0 +1,434 @@
+package engine_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// TestWaitingIsActionable runs random programs of verbs on a few tasks. After
+// each step the rows must fit each other: whatever waits has exactly one thing
+// that someone, or the clock, can act on.
+func TestWaitingIsActionable(t *testing.T) {
+	t.Parallel()
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		opts := store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")}
+		m := &machine{T: rt, world: newWorld(t, opts), closings: map[string]int{}}
+		defer func() { _ = m.world.db.Close() }()
+		if rapid.Bool().Draw(rt, "policy") {
+			m.world.setPolicy(func(p *fermata.Policy) { p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50) })
+		}
+		m.people = []fermata.Caller{m.world.alice, m.world.person("bob")}
+		rt.Repeat(map[string]func(*rapid.T){
+			"create": m.create, "create again": m.create, "claim": m.claim, "claim again": m.claim, "finish": m.finish, "finish again": m.finish,
+			"heartbeat": m.heartbeat, "release": m.release, "ask": m.ask, "ask outside": m.askOutside, "answer": m.answer,
+			"answer again": m.answer, "amend": m.amend, "say": m.say, "move": m.move, "patch": m.patch, "wait": m.wait,
+			"": m.check,
+		})
+	})
+	t.Logf("%d programs", n)
+}
+
+type machine struct {
+	*rapid.T
+	world  *world
+	people []fermata.Caller
+	tasks  []string
+	asked  []string
+	claims []*fermata.Claim
+	keys   int
+	// closings counts the ends of each question in the events up to seen.
+	closings map[string]int
+	seen     int64
+}
+
+// done fails the program for an error that no caller should see.
+func (m *machine) done(act string, err error) {
+	switch fermata.CodeOf(err) {
+	case fermata.CodeInternal, fermata.CodeUnavailable, fermata.CodeNotFound, fermata.CodeUnauthenticated:
+		m.Fatalf("%s: %v", act, err)
+	default:
+		if err != nil {
+			m.Logf("%s: refused: %v", act, err)
+		}
+	}
+}
+
+func (m *machine) pick(label string, ids []string) string {
+	if len(ids) == 0 {
+		m.Skip("nothing to pick")
+	}
+	return rapid.SampledFrom(ids).Draw(m.T, label)
+}
+
+func (m *machine) bool(label string) bool { return rapid.Bool().Draw(m.T, label) }
+
+func (m *machine) one(label string, of ...string) string {
+	return rapid.SampledFrom(of).Draw(m.T, label)
+}
+
+func (m *machine) create(*rapid.T) {
+	if len(m.tasks) >= 7 {
+		m.Skip("enough tasks")
+	}
+	n := fermata.NewTask{Title: fmt.Sprint("t", len(m.tasks)), MaxAttempts: rapid.IntRange(1, 2).Draw(m.T, "attempts")}
+	switch kind := m.one("kind", "plain", "child", "dependent", "external", "single", "deferred"); {
+	case kind == "child" && len(m.tasks) > 0:
+		n.ParentID = m.pick("parent", m.tasks)
+	case kind == "dependent" && len(m.tasks) > 0:
+		n.BlockedBy = []string{m.pick("on", m.tasks), m.pick("and on", m.tasks)}
+	case kind == "external", kind == "single":
+		n.Runner, n.EndsWithAnswer = fermata.RunnerExternal, kind == "single"
+	case kind == "deferred":
+		now, err := m.world.e.Now(m.world.Context())
+		m.done("now", err)
+		n.DeferUntil = ptr(now.Add(3 * time.Minute))
+	}
+	t, err := m.world.e.CreateTask(m.world.Context(), m.world.agent, n)
+	m.done("create", err)
+	if err == nil {
+		m.tasks = append(m.tasks, t.ID)
+	}
+}
+
+func (m *machine) claim(*rapid.T) {
+	c, err := m.world.e.Claim(m.world.Context(), m.world.agent, fermata.ClaimRequest{Worker: "w"})
+	if err == engine.ErrNoTask { //nolint:errorlint // exactly this one
+		return
+	}
+	m.done("claim", err)
+	m.claims = append(m.claims, c)
+}
+
+func (m *machine) anyClaim() *fermata.Claim {
+	if len(m.claims) == 0 {
+		m.Skip("no claim")
+	}
+	return rapid.SampledFrom(m.claims).Draw(m.T, "run")
+}
+
+func (m *machine) question() fermata.Ask {
+	typ := rapid.SampledFrom(fermata.QuestionTypes).Draw(m.T, "type")
+	a := fermata.Ask{Type: typ, Question: "Go on?", Timeout: fermata.Timeout(m.one("timeout", "5m", "10m", "never"))}
+	ends := []string{"fail", "skip"}
+	if typ != fermata.Approval && (typ == fermata.NonBlocking || m.bool("has default")) {
+		a.Default, ends = "yes", append(ends, "default")
+	}
+	a.OnTimeout = fermata.TimeoutAction(m.one("on timeout", ends...))
+	if m.bool("confident") {
+		a.Confidence = ptr(rapid.SampledFrom([]int{0, 60, 100}).Draw(m.T, "confidence"))
+	}
+	switch m.one("key", "none", "none", "dedupe", "idempotency", "old idempotency") {
+	case "dedupe":
+		a.DedupeKey = "d"
+	case "idempotency":
+		m.keys++
+		a.IdempotencyKey = fmt.Sprint("k", m.keys)
+	case "old idempotency":
+		a.IdempotencyKey = fmt.Sprint("k", m.keys)
+	}
+	if typ == fermata.Approval && m.bool("quorum") {
+		a.Approvals = &fermata.Quorum{Required: 2}
+	}
+	return a
+}
+
+func (m *machine) finish(*rapid.T) {
+	c := m.anyClaim()
+	f := fermata.Finish{Token: c.Run.Token, Result: fermata.Result(m.one("result", "completed", "failed", "blocked", "needs_input", "needs_input"))}
+	if f.Result == fermata.ResultNeedsInput && m.bool("asks") {
+		f.Question = ptr(m.question())
+	}
+	if f.Result == fermata.ResultBlocked && m.bool("names") {
+		f.BlockedBy = []string{m.pick("on", m.tasks)}
+	}
+	t, err := m.world.e.Finish(m.world.Context(), m.world.agent, c.Run.ID, f)
+	m.done("finish "+string(f.Result), err)
+	if err == nil && t.PendingQuestionID != "" {
+		m.asked = append(m.asked, t.PendingQuestionID)
+	}
+}
+
+func (m *machine) heartbeat(*rapid.T) {
+	c := m.anyClaim()
+	_, err := m.world.e.Heartbeat(m.world.Context(), m.world.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
+	m.done("heartbeat", err)
+}
+
+func (m *machine) release(*rapid.T) {
+	c := m.anyClaim()
+	_, err := m.world.e.Release(m.world.Context(), m.world.agent, c.Run.ID, c.Run.Token)
+	m.done("release", err)
+}
+
+func (m *machine) ask(*rapid.T) {
+	q, err := m.world.e.Ask(m.world.Context(), m.world.agent, m.pick("task", m.tasks), m.question())
+	m.done("ask", err)
+	if err == nil {
+		m.asked = append(m.asked, q.ID)
+	}
+}
+
+func (m *machine) askOutside(*rapid.T) {
+	if len(m.tasks) >= 7 {
+		m.Skip("enough tasks")
+	}
+	q, err := m.world.e.AskOutside(m.world.Context(), m.world.agent, "", m.one("session", "", "s1"), m.question())
+	m.done("ask outside", err)
+	if err != nil {
+		return
+	}
+	m.asked = append(m.asked, q.ID)
+	if !slices.Contains(m.tasks, q.TaskID) {
+		m.tasks = append(m.tasks, q.TaskID)
+	}
+}
+
+func (m *machine) person() fermata.Caller { return rapid.SampledFrom(m.people).Draw(m.T, "person") }
+
+func (m *machine) answer(*rapid.T) {
+	id := m.pick("question", m.asked)
+	a := fermata.Answer{Answer: m.one("value", "yes", "no", "approve", "reject"), Restart: m.bool("restart")}
+	_, err := m.world.e.Answer(m.world.Context(), m.person(), id, a)
+	m.done("answer", err)
+}
+
+func (m *machine) amend(*rapid.T) {
+	id, ctx, e := m.pick("question", m.asked), m.world.Context(), m.world.e
+	var err error
+	switch verb := m.one("verb", "clarify", "cancel", "extend"); verb {
+	case "clarify":
+		_, err = e.Clarify(ctx, m.person(), id, "why?")
+	case "cancel":
+		_, err = e.CancelQuestion(ctx, m.world.agent, id, "")
+	default:
+		_, err = e.Extend(ctx, m.person(), id, "5m")
+	}
+	m.done("amend", err)
+}
+
+func (m *machine) say(*rapid.T) {
+	by := m.world.agent
+	if m.bool("a person") {
+		by = m.person()
+	}
+	_, err := m.world.e.PostMessage(m.world.Context(), by, m.pick("task", m.tasks), "hello")
+	m.done("say", err)
+}
+
+// move is what people do to a task.
+func (m *machine) move(*rapid.T) {
+	id, ctx, e := m.pick("task", m.tasks), m.world.Context(), m.world.e
+	var err error
+	verb := m.one("verb", "cancel", "defer", "defer for good", "reopen", "resume", "finish external")
+	switch verb {
+	case "cancel":
+		_, err = e.CancelTask(ctx, m.person(), id, "")
+	case "defer":
+		var now time.Time
+		now, err = e.Now(ctx)
+		m.done("now", err)
+		_, err = e.DeferTask(ctx, m.person(), id, ptr(now.Add(3*time.Minute)))
+	case "defer for good":
+		_, err = e.DeferTask(ctx, m.person(), id, nil)
+	case "reopen":
+		_, err = e.ReopenTask(ctx, m.person(), id)
+	case "resume":
+		_, err = e.ResumeTask(ctx, m.person(), id)
+	case "finish external":
+		_, err = e.FinishExternal(ctx, m.world.agent, id, completed)
+	}
+	m.done(verb, err)
+}
+
+func (m *machine) patch(*rapid.T) {
+	on := []string{}
+	if m.bool("depends") {
+		on = append(on, m.pick("on", m.tasks))
+	}
+	_, err := m.world.e.UpdateTask(m.world.Context(), m.person(), m.pick("task", m.tasks), fermata.TaskPatch{BlockedBy: &on})
+	m.done("patch", err)
+}
+
+func (m *machine) wait(*rapid.T) {
+	m.world.clock.Advance(time.Duration(rapid.SampledFrom([]int{30, 61, 300}).Draw(m.T, "seconds")) * time.Second)
+	if m.bool("sweep") {
+		_, err := m.world.e.Sweep(m.world.Context())
+		m.done("sweep", err)
+		m.swept()
+	}
+}
+
+// swept checks that nothing is overdue behind a sweep.
+func (m *machine) swept() {
+	ctx, db := m.world.Context(), m.world.db
+	now, err := db.Now(ctx)
+	m.done("now", err)
+	now = now.Add(-time.Second) // it may have become due since
+	for noun, due := range map[string]func() ([]store.Due, error){
+		"question": func() ([]store.Due, error) { return db.DueQuestions(ctx, now, 10) },
+		"lease":    func() ([]store.Due, error) { return db.DueLeases(ctx, now, 10) },
+		"deferral": func() ([]store.Due, error) { return db.DueDeferrals(ctx, now, 10) },
+	} {
+		left, err := due()
+		m.done("due", err)
+		if len(left) > 0 {
+			m.Fatalf("a %s is overdue behind the sweep: %v", noun, left)
+		}
+	}
+}
+
+// rows is everything that a check looks at.
+type rows struct {
+	tasks     map[string]*fermata.Task
+	questions map[string][]*fermata.Question
+	runs      map[string][]*fermata.Run
+}
+
+func (m *machine) rows() rows {
+	r := m.world.db.In(m.world.Context(), store.DefaultWorkspace)
+	all := rows{map[string]*fermata.Task{}, map[string][]*fermata.Question{}, map[string][]*fermata.Run{}}
+	tasks, err := r.Tasks(store.TaskFilter{Limit: 100})
+	m.done("tasks", err)
+	for _, t := range tasks {
+		all.tasks[t.ID] = t
+		if t.RunID != "" {
+			all.runs[t.ID], err = r.Runs(t.ID)
+			m.done("runs", err)
+		}
+	}
+	questions, err := r.Questions(store.QuestionFilter{Limit: 500})
+	m.done("questions", err)
+	for _, q := range questions {
+		all.questions[q.TaskID] = append(all.questions[q.TaskID], q)
+	}
+	events, err := r.Events(store.EventFilter{After: m.seen, Limit: 10_000})
+	m.done("events", err)
+	for _, e := range events {
+		m.seen = e.Seq
+		switch e.Type {
+		case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
+			m.closings[e.QuestionID]++
+		default:
+		}
+	}
+	return all
+}
+
+func (m *machine) check(*rapid.T) {
+	all := m.rows()
+	for _, t := range all.tasks {
+		for _, problem := range slices.Concat(m.questionProblems(t, all), runProblems(t, all), m.stateProblems(t, all)) {
+			m.Fatalf("%s (%s): %s\n%+v", t.Title, t.State, problem, t)
+		}
+	}
+}
+
+// questionProblems checks a task against its questions.
+func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string) {
+	var suspending []string
+	for _, q := range all.questions[t.ID] {
+		closed := q.Status != fermata.Pending
+		if n := m.closings[q.ID]; closed != (n == 1) || n > 1 || closed != (q.Resolution != nil) {
+			problems = append(problems, fmt.Sprintf("question %s is %s with %d ends", q.ID, q.Status, n))
+		}
+		if closed {
+			continue
+		}
+		if t.State.Ended() {
+			problems = append(problems, "it ended with a pending question")
+		}
+		if q.Type.Suspends() {
+			suspending = append(suspending, q.ID)
+		}
+	}
+	switch {
+	case len(suspending) > 1:
+		problems = append(problems, "several questions suspend it")
+	case strings.Join(suspending, "") != t.PendingQuestionID:
+		problems = append(problems, fmt.Sprintf("it points to %q, pending is %v", t.PendingQuestionID, suspending))
+	case t.State.Suspended() && len(suspending) == 0:
+		problems = append(problems, "it waits for no question")
+	}
+	for _, q := range all.questions[t.ID] {
+		if t.State.Suspended() && q.ID == t.PendingQuestionID && q.Type.Awaiting() != t.State {
+			problems = append(problems, "it waits in the wrong state for "+string(q.Type))
+		}
+	}
+	return problems
+}
+
+// runProblems checks a task against its runs.
+func runProblems(t *fermata.Task, all rows) (problems []string) {
+	running := ""
+	for i, r := range all.runs[t.ID] {
+		if r.Token != int64(i+1) {
+			problems = append(problems, "its fencing tokens have a gap")
+		}
+		if r.State != fermata.RunRunning {
+			continue
+		}
+		if running != "" {
+			problems = append(problems, "two runs are running")
+		}
+		running = r.ID
+	}
+	switch {
+	case running != "" && (t.State != fermata.TaskInProgress || t.RunID != running):
+		problems = append(problems, "a run is running that is not its own")
+	case running == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal:
+		problems = append(problems, "nobody executes it")
+	}
+	return problems
+}
+
+// stateProblems checks what a state promises by itself.
+func (m *machine) stateProblems(t *fermata.Task, all rows) (problems []string) {
+	if t.State == fermata.TaskBlocked && !slices.ContainsFunc(t.BlockedBy, func(id string) bool { return !t.SatisfiedBy(all.tasks[id]) }) {
+		problems = append(problems, "it is blocked by nothing")
+	}
+	if (t.State == fermata.TaskDeferred) != (t.DeferUntil != nil) && t.DeferUntil != nil {
+		problems = append(problems, "it is put off in another state")
+	}
+	if t.State.Ended() && t.Unread != 0 {
+		problems = append(problems, "it ended and counts what is unread")
+	}
+	if t.State == fermata.TaskInputReceived && t.Unread == 0 {
+		problems = append(problems, "it received nothing")
+	}
+	if t.Runner == fermata.RunnerExternal && (t.State.Claimable() || t.State == fermata.TaskBlocked || t.State == fermata.TaskDeferred) {
+		problems = append(problems, "it is external and waits for a worker")
+	}
+	if t.Unread == 0 && !t.State.Ended() {
+		if n := m.unhanded(t, all); n > 0 {
+			problems = append(problems, fmt.Sprintf("%d things that no run was handed are forgotten", n))
+		}
+	}
+	return problems
+}
+
+// unhanded counts what the next run must be handed. A question that the agent
+// replaced by its next one is no news to it.
+func (m *machine) unhanded(t *fermata.Task, all rows) int {
+	messages, err := m.world.db.In(m.world.Context(), store.DefaultWorkspace).UnhandedMessages(t.ID, "")
+	m.done("messages", err)
+	n := len(messages)
+	for _, q := range all.questions[t.ID] {
+		replaced := q.Resolution != nil && strings.HasPrefix(q.Resolution.Comment, "replaced by ")
+		if q.Status != fermata.Pending && q.HandedTo == "" && !replaced {
+			n++
+		}
+	}
+	return n
+}
