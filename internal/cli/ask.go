@@ -19,31 +19,32 @@ import (
 
 type askCommand struct {
 	write
-	Question  string                `arg:"" optional:"" help:"What to ask."`
-	Title     string                `help:"Headline, when the question itself is long."`
-	Type      fermata.ResponseType  `enum:",text,choice,multi_choice,boolean,approval,number,date" default:"" placeholder:"TYPE" help:"Form of the answer: text, choice, multi_choice, boolean, approval, number or date."`
-	Kind      fermata.QuestionType  `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"KIND" help:"blocking, non_blocking, approval or error_recovery."`
-	Option    []string              `short:"o" sep:"none" placeholder:"VALUE[=LABEL]" help:"A choice; repeat it."`
-	Recommend []string              `name:"recommended" sep:"none" placeholder:"VALUE" help:"Mark an option as recommended."`
-	Danger    []string              `sep:"none" placeholder:"VALUE" help:"Mark an option as dangerous."`
-	Multi     bool                  `help:"Several options may be chosen."`
-	Other     bool                  `help:"An answer that is not among the options is possible too."`
-	Default   *string               `placeholder:"VALUE" help:"What is taken when nobody answers."`
-	Timeout   fermata.Timeout       `placeholder:"30m" help:"How long to wait for people: 90s, 30m, 36h, 3d or never."`
-	OnTimeout fermata.TimeoutAction `enum:",default,skip,fail,escalate" default:"" placeholder:"ONTIMEOUT" help:"What happens then: default, skip, fail or escalate."`
-	Items     string                `type:"path" placeholder:"FILE" help:"JSON file with several items, or with a whole request."`
-	Body      string                `placeholder:"TEXT|@FILE" help:"More about it, in Markdown."`
-	Context   string                `placeholder:"TEXT|@FILE" help:"Something to look at first: text, a diff, JSON."`
-	Action    string                `placeholder:"JSON|@FILE" help:"Of an approval: exactly what will run."`
-	Assign    []string              `placeholder:"NAME" help:"Who may answer: handle, group:NAME or role:NAME."`
-	Task      string                `env:"FERMATA_TASK" placeholder:"ID" help:"Task that asks; without one a task is made for the question."`
-	Session   string                `placeholder:"KEY" help:"Join the questions of one session in one task."`
-	Project   string                `help:"Project of the question."`
-	Priority  *int                  `help:"0 (highest) to 4."`
-	Risk      fermata.Risk          `enum:",low,medium,high,critical" default:"" placeholder:"RISK" help:"low, medium, high or critical."`
-	Key       string                `help:"Idempotency key: asking again with it asks nothing new."`
-	Wait      waitFlag              `help:"Wait for the answer and print it; --wait=10m gives up after that time."`
-	NoWait    bool                  `name:"no-wait" help:"Print the id and return at once (the default)."`
+	Question           string                `arg:"" optional:"" help:"What to ask."`
+	Title              string                `help:"Headline, when the question itself is long."`
+	Type               fermata.ResponseType  `enum:",text,choice,multi_choice,boolean,approval,number,date" default:"" placeholder:"TYPE" help:"Form of the answer: text, choice, multi_choice, boolean, approval, number or date."`
+	Kind               fermata.QuestionType  `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"KIND" help:"blocking, non_blocking, approval or error_recovery."`
+	Option             []string              `short:"o" sep:"none" placeholder:"VALUE[=LABEL]" help:"A choice; repeat it."`
+	Recommend          []string              `name:"recommended" sep:"none" placeholder:"VALUE" help:"Mark an option as recommended."`
+	Danger             []string              `sep:"none" placeholder:"VALUE" help:"Mark an option as dangerous."`
+	Multi              bool                  `help:"Several options may be chosen."`
+	Other              bool                  `help:"An answer that is not among the options is possible too."`
+	Default            *string               `placeholder:"VALUE" help:"What is taken when nobody answers."`
+	Timeout            fermata.Timeout       `placeholder:"30m" help:"How long to wait for people: 90s, 30m, 36h, 3d or never."`
+	OnTimeout          fermata.TimeoutAction `enum:",default,skip,fail,escalate" default:"" placeholder:"ONTIMEOUT" help:"What happens then: default, skip, fail or escalate."`
+	AllowDangerDefault bool                  `help:"Let the deadline take a default that is dangerous, or that approves."`
+	Items              string                `type:"path" placeholder:"FILE" help:"JSON file with several items, or with a whole request."`
+	Body               string                `placeholder:"TEXT|@FILE" help:"More about it, in Markdown."`
+	Context            string                `placeholder:"TEXT|@FILE" help:"Something to look at first: text, a diff, JSON."`
+	Action             string                `placeholder:"JSON|@FILE" help:"Of an approval: exactly what will run."`
+	Assign             []string              `placeholder:"NAME" help:"Who may answer: handle, group:NAME or role:NAME."`
+	Task               string                `env:"FERMATA_TASK" placeholder:"ID" help:"Task that asks; without one a task is made for the question."`
+	Session            string                `placeholder:"KEY" help:"Join the questions of one session in one task."`
+	Project            string                `help:"Project of the question."`
+	Priority           *int                  `help:"0 (highest) to 4."`
+	Risk               fermata.Risk          `enum:",low,medium,high,critical" default:"" placeholder:"RISK" help:"low, medium, high or critical."`
+	Key                string                `help:"Idempotency key: asking again with it asks nothing new."`
+	Wait               waitFlag              `help:"Wait for the answer and print it; --wait=10m gives up after that time."`
+	NoWait             bool                  `name:"no-wait" help:"Print the id and return at once (the default)."`
 }
 
 func (askCommand) Help() string {
@@ -131,7 +132,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 func (c *askCommand) request(s *session) (fermata.Ask, error) {
 	a := fermata.Ask{
 		Type: c.Kind, Title: c.Title, Question: c.Question, ResponseType: c.Type, Other: c.Other,
-		Assignees: c.Assign, Timeout: c.Timeout, OnTimeout: c.OnTimeout, Priority: c.Priority,
+		Assignees: c.Assign, Timeout: c.Timeout, OnTimeout: c.OnTimeout, AllowDangerDefault: c.AllowDangerDefault, Priority: c.Priority,
 		Risk: c.Risk, IdempotencyKey: c.Key,
 	}
 	if c.Items != "" {

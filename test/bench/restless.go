@@ -22,6 +22,7 @@ func (b *bench) restless(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, d.drop(ctx)) }()
 	var urls []string
 	for range 2 {
 		server, err := b.serve(ctx, d)
@@ -46,7 +47,7 @@ func (b *bench) restless(ctx context.Context) (err error) {
 	b.judge("streams that reconnect over two replicas", title(postgres),
 		fmt.Sprintf("%d gaps, %d repeats; %d clients, %d reconnects, %d events", gaps, repeats, n, w.reconnects.Load(), written),
 		"no gap, no repeat", gaps == 0 && repeats == 0)
-	return d.drop(ctx)
+	return nil
 }
 
 // lastWords is the title of the task whose event ends the measurement.
