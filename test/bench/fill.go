@@ -18,7 +18,7 @@ const throughEngine = 100_000
 
 // filler is the agent that suspends tasks in bulk.
 var filler = fermata.Caller{
-	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_01kb2m5q7x8e3v9r4t6w", Name: "agent-0",
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: rawActor, Name: "agent-0",
 	Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 }
 

@@ -122,7 +122,8 @@ func newWaitingWorkers(ctx context.Context, shared *http.Client, url string, k k
 	for i := range 2 {
 		c := newClient(shared, url, k, i)
 		w.done.Go(func() {
-			if err := w.work(ctx, c); err != nil && ctx.Err() == nil {
+			err := w.work(ctx, c)
+			if ctx.Err() == nil {
 				w.failed <- err
 			}
 		})
@@ -130,6 +131,7 @@ func newWaitingWorkers(ctx context.Context, shared *http.Client, url string, k k
 	return w
 }
 
+// work claims and completes until a call fails, at the latest with ctx.
 func (w *waitingWorkers) work(ctx context.Context, c *client) error {
 	for {
 		r, err := c.claimWith(ctx, waitingClaim)

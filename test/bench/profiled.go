@@ -26,7 +26,7 @@ func profiledServer(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	f, err := os.Create(filepath.Join(args[0], args[1]+".pprof"))
+	f, err := os.Create(filepath.Join(args[0], args[1]+".pprof")) //nolint:gosec // the bench names its own file
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ type report struct {
 	missed  int
 }
 
-// row is one measured fact. Without a bar it is told, not judged.
+// row is one measured fact beside its bar.
 type row struct {
 	what, where, result, bar, verdict string
 }
@@ -23,12 +23,6 @@ type row struct {
 func (b *bench) newReport(ctx context.Context) (*report, error) {
 	machine, err := b.describeMachine(ctx)
 	return &report{machine: machine, short: b.short}, err
-}
-
-// tell adds a fact that no bar is set for.
-func (b *bench) tell(what, where, result string) {
-	b.report.rows = append(b.report.rows, row{what, where, result, "", ""})
-	b.say("%s, %s: %s", what, where, result)
 }
 
 // judge adds a fact and whether it keeps its bar.

@@ -25,9 +25,9 @@ func (b *bench) restless(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, d.drop(ctx)) }()
 	var urls []string
 	for range 2 {
-		server, err := b.serve(ctx, d)
-		if err != nil {
-			return err
+		server, failed := b.serve(ctx, d)
+		if failed != nil {
+			return failed
 		}
 		defer func() { err = errors.Join(err, server.stop()) }()
 		urls = append(urls, server.url)
