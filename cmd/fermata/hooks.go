@@ -19,7 +19,7 @@ func hooks() cli.Hooks {
 func serve(ctx context.Context, o cli.ServeOptions) error {
 	log := logger(o.LogLevel, o.LogFormat)
 	return app.Serve(ctx, app.ServeOptions{
-		Listen: o.Listen, Data: o.Data, Database: o.Database, SingleUser: o.SingleUser, Workers: o.Workers,
+		Listen: o.Listen, Data: o.Data, Database: o.Database, SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
 		Version: cli.Version(version), Log: log, Out: os.Stderr,
 		Worker: agent(app.WorkerOptions{WorkDir: o.WorkDir, Log: log}, o.AgentOptions),
 	})

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -26,6 +28,8 @@ type ServeOptions struct {
 	Data, Database string
 	// SingleUser serves one local user without sign-in; loopback only.
 	SingleUser bool
+	// NewAdminToken prints a new admin's token, when the first one was lost.
+	NewAdminToken bool
 	// Workers is how many tasks run inside the server at the same time.
 	Workers int
 	// Worker says how they run.
@@ -126,12 +130,9 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	server := api.New(api.Config{
 		Engine: e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(),
 	})
-	first := ""
-	if !o.SingleUser {
-		var err error
-		if first, err = e.FirstToken(ctx); err != nil {
-			return err
-		}
+	first, err := adminToken(ctx, o, e)
+	if err != nil {
+		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
@@ -142,18 +143,42 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	return run(ctx, o, server, listener, served)
 }
 
+// adminToken returns the token that this start prints: the first admin's, or
+// a new one when the operator asks for it.
+func adminToken(ctx context.Context, o ServeOptions, e *engine.Engine) (string, error) {
+	if o.SingleUser {
+		return "", nil
+	}
+	first, err := e.FirstToken(ctx)
+	if first != "" || err != nil || !o.NewAdminToken {
+		return first, err
+	}
+	t, err := e.CreateToken(ctx, systemCaller, fermata.NewToken{
+		Name: "admin by the operator", Kind: fermata.ActorHuman, Member: "admin", Role: fermata.RoleAdmin,
+		Scopes: []fermata.Scope{fermata.ScopeAdmin},
+	})
+	if err != nil {
+		return "", err
+	}
+	return t.Secret, nil
+}
+
 // announce prints where the server is, and once the first admin's token.
 func announce(o ServeOptions, db *store.DB, s Served) {
 	_, _ = fmt.Fprintf(o.Out, "fermata serves on %s (%s)\n", s.URL, db.Dialect())
+	what := "First start. The token of the first admin"
+	if o.NewAdminToken {
+		what = "A new token of the admin"
+	}
 	if s.FirstToken != "" {
 		_, _ = fmt.Fprintf(o.Out, `
-First start. The token of the first admin, shown this once:
+%s, shown this once:
 
     %s
 
     fermata login --url %s     stores it for the command line
 
-`, s.FirstToken, s.URL)
+`, what, s.FirstToken, s.URL)
 	}
 }
 
@@ -162,14 +187,10 @@ func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.L
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var parts sync.WaitGroup
-	failed := make(chan error, 2)
+	failed := make(chan error, 1)
 	httpServer := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	parts.Go(func() { s.Engine.RunSweeps(background) })
-	parts.Go(func() {
-		if err := s.Engine.RunTail(background); err != nil {
-			failed <- err
-		}
-	})
+	parts.Go(func() { s.Engine.RunTail(background) })
 	go func() { failed <- httpServer.Serve(listener) }()
 	if o.Ready != nil {
 		o.Ready(s)
@@ -211,8 +232,15 @@ func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.L
 	return err
 }
 
-// embeddedToken names the token of a server's own workers.
-func embeddedToken(s Served) string { return "workers inside " + s.URL }
+// embeddedToken names the token of a server's own workers, so that the next
+// start finds the one that a crash has left.
+func embeddedToken(o ServeOptions) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this host"
+	}
+	return "workers inside " + host + " " + o.Listen
+}
 
 // systemCaller is the server itself.
 var systemCaller = fermata.Caller{
@@ -230,19 +258,22 @@ func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 		return err
 	}
 	for _, t := range tokens {
-		if t.Name == embeddedToken(s) && t.RevokedAt == nil {
+		if t.Name == embeddedToken(o) && t.RevokedAt == nil {
 			if _, err := s.Engine.RevokeToken(ctx, systemCaller, t.ID); err != nil {
 				return err
 			}
 		}
 	}
 	token, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{
-		Name: embeddedToken(s), Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
+		Name: embeddedToken(o), Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
 	})
 	if err != nil {
 		return err
 	}
 	w := o.Worker
+	if w.Folder == "" && o.Data != "" {
+		w.Folder = filepath.Join(o.Data, "work")
+	}
 	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token.Secret, o.Workers, o.Log
 	return RunWorker(ctx, w)
 }

@@ -24,8 +24,10 @@ type ServeOptions struct {
 	Database   string
 	Workers    int
 	SingleUser bool
-	LogLevel   string
-	LogFormat  string
+	// NewAdminToken prints a new admin's token.
+	NewAdminToken bool
+	LogLevel      string
+	LogFormat     string
 	// WorkDir and AgentOptions are for the workers inside the server.
 	WorkDir string
 	AgentOptions

@@ -7,15 +7,16 @@ import (
 )
 
 type serveCommand struct {
-	Listen     string `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to listen (default ${default})."`
-	Data       string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
-	Database   string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
-	Workers    int    `env:"FERMATA_WORKERS" help:"Run so many tasks at the same time inside the server."`
-	SingleUser bool   `env:"FERMATA_SINGLE_USER" help:"No sign-in: whoever reaches the address is you. On a loopback address only."`
-	Workdir    string `type:"path" placeholder:"FOLDER" help:"The project that the workers inside work on."`
-	LogLevel   string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
-	LogFormat  string `env:"FERMATA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
-	agentFlags `embed:""`
+	Listen        string `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to listen (default ${default})."`
+	Data          string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
+	Database      string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
+	Workers       int    `env:"FERMATA_WORKERS" help:"Run so many tasks at the same time inside the server."`
+	SingleUser    bool   `env:"FERMATA_SINGLE_USER" help:"No sign-in: whoever reaches the address is you. On a loopback address only."`
+	NewAdminToken bool   `help:"Print a new admin token, for when the first one is lost."`
+	Workdir       string `type:"path" placeholder:"FOLDER" help:"The project that the workers inside work on."`
+	LogLevel      string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	LogFormat     string `env:"FERMATA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
+	agentFlags    `embed:""`
 }
 
 func (serveCommand) Help() string {
@@ -32,7 +33,7 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 		return notBuilt("serve")
 	}
 	return s.hooks.Serve(ctx, ServeOptions{
-		Listen: c.Listen, Data: c.Data, Database: c.Database, Workers: c.Workers, SingleUser: c.SingleUser,
+		Listen: c.Listen, Data: c.Data, Database: c.Database, Workers: c.Workers, SingleUser: c.SingleUser, NewAdminToken: c.NewAdminToken,
 		LogLevel: c.LogLevel, LogFormat: c.LogFormat, WorkDir: c.Workdir, AgentOptions: c.agentFlags.options(),
 	})
 }

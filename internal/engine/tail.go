@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -88,6 +90,13 @@ func (w *workspaceTail) append(events []*fermata.Event) {
 	}
 	close(w.more)
 	w.more = make(chan struct{})
+}
+
+// known lists the workspaces that have a tail.
+func (t *Tail) known() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Collect(maps.Keys(t.of))
 }
 
 // dispatch wakes who waits, and forgets what an event makes stale.
@@ -223,28 +232,24 @@ func (e *Engine) Start(ctx context.Context) error {
 
 // RunTail follows the commits of other replicas until ctx ends: it is woken by
 // their notifications, and looks once a second anyway.
-func (e *Engine) RunTail(ctx context.Context) error {
-	workspaces, err := e.db.In(ctx, "").Workspaces()
-	if err != nil {
-		return err
-	}
+func (e *Engine) RunTail(ctx context.Context) {
 	heard := make(chan struct{}, 1)
 	go e.listen(ctx, heard)
 	go e.tellOthers(ctx)
 	if e.db.Dialect() == "sqlite" {
 		<-ctx.Done()
-		return nil
+		return
 	}
 	tick := time.NewTicker(secondLook)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-heard:
 		case <-tick.C:
 		}
-		for _, w := range workspaces {
+		for _, w := range e.tail.known() {
 			if err := e.tail.catchUp(ctx, w); err != nil && ctx.Err() == nil {
 				e.log.Error("read events of other replicas", "error", err)
 			}

@@ -146,13 +146,11 @@ func (w *world) tail(e *engine.Engine) {
 	w.Helper()
 	w.ok(e.Start(w.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- e.RunTail(ctx) }()
+	var running sync.WaitGroup
+	running.Go(func() { e.RunTail(ctx) })
 	w.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			w.Errorf("tail: %v", err)
-		}
+		running.Wait()
 	})
 }
 
