@@ -13,6 +13,9 @@ type dialect struct {
 	clock string
 	// lockRow locks a row that was selected.
 	lockRow string
+	// guard makes a statement fail unless it changes exactly one row, with %s
+	// for the statement; empty where the commit waits for its result anyway.
+	guard string
 	// hasLabel is a condition that a JSON list column contains a text.
 	hasLabel string
 }
@@ -30,5 +33,6 @@ var postgresDialect = dialect{
 	like:     "ILIKE",
 	clock:    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
 	lockRow:  " FOR UPDATE",
+	guard:    "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
 	hasLabel: "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
 }

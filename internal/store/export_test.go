@@ -42,12 +42,10 @@ func (r recorder) look(ctx context.Context, lookups ...lookup) error {
 	return r.backend.look(ctx, lookups...)
 }
 
-func (r recorder) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, bool, error) {
-	s, c, answered, err := r.backend.begin(ctx, workspace, ahead)
-	if answered {
-		seeAll(r.see, nil, ahead)
-	}
-	return recordedSession{s, r.see}, c, answered, err
+func (r recorder) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
+	seeAll(r.see, nil, ahead)
+	s, c, err := r.backend.begin(ctx, workspace, ahead)
+	return recordedSession{s, r.see}, c, err
 }
 
 type recordedSession struct {

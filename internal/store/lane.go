@@ -130,7 +130,7 @@ type refusal struct {
 func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	ctx := context.Background()
 	read := ahead{touched: map[string]bool{}}
-	sess, head, answered, err := db.backend.begin(ctx, workspace, read.lookups(db.In(ctx, workspace), calls))
+	sess, head, err := db.backend.begin(ctx, workspace, read.lookups(db.In(ctx, workspace), calls))
 	if err != nil {
 		tell(calls, err)
 		return nil
@@ -138,9 +138,6 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	g := &group{
 		db: db, sess: sess, workspace: workspace, head: head, ahead: read,
 		now: fermata.Cut(head.now.Add(db.opts.ClockOffset())),
-	}
-	if !answered {
-		g.ahead = ahead{touched: read.touched}
 	}
 	var written, open []*call
 	var refused []refusal

@@ -142,10 +142,10 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 // begin locks the counter row first. Whoever holds it is the only one who
 // writes into the workspace, on whatever replica: what a rule read stays true
 // until the commit, and shared transactions of two replicas cannot deadlock.
-func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, bool, error) {
+func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
 	conn, err := b.pool.Acquire(ctx)
 	if err != nil {
-		return nil, counter{}, false, postgresError(err)
+		return nil, counter{}, postgresError(err)
 	}
 	s := &postgresSession{conn: conn}
 	var heads []counter
@@ -155,16 +155,16 @@ func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []l
 		err := rs.Scan(&c.seq, &c.hash, &ms)
 		c.now = time.UnixMilli(ms)
 		return c, err
-	}, "SELECT event_seq, event_hash, "+postgresDialect.clock+" FROM workspaces WHERE id = $1 FOR UPDATE", workspace)
+	}, "SELECT event_seq, event_hash, "+postgresDialect.clock+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
 	err = s.run(ctx, []statement{{sql: "BEGIN"}}, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)
 	}
 	if err != nil {
 		s.rollback()
-		return nil, counter{}, false, err
+		return nil, counter{}, err
 	}
-	return s, heads[0], true, nil
+	return s, heads[0], nil
 }
 
 // postgresSession is a transaction on one connection of the pool.
@@ -217,7 +217,7 @@ func (st statement) guarded() string {
 	if !st.one || strings.HasPrefix(st.sql, "INSERT") {
 		return st.sql
 	}
-	return "WITH changed AS (" + st.sql + " RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed"
+	return fmt.Sprintf(postgresDialect.guard, st.sql)
 }
 
 // fewStatements is how many statements are sent together with the commit. The

@@ -162,27 +162,27 @@ func (b *sqliteBackend) readStmt(ctx context.Context, text string) (*sql.Stmt, e
 	return stmt, nil
 }
 
-// begin answers nothing ahead: there is no round trip to save.
-func (b *sqliteBackend) begin(ctx context.Context, workspace string, _ []lookup) (session, counter, bool, error) {
+func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
 	b.gate <- struct{}{}
 	s := &sqliteSession{b: b}
 	if err := s.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		<-b.gate
-		return nil, counter{}, false, err
+		return nil, counter{}, err
 	}
 	var heads []counter
-	err := s.run(ctx, nil, []lookup{into(&heads, func(rs rows) (counter, error) {
+	lock := into(&heads, func(rs rows) (counter, error) {
 		c := counter{now: time.Now()}
 		return c, rs.Scan(&c.seq, &c.hash)
-	}, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", workspace)})
+	}, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", workspace)
+	err := s.run(ctx, nil, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)
 	}
 	if err != nil {
 		s.rollback()
-		return nil, counter{}, false, err
+		return nil, counter{}, err
 	}
-	return s, heads[0], false, nil
+	return s, heads[0], nil
 }
 
 // sqliteSession is a transaction on the writer's connection.

@@ -114,9 +114,9 @@ type backend interface {
 	dialect() *dialect
 	now(ctx context.Context) (time.Time, error)
 	// begin opens a write transaction in which nobody else writes into the
-	// workspace, and returns the counter row. The look-ups are answered with it
-	// where that saves a round trip; answered reports whether they were.
-	begin(ctx context.Context, workspace string, ahead []lookup) (s session, c counter, answered bool, err error)
+	// workspace, answers the look-ups, and returns the counter row, in one
+	// round trip where the database can.
+	begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error)
 	migrate(ctx context.Context) error
 	// listen calls wake whenever another process committed, until ctx ends.
 	listen(ctx context.Context, wake func(workspace string)) error

@@ -1,0 +1,133 @@
+package storetest
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var aheads = map[string]func(*suite){
+	"what is read ahead is what is there": aheadSame,
+	"a write of the group makes it stale": aheadStale,
+	"claims that come together":           aheadClaims,
+}
+
+// aheadSame reads everything with and without reading it ahead.
+func aheadSame(s *suite) {
+	t := s.task(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
+	waiting := s.task(func(other *fermata.Task) { other.BlockedBy = []string{t.ID} })
+	run := s.run(func(r *fermata.Run) { r.TaskID = t.ID })
+	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
+	check := func(tx *store.Tx) error {
+		gotRun, err := tx.Run(run.ID)
+		s.ok(err)
+		gotTask, err := tx.Task(t.ID)
+		s.ok(err)
+		gotQuestion, err := tx.Question(q.ID)
+		s.ok(err)
+		questions, dependents, err := tx.Ends(t.ID, run.ID)
+		s.ok(err)
+		s.equal(run, gotRun)
+		s.equal(t, gotTask)
+		s.equal(q, gotQuestion)
+		s.equal([]string{q.ID}, questions)
+		s.equal([]string{waiting.ID}, dependents)
+		return nil
+	}
+	for _, ahead := range [][]store.Ahead{
+		nil, {{Task: t.ID}}, {{Question: q.ID}}, {{Run: run.ID, Ends: true}}, {{Task: "task_none"}, {Run: "run_none", Ends: true}},
+	} {
+		s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, check, ahead...))
+	}
+}
+
+// ahead runs the functions as one group, each with what it reads ahead.
+func (s *suite) ahead(want store.Ahead, fns ...func(tx *store.Tx) error) {
+	s.Helper()
+	held, release := make(chan struct{}), make(chan struct{})
+	results := make(chan error, len(fns)+1)
+	write := func(fn func(tx *store.Tx) error) {
+		results <- s.db.Write(s.Context(), store.DefaultWorkspace, fn, want)
+	}
+	go write(func(*store.Tx) error {
+		close(held)
+		<-release
+		return nil
+	})
+	<-held
+	for i, fn := range fns {
+		go write(fn)
+		for s.config.Queued(s.db, store.DefaultWorkspace) <= i {
+			runtime.Gosched()
+		}
+	}
+	close(release)
+	for range len(fns) + 1 {
+		s.ok(<-results)
+	}
+}
+
+func aheadStale(s *suite) {
+	t := s.task(func(*fermata.Task) {})
+	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
+	change := func(n int) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			task, err := tx.Task(t.ID)
+			s.ok(err)
+			question, err := tx.Question(q.ID)
+			s.ok(err)
+			s.equal(n, task.Attempts)
+			s.equal(n+1, question.AskCount)
+			task.Attempts++
+			question.AskCount++
+			tx.SaveTask(task)
+			tx.UpdatePending(question)
+			return nil
+		}
+	}
+	s.ahead(store.Ahead{Question: q.ID}, change(0), change(1), change(2))
+}
+
+// aheadClaims lets eight claims come together: each gets a task of its own, in
+// order, with what its run is to be handed.
+func aheadClaims(s *suite) {
+	const claims = 8
+	var want []string
+	for i := range claims {
+		t := s.task(func(t *fermata.Task) { t.Title, t.State, t.RunID = fmt.Sprint(i), fermata.TaskInputReceived, "run_before" })
+		s.question(func(q *fermata.Question) {
+			q.TaskID, q.Status, q.Title = t.ID, fermata.Answered, t.Title
+			q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, At: noon}
+		})
+		s.write(func(tx *store.Tx) {
+			tx.SaveTask(t)
+			tx.InsertMessage(&fermata.Message{
+				ID: id(fermata.PrefixMessage), TaskID: t.ID, Kind: fermata.MessagePlain, Author: alice, Body: t.Title, CreatedAt: noon,
+			})
+		})
+		want = append(want, t.ID)
+	}
+	var got []string
+	request := fermata.ClaimRequest{Worker: "w1"}
+	claim := func(tx *store.Tx) error {
+		t, err := tx.Claimable(request)
+		s.ok(err)
+		_, questions, messages, err := tx.Unhanded(t.ID, t.RunID)
+		s.ok(err)
+		if len(questions) != 1 || questions[0].Title != t.Title || len(messages) != 1 || messages[0].Body != t.Title {
+			s.Errorf("task %s is handed %d questions and %d messages", t.Title, len(questions), len(messages))
+		}
+		got = append(got, t.ID)
+		s.ok(t.Move(fermata.TaskInProgress))
+		tx.SaveTask(t)
+		return nil
+	}
+	fns := make([]func(tx *store.Tx) error, claims)
+	for i := range fns {
+		fns[i] = claim
+	}
+	s.ahead(store.Ahead{Claim: &request}, fns...)
+	s.ids(want, got)
+}
