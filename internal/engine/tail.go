@@ -55,6 +55,7 @@ func (t *Tail) Head(ctx context.Context, workspace string) (int64, error) {
 // add appends what this process committed. When another replica committed in
 // between, the gap is read from the database first.
 func (t *Tail) add(workspace string, events []*fermata.Event) {
+	t.forget(events)
 	t.mu.Lock()
 	w := t.workspace(workspace)
 	fits := len(events) > 0 && (w.last == 0 || events[0].Seq == w.last+1)
@@ -99,8 +100,9 @@ func (t *Tail) known() []string {
 	return slices.Collect(maps.Keys(t.of))
 }
 
-// dispatch wakes who waits, and forgets what an event makes stale.
-func (t *Tail) dispatch(events []*fermata.Event) {
+// forget drops what events make stale. It comes before anybody is shown them:
+// who has seen a revocation must find it in force.
+func (t *Tail) forget(events []*fermata.Event) {
 	for _, e := range events {
 		switch e.Type {
 		case fermata.EventPolicyChanged:
@@ -109,6 +111,12 @@ func (t *Tail) dispatch(events []*fermata.Event) {
 			t.e.callers.clear()
 		default:
 		}
+	}
+}
+
+// dispatch wakes who waits.
+func (t *Tail) dispatch(events []*fermata.Event) {
+	for _, e := range events {
 		t.e.hub.dispatch(e)
 	}
 }
@@ -124,6 +132,7 @@ func (t *Tail) catchUp(ctx context.Context, workspace string) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
+		t.forget(events)
 		t.mu.Lock()
 		w := t.workspace(workspace)
 		// Somebody else may have caught up meanwhile.

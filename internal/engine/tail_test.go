@@ -222,10 +222,11 @@ func TestReplicaHears(t *testing.T) {
 		w.ok(<-waited)
 		w.ok(<-waited)
 
+		before := w.events()
 		w.setPolicy(func(p *fermata.Policy) { p.AllowNever = false })
 		_, err = w.e.RevokeToken(w.Context(), admin, token.ID)
 		w.ok(err)
-		w.ok(follow(w.Context(), other, 0, w.events()))
+		w.ok(follow(w.Context(), other, before, w.events()))
 		_, err = other.Authenticate(w.Context(), token.Secret)
 		w.refused(err, fermata.CodeUnauthenticated)
 		_, err = other.Ask(w.Context(), w.agent, w.task(fermata.NewTask{}).ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})

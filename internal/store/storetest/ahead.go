@@ -96,7 +96,9 @@ func aheadClaims(s *suite) {
 	const claims = 8
 	var want []string
 	for i := range claims {
-		t := s.task(func(t *fermata.Task) { t.Title, t.State, t.RunID = fmt.Sprint(i), fermata.TaskInputReceived, "run_before" })
+		t := s.task(func(t *fermata.Task) {
+			t.Title, t.State, t.RunID = fmt.Sprint(i), fermata.TaskInputReceived, "run_before"
+		})
 		s.question(func(q *fermata.Question) {
 			q.TaskID, q.Status, q.Title = t.ID, fermata.Answered, t.Title
 			q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, At: noon}
