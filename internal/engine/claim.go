@@ -216,7 +216,7 @@ func (e *Engine) handBack(tx *store.Tx, t *fermata.Task, run *fermata.Run, how f
 	if run.ClaimedFrom == fermata.TaskInputReceived {
 		t.Unread = max(t.Unread, 1)
 	}
-	return e.afterRun(tx, t, fermata.System)
+	return e.afterRun(tx, t, nil, fermata.System)
 }
 
 // countUnread counts anew what no run was handed.
@@ -234,15 +234,18 @@ func countUnread(tx *store.Tx, t *fermata.Task) error {
 }
 
 // afterRun moves a task whose run ended without a result of its own: a pending
-// question suspends it again, anything to hand over resumes it at once.
-func (e *Engine) afterRun(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+// question suspends it again, anything to hand over resumes it at once. The
+// question is given where the caller has it.
+func (e *Engine) afterRun(tx *store.Tx, t *fermata.Task, asked *fermata.Question, by fermata.Actor) error {
 	to := t.Ready()
 	if t.PendingQuestionID != "" && t.Unread == 0 {
-		q, err := tx.Question(t.PendingQuestionID)
-		if err != nil {
-			return err
+		if asked == nil {
+			var err error
+			if asked, err = tx.Question(t.PendingQuestionID); err != nil {
+				return err
+			}
 		}
-		to = q.Type.Awaiting()
+		to = asked.Type.Awaiting()
 	}
 	if err := move(tx, t, to, by); err != nil {
 		return err

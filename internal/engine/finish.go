@@ -78,7 +78,7 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 		if t.PendingQuestionID == "" && t.Unread == 0 {
 			return fermata.Invalid(fermata.Problem{Field: "question", Message: "needs_input needs a question, and none is pending"})
 		}
-		return e.afterRun(tx, t, by)
+		return e.afterRun(tx, t, nil, by)
 	}
 	// The run is over: the question suspends the task at once.
 	q, err := e.askAtEnd(tx, t, run, *f.Question, by)
@@ -91,7 +91,7 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 		return q.ClosedError()
 	}
 	if t.State == fermata.TaskInProgress {
-		return e.afterRun(tx, t, by)
+		return e.afterRun(tx, t, q, by)
 	}
 	return nil
 }
