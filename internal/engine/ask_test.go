@@ -80,6 +80,7 @@ func TestAskedAgainIsCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
+				a := a // both databases change it
 				task, q := w.suspended(a)
 				a.Title = "another title"
 				again := w.ask(task.ID, a)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
-	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 func (w *world) token(n fermata.NewToken) *fermata.Token {
@@ -168,22 +167,5 @@ func TestPolicyIsSeenAtOnce(t *testing.T) {
 		got, err := w.e.Policy(w.Context(), w.alice)
 		w.ok(err)
 		w.equal(true, got.AllowNever)
-	})
-}
-
-// TestPolicyThatWasRolledBackIsForgotten: nobody goes on with a policy that was
-// refused by the database.
-func TestPolicyThatWasRolledBackIsForgotten(t *testing.T) {
-	each(t, func(w *world) {
-		w.ok(w.db.Close())
-		w.db = storetest.Open(w.T, w.opts)
-		w.e = engine.New(w.db, engine.Options{})
-		p := fermata.DefaultPolicy()
-		p.AllowNever = false
-		_, err := w.e.SetPolicy(engine.WithIdempotency(w.Context(), "\xff\x00", "f"), admin, p)
-		if err == nil {
-			return // SQLite takes any text
-		}
-		w.ask(w.task(fermata.NewTask{}).ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,16 +59,15 @@ var (
 // sqlFragments returns the texts of the package that are parts of statements.
 func sqlFragments(t *testing.T) []*regexp.Regexp {
 	t.Helper()
-	files := token.NewFileSet()
-	packages, err := parser.ParseDir(files, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	names, err := filepath.Glob("*.go")
+	must(t, err)
 	var found []*regexp.Regexp
-	for name, file := range packages["store"].Files {
-		if name == "dialect.go" {
+	for _, name := range names {
+		if name == "dialect.go" || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		must(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			literal, ok := n.(*ast.BasicLit)
 			if !ok || literal.Kind != token.STRING {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -15,6 +18,7 @@ var replicas = map[string]func(*suite){
 	"write at the same time": replicasWrite,
 	"hear of commits":        replicasHear,
 	"migrate together":       replicasMigrate,
+	"schemas are used again": replicasEmptied,
 }
 
 func (s *suite) onlyPostgres() {
@@ -85,7 +89,9 @@ func replicasHear(s *suite) {
 		}
 	}
 	cancel()
-	<-ended
+	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+		s.Errorf("listen: %v", err)
+	}
 }
 
 func replicasMigrate(s *suite) {
@@ -106,4 +112,22 @@ func replicasMigrate(s *suite) {
 	}
 	wg.Wait()
 	s.equal(0, len(verify(s, s.config.Open(s.T, opts))))
+}
+
+// replicasEmptied: a schema that the next test takes keeps no row of this one.
+// A table that a migration adds must be emptied as well.
+func replicasEmptied(s *suite) {
+	s.onlyPostgres()
+	conn, err := pgx.Connect(s.Context(), s.opts.URL)
+	s.ok(err)
+	defer func() { s.ok(conn.Close(s.Context())) }()
+	rows, err := conn.Query(s.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = $1", s.opts.Schema)
+	s.ok(err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	s.ok(err)
+	for _, table := range tables {
+		if table != "goose_db_version" && !strings.Contains(emptied, "DELETE FROM "+table) {
+			s.Errorf("the rows of %s stay", table)
+		}
+	}
 }

@@ -23,6 +23,7 @@ var tasks = map[string]func(*suite){
 	"deferrals":                            taskDeferrals,
 	"projects":                             taskProjects,
 	"workspaces are apart":                 taskOtherWorkspace,
+	"changed by the way":                   taskChangedByTheWay,
 }
 
 // newTask returns a task with the least that a row needs.
@@ -202,8 +203,8 @@ func taskEndings(s *suite) {
 	const a, b = "task_00000000000000000abc", "task_00000000000000001abc"
 	s.task(func(t *fermata.Task) { t.ID = a })
 	s.task(func(t *fermata.Task) { t.ID = b })
-	for typed, want := range map[string]string{"0abc": a, "1abc": b, "task_1abc": b, " 1ABC ": b, a: a, "TASK_" + a[5:]: a} {
-		got, err := s.read().FindID("task", "tasks", fermata.PrefixTask, typed)
+	for typed, want := range map[string]string{"0abc": a, "1abc": b, "task_1abc": b, "1ABC": b, a: a, "TASK_" + a[5:]: a} {
+		got, err := s.read().FindID("task", "tasks", fermata.PrefixTask, " "+typed+"\n")
 		s.ok(err)
 		s.equal(want, got)
 	}
@@ -315,4 +316,55 @@ func taskOtherWorkspace(s *suite) {
 	s.code(err, fermata.CodeNotFound)
 	err = s.db.Write(s.Context(), "other", func(*store.Tx) error { return nil })
 	s.code(err, fermata.CodeNotFound)
+}
+
+// taskChangedByTheWay: a write that reaches rows without asking for them by
+// their id makes what the next one of the group read ahead stale.
+func taskChangedByTheWay(s *suite) {
+	t := s.task(func(t *fermata.Task) { t.State = fermata.TaskInProgress })
+	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
+	run := s.run(func(r *fermata.Run) { r.TaskID = t.ID })
+	change := map[string]func(tx *store.Tx) error{
+		"task": func(tx *store.Tx) error {
+			found, err := tx.TasksByID([]string{t.ID})
+			if err == nil {
+				found[0].Summary = "changed"
+				tx.SaveTask(found[0])
+			}
+			return err
+		},
+		"question": func(tx *store.Tx) error {
+			found, err := tx.PendingOf(t.ID)
+			if err == nil {
+				found[0].AskCount = 7
+				tx.UpdatePending(found[0])
+			}
+			return err
+		},
+		"run": func(tx *store.Tx) error {
+			found, err := tx.Runs(t.ID)
+			if err == nil {
+				found[0].State, found[0].Summary = fermata.RunLost, "changed"
+				tx.SaveRun(found[0])
+			}
+			return err
+		},
+	}
+	for noun, c := range map[string]struct {
+		ahead store.Ahead
+		look  func(tx *store.Tx) (any, error)
+		want  any
+	}{
+		"task":     {store.Ahead{Task: t.ID}, func(tx *store.Tx) (any, error) { t, err := tx.Task(t.ID); return t.Summary, err }, "changed"},
+		"question": {store.Ahead{Question: q.ID}, func(tx *store.Tx) (any, error) { q, err := tx.Question(q.ID); return q.AskCount, err }, 7},
+		"run":      {store.Ahead{Run: run.ID}, func(tx *store.Tx) (any, error) { r, err := tx.Run(run.ID); return r.Summary, err }, "changed"},
+	} {
+		s.ahead(c.ahead, change[noun], func(tx *store.Tx) error {
+			got, err := c.look(tx)
+			if err == nil && got != c.want {
+				err = fmt.Errorf("the %s is read as %v, want %v", noun, got, c.want)
+			}
+			return err
+		})
+	}
 }
