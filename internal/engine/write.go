@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -37,7 +38,8 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 			}
 		}
 		v, err := fn(tx)
-		if late, ok := err.(tooLate); ok {
+		var late tooLateError
+		if errors.As(err, &late) {
 			refusal = late.error
 			return nil
 		}
@@ -56,15 +58,15 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 	return out, err
 }
 
-// tooLate refuses a call because time decided first, in the same transaction.
+// tooLateError refuses a call because time decided first, in the same transaction.
 // What time decided stays: whoever is told of it must find it.
-type tooLate struct{ error }
+type tooLateError struct{ error }
 
 // refuse returns the refusal of a call. If time had decided before it, and the
 // call itself did nothing since, that is kept.
 func refuse(tx *store.Tx, timeDecided int, err error) error {
 	if err != nil && timeDecided > 0 && tx.Appended() == timeDecided {
-		return tooLate{err}
+		return tooLateError{err}
 	}
 	return err
 }

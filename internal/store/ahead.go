@@ -1,6 +1,10 @@
 package store
 
-import "github.com/fermata-hq/fermata"
+import (
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
 
 // Ahead names rows that a write will read, so that they come with the first
 // round trip of its transaction. It changes nothing but the speed.
@@ -118,24 +122,25 @@ func (a *ahead) offer(key string, tasks []*fermata.Task, withHandOver bool) {
 func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) []lookup {
 	ids, args := r.claimableColumn("id", request, n)
 	runs, _ := r.claimableColumn("run_id", request, n)
+	among := fmt.Sprintf(r.d.inQuery, "task_id", ids)
 	return []lookup{
-		{sql: "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND id IN (" + runs + ")", args: args, take: func(rs rows) error {
+		{sql: "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inQuery, "id", runs), args: args, take: func(rs rows) error {
 			return each(rs, r.scanRun, func(run *fermata.Run) {
 				if h := a.handOvers[run.TaskID]; h != nil && h.lastRun == run.ID {
 					h.attempt = run.Attempt
 				}
 			})
 		}},
-		{sql: "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND task_id IN (" + ids +
-			") AND status <> 'pending' AND handed_to = '' ORDER BY id", args: args, take: func(rs rows) error {
+		{sql: "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND " + among +
+			" AND status <> 'pending' AND handed_to = '' ORDER BY task_id, id", args: args, take: func(rs rows) error {
 			return each(rs, r.scanQuestion, func(q *fermata.Question) {
 				if h := a.handOvers[q.TaskID]; h != nil {
 					h.questions = append(h.questions, q)
 				}
 			})
 		}},
-		{sql: "SELECT " + messageColumns + " FROM messages WHERE workspace_id = $1 AND task_id IN (" + ids +
-			") AND handed_to = '' ORDER BY id", args: args, take: func(rs rows) error {
+		{sql: "SELECT " + messageColumns + " FROM messages WHERE workspace_id = $1 AND " + among +
+			" AND handed_to = '' ORDER BY task_id, id", args: args, take: func(rs rows) error {
 			return each(rs, r.scanMessage, func(m *fermata.Message) {
 				if h := a.handOvers[m.TaskID]; h != nil {
 					h.messages = append(h.messages, m)

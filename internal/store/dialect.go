@@ -6,6 +6,9 @@ type dialect struct {
 	// inList is a condition that a column is in a JSON list of texts, with %s
 	// for the column and %d for the parameter's number.
 	inList string
+	// inQuery is a condition that a column is among the rows of a query that
+	// is run once, with %s for both.
+	inQuery string
 	// like is the operator that ignores case.
 	like string
 	// clock is an expression for the time in milliseconds; empty where the
@@ -23,6 +26,7 @@ type dialect struct {
 var sqliteDialect = dialect{
 	name:     "sqlite",
 	inList:   "%s IN (SELECT value FROM json_each($%d))",
+	inQuery:  "%s IN (%s)",
 	like:     "LIKE",
 	hasLabel: "EXISTS (SELECT 1 FROM json_each(CASE WHEN labels = '' THEN '[]' ELSE labels END) WHERE value = $%d)",
 }
@@ -30,6 +34,7 @@ var sqliteDialect = dialect{
 var postgresDialect = dialect{
 	name:     "postgres",
 	inList:   "%s IN (SELECT jsonb_array_elements_text($%d::text::jsonb))",
+	inQuery:  "%s = ANY (ARRAY(%s))",
 	like:     "ILIKE",
 	clock:    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
 	lockRow:  " FOR UPDATE",
