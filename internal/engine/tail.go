@@ -284,6 +284,10 @@ func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
 	}
 }
 
+// tellEvery is how far notifications are apart at least: under load, one
+// stands for all commits in between.
+const tellEvery = 5 * time.Millisecond
+
 // tellOthers sends one notification for all commits since the last one.
 func (e *Engine) tellOthers(ctx context.Context) {
 	for {
@@ -294,6 +298,7 @@ func (e *Engine) tellOthers(ctx context.Context) {
 			if err := e.db.Notify(ctx, workspace); err != nil && ctx.Err() == nil {
 				e.log.Warn("notify other replicas", "error", err)
 			}
+			pause(ctx, tellEvery)
 		}
 	}
 }

@@ -35,6 +35,16 @@ func (f *filter) contains(column, value string) {
 	}
 }
 
+// oneOf is in for texts: a comparison where there is only one, which costs the
+// database much less than a list.
+func (f *filter) oneOf(column string, values []string) {
+	if len(values) == 1 {
+		f.add(column+" = $%d", values[0])
+		return
+	}
+	f.in(column, values)
+}
+
 func (f *filter) in(column string, values any) {
 	f.args = append(f.args, text(values))
 	f.conditions = append(f.conditions, fmt.Sprintf(f.d.inList, column, len(f.args)))

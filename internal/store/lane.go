@@ -132,8 +132,8 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	read := ahead{touched: map[string]bool{}}
 	sess, head, err := db.backend.begin(ctx, workspace, read.lookups(db.In(ctx, workspace), calls))
 	if err != nil {
-		tell(calls, err)
-		return nil
+		// What one call reads ahead may be at fault: the others must not fail with it.
+		return apart(calls, fmt.Errorf("%w: %w", errBroken, err))
 	}
 	g := &group{
 		db: db, sess: sess, workspace: workspace, head: head, ahead: read,

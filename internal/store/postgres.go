@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,6 +24,8 @@ const lockKey = 0x6665726d
 type postgresBackend struct {
 	pool   *pgxpool.Pool
 	schema string
+	// self marks this process's notifications, which it need not hear.
+	self string
 }
 
 func openPostgres(ctx context.Context, opts Options) (backend, error) {
@@ -41,7 +44,7 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	if err != nil {
 		return nil, unavailable("connect to PostgreSQL", err)
 	}
-	b := &postgresBackend{pool: pool, schema: opts.Schema}
+	b := &postgresBackend{pool: pool, schema: opts.Schema, self: rand.Text()}
 	if err := b.check(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -117,7 +120,7 @@ func (b *postgresBackend) channelFor() string {
 }
 
 func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
-	_, err := b.pool.Exec(ctx, "SELECT pg_notify($1, $2)", b.channelFor(), workspace)
+	_, err := b.pool.Exec(ctx, "SELECT pg_notify($1, $2)", b.channelFor(), b.self+" "+workspace)
 	return postgresError(err)
 }
 
@@ -135,7 +138,9 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 		if err != nil {
 			return postgresError(err)
 		}
-		wake(n.Payload)
+		if from, workspace, _ := strings.Cut(n.Payload, " "); from != b.self {
+			wake(workspace)
+		}
 	}
 }
 

@@ -185,12 +185,12 @@ func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 // the text, so that each half reads the first rows of its partial index.
 func (r Reader) claimableColumn(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.where()
-	w.in("runner", append(slices.Clone(c.Runners), ""))
+	w.oneOf("runner", append(slices.Clone(c.Runners), ""))
 	if len(c.Projects) > 0 {
-		w.in("project", c.Projects)
+		w.oneOf("project", c.Projects)
 	}
 	if len(c.Agents) > 0 {
-		w.in("agent", append(slices.Clone(c.Agents), ""))
+		w.oneOf("agent", append(slices.Clone(c.Agents), ""))
 	}
 	half := "SELECT * FROM (SELECT " + columns + " FROM tasks WHERE state = '%s' AND " + w.sql() +
 		" ORDER BY priority, id LIMIT " + strconv.Itoa(n) + ") AS %[1]s"

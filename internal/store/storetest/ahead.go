@@ -12,6 +12,7 @@ var aheads = map[string]func(*suite){
 	"what is read ahead is what is there": aheadSame,
 	"a write of the group makes it stale": aheadStale,
 	"claims that come together":           aheadClaims,
+	"a bad one fails alone":               aheadBad,
 }
 
 // aheadSame reads everything with and without reading it ahead.
@@ -88,6 +89,33 @@ func aheadStale(s *suite) {
 		}
 	}
 	s.ahead(store.Ahead{Question: q.ID}, change(0), change(1), change(2))
+}
+
+// aheadBad: PostgreSQL refuses an id with a NUL, and with it the round trip
+// that it shares with what others read ahead.
+func aheadBad(s *suite) {
+	t := s.task(func(*fermata.Task) {})
+	held, release := make(chan struct{}), make(chan struct{})
+	holder, bad, good := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+	go func() {
+		holder <- s.try(func(*store.Tx) error { close(held); <-release; return nil })
+	}()
+	<-held
+	write := func(done chan<- error, ahead store.Ahead, fn func(tx *store.Tx) error, before int) {
+		go func() { done <- s.db.Write(s.Context(), store.DefaultWorkspace, fn, ahead) }()
+		for s.config.Queued(s.db, store.DefaultWorkspace) <= before {
+			runtime.Gosched()
+		}
+	}
+	write(bad, store.Ahead{Run: "run_\x00"}, func(tx *store.Tx) error { _, err := tx.Run("run_\x00"); return err }, 0)
+	write(good, store.Ahead{Task: t.ID}, func(tx *store.Tx) error { marked(tx, "good"); return nil }, 1)
+	close(release)
+	s.ok(<-holder)
+	s.ok(<-good)
+	if err := <-bad; err == nil {
+		s.Error("a run with an impossible id was found")
+	}
+	s.equal([]string{"good"}, s.marks())
 }
 
 // aheadClaims lets eight claims come together: each gets a task of its own, in
