@@ -37,7 +37,7 @@ func (q *Question) MayAnswer(c Caller) error {
 		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").
 			WithHint("ask a person to answer in the inbox or with fermata respond")
 	case !c.Has(ScopeAnswer):
-		return Errorf(CodeForbidden, "the token has not the scope answer")
+		return Errorf(CodeForbidden, "the token does not have the scope answer")
 	case !c.Role.AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer", c.Role)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:

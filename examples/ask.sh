@@ -5,6 +5,13 @@ set -eu
 
 answer=$(sed -n 's/.*"answer":"\([a-z]*\)".*/\1/p' "$FERMATA_CONTEXT" | head -n 1)
 
+if [ -z "$answer" ] && grep -q '"pending":' "$FERMATA_CONTEXT"; then
+    # A person wrote a message, and the question is still open. An agent that
+    # can read would reply; this one waits on.
+    echo '{"result": "needs_input", "summary": "Read the message; the question is still open."}' >"$FERMATA_RESULT"
+    exit 0
+fi
+
 if [ -z "$answer" ]; then
     cat >"$FERMATA_RESULT" <<'EOF'
 {"result": "needs_input", "summary": "The format of the file is for people to decide.",

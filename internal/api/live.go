@@ -131,7 +131,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 	ctx := r.Context()
 	c := callerOf(ctx)
 	if !c.Has(fermata.ScopeRead) {
-		return nil, fermata.Errorf(fermata.CodeForbidden, "the token has not the scope read")
+		return nil, fermata.Errorf(fermata.CodeForbidden, "the token does not have the scope read")
 	}
 	st := &stream{
 		w: w, conn: http.NewResponseController(w), tail: s.Engine.Tail(), workspace: c.WorkspaceID, types: f.types,

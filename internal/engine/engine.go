@@ -80,7 +80,7 @@ func require(c fermata.Caller, scopes ...fermata.Scope) error {
 			return nil
 		}
 	}
-	return fermata.Errorf(fermata.CodeForbidden, "the token has not the scope %s", scopes[0]).
+	return fermata.Errorf(fermata.CodeForbidden, "the token does not have the scope %s", scopes[0]).
 		WithHint("an admin can make a token with it: fermata token create --scope %s", scopes[0])
 }
 
