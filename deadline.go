@@ -1,0 +1,107 @@
+package fermata
+
+import (
+	"fmt"
+	"time"
+)
+
+// setDeadline fixes the instant at which time decides, and what it decides.
+func (a Ask) setDeadline(q *Question, p Policy, now time.Time) error {
+	if q.Timeout == "" {
+		q.Timeout = q.Type.DefaultTimeout()
+		if p.DefaultTimeout[q.Type] != "" {
+			q.Timeout = p.DefaultTimeout[q.Type]
+		}
+	}
+	_, hasDefault := q.Defaults()
+	if q.Type == NonBlocking && !hasDefault {
+		return Invalid(Problem{Field: "default", Message: "a non_blocking question needs a default: the task goes on with it"})
+	}
+	if err := p.CheckTimeout("timeout", q.Timeout); err != nil {
+		return err
+	}
+	if q.Timeout != Never {
+		d, err := q.Timeout.Duration()
+		if err != nil {
+			return err
+		}
+		deadline := Cut(now.Add(d))
+		q.Deadline = &deadline
+	}
+	if q.OnTimeout == "" {
+		q.OnTimeout = FailTask
+		switch {
+		case len(q.Escalation) > 0:
+			q.OnTimeout = Escalate
+		case q.Type != Approval && hasDefault:
+			q.OnTimeout = TakeDefault
+		}
+	}
+	if err := q.checkEscalation(p); err != nil {
+		return err
+	}
+	return a.checkDefaultOnTimeout(q)
+}
+
+// checkDefaultOnTimeout refuses a deadline that would take a default that is
+// not there, or one that must not be taken in silence. A task goes on with the
+// default of a non-blocking question whatever happens at its deadline.
+func (a Ask) checkDefaultOnTimeout(q *Question) error {
+	takes := q.OnTimeout == TakeDefault || q.Type == NonBlocking
+	for _, level := range q.Escalation {
+		takes = takes || level.OnTimeout == TakeDefault
+	}
+	if !takes {
+		return nil
+	}
+	answers, ok := q.Defaults()
+	if !ok {
+		return Invalid(Problem{Field: "default", Message: "on_timeout is default, but there is no default for every required item"})
+	}
+	approves := q.Type == Approval && answers[q.Items[0].Key] == Approve
+	if (approves || q.picksDanger(answers)) && !a.AllowDangerDefault {
+		what := "the default picks an option marked as dangerous"
+		if approves {
+			what = "silence would approve"
+		}
+		return (&Error{
+			Code: CodePolicyViolation, Message: what + " at the deadline",
+			Problems: []Problem{{Field: "default", Message: what}},
+		}).WithHint("choose another default or on_timeout, or set allow_danger_default if you mean it")
+	}
+	return nil
+}
+
+func (q *Question) checkEscalation(p Policy) error {
+	var ps problems
+	last := len(q.Escalation) - 1
+	if q.OnTimeout == Escalate && last < 0 {
+		ps.add("escalation", "on_timeout is escalate, but there is no level to escalate to")
+	}
+	if q.OnTimeout != Escalate && last >= 0 {
+		ps.add("on_timeout", "must be escalate where there are escalation levels")
+	}
+	for i := range q.Escalation {
+		level, at := &q.Escalation[i], fmt.Sprintf("escalation[%d]", i)
+		if level.OnTimeout == "" && i < last {
+			level.OnTimeout = Escalate
+		}
+		switch {
+		case i < last && level.OnTimeout != Escalate:
+			ps.add(at+".on_timeout", "must be escalate where another level follows")
+		case i == last && (level.OnTimeout == "" || level.OnTimeout == Escalate):
+			ps.add(at+".on_timeout", "the last level must say default, skip or fail")
+		}
+		if level.Timeout == Never || level.Timeout == "" {
+			ps.add(at+".timeout", "must be a duration: a chain of escalation ends")
+			continue
+		}
+		if err := p.CheckTimeout(at+".timeout", level.Timeout); err != nil {
+			return err
+		}
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
