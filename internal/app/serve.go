@@ -57,11 +57,17 @@ const stopWithin = 10 * time.Second
 // takes no new work, hands the tasks of its workers back, lets requests end,
 // and closes the database.
 func Serve(ctx context.Context, o ServeOptions) error {
-	opts, err := storeOptions(o.Data, o.Database)
-	if err != nil {
+	if err := checkListen(o); err != nil {
 		return err
 	}
-	if err := checkListen(o); err != nil {
+	return withDatabase(ctx, o.Data, o.Database, func(db *store.DB) error { return serve(ctx, o, db) })
+}
+
+// withDatabase opens and migrates the database for this process alone, and
+// closes it when use returns.
+func withDatabase(ctx context.Context, data, database string, use func(db *store.DB) error) error {
+	opts, err := storeOptions(data, database)
+	if err != nil {
 		return err
 	}
 	unlock, err := lockFile(opts)
@@ -73,8 +79,7 @@ func Serve(ctx context.Context, o ServeOptions) error {
 	if err != nil {
 		return err
 	}
-	err = serve(ctx, o, db)
-	return errors.Join(err, db.Close())
+	return errors.Join(use(db), db.Close())
 }
 
 func openMigrated(ctx context.Context, opts store.Options) (*store.DB, error) {
@@ -90,21 +95,10 @@ func openMigrated(ctx context.Context, opts store.Options) (*store.DB, error) {
 
 // Migrate brings a database up to date and does nothing else.
 func Migrate(ctx context.Context, data, database string, out io.Writer) error {
-	opts, err := storeOptions(data, database)
-	if err != nil {
+	return withDatabase(ctx, data, database, func(db *store.DB) error {
+		_, err := fmt.Fprintf(out, "the %s database is up to date\n", db.Dialect())
 		return err
-	}
-	unlock, err := lockFile(opts)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	db, err := openMigrated(ctx, opts)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "the %s database is up to date\n", db.Dialect())
-	return errors.Join(err, db.Close())
+	})
 }
 
 // checkListen refuses to serve without sign-in where others can reach it.

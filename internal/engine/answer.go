@@ -13,31 +13,22 @@ import (
 // with who decided; one that comes after a timeout is kept, and restarts the
 // task if it asks for that.
 func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
-	id, err := e.questionID(ctx, c, id)
-	if err != nil {
-		return nil, err
-	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
-		q, t, err := e.current(tx, id)
-		if err != nil {
-			return nil, err
-		}
-		timeDecided := tx.Appended()
+	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		settled, err := q.Settle(a, c, tx.Now())
 		if err != nil {
-			return nil, refuse(tx, timeDecided, err)
+			return err
 		}
 		switch settled {
 		case fermata.SettledNow:
-			return q, e.settle(tx, t, q, c.Actor())
+			return e.settle(tx, t, q, c.Actor())
 		case fermata.SettledVote:
 			voted(tx, q, c.Actor())
 		case fermata.SettledLate:
-			return q, e.late(tx, t, q, c.Actor())
+			return e.late(tx, t, q, c.Actor())
 		case fermata.SettledBefore:
 		}
-		return q, nil
-	}, store.Ahead{Question: id})
+		return nil
+	})
 }
 
 // current loads a question and its task. When the deadline has passed, time
