@@ -204,6 +204,9 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 		if !a.Restart || r.Late[i].Restarted {
 			return SettledBefore, nil
 		}
+		if err := q.checkConsent(a, answers); err != nil {
+			return 0, err
+		}
 		// The answer was kept before; now its author wants the task to go on.
 		r.Late[i].Restarted = true
 		return SettledLate, nil

@@ -136,7 +136,7 @@ func (m *model) answer(who, value string, restart, unseen bool) string {
 		return "question_closed"
 	case q.approval && value == "approve" && unseen:
 		return "invalid_request"
-	case q.status == "timed_out" && q.lateBy != "":
+	case q.status == "timed_out" && q.lateBy != "" && (q.lateBy != who || q.lateValue != value):
 		return "question_closed"
 	case q.status == "timed_out":
 		q.lateBy, q.lateValue, q.restarted = who, value, restart
