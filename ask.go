@@ -89,7 +89,10 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 		Assignees: slices.Clone(a.Assignees), Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
 		Escalation: slices.Clone(a.Escalation), Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
 		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, State: a.State, Metadata: a.Metadata,
-		AskCount: 1, AskedBy: by, CreatedAt: now, Fingerprint: a.Fingerprint(),
+		AskCount: 1, AskedBy: by, CreatedAt: now,
+	}
+	if a.IdempotencyKey != "" {
+		q.Fingerprint = a.Fingerprint()
 	}
 	if q.Type == "" {
 		q.Type = Blocking

@@ -13,7 +13,8 @@ import (
 // EventType names a kind of fact (spec §7.1).
 type EventType string
 
-// Types of events.
+// Types of events. An event that moves its task says so in its data, with from
+// and to; [EventTaskStateChanged] is for moves that no other event tells of.
 const (
 	EventTaskCreated      EventType = "task.created"
 	EventTaskClaimed      EventType = "task.claimed"
@@ -34,7 +35,6 @@ const (
 	EventMessagePosted    EventType = "message.posted"
 	EventProgressReported EventType = "progress.reported"
 
-	EventRunStarted  EventType = "run.started"
 	EventRunFinished EventType = "run.finished"
 	EventRunLost     EventType = "run.lost"
 	EventRunReleased EventType = "run.released"

@@ -16,7 +16,6 @@ const (
 	PrefixQuestion = "q"
 	PrefixRun      = "run"
 	PrefixMessage  = "msg"
-	PrefixResponse = "resp"
 	PrefixToken    = "tok"
 	PrefixMember   = "mem"
 )

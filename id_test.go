@@ -11,7 +11,7 @@ import (
 )
 
 var prefixes = []string{
-	fermata.PrefixTask, fermata.PrefixQuestion, fermata.PrefixRun, fermata.PrefixMessage, fermata.PrefixResponse, fermata.PrefixToken, fermata.PrefixMember,
+	fermata.PrefixTask, fermata.PrefixQuestion, fermata.PrefixRun, fermata.PrefixMessage, fermata.PrefixToken, fermata.PrefixMember,
 }
 
 func TestIDSortsByTime(t *testing.T) {

@@ -125,7 +125,8 @@ type Question struct {
 	CreatedAt  time.Time   `json:"created_at"`
 	Resolution *Resolution `json:"resolution,omitempty"`
 
-	// Fingerprint tells two requests with one idempotency key apart.
+	// Fingerprint tells two requests with one idempotency key apart; it is
+	// empty without a key.
 	Fingerprint string `json:"-"`
 	// HandedTo is the run that was handed the resolution.
 	HandedTo string `json:"-"`

@@ -84,6 +84,8 @@ type Task struct {
 	CreatedAt  time.Time `json:"created_at"`
 	UpdatedAt  time.Time `json:"updated_at"`
 
+	// Runs counts the runs so far; it is the fencing token of the last one.
+	Runs int `json:"runs"`
 	// Unread counts the answers and messages that no run was handed yet.
 	Unread int `json:"unread"`
 	// Version counts the saves of the row; a save names the one it read.

@@ -119,7 +119,7 @@ func wireTask() fermata.Task {
 			Settings: map[string]string{"model": "large"},
 		},
 		Checkpoint: json.RawMessage(`{"step":4}`), Summary: "Half done.", PendingQuestionID: "q_1", CanResume: true, EndsWithAnswer: true,
-		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Unread: 2, Version: 5,
+		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Runs: 3, Unread: 2, Version: 5,
 	}
 }
 

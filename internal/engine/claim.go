@@ -16,10 +16,9 @@ var ErrNoTask = errors.New("no task to claim")
 
 // claimed is the data of task.claimed.
 type claimed struct {
-	From    fermata.TaskState `json:"from"`
-	To      fermata.TaskState `json:"to"`
-	Worker  string            `json:"worker"`
-	Attempt int               `json:"attempt"`
+	From   fermata.TaskState `json:"from"`
+	To     fermata.TaskState `json:"to"`
+	Worker string            `json:"worker"`
 }
 
 // Claim gives a worker the next task, with a new run, its fencing token and
@@ -80,15 +79,15 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 		return nil, err
 	}
 	runID := fermata.NewID(fermata.PrefixRun, tx.Now())
-	rc, last, err := e.handOver(tx, t, runID)
+	rc, err := e.handOver(tx, t, runID)
 	if err != nil {
 		return nil, err
 	}
 	// The number of the run is its fencing token, too.
-	attempt := last + 1
+	t.Runs++
 	run := &fermata.Run{
-		ID: runID, TaskID: t.ID, Attempt: attempt, State: fermata.RunRunning,
-		Worker: r.Worker, Runner: t.Runner, Token: int64(attempt), LeaseUntil: tx.Now().Add(r.Lease()), ClaimedFrom: from,
+		ID: runID, TaskID: t.ID, Attempt: t.Runs, State: fermata.RunRunning,
+		Worker: r.Worker, Runner: t.Runner, Token: int64(t.Runs), LeaseUntil: tx.Now().Add(r.Lease()), ClaimedFrom: from,
 		StartedAt: tx.Now(),
 	}
 	rc.Resumed = resumed || rc.Resumed
@@ -97,26 +96,24 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
-		Data: data(claimed{from, t.State, r.Worker, attempt}),
+		Data: data(claimed{from, t.State, r.Worker}),
 	})
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
 // handOver gathers what a run was not told yet and notes that it is told now.
-// It also returns the number of the task's last run, 0 before the first.
-func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata.ResumeContext, int, error) {
-	var last int
+func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata.ResumeContext, error) {
 	var questions []*fermata.Question
 	var messages []*fermata.Message
 	var err error
-	if t.RunID != "" || t.Unread > 0 {
-		if last, questions, messages, err = tx.Unhanded(t.ID, t.RunID); err != nil {
-			return nil, 0, err
+	if t.Unread > 0 {
+		if questions, messages, err = tx.Unhanded(t.ID); err != nil {
+			return nil, err
 		}
 	}
 	pending, err := pendingQuestion(tx.Reader, t)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if len(questions) > 0 {
 		tx.HandQuestions(t.ID, runID)
@@ -125,7 +122,7 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata
 		tx.HandMessages(t.ID, runID)
 	}
 	t.Unread = 0
-	return fermata.NewResumeContext(t, questions, messages, pending), last, nil
+	return fermata.NewResumeContext(t, questions, messages, pending), nil
 }
 
 func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error) {
@@ -167,7 +164,7 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 		if h.Session != nil {
 			t.Session = h.Session
 		}
-		rc, _, err := e.handOver(tx, t, run.ID)
+		rc, err := e.handOver(tx, t, run.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// finished is the data of run.finished.
+// finished is the data of run.finished. A run that ends with a question has
+// no summary here: question.asked tells what it came to.
 type finished struct {
 	Result  fermata.Result `json:"result"`
 	Summary string         `json:"summary,omitempty"`
@@ -49,9 +50,11 @@ func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, b
 	if len(f.Checkpoint) > 0 {
 		t.Checkpoint = f.Checkpoint
 	}
-	tx.Append(&fermata.Event{
-		Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(finished{f.Result, f.Summary}),
-	})
+	told := finished{f.Result, f.Summary}
+	if f.Result == fermata.ResultNeedsInput {
+		told.Summary = ""
+	}
+	tx.Append(&fermata.Event{Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(told)})
 }
 
 // conclude moves the task as the result says.

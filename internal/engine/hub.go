@@ -36,14 +36,14 @@ func (h *hub) dispatch(e *fermata.Event) {
 	switch e.Type {
 	case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
 		h.wake("question:" + e.QuestionID)
-	case fermata.EventTaskCreated, fermata.EventTaskStateChanged:
-		if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
-			h.wakeWorker(e.WorkspaceID, -1)
-		}
 	case fermata.EventRunFinished, fermata.EventRunLost, fermata.EventRunReleased:
 		h.wake("log:" + e.RunID)
 	default:
 		// Nobody waits for the rest.
+	}
+	// Whatever moves a task says where to; what only looks like it is no harm.
+	if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
+		h.wakeWorker(e.WorkspaceID, -1)
 	}
 }
 

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"encoding/json"
+	"slices"
+
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 )
@@ -12,8 +15,9 @@ type moved struct {
 	Reason string            `json:"reason,omitempty"`
 }
 
-// move changes a task's state along an arrow of the table and writes the
-// event. The caller saves the task.
+// move changes a task's state along an arrow of the table. The event that led
+// to it carries the move; an end has an event of its own, and so has a move
+// that nothing else tells of. The caller saves the task.
 func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
 	from := t.State
 	if from == to {
@@ -22,12 +26,23 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 	if err := t.Move(to); err != nil {
 		return err
 	}
-	typ := fermata.EventTaskStateChanged
-	if to.Ended() {
-		typ = fermata.EventTaskEnded
+	move := data(moved{from, to, t.Reason})
+	typ := fermata.EventTaskEnded
+	if !to.Ended() {
+		if cause := tx.Carrier(t.ID); cause != nil {
+			cause.Data = joined(cause.Data, move)
+			return nil
+		}
+		typ = fermata.EventTaskStateChanged
 	}
-	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: t.RunID, Actor: by, Data: data(moved{from, to, t.Reason})})
+	tx.Append(&fermata.Event{Type: typ, TaskID: t.ID, RunID: t.RunID, Actor: by, Data: move})
 	return nil
+}
+
+// joined puts the members of two objects into one. Both have members, and
+// share none.
+func joined(a, b json.RawMessage) json.RawMessage {
+	return slices.Concat(a[:len(a)-1], []byte{','}, b[1:])
 }
 
 // end moves a task into an ended state: its pending questions are cancelled,

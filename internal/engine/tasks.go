@@ -69,10 +69,9 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskCreated, TaskID: t.ID, Actor: by,
 		Data: data(struct {
-			Title   string            `json:"title"`
-			Project string            `json:"project"`
-			To      fermata.TaskState `json:"to"`
-		}{t.Title, t.Project, t.State}),
+			Title string            `json:"title"`
+			To    fermata.TaskState `json:"to"`
+		}{t.Title, t.State}),
 	})
 	return t, nil
 }

@@ -92,13 +92,11 @@ func (a *ahead) claimLookups(r Reader, calls []*call) []lookup {
 }
 
 // severalClaims is from how many claims on it pays to read ahead what their
-// runs will be handed: three queries more, against a round trip for each.
+// runs will be handed: two queries more, against a round trip for each.
 const severalClaims = 4
 
 // handOver is what a run of a task will be handed.
 type handOver struct {
-	lastRun   string
-	attempt   int
 	questions []*fermata.Question
 	messages  []*fermata.Message
 }
@@ -112,26 +110,21 @@ func (a *ahead) offer(key string, tasks []*fermata.Task, withHandOver bool) {
 	a.claims[key] = tasks
 	for _, t := range tasks {
 		if withHandOver {
-			a.handOvers[t.ID] = &handOver{lastRun: t.RunID}
+			a.handOvers[t.ID] = &handOver{}
 		}
 	}
 }
 
 // handOverLookups reads what runs of the tasks that are offered will be
-// handed. The offer itself is read before, in the same round trip.
+// handed. The offer itself is read before, in the same round trip. Only the
+// indexes that lead with the task's id fit these queries: PostgreSQL would take
+// one that leads with the workspace while the tables are small, keep that plan,
+// and read the whole workspace when they have grown.
 func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) []lookup {
 	ids, args := r.claimableColumn("id", request, n)
-	runs, _ := r.claimableColumn("run_id", request, n)
-	among := fmt.Sprintf(r.d.inQuery, "task_id", ids)
+	among := "workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inQuery, "task_id", ids)
 	return []lookup{
-		{sql: "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inQuery, "id", runs), args: args, take: func(rs rows) error {
-			return each(rs, r.scanRun, func(run *fermata.Run) {
-				if h := a.handOvers[run.TaskID]; h != nil && h.lastRun == run.ID {
-					h.attempt = run.Attempt
-				}
-			})
-		}},
-		{sql: "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND " + among +
+		{sql: "SELECT " + questionColumns + " FROM questions WHERE " + among +
 			" AND status <> 'pending' AND handed_to = '' ORDER BY task_id, id", args: args, take: func(rs rows) error {
 			return each(rs, r.scanQuestion, func(q *fermata.Question) {
 				if h := a.handOvers[q.TaskID]; h != nil {
@@ -139,7 +132,7 @@ func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) [
 				}
 			})
 		}},
-		{sql: "SELECT " + messageColumns + " FROM messages WHERE workspace_id = $1 AND " + among +
+		{sql: "SELECT " + messageColumns + " FROM messages WHERE " + among +
 			" AND handed_to = '' ORDER BY task_id, id", args: args, take: func(rs rows) error {
 			return each(rs, r.scanMessage, func(m *fermata.Message) {
 				if h := a.handOvers[m.TaskID]; h != nil {
@@ -259,15 +252,14 @@ func (tx *Tx) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 	return tx.Reader.Claimable(c)
 }
 
-// Unhanded reads what a new run of a task is handed, and the number of the
-// run before it.
-func (tx *Tx) Unhanded(taskID, lastRun string) (attempt int, questions []*fermata.Question, messages []*fermata.Message, err error) {
+// Unhanded reads what a new run of a task is handed.
+func (tx *Tx) Unhanded(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	h := tx.g.ahead.handOvers[taskID]
-	if h == nil || h.lastRun != lastRun || tx.stale(taskID) {
-		return tx.unhanded(taskID, lastRun)
+	if h == nil || tx.stale(taskID) {
+		return tx.unhanded(taskID)
 	}
 	delete(tx.g.ahead.handOvers, taskID)
-	return h.attempt, h.questions, h.messages, nil
+	return h.questions, h.messages, nil
 }
 
 // touch notes that rows about the ids are being written.

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/fermata-hq/fermata"
+
 // dialect is the list of what differs between the two databases.
 type dialect struct {
 	name string
@@ -19,25 +21,72 @@ type dialect struct {
 	// guard makes a statement fail unless it changes exactly one row, with %s
 	// for the statement; empty where the commit waits for its result anyway.
 	guard string
+	// insertEvents returns what writes the events of a transaction.
+	insertEvents func([]*fermata.Event) []statement
 	// hasLabel is a condition that a JSON list column contains a text.
 	hasLabel string
 }
 
 var sqliteDialect = dialect{
-	name:     "sqlite",
-	inList:   "%s IN (SELECT value FROM json_each($%d))",
-	inQuery:  "%s IN (%s)",
-	like:     "LIKE",
-	hasLabel: "EXISTS (SELECT 1 FROM json_each(CASE WHEN labels = '' THEN '[]' ELSE labels END) WHERE value = $%d)",
+	name:    "sqlite",
+	inList:  "%s IN (SELECT value FROM json_each($%d))",
+	inQuery: "%s IN (%s)",
+	like:    "LIKE",
+
+	insertEvents: insertEach,
+	hasLabel:     "EXISTS (SELECT 1 FROM json_each(CASE WHEN labels = '' THEN '[]' ELSE labels END) WHERE value = $%d)",
 }
 
 var postgresDialect = dialect{
-	name:     "postgres",
-	inList:   "%s IN (SELECT jsonb_array_elements_text($%d::text::jsonb))",
-	inQuery:  "%s = ANY (ARRAY(%s))",
-	like:     "ILIKE",
-	clock:    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-	lockRow:  " FOR UPDATE",
-	guard:    "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
-	hasLabel: "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
+	name:    "postgres",
+	inList:  "%s IN (SELECT jsonb_array_elements_text($%d::text::jsonb))",
+	inQuery: "%s = ANY (ARRAY(%s))",
+	like:    "ILIKE",
+	clock:   "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+	lockRow: " FOR UPDATE",
+
+	insertEvents: insertTogether,
+	guard:        "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
+	hasLabel:     "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
+}
+
+const insertEvent = `INSERT INTO events (workspace_id, seq, type, task_id, question_id, run_id,
+	actor_kind, actor_id, actor_name, at, data, prev_hash) `
+
+// insertEach inserts the events one by one.
+func insertEach(events []*fermata.Event) []statement {
+	var all []statement
+	for _, e := range events {
+		all = append(all, statement{one: true, sql: insertEvent + "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", args: []any{
+			e.WorkspaceID, e.Seq, string(e.Type), e.TaskID, e.QuestionID, e.RunID,
+			string(e.Actor.Kind), e.Actor.ID, e.Actor.Name, e.At.UnixMilli(), string(e.Data), hashBytes(e.PrevHash),
+		}})
+	}
+	return all
+}
+
+// insertTogether inserts the events with one statement, column by column. They
+// are of one workspace and of one instant.
+func insertTogether(events []*fermata.Event) []statement {
+	var seqs []int64
+	var texts [8][]string
+	var hashes [][]byte
+	for _, e := range events {
+		seqs = append(seqs, e.Seq)
+		for i, s := range []string{
+			string(e.Type), e.TaskID, e.QuestionID, e.RunID, string(e.Actor.Kind), e.Actor.ID, e.Actor.Name, string(e.Data),
+		} {
+			texts[i] = append(texts[i], s)
+		}
+		hashes = append(hashes, hashBytes(e.PrevHash))
+	}
+	args := []any{events[0].WorkspaceID, events[0].At.UnixMilli(), seqs, hashes}
+	for _, column := range texts {
+		args = append(args, column)
+	}
+	return []statement{{args: args, sql: insertEvent + `SELECT $1, seq, type, task_id, question_id, run_id,
+		actor_kind, actor_id, actor_name, $2, data, prev_hash
+		FROM unnest($3::bigint[], $4::bytea[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+		$11::text[], $12::text[])
+		AS e (seq, prev_hash, type, task_id, question_id, run_id, actor_kind, actor_id, actor_name, data)`}}
 }

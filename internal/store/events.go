@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/base64"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -11,11 +12,13 @@ const eventColumns = `seq, type, task_id, question_id, run_id, actor_kind, actor
 func (r Reader) scanEvent(rs rows) (*fermata.Event, error) {
 	e := &fermata.Event{WorkspaceID: r.workspace}
 	var typ, kind, data string
+	var prev []byte
 	var ms int64
-	if err := rs.Scan(&e.Seq, &typ, &e.TaskID, &e.QuestionID, &e.RunID, &kind, &e.Actor.ID, &e.Actor.Name, &ms, &data, &e.PrevHash); err != nil {
+	if err := rs.Scan(&e.Seq, &typ, &e.TaskID, &e.QuestionID, &e.RunID, &kind, &e.Actor.ID, &e.Actor.Name, &ms, &data, &prev); err != nil {
 		return nil, err
 	}
 	e.Type, e.Actor.Kind, e.At, e.Data = fermata.EventType(typ), fermata.ActorKind(kind), at(ms), raw(data)
+	e.PrevHash = hashText(prev)
 	// An event's own hash is the next one's prev_hash: it is not kept twice.
 	e.Rehash()
 	return e, nil
@@ -45,12 +48,30 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 		" ORDER BY seq LIMIT $"+itoa(len(w.args)), w.args...)
 }
 
+// hashText is a hash as the world sees it.
+func hashText(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// hashBytes is a hash of [fermata.Event.Seal] as it is kept.
+func hashBytes(s string) []byte {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		panic("store: the hash of an event is no base64: " + s)
+	}
+	return b
+}
+
+// scanHead reads a counter row, and what else the query returns.
+func scanHead(rs rows, more ...any) (fermata.Chain, error) {
+	var c fermata.Chain
+	var hash []byte
+	err := rs.Scan(append([]any{&c.Seq, &hash}, more...)...)
+	c.Hash = hashText(hash)
+	return c, err
+}
+
 // Head returns the number and the hash of the last event.
 func (r Reader) Head() (fermata.Chain, error) {
-	return one(r, "workspace", r.workspace, func(rs rows) (fermata.Chain, error) {
-		var c fermata.Chain
-		return c, rs.Scan(&c.Seq, &c.Hash)
-	}, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", r.workspace)
+	return one(r, "workspace", r.workspace, func(rs rows) (fermata.Chain, error) { return scanHead(rs) }, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", r.workspace)
 }
 
 // Listen calls wake for every commit of another process, until ctx ends. A

@@ -12,7 +12,7 @@ func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
 		return nil, err
 	}
 	m.Kind, m.CreatedAt = fermata.MessageKind(kind), at(createdAt)
-	return m, parse("author", author, &m.Author)
+	return m, parse("author", author, (*actor)(&m.Author))
 }
 
 // Messages lists a task's thread from after a message on, oldest first.
@@ -31,16 +31,11 @@ const unhandedMessages = "SELECT " + messageColumns + ` FROM messages WHERE work
 	AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
 // unhanded is [Tx.Unhanded] in one round trip.
-func (tx *Tx) unhanded(taskID, lastRun string) (attempt int, questions []*fermata.Question, messages []*fermata.Message, err error) {
-	var runs []*fermata.Run
+func (tx *Tx) unhanded(taskID string) (questions []*fermata.Question, messages []*fermata.Message, err error) {
 	err = tx.look(tx.ctx,
-		into(&runs, tx.scanRun, runByID, tx.workspace, lastRun),
 		into(&questions, tx.scanQuestion, closedUnhanded, tx.workspace, taskID, ""),
 		into(&messages, tx.scanMessage, unhandedMessages, tx.workspace, taskID, ""))
-	if len(runs) > 0 {
-		attempt = runs[0].Attempt
-	}
-	return attempt, questions, messages, err
+	return questions, messages, err
 }
 
 // InsertMessage adds a line to a task's thread. What an agent wrote counts as
@@ -49,7 +44,7 @@ func (tx *Tx) InsertMessage(m *fermata.Message) {
 	m.WorkspaceID = tx.workspace
 	tx.exec(`INSERT INTO messages (workspace_id, id, task_id, question_id, kind, author, body, handed_to, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), text(m.Author), m.Body, m.HandedTo, m.CreatedAt.UnixMilli())
+		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), text(actor(m.Author)), m.Body, m.HandedTo, m.CreatedAt.UnixMilli())
 }
 
 // HandMessages notes that a run was handed the task's messages.

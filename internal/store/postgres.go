@@ -37,6 +37,9 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	config.MaxConns = int32(opts.MaxConns) + 2
 	config.ConnConfig.RuntimeParams["application_name"] = "fermata"
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	// Every query has its index. A plan that was made and kept while a table was
+	// small must not read all of it when it has grown.
+	config.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
 	if opts.Schema != "" {
 		config.ConnConfig.RuntimeParams["search_path"] = opts.Schema
 	}
@@ -120,7 +123,8 @@ func (b *postgresBackend) channelFor() string {
 }
 
 func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
-	_, err := b.pool.Exec(ctx, "SELECT pg_notify($1, $2)", b.channelFor(), b.self+" "+workspace)
+	// A hint need not be durable: it must not make the writers wait for an fsync of its own.
+	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.channelFor(), b.self+" "+workspace)
 	return postgresError(err)
 }
 
@@ -155,11 +159,9 @@ func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []l
 	s := &postgresSession{conn: conn}
 	var heads []counter
 	lock := into(&heads, func(rs rows) (counter, error) {
-		var c counter
 		var ms int64
-		err := rs.Scan(&c.seq, &c.hash, &ms)
-		c.now = time.UnixMilli(ms)
-		return c, err
+		chain, err := scanHead(rs, &ms)
+		return counter{chain, time.UnixMilli(ms)}, err
 	}, "SELECT event_seq, event_hash, "+postgresDialect.clock+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
 	err = s.run(ctx, []statement{{sql: "BEGIN"}}, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {

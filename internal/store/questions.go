@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -28,10 +29,11 @@ type asked struct {
 	OnTimeout  fermata.TimeoutAction     `json:"on_timeout,omitempty"`
 	Escalation []fermata.EscalationLevel `json:"escalation,omitempty"`
 	Confidence *int                      `json:"confidence,omitempty"`
-	Risk       fermata.Risk              `json:"risk,omitempty"`
-	State      []byte                    `json:"state,omitempty"`
-	Metadata   map[string]string         `json:"metadata,omitempty"`
-	AskedBy    fermata.Actor             `json:"asked_by"`
+	// Risk is empty when it is low.
+	Risk     fermata.Risk      `json:"risk,omitempty"`
+	State    []byte            `json:"state,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	AskedBy  actor             `json:"asked_by"`
 }
 
 func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
@@ -52,8 +54,8 @@ func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
 		return nil, err
 	}
 	q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
-	q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, a.Risk
-	q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, a.AskedBy
+	q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
+	q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, fermata.Actor(a.AskedBy)
 	if err := parse("assignees", assignees, &q.Assignees); err != nil {
 		return nil, err
 	}
@@ -172,10 +174,14 @@ func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
 func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	tx.touch(q.ID, q.TaskID)
 	q.Version, q.WorkspaceID = 1, tx.workspace
+	risk := q.Risk
+	if risk == fermata.RiskLow {
+		risk = ""
+	}
 	frozen := asked{
 		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
-		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: q.Risk,
-		State: q.State, Metadata: q.Metadata, AskedBy: q.AskedBy,
+		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk,
+		State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy),
 	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
 		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at)

@@ -36,18 +36,6 @@ func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
 		" FROM runs WHERE workspace_id = $1 AND task_id = $2 ORDER BY token", r.workspace, taskID)
 }
 
-// LastRun returns the fencing token of a task's last run, 0 when there is none.
-func (r Reader) LastRun(taskID string) (int64, error) {
-	tokens, err := list(r, func(rs rows) (int64, error) {
-		var n int64
-		return n, rs.Scan(&n)
-	}, "SELECT token FROM runs WHERE workspace_id = $1 AND task_id = $2 ORDER BY token DESC LIMIT 1", r.workspace, taskID)
-	if err != nil || len(tokens) == 0 {
-		return 0, err
-	}
-	return tokens[0], nil
-}
-
 // InsertRun adds a run.
 func (tx *Tx) InsertRun(run *fermata.Run) {
 	tx.touch(run.ID)

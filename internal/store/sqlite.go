@@ -171,8 +171,8 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 	}
 	var heads []counter
 	lock := into(&heads, func(rs rows) (counter, error) {
-		c := counter{now: time.Now()}
-		return c, rs.Scan(&c.seq, &c.hash)
+		chain, err := scanHead(rs)
+		return counter{chain, time.Now()}, err
 	}, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", workspace)
 	err := s.run(ctx, nil, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {

@@ -151,9 +151,8 @@ type session interface {
 
 // counter is a workspace's counter row, and the clock when it was locked.
 type counter struct {
-	seq  int64
-	hash string
-	now  time.Time
+	fermata.Chain
+	now time.Time
 }
 
 // statement is a write that waits to be sent.

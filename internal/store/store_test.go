@@ -53,7 +53,7 @@ func TestStore(t *testing.T) {
 var (
 	isSQL   = regexp.MustCompile(`\b(SELECT|FROM|WHERE|INSERT|UPDATE|DELETE|ORDER BY|AND|ON CONFLICT)\b`)
 	isVerb  = regexp.MustCompile(`%(\[\d\])?[sd]`)
-	skipped = regexp.MustCompile(`^(BEGIN|PRAGMA|LISTEN|CREATE|SELECT (current_setting|sqlite_version|pg_|$)|SELECT event_seq, event_hash, $)| FROM workspaces WHERE id = \$1 FOR UPDATE`)
+	skipped = regexp.MustCompile(`^(BEGIN|PRAGMA|LISTEN|CREATE|SELECT (current_setting|set_config|sqlite_version|pg_|$)|SELECT event_seq, event_hash, $)| FROM workspaces WHERE id = \$1 FOR UPDATE`)
 )
 
 // sqlFragments returns the texts of the package that are parts of statements.

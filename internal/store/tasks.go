@@ -13,7 +13,7 @@ import (
 )
 
 const taskColumns = `id, project, parent_id, title, body, state, reason, priority, size, agent, runner, labels, spec,
-	blocked_by, defer_until, attempts, max_attempts, run_id, session, checkpoint, summary, pending_question_id,
+	blocked_by, defer_until, attempts, max_attempts, runs, run_id, session, checkpoint, summary, pending_question_id,
 	unread, ends_with_answer, session_key, created_by, created_at, updated_at, version`
 
 func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
@@ -21,7 +21,7 @@ func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
 	var state, labels, spec, blockedBy, session, checkpoint, createdBy string
 	var deferUntil, endsWithAnswer, createdAt, updatedAt int64
 	if err := rs.Scan(&t.ID, &t.Project, &t.ParentID, &t.Title, &t.Body, &state, &t.Reason, &t.Priority, &t.Size,
-		&t.Agent, &t.Runner, &labels, &spec, &blockedBy, &deferUntil, &t.Attempts, &t.MaxAttempts, &t.RunID,
+		&t.Agent, &t.Runner, &labels, &spec, &blockedBy, &deferUntil, &t.Attempts, &t.MaxAttempts, &t.Runs, &t.RunID,
 		&session, &checkpoint, &t.Summary, &t.PendingQuestionID, &t.Unread, &endsWithAnswer, &t.SessionKey,
 		&createdBy, &createdAt, &updatedAt, &t.Version); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
 	t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), raw(spec), raw(checkpoint)
 	t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), at(createdAt), at(updatedAt)
 	t.EndsWithAnswer = endsWithAnswer != 0
-	if err := parse("created_by", createdBy, &t.CreatedBy); err != nil {
+	if err := parse("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
 		return nil, err
 	}
 	if err := parse("labels", labels, &t.Labels); err != nil {
@@ -224,7 +224,7 @@ func (tx *Tx) InsertTask(t *fermata.Task) {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
 		tx.workspace, t.ID, t.Project, t.ParentID, t.Title, t.Body, string(t.State), t.Reason, t.Priority, t.Size, t.Agent,
 		t.Runner, text(t.Labels), text(t.Spec), text(t.BlockedBy), millis(t.DeferUntil), t.MaxAttempts, t.Unread,
-		flag(t.EndsWithAnswer), t.SessionKey, text(t.CreatedBy), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli())
+		flag(t.EndsWithAnswer), t.SessionKey, text(actor(t.CreatedBy)), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli())
 	tx.insertDependencies(t)
 }
 
@@ -245,10 +245,10 @@ func (tx *Tx) SaveTask(t *fermata.Task) {
 }
 
 func (tx *Tx) updateTask(t *fermata.Task) {
-	tx.exec(`UPDATE tasks SET state = $1, reason = $2, attempts = $3, run_id = $4, session = $5, checkpoint = $6,
-		summary = $7, pending_question_id = $8, unread = $9, defer_until = $10, updated_at = $11, version = version + 1
-		WHERE workspace_id = $12 AND id = $13 AND version = $14`,
-		string(t.State), t.Reason, t.Attempts, t.RunID, text(t.Session), text(t.Checkpoint), t.Summary,
+	tx.exec(`UPDATE tasks SET state = $1, reason = $2, attempts = $3, runs = $4, run_id = $5, session = $6, checkpoint = $7,
+		summary = $8, pending_question_id = $9, unread = $10, defer_until = $11, updated_at = $12, version = version + 1
+		WHERE workspace_id = $13 AND id = $14 AND version = $15`,
+		string(t.State), t.Reason, t.Attempts, t.Runs, t.RunID, text(t.Session), text(t.Checkpoint), t.Summary,
 		t.PendingQuestionID, t.Unread, millis(t.DeferUntil), t.UpdatedAt.UnixMilli(), tx.workspace, t.ID, t.Version)
 	t.Version++
 }

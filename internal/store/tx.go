@@ -31,8 +31,10 @@ type Tx struct {
 	g   *group
 	own []statement
 	// saves are tasks whose rows are written once, however often they change.
-	saves   []*fermata.Task
-	events  []*fermata.Event
+	saves  []*fermata.Task
+	events []*fermata.Event
+	// carrier is the event added last, until something is added to it.
+	carrier *fermata.Event
 	touched map[string]bool
 	// sent reports whether some of its statements reached the database.
 	sent bool
@@ -51,6 +53,18 @@ func (tx *Tx) Now() time.Time { return tx.g.now }
 func (tx *Tx) Append(e *fermata.Event) {
 	e.WorkspaceID, e.At = tx.g.workspace, tx.g.now
 	tx.events = append(tx.events, e)
+	tx.carrier = e
+}
+
+// Carrier returns the event that the caller added last, if it is about the
+// task and was not returned before; else nil. More may be said in its data.
+func (tx *Tx) Carrier(taskID string) *fermata.Event {
+	e := tx.carrier
+	if e == nil || e.TaskID != taskID {
+		return nil
+	}
+	tx.carrier = nil
+	return e
 }
 
 // Appended returns how many events the caller has added.
@@ -97,26 +111,18 @@ func (tx *Tx) keep() {
 	maps.Copy(tx.g.ahead.touched, tx.touched)
 }
 
-const insertEvent = `INSERT INTO events (workspace_id, seq, type, task_id, question_id, run_id,
-	actor_kind, actor_id, actor_name, at, data, prev_hash)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
-
 // commit numbers the events, writes what is left and commits.
 func (g *group) commit(ctx context.Context) error {
-	seq, hash := g.head.seq, g.head.hash
-	for _, e := range g.events {
-		seq++
-		e.Seal(seq, hash)
-		hash = e.Hash
-		g.queue = append(g.queue, statement{sql: insertEvent, one: true, args: []any{
-			e.WorkspaceID, e.Seq, string(e.Type), e.TaskID, e.QuestionID, e.RunID,
-			string(e.Actor.Kind), e.Actor.ID, e.Actor.Name, e.At.UnixMilli(), string(e.Data), e.PrevHash,
-		}})
-	}
 	if len(g.events) > 0 {
+		last := g.head.Chain
+		for _, e := range g.events {
+			e.Seal(last.Seq+1, last.Hash)
+			last = fermata.Chain{Seq: e.Seq, Hash: e.Hash}
+		}
+		g.queue = append(g.queue, g.db.backend.dialect().insertEvents(g.events)...)
 		g.queue = append(g.queue, statement{
 			sql:  "UPDATE workspaces SET event_seq = $1, event_hash = $2 WHERE id = $3 AND event_seq = $4",
-			args: []any{seq, hash, g.workspace, g.head.seq}, one: true,
+			args: []any{last.Seq, hashBytes(last.Hash), g.workspace, g.head.Seq}, one: true,
 		})
 	}
 	if err := g.sess.commit(ctx, g.queue); err != nil {

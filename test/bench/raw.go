@@ -127,6 +127,6 @@ func (c *committer) commit(ctx context.Context, group []*rawCall) error {
 			writes = append(writes, w)
 		}
 	}
-	writes = append(writes, rawWrite{rawMoveCounter, []any{c.seq, rawHash, rawWorkspace, before}})
+	writes = append(writes, rawWrite{rawMoveCounter, []any{c.seq, rawHashBytes, rawWorkspace, before}})
 	return c.sink.commit(ctx, writes)
 }

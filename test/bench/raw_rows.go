@@ -15,9 +15,9 @@ const (
 		created_by, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 
-	rawUpdateTask = `UPDATE tasks SET state = $1, reason = $2, attempts = $3, run_id = $4, session = $5, checkpoint = $6,
-		summary = $7, pending_question_id = $8, unread = $9, defer_until = $10, updated_at = $11, version = version + 1
-		WHERE workspace_id = $12 AND id = $13 AND version = $14`
+	rawUpdateTask = `UPDATE tasks SET state = $1, reason = $2, attempts = $3, runs = $4, run_id = $5, session = $6, checkpoint = $7,
+		summary = $8, pending_question_id = $9, unread = $10, defer_until = $11, updated_at = $12, version = version + 1
+		WHERE workspace_id = $13 AND id = $14 AND version = $15`
 
 	rawInsertRun = `INSERT INTO runs (workspace_id, id, task_id, attempt, state, worker, runner, token, lease_until, claimed_from, started_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
@@ -48,13 +48,16 @@ const (
 	rawWorkspace = "default"
 	rawHash      = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
 	rawActor     = "tok_01kb2m5q7x8e3v9r4t6w"
-	rawCreatedBy = `{"kind":"agent","id":"tok_01kb2m5q7x8e3v9r4t6w","name":"agent-1"}`
+	rawCreatedBy = `["agent","tok_01kb2m5q7x8e3v9r4t6w","agent-1"]`
 	rawTitle     = "Which format for the configuration?"
 	rawAsked     = `{"body":"Both parsers are dependencies already. TOML is what the other services use.","items":[{"key":"answer","prompt":"Which format shall the file have?","response_type":"choice","options":[{"value":"toml","description":"as the other services"},{"value":"yaml","description":"as the deployment files"}]}],"timeout":"1d","on_timeout":"fail","asked_by":` + rawCreatedBy + `}`
 	rawAnswered  = `{"status":"answered","decided_by":"human","answered_by":{"kind":"human","id":"mem_01kb2m5q7x8e3v9r4t6w","name":"person-1"},"at":"2026-01-02T03:04:05.678Z","answer":"toml","answers":{"answer":"toml"},"comment":"As everywhere else.","channel":"cli","assurance":"channel"}`
-	rawClosed    = `{"type":"blocking","project":"default","decided_by":"human","channel":"cli","answers":{"answer":"toml"},"comment":"As everywhere else.","seconds":0.012}`
-	rawAskedData = `{"type":"blocking","title":"` + rawTitle + `","project":"default"}`
+	rawClosed    = `{"type":"blocking","project":"default","decided_by":"human","channel":"cli","answers":{"answer":"toml"},"comment":"As everywhere else.","seconds":0.012,"from":"awaiting_input","to":"input_received"}`
+	rawAskedData = `{"type":"blocking","title":"` + rawTitle + `","project":"default","from":"in_progress","to":"awaiting_input"}`
 )
+
+// rawHashBytes is a hash as it is kept.
+var rawHashBytes = []byte(rawHash[:32])
 
 // rawCycle names the rows of one cycle. The key is as long as the random and
 // the time part of an id.
@@ -87,13 +90,13 @@ func rawStep(step byte, key string, now int64) []rawWrite {
 
 func (c rawCycle) event(typ, question, run, data string) rawWrite {
 	return rawWrite{rawInsertEvent, []any{
-		rawWorkspace, int64(0), typ, c.task, question, run, "agent", rawActor, "agent-1", c.now, data, rawHash,
+		rawWorkspace, int64(0), typ, c.task, question, run, "agent", rawActor, "agent-1", c.now, data, rawHashBytes,
 	}}
 }
 
 func (c rawCycle) saveTask(version int64, state, run, summary, question string, unread int) rawWrite {
 	return rawWrite{rawUpdateTask, []any{
-		state, "", 0, run, "", "", summary, question, unread, int64(0), c.now, rawWorkspace, c.task, version,
+		state, "", 0, 1, run, "", "", summary, question, unread, int64(0), c.now, rawWorkspace, c.task, version,
 	}}
 }
 
@@ -110,7 +113,7 @@ func (c rawCycle) create() []rawWrite {
 			rawWorkspace, c.task, "default", "", title, body, "open", "", 2, "", "", "", "", "", "", int64(0), 3, 0, int64(0), "",
 			rawCreatedBy, c.now, c.now,
 		}},
-		c.event("task.created", "", "", `{"title":"`+title+`","project":"default","to":"open"}`),
+		c.event("task.created", "", "", `{"title":"`+title+`","to":"open"}`),
 	}
 }
 
@@ -122,7 +125,7 @@ func (c rawCycle) claim(version int64, _, from, run string) []rawWrite {
 	return []rawWrite{
 		{rawInsertRun, []any{rawWorkspace, run, c.task, token, "running", "bench-worker", "", token, c.now + 3_600_000, from, c.now}},
 		c.saveTask(version, "in_progress", run, "", "", 0),
-		c.event("task.claimed", "", run, `{"from":"`+from+`","to":"in_progress","worker":"bench-worker","attempt":1}`),
+		c.event("task.claimed", "", run, `{"from":"`+from+`","to":"in_progress","worker":"bench-worker"}`),
 	}
 }
 
@@ -132,13 +135,12 @@ func (c rawCycle) ask() []rawWrite {
 	return []rawWrite{
 		{rawInsertQuestion, []any{
 			rawWorkspace, c.question, c.task, c.first, "default", "blocking", "pending", rawTitle, 2, c.now + 86_400_000,
-			"", "", "", rawHash[:32], rawAsked, "", "", c.now,
+			"", "", "", "", rawAsked, "", "", c.now,
 		}},
 		c.endRun(c.first, "needs_input", rawSummary, c.question, 1),
 		c.saveTask(2, "awaiting_input", c.first, rawSummary, c.question, 0),
-		c.event("run.finished", "", c.first, `{"result":"needs_input","summary":"`+rawSummary+`"}`),
+		c.event("run.finished", "", c.first, `{"result":"needs_input"}`),
 		c.event("question.asked", c.question, c.first, rawAskedData),
-		c.event("task.state_changed", "", c.first, `{"from":"in_progress","to":"awaiting_input"}`),
 	}
 }
 
@@ -149,7 +151,6 @@ func (c rawCycle) answer() []rawWrite {
 		}},
 		c.saveTask(3, "input_received", c.first, rawSummary, "", 1),
 		c.event("question.answered", c.question, "", rawClosed),
-		c.event("task.state_changed", "", c.first, `{"from":"awaiting_input","to":"input_received"}`),
 	}
 }
 

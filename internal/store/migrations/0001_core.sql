@@ -1,5 +1,5 @@
 -- One text for SQLite and PostgreSQL. Times are Unix milliseconds, 0 is none;
--- JSON is TEXT, '' is none. Every table leads with the workspace.
+-- JSON is TEXT, '' is none; hashes are bytes. Every table leads with the workspace.
 --
 -- Indexes beside the primary key that find rows by another row's id lead with
 -- that id: before PostgreSQL has analyzed a table, any index that leads with
@@ -12,7 +12,7 @@ CREATE TABLE workspaces (
     name        TEXT NOT NULL,
     -- The number and the hash of the last event: the counter row.
     event_seq   BIGINT NOT NULL DEFAULT 0,
-    event_hash  TEXT NOT NULL DEFAULT '',
+    event_hash  BYTEA NOT NULL DEFAULT '',
     policy      TEXT NOT NULL DEFAULT '',
     created_at  BIGINT NOT NULL
 );
@@ -72,6 +72,7 @@ CREATE TABLE tasks (
     defer_until  BIGINT NOT NULL DEFAULT 0,
     attempts     BIGINT NOT NULL DEFAULT 0,
     max_attempts BIGINT NOT NULL,
+    runs         BIGINT NOT NULL DEFAULT 0,
     run_id       TEXT NOT NULL DEFAULT '',
     session      TEXT NOT NULL DEFAULT '',
     checkpoint   TEXT NOT NULL DEFAULT '',
@@ -122,7 +123,7 @@ CREATE TABLE runs (
     log_size     BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (workspace_id, id)
 );
-CREATE INDEX runs_of_task ON runs (task_id, workspace_id, token);
+CREATE INDEX runs_of_task ON runs (task_id, workspace_id);
 CREATE INDEX runs_leases ON runs (lease_until) WHERE state = 'running';
 
 -- Output of runs is no event: it is kept beside them.
@@ -164,7 +165,7 @@ CREATE TABLE questions (
 );
 CREATE INDEX questions_inbox ON questions (workspace_id, priority, deadline, id) WHERE status = 'pending';
 CREATE INDEX questions_deadlines ON questions (deadline) WHERE status = 'pending';
-CREATE INDEX questions_of_task ON questions (task_id, workspace_id, id);
+CREATE INDEX questions_of_task ON questions (task_id, workspace_id);
 -- The last guard of two rules: one pending suspending question per task, and
 -- one question per idempotency key.
 CREATE UNIQUE INDEX questions_one_pending ON questions (task_id, workspace_id)
@@ -198,10 +199,10 @@ CREATE TABLE events (
     at           BIGINT NOT NULL,
     data         TEXT NOT NULL DEFAULT '',
     -- The hash of the event before; the last one's own is in workspaces.
-    prev_hash    TEXT NOT NULL,
+    prev_hash    BYTEA NOT NULL,
     PRIMARY KEY (workspace_id, seq)
 );
-CREATE INDEX events_of_task ON events (task_id, workspace_id, seq) WHERE task_id <> '';
+CREATE INDEX events_of_task ON events (task_id, seq) WHERE task_id <> '';
 
 CREATE TABLE idempotency (
     workspace_id TEXT NOT NULL,

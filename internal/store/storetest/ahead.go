@@ -144,7 +144,7 @@ func aheadClaims(s *suite) {
 	claim := func(tx *store.Tx) error {
 		t, err := tx.Claimable(request)
 		s.ok(err)
-		_, questions, messages, err := tx.Unhanded(t.ID, t.RunID)
+		questions, messages, err := tx.Unhanded(t.ID)
 		s.ok(err)
 		if len(questions) != 1 || questions[0].Title != t.Title || len(messages) != 1 || messages[0].Body != t.Title {
 			s.Errorf("task %s is handed %d questions and %d messages", t.Title, len(questions), len(messages))

@@ -65,18 +65,12 @@ func runEnded(s *suite) {
 }
 
 func runsOfTask(s *suite) {
-	last, err := s.read().LastRun("task_1")
-	s.ok(err)
-	s.equal(int64(0), last)
 	second := s.run(func(r *fermata.Run) { r.Token = 10 })
 	first := s.run(func(r *fermata.Run) { r.Token = 9 })
 	s.run(func(r *fermata.Run) { r.TaskID = "task_2" })
 	got, err := s.read().Runs("task_1")
 	s.ok(err)
 	s.equal([]*fermata.Run{first, second}, got)
-	last, err = s.read().LastRun("task_1")
-	s.ok(err)
-	s.equal(int64(10), last)
 }
 
 func runLeases(s *suite) {
