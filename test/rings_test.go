@@ -25,6 +25,7 @@ const none = -1
 // copy in CONTRIBUTING.md and in the one in AGENTS.md.
 var rooms = []room{
 	{folder: ".", ring: 0, upTo: none, bare: true},
+	{folder: "internal/process", ring: 0, upTo: none, bare: true},
 
 	{folder: "internal/store", ring: 1, upTo: 0},
 

@@ -98,7 +98,7 @@ func (b *bench) fillThree(ctx context.Context, kind string, n int) (*crowdedness
 }
 
 func (b *bench) judgeDisk(ctx context.Context, c *crowdedness) error {
-	const bar = 3_000
+	const bar = 3 << 10
 	before, err := c.empty.size(ctx)
 	if err != nil {
 		return err

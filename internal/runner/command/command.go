@@ -8,28 +8,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/process"
 )
 
 // Name is what tasks call this runner.
 const Name = "command"
-
-// DefaultGrace is how long an agent may take to stop.
-const DefaultGrace = 10 * time.Second
-
-// After the agent ended, something that left its process group may hold its
-// output open. It is read as long as it comes within drainTime, and for
-// longestDrain at most.
-const (
-	drainTime    = 3 * time.Second
-	longestDrain = 30 * time.Second
-)
 
 // Desk is the worker's side of a run: the same type as worker.Desk, which says
 // what it promises.
@@ -65,7 +52,7 @@ type Runner struct{ opts Options }
 
 // New returns a runner.
 func New(opts Options) *Runner {
-	opts.Grace = cmp.Or(opts.Grace, DefaultGrace)
+	opts.Grace = cmp.Or(opts.Grace, process.DefaultGrace)
 	return &Runner{opts: opts}
 }
 
@@ -88,9 +75,9 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	out := newScanner(desk.Progress)
 	errs := newScanner(nil)
 	endInbox := p.fillInbox(desk.Inbox())
-	state, err := r.run(ctx, process{
-		argv: argv, dir: desk.Dir(), env: r.env(claim, p), stdin: p.stdin,
-		stdout: io.MultiWriter(desk.Log(), out), stderr: io.MultiWriter(desk.Log(), errs),
+	state, err := r.start(ctx, p, process.Program{
+		Argv: argv, Dir: desk.Dir(), Env: r.env(claim, p), Grace: r.opts.Grace,
+		Stdout: io.MultiWriter(desk.Log(), out), Stderr: io.MultiWriter(desk.Log(), errs),
 	})
 	endInbox()
 	switch {
@@ -129,131 +116,15 @@ func (r *Runner) command(t *fermata.Task, log io.Writer) ([]string, error) {
 	}
 }
 
-// process is one program to run.
-type process struct {
-	argv, env      []string
-	dir, stdin     string
-	stdout, stderr io.Writer
-}
-
-// run runs the program to its end. The error says why it could not be started.
-func (r *Runner) run(ctx context.Context, p process) (*os.ProcessState, error) {
+// start runs the program to its end, with its papers on standard input.
+func (r *Runner) start(ctx context.Context, p *papers, program process.Program) (*os.ProcessState, error) {
 	stdin, err := os.Open(p.stdin)
 	if err != nil {
 		return nil, err
 	}
-	defer stdin.Close()                           //nolint:errcheck // it was only read
-	cmd := exec.Command(p.argv[0], p.argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
-	cmd.Dir, cmd.Env, cmd.Stdin = p.dir, p.env, stdin
-	ownGroup(cmd)
-	// The thread that starts the program must not end before it: see dieWithWorker.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	stdout, stderr := &output{to: p.stdout}, &output{to: p.stderr}
-	defer stdout.close()
-	defer stderr.close()
-	for _, o := range []struct {
-		out  *output
-		into *io.Writer
-	}{{stdout, &cmd.Stdout}, {stderr, &cmd.Stderr}} {
-		if *o.into, err = o.out.open(); err != nil {
-			return nil, err
-		}
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	stdout.copy()
-	stderr.copy()
-	r.await(ctx, cmd)
-	stdout.drain()
-	stderr.drain()
-	return cmd.ProcessState, nil
-}
-
-// await waits for the program and stops it when ctx ends. Whatever it leaves
-// behind in its group is killed.
-func (r *Runner) await(ctx context.Context, cmd *exec.Cmd) {
-	ended := make(chan struct{})
-	go func() {
-		cmd.Wait() //nolint:errcheck // the state says how it ended
-		close(ended)
-	}()
-	defer killGroup(cmd)
-	select {
-	case <-ended:
-		return
-	case <-ctx.Done():
-		stopGroup(cmd)
-	}
-	timer := time.NewTimer(r.opts.Grace)
-	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-timer.C:
-		killGroup(cmd)
-		<-ended
-	}
-}
-
-// output carries one stream of a program.
-type output struct {
-	to io.Writer
-	// last is when draining ends; nil while the agent runs.
-	last        atomic.Pointer[time.Time]
-	read, write *os.File
-	copied      chan struct{}
-}
-
-func (o *output) open() (io.Writer, error) {
-	var err error
-	o.read, o.write, err = os.Pipe()
-	return o.write, err
-}
-
-// copy passes the stream on until every process has closed it.
-func (o *output) copy() {
-	o.write.Close() //nolint:errcheck // the program has its own
-	o.write = nil
-	o.copied = make(chan struct{})
-	go func() {
-		io.Copy(o, o.read) //nolint:errcheck // ends with the stream
-		close(o.copied)
-	}()
-}
-
-// Write passes a piece on. While draining, each gives the next one time to come.
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.to.Write(p)
-	o.extend()
-	return n, err
-}
-
-// extend moves the end of draining, up to its last instant.
-func (o *output) extend() {
-	if last := o.last.Load(); last != nil {
-		next := time.Now().Add(drainTime)
-		if next.After(*last) {
-			next = *last
-		}
-		o.read.SetReadDeadline(next) //nolint:errcheck // a pipe has deadlines
-	}
-}
-
-// drain waits for the end of the stream, but not for ever.
-func (o *output) drain() {
-	last := time.Now().Add(longestDrain)
-	o.last.Store(&last)
-	o.extend()
-	<-o.copied
-}
-
-func (o *output) close() {
-	for _, file := range []*os.File{o.read, o.write} {
-		if file != nil {
-			file.Close() //nolint:errcheck // a pipe
-		}
-	}
+	defer stdin.Close() //nolint:errcheck // it was only read
+	program.Stdin = stdin
+	return program.Run(ctx)
 }
 
 // papers are the files by which a run and its worker talk.

@@ -1,31 +1,16 @@
 package command
 
 import (
-	"os"
-	"slices"
 	"strconv"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/process"
 )
-
-// inherited are the variables that every agent gets from the worker. The
-// worker's own token and whatever else it was given are not among them.
-var inherited = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "TMPDIR", "TEMP", "TMP",
-	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SYSTEMROOT", "COMSPEC", "PATHEXT",
-}
 
 // env is the environment of a run. What the run is about comes last, so that
 // nothing else can take its place.
 func (r *Runner) env(claim *fermata.Claim, p *papers) []string {
-	var env []string
-	for _, name := range slices.Concat(inherited, r.opts.PassEnv) {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	env = append(env, r.opts.SetEnv...)
+	env := append(process.Environ(r.opts.PassEnv), r.opts.SetEnv...)
 	resumed := "0"
 	if claim.Context != nil && claim.Context.Resumed {
 		resumed = "1"

@@ -123,7 +123,7 @@ CREATE TABLE runs (
     log_size     BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (workspace_id, id)
 );
-CREATE INDEX runs_of_task ON runs (task_id, workspace_id);
+CREATE INDEX runs_of_task ON runs (task_id, workspace_id, token);
 CREATE INDEX runs_leases ON runs (lease_until) WHERE state = 'running';
 
 -- Output of runs is no event: it is kept beside them.
@@ -165,7 +165,7 @@ CREATE TABLE questions (
 );
 CREATE INDEX questions_inbox ON questions (workspace_id, priority, deadline, id) WHERE status = 'pending';
 CREATE INDEX questions_deadlines ON questions (deadline) WHERE status = 'pending';
-CREATE INDEX questions_of_task ON questions (task_id, workspace_id);
+CREATE INDEX questions_of_task ON questions (task_id, workspace_id, id);
 -- The last guard of two rules: one pending suspending question per task, and
 -- one question per idempotency key.
 CREATE UNIQUE INDEX questions_one_pending ON questions (task_id, workspace_id)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package command
+package process
 
 import (
 	"os/exec"
@@ -11,7 +11,7 @@ import (
 // stopped with it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	dieWithWorker(cmd)
+	dieWithParent(cmd)
 }
 
 // stopGroup asks the whole group to stop.

@@ -1,0 +1,159 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// DefaultGrace is how long a program may take to stop.
+const DefaultGrace = 10 * time.Second
+
+// After the program ended, something that left its process group may hold its
+// output open. It is read as long as it comes within drainTime, and for
+// longestDrain at most.
+const (
+	drainTime    = 3 * time.Second
+	longestDrain = 30 * time.Second
+)
+
+// Program is a program to run, with all that it starts.
+type Program struct {
+	// Argv is the program and its arguments; Env is its whole environment.
+	Argv, Env []string
+	// Dir is the working directory.
+	Dir string
+	// Stdin is what it reads; nil is nothing.
+	Stdin *os.File
+	// Stdout and Stderr take its output. They must not fail.
+	Stdout, Stderr io.Writer
+	// Grace is how long it may take to stop; 0 means [DefaultGrace].
+	Grace time.Duration
+}
+
+// Run runs the program until it and every process of its group has ended, and
+// all of its output was passed on. When ctx ends, the group gets SIGTERM, and
+// SIGKILL after the grace. The program dies with this process. The error says
+// why it could not be started.
+func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
+	cmd := exec.Command(p.Argv[0], p.Argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
+	cmd.Dir, cmd.Env = p.Dir, p.Env
+	if p.Stdin != nil {
+		cmd.Stdin = p.Stdin
+	}
+	ownGroup(cmd)
+	// The thread that starts the program must not end before it: see dieWithParent.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var err error
+	stdout, stderr := &output{to: p.Stdout}, &output{to: p.Stderr}
+	defer stdout.close()
+	defer stderr.close()
+	for _, o := range []struct {
+		out  *output
+		into *io.Writer
+	}{{stdout, &cmd.Stdout}, {stderr, &cmd.Stderr}} {
+		if *o.into, err = o.out.open(); err != nil {
+			return nil, err
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stdout.copy()
+	stderr.copy()
+	p.await(ctx, cmd)
+	stdout.drain()
+	stderr.drain()
+	return cmd.ProcessState, nil
+}
+
+// await waits for the program and stops it when ctx ends. Whatever it leaves
+// behind in its group is killed.
+func (p Program) await(ctx context.Context, cmd *exec.Cmd) {
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait() //nolint:errcheck // the state says how it ended
+		close(ended)
+	}()
+	defer killGroup(cmd)
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+		stopGroup(cmd)
+	}
+	timer := time.NewTimer(cmp.Or(p.Grace, DefaultGrace))
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		killGroup(cmd)
+		<-ended
+	}
+}
+
+// output carries one stream of a program.
+type output struct {
+	to io.Writer
+	// last is when draining ends; nil while the program runs.
+	last        atomic.Pointer[time.Time]
+	read, write *os.File
+	copied      chan struct{}
+}
+
+func (o *output) open() (io.Writer, error) {
+	var err error
+	o.read, o.write, err = os.Pipe()
+	return o.write, err
+}
+
+// copy passes the stream on until every process has closed it.
+func (o *output) copy() {
+	o.write.Close() //nolint:errcheck // the program has its own
+	o.write = nil
+	o.copied = make(chan struct{})
+	go func() {
+		io.Copy(o, o.read) //nolint:errcheck // ends with the stream
+		close(o.copied)
+	}()
+}
+
+// Write passes a piece on. While draining, each gives the next one time to come.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	o.extend()
+	return n, err
+}
+
+// extend moves the end of draining, up to its last instant.
+func (o *output) extend() {
+	if last := o.last.Load(); last != nil {
+		next := time.Now().Add(drainTime)
+		if next.After(*last) {
+			next = *last
+		}
+		o.read.SetReadDeadline(next) //nolint:errcheck // a pipe has deadlines
+	}
+}
+
+// drain waits for the end of the stream, but not for ever.
+func (o *output) drain() {
+	last := time.Now().Add(longestDrain)
+	o.last.Store(&last)
+	o.extend()
+	<-o.copied
+}
+
+func (o *output) close() {
+	for _, file := range []*os.File{o.read, o.write} {
+		if file != nil {
+			file.Close() //nolint:errcheck // a pipe
+		}
+	}
+}
