@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -50,12 +51,11 @@ func (a *ahead) lookups(r Reader, calls []*call) []lookup {
 func (a *ahead) lookupsFor(r Reader, want Ahead) []lookup {
 	switch {
 	case want.Task != "":
-		return []lookup{a.taskLookup(r, "id = $2", want.Task)}
+		return []lookup{{sql: taskByID, args: []any{r.workspace, want.Task}, take: func(rs rows) error {
+			return each(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
+		}}}
 	case want.Question != "":
-		return []lookup{
-			a.taskLookup(r, "id = (SELECT task_id FROM questions WHERE workspace_id = $1 AND id = $2)", want.Question),
-			keep(&a.questions, r.scanQuestion, func(q *fermata.Question) string { return q.ID }, questionByID, r.workspace, want.Question),
-		}
+		return []lookup{withTask(r, a, &a.questions, r.questionRow, questionID, questionAndTask, want.Question)}
 	case want.Run != "":
 		return a.runLookups(r, want)
 	}
@@ -156,10 +156,7 @@ func roundUp(n int) int {
 const taskOfRun = "(SELECT task_id FROM runs WHERE workspace_id = $1 AND id = $2)"
 
 func (a *ahead) runLookups(r Reader, want Ahead) []lookup {
-	out := []lookup{
-		keep(&a.runs, r.scanRun, func(run *fermata.Run) string { return run.ID }, runByID, r.workspace, want.Run),
-		a.taskLookup(r, "id = "+taskOfRun, want.Run),
-	}
+	out := []lookup{withTask(r, a, &a.runs, r.runRow, runID, runAndTask, want.Run)}
 	if want.Ends {
 		out = append(out, lookup{sql: endsOf(taskOfRun), args: []any{r.workspace, want.Run}, take: func(rs rows) error {
 			var links []link
@@ -174,20 +171,61 @@ func (a *ahead) runLookups(r Reader, want Ahead) []lookup {
 	return out
 }
 
-func (a *ahead) taskLookup(r Reader, where string, id string) lookup {
-	return keep(&a.tasks, r.scanTask, func(t *fermata.Task) string { return t.ID },
-		"SELECT "+taskColumns+" FROM tasks WHERE workspace_id = $1 AND "+where, r.workspace, id)
+var (
+	runAndTask      = andTask("runs", runColumns)
+	questionAndTask = andTask("questions", questionColumns)
+)
+
+func andTask(table, columns string) string {
+	return "SELECT " + of("x", columns) + ", " + of("t", taskColumns) + " FROM " + table +
+		" x JOIN tasks t ON t.workspace_id = x.workspace_id AND t.id = x.task_id WHERE x.workspace_id = $1 AND x.id = $2"
 }
 
-// keep is a look-up that puts its rows into a map.
-func keep[T any](into *map[string]*T, scan func(rows) (*T, error), id func(*T) string, sql string, args ...any) lookup {
-	return lookup{sql: sql, args: args, take: func(rs rows) error {
-		if *into == nil {
-			*into = map[string]*T{}
+// withTask is a look-up of one row that belongs to a task, and of the task.
+func withTask[T any](r Reader, a *ahead, into *map[string]*T, row func() ([]any, func() (*T, error)), idOf func(*T) string,
+	sql, id string,
+) lookup {
+	return lookup{sql: sql, args: []any{r.workspace, id}, take: func(rs rows) error {
+		for rs.Next() {
+			dest, take := row()
+			taskDest, takeTask := r.taskRow()
+			if err := rs.Scan(append(dest, taskDest...)...); err != nil {
+				return err
+			}
+			v, err := take()
+			if err != nil {
+				return err
+			}
+			t, err := takeTask()
+			if err != nil {
+				return err
+			}
+			put(into, idOf, v)
+			put(&a.tasks, taskID, t)
 		}
-		return each(rs, scan, func(v *T) { (*into)[id(v)] = v })
+		return rs.Err()
 	}}
 }
+
+// of names the table of every column.
+func of(table, columns string) string {
+	names := strings.Split(columns, ",")
+	for i, name := range names {
+		names[i] = table + "." + strings.TrimSpace(name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func put[T any](into *map[string]*T, idOf func(*T) string, v *T) {
+	if *into == nil {
+		*into = map[string]*T{}
+	}
+	(*into)[idOf(v)] = v
+}
+
+func taskID(t *fermata.Task) string         { return t.ID }
+func questionID(q *fermata.Question) string { return q.ID }
+func runID(run *fermata.Run) string         { return run.ID }
 
 // take hands out what was read ahead, once: two callers must not share it.
 // What was written since is read again.
@@ -205,7 +243,7 @@ func (tx *Tx) stale(id string) bool { return tx.touched[id] || tx.g.ahead.touche
 
 // Task returns the task with the id.
 func (tx *Tx) Task(id string) (*fermata.Task, error) {
-	if t := take(tx, tx.g.ahead.tasks, id, func(t *fermata.Task) string { return t.ID }); t != nil {
+	if t := take(tx, tx.g.ahead.tasks, id, taskID); t != nil {
 		return t, nil
 	}
 	return tx.Reader.Task(id)
@@ -221,7 +259,7 @@ func (tx *Tx) Question(id string) (*fermata.Question, error) {
 
 // Run returns the run with the id.
 func (tx *Tx) Run(id string) (*fermata.Run, error) {
-	if run := take(tx, tx.g.ahead.runs, id, func(run *fermata.Run) string { return run.ID }); run != nil {
+	if run := take(tx, tx.g.ahead.runs, id, runID); run != nil {
 		return run, nil
 	}
 	return tx.Reader.Run(id)

@@ -37,36 +37,45 @@ type asked struct {
 }
 
 func (r Reader) scanQuestion(rs rows) (*fermata.Question, error) {
+	dest, take := r.questionRow()
+	return scan(rs, dest, take)
+}
+
+// questionRow returns where the columns of a question go, and what makes a
+// question of them.
+func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error)) {
 	q := &fermata.Question{WorkspaceID: r.workspace}
 	var typ, status, assignees, frozen, votes, resolution string
 	var deadline, createdAt int64
-	if err := rs.Scan(&q.ID, &q.TaskID, &q.RunID, &q.Project, &typ, &status, &q.Title, &q.Priority, &deadline, &assignees,
+	dest = []any{
+		&q.ID, &q.TaskID, &q.RunID, &q.Project, &typ, &status, &q.Title, &q.Priority, &deadline, &assignees,
 		&q.IdempotencyKey, &q.DedupeKey, &q.Fingerprint, &frozen, &q.EscalationLevel, &q.AskCount, &votes, &resolution,
-		&q.HandedTo, &createdAt, &q.Version); err != nil {
-		return nil, err
+		&q.HandedTo, &createdAt, &q.Version,
 	}
-	q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), at(createdAt)
-	if deadline != noDeadline {
-		q.Deadline = optional(deadline)
+	return dest, func() (*fermata.Question, error) {
+		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), at(createdAt)
+		if deadline != noDeadline {
+			q.Deadline = optional(deadline)
+		}
+		var a asked
+		if err := parse("asked", frozen, &a); err != nil {
+			return nil, err
+		}
+		q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
+		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
+		q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, fermata.Actor(a.AskedBy)
+		if err := parse("assignees", assignees, &q.Assignees); err != nil {
+			return nil, err
+		}
+		if err := parse("votes", votes, &q.Votes); err != nil {
+			return nil, err
+		}
+		if resolution != "" {
+			q.Resolution = &fermata.Resolution{}
+			return q, parse("resolution", resolution, q.Resolution)
+		}
+		return q, nil
 	}
-	var a asked
-	if err := parse("asked", frozen, &a); err != nil {
-		return nil, err
-	}
-	q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
-	q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
-	q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, fermata.Actor(a.AskedBy)
-	if err := parse("assignees", assignees, &q.Assignees); err != nil {
-		return nil, err
-	}
-	if err := parse("votes", votes, &q.Votes); err != nil {
-		return nil, err
-	}
-	if resolution != "" {
-		q.Resolution = &fermata.Resolution{}
-		return q, parse("resolution", resolution, q.Resolution)
-	}
-	return q, nil
 }
 
 func deadlineColumn(q *fermata.Question) int64 {

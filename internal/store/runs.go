@@ -11,16 +11,24 @@ const runColumns = `id, task_id, attempt, state, worker, runner, token, lease_un
 	question_id, started_at, ended_at`
 
 func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
+	dest, take := r.runRow()
+	return scan(rs, dest, take)
+}
+
+// runRow returns where the columns of a run go, and what makes a run of them.
+func (r Reader) runRow() (dest []any, take func() (*fermata.Run, error)) {
 	run := &fermata.Run{WorkspaceID: r.workspace}
 	var state, claimedFrom, result, details string
 	var leaseUntil, startedAt, endedAt int64
-	if err := rs.Scan(&run.ID, &run.TaskID, &run.Attempt, &state, &run.Worker, &run.Runner, &run.Token, &leaseUntil,
-		&claimedFrom, &result, &run.Summary, &details, &run.QuestionID, &startedAt, &endedAt); err != nil {
-		return nil, err
+	dest = []any{
+		&run.ID, &run.TaskID, &run.Attempt, &state, &run.Worker, &run.Runner, &run.Token, &leaseUntil,
+		&claimedFrom, &result, &run.Summary, &details, &run.QuestionID, &startedAt, &endedAt,
 	}
-	run.State, run.ClaimedFrom, run.Result = fermata.RunState(state), fermata.TaskState(claimedFrom), fermata.Result(result)
-	run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = at(leaseUntil), at(startedAt), optional(endedAt), raw(details)
-	return run, nil
+	return dest, func() (*fermata.Run, error) {
+		run.State, run.ClaimedFrom, run.Result = fermata.RunState(state), fermata.TaskState(claimedFrom), fermata.Result(result)
+		run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = at(leaseUntil), at(startedAt), optional(endedAt), raw(details)
+		return run, nil
+	}
 }
 
 // Run returns the run with the id.

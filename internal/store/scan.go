@@ -34,6 +34,15 @@ func into[T any](out *[]T, scan func(rows) (T, error), sql string, args ...any) 
 	}}
 }
 
+// scan reads a row and makes of it what take does.
+func scan[T any](rs rows, dest []any, take func() (T, error)) (T, error) {
+	if err := rs.Scan(dest...); err != nil {
+		var zero T
+		return zero, err
+	}
+	return take()
+}
+
 // each reads every row and passes it on.
 func each[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
 	for rs.Next() {

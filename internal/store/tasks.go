@@ -17,39 +17,48 @@ const taskColumns = `id, project, parent_id, title, body, state, reason, priorit
 	unread, ends_with_answer, session_key, created_by, created_at, updated_at, version`
 
 func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
+	dest, take := r.taskRow()
+	return scan(rs, dest, take)
+}
+
+// taskRow returns where the columns of a task go, and what makes a task of them.
+func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 	t := &fermata.Task{WorkspaceID: r.workspace}
 	var state, labels, spec, blockedBy, session, checkpoint, createdBy string
 	var deferUntil, endsWithAnswer, createdAt, updatedAt int64
-	if err := rs.Scan(&t.ID, &t.Project, &t.ParentID, &t.Title, &t.Body, &state, &t.Reason, &t.Priority, &t.Size,
+	dest = []any{
+		&t.ID, &t.Project, &t.ParentID, &t.Title, &t.Body, &state, &t.Reason, &t.Priority, &t.Size,
 		&t.Agent, &t.Runner, &labels, &spec, &blockedBy, &deferUntil, &t.Attempts, &t.MaxAttempts, &t.Runs, &t.RunID,
 		&session, &checkpoint, &t.Summary, &t.PendingQuestionID, &t.Unread, &endsWithAnswer, &t.SessionKey,
-		&createdBy, &createdAt, &updatedAt, &t.Version); err != nil {
-		return nil, err
+		&createdBy, &createdAt, &updatedAt, &t.Version,
 	}
-	t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), raw(spec), raw(checkpoint)
-	t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), at(createdAt), at(updatedAt)
-	t.EndsWithAnswer = endsWithAnswer != 0
-	if err := parse("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
-		return nil, err
+	return dest, func() (*fermata.Task, error) {
+		t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), raw(spec), raw(checkpoint)
+		t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), at(createdAt), at(updatedAt)
+		t.EndsWithAnswer = endsWithAnswer != 0
+		if err := parse("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
+			return nil, err
+		}
+		if err := parse("labels", labels, &t.Labels); err != nil {
+			return nil, err
+		}
+		if err := parse("blocked_by", blockedBy, &t.BlockedBy); err != nil {
+			return nil, err
+		}
+		if session != "" {
+			t.Session = &fermata.Session{}
+			return t, parse("session", session, t.Session)
+		}
+		return t, nil
 	}
-	if err := parse("labels", labels, &t.Labels); err != nil {
-		return nil, err
-	}
-	if err := parse("blocked_by", blockedBy, &t.BlockedBy); err != nil {
-		return nil, err
-	}
-	if session != "" {
-		t.Session = &fermata.Session{}
-		return t, parse("session", session, t.Session)
-	}
-	return t, nil
 }
 
 // Task returns the task with the id.
 func (r Reader) Task(id string) (*fermata.Task, error) {
-	return one(r, "task", id, r.scanTask,
-		"SELECT "+taskColumns+" FROM tasks WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return one(r, "task", id, r.scanTask, taskByID, r.workspace, id)
 }
+
+const taskByID = "SELECT " + taskColumns + " FROM tasks WHERE workspace_id = $1 AND id = $2"
 
 // TasksByID returns the tasks with the ids, in the order of their ids.
 func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
