@@ -13,7 +13,7 @@ import (
 
 // hooks wires the commands that run a part of the server.
 func hooks() cli.Hooks {
-	return cli.Hooks{Version: version, Serve: serve, Worker: work, Migrate: migrate, Demo: demo}
+	return cli.Hooks{Version: version, Serve: serve, Worker: work, Migrate: migrate, Demo: demo, MCP: serveMCP}
 }
 
 func serve(ctx context.Context, o cli.ServeOptions) error {
@@ -38,6 +38,13 @@ func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 	w.Command, w.AllowTaskCommands, w.RunTimeout = a.Command, a.AllowTaskCommands, a.RunTimeout
 	w.PassEnv, w.AgentToken = a.PassEnv, a.Token
 	return w
+}
+
+func serveMCP(ctx context.Context, o cli.MCPOptions) error {
+	return app.RunMCP(ctx, app.MCPOptions{
+		URL: o.URL, Token: o.Token, Configured: o.Configured, Task: o.Task, Session: o.Session, Project: o.Project, Data: o.Data,
+		Version: cli.Version(version), Log: logger(o.LogLevel, "text"), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+	})
 }
 
 func migrate(ctx context.Context, o cli.MigrateOptions) error {

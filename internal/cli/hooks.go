@@ -13,6 +13,7 @@ type Hooks struct {
 	Worker  func(context.Context, WorkerOptions) error
 	Migrate func(context.Context, MigrateOptions) error
 	Demo    func(context.Context, DemoOptions) error
+	MCP     func(context.Context, MCPOptions) error
 	// Version is what --version prints; empty reads it from the build.
 	Version string
 }
@@ -60,6 +61,20 @@ type WorkerOptions struct {
 	Once     bool
 	LogLevel string
 	AgentOptions
+}
+
+// MCPOptions are the flags of `fermata mcp`.
+type MCPOptions struct {
+	URL, Token string
+	// Configured reports whether somebody named the server; else one may be
+	// started.
+	Configured bool
+	// Task is the task that questions belong to, Session the agent's session
+	// where there is none, Project that of questions outside any task.
+	Task, Session, Project string
+	// Data is the folder of a server that is started.
+	Data     string
+	LogLevel string
 }
 
 // MigrateOptions are the flags of `fermata migrate`.

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/fermata-hq/fermata/internal/config"
+)
+
+type mcpCommand struct {
+	Task     string `env:"FERMATA_TASK" placeholder:"ID" help:"Task that questions belong to; without one they go to a task of the agent's session."`
+	Session  string `env:"FERMATA_SESSION" placeholder:"KEY" help:"Name of the agent's session (default: what the agent tells)."`
+	Project  string `env:"FERMATA_PROJECT" placeholder:"NAME" help:"Project of questions outside any task."`
+	Data     string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the server that is started when none is configured."`
+	LogLevel string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
+}
+
+func (mcpCommand) Help() string {
+	return `Speaks the Model Context Protocol on standard input and output, for agents to start. It uses the server of FERMATA_URL or fermata login. Where none is configured and none listens at the default address, it runs one itself as long as the agent lives, and says on standard error where to answer.
+
+Examples:
+
+    claude mcp add fermata -- fermata mcp
+    codex mcp add fermata -- fermata mcp
+    FERMATA_URL=https://fermata.example FERMATA_TOKEN=fmt_… fermata mcp`
+}
+
+func (c *mcpCommand) Run(ctx context.Context, s *session) error {
+	if s.hooks.MCP == nil {
+		return notBuilt("mcp")
+	}
+	login, _, err := s.login()
+	if err != nil {
+		return err
+	}
+	o := MCPOptions{
+		URL: login.Address(s.URL), Token: s.Token, Configured: config.Canonical(s.URL) != "" || login.URL != "",
+		Task: c.Task, Session: c.Session, Project: c.Project, Data: c.Data, LogLevel: c.LogLevel,
+	}
+	if o.Token == "" {
+		o.Token = login.Token(o.URL)
+	}
+	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); o.Session == "" && id != "" {
+		o.Session = "claude:" + id
+	}
+	return s.hooks.MCP(ctx, o)
+}

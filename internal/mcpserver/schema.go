@@ -1,0 +1,110 @@
+package mcpserver
+
+import "encoding/json"
+
+// The schemas are written by hand, so that every client takes them: no lists
+// of types, no references, and every array says what is in it.
+
+type schema = map[string]any
+
+func text(description string) schema {
+	return schema{"type": "string", "description": description}
+}
+
+func oneOf(description string, values ...string) schema {
+	return schema{"type": "string", "description": description, "enum": values}
+}
+
+func flag(description string) schema {
+	return schema{"type": "boolean", "description": description}
+}
+
+func whole(description string, least, most int) schema {
+	return schema{"type": "integer", "description": description, "minimum": least, "maximum": most}
+}
+
+func list(description string, items schema) schema {
+	return schema{"type": "array", "description": description, "items": items}
+}
+
+func object(properties schema, required ...string) schema {
+	o := schema{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		o["required"] = required
+	}
+	return o
+}
+
+func (t *toolSchema) raw() json.RawMessage {
+	data, err := json.Marshal(t.schema)
+	if err != nil {
+		// Built of literals.
+		panic(err)
+	}
+	return data
+}
+
+type toolSchema struct{ schema schema }
+
+// with returns the properties of several groups as one.
+func with(groups ...schema) schema {
+	all := schema{}
+	for _, g := range groups {
+		for name, s := range g {
+			all[name] = s
+		}
+	}
+	return all
+}
+
+var option = object(schema{
+	"label":       text("What the person picks: one to five words."),
+	"value":       text("What you get back; the label when left out."),
+	"description": text("One line: what this choice leads to."),
+	"preview":     text("A snippet, diff or mock-up to compare the options by."),
+	"recommended": flag("The one you would take."),
+	"danger":      flag("Cannot be undone; never taken without a person."),
+})
+
+// asking are the fields of a question.
+var asking = schema{
+	"question": text("The one thing you ask, in one sentence. For several use questions."),
+	"options":  list("The choices; leave it out for a free answer.", option),
+	"questions": list("Up to four questions that are answered together.", object(schema{
+		"question":    text("The question, in one sentence."),
+		"header":      text("A label of at most 12 characters."),
+		"options":     list("The choices. The person can always write something else.", option),
+		"multiSelect": flag("Several options may be chosen."),
+	}, "question")),
+	"response_type": oneOf("Form of the answer to question; choice where there are options, else text.",
+		"text", "choice", "multi_choice", "boolean", "number", "date"),
+	"other": flag("The person may answer something that is not among the options."),
+	"title": text("Headline of at most 120 characters; the question when left out."),
+	"body":  text("What the person needs to know, in Markdown. Short."),
+	"context": object(schema{
+		"step":  text("What you are doing."),
+		"error": text("The error that stopped you."),
+		"preview": object(schema{
+			"kind": oneOf("What it is.", "diff", "command", "table", "json", "text"),
+			"text": text("The thing itself."),
+		}, "kind", "text"),
+	}),
+	"assignees":       list("Who may answer: handle, group:NAME or role:NAME. Anybody when left out.", schema{"type": "string"}),
+	"timeout":         text("How long people have: 30m, 36h, 3d or never."),
+	"on_timeout":      oneOf("What happens then.", "default", "skip", "fail"),
+	"priority":        whole("0 is the highest, 4 the lowest.", 0, 4),
+	"confidence":      whole("How sure you are of your own default, in percent.", 0, 100),
+	"risk":            oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical"),
+	"idempotency_key": text("A call with the same key returns the same question."),
+	"dedupe_key":      text("A name for what you ask; asking it again while it is open adds no second card."),
+}
+
+// placing are the fields that say where a question belongs.
+var placing = schema{
+	"task_id": text("The task that asks; known already when a worker has started you."),
+	"project": text("The project of a question outside any task."),
+}
+
+var waiting = schema{
+	"wait_seconds": whole("Wait so long for the answer before you are told to stop. 0, the default, returns at once.", 0, maxWaitSeconds),
+}

@@ -1,0 +1,73 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// maxWaitSeconds bounds how long a call may wait. Clients give up sooner.
+const maxWaitSeconds = 600
+
+func waitOf(seconds int) (time.Duration, error) {
+	if seconds < 0 || seconds > maxWaitSeconds {
+		return 0, fermata.Invalid(fermata.Problem{
+			Field: "wait_seconds", Message: fmt.Sprintf("must be from 0 to %d", maxWaitSeconds),
+		}).WithHint("leave it out and stop: you will be resumed with the answer, however long it takes")
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// wait waits until the question is closed or the wait is over, and shows the
+// client that the call is alive. The question stays whatever becomes of the
+// call.
+func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, error) {
+	if wait <= 0 || q.Status != fermata.Pending {
+		return q, nil
+	}
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.showLife(waiting, c, q)
+	go func() {
+		select {
+		case <-s.Stopping:
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	next, err := c.desk.WaitQuestion(waiting, q.ID, wait)
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		// The server stops; the question does not.
+		return c.desk.Question(ctx, q.ID)
+	}
+	return next, err
+}
+
+// showLife sends progress at once and then regularly, so that clients which
+// give silent calls up do not.
+func (s *Server) showLife(ctx context.Context, c *call, q *fermata.Question) {
+	token := c.Params.GetProgressToken()
+	if token == nil {
+		return
+	}
+	start := time.Now()
+	tick := time.NewTicker(s.progressEvery)
+	defer tick.Stop()
+	for {
+		err := c.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: "waiting for a person: " + q.Title,
+		})
+		if err != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
