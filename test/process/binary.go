@@ -50,7 +50,7 @@ func Binary(tb testing.TB, tags string) string {
 	once := programs.built[tags]
 	if once == nil {
 		out := filepath.Join(programs.folder, "fermata"+tags)
-		once = sync.OnceValues(func() (string, error) { return out, build(out, tags) })
+		once = sync.OnceValues(func() (string, error) { return out, Build(out, tags) })
 		programs.built[tags] = once
 	}
 	programs.mu.Unlock()
@@ -61,8 +61,8 @@ func Binary(tb testing.TB, tags string) string {
 	return path
 }
 
-// build takes the flags of `make build`, so that both share Go's cache.
-func build(out, tags string) error {
+// Build builds the program. It takes the flags of `make build`, so that both share Go's cache.
+func Build(out, tags string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+tags, "-o", out,

@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// Variables between the two processes of [Main].
+const (
+	sealedEnv = "FERMATA_TEST_SEALED"
+	binaryEnv = "FERMATA_TEST_BINARY"
+)
+
+// Main runs the tests of a package once more in a network that has only
+// loopback, so that nothing the agents do can leave the machine. Where the
+// system forbids that, it says so, and the environment alone seals them off.
+func Main(m *testing.M) {
+	if os.Getenv(sealedEnv) != "" {
+		if err := raiseLoopback(); err != nil {
+			fmt.Fprintln(os.Stderr, "no loopback in the sealed network:", err)
+			os.Exit(1)
+		}
+		process.Main(m)
+		return
+	}
+	code, err := sealed()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "WARNING: the agents of these tests run WITHOUT a sealed network, because this machine forbids one: %v.\n"+
+			"WARNING: only their environment keeps them on loopback.\n", err)
+		process.Main(m)
+		return
+	}
+	os.Exit(code)
+}
+
+// sealed runs this very test program in a sealed network. The error says why it
+// could not be started there.
+func sealed() (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	// What is built may need modules that are not there yet.
+	folder, err := os.MkdirTemp("", "fermata-agent-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	binary := folder + "/fermata"
+	if err := process.Build(binary, ""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, nil
+	}
+	cmd := exec.Command(self, os.Args[1:]...) //nolint:gosec,noctx // this very program; go test ends it
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), sealedEnv+"=network", binaryEnv+"="+binary)
+	if cmd.SysProcAttr, err = sealedAttributes(); err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	_ = cmd.Wait()
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// Fermata returns the path of the program under test.
+func Fermata(tb testing.TB) string {
+	tb.Helper()
+	if path := os.Getenv(binaryEnv); path != "" {
+		return path
+	}
+	return process.Binary(tb, "")
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Program returns the path of an agent program: claude, codex, opencode or
+// gemini. It is the one that FERMATA_TEST_CLAUDE and so on name, else the one
+// that scripts/setup-agents installed. The test fails when there is none.
+func Program(tb testing.TB, name string) string {
+	tb.Helper()
+	env := "FERMATA_TEST_" + strings.ToUpper(name)
+	path := os.Getenv(env)
+	if path == "" {
+		var err error
+		if path, err = installed(name); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.IsDir() { //nolint:gosec // whoever runs the tests names it
+		tb.Fatalf("%s is not installed: run scripts/setup %s, or name the program with %s (looked for %s)", name, name, env, path)
+	}
+	return path
+}
+
+// installed is where scripts/setup-agents puts the pinned version.
+func installed(name string) (string, error) {
+	version, err := Version(name)
+	if err != nil {
+		return "", err
+	}
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	return filepath.Join(cache, "fermata", "agents", name+"-"+version, "node_modules", ".bin", name), nil
+}
+
+// Version returns the version of a program that scripts/agents pins.
+func Version(name string) (string, error) {
+	root, err := repository()
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(filepath.Join(root, "scripts", "agents"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(data)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == name {
+			return fields[2], nil
+		}
+	}
+	return "", fmt.Errorf("scripts/agents does not name %s", name)
+}
+
+// repository is the folder above the tests that holds go.mod.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", fmt.Errorf("no go.mod above the folder of the tests")
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,105 @@
+package scriptedmodel
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// object is a JSON object that is written out.
+type object = map[string]any
+
+// format is one wire format.
+type format struct {
+	parse func(path string, body []byte) (*Conversation, error)
+	write func(w http.ResponseWriter, c *Conversation, r *reply)
+}
+
+// formats are chosen by how the path ends.
+var formats = []struct {
+	suffix string
+	format
+}{
+	{"/messages", format{parseAnthropic, writeAnthropic}},
+	{"/responses", format{parseResponses, writeResponses}},
+	{"/chat/completions", format{parseChat, writeChat}},
+	{":streamGenerateContent", format{parseGemini, writeGemini}},
+	{":generateContent", format{parseGemini, writeGemini}},
+}
+
+// ServeHTTP serves every wire format on one address. The base address to give
+// to a client is the server's own; for OpenAI's formats with /v1 behind it.
+func (m *Model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return
+	}
+	path := req.URL.Path
+	for _, f := range formats {
+		if req.Method == http.MethodPost && strings.HasSuffix(path, f.suffix) {
+			m.reply(w, req, body, f.format)
+			return
+		}
+	}
+	switch {
+	case strings.HasSuffix(path, "/count_tokens"):
+		m.note(Request{Kind: "count_tokens", Method: req.Method, Path: path})
+		writeJSON(w, http.StatusOK, object{"input_tokens": 1000})
+	case strings.HasSuffix(path, ":countTokens"):
+		m.note(Request{Kind: "count_tokens", Method: req.Method, Path: path})
+		writeJSON(w, http.StatusOK, object{"totalTokens": 1000})
+	case req.Method == http.MethodGet && strings.HasSuffix(path, "/models"):
+		m.note(Request{Kind: "models", Method: req.Method, Path: path})
+		writeJSON(w, http.StatusOK, object{"object": "list", "data": []any{
+			object{"id": "scripted", "object": "model", "type": "model", "display_name": "scripted"},
+		}})
+	default: // whatever else a client tries is there to be seen
+		m.note(Request{Kind: "other", Method: req.Method, Path: req.URL.RequestURI(), Body: string(body)})
+		writeJSON(w, http.StatusNotFound, object{"error": object{"type": "not_found_error", "message": "the scripted model does not serve this"}})
+	}
+}
+
+// reply plays one turn.
+func (m *Model) reply(w http.ResponseWriter, req *http.Request, body []byte, f format) {
+	c, err := f.parse(req.URL.Path, body)
+	if err != nil {
+		m.note(Request{Kind: "bad", Method: req.Method, Path: req.URL.Path, Body: string(body)})
+		writeJSON(w, http.StatusBadRequest, object{"error": object{"type": "invalid_request_error", "message": err.Error()}})
+		return
+	}
+	r := m.next(c, req.Method, req.URL.Path)
+	if !m.hold(req.Context(), r.rule) {
+		return
+	}
+	if r.rule.Status != 0 {
+		writeJSON(w, r.rule.Status, object{"type": "error", "error": object{"type": "api_error", "message": "scripted error"}})
+		return
+	}
+	f.write(w, c, r)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) //nolint:errcheck // a client that is gone needs no reply
+}
+
+// writeEvents begins a stream of server-sent events.
+func writeEvents(w http.ResponseWriter) { w.Header().Set("Content-Type", "text/event-stream") }
+
+// writeEvent writes one; its name may be empty.
+func writeEvent(w http.ResponseWriter, name string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // it is made of maps and strings
+	}
+	if name != "" {
+		fmt.Fprintf(w, "event: %s\n", name)
+	}
+	fmt.Fprintf(w, "data: %s\n\n", data)
+	if f, ok := w.(http.Flusher); ok {
+		f.Flush()
+	}
+}

@@ -1,0 +1,183 @@
+package scriptedmodel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Model plays a script. It is safe for concurrent use.
+type Model struct {
+	mu       sync.Mutex
+	script   Script
+	used     []int
+	requests []Request
+	// more is closed, and replaced, at each request.
+	more chan struct{}
+	// released is closed, and replaced, at each release.
+	released chan struct{}
+	free     map[string]bool
+	log      io.Writer
+}
+
+// Request is a request that the model got.
+type Request struct {
+	Seq int `json:"seq"`
+	// Kind is model for what the script replied to; count_tokens, models, bad and
+	// other for what it did not.
+	Kind   string    `json:"kind"`
+	Method string    `json:"method"`
+	Path   string    `json:"path"`
+	At     time.Time `json:"at"`
+	// Rule is the one that replied, "side" or "fallback".
+	Rule  string   `json:"rule,omitempty"`
+	Reply []string `json:"reply,omitempty"`
+	// Conversation is what the model was sent.
+	Conversation *Conversation `json:"conversation,omitempty"`
+	// Body is what could not be understood.
+	Body string `json:"body,omitempty"`
+}
+
+// New returns a model that plays the script.
+func New(s Script) *Model {
+	if len(s.Side) == 0 {
+		s.Side = Say("ok")
+	}
+	if len(s.Fallback) == 0 {
+		s.Fallback = Say("SCRIPT-END")
+	}
+	for i := range s.Rules {
+		if s.Rules[i].Name == "" {
+			s.Rules[i].Name = fmt.Sprintf("rule[%d]", i)
+		}
+	}
+	return &Model{
+		script: s, used: make([]int, len(s.Rules)), more: make(chan struct{}), released: make(chan struct{}), free: map[string]bool{},
+	}
+}
+
+// LogTo writes a line of JSON for each request. Call it before the first one.
+func (m *Model) LogTo(w io.Writer) { m.log = w }
+
+// Requests returns the requests that the script replied to, in order.
+func (m *Model) Requests() []Request {
+	var main []Request
+	for _, r := range m.Everything() {
+		if r.Kind == "model" {
+			main = append(main, r)
+		}
+	}
+	return main
+}
+
+// Everything returns all requests, also those that no script replies to.
+func (m *Model) Everything() []Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.requests)
+}
+
+// Await waits until the rule has been chosen for a request, and returns the
+// first such request. A held reply is chosen before it is held.
+func (m *Model) Await(ctx context.Context, rule string) (Request, error) {
+	for {
+		m.mu.Lock()
+		more := m.more
+		i := slices.IndexFunc(m.requests, func(r Request) bool { return r.Rule == rule })
+		if i >= 0 {
+			defer m.mu.Unlock()
+			return m.requests[i], nil
+		}
+		m.mu.Unlock()
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return Request{}, fmt.Errorf("wait for the rule %s: %w", rule, context.Cause(ctx))
+		}
+	}
+}
+
+// Release lets every held reply of the rule go, now and from now on.
+func (m *Model) Release(rule string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.free[rule] = true
+	close(m.released)
+	m.released = make(chan struct{})
+}
+
+// next chooses the reply to a conversation and keeps both.
+func (m *Model) next(c *Conversation, method, path string) *reply {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := newReply(len(m.requests)+1, m.choose(c), c)
+	m.keep(Request{Kind: "model", Method: method, Path: path, Rule: r.rule.Name, Reply: r.describe(), Conversation: c})
+	return r
+}
+
+// choose returns the first rule that matches. The lock is held.
+func (m *Model) choose(c *Conversation) *Rule {
+	for i := range m.script.Rules {
+		rule := &m.script.Rules[i]
+		if (rule.Times == 0 || m.used[i] < rule.Times) && rule.When.holds(c) {
+			m.used[i]++
+			return rule
+		}
+	}
+	if c.isSide() {
+		return &Rule{Name: "side", Reply: m.script.Side}
+	}
+	return &Rule{Name: "fallback", Reply: m.script.Fallback}
+}
+
+// note keeps a request that no script replies to.
+func (m *Model) note(r Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.keep(r)
+}
+
+// keep adds a request. The lock is held.
+func (m *Model) keep(r Request) {
+	r.Seq, r.At = len(m.requests)+1, time.Now().UTC()
+	m.requests = append(m.requests, r)
+	close(m.more)
+	m.more = make(chan struct{})
+	if m.log == nil {
+		return
+	}
+	if line, err := json.Marshal(r); err == nil {
+		m.log.Write(append(line, '\n')) //nolint:errcheck // a log that is full must not change what the model says
+	}
+}
+
+// hold waits until the reply may go. It returns false when the client gave up.
+func (m *Model) hold(ctx context.Context, rule *Rule) bool {
+	if d := rule.delay(); d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for rule.Hold {
+		m.mu.Lock()
+		released, free := m.released, m.free[rule.Name]
+		m.mu.Unlock()
+		if free {
+			break
+		}
+		select {
+		case <-released:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
