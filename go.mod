@@ -11,6 +11,8 @@ require (
 	golang.org/x/time v0.16.0
 )
 
+require mvdan.cc/sh/v3 v3.14.1
+
 require (
 	charm.land/bubbles/v2 v2.0.0 // indirect
 	charm.land/bubbletea/v2 v2.0.2 // indirect
