@@ -28,3 +28,9 @@ func (c *Client) AddGateRule(ctx context.Context, n fermata.NewGateRule) (*ferma
 func (c *Client) RemoveGateRule(ctx context.Context, id string) (*fermata.GateRule, error) {
 	return do[*fermata.GateRule](ctx, c, call{method: http.MethodDelete, path: path("gate-rules", id)})
 }
+
+// VerifyGrant checks that what is about to run is what was approved, and uses
+// the grant up. After an error it must not run.
+func (c *Client) VerifyGrant(ctx context.Context, check fermata.GrantCheck) (*fermata.Grant, error) {
+	return post[*fermata.Grant](ctx, c, path("grants", "verify"), check)
+}

@@ -29,4 +29,8 @@ func (s *Server) gateRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*ruleReply, error) {
 			return replyOf(e.RemoveGateRule(ctx, c, in.ID))
 		})
+	add(s, operation("POST /grants/verify", "verify-grant", "Check that what is about to run was approved, and use the grant up"),
+		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.GrantCheck]) (*reply[*fermata.Grant], error) {
+			return replyOf(e.VerifyGrant(ctx, c, in.Body))
+		})
 }

@@ -341,18 +341,7 @@ func (g *gateCase) granted(tx *store.Tx, q *fermata.Question, grant fermata.Gran
 		}
 		v.Input, v.Reason = input, v.Reason+"; only the edited arguments were approved"
 	}
-	tx.UseGrant(q.ID, g.call.CallID, c.Actor())
-	tx.Append(&fermata.Event{
-		Type: fermata.EventGrantUsed, TaskID: q.TaskID, QuestionID: q.ID, Actor: c.Actor(),
-		Data: data(grantUse{grant.ActionHash, g.call.CallID}),
-	})
-	return v, nil
-}
-
-// grantUse is the data of grant.used.
-type grantUse struct {
-	ActionHash string `json:"action_hash"`
-	CallID     string `json:"call_id,omitempty"`
+	return v, useGrant(tx, grant, g.call.CallID, c)
 }
 
 // refusal says who or what refused. Time never sounds like a person.
