@@ -43,6 +43,11 @@ const (
 	EventTokenCreated  EventType = "token.created"
 	EventTokenRevoked  EventType = "token.revoked"
 	EventPolicyChanged EventType = "policy.changed"
+
+	EventGateDecided     EventType = "gate.decided"
+	EventGateRuleAdded   EventType = "gate.rule_added"
+	EventGateRuleRemoved EventType = "gate.rule_removed"
+	EventGrantUsed       EventType = "grant.used"
 )
 
 // Event is an immutable fact. Events of a workspace are numbered from 1

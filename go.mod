@@ -12,6 +12,8 @@ require (
 	golang.org/x/time v0.16.0
 )
 
+require mvdan.cc/sh/v3 v3.14.1
+
 require (
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect

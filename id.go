@@ -18,6 +18,7 @@ const (
 	PrefixMessage  = "msg"
 	PrefixToken    = "tok"
 	PrefixMember   = "mem"
+	PrefixGateRule = "rule"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -24,6 +24,17 @@ type Policy struct {
 	AutoConfidence *int `json:"auto_confidence,omitempty" minimum:"0" maximum:"100"`
 	// AskConfidence: below it the task is skipped for manual work. Off when nil.
 	AskConfidence *int `json:"ask_confidence,omitempty" minimum:"0" maximum:"100"`
+	// GateDefault decides tool calls that no rule fits. People are asked when
+	// it is empty.
+	GateDefault GateDecision `json:"gate_default,omitempty" enum:"allow,deny,ask"`
+}
+
+// Gate decides tool calls that no rule fits.
+func (p Policy) Gate() GateDecision {
+	if p.GateDefault == "" {
+		return GateAsk
+	}
+	return p.GateDefault
 }
 
 // DefaultPolicy is the policy of a new workspace.
@@ -63,6 +74,7 @@ func (p Policy) Check() error {
 	if p.AutoConfidence != nil && p.AskConfidence != nil && *p.AskConfidence > *p.AutoConfidence {
 		ps.add("ask_confidence", "is above auto_confidence")
 	}
+	ps.oneOf("gate_default", string(p.GateDefault), []string{string(GateAllow), string(GateDeny), string(GateAsk)})
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}

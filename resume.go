@@ -35,6 +35,10 @@ type ResumeAnswer struct {
 	Items      []Item          `json:"items"`
 	State      json.RawMessage `json:"state,omitempty"`
 	Resolution *Resolution     `json:"resolution"`
+	// Action is, byte for byte, what was approved, and Grant the signed consent
+	// to run it once. Both are set where there is something to run.
+	Action json.RawMessage `json:"action,omitempty"`
+	Grant  string          `json:"grant,omitempty"`
 }
 
 // NewResumeContext gathers what a run is handed.

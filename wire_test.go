@@ -32,10 +32,20 @@ func TestWire(t *testing.T) {
 	q := wireQuestion()
 	rc := fermata.ResumeContext{
 		TaskID: "task_1", Resumed: true, Session: wireTask().Session,
-		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution}},
+		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution, Action: q.Action, Grant: "fg1.…"}},
 		Pending:   &q, Messages: []fermata.Message{wireMessage()}, Checkpoint: json.RawMessage(`{"step":4}`), Text: "The work stopped …",
 	}
 	wire(t, "resume_context", rc)
+	wire(t, "gate_rule", wireRule())
+	verdictRule := wireRule()
+	wire(t, "gate_verdict", fermata.GateVerdict{
+		Decision: fermata.GateAllow, Reason: "approved: …", TaskID: "task_1", QuestionID: "q_1", Status: fermata.Answered,
+		DecidedBy: fermata.ActorHuman, Input: json.RawMessage(`{"command":"ls"}`), Rule: &verdictRule,
+	})
+	wire(t, "gate_call", fermata.GateCall{
+		TaskID: "task_1", SessionKey: "claude:1", Project: "web", CallID: "toolu_1", Runner: "claude", Tool: "Bash",
+		Input: json.RawMessage(`{"command":"ls"}`), Dir: "/work", DryRun: true,
+	})
 }
 
 // TestWireOfAnEmptyResource pins which fields are always there.
@@ -46,6 +56,16 @@ func TestWireOfAnEmptyResource(t *testing.T) {
 		"event": fermata.Event{}, "resume_context": fermata.ResumeContext{},
 	} {
 		golden(t, "wire/empty_"+name+".json", indented(t, v))
+	}
+}
+
+func wireRule() fermata.GateRule {
+	return fermata.GateRule{
+		ID: "rule_1", WorkspaceID: "main", Owner: wireActor, ExpiresAt: &over, Used: 2, CreatedAt: noon,
+		NewGateRule: fermata.NewGateRule{
+			Tool: "Bash", Args: map[string]string{"command": "git status*"}, Decision: fermata.GateAllow, Project: "web", TaskID: "task_1",
+			SessionKey: "claude:1", ExpiresIn: "1h", Uses: 3, Risk: fermata.RiskHigh, Reason: "read only",
+		},
 	}
 }
 
@@ -93,6 +113,8 @@ func unfilled(v reflect.Value, path string) []string {
 		for _, f := range reflect.VisibleFields(v.Type()) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
+			case f.Anonymous && name == "":
+				// Its fields stand among the visible ones.
 			case name == "-" || path == "task" && name == "pending_question" || path == "resume_context" && name == "pending":
 			case name == "":
 				out = append(out, path+"."+f.Name+" (without a name on the wire)")

@@ -95,6 +95,7 @@ func (s *Server) routes() {
 	s.eventRoutes()
 	s.peopleRoutes()
 	s.policyRoutes()
+	s.gateRoutes()
 	s.healthRoutes()
 	s.mux.HandleFunc("/", s.noRoute)
 }

@@ -122,7 +122,8 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata
 		tx.HandMessages(t.ID, runID)
 	}
 	t.Unread = 0
-	return fermata.NewResumeContext(t, questions, messages, pending), nil
+	rc := fermata.NewResumeContext(t, questions, messages, pending)
+	return rc, addGrants(rc, questions, tx.Reader, tx.GrantKey)
 }
 
 func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error) {

@@ -97,5 +97,8 @@ func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	}
 	rc := fermata.NewResumeContext(t, questions, messages, pending)
 	rc.Resumed = run.Attempt > 1 || rc.Resumed && len(questions) > 0
+	if err := addGrants(rc, questions, tx.Reader, tx.GrantKey); err != nil {
+		return nil, err
+	}
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }

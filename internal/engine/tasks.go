@@ -393,7 +393,12 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 	if err != nil {
 		return nil, err
 	}
-	return fermata.NewResumeContext(t, questions, messages, t.PendingQuestion), nil
+	rc := fermata.NewResumeContext(t, questions, messages, t.PendingQuestion)
+	if require(c, fermata.ScopeAsk, fermata.ScopeWork) != nil {
+		// Who only reads gets no consent to act on.
+		return rc, nil
+	}
+	return rc, addGrants(rc, questions, r, func() ([]byte, error) { return e.grantKey(ctx, c) })
 }
 
 // Projects lists the names of the workspace's projects.

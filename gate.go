@@ -1,0 +1,355 @@
+package fermata
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// GateDecision is what a gate makes of a tool call.
+type GateDecision string
+
+// Decisions of gates, from the strongest to the weakest.
+const (
+	GateDeny  GateDecision = "deny"
+	GateAsk   GateDecision = "ask"
+	GateAllow GateDecision = "allow"
+)
+
+// GateDecisions lists every decision, the strongest first.
+var GateDecisions = []GateDecision{GateDeny, GateAsk, GateAllow}
+
+// strength orders decisions: the lowest number wins.
+func (d GateDecision) strength() int { return slices.Index(GateDecisions, d) }
+
+// Limits of gates.
+const (
+	// MaxGateInput bounds the arguments of a call in bytes.
+	MaxGateInput = 256 << 10
+	// MaxGateRules bounds the rules of a workspace.
+	MaxGateRules = 1000
+	maxPattern   = 1000
+	maxGateArgs  = 20
+)
+
+// GateCall is a tool call that waits to be let through.
+type GateCall struct {
+	// TaskID is the task that makes the call. An agent that works outside any
+	// task gives a session key instead: its calls share a task.
+	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
+	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
+	// Project is where the task of a new session is made.
+	Project string `json:"project,omitempty" maxLength:"64"`
+	// CallID is the program's own name of the call. The same call may come
+	// again under it, and meets what was decided.
+	CallID string `json:"call_id,omitempty" maxLength:"200"`
+	// Runner is the program that makes the call: claude, codex, gemini …
+	Runner string `json:"runner,omitempty" maxLength:"64"`
+	Tool   string `json:"tool" minLength:"1" maxLength:"200"`
+	// Input is the arguments as they came; an object.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Dir is the folder in which the tool will run.
+	Dir string `json:"dir,omitempty" maxLength:"4096"`
+	// DryRun says what would be decided, and changes nothing.
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// GateVerdict is what a gate decided about a call.
+type GateVerdict struct {
+	Decision GateDecision `json:"decision" enum:"allow,deny,ask"`
+	// Reason is for the agent, and says who decided.
+	Reason string `json:"reason"`
+	// TaskID is the task in whose thread people are asked.
+	TaskID string `json:"task_id,omitempty"`
+	// QuestionID is the approval that decides, or decided.
+	QuestionID string         `json:"question_id,omitempty"`
+	Status     QuestionStatus `json:"status,omitempty" enum:"pending,answered,timed_out,cancelled"`
+	// DecidedBy says what kind of party decided: a person, a rule (policy), time.
+	DecidedBy ActorKind `json:"decided_by,omitempty" enum:"human,agent,system,policy,timeout"`
+	// Input is what may run instead of the call's own arguments, when it was
+	// approved with edits.
+	Input json.RawMessage `json:"input,omitempty"`
+	// Rule is the rule that decided.
+	Rule *GateRule `json:"rule,omitempty"`
+}
+
+// GateRule decides calls without asking, or makes sure that people are asked.
+type GateRule struct {
+	ID          string `json:"id"`
+	WorkspaceID string `json:"workspace_id"`
+	NewGateRule
+	// Owner is who made the rule.
+	Owner     Actor      `json:"owner"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	// Used counts the calls that the rule allowed, where it has a maximum.
+	Used      int       `json:"used"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// NewGateRule is a request to make a rule.
+type NewGateRule struct {
+	// Tool is the pattern of the tool's name: * stands for any text, ? for one
+	// character, \ takes the next character as it is.
+	Tool string `json:"tool" minLength:"1" maxLength:"200"`
+	// Args are patterns by the path of the argument: command, or edits.path.
+	// Every one must fit.
+	Args     map[string]string `json:"args,omitempty"`
+	Decision GateDecision      `json:"decision" enum:"allow,deny,ask"`
+	// A rule is for the whole workspace, or for one of these.
+	Project    string `json:"project,omitempty" maxLength:"64"`
+	TaskID     string `json:"task_id,omitempty" maxLength:"64"`
+	SessionKey string `json:"session_key,omitempty" maxLength:"128"`
+	// ExpiresIn is how long the rule is good for; empty or never: until removed.
+	ExpiresIn Timeout `json:"expires_in,omitempty" maxLength:"20"`
+	// Uses is how many calls an allow rule lets through; 0: any number.
+	Uses int `json:"uses,omitempty" minimum:"0"`
+	// Risk is what an ask rule says of the calls that it sends to people.
+	Risk   Risk   `json:"risk,omitempty" enum:"low,medium,high,critical"`
+	Reason string `json:"reason,omitempty" maxLength:"500" doc:"why; agents are told"`
+}
+
+// Check reports what is wrong with the call.
+func (c *GateCall) Check() error {
+	var ps problems
+	ps.text("tool", c.Tool, 1, 200)
+	ps.text("call_id", c.CallID, 0, 200)
+	ps.text("session_key", c.SessionKey, 0, 128)
+	ps.text("dir", c.Dir, 0, 4096)
+	ps.name("project", c.Project)
+	ps.name("runner", c.Runner)
+	if c.TaskID == "" && c.SessionKey == "" && !c.DryRun {
+		ps.add("task_id", "name the task, or give a session_key")
+	}
+	if c.TaskID != "" && c.SessionKey != "" {
+		ps.add("session_key", "give either task_id or session_key")
+	}
+	c.Input = withoutNull(c.Input)
+	if len(c.Input) == 0 {
+		c.Input = json.RawMessage("{}")
+	}
+	if len(c.Input) > MaxGateInput {
+		ps.add("input", "has %d bytes, may have at most %d", len(c.Input), MaxGateInput)
+	} else if err := plainObject(c.Input); err != nil {
+		ps.add("input", "%s", err)
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// plainObject refuses arguments that two readers could understand in two ways.
+func plainObject(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if first, err := dec.Token(); err != nil || first != json.Delim('{') {
+		return fmt.Errorf("is not a JSON object")
+	}
+	if err := noNameTwice(dec, json.Delim('{'), 1); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF { //nolint:errorlint // the decoder returns the very value
+		return fmt.Errorf("has something behind its end")
+	}
+	return nil
+}
+
+// noNameTwice reads the rest of an object or a list, whose beginning was read.
+func noNameTwice(dec *json.Decoder, open json.Delim, depth int) error {
+	if depth > 100 {
+		return fmt.Errorf("is nested too deeply")
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return fmt.Errorf("is not valid JSON")
+		}
+		if open == '{' {
+			name, _ := token.(string)
+			if seen[name] {
+				return fmt.Errorf("has the name %q twice", name)
+			}
+			seen[name] = true
+			if token, err = dec.Token(); err != nil {
+				return fmt.Errorf("is not valid JSON")
+			}
+		}
+		if inner, ok := token.(json.Delim); ok {
+			if err := noNameTwice(dec, inner, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return fmt.Errorf("is not valid JSON")
+	}
+	return nil
+}
+
+// gateAction is what a person approves: exactly what will run, and where.
+type gateAction struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
+	Dir   string          `json:"dir,omitempty"`
+}
+
+// Action returns the canonical bytes of what will run.
+func (c *GateCall) Action() json.RawMessage {
+	data, err := json.Marshal(gateAction{c.Tool, c.Input, c.Dir})
+	if err != nil {
+		// The input was found valid by Check; anything else has no action.
+		return nil
+	}
+	return CanonicalAction(data)
+}
+
+// EditedInput returns the arguments of an action that was approved instead of
+// the call's own. An edit may change the arguments and nothing else.
+func (c *GateCall) EditedInput(action json.RawMessage) (json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(action))
+	dec.DisallowUnknownFields()
+	var edited gateAction
+	if err := dec.Decode(&edited); err != nil {
+		return nil, Errorf(CodeInvalidRequest, "the edited action is not a call of the same form: tool, input, dir")
+	}
+	if edited.Tool != c.Tool || edited.Dir != c.Dir {
+		return nil, Errorf(CodeInvalidRequest, "the edited action is of another tool or folder; only its arguments can be edited here")
+	}
+	if err := plainObject(edited.Input); err != nil {
+		return nil, Errorf(CodeInvalidRequest, "the arguments of the edited action: %s", err)
+	}
+	return edited.Input, nil
+}
+
+// Title names the call in a list.
+func (c *GateCall) Title() string {
+	var fields map[string]json.RawMessage
+	text := ""
+	if json.Unmarshal(c.Input, &fields) == nil {
+		for _, name := range []string{"command", "cmd", "file_path", "path", "url", "query"} {
+			if json.Unmarshal(fields[name], &text) == nil && text != "" {
+				break
+			}
+		}
+	}
+	if text == "" {
+		return firstLine("May "+c.Tool+" run?", MaxTitle)
+	}
+	return firstLine(oneLine(c.Tool)+": "+oneLine(text), MaxTitle)
+}
+
+// Ask returns the approval that asks people about the call. At its deadline
+// nobody has approved: the agent is refused, and its task goes on.
+func (c *GateCall) Ask(rule *GateRule) Ask {
+	a := Ask{
+		Type: Approval, Title: c.Title(), Action: c.Action(), Default: Reject, OnTimeout: TakeDefault,
+		Context: &QuestionContext{Step: firstLine(strings.TrimSpace(c.Runner+" wants to use "+c.Tool), 200)},
+	}
+	if c.CallID != "" {
+		a.Metadata = map[string]string{GateCallKey: c.CallID}
+	}
+	if rule != nil {
+		a.Risk, a.Body = rule.Risk, rule.Reason
+	}
+	return a
+}
+
+// GateCallKey is the key in a question's metadata that holds the id of the
+// call which it is about.
+const GateCallKey = "gate_call_id"
+
+// Check reports what is wrong with the request.
+func (n NewGateRule) Check() error {
+	var ps problems
+	ps.text("tool", n.Tool, 1, 200)
+	ps.text("reason", n.Reason, 0, 500)
+	ps.text("session_key", n.SessionKey, 0, 128)
+	ps.name("project", n.Project)
+	ps.oneOf("risk", string(n.Risk), risks)
+	if !slices.Contains(GateDecisions, n.Decision) {
+		ps.add("decision", "is %q, must be one of allow, deny, ask", n.Decision)
+	}
+	if len(n.Args) > maxGateArgs {
+		ps.add("args", "has %d patterns, may have at most %d", len(n.Args), maxGateArgs)
+	}
+	for _, path := range slices.Sorted(maps.Keys(n.Args)) {
+		ps.text("args."+path, n.Args[path], 0, maxPattern)
+		if path == "" || slices.Contains(strings.Split(path, "."), "") {
+			ps.add("args", "%q is no path of an argument; write command, or edits.path", path)
+		}
+	}
+	scopes := 0
+	for _, s := range []string{n.Project, n.TaskID, n.SessionKey} {
+		if s != "" {
+			scopes++
+		}
+	}
+	if scopes > 1 {
+		ps.add("project", "a rule is for one project, or one task, or one session")
+	}
+	if n.ExpiresIn != "" && n.ExpiresIn != Never {
+		if _, err := n.ExpiresIn.Duration(); err != nil {
+			ps.add("expires_in", "%s", err)
+		}
+	}
+	if n.Uses < 0 || n.Uses > 0 && n.Decision != GateAllow {
+		ps.add("uses", "goes with allow, and is not negative")
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// Make returns the rule that the request makes.
+func (n NewGateRule) Make(id string, by Actor, now time.Time) (*GateRule, error) {
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	r := &GateRule{ID: id, NewGateRule: n, Owner: by, CreatedAt: now}
+	if n.ExpiresIn != "" && n.ExpiresIn != Never {
+		d, err := n.ExpiresIn.Duration()
+		if err != nil {
+			return nil, err
+		}
+		expires := Cut(now.Add(d))
+		r.ExpiresAt = &expires
+	}
+	return r, nil
+}
+
+// Counted reports whether the rule lets through a limited number of calls.
+func (r *GateRule) Counted() bool { return r.Uses > 0 }
+
+// Live reports whether the rule is neither expired nor used up.
+func (r *GateRule) Live(now time.Time) bool {
+	return (r.ExpiresAt == nil || now.Before(*r.ExpiresAt)) && (r.Uses == 0 || r.Used < r.Uses)
+}
+
+// Sentence says in words what the rule does, and whose it is.
+func (r *GateRule) Sentence() string {
+	who := string(r.Owner.Kind)
+	if r.Owner.Name != "" {
+		who = oneLine(r.Owner.Name)
+	}
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "rule %s of %s: %s %s", r.ID, who, r.Decision, oneLine(r.Tool))
+	for _, path := range slices.Sorted(maps.Keys(r.Args)) {
+		fmt.Fprintf(&sb, " %s=%q", path, r.Args[path])
+	}
+	if r.Reason != "" {
+		fmt.Fprintf(&sb, " (%s)", oneLine(r.Reason))
+	}
+	return sb.String()
+}
+
+// Meets reports whether the question is about this very call: it asks for the
+// action with the hash, or the action was approved in place of the one asked.
+func (c *GateCall) Meets(q *Question, hash string) bool {
+	return q.ActionHash == hash || q.Resolution.Approved() && q.Resolution.ActionHash == hash
+}

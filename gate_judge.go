@@ -1,0 +1,290 @@
+package fermata
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// GateScope is where a call comes from, as rules name it.
+type GateScope struct{ Project, TaskID, SessionKey string }
+
+// Shell is what a command line runs, as a reader of the shell's language found.
+type Shell struct {
+	// Plain says that it is one command with fixed words: no operator, no
+	// redirection, no substitution, no expansion, no second line.
+	Plain bool
+	// Commands are the commands that it runs, with the quotes taken off,
+	// those within substitutions and within sh -c as well.
+	Commands []string
+}
+
+// ReadShell reads a command line.
+type ReadShell func(command string) Shell
+
+// Ruling is what the rules make of a call.
+type Ruling struct {
+	Decision GateDecision
+	// Rule decided; nil where none fits and the policy's own decision holds.
+	Rule *GateRule
+}
+
+// Judge says what the rules make of a call. A rule that denies wins over one
+// that asks, and that over one that allows; among equals the most specific is
+// named. Without any the policy decides.
+//
+// The three are not matched alike. An allow rule must not be fooled: a pattern
+// fits a command line only if that is a single plain command, and no other
+// text in which something hides. A rule that denies or asks fits as soon as
+// any part of the command line does.
+func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadShell, now time.Time) Ruling {
+	var fields any
+	if json.Unmarshal(c.Input, &fields) != nil {
+		return Ruling{Decision: GateDeny}
+	}
+	var fits []*GateRule
+	for _, r := range rules {
+		if r.Live(now) && r.covers(from) && r.fits(c.Tool, fields, read) {
+			fits = append(fits, r)
+		}
+	}
+	if len(fits) == 0 {
+		return Ruling{Decision: p.Gate()}
+	}
+	best := slices.MinFunc(fits, func(a, b *GateRule) int {
+		return cmp.Or(
+			cmp.Compare(a.Decision.strength(), b.Decision.strength()),
+			// One that need not be counted goes first: it costs nothing.
+			cmp.Compare(a.Uses, b.Uses)*flagOf(a.Decision == GateAllow && (a.Uses == 0 || b.Uses == 0)),
+			cmp.Compare(b.specific(), a.specific()),
+			strings.Compare(a.ID, b.ID),
+		)
+	})
+	return Ruling{Decision: best.Decision, Rule: best}
+}
+
+func flagOf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// specific says how narrow the rule is: its scope first, then the number of
+// its argument patterns, then how much of them is fixed text.
+func (r *GateRule) specific() int {
+	n := len(fixedText(r.Tool))
+	for _, pattern := range r.Args {
+		n += 1000 + len(fixedText(pattern))
+	}
+	switch {
+	case r.TaskID != "" || r.SessionKey != "":
+		n += 2_000_000
+	case r.Project != "":
+		n += 1_000_000
+	}
+	return n
+}
+
+func fixedText(pattern string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '*' || r == '?' || r == '\\' {
+			return -1
+		}
+		return r
+	}, pattern)
+}
+
+func (r *GateRule) covers(from GateScope) bool {
+	return (r.Project == "" || r.Project == from.Project) &&
+		(r.TaskID == "" || r.TaskID == from.TaskID) &&
+		(r.SessionKey == "" || r.SessionKey == from.SessionKey)
+}
+
+func (r *GateRule) fits(tool string, fields any, read ReadShell) bool {
+	if !glob(r.Tool, tool) {
+		return false
+	}
+	for at, pattern := range r.Args {
+		values := valuesAt(fields, strings.Split(at, "."))
+		if len(values) == 0 {
+			return false
+		}
+		one := func(v any) bool { return r.fitsValue(at, pattern, v, read) }
+		if r.Decision == GateAllow && slices.ContainsFunc(values, func(v any) bool { return !one(v) }) {
+			return false
+		}
+		if r.Decision != GateAllow && !slices.ContainsFunc(values, one) {
+			return false
+		}
+	}
+	return true
+}
+
+// valuesAt follows a path into the arguments. A list on the way, or at its
+// end, stands for all that is in it.
+func valuesAt(v any, names []string) []any {
+	if list, ok := v.([]any); ok {
+		var out []any
+		for _, inner := range list {
+			found := valuesAt(inner, names)
+			if len(found) == 0 {
+				// Something that has no such argument must not go unseen.
+				found = []any{nil}
+			}
+			out = append(out, found...)
+		}
+		if len(names) == 0 && len(out) > 0 {
+			// A command given as a list of words is one command.
+			if words, ok := commandWords(list); ok {
+				return []any{words}
+			}
+		}
+		return out
+	}
+	if len(names) == 0 {
+		return []any{v}
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil
+	}
+	inner, ok := object[names[0]]
+	if !ok {
+		return nil
+	}
+	return valuesAt(inner, names[1:])
+}
+
+// words is a command given as a list.
+type words []string
+
+func commandWords(list []any) (words, bool) {
+	out := make(words, 0, len(list))
+	for _, v := range list {
+		s, ok := v.(string)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, true
+}
+
+// fitsValue matches one argument.
+func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
+	var text string
+	command := isCommand(at)
+	switch v := v.(type) {
+	case nil:
+		return pattern == "*"
+	case string:
+		text = v
+	case words:
+		if !command {
+			one := func(s string) bool { return r.fitsValue(at, pattern, s, read) }
+			if r.Decision == GateAllow {
+				return !slices.ContainsFunc(v, func(s string) bool { return !one(s) })
+			}
+			return slices.ContainsFunc(v, one)
+		}
+		text = quoted(v)
+	default:
+		data, err := json.Marshal(v)
+		if err != nil {
+			return false
+		}
+		text, command = string(data), false
+	}
+	if pattern == "*" || pattern == text {
+		return true
+	}
+	if r.Decision == GateAllow {
+		return glob(pattern, text) && honest(text) && (!command || read(text).Plain)
+	}
+	if glob(pattern, text) || glob(pattern, path.Clean(text)) {
+		return true
+	}
+	return command && slices.ContainsFunc(read(text).Commands, func(s string) bool { return glob(pattern, s) })
+}
+
+// isCommand reports whether an argument is a command line, by its name.
+func isCommand(at string) bool {
+	name := strings.ToLower(at[strings.LastIndexByte(at, '.')+1:])
+	return slices.Contains([]string{"command", "commands", "cmd", "script", "shell", "bash"}, name)
+}
+
+// quoted writes words as a shell reads them.
+func quoted(list words) string {
+	out := make([]string, 0, len(list))
+	for _, w := range list {
+		safe := w != "" && strings.IndexFunc(w, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
+		}) < 0
+		if !safe {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
+}
+
+// honest refuses texts in which something hides from a pattern: control and
+// invisible characters, other white space than the plain one, and steps up
+// the tree of folders.
+func honest(s string) bool {
+	for _, r := range s {
+		if r == unicode.ReplacementChar || r != ' ' && !unicode.IsGraphic(r) || r != ' ' && unicode.IsSpace(r) ||
+			unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
+			return false
+		}
+	}
+	steps := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(`/\ "'=:,`, r) })
+	return !slices.Contains(steps, "..")
+}
+
+// glob matches a whole text: * any text, ? one character, \ the next one as it
+// is.
+func glob(pattern, s string) bool {
+	p, t := []rune(pattern), []rune(s)
+	var i, j int
+	star, mark := -1, 0
+	for j < len(t) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, mark = i, j
+			i++
+		case i < len(p) && p[i] == '?':
+			i++
+			j++
+		case i+1 < len(p) && p[i] == '\\' && p[i+1] == t[j]:
+			i += 2
+			j++
+		case i < len(p) && p[i] != '\\' && p[i] == t[j]:
+			i++
+			j++
+		case star >= 0:
+			mark++
+			i, j = star+1, mark
+		default:
+			return false
+		}
+	}
+	for i < len(p) && p[i] == '*' {
+		i++
+	}
+	return i == len(p)
+}
+
+// Why says in words how the rules came to their decision.
+func (r Ruling) Why() string {
+	if r.Rule != nil {
+		return r.Rule.Sentence()
+	}
+	return fmt.Sprintf("no rule fits; the policy's own decision is %s", r.Decision)
+}

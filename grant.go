@@ -1,0 +1,119 @@
+package fermata
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// GrantLife is how long an approval may be used after it was given.
+const GrantLife = 7 * 24 * time.Hour
+
+// grantPrefix begins every grant; the number is that of its form.
+const grantPrefix = "fg1"
+
+// Grant is the consent to one action, once (spec §4.3). It travels signed by
+// the workspace's key.
+type Grant struct {
+	WorkspaceID string `json:"workspace_id"`
+	QuestionID  string `json:"question_id"`
+	TaskID      string `json:"task_id"`
+	ActionHash  string `json:"action_hash"`
+	// Decision is approve; nothing else is granted.
+	Decision string `json:"decision"`
+	// By is who approved: a person, or a rule.
+	By        Actor     `json:"by"`
+	Assurance Assurance `json:"assurance,omitempty"`
+	At        time.Time `json:"at"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// GrantCheck asks whether what is about to run is what was approved.
+type GrantCheck struct {
+	Grant string `json:"grant" minLength:"1" maxLength:"4096"`
+	// Action is what is about to run.
+	Action json.RawMessage `json:"action"`
+}
+
+// Grant returns the consent that the question gives, and false when it gives
+// none: only an approval of an action does, and only if it was approved.
+func (q *Question) Grant() (Grant, bool) {
+	if q.Type != Approval || q.ActionHash == "" || !q.Resolution.Approved() {
+		return Grant{}, false
+	}
+	r := q.Resolution
+	g := Grant{
+		WorkspaceID: q.WorkspaceID, QuestionID: q.ID, TaskID: q.TaskID, ActionHash: q.ActionHash, Decision: Approve,
+		By: Actor{Kind: r.DecidedBy}, Assurance: r.Assurance, At: r.At, ExpiresAt: Cut(r.At.Add(GrantLife)),
+	}
+	if r.AnsweredBy != nil {
+		g.By = *r.AnsweredBy
+	}
+	if len(r.Action) > 0 {
+		g.ActionHash = HashAction(r.Action)
+	}
+	return g, true
+}
+
+// Sign returns the grant as it travels.
+func (g Grant) Sign(key []byte) string {
+	data, err := json.Marshal(g)
+	if err != nil {
+		// Texts and times have a JSON form.
+		panic("fermata: write a grant: " + err.Error())
+	}
+	body := grantPrefix + "." + base64.RawURLEncoding.EncodeToString(data)
+	return body + "." + base64.RawURLEncoding.EncodeToString(grantMAC(key, body))
+}
+
+func grantMAC(key []byte, body string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(body))
+	return mac.Sum(nil)
+}
+
+// OpenGrant returns what a grant says, if the key signed it.
+func OpenGrant(signed string, key []byte) (Grant, error) {
+	var g Grant
+	bad := Errorf(CodeForbidden, "the grant is not one of this workspace, or was changed").
+		WithHint("take it from the context of the resumed task, whole")
+	body, sum, ok := cutLast(strings.TrimSpace(signed), ".")
+	if !ok || !strings.HasPrefix(body, grantPrefix+".") {
+		return g, bad
+	}
+	given, err := base64.RawURLEncoding.Strict().DecodeString(sum)
+	if err != nil || !hmac.Equal(given, grantMAC(key, body)) {
+		return g, bad
+	}
+	data, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(body, grantPrefix+"."))
+	if err != nil || json.Unmarshal(data, &g) != nil {
+		return g, bad
+	}
+	return g, nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// Covers refuses an action that the grant is not for, and one that comes too
+// late.
+func (g Grant) Covers(actionHash string, now time.Time) error {
+	switch {
+	case g.Decision != Approve:
+		return Errorf(CodeForbidden, "the grant approves nothing")
+	case g.ActionHash != actionHash:
+		return Errorf(CodeForbidden, "what is about to run is not what was approved").
+			WithHint("run exactly the approved action, or ask again")
+	case !now.Before(g.ExpiresAt):
+		return Errorf(CodeForbidden, "the grant expired at %s", stamp(g.ExpiresAt)).WithHint("ask again")
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// gate makes a call and checks what is decided.
+func (w *world) gate(call fermata.GateCall, want fermata.GateDecision) *fermata.GateVerdict {
+	w.Helper()
+	v, err := w.e.Gate(w.Context(), w.agent, call)
+	w.ok(err)
+	if v.Decision != want {
+		w.Fatalf("decided %s (%s), want %s", v.Decision, v.Reason, want)
+	}
+	return v
+}
+
+func (w *world) rule(n fermata.NewGateRule) *fermata.GateRule {
+	w.Helper()
+	r, err := w.e.AddGateRule(w.Context(), admin, n)
+	w.ok(err)
+	return r
+}
+
+func bash(session, call, command string) fermata.GateCall {
+	input, _ := json.Marshal(map[string]string{"command": command})
+	return fermata.GateCall{SessionKey: session, CallID: call, Runner: "claude", Tool: "Bash", Input: input, Dir: "/work"}
+}
+
+func (w *world) head() int64 {
+	w.Helper()
+	n, err := w.e.Tail().Head(w.Context(), "default")
+	w.ok(err)
+	return n
+}
+
+func TestAnApprovedCallRunsOnce(t *testing.T) {
+	each(t, func(w *world) {
+		call := bash("s1", "c1", "git push")
+		v := w.gate(call, fermata.GateAsk)
+		w.equal(v.QuestionID, w.gate(call, fermata.GateAsk).QuestionID)
+		q := w.question(v.QuestionID, fermata.Pending)
+		w.equal(`{"tool":"Bash","input":{"command":"git push"},"dir":"/work"}`, string(q.Action))
+		_, err := w.approve(w.alice, q, fermata.Approve)
+		w.ok(err)
+		allowed := w.gate(call, fermata.GateAllow)
+		w.equal(fermata.ActorHuman, allowed.DecidedBy)
+		again := w.gate(call, fermata.GateAsk)
+		if again.QuestionID == v.QuestionID {
+			w.Fatal("the approval was used twice")
+		}
+	})
+}
+
+func TestAnApprovalIsOfTheActionNotOfTheCall(t *testing.T) {
+	each(t, func(w *world) {
+		v := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
+		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		w.ok(err)
+		// The resumed agent makes the same call under a new name.
+		w.gate(bash("s1", "c2", "git push"), fermata.GateAllow)
+		w.gate(bash("s1", "c3", "git push"), fermata.GateAsk)
+	})
+}
+
+func TestAChangedInputVoidsTheApproval(t *testing.T) {
+	each(t, func(w *world) {
+		v := w.gate(bash("s1", "c1", "git push"), fermata.GateAsk)
+		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		w.ok(err)
+		changed := w.gate(bash("s1", "c1", "git push --force"), fermata.GateAsk)
+		w.equal(false, changed.QuestionID == v.QuestionID)
+		w.equal(fermata.GateDeny, w.gate(bash("s1", "c2", "git push"), fermata.GateDeny).Decision)
+		// While the changed one waits, a third change replaces it.
+		third := w.gate(bash("s1", "c1", "git push --all"), fermata.GateAsk)
+		w.question(changed.QuestionID, fermata.Cancelled)
+		w.question(third.QuestionID, fermata.Pending)
+	})
+}
+
+func TestARefusalNamesWhoRefused(t *testing.T) {
+	each(t, func(w *world) {
+		call := bash("s1", "c1", "git push")
+		v := w.gate(call, fermata.GateAsk)
+		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Reject)
+		w.ok(err)
+		if r := w.gate(call, fermata.GateDeny).Reason; !strings.Contains(r, "alice rejected") {
+			w.Fatal(r)
+		}
+		second := bash("s1", "c2", "git push")
+		w.gate(second, fermata.GateAsk)
+		w.clock.Advance(time.Hour)
+		late := w.gate(second, fermata.GateDeny)
+		w.equal(fermata.ActorTimeout, late.DecidedBy)
+		if !strings.Contains(late.Reason, "no person did") {
+			w.Fatal(late.Reason)
+		}
+	})
+}
+
+func TestAnAllowedCallWritesNothing(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "git status*"}, Decision: fermata.GateAllow})
+		before := w.head()
+		w.gate(bash("s1", "c1", "git status --short"), fermata.GateAllow)
+		w.equal(before, w.head())
+		w.gate(bash("s1", "c2", "git status; rm -rf /"), fermata.GateAsk)
+	})
+}
+
+func TestUsesAreCounted(t *testing.T) {
+	each(t, func(w *world) {
+		r := w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow, Uses: 2, ExpiresIn: "1h"})
+		w.gate(bash("s1", "c1", "a"), fermata.GateAllow)
+		w.gate(bash("s1", "c2", "b"), fermata.GateAllow)
+		w.gate(bash("s1", "c3", "c"), fermata.GateAsk)
+		rules, err := w.e.GateRules(w.Context(), w.agent)
+		w.ok(err)
+		w.equal(2, rules[0].Used)
+		_, err = w.e.RemoveGateRule(w.Context(), w.agent, r.ID)
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(err))
+		_, err = w.e.RemoveGateRule(w.Context(), admin, r.ID)
+		w.ok(err)
+	})
+}

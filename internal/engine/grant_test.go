@@ -1,0 +1,81 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const removeOld = `{"command":"rm -r old"}`
+
+// granted asks for an action, approves it, and returns what the next run is
+// handed.
+func (w *world) granted(edit string) fermata.ResumeAnswer {
+	w.Helper()
+	task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
+	_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{
+		Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(edit),
+	})
+	w.ok(err)
+	return w.claimed(task.ID).Context.Questions[0]
+}
+
+func (w *world) verify(grant, action string) error {
+	_, err := w.e.VerifyGrant(w.Context(), w.agent, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(action)})
+	return err
+}
+
+func TestAGrantIsUsedOnce(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		w.equal(removeOld, string(a.Action))
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, `{"command":"rm -r /"}`)))
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant+"x", removeOld)))
+		w.ok(w.verify(a.Grant, ` { "command" : "rm -r old" } `))
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+	})
+}
+
+func TestAGrantOfAnEditIsOfTheEditAlone(t *testing.T) {
+	each(t, func(w *world) {
+		const edited = `{"command":"rm -ri old"}`
+		a := w.granted(edited)
+		w.equal(edited, string(a.Action))
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		w.ok(w.verify(a.Grant, edited))
+	})
+}
+
+func TestAGrantExpires(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		w.clock.Advance(fermata.GrantLife)
+		err := w.verify(a.Grant, removeOld)
+		if err == nil || !strings.Contains(err.Error(), "expired") {
+			w.Fatal(err)
+		}
+	})
+}
+
+func TestARejectionGivesNoGrant(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
+		_, err := w.approve(w.alice, q, fermata.Reject)
+		w.ok(err)
+		w.equal("", w.claimed(task.ID).Context.Questions[0].Grant)
+	})
+}
+
+func TestAnEditedCallRunsAsEdited(t *testing.T) {
+	each(t, func(w *world) {
+		call := bash("s1", "c1", "git push")
+		v := w.gate(call, fermata.GateAsk)
+		q := w.question(v.QuestionID, fermata.Pending)
+		edit := json.RawMessage(`{"tool":"Bash","input":{"command":"git push --dry-run"},"dir":"/work"}`)
+		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edit})
+		w.ok(err)
+		w.equal(`{"command":"git push --dry-run"}`, string(w.gate(call, fermata.GateAllow).Input))
+	})
+}
