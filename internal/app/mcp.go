@@ -28,11 +28,13 @@ type MCPOptions struct {
 	Configured             bool
 	Task, Session, Project string
 	// Data is the folder of a server that is started.
-	Data    string
-	Version string
-	Log     *slog.Logger
-	In      io.ReadCloser
-	Out     io.WriteCloser
+	Data string
+	// ApproveWait is how long a permission prompt waits for a person.
+	ApproveWait time.Duration
+	Version     string
+	Log         *slog.Logger
+	In          io.ReadCloser
+	Out         io.WriteCloser
 	// Err is where the person is told where to answer.
 	Err io.Writer
 }
@@ -87,6 +89,7 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	server := mcpserver.New(mcpserver.Options{
 		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
 		Task: o.Task, Session: o.Session, Project: o.Project, Version: o.Version, Log: o.Log,
+		ApproveWait: o.ApproveWait,
 	})
 	err = server.ServeIO(ctx, o.In, o.Out)
 	if ctx.Err() != nil {

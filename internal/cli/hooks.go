@@ -73,8 +73,10 @@ type MCPOptions struct {
 	// where there is none, Project that of questions outside any task.
 	Task, Session, Project string
 	// Data is the folder of a server that is started.
-	Data     string
-	LogLevel string
+	Data string
+	// ApproveWait is how long a permission prompt waits for a person.
+	ApproveWait time.Duration
+	LogLevel    string
 }
 
 // MigrateOptions are the flags of `fermata migrate`.

@@ -3,16 +3,18 @@ package cli
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
 type mcpCommand struct {
-	Task     string `env:"FERMATA_TASK" placeholder:"ID" help:"Task that questions belong to; without one they go to a task of the agent's session."`
-	Session  string `env:"FERMATA_SESSION" placeholder:"KEY" help:"Name of the agent's session (default: what the agent tells)."`
-	Project  string `env:"FERMATA_PROJECT" placeholder:"NAME" help:"Project of questions outside any task."`
-	Data     string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the server that is started when none is configured."`
-	LogLevel string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
+	Task        string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that questions belong to; without one they go to a task of the agent's session."`
+	Session     string        `env:"FERMATA_SESSION" placeholder:"KEY" help:"Name of the agent's session (default: what the agent tells)."`
+	Project     string        `env:"FERMATA_PROJECT" placeholder:"NAME" help:"Project of questions outside any task."`
+	Data        string        `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the server that is started when none is configured."`
+	ApproveWait time.Duration `env:"FERMATA_APPROVE_WAIT" default:"10m" help:"How long a permission prompt waits for a person before it is denied for the time being."`
+	LogLevel    string        `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
 }
 
 func (mcpCommand) Help() string {
@@ -35,7 +37,7 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	}
 	o := MCPOptions{
 		URL: login.Address(s.URL), Token: s.Token, Configured: config.Canonical(s.URL) != "" || login.URL != "",
-		Task: c.Task, Session: c.Session, Project: c.Project, Data: c.Data, LogLevel: c.LogLevel,
+		Task: c.Task, Session: c.Session, Project: c.Project, Data: c.Data, ApproveWait: c.ApproveWait, LogLevel: c.LogLevel,
 	}
 	if o.Token == "" {
 		o.Token = login.Token(o.URL)
