@@ -12,7 +12,9 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -26,6 +28,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 // shop is a server with a person, and a token for agents.
 type shop struct {
 	*testing.T
+	server *process.Server
 	binary string
 	url    string
 	admin  *client.Client
@@ -36,7 +39,7 @@ func newShop(t *testing.T) *shop {
 	t.Helper()
 	binary := process.Binary(t, "")
 	server := process.Serve(t, binary, process.SQLite(t))
-	s := &shop{T: t, binary: binary, url: server.URL}
+	s := &shop{T: t, server: server, binary: binary, url: server.URL}
 	var err error
 	s.admin, err = client.New(server.URL, server.FirstToken)
 	s.ok(err)
@@ -86,6 +89,9 @@ func call(t *testing.T, session *mcp.ClientSession, tool string, arguments any) 
 	}
 	return state
 }
+
+// stopsWithin is well below the time that a stop gives requests under way.
+const stopsWithin = 8 * time.Second
 
 type object = map[string]any
 
@@ -216,6 +222,12 @@ func (l *lines) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // Where no server is configured the agent's process is one, and a second agent
 // uses it. Both ask as agents, though the local user needs no token.
 func TestWithoutAServer(t *testing.T) {
@@ -226,7 +238,7 @@ func TestWithoutAServer(t *testing.T) {
 	cmd.Stderr = stderr
 	session := connect(t, "2025-11-25", &mcp.CommandTransport{Command: cmd})
 	<-stderr.seen
-	_, rest, _ := strings.Cut(stderr.text.String(), "runs at ")
+	_, rest, _ := strings.Cut(stderr.String(), "runs at ")
 	url, _, _ := strings.Cut(rest, " ")
 	asked := call(t, session, "ask_user", object{"question": "Which?"})
 	second := connect(t, "2026-07-28", &mcp.CommandTransport{
@@ -291,43 +303,38 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
+// A server that stops does not wait for calls that wait for people, nor for
+// streams that only listen.
 func TestAServerThatStopsEndsTheWait(t *testing.T) {
 	t.Parallel()
-	binary := process.Binary(t, "")
-	server := process.Serve(t, binary, process.SQLite(t))
-	admin, err := client.New(server.URL, server.FirstToken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.CloseIdleConnections()
-	token, err := admin.CreateToken(t.Context(), fermata.NewToken{Name: "agent", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	waits := make(chan struct{}, 1000)
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { waits <- struct{}{} },
-	}).Connect(t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: server.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer(token.Secret)}, MaxRetries: -1, DisableStandaloneSSE: true,
-	}, &mcp.ClientSessionOptions{ProtocolVersion: "2026-07-28"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	params := &mcp.CallToolParams{Name: "ask_user", Arguments: object{"question": "Which?", "wait_seconds": 600}}
-	params.SetProgressToken("p")
-	done := make(chan *mcp.CallToolResult, 1)
-	go func() {
-		reply, err := session.CallTool(t.Context(), params)
-		if err != nil {
-			t.Error(err)
-			reply = &mcp.CallToolResult{}
+	for _, version := range versions {
+		s := newShop(t)
+		waits := make(chan struct{}, 1000)
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { waits <- struct{}{} },
+		}).Connect(t.Context(), &mcp.StreamableClientTransport{
+			Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(s.agent)}, MaxRetries: -1,
+		}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+		s.ok(err)
+		params := &mcp.CallToolParams{Name: "ask_user", Arguments: object{"question": "Which?", "wait_seconds": 600}}
+		params.SetProgressToken("p")
+		done := make(chan *mcp.CallToolResult, 1)
+		go func() {
+			reply, err := session.CallTool(t.Context(), params)
+			if err != nil {
+				t.Errorf("%s: %v", version, err)
+				reply = &mcp.CallToolResult{}
+			}
+			done <- reply
+		}()
+		<-waits
+		s.server.Signal(syscall.SIGTERM)
+		if state, _ := (<-done).StructuredContent.(map[string]any); state["status"] != "pending" {
+			t.Errorf("%s: got %v, want pending", version, state)
 		}
-		done <- reply
-	}()
-	<-waits
-	server.Stop()
-	if state, _ := (<-done).StructuredContent.(map[string]any); state["status"] != "pending" {
-		t.Errorf("got %v, want pending", state)
+		if err := s.server.Wait(stopsWithin); err != nil {
+			t.Errorf("%s: %v", version, err)
+		}
+		_ = session.Close()
 	}
-	_ = session.Close()
 }
