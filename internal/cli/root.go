@@ -57,6 +57,7 @@ type root struct {
 	Demo    demoCommand    `cmd:"" group:"run" help:"Show one question from start to end."`
 
 	Gate  gateCommand  `cmd:"" group:"gate" help:"Rules for the tools that agents use."`
+	Hook  hookCommand  `cmd:"" group:"gate" help:"What agents call before they use a tool."`
 	Grant grantCommand `cmd:"" group:"gate" help:"Check that what is about to run was approved."`
 
 	Login      loginCommand      `cmd:"" group:"access" help:"Store the server and the token to use."`
