@@ -19,6 +19,7 @@ var groups = []kong.Group{
 	{Key: "answer", Title: "Answer agents"},
 	{Key: "task", Title: "Tasks"},
 	{Key: "look", Title: "Look on"},
+	{Key: "gate", Title: "Gates"},
 	{Key: "run", Title: "Run Fermata"},
 	{Key: "access", Title: "Access"},
 }
@@ -54,6 +55,10 @@ type root struct {
 	MCP     mcpCommand     `cmd:"" name:"mcp" group:"run" help:"Let an agent ask through the Model Context Protocol."`
 	Migrate migrateCommand `cmd:"" group:"run" help:"Bring the database to this version."`
 	Demo    demoCommand    `cmd:"" group:"run" help:"Show one question from start to end."`
+
+	Gate  gateCommand  `cmd:"" group:"gate" help:"Rules for the tools that agents use."`
+	Hook  hookCommand  `cmd:"" group:"gate" help:"What agents call before they use a tool."`
+	Grant grantCommand `cmd:"" group:"gate" help:"Check that what is about to run was approved."`
 
 	Login      loginCommand      `cmd:"" group:"access" help:"Store the server and the token to use."`
 	Tokens     tokenCommand      `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
