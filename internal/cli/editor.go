@@ -65,7 +65,7 @@ func keptIn(err error, path string) error {
 // editText is the file that the editor opens.
 func (s *session) editText(q *fermata.Question) string {
 	var question strings.Builder
-	printer{&question, false, 76}.question(q, s.now())
+	printer{w: &question, width: 76}.question(q, s.now())
 	var sb strings.Builder
 	if len(q.Items) == 1 {
 		sb.WriteString("\n\n")

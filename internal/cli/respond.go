@@ -99,11 +99,11 @@ func (*respondCommand) closed(q *fermata.Question) bool {
 func (c *respondCommand) send(ctx context.Context, s *session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := toAnswer(q, values)
 	a.Comment, a.Restart = c.Comment, c.Restart
-	return s.sendAnswer(ctx, c.write, q, a, c.Yes || !c.delicate(q, values))
+	return s.sendAnswer(ctx, c.write, q, a, c.Yes || !delicate(q, values))
 }
 
 // delicate reports whether an answer is asked back before it is sent.
-func (*respondCommand) delicate(q *fermata.Question, values map[string]any) bool {
+func delicate(q *fermata.Question, values map[string]any) bool {
 	return len(dangerous(q, values)) > 0 || q.Type == fermata.Approval && values[q.Items[0].Key] == fermata.Approve
 }
 

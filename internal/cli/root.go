@@ -39,6 +39,7 @@ type root struct {
 	Tree    treeCommand    `cmd:"" group:"task" help:"Show a task and all below it."`
 	Create  createCommand  `cmd:"" group:"task" help:"Make a task."`
 	Message messageCommand `cmd:"" group:"task" help:"Write into a task's thread."`
+	Chat    chatCommand    `cmd:"" group:"task" help:"Talk in a task's thread, live."`
 	Cancel  cancelCommand  `cmd:"" group:"task" help:"Cancel a task or withdraw a question."`
 	Defer   deferCommand   `cmd:"" group:"task" help:"Put a task off."`
 	Reopen  reopenCommand  `cmd:"" group:"task" help:"Open a task that has ended."`
