@@ -33,7 +33,7 @@ demo: ## Build and show a question from start to end (ANSWER="..." answers it)
 
 .PHONY: test
 test: ## Run everything: format, vet, lint, all tests with the race detector, SQLite and PostgreSQL
-	@scripts/setup go git cc postgres
+	@scripts/setup go git cc tmux postgres
 	@$(MAKE) check
 	$(call say,running all tests with the race detector)
 	@CGO_ENABLED=1 $(with-postgres) go test -race $(TEST_FLAGS) ./...

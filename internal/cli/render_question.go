@@ -60,16 +60,20 @@ func (p printer) action(head string, action json.RawMessage, hash string) {
 	if len(action) == 0 {
 		return
 	}
-	text := string(action)
-	var indented bytes.Buffer
-	// Indenting moves space between values only, never what is in them.
-	if json.Indent(&indented, action, "", "  ") == nil {
-		text = indented.String()
-	}
 	p.line("")
 	p.line("%s", p.bold(head))
-	p.barred(exact(text))
+	p.barred(exact(indentJSON(action)))
 	p.line("%s", p.dim("  sha256 "+oneLine(hash)))
+}
+
+// indentJSON lays an action out. Indenting moves space between values only,
+// never what is in them.
+func indentJSON(action json.RawMessage) string {
+	var indented bytes.Buffer
+	if json.Indent(&indented, action, "", "  ") == nil {
+		return indented.String()
+	}
+	return string(action)
 }
 
 func (p printer) items(q *fermata.Question) {

@@ -29,6 +29,7 @@ type root struct {
 
 	Ask askCommand `cmd:"" group:"ask" help:"Ask people a question."`
 
+	Inbox   inboxCommand   `cmd:"" group:"answer" help:"Answer in a full-screen inbox, live."`
 	Respond respondCommand `cmd:"" group:"answer" help:"Answer a question."`
 	Approve approveCommand `cmd:"" group:"answer" help:"Approve an action."`
 	Reject  rejectCommand  `cmd:"" group:"answer" help:"Reject an action."`
