@@ -30,6 +30,7 @@ type root struct {
 
 	Ask askCommand `cmd:"" group:"ask" help:"Ask people a question."`
 
+	Inbox   inboxCommand   `cmd:"" group:"answer" help:"Answer in a full-screen inbox, live."`
 	Respond respondCommand `cmd:"" group:"answer" help:"Answer a question."`
 	Approve approveCommand `cmd:"" group:"answer" help:"Approve an action."`
 	Reject  rejectCommand  `cmd:"" group:"answer" help:"Reject an action."`
@@ -40,6 +41,7 @@ type root struct {
 	Tree    treeCommand    `cmd:"" group:"task" help:"Show a task and all below it."`
 	Create  createCommand  `cmd:"" group:"task" help:"Make a task."`
 	Message messageCommand `cmd:"" group:"task" help:"Write into a task's thread."`
+	Chat    chatCommand    `cmd:"" group:"task" help:"Talk in a task's thread, live."`
 	Cancel  cancelCommand  `cmd:"" group:"task" help:"Cancel a task or withdraw a question."`
 	Defer   deferCommand   `cmd:"" group:"task" help:"Put a task off."`
 	Reopen  reopenCommand  `cmd:"" group:"task" help:"Open a task that has ended."`
