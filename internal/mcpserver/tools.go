@@ -16,7 +16,7 @@ type handler func(context.Context, *call) (*mcp.CallToolResult, error)
 
 func (s *Server) tool(name, title, description string, input schema, do handler) tool {
 	return tool{
-		tool:   &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: &mcp.ToolAnnotations{
+		tool: &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: &mcp.ToolAnnotations{
 			Title: title, DestructiveHint: new(bool), OpenWorldHint: new(bool),
 		}},
 		handle: s.handle(do),
