@@ -90,9 +90,9 @@ func (c *installCommand) plan() (*installation, error) {
 // anything to change.
 func (c *installCommand) apply(s *session, f configFile) (bool, error) {
 	path := f.path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
 		// A link to where the file is kept stays one.
-		path = real
+		path = target
 	}
 	before, err := os.ReadFile(path)
 	exists := err == nil

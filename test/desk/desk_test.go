@@ -59,7 +59,7 @@ func (d *desk) install(program string, env agent.Env) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	d.env = append(env, "FERMATA_URL="+d.server.URL, "FERMATA_TOKEN="+token.Secret)
+	d.env = slices.Concat(env, agent.Env{"FERMATA_URL=" + d.server.URL, "FERMATA_TOKEN=" + token.Secret})
 	d.run(agent.Fermata(d), "install", program)
 }
 
