@@ -35,7 +35,12 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 		}
 	}()
 	var cli root
-	parser, err := newParser(&cli, s)
+	grammar, flags := any(&cli), &cli.globals
+	if len(args) > 0 && args[0] == "hook" {
+		var hook hookRoot
+		grammar, flags = &hook, &hook.globals
+	}
+	parser, err := newParser(grammar, s)
 	if err != nil {
 		return fermata.Internal("build the command line", err)
 	}
@@ -46,12 +51,12 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return usageError(parser.Model.Name, err)
 	}
-	s.globals = cli.globals
+	s.globals = *flags
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(s, parser.Model)
 }
 
-func newParser(cli *root, s *session) (*kong.Kong, error) {
+func newParser(cli any, s *session) (*kong.Kong, error) {
 	return kong.New(
 		cli, kong.Name("fermata"), kong.Description(about), kong.Writers(s.out, s.err),
 		kong.Exit(func(code int) { panic(halt(code)) }),

@@ -62,6 +62,8 @@ type root struct {
 	Hook  hookCommand  `cmd:"" group:"gate" help:"What agents call before they use a tool."`
 	Grant grantCommand `cmd:"" group:"gate" help:"Check that what is about to run was approved."`
 
+	Install installCommand `cmd:"" group:"gate" help:"Set an agent program up for a person's desk."`
+
 	Login      loginCommand      `cmd:"" group:"access" help:"Store the server and the token to use."`
 	Tokens     tokenCommand      `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
 	Completion completionCommand `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
