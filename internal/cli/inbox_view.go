@@ -152,25 +152,7 @@ func (m *inbox) text(q *fermata.Question) []string {
 		p.line("\n%s\n", p.bold("What was asked"))
 	}
 	p.question(q, m.now())
-	return within(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width)
-}
-
-// within breaks the lines that are too long for the screen; where one goes on
-// there is a bar before it.
-func within(lines []string, width int) []string {
-	var list []string
-	for _, line := range lines {
-		first, rest, more := strings.Cut(ansi.Hardwrap(line, width, true), "\n")
-		list = append(list, first)
-		if !more {
-			continue
-		}
-		rest = ansi.Hardwrap(strings.ReplaceAll(rest, "\n", ""), max(width-ansi.StringWidth(barMore), 8), true)
-		for part := range strings.SplitSeq(rest, "\n") {
-			list = append(list, barMore+part)
-		}
-	}
-	return list
+	return strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")
 }
 
 // questionFoot is what stands below a question: how much is left to read, the

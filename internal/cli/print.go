@@ -128,6 +128,24 @@ func (p printer) title(text string) {
 	}
 }
 
+// within breaks the lines that are too long for the screen; where one goes on
+// there is a bar before it.
+func within(lines []string, width int) []string {
+	var list []string
+	for _, line := range lines {
+		first, rest, more := strings.Cut(ansi.Hardwrap(line, width, true), "\n")
+		list = append(list, first)
+		if !more {
+			continue
+		}
+		rest = ansi.Hardwrap(strings.ReplaceAll(rest, "\n", ""), max(width-ansi.StringWidth(barMore), 8), true)
+		for part := range strings.SplitSeq(rest, "\n") {
+			list = append(list, barMore+part)
+		}
+	}
+	return list
+}
+
 // expandTabs writes tabs as the spaces that they stand for.
 func expandTabs(text string) string {
 	if !strings.Contains(text, "\t") {

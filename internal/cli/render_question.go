@@ -15,6 +15,20 @@ import (
 // question writes a question whole: what is asked, what helps to answer, what
 // will run, and what happens at the deadline.
 func (p printer) question(q *fermata.Question, now time.Time) {
+	if !p.term {
+		p.wholeQuestion(q, now)
+		return
+	}
+	var buf bytes.Buffer
+	inner := p
+	inner.w = &buf
+	inner.wholeQuestion(q, now)
+	for _, line := range within(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width) {
+		p.line("%s", line)
+	}
+}
+
+func (p printer) wholeQuestion(q *fermata.Question, now time.Time) {
 	p.title(q.Title)
 	facts := []string{string(q.Type), string(q.Status), "risk " + string(q.Risk), "asked by " + actor(q.AskedBy) + " " + span(now.Sub(q.CreatedAt)) + " ago"}
 	if q.AskCount > 1 {
