@@ -28,6 +28,11 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 			wait = min(wait, end.Sub(s.now()))
 			if wait <= 0 {
 				s.talk().line("nobody has answered yet; %s stays open", q.ID)
+				if s.JSON {
+					if err := s.json(q); err != nil {
+						return err
+					}
+				}
 				return outcome(exitPending)
 			}
 		}
