@@ -68,14 +68,14 @@ func (s *session) answered(q *fermata.Question) error {
 		s.printAnswer(r)
 	}
 	if r.Comment != "" {
-		s.talk().text("", "comment: "+r.Comment)
+		s.talk().text("comment: " + r.Comment)
 	}
 	switch {
 	case r.Status == fermata.TimedOut:
-		s.talk().text("", r.Sentence())
+		s.talk().text(r.Sentence())
 		return outcome(exitTimedOut)
 	case r.Status == fermata.Cancelled:
-		s.talk().text("", r.Sentence())
+		s.talk().text(r.Sentence())
 		return outcome(exitCancelled)
 	case q.Type == fermata.Approval && !r.Approved():
 		return outcome(exitRejected)

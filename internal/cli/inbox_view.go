@@ -35,7 +35,7 @@ func (m *inbox) screen() []string {
 	case m.reading && q != nil:
 		all := m.text(q)
 		body = all[min(m.scroll, len(all)):]
-		foot = m.questionFoot(p, q, len(all))
+		foot = m.questionFoot(p, len(all))
 	default:
 		body = m.listLines(p)
 	}
@@ -79,11 +79,10 @@ func (m *inbox) rows() int { return max(m.height-1-len(m.bottom(m.printer())), 1
 
 // room is how many lines of a question fit.
 func (m *inbox) room() int {
-	q := m.current()
-	if q == nil {
+	if m.current() == nil {
 		return m.rows()
 	}
-	return max(m.rows()-len(m.questionFoot(m.printer(), q, 0)), 1)
+	return max(m.rows()-len(m.questionFoot(m.printer(), 0)), 1)
 }
 
 func (m *inbox) listLines(p printer) []string {
@@ -157,7 +156,7 @@ func (m *inbox) text(q *fermata.Question) []string {
 
 // questionFoot is what stands below a question: how much is left to read, the
 // comment, the form.
-func (m *inbox) questionFoot(p printer, q *fermata.Question, lines int) []string {
+func (m *inbox) questionFoot(p printer, lines int) []string {
 	rule := strings.Repeat("─", p.width)
 	if lines > 0 {
 		room := m.room()

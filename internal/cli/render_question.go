@@ -178,7 +178,7 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 		p.line("%d people must approve.", q.Approvals.Required)
 	}
 	if len(q.Assignees) > 0 {
-		p.text("", "For "+strings.Join(q.Assignees, ", ")+".")
+		p.text("For " + strings.Join(q.Assignees, ", ") + ".")
 	}
 	if q.Deadline == nil {
 		p.line("It waits until somebody answers.")
@@ -188,7 +188,7 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 	if d := q.Deadline.Sub(now); d > 0 {
 		left = span(d) + " left (until " + q.Deadline.UTC().Format("2006-01-02 15:04:05 MST") + ")"
 	}
-	p.text("", left+"; then "+atDeadline(q)+".")
+	p.text(left + "; then " + atDeadline(q) + ".")
 }
 
 // atDeadline says what happens when nobody answers.
@@ -239,7 +239,7 @@ func (p printer) sentence(r *fermata.Resolution) {
 		p.labelled(strings.ToUpper(head[:1])+oneLine(head[1:])+":", answer)
 		return
 	}
-	p.text("", strings.ToUpper(sentence[:1])+sentence[1:]+".")
+	p.text(strings.ToUpper(sentence[:1]) + sentence[1:] + ".")
 }
 
 // actor names who did something.
