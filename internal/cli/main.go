@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -49,6 +50,8 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
+		// What went wrong is told in the form that was asked for.
+		s.JSON = slices.Contains(args, "--json")
 		return usageError(parser.Model.Name, err)
 	}
 	s.globals = *flags
