@@ -10,7 +10,7 @@ import (
 // goOn is said where there is nothing else to say.
 const goOn = "Go on with the task where you stopped."
 
-// historian is a desk that can tell everything that was asked and answered.
+// historian is a desk that can tell what was asked and answered before this run.
 type historian interface {
 	History(ctx context.Context) (*fermata.ResumeContext, error)
 }
@@ -19,6 +19,8 @@ type historian interface {
 type prompts struct {
 	claim *fermata.Claim
 	desk  Desk
+	// guided says that the agent can ask, and is told how.
+	guided bool
 }
 
 // begin is the task, for a session that knows nothing of it. Where an earlier
@@ -26,6 +28,9 @@ type prompts struct {
 func (p prompts) begin(ctx context.Context, lost bool) string {
 	var sb strings.Builder
 	t := p.claim.Task
+	if p.guided {
+		sb.WriteString(fermata.AgentGuidance + "\n\n---\n\n")
+	}
 	sb.WriteString("# " + strings.Join(strings.Fields(t.Title), " ") + "\n\n")
 	if body := strings.TrimSpace(t.Body); body != "" {
 		sb.WriteString(body + "\n\n")
@@ -42,17 +47,20 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	return sb.String()
 }
 
-// history is all that people said about the task, or at least what is new.
+// history is what people said about the task, as far as it can be had: at least
+// what is new.
 func (p prompts) history(ctx context.Context) string {
+	text := ""
 	if h, ok := p.desk.(historian); ok {
-		if all, err := h.History(ctx); err == nil && all.Text != "" {
-			return all.Text
+		if earlier, err := h.History(ctx); err == nil {
+			text = earlier.Text
 		}
 	}
-	if text := p.claim.Context.Text; text != "" {
-		return text
+	text += p.claim.Context.Text
+	if text == "" {
+		return "Nothing.\n"
 	}
-	return "(nothing)\n"
+	return text
 }
 
 // resume is what a session is told when it goes on.

@@ -73,7 +73,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // the system clears what is left
 	c := &conversation{
-		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk},
+		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != ""},
 		env: r.env(claim),
 	}
 	if s := r.lastSession(claim); s != nil {

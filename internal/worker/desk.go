@@ -3,6 +3,7 @@ package worker
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -47,6 +48,10 @@ func (d desk) Progress(p fermata.Progress) {
 
 // KeepSession records the agent's session; the next heartbeat carries it.
 func (d desk) KeepSession(s fermata.Session) { d.a.keep(s) }
+
+// Heard says that the agent was told what the inbox delivered: nothing of it is
+// handed over again.
+func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.heard(rc) }
 
 // firstSession is the session of the task's last run, as this run goes on with it.
 func (a *attempt) firstSession() fermata.Session {
@@ -136,6 +141,13 @@ func (b *inbox) taken() *fermata.ResumeContext {
 			return all
 		}
 	}
+}
+
+// heard takes a context off the list of those to be handed over.
+func (b *inbox) heard(rc *fermata.ResumeContext) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.handed = slices.DeleteFunc(b.handed, func(h *fermata.ResumeContext) bool { return h == rc })
 }
 
 // clip cuts text to n characters.
