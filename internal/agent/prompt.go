@@ -10,10 +10,13 @@ import (
 // goOn is said where there is nothing else to say.
 const goOn = "Go on with the task where you stopped."
 
-// historian is a desk that can tell what was asked and answered before this run.
+// historian is a desk that can tell everything that was asked and answered.
 type historian interface {
 	History(ctx context.Context) (*fermata.ResumeContext, error)
 }
+
+// closing tells what the end of the run is for.
+const closing = "When you are done, end with a short summary of what you did and what it came to: people read it as the result of the task.\n"
 
 // prompts makes what the agent is told.
 type prompts struct {
@@ -35,10 +38,11 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	if body := strings.TrimSpace(t.Body); body != "" {
 		sb.WriteString(body + "\n\n")
 	}
+	sb.WriteString(closing)
 	if rc := p.claim.Context; rc == nil || !rc.Resumed {
 		return sb.String()
 	}
-	sb.WriteString("---\n\nThis task was begun earlier. ")
+	sb.WriteString("\n---\n\nThis task was begun earlier. ")
 	if lost {
 		sb.WriteString("The conversation of that time cannot be resumed, so this is a new one: look at what is there already before you go on. ")
 	}
@@ -47,20 +51,17 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	return sb.String()
 }
 
-// history is what people said about the task, as far as it can be had: at least
-// what is new.
+// history is all that people said about the task, or at least what is new.
 func (p prompts) history(ctx context.Context) string {
-	text := ""
 	if h, ok := p.desk.(historian); ok {
-		if earlier, err := h.History(ctx); err == nil {
-			text = earlier.Text
+		if all, err := h.History(ctx); err == nil && all.Text != "" {
+			return all.Text
 		}
 	}
-	text += p.claim.Context.Text
-	if text == "" {
-		return "Nothing.\n"
+	if text := p.claim.Context.Text; text != "" {
+		return text
 	}
-	return text
+	return "Nothing.\n"
 }
 
 // resume is what a session is told when it goes on.

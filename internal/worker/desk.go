@@ -46,12 +46,12 @@ func (d desk) Progress(p fermata.Progress) {
 	}
 }
 
+// Heard notes that the agent was told of something from the inbox: it need not
+// be told again when its run ends. A runner that cannot know leaves it.
+func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.heard(rc) }
+
 // KeepSession records the agent's session; the next heartbeat carries it.
 func (d desk) KeepSession(s fermata.Session) { d.a.keep(s) }
-
-// Heard says that the agent was told what the inbox delivered: nothing of it is
-// handed over again.
-func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.heard(rc) }
 
 // firstSession is the session of the task's last run, as this run goes on with it.
 func (a *attempt) firstSession() fermata.Session {
@@ -119,6 +119,13 @@ func (b *inbox) put(rc *fermata.ResumeContext) {
 	}
 }
 
+// heard forgets what the agent was told.
+func (b *inbox) heard(rc *fermata.ResumeContext) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.handed = slices.DeleteFunc(b.handed, func(other *fermata.ResumeContext) bool { return other == rc })
+}
+
 // taken returns all that came since the last call as one context, or nil.
 func (b *inbox) taken() *fermata.ResumeContext {
 	b.mu.Lock()
@@ -141,13 +148,6 @@ func (b *inbox) taken() *fermata.ResumeContext {
 			return all
 		}
 	}
-}
-
-// heard takes a context off the list of those to be handed over.
-func (b *inbox) heard(rc *fermata.ResumeContext) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.handed = slices.DeleteFunc(b.handed, func(h *fermata.ResumeContext) bool { return h == rc })
 }
 
 // clip cuts text to n characters.
