@@ -51,6 +51,7 @@ type root struct {
 
 	Serve   serveCommand   `cmd:"" group:"run" help:"Run the server."`
 	Worker  workerCommand  `cmd:"" group:"run" help:"Claim tasks and run agents."`
+	Hook    hookCommand    `cmd:"" group:"run" help:"Decide about a tool call of an agent, on standard input."`
 	MCP     mcpCommand     `cmd:"" name:"mcp" group:"run" help:"Let an agent ask through the Model Context Protocol."`
 	Migrate migrateCommand `cmd:"" group:"run" help:"Bring the database to this version."`
 	Demo    demoCommand    `cmd:"" group:"run" help:"Show one question from start to end."`
