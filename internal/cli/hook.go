@@ -14,7 +14,10 @@ import (
 
 // hookCommand is what agent programs call before and after a tool runs.
 type hookCommand struct {
-	Claude hookClaudeCommand `cmd:"" help:"Claude Code: PreToolUse and PostToolUse."`
+	Claude     hookClaudeCommand     `cmd:"" help:"Called by Claude Code in the run of a worker."`
+	ClaudeDesk hookClaudeDeskCommand `cmd:"" name:"claude-desk" help:"Called by Claude Code at a person's desk."`
+	Codex      hookCodexCommand      `cmd:"" help:"Called by Codex."`
+	Gemini     hookGeminiCommand     `cmd:"" help:"Called by Gemini CLI."`
 }
 
 // hookPatience is how long a hook may take. It is less than what the programs
