@@ -77,6 +77,8 @@ type MCPOptions struct {
 	// Task is the task that questions belong to, Session the agent's session
 	// where there is none, Project that of questions outside any task.
 	Task, Session, Project string
+	// AskTool is the name of the tool that asks.
+	AskTool string
 	// Listen and Data are the address and the folder of a server that is
 	// started.
 	Listen, Data string

@@ -10,7 +10,7 @@ import (
 )
 
 var geminiKind = kind{
-	name: "gemini", env: (*agent.Room).Gemini,
+	name: "gemini", env: (*agent.Room).Gemini, ask: "~ask_person",
 	write: func(name, text string) scriptedmodel.Part {
 		return scriptedmodel.Call("write_file", map[string]any{"file_path": name, "content": text})
 	},

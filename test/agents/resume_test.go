@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,12 +12,12 @@ import (
 
 // asks is the beginning of every story: the agent asks as its first deed. If it is not
 // stopped then, the model's next reply never comes.
-func asks() []scriptedmodel.Rule {
+func asks(k kind) []scriptedmodel.Rule {
 	first := 0
 	return []scriptedmodel.Rule{
 		{Name: "ask", When: scriptedmodel.When{Turn: &first}, Reply: []scriptedmodel.Part{
 			{Text: "I will ask."},
-			scriptedmodel.Call("~ask_user", map[string]any{"question": "Which colour?", "options": []string{"green", "red"}}),
+			scriptedmodel.Call(cmp.Or(k.ask, "~ask_user"), map[string]any{"question": "Which colour?", "options": []map[string]string{{"value": "green", "label": "Green"}, {"value": "red", "label": "Red"}}}),
 		}},
 		{Name: "not stopped", Hold: true, Reply: scriptedmodel.Say("The run was not stopped.")},
 	}
@@ -36,7 +37,7 @@ func paints(k kind) []scriptedmodel.Rule {
 // falls and stands again, a person answers in a terminal, and the same session
 // goes on with the answer.
 func testResume(t *testing.T, k kind) {
-	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks()...)})
+	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
 	task := w.task("Paint the fence", "All of it.")
 	w.once()
 	waiting := w.look(task.ID)

@@ -17,7 +17,7 @@ import (
 )
 
 // finishes is how long an agent may take for a run.
-const finishes = 2 * time.Minute
+const finishes = time.Minute
 
 // world is a server on a data folder, a repository, and a room for one kind of
 // agent.
@@ -42,8 +42,8 @@ type kind struct {
 	args []string
 	// write is the call with which this agent writes a file of the working copy.
 	write func(name, text string) scriptedmodel.Part
-	// forgets says that the program keeps the call of a question, but not its result.
-	forgets bool
+	// ask is how the model calls the tool that asks.
+	ask string
 }
 
 func newWorld(t *testing.T, k kind, script scriptedmodel.Script) *world {

@@ -94,7 +94,7 @@ func add(settings map[string]any, program string) {
 		env[name] = "${" + name + "}"
 	}
 	object(settings, "mcpServers")["fermata"] = map[string]any{
-		"command": program, "args": []string{"mcp"}, "env": env, "trust": true, "timeout": toolTimeout,
+		"command": program, "args": []string{"mcp", "--ask-tool", askTool}, "env": env, "trust": true, "timeout": toolTimeout,
 	}
 	object(settings, "general")["enableAutoUpdate"] = false
 }
