@@ -15,6 +15,8 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/mcpserver"
 )
 
@@ -43,6 +45,20 @@ func RunMCP(ctx context.Context, o MCPOptions) error {
 	return serveAgent(ctx, o)
 }
 
+// mountMCP lets agents speak the protocol with the server over HTTP.
+func mountMCP(server *api.Server, e *engine.Engine, o ServeOptions) {
+	server.Mount(api.Mount{
+		Path: mcpserver.Path, Challenge: mcpserver.Challenge,
+		Handler: mcpserver.Handler(mcpserver.HTTPOptions{
+			Engine: e, Caller: api.CallerOf, LimitAsk: server.LimitAsk, Stopping: server.Draining(), Version: o.Version, Log: o.Log,
+			MaxBody: api.DefaultMaxBody,
+		}),
+	})
+	for _, path := range mcpserver.MetadataPaths {
+		server.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(), Open: true})
+	}
+}
+
 // listens reports whether something accepts connections at the address.
 func listens(ctx context.Context, address string) bool {
 	u, err := url.Parse(address)
@@ -64,7 +80,7 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 		return err
 	}
 	defer c.CloseIdleConnections()
-	desk := mcpserver.ClientDesk(c)
+	desk := mcpserver.ClientDesk(c, o.Token != "")
 	if o.Session == "" {
 		o.Session = "mcp:" + rand.Text()
 	}

@@ -22,10 +22,28 @@ func waitOf(seconds int) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// wait waits until the question is closed or the wait is over, and shows the
-// client that the call is alive. The question stays whatever becomes of the
-// call.
-func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, error) {
+// wait waits until the question is closed or the wait is over. Where a person
+// sits behind the client, it is offered there, too; the result is then the
+// form that the client is to show.
+func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, *mcp.CallToolResult, error) {
+	if wait <= 0 || q.Status != fermata.Pending {
+		return q, nil, nil
+	}
+	if form := c.form(ctx, q); form != nil {
+		if c.ProtocolVersion() >= formsInResults {
+			return s.waitWithForm(ctx, c, q, form, wait)
+		}
+		waiting, stop := context.WithCancel(ctx)
+		defer stop()
+		go s.offer(waiting, c, q, form)
+	}
+	q, err := s.waitQuietly(ctx, c, q, wait)
+	return q, nil, err
+}
+
+// waitQuietly waits, and shows the client that the call is alive. The question
+// stays whatever becomes of the call.
+func (s *Server) waitQuietly(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, error) {
 	if wait <= 0 || q.Status != fermata.Pending {
 		return q, nil
 	}
@@ -55,7 +73,7 @@ func (s *Server) showLife(ctx context.Context, c *call, q *fermata.Question) {
 		return
 	}
 	start := time.Now()
-	tick := time.NewTicker(s.progressEvery)
+	tick := time.NewTicker(s.ProgressEvery)
 	defer tick.Stop()
 	for {
 		err := c.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
