@@ -243,32 +243,46 @@ var systemCaller = fermata.Caller{
 }
 
 // embeddedWorkers runs workers against the server's own address until ctx
-// ends. They use the API as any worker does, with a token of their own.
+// ends. They use the API as any worker does, with a token of their own, and so
+// do the agents.
 func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	if o.Workers == 0 {
 		return nil
 	}
-	tokens, err := s.Engine.Tokens(ctx, systemCaller)
+	w := o.Worker
+	token, err := ownToken(ctx, s, embeddedToken(o), fermata.ScopeWork, fermata.ScopeAsk)
 	if err != nil {
 		return err
 	}
-	for _, t := range tokens {
-		if t.Name == embeddedToken(o) && t.RevokedAt == nil {
-			if _, err := s.Engine.RevokeToken(ctx, systemCaller, t.ID); err != nil {
-				return err
-			}
+	if w.AgentToken == "" && w.asksByAPI() {
+		if w.AgentToken, err = ownToken(ctx, s, "agents of "+embeddedToken(o), fermata.ScopeAsk); err != nil {
+			return err
 		}
 	}
-	token, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{
-		Name: embeddedToken(o), Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
-	})
-	if err != nil {
-		return err
-	}
-	w := o.Worker
 	if w.Folder == "" && o.Data != "" {
 		w.Folder = filepath.Join(o.Data, "work")
 	}
-	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token.Secret, o.Workers, o.Log
+	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token, o.Workers, o.Log
 	return RunWorker(ctx, w)
+}
+
+// ownToken makes the token of a part of this server, in place of the one that
+// an earlier start has left.
+func ownToken(ctx context.Context, s Served, name string, scopes ...fermata.Scope) (string, error) {
+	tokens, err := s.Engine.Tokens(ctx, systemCaller)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range tokens {
+		if t.Name == name && t.RevokedAt == nil {
+			if _, err := s.Engine.RevokeToken(ctx, systemCaller, t.ID); err != nil {
+				return "", err
+			}
+		}
+	}
+	t, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{Name: name, Kind: fermata.ActorAgent, Scopes: scopes})
+	if err != nil {
+		return "", err
+	}
+	return t.Secret, nil
 }

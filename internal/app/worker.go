@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata/client"
-	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -29,7 +28,10 @@ type WorkerOptions struct {
 	Folder, WorkDir string
 	// OnCompleted is commit or keep, OnFailed rollback or keep.
 	OnCompleted, OnFailed string
-	// Command is the agent program; AllowTaskCommands lets tasks name theirs.
+	// Runners drive the agents, as NAME or NAME=PROGRAM. The first runs tasks
+	// that name no runner; none is command.
+	Runners []string
+	// Command is the agent program of the runner command; AllowTaskCommands lets tasks name theirs.
 	Command           []string
 	AllowTaskCommands bool
 	// PassEnv names variables that agents inherit; AgentToken is the token
@@ -42,8 +44,9 @@ type WorkerOptions struct {
 
 // RunWorker claims and runs tasks until ctx ends, then hands them back.
 func RunWorker(ctx context.Context, o WorkerOptions) error {
-	if len(o.Command) == 0 && !o.AllowTaskCommands {
-		return fmt.Errorf("the worker has nothing to run: name the agent program behind --, or let tasks name theirs with --allow-task-commands")
+	runners, err := newRunners(o)
+	if err != nil {
+		return err
 	}
 	server, err := client.New(o.URL, o.Token)
 	if err != nil {
@@ -65,11 +68,9 @@ func RunWorker(ctx context.Context, o WorkerOptions) error {
 	}
 	w, err := worker.New(server, worker.Options{
 		Name: o.Name, Projects: o.Projects, Agents: o.Agents, Slots: o.Concurrency, Lease: o.Lease, RunTimeout: o.RunTimeout,
-		Runners: []worker.Runner{command.New(command.Options{
-			Command: o.Command, AllowTaskCommands: o.AllowTaskCommands, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken,
-		})},
-		Once:   o.Once,
-		Logger: o.Log,
+		Runners: runners,
+		Once:    o.Once,
+		Logger:  o.Log,
 		Copies: worker.Copies{
 			Folder: o.Folder, WorkDir: o.WorkDir,
 			OnCompleted: worker.Policy(cmp.Or(o.OnCompleted, string(worker.Commit))),

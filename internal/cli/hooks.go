@@ -36,6 +36,8 @@ type ServeOptions struct {
 
 // AgentOptions say what a worker runs as its agent.
 type AgentOptions struct {
+	// Runners drive the agents, as NAME or NAME=PROGRAM; none is command.
+	Runners           []string
 	Command           []string
 	AllowTaskCommands bool
 	RunTimeout        time.Duration

@@ -10,6 +10,7 @@ import (
 
 // agentFlags say what a worker runs as its agent.
 type agentFlags struct {
+	Runner            []string      `sep:"none" placeholder:"NAME[=PROGRAM]" help:"What drives the agents: command, claude. Repeat it; the first one runs tasks that name none."`
 	AllowTaskCommands bool          `help:"Run what a task's spec names. Whoever can make a task then runs programs here."`
 	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
 	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
@@ -30,7 +31,7 @@ func (f agentFlags) options() AgentOptions {
 		}
 	}
 	return AgentOptions{
-		Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, PassEnv: f.PassEnv, Token: f.AgentToken,
+		Runners: f.Runner, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, PassEnv: f.PassEnv, Token: f.AgentToken,
 	}
 }
 
@@ -53,6 +54,7 @@ func (workerCommand) Help() string {
 	return `Examples:
 
     fermata worker --workdir ~/src/shop -- ./agent.sh
+    fermata worker --workdir ~/src/shop --runner claude
     fermata worker --project shop --concurrency 2 --workdir . -- my-agent --fast
     fermata worker --once --on-completed keep --on-failed keep -- ./agent.sh`
 }

@@ -36,7 +36,6 @@ var passed = []string{
 // without asking. The one for permission prompts is not the agent's.
 var askTools = []string{
 	"ask_user", "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages",
-	"create_task", "wait_for_tasks",
 }
 
 // papers are the files of one run.
