@@ -1,4 +1,4 @@
-package agents
+package claude
 
 import (
 	"os"
@@ -80,7 +80,7 @@ func TestClaudeAsksAndIsResumed(t *testing.T) {
 // AskUserQuestion is put off; the answer comes as what that very call returns.
 func TestClaudeAskUserQuestion(t *testing.T) {
 	t.Parallel()
-	l := claudeLab(t, append(paint(when{Last: "your answers"}), rule{
+	l := claudeLab(t, append(paint(when{Last: "have been answered"}), rule{
 		Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("AskUserQuestion", args{"questions": []args{{
 			"question": "Which colour?", "header": "Colour", "multiSelect": false,
 			"options": []args{{"label": "green", "description": "as grass"}, {"label": "red", "description": "as blood"}},
