@@ -1,83 +1,80 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/claude"
+	"github.com/fermata-hq/fermata/internal/runner/codex"
 	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/runner/gemini"
+	"github.com/fermata-hq/fermata/internal/runner/opencode"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
-// runnerNames are the runners that a worker may have.
-var runnerNames = []string{command.Name, claude.Name}
+// needsAgentToken reports whether a runner's agents ask by Fermata's MCP server.
+func needsAgentToken(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return name != command.Name })
+}
 
-// newRunners makes the runners of a worker, in their order. An agent program
-// that is named beside them is run by command, the last one.
-func newRunners(o WorkerOptions) ([]worker.Runner, error) {
-	wanted := o.Runners
-	runs := len(o.Command) > 0 || o.AllowTaskCommands
-	if len(wanted) == 0 || runs && !slices.Contains(wanted, command.Name) {
-		wanted = append(slices.Clone(wanted), command.Name)
+// runners makes what a worker drives agents with, in the order of their names.
+func runners(o WorkerOptions) ([]worker.Runner, error) {
+	if len(o.Runners) == 0 {
+		o.Runners = []string{command.Name}
 	}
-	runners := make([]worker.Runner, 0, len(wanted))
-	for _, text := range wanted {
-		name, program, _ := strings.Cut(text, "=")
-		if slices.ContainsFunc(runners, func(r worker.Runner) bool { return r.Name() == name }) {
-			return nil, fmt.Errorf("the runner %s is named twice", name)
-		}
-		r, err := newRunner(name, program, o)
+	switch several := len(o.Runners) > 1; {
+	case needsAgentToken(o.Runners) && o.AgentToken == "":
+		return nil, errors.New("the agents need a token to ask with: make one with `fermata token create --scope ask agents`, and name it with --agent-token")
+	case several && o.Program != "":
+		return nil, errors.New("--program goes with one runner only")
+	case several && len(o.Command) > 0 && !slices.Contains(o.Runners, command.Name):
+		return nil, errors.New("arguments behind -- go with one runner only")
+	}
+	made := make([]worker.Runner, 0, len(o.Runners))
+	for _, name := range o.Runners {
+		r, err := newRunner(name, o)
 		if err != nil {
 			return nil, err
 		}
-		runners = append(runners, r)
+		made = append(made, r)
 	}
-	return runners, nil
+	return made, nil
 }
 
-func newRunner(name, program string, o WorkerOptions) (worker.Runner, error) {
-	switch name {
-	case command.Name:
+func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
+	if name == command.Name {
 		if len(o.Command) == 0 && !o.AllowTaskCommands {
-			return nil, fmt.Errorf("the worker has nothing to run: name the agent program behind --, or let tasks name theirs with --allow-task-commands, or name a --runner")
+			return nil, errors.New("the worker has nothing to run: name the agent program behind --, or let tasks name theirs with --allow-task-commands")
 		}
 		return command.New(command.Options{
 			Command: o.Command, AllowTaskCommands: o.AllowTaskCommands, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken,
 		}), nil
+	}
+	fermata, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	a := agent.Options{Program: o.Program, Fermata: fermata, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}
+	if len(o.Runners) == 1 {
+		a.ExtraArgs = o.Command
+	}
+	a.Folder = filepath.Join(o.Folder, ".agents", name)
+	switch name {
 	case claude.Name:
-		agent, self, err := agentProgram(name, program)
-		if err != nil {
-			return nil, err
-		}
-		return claude.New(claude.Options{Program: agent, Fermata: self, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}), nil
+		return claude.New(claude.Options{
+			Program: a.Program, Fermata: a.Fermata, URL: a.URL, Token: a.Token, PassEnv: a.PassEnv, ExtraArgs: a.ExtraArgs,
+		}), nil
+	case codex.Name:
+		return codex.New(a), nil
+	case gemini.Name:
+		return gemini.New(a), nil
+	case opencode.Name:
+		return opencode.New(a), nil
 	default:
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "there is no runner %q", name).
-			WithHint("the runners are %s", strings.Join(runnerNames, ", "))
+		return nil, fmt.Errorf("there is no runner %s", name)
 	}
-}
-
-// agentProgram returns the paths of an agent program, found in PATH where none
-// is named, and of this program, by which the agent asks.
-func agentProgram(name, program string) (agent, self string, err error) {
-	if program == "" {
-		program = name
-	}
-	if agent, err = exec.LookPath(program); err != nil {
-		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "the runner %s finds no program: %w", name, err).
-			WithHint("install it, or say where it is: --runner %s=/path/to/%s", name, name)
-	}
-	self, err = os.Executable()
-	return agent, self, err
-}
-
-// asksByAPI reports whether a runner's agents ask by the API, with a token.
-func (o WorkerOptions) asksByAPI() bool {
-	return slices.ContainsFunc(o.Runners, func(text string) bool {
-		name, _, _ := strings.Cut(text, "=")
-		return name != command.Name
-	})
 }

@@ -124,7 +124,6 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	server := api.New(api.Config{
 		Engine: e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(),
 	})
-	mountMCP(server, e, o)
 	first, err := adminToken(ctx, o, e)
 	if err != nil {
 		return err
@@ -243,19 +242,18 @@ var systemCaller = fermata.Caller{
 }
 
 // embeddedWorkers runs workers against the server's own address until ctx
-// ends. They use the API as any worker does, with a token of their own, and so
-// do the agents.
+// ends. They use the API as any worker does, with a token of their own.
 func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	if o.Workers == 0 {
 		return nil
 	}
-	w := o.Worker
-	token, err := ownToken(ctx, s, embeddedToken(o), fermata.ScopeWork, fermata.ScopeAsk)
+	token, err := renewToken(ctx, s, embeddedToken(o), fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
 	if err != nil {
 		return err
 	}
-	if w.AgentToken == "" && w.asksByAPI() {
-		if w.AgentToken, err = ownToken(ctx, s, "agents of "+embeddedToken(o), fermata.ScopeAsk); err != nil {
+	w := o.Worker
+	if w.AgentToken == "" && needsAgentToken(w.Runners) {
+		if w.AgentToken, err = renewToken(ctx, s, "agents of "+embeddedToken(o), fermata.ScopeAsk); err != nil {
 			return err
 		}
 	}
@@ -266,9 +264,8 @@ func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	return RunWorker(ctx, w)
 }
 
-// ownToken makes the token of a part of this server, in place of the one that
-// an earlier start has left.
-func ownToken(ctx context.Context, s Served, name string, scopes ...fermata.Scope) (string, error) {
+// renewToken makes a token for an agent and revokes those of the same name.
+func renewToken(ctx context.Context, s Served, name string, scopes ...fermata.Scope) (secret string, err error) {
 	tokens, err := s.Engine.Tokens(ctx, systemCaller)
 	if err != nil {
 		return "", err
@@ -280,9 +277,9 @@ func ownToken(ctx context.Context, s Served, name string, scopes ...fermata.Scop
 			}
 		}
 	}
-	t, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{Name: name, Kind: fermata.ActorAgent, Scopes: scopes})
+	token, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{Name: name, Kind: fermata.ActorAgent, Scopes: scopes})
 	if err != nil {
 		return "", err
 	}
-	return t.Secret, nil
+	return token.Secret, nil
 }

@@ -28,10 +28,12 @@ type WorkerOptions struct {
 	Folder, WorkDir string
 	// OnCompleted is commit or keep, OnFailed rollback or keep.
 	OnCompleted, OnFailed string
-	// Runners drive the agents, as NAME or NAME=PROGRAM. The first runs tasks
-	// that name no runner; none is command.
+	// Runners names what drives agents, at least one; Program is the agent program
+	// where it is not found by its own name.
 	Runners []string
-	// Command is the agent program of the runner command; AllowTaskCommands lets tasks name theirs.
+	Program string
+	// Command is the agent program of the runner command, or further arguments of
+	// another's; AllowTaskCommands lets tasks name theirs.
 	Command           []string
 	AllowTaskCommands bool
 	// PassEnv names variables that agents inherit; AgentToken is the token
@@ -44,10 +46,6 @@ type WorkerOptions struct {
 
 // RunWorker claims and runs tasks until ctx ends, then hands them back.
 func RunWorker(ctx context.Context, o WorkerOptions) error {
-	runners, err := newRunners(o)
-	if err != nil {
-		return err
-	}
 	server, err := client.New(o.URL, o.Token)
 	if err != nil {
 		return err
@@ -66,9 +64,13 @@ func RunWorker(ctx context.Context, o WorkerOptions) error {
 		}
 		o.Folder = filepath.Join(data, "work", o.Name)
 	}
+	drivers, err := runners(o)
+	if err != nil {
+		return err
+	}
 	w, err := worker.New(server, worker.Options{
 		Name: o.Name, Projects: o.Projects, Agents: o.Agents, Slots: o.Concurrency, Lease: o.Lease, RunTimeout: o.RunTimeout,
-		Runners: runners,
+		Runners: drivers,
 		Once:    o.Once,
 		Logger:  o.Log,
 		Copies: worker.Copies{

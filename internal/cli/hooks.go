@@ -36,8 +36,11 @@ type ServeOptions struct {
 
 // AgentOptions say what a worker runs as its agent.
 type AgentOptions struct {
-	// Runners drive the agents, as NAME or NAME=PROGRAM; none is command.
-	Runners           []string
+	// Runners are their names; Program is the agent program, where it is not
+	// found by its own name.
+	Runners []string
+	Program string
+	// Command is the program of the runner command, else further arguments.
 	Command           []string
 	AllowTaskCommands bool
 	RunTimeout        time.Duration

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/test/agent"
 	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
@@ -17,13 +16,6 @@ type (
 	part = scriptedmodel.Part
 	args = map[string]any
 )
-
-// claudeLab starts a lab with the real Claude Code.
-func claudeLab(t *testing.T, rules ...rule) *lab {
-	t.Helper()
-	room := agent.NewRoom(t, scriptedmodel.Script{Rules: rules})
-	return newLab(t, room, "claude="+agent.Program(t, "claude"), room.Claude())
-}
 
 // paint is what the resumed agent does: a change in its working copy.
 func paint(when when) []rule {
@@ -39,7 +31,7 @@ func paint(when when) []rule {
 // person answers at a terminal, and the same session goes on and commits.
 func TestClaudeAsksAndIsResumed(t *testing.T) {
 	t.Parallel()
-	l := claudeLab(t, append(paint(when{Last: "Answered by"}), rule{
+	l := newLab(t, append(paint(when{Last: "Answered by"}), rule{
 		Name: "ask", When: when{Turn: new(0)}, Reply: []part{
 			{Text: "I must know the colour."},
 			scriptedmodel.Call("~ask_user", args{"question": "Which colour?", "options": []args{{"label": "green"}, {"label": "red"}}}),
@@ -80,7 +72,7 @@ func TestClaudeAsksAndIsResumed(t *testing.T) {
 // AskUserQuestion is put off; the answer comes as what that very call returns.
 func TestClaudeAskUserQuestion(t *testing.T) {
 	t.Parallel()
-	l := claudeLab(t, append(paint(when{Last: "have been answered"}), rule{
+	l := newLab(t, append(paint(when{Last: "have been answered"}), rule{
 		Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("AskUserQuestion", args{"questions": []args{{
 			"question": "Which colour?", "header": "Colour", "multiSelect": false,
 			"options": []args{{"label": "green", "description": "as grass"}, {"label": "red", "description": "as blood"}},
@@ -111,7 +103,7 @@ func TestClaudeAskUserQuestion(t *testing.T) {
 // and answered.
 func TestClaudeSessionGone(t *testing.T) {
 	t.Parallel()
-	l := claudeLab(t, append(paint(when{Last: "Your session of that time is gone"}), rule{
+	l := newLab(t, append(paint(when{Last: "Your session of that time is gone"}), rule{
 		Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})},
 	})...)
 	task := l.create("Paint the fence", "All of it.")
@@ -139,7 +131,7 @@ func TestClaudeSessionGone(t *testing.T) {
 // What a person writes interrupts the agent, which goes on with it.
 func TestClaudeIsInterrupted(t *testing.T) {
 	t.Parallel()
-	l := claudeLab(t, append(paint(when{Last: "green, please"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
+	l := newLab(t, append(paint(when{Last: "green, please"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
 	task := l.create("Paint the fence", "All of it.")
 	if _, err := l.room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
@@ -158,7 +150,7 @@ func TestClaudeIsInterrupted(t *testing.T) {
 func TestClaudeCommandIsApproved(t *testing.T) {
 	t.Parallel()
 	command := "echo once >>ran.txt && cat ran.txt"
-	l := claudeLab(t,
+	l := newLab(t,
 		rule{Name: "run", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("Bash", args{"command": command, "description": "x"})}},
 		rule{Name: "done", Reply: scriptedmodel.Say("It ran.")},
 	)

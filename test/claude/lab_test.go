@@ -29,8 +29,9 @@ type lab struct {
 	binary string
 	// repo is the project; data and folder are the server's and the worker's.
 	repo, data, folder string
-	runner             string
-	env                agent.Env
+	// program is the agent's; env is all that the worker has.
+	program string
+	env     agent.Env
 
 	server *process.Server
 	worker *process.Child
@@ -39,12 +40,13 @@ type lab struct {
 	adminToken, workerToken, agentToken string
 }
 
-// newLab starts a server and a worker with the runner, as --runner takes it.
-// The room's model plays the script.
-func newLab(t *testing.T, room *agent.Room, runner string, env agent.Env) *lab {
+// newLab starts a server and a worker. The model plays the rules.
+func newLab(t *testing.T, rules ...rule) *lab {
 	t.Helper()
+	room := agent.NewRoom(t, scriptedmodel.Script{Rules: rules})
 	l := &lab{
-		T: t, room: room, binary: agent.Fermata(t), repo: room.Work, data: t.TempDir(), folder: t.TempDir(), runner: runner, env: env,
+		T: t, room: room, binary: agent.Fermata(t), repo: room.Work, data: t.TempDir(), folder: t.TempDir(),
+		program: agent.Program(t, "claude"), env: room.Claude(),
 	}
 	l.git("init", "--quiet", "--initial-branch=main")
 	l.write(filepath.Join(l.repo, "README.md"), "# Fence\n")
@@ -81,7 +83,7 @@ func (l *lab) startWorker() {
 	env := append(agent.Env{}, l.env...)
 	env = append(env, "FERMATA_URL="+l.server.URL, "FERMATA_TOKEN="+l.workerToken, "FERMATA_AGENT_TOKEN="+l.agentToken)
 	l.worker = process.Start(l, l.binary, env, "worker", "--name", "w", "--lease", "3s",
-		"--workdir", l.repo, "--folder", l.folder, "--runner", l.runner)
+		"--workdir", l.repo, "--folder", l.folder, "--runner", "claude", "--program", l.program)
 }
 
 // crash kills server and worker, and starts both again on the same data.

@@ -134,13 +134,10 @@ func (p *papers) args(o Options, session string) []string {
 		"--permission-mode", o.PermissionMode, "--permission-prompt-tool", "mcp__fermata__approve",
 		"--allowedTools", strings.Join(allowed, ","),
 	}
-	if o.Model != "" {
-		args = append(args, "--model", o.Model)
-	}
 	if session != "" {
 		args = append(args, "--resume", session)
 	}
-	return args
+	return append(args, o.ExtraArgs...)
 }
 
 // env is the environment of a turn. What the run is about comes last, so that
