@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/fermata-hq/fermata"
@@ -25,27 +26,21 @@ func (h *hookRun) harmless() bool {
 }
 
 // gate decides about any tool that is not Fermata's own: by the rules of the
-// workspace, and where these say so by a person. Where there is no rule, a
-// harmless call is left to Claude Code's own permissions, and so is any call of
-// an agent that a person runs: that person is asked at the terminal.
+// workspace, and where these say so by a person. A harmless call that no rule
+// names is left to Claude Code's own permissions.
 func (h *hookRun) gate(ctx context.Context) (*hookReply, error) {
+	server, err := h.s.server()
+	if err != nil {
+		return nil, err
+	}
 	call := fermata.GateCall{TaskID: h.task, CallID: h.CallID, Runner: "claude", Tool: h.Tool, Input: h.Input, Dir: h.Dir}
-	if h.run == "" || h.harmless() {
-		call.DryRun = true
-		v, err := h.judge(ctx, call)
-		switch {
-		case err != nil:
+	if call.DryRun = h.harmless(); call.DryRun {
+		if v, err := server.Gate(ctx, call); err != nil || v.Rule == nil {
 			return nil, err
-		case v.Rule == nil:
-			return nil, nil //nolint:nilnil // no opinion is an answer
-		case h.run == "" && v.Decision == fermata.GateAsk:
-			return h.decide("ask", v.Reason), nil
 		}
+		call.DryRun = false
 	}
-	if call.DryRun = false; call.TaskID == "" {
-		call.SessionKey = "claude:" + h.SessionID
-	}
-	v, err := h.judge(ctx, call)
+	v, err := server.Gate(ctx, call)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +51,9 @@ func (h *hookRun) gate(ctx context.Context) (*hookReply, error) {
 		return reply, nil
 	case fermata.GateAsk:
 		return h.putOff(v.QuestionID)
-	default:
+	case fermata.GateDeny:
 		return h.decide(hookDeny, v.Reason), nil
+	default:
+		return nil, fmt.Errorf("the server decided %q, which this version does not know", v.Decision)
 	}
-}
-
-func (h *hookRun) judge(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error) {
-	server, err := h.s.server()
-	if err != nil {
-		return nil, err
-	}
-	return server.Gate(ctx, call)
 }

@@ -77,9 +77,12 @@ type MCPOptions struct {
 	// Task is the task that questions belong to, Session the agent's session
 	// where there is none, Project that of questions outside any task.
 	Task, Session, Project string
-	// Data is the folder of a server that is started.
-	Data     string
-	LogLevel string
+	// Listen and Data are the address and the folder of a server that is
+	// started.
+	Listen, Data string
+	// ApproveWait is how long a permission prompt waits for a person.
+	ApproveWait time.Duration
+	LogLevel    string
 }
 
 // MigrateOptions are the flags of `fermata migrate`.

@@ -199,6 +199,10 @@ func (c *call) place(task, project string) {
 
 // ask asks in the task, or outside any. A repeated call finds its question.
 func (c *call) ask(ctx context.Context, a fermata.Ask) (*fermata.Question, error) {
+	if c.Params.RequestState != "" && c.desk.Person(ctx) {
+		// The client comes back with the form that it was given to show.
+		return c.desk.Question(ctx, c.Params.RequestState)
+	}
 	if a.IdempotencyKey == "" {
 		a.IdempotencyKey = c.key
 	}

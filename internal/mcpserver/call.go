@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -102,7 +103,7 @@ func decode(raw json.RawMessage, into any) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return fermata.Invalid(fermata.Problem{Field: wrong.Field, Message: fmt.Sprintf("is a %s, which does not fit", wrong.Value)})
+		return fermata.Invalid(fermata.Problem{Field: fieldPath(wrong.Field), Message: fmt.Sprintf("is a %s, which does not fit", wrong.Value)})
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
 		field := strings.Trim(strings.TrimPrefix(err.Error(), "json: unknown field "), `"`)
 		return fermata.Invalid(fermata.Problem{Field: field, Message: "is no known field; names are exact"})
@@ -111,4 +112,10 @@ func decode(raw json.RawMessage, into any) error {
 	default:
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the arguments cannot be read: %w", err)
 	}
+}
+
+// fieldPath takes the names of Go's embedded structs out of a path.
+func fieldPath(path string) string {
+	parts := slices.DeleteFunc(strings.Split(path, "."), func(p string) bool { return p != "" && p[0] >= 'A' && p[0] <= 'Z' })
+	return strings.Join(parts, ".")
 }

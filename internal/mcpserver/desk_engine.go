@@ -30,8 +30,10 @@ func (d *engineDesk) Ask(ctx context.Context, taskID string, a fermata.Ask) (*fe
 }
 
 func (d *engineDesk) AskOutside(ctx context.Context, project, session string, a fermata.Ask) (*fermata.Question, error) {
-	if err := d.limit(d.caller, project+"/"+session); err != nil {
-		return nil, err
+	if session != "" {
+		if err := d.limit(d.caller, project+"/"+session); err != nil {
+			return nil, err
+		}
 	}
 	return d.engine.AskOutside(ctx, d.caller, project, session, a)
 }

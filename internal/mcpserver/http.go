@@ -51,6 +51,10 @@ const (
 	callerKey = "fermata.caller"
 	// idleSession is how long a session may be silent.
 	idleSession = 30 * time.Minute
+	// listensOn is how long a stream that only listens outlives the beginning
+	// of a stop. A client that loses it gives its calls up, so they end first;
+	// one that stayed would hold the stop up.
+	listensOn = time.Second
 )
 
 // Handler returns what answers at [Path]: with sessions for clients of the
@@ -79,6 +83,11 @@ func Handler(o HTTPOptions) http.Handler {
 		if r.Header.Get("Mcp-Protocol-Version") >= formsInResults {
 			stateless.ServeHTTP(w, r)
 			return
+		}
+		if r.Method == http.MethodGet {
+			ctx, stop := untilStopping(r.Context(), o.Stopping, listensOn)
+			defer stop()
+			r = r.WithContext(ctx)
 		}
 		sessions.ServeHTTP(w, r)
 	}))

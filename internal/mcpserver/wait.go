@@ -47,22 +47,36 @@ func (s *Server) waitQuietly(ctx context.Context, c *call, q *fermata.Question, 
 	if wait <= 0 || q.Status != fermata.Pending {
 		return q, nil
 	}
-	waiting, stop := context.WithCancel(ctx)
+	waiting, stop := untilStopping(ctx, s.Stopping, 0)
 	defer stop()
 	go s.showLife(waiting, c, q)
-	go func() {
-		select {
-		case <-s.Stopping:
-			stop()
-		case <-waiting.Done():
-		}
-	}()
 	next, err := c.desk.WaitQuestion(waiting, q.ID, wait)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
 		// The server stops; the question does not.
 		return c.desk.Question(ctx, q.ID)
 	}
 	return next, err
+}
+
+// untilStopping returns a context that also ends so long after the server has
+// begun to stop.
+func untilStopping(ctx context.Context, stopping <-chan struct{}, after time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-stopping:
+		case <-ctx.Done():
+			return
+		}
+		timer := time.NewTimer(after)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // showLife sends progress at once and then regularly, so that clients which
