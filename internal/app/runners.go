@@ -65,7 +65,9 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	a.Folder = filepath.Join(o.Folder, ".agents", name)
 	switch name {
 	case claude.Name:
-		return claude.New(claude.Options{Program: a.Program, Fermata: a.Fermata, URL: a.URL, Token: a.Token, PassEnv: a.PassEnv}), nil
+		return claude.New(claude.Options{
+			Program: a.Program, Fermata: a.Fermata, URL: a.URL, Token: a.Token, PassEnv: a.PassEnv, ExtraArgs: a.ExtraArgs,
+		}), nil
 	case codex.Name:
 		return codex.New(a), nil
 	case gemini.Name:
