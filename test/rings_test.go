@@ -26,6 +26,7 @@ const none = -1
 var rooms = []room{
 	{folder: ".", ring: 0, upTo: none, bare: true},
 	{folder: "internal/process", ring: 0, upTo: none, bare: true},
+	{folder: "internal/agent", ring: 0, upTo: 0, bare: true},
 
 	{folder: "internal/store", ring: 1, upTo: 0},
 

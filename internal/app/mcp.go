@@ -27,6 +27,8 @@ type MCPOptions struct {
 	Configured bool
 	// Task, Session, OtherSession and Project are those of the MCP server.
 	Task, Session, OtherSession, Project string
+	// AskTool is the name of the tool that asks.
+	AskTool string
 	// Listen and Data are the address and the folder of a server that is
 	// started.
 	Listen, Data string
@@ -116,7 +118,8 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	}
 	server := mcpserver.New(mcpserver.Options{
 		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
-		Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, Version: o.Version, Log: o.Log,
+		Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
+		Version: o.Version, Log: o.Log,
 		ApproveWait: o.ApproveWait,
 	})
 	err = server.ServeIO(ctx, o.In, o.Out)

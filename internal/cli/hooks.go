@@ -36,6 +36,11 @@ type ServeOptions struct {
 
 // AgentOptions say what a worker runs as its agent.
 type AgentOptions struct {
+	// Runners are their names; Program is the agent program, where it is not
+	// found by its own name.
+	Runners []string
+	Program string
+	// Command is the program of the runner command, else further arguments.
 	Command           []string
 	AllowTaskCommands bool
 	RunTimeout        time.Duration
@@ -73,6 +78,8 @@ type MCPOptions struct {
 	// is the agent's session, OtherSession that of an agent which names none,
 	// and Project the project.
 	Task, Session, OtherSession, Project string
+	// AskTool is the name of the tool that asks.
+	AskTool string
 	// Listen and Data are the address and the folder of a server that is
 	// started.
 	Listen, Data string

@@ -51,7 +51,7 @@ func (s *Server) handle(do handler) mcp.ToolHandler {
 
 func (s *Server) tools() []tool {
 	return []tool{
-		s.tool("ask_user", "Ask a person",
+		s.tool(s.AskTool, "Ask a person",
 			"Ask a person what you cannot decide alone. Usually returns status \"pending\": then stop at once; you will be resumed with the answer.",
 			object(with(asking, placing, waiting)), s.askUser),
 		s.tool("post_question", "Ask and go on",

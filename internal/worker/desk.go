@@ -3,6 +3,7 @@ package worker
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -44,6 +45,10 @@ func (d desk) Progress(p fermata.Progress) {
 		}
 	}
 }
+
+// Heard notes that the agent was told of something from the inbox: it need not
+// be told again when its run ends. A runner that cannot know leaves it.
+func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.heard(rc) }
 
 // KeepSession records the agent's session; the next heartbeat carries it.
 func (d desk) KeepSession(s fermata.Session) { d.a.keep(s) }
@@ -112,6 +117,13 @@ func (b *inbox) put(rc *fermata.ResumeContext) {
 	case b.out <- rc:
 	default:
 	}
+}
+
+// heard forgets what the agent was told.
+func (b *inbox) heard(rc *fermata.ResumeContext) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.handed = slices.DeleteFunc(b.handed, func(other *fermata.ResumeContext) bool { return other == rc })
 }
 
 // taken returns all that came since the last call as one context, or nil.

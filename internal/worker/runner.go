@@ -48,6 +48,16 @@ type Desk = interface {
 	KeepSession(s fermata.Session)
 }
 
+// Beyond the [Desk], a runner may find these on it; it looks for them by
+// asserting an interface of its own:
+//
+//	// History returns all that people were asked, answered and wrote, for an
+//	// agent whose conversation is lost.
+//	History(ctx context.Context) (*fermata.ResumeContext, error)
+//	// Heard says that the agent was told of something from the inbox, so that
+//	// it is not told again at the end of the run.
+//	Heard(rc *fermata.ResumeContext)
+
 // Causes for which the context of a run ends.
 var (
 	// ErrStale says that the task went on without this run: it was cancelled,

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 // Server is what a worker needs of the client.
@@ -15,6 +16,8 @@ type Server interface {
 	Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error)
 	Release(ctx context.Context, runID string, token int64) (*fermata.Task, error)
 	Task(ctx context.Context, id string) (*fermata.Task, error)
+	Questions(ctx context.Context, q client.QuestionQuery) ([]*fermata.Question, string, error)
+	Messages(ctx context.Context, taskID, cursor string, limit int) ([]*fermata.Message, string, error)
 }
 
 // isStale reports whether the server says that the run is over.

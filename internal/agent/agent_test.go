@@ -1,0 +1,297 @@
+//go:build unix
+
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// desk is a worker's side that keeps what it is told.
+type desk struct {
+	dir     string
+	mu      sync.Mutex
+	log     bytes.Buffer
+	inbox   chan *fermata.ResumeContext
+	session []fermata.Session
+	heard   []*fermata.ResumeContext
+	history string
+}
+
+func newDesk(t *testing.T) *desk {
+	return &desk{dir: t.TempDir(), inbox: make(chan *fermata.ResumeContext, 8)}
+}
+
+func (d *desk) Dir() string                          { return d.dir }
+func (d *desk) Log() io.Writer                       { return d }
+func (d *desk) Progress(fermata.Progress)            {}
+func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
+func (d *desk) KeepSession(s fermata.Session)        { d.session = append(d.session, s) }
+func (d *desk) Heard(rc *fermata.ResumeContext)      { d.heard = append(d.heard, rc) }
+
+func (d *desk) History(context.Context) (*fermata.ResumeContext, error) {
+	return &fermata.ResumeContext{Text: d.history}, nil
+}
+
+func (d *desk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.log.Write(p)
+}
+
+func (d *desk) text() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.log.String()
+}
+
+// prompts are those that the program was given; it keeps them in files.
+func (d *desk) prompt(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(d.dir, name))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, d.text())
+	}
+	return string(data)
+}
+
+// kind is a program whose lines are events as they are. Its first argument is
+// the session to resume, or "new".
+var kind = agent.Kind{
+	Name: "test",
+	Command: func(t *agent.Turn) (args, env []string, err error) {
+		if t.Session == "" {
+			return []string{"new"}, nil, nil
+		}
+		return []string{t.Session}, nil, nil
+	},
+	Reader: func() func([]byte) []agent.Event {
+		return func(line []byte) []agent.Event {
+			var e agent.Event
+			if json.Unmarshal(line, &e) != nil {
+				return nil
+			}
+			return []agent.Event{e}
+		}
+	},
+	InUse: func(words string) bool { return strings.Contains(words, "busy") },
+}
+
+func run(t *testing.T, d *desk, script string, claim *fermata.Claim, o agent.Options) fermata.Finish {
+	t.Helper()
+	o.Program, o.Grace = filepath.Join(t.TempDir(), "agent"), time.Second
+	if err := os.WriteFile(o.Program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	fin, err := agent.New(kind, o).Run(t.Context(), claim, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fin
+}
+
+func first() *fermata.Claim {
+	return &fermata.Claim{
+		Task:    &fermata.Task{ID: "task_1", Title: "Paint the fence", Body: "All of it."},
+		Run:     &fermata.Run{ID: "run_1", Attempt: 1},
+		Context: &fermata.ResumeContext{TaskID: "task_1"},
+	}
+}
+
+func resumed() *fermata.Claim {
+	c := first()
+	c.Context.Resumed, c.Context.Session, c.Context.Text = true, &fermata.Session{ID: "s-1", Runner: "test"}, "Answered: green"
+	return c
+}
+
+func TestSessionThatIsGoneBeginsAnew(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.history = "Answered: first blue, then green"
+	fin := run(t, d, `cat >"prompt-$1"
+		[ "$1" = new ] || { echo 'no such session' >&2; exit 1; }
+		echo '{"Session":"s-2"}'; echo '{"Said":"painted"}'`, resumed(), agent.Options{})
+	if fin.Result != "" || fin.Summary != "painted" || fin.Session.ID != "s-2" {
+		t.Errorf("got %+v", fin)
+	}
+	if got := d.prompt(t, "prompt-s-1"); got != "Answered: green" {
+		t.Errorf("the old session was told %q", got)
+	}
+	got := d.prompt(t, "prompt-new")
+	for _, want := range []string{"# Paint the fence", "All of it.", "cannot be resumed", "first blue, then green"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the new session was not told %q:\n%s", want, got)
+		}
+	}
+	if log := d.text(); !strings.Contains(log, "the session s-1 cannot be resumed: a new one begins") {
+		t.Errorf("the log does not say so:\n%s", log)
+	}
+}
+
+func TestSessionInUseIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	fin := run(t, d, `echo x >>tries
+		[ "$(wc -l <tries)" -gt 2 ] || { echo 'it is busy' >&2; exit 1; }
+		echo '{"Session":"'$1'","Said":"painted"}'`, resumed(), agent.Options{})
+	if fin.Result != "" || fin.Summary != "painted" || fin.Session.ID != "s-1" {
+		t.Errorf("got %+v\n%s", fin, d.text())
+	}
+}
+
+func TestSessionThatFailsIsKept(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Trouble":"no credit left","Fatal":true}'`, resumed(), agent.Options{})
+	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no credit left") || fin.Session.ID != "s-1" {
+		t.Errorf("got %+v", fin)
+	}
+}
+
+// What the agent has under way when a person writes may end first.
+func TestInterruptWaitsForACall(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	pipe := func(name string) string {
+		path := filepath.Join(d.dir, name)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	ready, goOn := pipe("ready"), pipe("go-on")
+	rc := &fermata.ResumeContext{Text: "use less paint"}
+	go func() {
+		read(ready)
+		d.inbox <- rc
+		for len(d.inbox) > 0 { // until the runner took it
+			read(ready)
+		}
+		_ = os.WriteFile(goOn, []byte("x\n"), 0o600)
+	}()
+	fin := run(t, d, `
+		if [ "$1" = s-1 ]; then echo '{"Session":"s-1"}'; echo '{"Said":"'"$(cat)"'"}'; exit; fi
+		trap 'echo stopped >>order; exit 143' TERM
+		echo '{"Session":"s-1","Opens":"call"}'
+		{ while :; do echo r >ready || exit; done; } 2>/dev/null &
+		read x <go-on
+		echo closed >>order
+		echo '{"Closes":"call"}'
+		while :; do sleep 1000 & wait $!; done`, first(), agent.Options{})
+	if fin.Result != "" || fin.Summary != "use less paint" {
+		t.Errorf("got %+v\n%s", fin, d.text())
+	}
+	if order := d.prompt(t, "order"); order != "closed\nstopped\n" {
+		t.Errorf("the order was %q", order)
+	}
+	if len(d.heard) != 1 || d.heard[0] != rc {
+		t.Errorf("the worker does not know that the agent was told: %v", d.heard)
+	}
+}
+
+func read(pipe string) {
+	file, err := os.Open(pipe)
+	if err != nil {
+		return
+	}
+	defer func() { _ = file.Close() }()
+	_, _ = io.ReadFull(file, make([]byte, 2))
+}
+
+// A message that comes when the agent has already ended is not lost.
+func TestMessageAtTheEndIsHeard(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
+	fin := run(t, d, `prompt=$(cat)
+		echo '{"Session":"s-1"}'
+		[ "$1" = new ] && prompt=painted
+		echo '{"Said":"'"$prompt"'"}'`, first(), agent.Options{})
+	if fin.Summary != "use less paint" {
+		t.Errorf("got %+v\n%s", fin, d.text())
+	}
+}
+
+// A question wins over a message: the worker hands the message over with the run
+// that follows.
+func TestQuestionStops(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	fin := run(t, d, `echo '{"Session":"s-1","Said":"I ask."}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, first(), agent.Options{ExtraArgs: []string{"--fast"}})
+	if fin.Result != fermata.ResultNeedsInput || fin.Question != nil || fin.Session.ID != "s-1" || fin.Summary != "I ask." {
+		t.Errorf("got %+v\n%s", fin, d.text())
+	}
+	if len(d.session) != 1 || d.session[0].ID != "s-1" || d.session[0].Settings["args"] != "--fast" {
+		t.Errorf("the sessions kept are %+v", d.session)
+	}
+	if len(d.heard) != 0 {
+		t.Error("nobody told the agent anything")
+	}
+}
+
+func TestFirstPrompt(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	claim := first()
+	claim.Task.Body = strings.Repeat("Long words. ", 20_000)
+	run(t, d, `cat >prompt; env >environment; echo '{"Session":"s-1"}'`, claim, agent.Options{
+		Fermata: "/bin/fermata", URL: "http://127.0.0.1:7433", Token: "fmt_x", SetEnv: []string{"FERMATA_TASK=other"},
+	})
+	got := d.prompt(t, "prompt")
+	for _, want := range []string{fermata.AgentGuidance, "# Paint the fence\n", strings.TrimSpace(claim.Task.Body)} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the prompt lacks %.100q", want)
+		}
+	}
+	env := "\n" + d.prompt(t, "environment")
+	for _, want := range []string{"FERMATA_TASK=task_1", "FERMATA_RUN=run_1", "FERMATA_URL=http://127.0.0.1:7433", "FERMATA_TOKEN=fmt_x", "FERMATA_RESUMED=0"} {
+		if !strings.Contains(env, "\n"+want+"\n") {
+			t.Errorf("the environment lacks %s:\n%s", want, env)
+		}
+	}
+}
+
+func TestAwaits(t *testing.T) {
+	t.Parallel()
+	pending := `{"status":"pending","question_id":"q_1"}`
+	for _, c := range []struct{ tool, input, output, want string }{
+		{"ask_user", `{"question":"a?"}`, pending, "q_1"},
+		{"request_approval", `{}`, pending, "q_1"},
+		{"ask_user", `{"type":"non_blocking"}`, pending, ""},
+		{"ask_user", `null`, `{"status":"answered","question_id":"q_1"}`, ""},
+		{"ask_user", `{}`, `{"error":{"code":"rate_limited"}}`, ""},
+		{"ask_user", `{}`, `the server is down`, ""},
+		{"post_question", `{}`, pending, ""},
+		{"check_answer", `{}`, pending, ""},
+	} {
+		if got := agent.Awaits(c.tool, json.RawMessage(c.input), c.output); got != c.want {
+			t.Errorf("%s %s -> %s: got %q, want %q", c.tool, c.input, c.output, got, c.want)
+		}
+	}
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	if agent.Plan(nil) != nil {
+		t.Error("an empty plan is no progress")
+	}
+	p := agent.Plan([]agent.Step{{"dig", true}, {"plant", false}, {"water", false}})
+	if p.Message != "plant" || p.Current != 1 || p.Total != 3 {
+		t.Errorf("got %+v", p)
+	}
+	if p := agent.Plan([]agent.Step{{"dig", true}}); p.Message != "dig" || p.Current != 1 {
+		t.Errorf("got %+v", p)
+	}
+}

@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/process"
+)
+
+// How often and how long a session that another process has is waited for.
+const (
+	inUsePause    = 250 * time.Millisecond
+	inUsePatience = time.Minute
+)
+
+// listener is a desk that wants to know what the agent was told.
+type listener interface {
+	Heard(rc *fermata.ResumeContext)
+}
+
+// conversation is one run: as many turns as it takes.
+type conversation struct {
+	r       *Runner
+	desk    Desk
+	folder  string
+	prompts prompts
+	env     []string
+	session string
+	turns   int
+	// news is what people wrote and the agent was not told.
+	news []*fermata.ResumeContext
+}
+
+// hold takes turns until the run has come to something.
+func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
+	prompt := c.opening(ctx)
+	var busy time.Time
+	for {
+		t, err := c.turn(ctx, prompt)
+		if ctx.Err() != nil || err != nil {
+			return failed("The agent could not be started: %v", err), nil
+		}
+		c.news = append(c.news, t.news...)
+		switch {
+		case t.Asked != "":
+			return c.finish(fermata.ResultNeedsInput, t), nil
+		case t.began() && len(c.news) > 0:
+			c.logf("a person interrupts: the agent is told.")
+			prompt = c.tell()
+		case t.ok():
+			return c.finish("", t), nil
+		case t.began() || c.session == "":
+			return c.failure(t), nil
+		case c.inUse(t):
+			if busy.IsZero() {
+				busy = time.Now()
+				c.logf("another process has the session %s: waiting for it.", c.session)
+			}
+			if time.Since(busy) > inUsePatience {
+				return failed("Another process has the session %s of the agent.\n%s", c.session, t.words()), nil
+			}
+			pause(ctx, inUsePause)
+		default:
+			c.logf("the session %s cannot be resumed: a new one begins, and is told what was asked and answered.", c.session)
+			c.session = ""
+			prompt = c.prompts.begin(ctx, true) + c.tell()
+		}
+	}
+}
+
+// opening is what the first turn is told.
+func (c *conversation) opening(ctx context.Context) string {
+	if c.session != "" {
+		return c.prompts.resume(c.prompts.claim.Context)
+	}
+	return c.prompts.begin(ctx, false)
+}
+
+// tell makes one prompt of what people wrote, which counts as heard with it.
+func (c *conversation) tell() string {
+	texts := make([]string, 0, len(c.news))
+	for _, rc := range c.news {
+		texts = append(texts, c.prompts.resume(rc))
+		if l, ok := c.desk.(listener); ok {
+			l.Heard(rc)
+		}
+	}
+	c.news = nil
+	return strings.Join(texts, "\n")
+}
+
+func (c *conversation) inUse(t *turn) bool {
+	return c.r.kind.InUse != nil && c.r.kind.InUse(t.stderr.words())
+}
+
+// turn starts the program once and reads it to its end.
+func (c *conversation) turn(ctx context.Context, prompt string) (*turn, error) {
+	t, err := c.newTurn(prompt)
+	if err != nil {
+		return nil, err
+	}
+	defer t.stdin.Close() //nolint:errcheck // it was only read
+	turnCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	t.stop = stop
+	endInbox := t.listen(c.desk.Inbox())
+	out := lines{each: func(line []byte) { t.read(turnCtx, line) }}
+	t.state, err = process.Program{
+		Argv: t.argv, Env: t.Env, Dir: t.Dir, Stdin: t.stdin, Grace: c.r.opts.Grace,
+		Stdout: &out, Stderr: t.stderr,
+	}.Run(turnCtx)
+	out.end()
+	endInbox()
+	if err != nil {
+		return nil, err
+	}
+	if t.session != "" {
+		c.session = t.session
+	}
+	return t, nil
+}
+
+// newTurn writes down the prompt and makes the command.
+func (c *conversation) newTurn(prompt string) (*turn, error) {
+	c.turns++
+	name := filepath.Join(c.folder, fmt.Sprintf("prompt-%d.md", c.turns))
+	if err := os.WriteFile(name, []byte(plain(prompt)), 0o600); err != nil {
+		return nil, err
+	}
+	t := &turn{
+		keep: func(id string) { c.desk.KeepSession(*c.r.sessionOf(id)) },
+		Turn: &Turn{Options: c.r.opts, Session: c.session, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
+		kind: c.r.kind, desk: c.desk, open: map[string]bool{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
+	}
+	args, env, err := c.r.kind.Command(t.Turn)
+	if err != nil {
+		return nil, err
+	}
+	t.argv = append([]string{c.r.opts.Program}, args...)
+	t.Env = append(append([]string{}, c.env...), env...)
+	t.stdin, err = os.Open(name)
+	return t, err
+}
+
+// finish is the end of a run that went well.
+func (c *conversation) finish(result fermata.Result, t *turn) fermata.Finish {
+	return fermata.Finish{Result: result, Summary: clip(strings.TrimSpace(plain(t.said)), maxSummary), Session: c.sessionOf()}
+}
+
+// failure is the end of a run in which the program failed.
+func (c *conversation) failure(t *turn) fermata.Finish {
+	fin := failed("The agent ended with %s.\n%s", t.state, t.words())
+	if t.state.Success() {
+		fin = failed("The agent failed.\n%s", t.words())
+	}
+	fin.Session = c.sessionOf()
+	return fin
+}
+
+func (c *conversation) sessionOf() *fermata.Session {
+	if c.session == "" {
+		return nil
+	}
+	return c.r.sessionOf(c.session)
+}
+
+func (c *conversation) logf(format string, args ...any) {
+	fmt.Fprintf(c.desk.Log(), "fermata: "+format+"\n", args...)
+}
+
+// words are why a turn failed: what the agent said of it, or its last words.
+func (t *turn) words() string {
+	return strings.TrimSpace(cmp.Or(t.trouble, t.stderr.words(), t.said))
+}
+
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

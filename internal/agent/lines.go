@@ -1,0 +1,107 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// longestLine is how long a line may be, in bytes; tools report whole files.
+const longestLine = 32 << 20
+
+// lines cuts a stream into lines.
+type lines struct {
+	each func(line []byte)
+	line []byte
+	// dropped is how much of a line was too long.
+	dropped int
+}
+
+// Write takes a piece of the stream. It never fails.
+func (l *lines) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		piece, rest, whole := bytes.Cut(p, []byte{'\n'})
+		keep := min(len(piece), longestLine-len(l.line))
+		l.line = append(l.line, piece[:keep]...)
+		l.dropped += len(piece) - keep
+		if whole {
+			l.end()
+		}
+		p = rest
+	}
+	return n, nil
+}
+
+// end takes what was read as a whole line.
+func (l *lines) end() {
+	if len(l.line) > 0 || l.dropped > 0 {
+		l.each(l.line)
+	}
+	l.line, l.dropped = l.line[:0], 0
+}
+
+// Limits of what is remembered of the error output.
+const (
+	tailLines = 10
+	tailLine  = 1000
+)
+
+// tail passes a stream on and remembers its last lines.
+type tail struct {
+	lines
+	to   io.Writer
+	kept []string
+}
+
+func newTail(to io.Writer) *tail {
+	t := &tail{to: to}
+	t.each = func(line []byte) {
+		if text := strings.TrimSpace(plain(string(line))); text != "" {
+			t.kept = append(t.kept, clip(text, tailLine))
+			t.kept = t.kept[max(0, len(t.kept)-tailLines):]
+		}
+	}
+	return t
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.to.Write(p) //nolint:errcheck // the log never fails
+	return t.lines.Write(p)
+}
+
+// words are the last lines.
+func (t *tail) words() string {
+	t.end()
+	return strings.Join(t.kept, "\n")
+}
+
+// plain is text that the server takes: UTF-8 without zero bytes, and without the escapes of terminals.
+func plain(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	for {
+		from := strings.Index(s, "\x1b[")
+		if from < 0 {
+			return s
+		}
+		rest := strings.TrimLeft(s[from+2:], "0123456789;?")
+		if rest != "" {
+			rest = rest[1:]
+		}
+		s = s[:from] + rest
+	}
+}
+
+// clip cuts text to n characters.
+func clip(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n-1]) + "…"
+	}
+	return s
+}
+
+// Line is text on one line, cut to a length that a log shows well.
+func Line(format string, args ...any) string {
+	return clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 300)
+}

@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// goOn is said where there is nothing else to say.
+const goOn = "Go on with the task where you stopped."
+
+// historian is a desk that can tell everything that was asked and answered.
+type historian interface {
+	History(ctx context.Context) (*fermata.ResumeContext, error)
+}
+
+// closing tells what the end of the run is for.
+const closing = "When you are done, end with a short summary of what you did and what it came to: people read it as the result of the task.\n"
+
+// prompts makes what the agent is told.
+type prompts struct {
+	claim *fermata.Claim
+	desk  Desk
+	// guided says that the agent can ask, and is told how.
+	guided bool
+	// askTool is the name of the tool with which it asks.
+	askTool string
+}
+
+// begin is the task, for a session that knows nothing of it. Where an earlier
+// run stopped, it tells what was asked and answered till now.
+func (p prompts) begin(ctx context.Context, lost bool) string {
+	var sb strings.Builder
+	t := p.claim.Task
+	if p.guided {
+		sb.WriteString(strings.ReplaceAll(fermata.AgentGuidance, askTool, p.askTool) + "\n\n---\n\n")
+	}
+	sb.WriteString("# " + strings.Join(strings.Fields(t.Title), " ") + "\n\n")
+	if body := strings.TrimSpace(t.Body); body != "" {
+		sb.WriteString(body + "\n\n")
+	}
+	sb.WriteString(closing)
+	if rc := p.claim.Context; rc == nil || !rc.Resumed {
+		return sb.String()
+	}
+	sb.WriteString("\n---\n\nThis task was begun earlier. ")
+	if lost {
+		sb.WriteString("The conversation of that time cannot be resumed, so this is a new one: look at what is there already before you go on. ")
+	}
+	sb.WriteString("The working directory is as it was left. This is what people were asked and said so far.\n\n")
+	sb.WriteString(p.history(ctx))
+	return sb.String()
+}
+
+// history is all that people said about the task, or at least what is new.
+func (p prompts) history(ctx context.Context) string {
+	if h, ok := p.desk.(historian); ok {
+		if all, err := h.History(ctx); err == nil && all.Text != "" {
+			return all.Text
+		}
+	}
+	if text := p.claim.Context.Text; text != "" {
+		return text
+	}
+	return "Nothing.\n"
+}
+
+// resume is what a session is told when it goes on.
+func (p prompts) resume(rc *fermata.ResumeContext) string {
+	if rc == nil || rc.Text == "" {
+		return goOn
+	}
+	return rc.Text
+}

@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/process"
+)
+
+// Desk is the worker's side of a run: the same type as worker.Desk, which says
+// what it promises.
+type Desk = interface {
+	Dir() string
+	Log() io.Writer
+	Progress(p fermata.Progress)
+	Inbox() <-chan *fermata.ResumeContext
+	KeepSession(s fermata.Session)
+}
+
+// Options say how an agent is run.
+type Options struct {
+	// Program is the agent program; empty is its usual name, found in PATH.
+	Program string
+	// Fermata is the path of the fermata program, whose MCP server the agent asks by.
+	Fermata string
+	// URL and Token are the server's address and a token with the scope ask.
+	URL, Token string
+	// PassEnv names variables of the worker that the agent inherits; SetEnv are
+	// further ones, as NAME=value.
+	PassEnv, SetEnv []string
+	// ExtraArgs are arguments of the program, such as the model.
+	ExtraArgs []string
+	// Folder is where a runner keeps files between runs, if it needs any; empty is one
+	// in the user's configuration.
+	Folder string
+	// Grace is how long the agent may take to stop; 0 means 10 s.
+	Grace time.Duration
+}
+
+// Runner runs one kind of agent. It is safe for concurrent use.
+type Runner struct {
+	kind Kind
+	opts Options
+}
+
+// New returns a runner.
+func New(k Kind, o Options) *Runner {
+	o.Program = cmp.Or(o.Program, k.Program)
+	k.AskTool = cmp.Or(k.AskTool, askTool)
+	o.Grace = cmp.Or(o.Grace, process.DefaultGrace)
+	return &Runner{kind: k, opts: o}
+}
+
+// Name returns the name by which tasks call for it.
+func (r *Runner) Name() string { return r.kind.Name }
+
+// Run talks with the agent until it is done, failed, or waits for a person. A
+// session that cannot be resumed is replaced by a new one, which is told what
+// the old one knew.
+func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
+	if ctx.Err() != nil {
+		return fermata.Finish{}, context.Cause(ctx)
+	}
+	folder, err := os.MkdirTemp("", "fermata-run-")
+	if err != nil {
+		return fermata.Finish{}, err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // the system clears what is left
+	c := &conversation{
+		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "", r.kind.AskTool},
+		env: r.env(claim),
+	}
+	if s := r.lastSession(claim); s != nil {
+		c.session = s.ID
+		if was, is := s.Settings[argsSetting], r.sessionOf(s.ID).Settings[argsSetting]; was != is {
+			c.logf("the session began with the arguments %q, and goes on with %q.", was, is)
+		}
+	}
+	fin, err := c.hold(ctx)
+	if ctx.Err() != nil {
+		return fermata.Finish{}, context.Cause(ctx)
+	}
+	return fin, err
+}
+
+// lastSession is the session that the claim goes on with, if it is one of this
+// kind.
+func (r *Runner) lastSession(claim *fermata.Claim) *fermata.Session {
+	if claim.Context == nil || claim.Context.Session == nil || claim.Context.Session.ID == "" {
+		return nil
+	}
+	if s := claim.Context.Session; s.Runner == "" || s.Runner == r.Name() {
+		return s
+	}
+	return nil
+}
+
+// argsSetting is the setting of a session that holds the program's own arguments.
+const argsSetting = "args"
+
+// sessionOf is a session with what resuming it needs.
+func (r *Runner) sessionOf(id string) *fermata.Session {
+	s := &fermata.Session{ID: id}
+	if len(r.opts.ExtraArgs) > 0 {
+		s.Settings = map[string]string{argsSetting: strings.Join(r.opts.ExtraArgs, " ")}
+	}
+	return s
+}
+
+// env is the environment of a run. What the run is about comes last, so that
+// nothing else can take its place.
+func (r *Runner) env(claim *fermata.Claim) []string {
+	env := append(process.Environ(append(r.kind.PassEnv, r.opts.PassEnv...)), r.opts.SetEnv...)
+	resumed := "0"
+	if claim.Context != nil && claim.Context.Resumed {
+		resumed = "1"
+	}
+	env = append(env, "FERMATA_TASK="+claim.Task.ID, "FERMATA_RUN="+claim.Run.ID,
+		"FERMATA_ATTEMPT="+strconv.Itoa(claim.Run.Attempt), "FERMATA_RESUMED="+resumed)
+	if r.opts.URL != "" {
+		env = append(env, "FERMATA_URL="+r.opts.URL)
+	}
+	if r.opts.Token != "" {
+		env = append(env, "FERMATA_TOKEN="+r.opts.Token)
+	}
+	return env
+}
+
+func failed(format string, args ...any) fermata.Finish {
+	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(strings.TrimSpace(plain(fmt.Sprintf(format, args...))), maxSummary)}
+}
+
+// maxSummary is how long the server takes summaries, in characters.
+const maxSummary = 4096

@@ -1,0 +1,169 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// patience is how long an agent that is to stop may go on with what it has under way.
+const patience = 30 * time.Second
+
+// turn is one start of the program, as it is read.
+type turn struct {
+	*Turn
+	kind   Kind
+	desk   Desk
+	argv   []string
+	stdin  *os.File
+	stderr *tail
+	reader func([]byte) []Event
+	stop   context.CancelFunc
+	state  *os.ProcessState
+	// keep records the session.
+	keep func(id string)
+	// said is the last message; fatal is whether the turn failed, and trouble why.
+	said, trouble string
+	fatal         bool
+
+	mu sync.Mutex
+	// session is the id that the program told in this turn.
+	session string
+	// open is what is under way.
+	open map[string]bool
+	// ends says that the program ends by itself; stopped, that it was told to.
+	ends, stopped bool
+	// news is what people wrote meanwhile.
+	news  []*fermata.ResumeContext
+	timer *time.Timer
+}
+
+// began reports whether the program got as far as its session.
+func (t *turn) began() bool { return t.session != "" }
+
+// ok reports whether the program ended well by itself.
+func (t *turn) ok() bool { return t.state.Success() && !t.fatal }
+
+// read takes a line of the output.
+func (t *turn) read(ctx context.Context, line []byte) {
+	events := []Event(nil)
+	if line[0] == '{' {
+		events = t.reader(line)
+	} else {
+		fmt.Fprintf(t.desk.Log(), "%s\n", line)
+	}
+	for i := range events {
+		t.take(&events[i])
+	}
+	t.consider(ctx)
+}
+
+// take notes what an event says.
+func (t *turn) take(e *Event) {
+	if e.Session != "" && t.setSession(e.Session) {
+		t.keep(e.Session)
+	}
+	t.said = cmp.Or(e.Said, t.said)
+	if e.Note != "" {
+		fmt.Fprintf(t.desk.Log(), "%s\n", plain(e.Note))
+	}
+	if e.Trouble != "" {
+		t.trouble = e.Trouble
+		fmt.Fprintf(t.desk.Log(), "! %s\n", plain(e.Trouble))
+	}
+	t.fatal = t.fatal || e.Fatal
+	if e.Progress != nil {
+		t.desk.Progress(*e.Progress)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Asked, t.ends = cmp.Or(t.Asked, e.Asked), t.ends || e.Ends
+	if e.Opens != "" {
+		t.open[e.Opens] = true
+	}
+	delete(t.open, e.Closes)
+}
+
+// setSession notes the session, and reports whether it was not known.
+func (t *turn) setSession(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.session != "" {
+		return false
+	}
+	t.session = id
+	return true
+}
+
+// listen takes what people write until the returned function is called.
+func (t *turn) listen(from <-chan *fermata.ResumeContext) (end func()) {
+	done := make(chan struct{})
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case rc := <-from:
+				t.interrupt(rc)
+			}
+		}
+	})
+	return func() {
+		close(done)
+		listening.Wait()
+		t.drain(from)
+	}
+}
+
+// drain takes what came while the turn ended.
+func (t *turn) drain(from <-chan *fermata.ResumeContext) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	for {
+		select {
+		case rc := <-from:
+			t.news = append(t.news, rc)
+		default:
+			return
+		}
+	}
+}
+
+// interrupt stops the agent for what a person wrote, as soon as it can be.
+func (t *turn) interrupt(rc *fermata.ResumeContext) {
+	t.mu.Lock()
+	t.news = append(t.news, rc)
+	t.mu.Unlock()
+	t.consider(context.Background())
+}
+
+// consider stops the agent when there is a reason to, and nothing is under way
+// that would be lost. What does not end in time is cut off.
+func (t *turn) consider(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped || t.Asked == "" && (len(t.news) == 0 || t.session == "") {
+		return
+	}
+	if len(t.open) > 0 || t.ends {
+		if t.timer == nil {
+			t.timer = time.AfterFunc(patience, t.stop)
+		}
+		return
+	}
+	t.stopped = true
+	if t.kind.AwaitKept != nil && t.session != "" {
+		t.Session = t.session
+		t.kind.AwaitKept(ctx, t.Turn)
+	}
+	t.stop()
+}

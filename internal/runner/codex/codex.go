@@ -1,0 +1,75 @@
+// Package codex runs Codex as an agent. The user's own CODEX_HOME stays in
+// force, with its login and settings; what Fermata needs is passed as
+// overrides. No hook of Codex can pause a run, so the runner stops the program
+// when a question is asked, once its session's record holds the call.
+package codex
+
+import (
+	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// Name is what tasks call this runner.
+const Name = "codex"
+
+// toolTimeout is how long a call of Fermata's tools may take, in seconds: longer than
+// any wait that an agent can ask for.
+const toolTimeout = 24 * 60 * 60
+
+// New returns a runner.
+func New(o agent.Options) *agent.Runner {
+	return agent.New(agent.Kind{
+		Name: Name, Program: "codex",
+		PassEnv:   []string{"CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"},
+		Command:   command,
+		Reader:    func() func([]byte) []agent.Event { return read },
+		AwaitKept: awaitKept,
+		InUse:     func(words string) bool { return strings.Contains(words, "already has an active writer") },
+	}, o)
+}
+
+// command asks for the work to be done in a sandbox that may write into the
+// working directory. Arguments of the user's come later and win.
+func command(t *agent.Turn) (args, env []string, err error) {
+	args = []string{"exec"}
+	if t.Session != "" {
+		args = append(args, "resume")
+	}
+	args = append(args, "--json", "--skip-git-repo-check", "-c", `sandbox_mode="workspace-write"`)
+	if t.Fermata != "" {
+		server := "mcp_servers.fermata."
+		args = append(args,
+			"-c", server+"command="+quote(t.Fermata),
+			"-c", server+`args=["mcp"]`,
+			"-c", server+`env_vars=["FERMATA_URL","FERMATA_TOKEN","FERMATA_TASK","FERMATA_RUN"]`,
+			"-c", server+"tool_timeout_sec="+strconv.Itoa(toolTimeout),
+			"-c", server+`default_tools_approval_mode="approve"`,
+		)
+	}
+	args = append(args, t.ExtraArgs...)
+	if t.Session != "" {
+		args = append(args, t.Session)
+	}
+	return append(args, "-"), nil, nil
+}
+
+// quote writes a string of TOML.
+func quote(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return strconv.Quote(s)
+	}
+	return string(data)
+}
+
+// home is where Codex keeps its sessions.
+func home(t *agent.Turn) string {
+	if dir := t.Getenv("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	return t.Getenv("HOME") + string(os.PathSeparator) + ".codex"
+}

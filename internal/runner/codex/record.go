@@ -1,0 +1,76 @@
+package codex
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// How often the record of a session is looked at, and for how long.
+const (
+	keptLook     = 20 * time.Millisecond
+	keptPatience = 5 * time.Second
+)
+
+// awaitKept waits until the session's record holds a result for every call in
+// it. Codex reports a result before it writes it down; stopped in between, it
+// takes the call for aborted.
+func awaitKept(ctx context.Context, t *agent.Turn) {
+	ctx, cancel := context.WithTimeout(ctx, keptPatience)
+	defer cancel()
+	tick := time.NewTicker(keptLook)
+	defer tick.Stop()
+	for !kept(t) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// kept reports whether the record of a session holds a result for every call,
+// and the one that names the question.
+func kept(t *agent.Turn) bool {
+	names, err := filepath.Glob(filepath.Join(home(t), "sessions", "*", "*", "*", "rollout-*-"+t.Session+".jsonl"))
+	if err != nil || len(names) == 0 {
+		return false
+	}
+	file, err := os.Open(names[0])
+	if err != nil {
+		return false
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	open, asked := map[string]bool{}, t.Asked == ""
+	in := bufio.NewReader(file)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			// A line without an end is still being written.
+			return len(line) == 0 && len(open) == 0 && asked
+		}
+		var entry struct {
+			Type    string `json:"type"`
+			Payload struct {
+				Type   string `json:"type"`
+				CallID string `json:"call_id"`
+			} `json:"payload"`
+		}
+		if json.Unmarshal(line, &entry) != nil || entry.Type != "response_item" || entry.Payload.CallID == "" {
+			continue
+		}
+		switch entry.Payload.Type {
+		case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+			open[entry.Payload.CallID] = true
+		default:
+			delete(open, entry.Payload.CallID)
+			asked = asked || bytes.Contains(line, []byte(t.Asked))
+		}
+	}
+}

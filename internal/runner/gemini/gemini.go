@@ -1,0 +1,58 @@
+// Package gemini runs Gemini CLI as an agent. It has no way to add settings for
+// one run – its system settings count only where root owns them – so the runner keeps
+// a home of its own for it, in which the user's files are links and the settings
+// are the user's with Fermata's added.
+package gemini
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// Name is what tasks call this runner.
+const Name = "gemini"
+
+// askTool is what the tool ask_user is called here: without a terminal, Gemini CLI
+// hides its own tool of that name, and every other with it.
+const askTool = "ask_person"
+
+// New returns a runner.
+func New(o agent.Options) *agent.Runner {
+	return agent.New(agent.Kind{
+		Name: Name, Program: "gemini",
+		PassEnv: []string{
+			homeVariable, "GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_APPLICATION_CREDENTIALS",
+			"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
+			"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+		},
+		AskTool: askTool,
+		Command: command,
+		Reader:  func() func([]byte) []agent.Event { return (&reader{calls: map[string]call{}}).read },
+	}, o)
+}
+
+// command lets the agent edit files without asking, if the user does not say
+// otherwise. The working copy is the worker's, so it is trusted.
+func command(t *agent.Turn) (args, env []string, err error) {
+	args = []string{"--output-format", "stream-json"}
+	if !slices.ContainsFunc(t.ExtraArgs, setsMode) {
+		args = append(args, "--approval-mode", "auto_edit")
+	}
+	args = append(args, t.ExtraArgs...)
+	if t.Session != "" {
+		args = append(args, "--resume", t.Session)
+	}
+	env = []string{"GEMINI_CLI_TRUST_WORKSPACE=true"}
+	if t.Fermata == "" {
+		return args, env, nil
+	}
+	home, err := makeHome(t)
+	return args, append(env, homeVariable+"="+home), err
+}
+
+// setsMode reports whether an argument says what needs approval.
+func setsMode(arg string) bool {
+	return strings.HasPrefix(arg, "--approval-mode") || strings.HasPrefix(arg, "--yolo") || arg == "-y"
+}

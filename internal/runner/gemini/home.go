@@ -1,0 +1,188 @@
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// homeVariable names the folder in which Gemini CLI looks for its folder .gemini.
+const homeVariable = "GEMINI_CLI_HOME"
+
+// toolTimeout is how long a call of Fermata's tools may take, in milliseconds: longer
+// than any wait that an agent can ask for.
+const toolTimeout = 24 * 60 * 60 * 1000
+
+// own are the entries of .gemini that are not the user's: the settings, and where
+// sessions are kept.
+var own = map[string]bool{"settings.json": true, "tmp": true, "history": true, "projects.json": true, "projects.json.lock": true}
+
+// makeHome makes the home for Gemini CLI, or brings it up to date.
+func makeHome(t *agent.Turn) (string, error) {
+	home := t.Options.Folder
+	if home == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return "", err
+		}
+		home = filepath.Join(dir, "fermata", "gemini")
+	}
+	users := t.Getenv(homeVariable)
+	if users == "" {
+		users = t.Getenv("HOME")
+	}
+	users, mine := filepath.Join(users, ".gemini"), filepath.Join(home, ".gemini")
+	if err := os.MkdirAll(mine, 0o700); err != nil {
+		return "", err
+	}
+	if err := link(users, mine); err != nil {
+		return "", err
+	}
+	settings, err := readSettings(filepath.Join(users, "settings.json"))
+	if err != nil {
+		return "", err
+	}
+	add(settings, t.Fermata)
+	return home, write(filepath.Join(mine, "settings.json"), settings)
+}
+
+// link makes the user's files appear in the home of the runs. What Gemini CLI itself
+// has put there stays.
+func link(users, mine string) error {
+	entries, err := os.ReadDir(users)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if own[e.Name()] {
+			continue
+		}
+		err := os.Symlink(filepath.Join(users, e.Name()), filepath.Join(mine, e.Name()))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func readSettings(name string) (map[string]any, error) {
+	settings := map[string]any{}
+	data, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return settings, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(uncomment(data), &settings); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return settings, nil
+}
+
+// add adds what Fermata needs: its server, and the end of the turn after a question.
+// Gates are the user's to install. The variables of the server come from
+// the environment of the run.
+func add(settings map[string]any, program string) {
+	env := map[string]string{}
+	for _, name := range []string{"FERMATA_URL", "FERMATA_TOKEN", "FERMATA_TASK", "FERMATA_RUN"} {
+		env[name] = "${" + name + "}"
+	}
+	object(settings, "mcpServers")["fermata"] = map[string]any{
+		"command": program, "args": []string{"mcp", "--ask-tool", askTool}, "env": env, "trust": true, "timeout": toolTimeout,
+	}
+	object(settings, "general")["enableAutoUpdate"] = false
+	object(settings, "hooksConfig")["enabled"] = true
+	addHook(object(settings, "hooks"), "AfterTool", "mcp_fermata_.*", quote(program)+" hook gemini")
+}
+
+// hookTimeout is how long the hook may take, in milliseconds. It asks nobody.
+const hookTimeout = 60 * 1000
+
+// addHook adds a command to those of an event.
+func addHook(hooks map[string]any, event, tools, command string) {
+	list, _ := hooks[event].([]any)
+	hooks[event] = append(list, map[string]any{"matcher": tools, "hooks": []any{
+		map[string]any{"name": "fermata-worker", "type": "command", "command": command, "timeout": hookTimeout},
+	}})
+}
+
+// quote writes a path for the shell.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
+
+// object returns the object of that name, made where there is none.
+func object(parent map[string]any, name string) map[string]any {
+	child, ok := parent[name].(map[string]any)
+	if !ok {
+		child = map[string]any{}
+		parent[name] = child
+	}
+	return child
+}
+
+// write replaces a file, so that nobody reads half of it.
+func write(name string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".settings-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return os.Rename(file.Name(), name)
+}
+
+// uncomment removes comments, which Gemini CLI allows in its settings.
+func uncomment(data []byte) []byte {
+	var out strings.Builder
+	text := string(data)
+	for len(text) > 0 {
+		size := 1
+		switch {
+		case strings.HasPrefix(text, "//"):
+			text = text[lengthTo(text, "\n", 0):]
+			continue
+		case strings.HasPrefix(text, "/*"):
+			text = text[lengthTo(text, "*/", len("*/")):]
+			continue
+		case text[0] == '"':
+			size = stringSize(text)
+		}
+		out.WriteString(text[:size])
+		text = text[size:]
+	}
+	return []byte(out.String())
+}
+
+// lengthTo is where the text's first mark begins, and so much more; the text's end
+// where there is none.
+func lengthTo(text, mark string, more int) int {
+	if at := strings.Index(text, mark); at >= 0 {
+		return at + more
+	}
+	return len(text)
+}
+
+// stringSize is the length of the JSON string that a text begins with.
+func stringSize(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,132 @@
+package gemini
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// event is a line of "gemini --output-format stream-json".
+type event struct {
+	Type      string `json:"type"`
+	SessionID string `json:"session_id"`
+	Role      string `json:"role"`
+	Content   string `json:"content"`
+	call
+	Output string `json:"output"`
+	Status string `json:"status"`
+	// Message is that of an event error; the severity tells whether it ends the turn.
+	Message  string `json:"message"`
+	Severity string `json:"severity"`
+	Error    *struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// call is a call of a tool.
+type call struct {
+	ID         string          `json:"tool_id"`
+	Tool       string          `json:"tool_name"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// stopped is the error of a call after which a hook stopped the agent.
+const stopped = "stop_execution"
+
+// reader translates the lines of a turn. Messages come in pieces, calls and
+// their results apart.
+type reader struct {
+	said  strings.Builder
+	calls map[string]call
+}
+
+func (r *reader) read(line []byte) []agent.Event {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return []agent.Event{{Note: string(line)}}
+	}
+	if e.Type == "message" {
+		if e.Role == "assistant" {
+			r.said.WriteString(e.Content)
+		}
+		return nil
+	}
+	var events []agent.Event
+	if text := strings.TrimSpace(r.said.String()); text != "" {
+		events = append(events, agent.Event{Said: text, Note: text})
+	}
+	r.said.Reset()
+	return append(events, r.translate(&e))
+}
+
+// translate translates an event that is no message.
+func (r *reader) translate(e *event) agent.Event {
+	switch e.Type {
+	case "init":
+		return agent.Event{Session: e.SessionID, Note: "session " + e.SessionID}
+	case "tool_use":
+		r.calls[e.ID] = e.call
+		out := agent.Event{Opens: e.ID, Note: agent.Line("%s %s", e.Tool, e.Parameters)}
+		if e.Tool == "write_todos" {
+			out.Progress = planned(e.Parameters)
+		}
+		return out
+	case "tool_result":
+		return r.result(e)
+	case "error":
+		return agent.Event{Trouble: e.Message}
+	case "result":
+		if e.Status == "error" {
+			out := agent.Event{Trouble: "the turn failed", Fatal: true}
+			if e.Error != nil {
+				out.Trouble = cmp.Or(e.Error.Message, out.Trouble)
+			}
+			return out
+		}
+	}
+	return agent.Event{}
+}
+
+// result notes that a call is over, and whether the agent waits for a person
+// since.
+func (r *reader) result(e *event) agent.Event {
+	c := r.calls[e.ID]
+	delete(r.calls, e.ID)
+	out := agent.Event{Closes: e.ID}
+	tool, ours := strings.CutPrefix(c.Tool, "mcp_fermata_")
+	switch {
+	case ours && e.Error != nil && e.Error.Type == stopped:
+		out.Asked, out.Ends = cmp.Or(e.Error.Message, stopped), true
+	case ours:
+		if tool == askTool {
+			tool = "ask_user"
+		}
+		out.Asked = agent.Awaits(tool, c.Parameters, e.Output)
+	}
+	if e.Status == "error" && e.Error != nil {
+		out.Note = agent.Line("! %s: %s", c.Tool, e.Error.Message)
+	}
+	return out
+}
+
+// planned is the agent's own plan as progress.
+func planned(input json.RawMessage) *fermata.Progress {
+	var plan struct {
+		Todos []struct {
+			Description string `json:"description"`
+			Status      string `json:"status"`
+		} `json:"todos"`
+	}
+	if json.Unmarshal(input, &plan) != nil {
+		return nil
+	}
+	steps := make([]agent.Step, len(plan.Todos))
+	for n, step := range plan.Todos {
+		steps[n] = agent.Step{Text: step.Description, Done: step.Status == "completed" || step.Status == "cancelled"}
+	}
+	return agent.Plan(steps)
+}

@@ -1,0 +1,70 @@
+// Package opencode runs opencode as an agent. The user's own configuration
+// stays in force, with its logins; what Fermata needs is passed as a configuration
+// beside it. The runner stops the program when a question is asked.
+package opencode
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// Name is what tasks call this runner.
+const Name = "opencode"
+
+// toolTimeout is how long a call of Fermata's tools may take, in milliseconds: longer
+// than any wait that an agent can ask for.
+const toolTimeout = 24 * 60 * 60 * 1000
+
+// content is the variable that holds a configuration of opencode.
+const content = "OPENCODE_CONFIG_CONTENT"
+
+// New returns a runner.
+func New(o agent.Options) *agent.Runner {
+	return agent.New(agent.Kind{
+		Name: Name, Program: "opencode",
+		PassEnv: []string{
+			"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", content, "OPENCODE_PERMISSION", "OPENCODE_DISABLE_AUTOUPDATE",
+			"XDG_STATE_HOME", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY",
+		},
+		Command: command,
+		Reader:  func() func([]byte) []agent.Event { return read },
+	}, o)
+}
+
+func command(t *agent.Turn) (args, env []string, err error) {
+	args = append([]string{"run", "--format", "json"}, t.ExtraArgs...)
+	if t.Session != "" {
+		args = append(args, "--session", t.Session)
+	}
+	if t.Fermata == "" {
+		return args, nil, nil
+	}
+	config, err := configuration(t.Getenv(content), t.Fermata)
+	if err != nil {
+		return nil, nil, err
+	}
+	return args, []string{content + "=" + config}, nil
+}
+
+// configuration adds Fermata's server to a configuration, if there is one. The
+// server gets its variables from opencode's own environment.
+func configuration(given, program string) (string, error) {
+	config := map[string]any{}
+	if given != "" {
+		if err := json.Unmarshal([]byte(given), &config); err != nil {
+			return "", fmt.Errorf("%s is no JSON object: %w", content, err)
+		}
+	}
+	servers, ok := config["mcp"].(map[string]any)
+	if !ok {
+		servers = map[string]any{}
+	}
+	servers["fermata"] = map[string]any{
+		"type": "local", "command": []string{program, "mcp"}, "enabled": true, "timeout": toolTimeout,
+	}
+	config["mcp"] = servers
+	data, err := json.Marshal(config)
+	return string(data), err
+}

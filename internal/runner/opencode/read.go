@@ -1,0 +1,95 @@
+package opencode
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// event is a line of "opencode run --format json".
+type event struct {
+	Type      string `json:"type"`
+	SessionID string `json:"sessionID"`
+	Part      part   `json:"part"`
+	Error     *struct {
+		Name string `json:"name"`
+		Data struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
+// part is a piece of a message of the agent.
+type part struct {
+	MessageID string `json:"messageID"`
+	Text      string `json:"text"`
+	Tool      string `json:"tool"`
+	State     struct {
+		Status string          `json:"status"`
+		Input  json.RawMessage `json:"input"`
+		Output string          `json:"output"`
+		Error  string          `json:"error"`
+		Title  string          `json:"title"`
+	} `json:"state"`
+}
+
+// read translates a line. A step of the agent – its message and the calls in it
+// – is under way from its start to its finish: opencode reports calls only when they are over.
+func read(line []byte) []agent.Event {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return []agent.Event{{Note: string(line)}}
+	}
+	out := agent.Event{Session: e.SessionID}
+	switch e.Type {
+	case "step_start":
+		out.Opens = e.Part.MessageID
+	case "step_finish":
+		out.Closes = e.Part.MessageID
+	case "text":
+		out.Said, out.Note = e.Part.Text, e.Part.Text
+	case "tool_use":
+		e.Part.call(&out)
+	case "error":
+		out.Trouble, out.Fatal = "the turn failed", true
+		if e.Error != nil {
+			out.Trouble = strings.TrimSpace(e.Error.Name + " " + e.Error.Data.Message)
+		}
+	}
+	return []agent.Event{out}
+}
+
+// call notes a call that is over.
+func (p part) call(out *agent.Event) {
+	out.Note = agent.Line("%s %s", p.Tool, cmp.Or(p.State.Title, string(p.State.Input)))
+	if p.State.Status == "error" {
+		out.Note += "\n" + agent.Line("! %s", p.State.Error)
+	}
+	if tool, ok := strings.CutPrefix(p.Tool, "fermata_"); ok {
+		out.Asked = agent.Awaits(tool, p.State.Input, p.State.Output)
+	}
+	if p.Tool == "todowrite" {
+		out.Progress = planned(p.State.Input)
+	}
+}
+
+// planned is the agent's own plan as progress.
+func planned(input json.RawMessage) *fermata.Progress {
+	var plan struct {
+		Todos []struct {
+			Content string `json:"content"`
+			Status  string `json:"status"`
+		} `json:"todos"`
+	}
+	if json.Unmarshal(input, &plan) != nil {
+		return nil
+	}
+	steps := make([]agent.Step, len(plan.Todos))
+	for n, step := range plan.Todos {
+		steps[n] = agent.Step{Text: step.Content, Done: step.Status == "completed" || step.Status == "cancelled"}
+	}
+	return agent.Plan(steps)
+}

@@ -1,0 +1,67 @@
+//go:build unix
+
+package runnertest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// speakers are agents as the suite wants them, in the words that a prelude
+// defines: begin, say TEXT, plan (one of two steps is done, "half way" comes next), ask, fail
+// REASON, end, and resumed, which holds when the session s-1 is gone on with.
+var speakers = map[Behaviour]string{
+	HandsBack: `begin
+prompt=$(cat)
+title=$(printf '%s\n' "$prompt" | sed -n 's/^# //p')
+text=$(printf '%s' "$prompt" | tr '\n"' '  ')
+printf '{"title":"%s","run":"%s","attempt":"%s","resumed":"%s","text":"%s"}' \
+	"$title" "$FERMATA_RUN" "$FERMATA_ATTEMPT" "$FERMATA_RESUMED" "$text" >handed.json
+if [ "$FERMATA_RESUMED" = 1 ]; then resumed "$@" || exit 9; fi
+say done; end`,
+	Talks:        `begin; say hello; echo oops >&2; end`,
+	Steps:        `begin; plan; say done; end`,
+	EndsSilently: `begin; end`,
+	Asks:         `begin; ask; exec sleep 1000`,
+	Fails:        `begin; fail 'no space left'; exit 1`,
+	Babbles: `begin; head -c 3000000 /dev/zero; printf '\n\377\376\n'
+head -c 3000000 /dev/zero | tr '\0' x; echo; echo '{"type":"new","thing":1}'; say done; end`,
+	Hangs: `exec 3>alive; begin
+sh -c 'echo ready >&3; exec sleep 1000' & wait`,
+	IsDeaf: `exec 3>alive; begin
+trap '' TERM
+sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
+	StopsWell: `exec 3>alive; begin
+trap 'touch stopped; exit 0' TERM
+echo ready >&3
+while :; do sleep 1000 & wait $!; done`,
+	Listens: `if resumed "$@"; then begin; say "$(cat)"; end; exit; fi
+begin
+exec 3>alive; echo ready >&3; exec sleep 1000`,
+	LeavesChild: `exec 3>alive; begin
+sleep 1000 &
+echo ready >&3
+say done; end`,
+}
+
+// Speaker writes an agent program that behaves as told, in the words of the
+// prelude: shell functions that write the lines of a real program. It returns its path.
+func Speaker(t *testing.T, prelude string, b Behaviour) string {
+	t.Helper()
+	script, ok := speakers[b]
+	if !ok {
+		t.Fatalf("there is no agent that %s", b)
+	}
+	return Program(t, prelude+script)
+}
+
+// Program writes a shell script and returns its path.
+func Program(t *testing.T, script string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	return name
+}

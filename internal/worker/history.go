@@ -1,0 +1,76 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// longestHistory is how many questions, and how many messages, an agent is told
+// that begins anew; the latest count.
+const longestHistory = 100
+
+// History returns all that people were asked, answered and wrote about the
+// task, for an agent whose conversation is lost.
+func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
+	t := d.a.claim.Task
+	questions, err := d.closed(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := d.written(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	var pending *fermata.Question
+	if d.a.claim.Context != nil {
+		pending = d.a.claim.Context.Pending
+	}
+	rc := fermata.NewResumeContext(t, questions, messages, pending)
+	rc.Resumed = true
+	return rc, nil
+}
+
+// closed returns the questions of the task that have ended, oldest first.
+func (d desk) closed(ctx context.Context, taskID string) ([]*fermata.Question, error) {
+	all, err := pages(func(cursor string) ([]*fermata.Question, string, error) {
+		return d.a.w.server.Questions(ctx, client.QuestionQuery{TaskID: taskID, Cursor: cursor})
+	})
+	all = slices.DeleteFunc(all, func(q *fermata.Question) bool { return q.Resolution == nil })
+	slices.SortFunc(all, func(a, b *fermata.Question) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all[max(0, len(all)-longestHistory):], err
+}
+
+// written returns what people wrote into the thread, oldest first.
+func (d desk) written(ctx context.Context, taskID string) ([]*fermata.Message, error) {
+	all, err := pages(func(cursor string) ([]*fermata.Message, string, error) {
+		return d.a.w.server.Messages(ctx, taskID, cursor, 0)
+	})
+	all = slices.DeleteFunc(all, func(m *fermata.Message) bool { return m.Author.Kind != fermata.ActorHuman })
+	slices.SortFunc(all, func(a, b *fermata.Message) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return all[max(0, len(all)-longestHistory):], err
+}
+
+// pages gathers every page of a list.
+func pages[T any](page func(cursor string) ([]T, string, error)) ([]T, error) {
+	var all []T
+	cursor := ""
+	for {
+		items, next, err := page(cursor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+		if next == "" {
+			return all, nil
+		}
+		cursor = next
+	}
+}
