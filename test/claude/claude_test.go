@@ -149,6 +149,27 @@ func TestClaudeIsInterrupted(t *testing.T) {
 	}
 }
 
+// An agent that was told of a message and then asks is left in peace until the
+// answer comes: it is not told again.
+func TestClaudeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "Answered by"}),
+		rule{Name: "think", When: when{Turn: new(0), NotAny: "ask me"}, Hold: true, Reply: scriptedmodel.Say("red")},
+		rule{Name: "ask", When: when{Last: "ask me"}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})}},
+	)...)
+	task := l.create("Paint the fence", "All of it.")
+	if _, err := l.room.Model.Await(t.Context(), "think"); err != nil {
+		t.Fatal(err)
+	}
+	l.cli("message", task.ID, "ask me for the colour")
+	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	l.cli("respond", task.PendingQuestionID, "green")
+	task = l.state(task.ID, fermata.TaskDone)
+	if n := strings.Count(l.only("paint").Text(), "ask me for the colour"); n != 1 || len(l.asked("ask")) != 1 {
+		t.Errorf("the agent was told %d times and asked %d times", n, len(l.asked("ask")))
+	}
+}
+
 // A command waits for an approval: it has not run before, and runs once after.
 func TestClaudeCommandIsApproved(t *testing.T) {
 	t.Parallel()
