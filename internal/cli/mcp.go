@@ -44,8 +44,8 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	if o.Token == "" {
 		o.Token = login.Token(o.URL)
 	}
-	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); o.Session == "" && id != "" {
-		o.Session = "claude:" + id
+	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		o.OtherSession = "claude:" + id
 	}
 	return s.hooks.MCP(ctx, o)
 }

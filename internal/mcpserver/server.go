@@ -20,8 +20,9 @@ type Options struct {
 	// Task is the task that questions belong to; without one they go to a task
 	// of their own, shared by the questions of a session.
 	Task string
-	// Session names the agent's session when the client does not tell it.
-	Session string
+	// Session names the agent's session; without it the client does, else it is
+	// OtherSession.
+	Session, OtherSession string
 	// Project is the project of questions outside any task.
 	Project string
 	// AskTool is the name of the tool ask_user, for a client that takes that name for a
