@@ -19,3 +19,18 @@ func TestCodexResumes(t *testing.T) {
 	t.Parallel()
 	testResume(t, codexKind)
 }
+
+func TestCodexSessionIsGone(t *testing.T) {
+	t.Parallel()
+	testGone(t, codexKind, func(w *world) { remove(t, w.room.Home, ".codex", "sessions") })
+}
+
+func TestCodexIsInterrupted(t *testing.T) {
+	t.Parallel()
+	testInterrupt(t, codexKind)
+}
+
+func TestCodexIsCancelled(t *testing.T) {
+	t.Parallel()
+	testCancel(t, codexKind)
+}

@@ -20,3 +20,13 @@ func TestGeminiResumes(t *testing.T) {
 	t.Parallel()
 	testResume(t, geminiKind)
 }
+
+func TestGeminiSessionIsGone(t *testing.T) {
+	t.Parallel()
+	testGone(t, geminiKind, func(w *world) { remove(t, w.work, ".agents", "gemini", ".gemini", "tmp") })
+}
+
+func TestGeminiIsInterrupted(t *testing.T) {
+	t.Parallel()
+	testInterrupt(t, geminiKind)
+}

@@ -20,3 +20,13 @@ func TestOpenCodeResumes(t *testing.T) {
 	t.Parallel()
 	testResume(t, openCodeKind)
 }
+
+func TestOpenCodeSessionIsGone(t *testing.T) {
+	t.Parallel()
+	testGone(t, openCodeKind, func(w *world) { remove(t, w.room.Home, ".local", "share", "opencode") })
+}
+
+func TestOpenCodeIsInterrupted(t *testing.T) {
+	t.Parallel()
+	testInterrupt(t, openCodeKind)
+}
