@@ -160,7 +160,8 @@ func TestPermissionPromptWithEdits(t *testing.T) {
 			`{"tool":"Bash","input":{"command":"ls"}}`: {"behavior": "allow", "updatedInput": map[string]string{"command": "ls"}},
 			`{"tool":"Write","input":{"path":"x"}}`:    {"behavior": "deny"},
 		} {
-			call := `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"toolu_` + fermata.Digest(edit) + `"}`
+			// Each case is a call of its own: an approval is met by any that is equal.
+			call := `{"tool_name":"Bash","input":{"command":"rm ` + fermata.Digest(edit) + `"},"tool_use_id":"toolu_` + fermata.Digest(edit) + `"}`
 			a.prompt(call)
 			q := a.last()
 			a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(edit)})
