@@ -138,7 +138,7 @@ func views(t *testing.T, q *fermata.Question) map[view]string {
 		all[v] = buf.String()
 	}
 	for _, width := range []int{80, 36} {
-		m := newInbox(t.Context(), &session{now: noonClock}, &client.Whoami{})
+		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
 		m.list, m.chosen, m.reading, m.loaded = []*fermata.Question{q}, q.ID, true, true
 		m.width, m.height = width, 24
 		v := view{fmt.Sprintf("the inbox, %d wide", width), width, true}
@@ -235,7 +235,7 @@ func TestForgingOnALine(t *testing.T) {
 	t.Parallel()
 	for _, f := range forgeries(t) {
 		q := &fermata.Question{ID: "q_1", Title: f.Text, Project: "shop", Type: fermata.Approval}
-		m := newInbox(t.Context(), &session{now: noonClock}, &client.Whoami{})
+		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
 		row := m.row(printer{width: 80}, q)
 		whole := squeezed(oneLine(f.Text))
 		switch {

@@ -147,6 +147,8 @@ func (m *inbox) text(q *fermata.Question) []string {
 	p := m.printer()
 	p.w = &buf
 	if m.edited != nil {
+		p.line("%s", p.bold("What you changed"))
+		p.barred(exact(changes(q.Action, m.edited)))
 		p.action("As you edited it; only this will run", m.edited, fermata.HashAction(m.edited))
 		p.line("\n%s\n", p.bold("What was asked"))
 	}

@@ -160,8 +160,8 @@ func lastComma(outer *hujson.Value) *hujson.Extra {
 	return nil
 }
 
-// withoutComments is a value without them.
-func withoutComments(v *hujson.Value) []byte {
+// bareJSON is a value without comments.
+func bareJSON(v *hujson.Value) []byte {
 	clone := v.Clone()
 	clone.Standardize()
 	return clone.Pack()
@@ -175,7 +175,7 @@ func (p jsonPart) takeOut(doc *hujson.Value, remove bool) error {
 		return nil
 	}
 	if !p.list {
-		if !p.own(withoutComments(found)) {
+		if !p.own(bareJSON(found)) {
 			if remove {
 				return nil
 			}
@@ -192,7 +192,7 @@ func (p jsonPart) takeOut(doc *hujson.Value, remove bool) error {
 	}
 	before := len(list.Elements)
 	for i := before - 1; i >= 0; i-- {
-		if !p.own(withoutComments(&list.Elements[i])) {
+		if !p.own(bareJSON(&list.Elements[i])) {
 			continue
 		}
 		if err := patch(doc, "remove", pointer(p.at...)+"/"+strconv.Itoa(i), nil); err != nil {
