@@ -164,7 +164,7 @@ func TestClaudeIsToldOnce(t *testing.T) {
 	l.cli("message", task.ID, "ask me for the colour")
 	task = l.state(task.ID, fermata.TaskAwaitingInput)
 	l.cli("respond", task.PendingQuestionID, "green")
-	task = l.state(task.ID, fermata.TaskDone)
+	l.state(task.ID, fermata.TaskDone)
 	if n := strings.Count(l.only("paint").Text(), "ask me for the colour"); n != 1 || len(l.asked("ask")) != 1 {
 		t.Errorf("the agent was told %d times and asked %d times", n, len(l.asked("ask")))
 	}
