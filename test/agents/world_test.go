@@ -16,8 +16,8 @@ import (
 	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
-// finishes is how long an agent may take for a run.
-const finishes = time.Minute
+// finishes is how long an agent may take for a run, on a machine with much else to do.
+const finishes = 4 * time.Minute
 
 // world is a server on a data folder, a repository, and a room for one kind of
 // agent.
