@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -172,9 +171,6 @@ func (w *world) git(args ...string) string {
 	}
 	return strings.TrimSpace(string(out))
 }
-
-// copyOf is where a task is worked on.
-func (w *world) copyOf(t *fermata.Task) string { return filepath.Join(w.work, t.ID) }
 
 // log is what the runs of a task wrote.
 func (w *world) log(t *fermata.Task) string {
