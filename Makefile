@@ -6,6 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 with-postgres := scripts/with-postgres
 say = @echo "==> $(1)"
+comma := ,
 
 # Stamping the commit into a program fails where git cannot read the checkout (another owner, no commit yet).
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
@@ -40,8 +41,11 @@ test: ## Run everything: format, vet, lint, all tests with the race detector, SQ
 	@CGO_ENABLED=1 $(with-postgres) go test -race $(TEST_FLAGS) ./...
 
 .PHONY: test-agents
-test-agents: ## Run what agents speak against their own suites (needs npm; installs pinned packages)
-	@scripts/setup go
+test-agents: ## Run the real agents, and what they speak against its own suites (needs npm; installs pinned packages)
+	@scripts/setup go git claude codex gemini opencode
+	$(call say,running Claude Code$(comma) Codex$(comma) Gemini CLI and opencode against the scripted model)
+	@# One at a time: these programs are large, and slow when they start together.
+	@go test -count=1 -tags agents -parallel 1 -p 1 -timeout 30m $(TEST_FLAGS) ./test/agent ./test/agents ./test/claude
 	$(call say,running the MCP conformance suite and the inspector)
 	@scripts/test-mcp-conformance
 

@@ -92,7 +92,7 @@ var kind = agent.Kind{
 func run(t *testing.T, d *desk, script string, claim *fermata.Claim, o agent.Options) fermata.Finish {
 	t.Helper()
 	o.Program, o.Grace = filepath.Join(t.TempDir(), "agent"), time.Second
-	if err := os.WriteFile(o.Program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(o.Program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	fin, err := agent.New(kind, o).Run(t.Context(), claim, d)

@@ -38,32 +38,32 @@ type conversation struct {
 }
 
 // hold takes turns until the run has come to something.
-func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
+func (c *conversation) hold(ctx context.Context) fermata.Finish {
 	prompt := c.opening(ctx)
 	var busy time.Time
 	for {
 		t, err := c.turn(ctx, prompt)
 		if ctx.Err() != nil || err != nil {
-			return failed("The agent could not be started: %v", err), nil
+			return failed("The agent could not be started: %v", err)
 		}
 		c.news = append(c.news, t.news...)
 		switch {
 		case t.Asked != "":
-			return c.finish(fermata.ResultNeedsInput, t), nil
+			return c.finish(fermata.ResultNeedsInput, t)
 		case t.began() && len(c.news) > 0:
 			c.logf("a person interrupts: the agent is told.")
 			prompt = c.tell()
 		case t.ok():
-			return c.finish("", t), nil
+			return c.finish("", t)
 		case t.began() || c.session == "":
-			return c.failure(t), nil
+			return c.failure(t)
 		case c.inUse(t):
 			if busy.IsZero() {
 				busy = time.Now()
 				c.logf("another process has the session %s: waiting for it.", c.session)
 			}
 			if time.Since(busy) > inUsePatience {
-				return failed("Another process has the session %s of the agent.\n%s", c.session, t.words()), nil
+				return failed("Another process has the session %s of the agent.\n%s", c.session, t.words())
 			}
 			pause(ctx, inUsePause)
 		default:
@@ -109,7 +109,7 @@ func (c *conversation) turn(ctx context.Context, prompt string) (*turn, error) {
 	turnCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	t.stop = stop
-	endInbox := t.listen(c.desk.Inbox())
+	endInbox := t.listen(turnCtx, c.desk.Inbox())
 	out := lines{each: func(line []byte) { t.read(turnCtx, line) }}
 	t.state, err = process.Program{
 		Argv: t.argv, Env: t.Env, Dir: t.Dir, Stdin: t.stdin, Grace: c.r.opts.Grace,

@@ -83,11 +83,11 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 			c.logf("the session began with the arguments %q, and goes on with %q.", was, is)
 		}
 	}
-	fin, err := c.hold(ctx)
+	fin := c.hold(ctx)
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
-	return fin, err
+	return fin, nil
 }
 
 // lastSession is the session that the claim goes on with, if it is one of this

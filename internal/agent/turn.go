@@ -101,7 +101,7 @@ func (t *turn) setSession(id string) bool {
 }
 
 // listen takes what people write until the returned function is called.
-func (t *turn) listen(from <-chan *fermata.ResumeContext) (end func()) {
+func (t *turn) listen(ctx context.Context, from <-chan *fermata.ResumeContext) (end func()) {
 	done := make(chan struct{})
 	var listening sync.WaitGroup
 	listening.Go(func() {
@@ -110,7 +110,7 @@ func (t *turn) listen(from <-chan *fermata.ResumeContext) (end func()) {
 			case <-done:
 				return
 			case rc := <-from:
-				t.interrupt(rc)
+				t.interrupt(ctx, rc)
 			}
 		}
 	})
@@ -139,11 +139,11 @@ func (t *turn) drain(from <-chan *fermata.ResumeContext) {
 }
 
 // interrupt stops the agent for what a person wrote, as soon as it can be.
-func (t *turn) interrupt(rc *fermata.ResumeContext) {
+func (t *turn) interrupt(ctx context.Context, rc *fermata.ResumeContext) {
 	t.mu.Lock()
 	t.news = append(t.news, rc)
 	t.mu.Unlock()
-	t.consider(context.Background())
+	t.consider(ctx)
 }
 
 // consider stops the agent when there is a reason to, and nothing is under way

@@ -43,7 +43,7 @@ func TestDoctorFindsAgents(t *testing.T) {
 	for name, says := range map[string]string{
 		"claude": "echo '2.1.329 (Claude Code)'", "codex": "echo 'codex-cli 0.200.1'", "gemini": "exit 1", "opencode": "echo dev",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

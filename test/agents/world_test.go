@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
-// finishes is how long an agent may take for a run.
-const finishes = time.Minute
+// finishes is how long an agent may take for a run, on a machine with much else to do.
+const finishes = 4 * time.Minute
 
 // world is a server on a data folder, a repository, and a room for one kind of
 // agent.
@@ -172,9 +171,6 @@ func (w *world) git(args ...string) string {
 	}
 	return strings.TrimSpace(string(out))
 }
-
-// copyOf is where a task is worked on.
-func (w *world) copyOf(t *fermata.Task) string { return filepath.Join(w.work, t.ID) }
 
 // log is what the runs of a task wrote.
 func (w *world) log(t *fermata.Task) string {
