@@ -12,7 +12,11 @@ require (
 	golang.org/x/time v0.16.0
 )
 
-require mvdan.cc/sh/v3 v3.14.1
+require (
+	github.com/pelletier/go-toml/v2 v2.4.3
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
+	mvdan.cc/sh/v3 v3.14.1
+)
 
 require (
 	github.com/google/jsonschema-go v0.4.3 // indirect

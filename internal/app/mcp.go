@@ -118,8 +118,8 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	}
 	server := mcpserver.New(mcpserver.Options{
 		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
-		Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, Version: o.Version, Log: o.Log,
-		AskTool: o.AskTool, ApproveWait: o.ApproveWait,
+		Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
+		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait,
 	})
 	err = server.ServeIO(ctx, o.In, o.Out)
 	if ctx.Err() != nil {

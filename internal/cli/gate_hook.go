@@ -264,6 +264,12 @@ func (h *gateHook) mirror(ctx context.Context) error {
 	if h.Task != "" {
 		return nil
 	}
+	if h.in.Tool == userQuestions {
+		if err := h.mirrorQuestions(ctx); err != nil {
+			fmt.Fprintf(h.err, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
+		}
+		return nil
+	}
 	call := h.call(deskCall + rand.Text())
 	v, err := h.ask(ctx, call)
 	if err == nil {
