@@ -15,6 +15,7 @@ require (
 require mvdan.cc/sh/v3 v3.14.1
 
 require (
+	github.com/coder/acp-go-sdk v0.13.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
