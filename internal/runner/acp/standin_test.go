@@ -65,6 +65,8 @@ type standIn struct {
 	conn    *acp.AgentSideConnection
 	loaded  bool
 	cancels chan struct{}
+	// turns numbers the calls.
+	turns int
 }
 
 func playStandIn(behaviour string) {
@@ -241,7 +243,11 @@ func (t *turn) playSuite(b runnertest.Behaviour) {
 		t.leave(`echo ready >alive`)
 		t.awaitCancel()
 	case runnertest.LeavesChild:
-		t.leave(`exec 3>alive; echo ready >&3; exec sleep 1000`)
+		alive, err := os.OpenFile("alive", os.O_WRONLY, 0)
+		check(err)
+		t.leave(`exec sleep 1000`, alive)
+		_, err = alive.WriteString("ready\n")
+		check(err)
 		t.say("done")
 	}
 }
@@ -257,10 +263,10 @@ func (t *turn) awaitCancel() {
 	t.reason = acp.StopReasonCancelled
 }
 
-// leave starts a child, with the agent's output.
-func (t *turn) leave(script string) {
+// leave starts a child, with the agent's output and files.
+func (t *turn) leave(script string, files ...*os.File) {
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, files
 	check(cmd.Start())
 }
 
@@ -297,6 +303,8 @@ func (t *turn) command() string {
 func (t *turn) run() {
 	command := t.command()
 	title := command
+	t.turns++
+	call := acp.ToolCallId(fmt.Sprintf("call-%d", t.turns))
 	options := []acp.PermissionOption{
 		{Kind: acp.PermissionOptionKindAllowAlways, Name: "Always", OptionId: "always"},
 		{Kind: acp.PermissionOptionKindAllowOnce, Name: "Yes", OptionId: "yes"},
@@ -305,10 +313,10 @@ func (t *turn) run() {
 	if t.does == wantsAlways {
 		options = options[:1]
 	}
-	t.update(acp.StartToolCall("call-1", "shell", acp.WithStartKind("execute"), acp.WithStartRawInput(map[string]any{"command": command})))
+	t.update(acp.StartToolCall(call, "shell", acp.WithStartKind("execute"), acp.WithStartRawInput(map[string]any{"command": command})))
 	// The arguments were announced; the request does not repeat them.
 	res, err := t.conn.RequestPermission(t.ctx, acp.RequestPermissionRequest{
-		SessionId: t.id, Options: options, ToolCall: acp.ToolCallUpdate{ToolCallId: "call-1", Title: &title},
+		SessionId: t.id, Options: options, ToolCall: acp.ToolCallUpdate{ToolCallId: call, Title: &title},
 	})
 	check(err)
 	switch {
