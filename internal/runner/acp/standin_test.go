@@ -253,7 +253,7 @@ func (t *turn) playSuite(b runnertest.Behaviour) {
 }
 
 func (t *turn) update(u acp.SessionUpdate) {
-	check(t.conn.SessionUpdate(t.ctx, acp.SessionNotification{SessionId: t.id, Update: u}))
+	check(t.conn.SessionUpdate(context.WithoutCancel(t.ctx), acp.SessionNotification{SessionId: t.id, Update: u}))
 }
 
 func (t *turn) say(text string) { t.update(acp.UpdateAgentMessageText(text)) }
@@ -315,7 +315,7 @@ func (t *turn) run() {
 	}
 	t.update(acp.StartToolCall(call, "shell", acp.WithStartKind("execute"), acp.WithStartRawInput(map[string]any{"command": command})))
 	// The arguments were announced; the request does not repeat them.
-	res, err := t.conn.RequestPermission(t.ctx, acp.RequestPermissionRequest{
+	res, err := t.conn.RequestPermission(context.WithoutCancel(t.ctx), acp.RequestPermissionRequest{
 		SessionId: t.id, Options: options, ToolCall: acp.ToolCallUpdate{ToolCallId: call, Title: &title},
 	})
 	check(err)
@@ -334,7 +334,7 @@ func (t *turn) run() {
 }
 
 func (t *turn) elicit() {
-	res, err := t.conn.UnstableCreateElicitation(t.ctx, acp.UnstableCreateElicitationRequest{Form: &acp.UnstableCreateElicitationForm{
+	res, err := t.conn.UnstableCreateElicitation(context.WithoutCancel(t.ctx), acp.UnstableCreateElicitationRequest{Form: &acp.UnstableCreateElicitationForm{
 		Message: "How shall I paint?", Mode: "form",
 		RequestedSchema: acp.UnstableElicitationSchema{Type: "object", Required: []string{"colour"}, Properties: map[string]any{
 			"colour": map[string]any{"type": "string", "title": "Colour", "oneOf": []any{

@@ -137,7 +137,7 @@ func (w *world) await(id string, typ fermata.EventType) {
 	for after := int64(0); ; {
 		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)
 		if err != nil {
-			w.t.Fatalf("waited for %s: %v", typ, err)
+			w.t.Fatalf("waited for %s: %v\n%s", typ, err, w.log(&fermata.Task{ID: id}))
 		}
 		for _, e := range events {
 			if after = e.Seq; e.TaskID == id && e.Type == typ {
