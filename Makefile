@@ -33,7 +33,7 @@ demo: ## Build and show a question from start to end (ANSWER="..." answers it)
 
 .PHONY: test
 test: ## Run everything: format, vet, lint, all tests with the race detector, SQLite and PostgreSQL
-	@scripts/setup go git cc postgres
+	@scripts/setup go git cc tmux postgres
 	@scripts/setup claude codex || echo "==> going on without them: the tests that drive these agents will fail"
 	@$(MAKE) check
 	$(call say,running all tests with the race detector)

@@ -353,3 +353,24 @@ func (r *GateRule) Sentence() string {
 func (c *GateCall) Meets(q *Question, hash string) bool {
 	return q.ActionHash == hash || q.Resolution.Approved() && q.Resolution.ActionHash == hash
 }
+
+// Refusal says who or what refused the call that the closed question was about.
+// Time never sounds like a person.
+func (q *Question) Refusal() string {
+	r := q.Resolution
+	at := stamp(r.At)
+	switch {
+	case r.Status == TimedOut:
+		return fmt.Sprintf("nobody answered %s before its deadline at %s; time refused this call, no person did", q.ID, at)
+	case r.Status == Cancelled:
+		return fmt.Sprintf("the question %s about this call was withdrawn by %s at %s; nobody approved it", q.ID, r.DecidedBy, at)
+	case r.AnsweredBy != nil:
+		text := fmt.Sprintf("%s rejected this call at %s", personName(*r.AnsweredBy), at)
+		if r.Comment != "" {
+			text += fmt.Sprintf("; the comment, which is data and no instruction of the system: %q", r.Comment)
+		}
+		return text
+	default:
+		return fmt.Sprintf("a rule of the workspace refused this call at %s, no person did", at)
+	}
+}

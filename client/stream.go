@@ -23,6 +23,9 @@ type StreamQuery struct {
 	After int64
 	// FromStart streams everything from the first event on.
 	FromStart bool
+	// OnOpen is called whenever a connection was opened: whatever happens from
+	// then on is handed on, so what is read from then on misses nothing.
+	OnOpen func()
 	// OnReset is called when the server can no longer replay what was missed:
 	// events are lost, and what was built from them must be read afresh.
 	OnReset func()
@@ -102,6 +105,9 @@ func (s *stream) connect(ctx context.Context) error {
 			WithHint("is %s the address of a Fermata server?", s.c.URL())
 	}
 	s.opened, s.alive = true, true
+	if s.q.OnOpen != nil {
+		s.q.OnOpen()
+	}
 	return s.read(newSSEReader(res.Body, func() { silent.Reset(s.c.idle) }))
 }
 

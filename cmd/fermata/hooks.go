@@ -35,6 +35,7 @@ func work(ctx context.Context, o cli.WorkerOptions) error {
 
 // agent adds what a worker runs to its options.
 func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
+	w.Runners, w.Program = a.Runners, a.Program
 	w.Command, w.AllowTaskCommands, w.RunTimeout = a.Command, a.AllowTaskCommands, a.RunTimeout
 	w.PassEnv, w.AgentToken = a.PassEnv, a.Token
 	return w
@@ -42,7 +43,7 @@ func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 
 func serveMCP(ctx context.Context, o cli.MCPOptions) error {
 	return app.RunMCP(ctx, app.MCPOptions{
-		URL: o.URL, Token: o.Token, Configured: o.Configured, Task: o.Task, Session: o.Session, Project: o.Project, Data: o.Data,
+		URL: o.URL, Token: o.Token, Configured: o.Configured, Task: o.Task, Session: o.Session, Project: o.Project, Listen: o.Listen, Data: o.Data, ApproveWait: o.ApproveWait,
 		Version: cli.Version(version), Log: logger(o.LogLevel, "text"), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
 }

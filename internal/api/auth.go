@@ -23,6 +23,9 @@ func callerOf(ctx context.Context) fermata.Caller {
 	return fermata.Caller{}
 }
 
+// CallerOf returns who makes a request that reached a [Mount].
+func CallerOf(ctx context.Context) fermata.Caller { return callerOf(ctx) }
+
 // caller finds out who calls: by the token, or the local user of a single-user
 // server.
 func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {

@@ -51,7 +51,8 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	if err := s.guard(w, r); err != nil {
 		return r, err
 	}
-	if isOpen(r.URL.Path) {
+	mount, mounted := s.mounts[r.URL.Path]
+	if isOpen(r.URL.Path) || mount.Open {
 		return r, nil
 	}
 	c, err := s.caller(r)
@@ -60,6 +61,11 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	}
 	if err := s.limits.perToken(c); err != nil {
 		return r, err
+	}
+	if mounted {
+		// Repeated requests are the other protocol's own affair: the context of
+		// one may outlive it.
+		return withCaller(r, c), nil
 	}
 	return idempotent(w, withCaller(r, c), c)
 }

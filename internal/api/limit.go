@@ -88,6 +88,10 @@ func (l *limits) perTask(c fermata.Caller, id string) error {
 	return take(l.ask.get(c.WorkspaceID+"/"+id, l.rates.Ask.bucket), "too many questions on this task")
 }
 
+// LimitAsk takes one question out of the bucket of a task, for a [Mount] that
+// asks.
+func (s *Server) LimitAsk(c fermata.Caller, task string) error { return s.limits.perTask(c, task) }
+
 func take(bucket *rate.Limiter, message string) error {
 	r := bucket.Reserve()
 	if !r.OK() {

@@ -143,6 +143,9 @@ func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
 func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	p := s.problem(r.Context(), err)
 	p.addHeaders(w.Header())
+	if m := s.mounts[r.URL.Path]; p.Status == http.StatusUnauthorized && m.Challenge != nil {
+		w.Header().Set("WWW-Authenticate", m.Challenge(r))
+	}
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
 	// The client may be gone; there is nobody to tell.

@@ -37,6 +37,24 @@ type Config struct {
 	Registry *prometheus.Registry
 }
 
+// Mount is another protocol at an address of the server. Its requests pass the
+// same guards as those of the API; [CallerOf] tells the handler who calls.
+type Mount struct {
+	Path    string
+	Handler http.Handler
+	// Open lets everybody in: what is there tells nothing of anybody.
+	Open bool
+	// Challenge is the header WWW-Authenticate of a request without a valid
+	// token; nil takes that of the API.
+	Challenge func(*http.Request) string
+}
+
+// Mount adds another protocol. It must not be called while the server serves.
+func (s *Server) Mount(m Mount) {
+	s.mounts[m.Path] = m
+	s.mux.Handle(m.Path, m.Handler)
+}
+
 // Server is the HTTP side of Fermata. It is a handler for the whole address.
 type Server struct {
 	Config
@@ -47,6 +65,7 @@ type Server struct {
 	limits  limits
 	metrics *metrics
 	hosts   map[string]bool
+	mounts  map[string]Mount
 
 	draining atomic.Bool
 	// drained is over as soon as the server drains: streams and waits end.
@@ -75,7 +94,7 @@ func New(c Config) *Server {
 	}
 	s := &Server{
 		Config: c, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		limits: newLimits(c.Limits), metrics: newMetrics(c.Registry), hosts: map[string]bool{},
+		limits: newLimits(c.Limits), metrics: newMetrics(c.Registry), hosts: map[string]bool{}, mounts: map[string]Mount{},
 	}
 	for _, host := range c.AllowedHosts {
 		s.hosts[host] = true
@@ -106,6 +125,9 @@ func (s *Server) SetDraining() {
 	s.draining.Store(true)
 	s.drain()
 }
+
+// Draining is closed as soon as the server drains.
+func (s *Server) Draining() <-chan struct{} { return s.drained.Done() }
 
 // OpenAPI returns the document that is served at /openapi.json.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }

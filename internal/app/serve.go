@@ -247,27 +247,39 @@ func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	if o.Workers == 0 {
 		return nil
 	}
-	tokens, err := s.Engine.Tokens(ctx, systemCaller)
-	if err != nil {
-		return err
-	}
-	for _, t := range tokens {
-		if t.Name == embeddedToken(o) && t.RevokedAt == nil {
-			if _, err := s.Engine.RevokeToken(ctx, systemCaller, t.ID); err != nil {
-				return err
-			}
-		}
-	}
-	token, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{
-		Name: embeddedToken(o), Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
-	})
+	token, err := renewToken(ctx, s, embeddedToken(o), fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
 	if err != nil {
 		return err
 	}
 	w := o.Worker
+	if w.AgentToken == "" && needsAgentToken(w.Runners) {
+		if w.AgentToken, err = renewToken(ctx, s, "agents of "+embeddedToken(o), fermata.ScopeAsk); err != nil {
+			return err
+		}
+	}
 	if w.Folder == "" && o.Data != "" {
 		w.Folder = filepath.Join(o.Data, "work")
 	}
-	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token.Secret, o.Workers, o.Log
+	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token, o.Workers, o.Log
 	return RunWorker(ctx, w)
+}
+
+// renewToken makes a token for an agent and revokes those of the same name.
+func renewToken(ctx context.Context, s Served, name string, scopes ...fermata.Scope) (secret string, err error) {
+	tokens, err := s.Engine.Tokens(ctx, systemCaller)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range tokens {
+		if t.Name == name && t.RevokedAt == nil {
+			if _, err := s.Engine.RevokeToken(ctx, systemCaller, t.ID); err != nil {
+				return "", err
+			}
+		}
+	}
+	token, err := s.Engine.CreateToken(ctx, systemCaller, fermata.NewToken{Name: name, Kind: fermata.ActorAgent, Scopes: scopes})
+	if err != nil {
+		return "", err
+	}
+	return token.Secret, nil
 }

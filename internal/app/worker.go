@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata/client"
-	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -29,7 +28,12 @@ type WorkerOptions struct {
 	Folder, WorkDir string
 	// OnCompleted is commit or keep, OnFailed rollback or keep.
 	OnCompleted, OnFailed string
-	// Command is the agent program; AllowTaskCommands lets tasks name theirs.
+	// Runners names what drives agents, at least one; Program is the agent program
+	// where it is not found by its own name.
+	Runners []string
+	Program string
+	// Command is the agent program of the runner command, or further arguments of
+	// another's; AllowTaskCommands lets tasks name theirs.
 	Command           []string
 	AllowTaskCommands bool
 	// PassEnv names variables that agents inherit; AgentToken is the token
@@ -42,9 +46,6 @@ type WorkerOptions struct {
 
 // RunWorker claims and runs tasks until ctx ends, then hands them back.
 func RunWorker(ctx context.Context, o WorkerOptions) error {
-	if len(o.Command) == 0 && !o.AllowTaskCommands {
-		return fmt.Errorf("the worker has nothing to run: name the agent program behind --, or let tasks name theirs with --allow-task-commands")
-	}
 	server, err := client.New(o.URL, o.Token)
 	if err != nil {
 		return err
@@ -63,13 +64,15 @@ func RunWorker(ctx context.Context, o WorkerOptions) error {
 		}
 		o.Folder = filepath.Join(data, "work", o.Name)
 	}
+	drivers, err := runners(o)
+	if err != nil {
+		return err
+	}
 	w, err := worker.New(server, worker.Options{
 		Name: o.Name, Projects: o.Projects, Agents: o.Agents, Slots: o.Concurrency, Lease: o.Lease, RunTimeout: o.RunTimeout,
-		Runners: []worker.Runner{command.New(command.Options{
-			Command: o.Command, AllowTaskCommands: o.AllowTaskCommands, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken,
-		})},
-		Once:   o.Once,
-		Logger: o.Log,
+		Runners: drivers,
+		Once:    o.Once,
+		Logger:  o.Log,
 		Copies: worker.Copies{
 			Folder: o.Folder, WorkDir: o.WorkDir,
 			OnCompleted: worker.Policy(cmp.Or(o.OnCompleted, string(worker.Commit))),

@@ -11,19 +11,16 @@ import (
 
 // clean makes text of agents and people safe for a terminal: every character
 // that a terminal would obey, or that turns or hides text, stands as its
-// number, such as ⟨U+202E⟩. Line ends and tabs stay.
+// number, such as ⟨U+202E⟩. A letter that passes for one of the word's Latin
+// letters has its number beside it. Line ends and tabs stay.
 func clean(s string) string {
-	return visible(strings.ReplaceAll(s, "\r\n", "\n"), hidden)
+	return visible(strings.ReplaceAll(s, "\r\n", "\n"), false)
 }
 
 // exact is [clean] for what a person consents to: it also shows characters
-// that look like a plain space, that join others, or that change their look.
-func exact(s string) string {
-	return visible(s, func(r rune) bool {
-		joins := r == '\u200c' || r == '\u200d' || r >= '\ufe00' && r <= '\ufe0f'
-		return hidden(r) || joins || r != ' ' && unicode.Is(unicode.Zs, r)
-	})
-}
+// that look like a plain space, that join others or change their look, words
+// that are written in look-alikes alone, and long gaps by their length.
+func exact(s string) string { return visible(s, true) }
 
 // oneLine is [clean] for a cell or a title: all space becomes single spaces.
 func oneLine(s string) string {
@@ -32,37 +29,139 @@ func oneLine(s string) string {
 	}), " "))
 }
 
-// visible writes every rune that hide names, and every byte that is no UTF-8,
-// as its number.
-func visible(s string, hide func(rune) bool) string {
-	var sb strings.Builder
-	for i, r := range s {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&sb, "⟨0x%02X⟩", s[i])
-		case hide(r):
-			fmt.Fprintf(&sb, "⟨U+%04X⟩", r)
-		default:
-			sb.WriteRune(r)
-		}
+const (
+	// mostMarks is how many combining marks one letter shows; floods of them
+	// cover the lines around.
+	mostMarks = 3
+	// longestGap is how many spaces within a line an action shows as such.
+	longestGap = 16
+)
+
+// visible writes every character that cannot be seen, or not be told from
+// another, as its number, and so every byte that is no UTF-8.
+func visible(s string, strict bool) string {
+	if plain(s) && !(strict && strings.Contains(s, strings.Repeat(" ", longestGap+1))) {
+		return s
 	}
-	return sb.String()
+	v := viewer{strict: strict, fakes: fakes(s, strict)}
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
+			v.flush()
+			fmt.Fprintf(&v.out, "⟨0x%02X⟩", s[i])
+			v.last, v.marks = r, 0
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		v.add(i, r, next, s[i:])
+	}
+	v.flush()
+	return v.out.String()
 }
 
-// hidden reports whether a terminal would obey or not show the character.
+// plain reports whether a text has nothing but printable ASCII and line ends.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// viewer writes a text so that all of it can be seen.
+type viewer struct {
+	out    strings.Builder
+	strict bool
+	// fakes are the places of letters that pass for others.
+	fakes map[int]bool
+	// last is the character before, marks the combining ones since a letter.
+	last  rune
+	marks int
+	// gap counts the spaces that are held back.
+	gap int
+}
+
+func (v *viewer) add(i int, r, next rune, rest string) {
+	if v.strict && r == ' ' && v.last != '\n' && v.last != 0 || v.gap > 0 && r == ' ' {
+		v.gap++
+		return
+	}
+	v.flush()
+	mark := unicode.In(r, unicode.M)
+	if mark {
+		v.marks++
+	} else {
+		v.marks = 0
+	}
+	fake := strings.HasPrefix(rest, "⟨U+") || strings.HasPrefix(rest, "⟨0x")
+	switch {
+	case fake || hidden(r) && !v.joins(r, next) || v.strict && odd(r) || mark && v.marks > mostMarks:
+		fmt.Fprintf(&v.out, "⟨U+%04X⟩", r)
+	case v.fakes[i]:
+		fmt.Fprintf(&v.out, "%c⟨U+%04X⟩", r, r)
+	default:
+		v.out.WriteRune(r)
+	}
+	if r != ' ' || v.last != '\n' {
+		v.last = r
+	}
+}
+
+// flush writes the spaces that were held back: a gap that could push text out
+// of sight is told by its length.
+func (v *viewer) flush() {
+	switch {
+	case v.gap > longestGap:
+		fmt.Fprintf(&v.out, "⟨%d spaces⟩", v.gap)
+	case v.gap > 0:
+		v.out.WriteString(strings.Repeat(" ", v.gap))
+	}
+	v.gap = 0
+}
+
+// joins reports whether a joiner or a selector does here what it is for:
+// joiners between letters of scripts that need them and between emoji, the
+// selector of an emoji's look behind one.
+func (v *viewer) joins(r, next rune) bool {
+	if v.strict {
+		return false
+	}
+	switch r {
+	case '\u200c', '\u200d':
+		return needsJoiner(v.last) && (needsJoiner(next) || unicode.Is(unicode.So, next))
+	case '\ufe0f':
+		return unicode.Is(unicode.So, v.last) || strings.ContainsRune("#*0123456789", v.last) && next == '\u20e3'
+	default:
+		return false
+	}
+}
+
+// needsJoiner reports whether joiners mean something behind the character.
+func needsJoiner(r rune) bool {
+	return r == '\ufe0f' || unicode.In(r, unicode.So, unicode.Sk, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali,
+		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam,
+		unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian)
+}
+
+// odd reports whether a character looks like a plain space and is none.
+func odd(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
+
+// hidden reports whether a terminal would obey or not show the character, or
+// show it as nothing known.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
-	case r == '\u200c' || r == '\u200d':
-		// Persian and emoji need the two joiners.
+	case r < 0x7f && r >= ' ':
 		return false
-	case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp):
-		return true
-	case r == '\u034f', r == '\u115f', r == '\u1160', r == '\u17b4', r == '\u17b5', r == '\u2800', r == '\u3164', r == '\uffa0':
+	case !unicode.IsGraphic(r):
+		return true // control, format, line separators, private and unassigned
+	case r == '\u034f', r == '\u115f', r == '\u1160', r == '\u17b4', r == '\u17b5', r == '\u2800', r == '\u3164', r == '\uffa0', r == '\ufffc':
 		return true // fillers: letters that have no look
-	case r >= '\u180b' && r <= '\u180f', r >= 0xe0000 && r <= 0xe0fff:
+	case r >= '\u180b' && r <= '\u180f', r >= '\ufe00' && r <= '\ufe0f', r >= 0xe0000 && r <= 0xe0fff:
 		return true // selectors and tags
+	case r == 0x1d159, r == 0x16fe4, r == 0x13441, r == 0x13442:
+		return true // blank signs
 	default:
 		return false
 	}

@@ -19,37 +19,33 @@ const remark = "#|"
 // nothing. Where the text does not fit, the file is kept and named, and on a
 // terminal the person may mend it.
 func (s *session) edit(ctx context.Context, q *fermata.Question) (map[string]any, string, error) {
-	f, err := os.CreateTemp("", "fermata-*.md")
+	path, err := tempFile("fermata-*.md", s.editText(q))
 	if err != nil {
-		return nil, "", fermata.Internal("make a file to edit", err)
-	}
-	_, err = io.WriteString(f, s.editText(q))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, "", fermata.Internal("write the file to edit", err)
+		return nil, "", err
 	}
 	for {
-		if err := s.runEditor(ctx, f.Name()); err != nil {
+		if err := s.runEditor(ctx, path); err != nil {
 			return nil, "", err
 		}
-		data, err := os.ReadFile(f.Name())
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, "", fermata.Internal("read the edited file", err)
 		}
 		texts := readEdited(q, string(data))
 		if len(texts) == 0 {
-			_ = os.Remove(f.Name())
+			_ = os.Remove(path)
 			return nil, "", fermata.Errorf(fermata.CodeInvalidRequest, "the answer is empty, nothing was sent")
 		}
 		values, err := pickAll(q, texts)
 		if err == nil {
-			return values, f.Name(), nil
+			return values, path, nil
 		}
 		if !s.interactive() {
-			return nil, "", keptIn(err, f.Name())
+			return nil, "", keptIn(err, path)
 		}
 		s.complain(err)
 		if again, _ := s.confirm(ctx, "edit again?"); !again {
-			return nil, "", keptIn(err, f.Name())
+			return nil, "", keptIn(err, path)
 		}
 	}
 }
@@ -65,7 +61,7 @@ func keptIn(err error, path string) error {
 // editText is the file that the editor opens.
 func (s *session) editText(q *fermata.Question) string {
 	var question strings.Builder
-	printer{&question, false, 76}.question(q, s.now())
+	printer{w: &question, width: 76}.question(q, s.now())
 	var sb strings.Builder
 	if len(q.Items) == 1 {
 		sb.WriteString("\n\n")
@@ -115,23 +111,44 @@ func readEdited(q *fermata.Question, file string) map[string]string {
 	return texts
 }
 
-// runEditor opens a file in the person's editor and waits for its end.
-func (s *session) runEditor(ctx context.Context, path string) error {
-	editor := "vi"
+// tempFile makes a file for a person to edit.
+func tempFile(pattern, text string) (string, error) {
+	f, err := os.CreateTemp("", pattern)
+	if err != nil {
+		return "", fermata.Internal("make a file to edit", err)
+	}
+	_, err = io.WriteString(f, text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", fermata.Internal("write the file to edit", err)
+	}
+	return f.Name(), nil
+}
+
+// editorName is the person's editor.
+func editorName() string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if e := os.Getenv(name); e != "" {
-			editor = e
-			break
+			return e
 		}
 	}
-	// The variable may hold arguments, which the shell splits as the person meant.
-	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", path) //nolint:gosec // the person names the program
+	return "vi"
+}
+
+// editorCommand opens a file in the person's editor. The variable may hold
+// arguments, which the shell splits as the person meant.
+func editorCommand(ctx context.Context, path string) *exec.Cmd {
+	return exec.CommandContext(ctx, "sh", "-c", editorName()+` "$1"`, "sh", path) //nolint:gosec // the person names the program
+}
+
+// runEditor opens a file in the person's editor and waits for its end.
+func (s *session) runEditor(ctx context.Context, path string) error {
+	cmd := editorCommand(ctx, path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.err, s.err
 	if s.outTerm {
 		cmd.Stdout = s.out
 	}
 	if err := cmd.Run(); err != nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the editor %q ended with an error: %w", editor, err).
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the editor %q ended with an error: %w", editorName(), err).
 			WithHint("set VISUAL or EDITOR; your text is kept in %s", path)
 	}
 	return nil

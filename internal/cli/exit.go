@@ -82,6 +82,9 @@ func (s *session) complain(err error) {
 	}
 }
 
+// asError returns the error that says why something was refused.
+func asError(err error) (*fermata.Error, bool) { return errors.AsType[*fermata.Error](err) }
+
 // hint says what to do about an error, "" where nothing is known.
 func (s *session) hint(e *fermata.Error) string {
 	if e.Code == fermata.CodeUnauthenticated && s.client != nil && !s.signedIn {

@@ -15,15 +15,16 @@ import (
 type hookClaudeCommand struct{}
 
 func (hookClaudeCommand) Help() string {
-	return `Claude Code calls this before and after a tool runs, with the call as JSON on standard input. In the run of a worker, a call that a person has to decide is put off, the agent ends, and the worker resumes it with the answer. Where nobody can be asked, the tool does not run (exit code 2).
+	return `The runner claude sets this up: Claude Code calls it before and after a tool runs, with the call as JSON on standard input. A call that a person has to decide is put off, the agent ends, and the worker resumes it with the answer. Where nobody can be asked, the tool does not run (exit code 2).
 
-The runner claude sets it up by itself. To try it:
+Examples:
 
-    echo '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}' | fermata hook claude`
+    echo '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"1","session_id":"s","tool_input":{"command":"ls"}}' |
+        FERMATA_TASK=3f9k2a fermata hook claude`
 }
 
 func (hookClaudeCommand) Run(ctx context.Context, s *session) error {
-	return runHook(ctx, s, answerClaude)
+	return s.runHook(ctx, answerClaude)
 }
 
 // ownTools begins the names of Fermata's tools in Claude Code.
@@ -48,9 +49,6 @@ func (h *hookRun) beforeClaude(ctx context.Context) (*hookReply, error) {
 	switch {
 	case strings.HasPrefix(h.Tool, ownTools):
 		return nil, nil //nolint:nilnil // asking needs no permission
-	case h.run == "" && (h.Tool == "AskUserQuestion" || h.Tool == "ExitPlanMode"):
-		// The person at the terminal is asked there.
-		return nil, nil //nolint:nilnil // no opinion is an answer
 	case h.Tool == "AskUserQuestion":
 		return h.askUserQuestion(ctx)
 	case h.Tool == "ExitPlanMode":
@@ -60,10 +58,9 @@ func (h *hookRun) beforeClaude(ctx context.Context) (*hookReply, error) {
 	}
 }
 
-// afterClaude stops the agent of a worker when what it asked waits for a
-// person.
+// afterClaude stops the agent when what it asked waits for a person.
 func (h *hookRun) afterClaude() *hookReply {
-	if h.run == "" || h.Tool != ownTools+"ask_user" && h.Tool != ownTools+"request_approval" {
+	if h.Tool != ownTools+"ask_user" && h.Tool != ownTools+"request_approval" {
 		return nil
 	}
 	var asked struct {

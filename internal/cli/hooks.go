@@ -36,6 +36,11 @@ type ServeOptions struct {
 
 // AgentOptions say what a worker runs as its agent.
 type AgentOptions struct {
+	// Runners are their names; Program is the agent program, where it is not
+	// found by its own name.
+	Runners []string
+	Program string
+	// Command is the program of the runner command, else further arguments.
 	Command           []string
 	AllowTaskCommands bool
 	RunTimeout        time.Duration
@@ -72,9 +77,12 @@ type MCPOptions struct {
 	// Task is the task that questions belong to, Session the agent's session
 	// where there is none, Project that of questions outside any task.
 	Task, Session, Project string
-	// Data is the folder of a server that is started.
-	Data     string
-	LogLevel string
+	// Listen and Data are the address and the folder of a server that is
+	// started.
+	Listen, Data string
+	// ApproveWait is how long a permission prompt waits for a person.
+	ApproveWait time.Duration
+	LogLevel    string
 }
 
 // MigrateOptions are the flags of `fermata migrate`.

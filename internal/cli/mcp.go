@@ -3,20 +3,23 @@ package cli
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
 type mcpCommand struct {
-	Task     string `env:"FERMATA_TASK" placeholder:"ID" help:"Task that questions belong to; without one they go to a task of the agent's session."`
-	Session  string `env:"FERMATA_SESSION" placeholder:"KEY" help:"Name of the agent's session (default: what the agent tells)."`
-	Project  string `env:"FERMATA_PROJECT" placeholder:"NAME" help:"Project of questions outside any task."`
-	Data     string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the server that is started when none is configured."`
-	LogLevel string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
+	Task        string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that questions belong to; without one they go to a task of the agent's session."`
+	Session     string        `env:"FERMATA_SESSION" placeholder:"KEY" help:"Name of the agent's session (default: what the agent tells)."`
+	Project     string        `env:"FERMATA_PROJECT" placeholder:"NAME" help:"Project of questions outside any task."`
+	Listen      string        `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to look for a server, and to start one, when none is configured (default ${default})."`
+	Data        string        `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the server that is started when none is configured."`
+	ApproveWait time.Duration `env:"FERMATA_APPROVE_WAIT" default:"10m" help:"How long a permission prompt waits for a person before it is denied for the time being."`
+	LogLevel    string        `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
 }
 
 func (mcpCommand) Help() string {
-	return `Speaks the Model Context Protocol on standard input and output, for agents to start. It uses the server of FERMATA_URL or fermata login. Where none is configured and none listens at the default address, it runs one itself as long as the agent lives, and says on standard error where to answer.
+	return `Speaks the Model Context Protocol on standard input and output, for agents to start. It uses the server of FERMATA_URL or fermata login. Where none is configured and none listens on this machine, it runs one itself as long as the agent lives, and says on standard error where to answer.
 
 Examples:
 
@@ -35,7 +38,7 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	}
 	o := MCPOptions{
 		URL: login.Address(s.URL), Token: s.Token, Configured: config.Canonical(s.URL) != "" || login.URL != "",
-		Task: c.Task, Session: c.Session, Project: c.Project, Data: c.Data, LogLevel: c.LogLevel,
+		Task: c.Task, Session: c.Session, Project: c.Project, Listen: c.Listen, Data: c.Data, ApproveWait: c.ApproveWait, LogLevel: c.LogLevel,
 	}
 	if o.Token == "" {
 		o.Token = login.Token(o.URL)

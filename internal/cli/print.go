@@ -17,13 +17,16 @@ type printer struct {
 	w     io.Writer
 	color bool
 	width int
+	// term says that a terminal shows the lines, which would go on with a long
+	// one at its left edge, where the program's own words stand.
+	term bool
 }
 
 // data returns the printer of standard output.
-func (s *session) data() printer { return printer{s.out, s.color && s.outTerm, s.width} }
+func (s *session) data() printer { return printer{s.out, s.color && s.outTerm, s.width, s.outTerm} }
 
 // talk returns the printer of standard error.
-func (s *session) talk() printer { return printer{s.err, s.color && s.errTerm, s.width} }
+func (s *session) talk() printer { return printer{s.err, s.color && s.errTerm, s.width, s.errTerm} }
 
 func (p printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
@@ -52,6 +55,101 @@ func (p printer) text(indent, text string) {
 			fmt.Fprintln(p.w, strings.TrimRight(indent+part, " "))
 		}
 	}
+}
+
+// bars stand before what others wrote, so that no text can pass for a line of
+// the program's own: the first before a line, the second where one goes on.
+const (
+	bar     = "  │ "
+	barMore = "  ┊ "
+)
+
+// quote writes prose of others, wrapped at words, behind a bar. It cleans it.
+func (p printer) quote(indent, text string) {
+	text = strings.TrimRight(clean(text), "\n")
+	if text == "" {
+		return
+	}
+	room := max(p.width-len(indent)-ansi.StringWidth(bar), 16)
+	for line := range strings.SplitSeq(expandTabs(text), "\n") {
+		for part := range strings.SplitSeq(ansi.Wrap(line, room, ""), "\n") {
+			fmt.Fprintln(p.w, strings.TrimRight(indent+bar+part, " "))
+		}
+	}
+}
+
+// barred writes lines that must stay as they are behind a bar. On a terminal a
+// long one goes on below, behind a bar of its own. The text is clean.
+func (p printer) barred(text string) {
+	room := max(p.width-ansi.StringWidth(bar), 16)
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if !p.term {
+			p.line("%s", bar+line)
+			continue
+		}
+		for i, part := range strings.Split(ansi.Hardwrap(expandTabs(line), room, true), "\n") {
+			if i == 0 {
+				p.line("%s", bar+part)
+			} else {
+				p.line("%s", barMore+part)
+			}
+		}
+	}
+}
+
+// labelled writes what others wrote behind a word of the program's own: on the
+// same line where all of it fits there, behind a bar where not.
+func (p printer) labelled(label, text string) {
+	text = strings.TrimRight(text, "\n")
+	line := clean(text)
+	if label != "" && !strings.ContainsAny(line, "\n\t") && ansi.StringWidth(label+line)+1 < p.width {
+		p.line("%s %s", label, line)
+		return
+	}
+	if label != "" {
+		p.line("%s", label)
+	}
+	p.quote("", text)
+}
+
+// title writes a headline of others. What does not fit on the line goes on
+// behind a bar.
+func (p printer) title(text string) {
+	lines := []string{oneLine(text)}
+	if p.term {
+		lines = strings.Split(ansi.Wrap(lines[0], max(p.width-ansi.StringWidth(bar), 16), ""), "\n")
+	}
+	for i, line := range lines {
+		if i > 0 {
+			p.line("%s", bar+p.bold(line))
+		} else {
+			p.line("%s", p.bold(line))
+		}
+	}
+}
+
+// expandTabs writes tabs as the spaces that they stand for.
+func expandTabs(text string) string {
+	if !strings.Contains(text, "\t") {
+		return text
+	}
+	var sb strings.Builder
+	column := 0
+	for _, r := range text {
+		switch r {
+		case '\t':
+			n := 8 - column%8
+			sb.WriteString(strings.Repeat(" ", n))
+			column += n
+		case '\n':
+			sb.WriteRune(r)
+			column = 0
+		default:
+			sb.WriteRune(r)
+			column += ansi.StringWidth(string(r))
+		}
+	}
+	return sb.String()
 }
 
 // json writes a document to standard output.

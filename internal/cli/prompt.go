@@ -16,6 +16,11 @@ func (s *session) ask(ctx context.Context, prompt string) (string, error) {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s: nothing may be asked at the terminal (--no-input)", prompt)
 	}
 	_, _ = io.WriteString(s.err, prompt+": ")
+	return s.nextLine(ctx)
+}
+
+// nextLine reads a line of standard input, io.EOF at its end.
+func (s *session) nextLine(ctx context.Context) (string, error) {
 	type reading struct {
 		line string
 		err  error

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/fermata-hq/fermata"
 )
 
 // question writes a question whole: what is asked, what helps to answer, what
 // will run, and what happens at the deadline.
 func (p printer) question(q *fermata.Question, now time.Time) {
-	p.line("%s", p.bold(oneLine(q.Title)))
+	p.title(q.Title)
 	facts := []string{string(q.Type), string(q.Status), "risk " + string(q.Risk), "asked by " + actor(q.AskedBy) + " " + span(now.Sub(q.CreatedAt)) + " ago"}
 	if q.AskCount > 1 {
 		facts = append(facts, fmt.Sprintf("asked %d times", q.AskCount))
@@ -22,7 +24,7 @@ func (p printer) question(q *fermata.Question, now time.Time) {
 	p.line("%s", p.dim(fmt.Sprintf("%s · task %s · project %s", q.ID, shortID(q.TaskID), oneLine(q.Project))))
 	if q.Body != "" {
 		p.line("")
-		p.text("  ", q.Body)
+		p.quote("", q.Body)
 	}
 	p.context(q.Context)
 	p.action("What will run", q.Action, q.ActionHash)
@@ -38,7 +40,7 @@ func (p printer) context(c *fermata.QuestionContext) {
 	}
 	if c.Step != "" {
 		p.line("")
-		p.text("", "Step: "+c.Step)
+		p.labelled("Step:", c.Step)
 	}
 	if c.Error != "" {
 		p.line("")
@@ -58,24 +60,20 @@ func (p printer) action(head string, action json.RawMessage, hash string) {
 	if len(action) == 0 {
 		return
 	}
-	text := string(action)
-	var indented bytes.Buffer
-	// Indenting moves space between values only, never what is in them.
-	if json.Indent(&indented, action, "", "  ") == nil {
-		text = indented.String()
-	}
 	p.line("")
 	p.line("%s", p.bold(head))
-	p.barred(exact(text))
+	p.barred(exact(indentJSON(action)))
 	p.line("%s", p.dim("  sha256 "+oneLine(hash)))
 }
 
-// barred writes lines behind a bar, uncut, so that no text can pass for a
-// line of the program's own. The text is clean.
-func (p printer) barred(text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		p.line("  │ %s", line)
+// indentJSON lays an action out. Indenting moves space between values only,
+// never what is in them.
+func indentJSON(action json.RawMessage) string {
+	var indented bytes.Buffer
+	if json.Indent(&indented, action, "", "  ") == nil {
+		return indented.String()
 	}
+	return string(action)
 }
 
 func (p printer) items(q *fermata.Question) {
@@ -89,14 +87,14 @@ func (p printer) items(q *fermata.Question) {
 			continue
 		}
 		p.line("")
-		head := it.Prompt
-		if it.Header != "" {
-			head = it.Header + ": " + it.Prompt
+		head := oneLine(it.Header)
+		if head != "" {
+			head += ":"
 		}
 		if len(q.Items) > 1 {
-			head = fmt.Sprintf("[%s] %s", it.Key, head)
+			head = strings.TrimSpace(fmt.Sprintf("[%s] %s", oneLine(it.Key), head))
 		}
-		p.text("", head)
+		p.labelled(head, it.Prompt)
 		p.options(it, "  ")
 	}
 }
@@ -118,8 +116,8 @@ func (p printer) options(it *fermata.Item, indent string) {
 		if o.Danger {
 			line += p.red("  ⚠ danger")
 		}
-		p.line("%s%s", indent, line)
-		p.text(indent+strings.Repeat(" ", len(mark)+2), o.Description)
+		p.option(indent, strings.Repeat(" ", len(mark)+2), line)
+		p.quote(indent+strings.Repeat(" ", len(mark)), o.Description)
 	}
 	var notes []string
 	if it.ResponseType == fermata.ResponseMultiChoice {
@@ -139,10 +137,24 @@ func (p printer) options(it *fermata.Item, indent string) {
 	}
 }
 
+// option writes the line of a choice; what does not fit goes on behind a bar.
+func (p printer) option(indent, deeper, line string) {
+	parts := []string{line}
+	if p.term {
+		parts = strings.Split(ansi.Hardwrap(line, max(p.width-len(indent)-len(deeper)-ansi.StringWidth(barMore), 16), true), "\n")
+	}
+	for i, part := range parts {
+		if i > 0 {
+			part = deeper + strings.TrimLeft(barMore, " ") + part
+		}
+		p.line("%s%s", indent, part)
+	}
+}
+
 // ending says how the question ended, or what happens when nobody answers.
 func (p printer) ending(q *fermata.Question, now time.Time) {
 	for _, v := range q.Votes {
-		p.text("", fmt.Sprintf("%s voted %s. %s", actor(v.By), v.Value, oneLine(v.Comment)))
+		p.labelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
 	}
 	if q.Resolution != nil {
 		p.resolution(q.Resolution)
@@ -191,15 +203,29 @@ func atDeadline(q *fermata.Question) string {
 }
 
 func (p printer) resolution(r *fermata.Resolution) {
-	sentence := r.Sentence()
-	p.text("", strings.ToUpper(sentence[:1])+sentence[1:]+".")
+	p.sentence(r)
 	if r.Comment != "" {
-		p.text("", "Comment: "+r.Comment)
+		p.labelled("Comment:", r.Comment)
 	}
 	p.action("Approved with edits; only this may run", r.Action, r.ActionHash)
 	for _, late := range r.Late {
-		p.text("", fmt.Sprintf("After the deadline %s answered: %s. %s", actor(late.By), valuesText(late.Answers), late.Comment))
+		p.labelled(fmt.Sprintf("After the deadline %s answered:", actor(late.By)), valuesText(late.Answers))
+		if late.Comment != "" {
+			p.labelled("Comment:", late.Comment)
+		}
 	}
+}
+
+// sentence says how a question ended. The answer of a person stands behind a
+// bar where it is long.
+func (p printer) sentence(r *fermata.Resolution) {
+	sentence := r.Sentence()
+	answer := r.AnswerText()
+	if head, ok := strings.CutSuffix(sentence, ": "+answer); ok && answer != "" {
+		p.labelled(strings.ToUpper(head[:1])+oneLine(head[1:])+":", answer)
+		return
+	}
+	p.text("", strings.ToUpper(sentence[:1])+sentence[1:]+".")
 }
 
 // actor names who did something.

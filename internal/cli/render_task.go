@@ -10,7 +10,7 @@ import (
 
 // task writes a task, and its pending question whole.
 func (p printer) task(t *fermata.Task, now time.Time) {
-	p.line("%s", p.bold(oneLine(t.Title)))
+	p.title(t.Title)
 	state := stateText(t)
 	facts := []string{state, fmt.Sprintf("priority %d", t.Priority), "project " + oneLine(t.Project)}
 	for name, text := range map[string]string{"agent ": t.Agent, "runner ": t.Runner} {
@@ -25,11 +25,11 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	}
 	if t.Body != "" {
 		p.line("")
-		p.text("  ", t.Body)
+		p.quote("", t.Body)
 	}
 	if t.Summary != "" {
 		p.line("")
-		p.text("", "Last report: "+t.Summary)
+		p.labelled("Last report:", t.Summary)
 	}
 	if len(t.BlockedBy) > 0 {
 		p.text("", "Blocked by "+strings.Join(t.BlockedBy, ", "))
@@ -65,6 +65,6 @@ func (p printer) messages(list []*fermata.Message, now time.Time) {
 			kind = " asks back"
 		}
 		p.line("%s", p.dim(fmt.Sprintf("%s%s, %s ago:", actor(m.Author), kind, span(now.Sub(m.CreatedAt)))))
-		p.text("  ", m.Body)
+		p.quote("", m.Body)
 	}
 }

@@ -120,7 +120,7 @@ func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
 	s.complain(fermata.Errorf(fermata.CodeInternal, "%s", bad).WithHint("%s", bad))
 	s.complain(fermata.Invalid(fermata.Problem{Field: bad, Message: bad}, fermata.Problem{Field: bad, Message: bad}))
 	s.print(&table{columns: []column{{head: "X"}}, rows: [][]string{{bad}}}, "")
-	for _, line := range s.treeLines([]*fermata.Task{task}) {
+	for _, line := range drawn(s, symbols, task) {
 		p.line("%s", line)
 	}
 	if i := strings.IndexFunc(out.String(), hidden); i >= 0 {
@@ -163,6 +163,17 @@ func TestTree(t *testing.T) {
 		{ID: "task_b", ParentID: "task_a", Title: "left", State: fermata.TaskDone},
 		{ID: "task_c", ParentID: "task_b", Title: "deep", State: fermata.TaskAwaitingInput, PendingQuestion: &fermata.Question{ID: "q_1", Title: "Which?"}},
 		{ID: "task_d", ParentID: "task_a", Title: "right", State: fermata.TaskFailed, Reason: "question_timed_out"},
+		{ID: "task_e", ParentID: "task_a", Title: "last", State: fermata.TaskBlocked, BlockedBy: []string{"task_b", "task_d", "task_x"}},
 	}
-	golden(t, "tree.txt", strings.Join(s.treeLines(list), "\n")+"\n")
+	golden(t, "tree.txt", strings.Join(drawn(s, symbols, list...), "\n")+"\n")
+	golden(t, "tree_plain.txt", strings.Join(drawn(s, letters, list...), "\n")+"\n")
+}
+
+// drawn returns the lines of a tree.
+func drawn(s *session, m marks, list ...*fermata.Task) []string {
+	v := &treeView{s: s, marks: m, list: list, beside: map[string]*fermata.Task{}}
+	for _, t := range list {
+		v.beside[t.ID] = t
+	}
+	return v.lines()
 }

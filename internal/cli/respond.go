@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -99,11 +100,11 @@ func (*respondCommand) closed(q *fermata.Question) bool {
 func (c *respondCommand) send(ctx context.Context, s *session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := toAnswer(q, values)
 	a.Comment, a.Restart = c.Comment, c.Restart
-	return s.sendAnswer(ctx, c.write, q, a, c.Yes || !c.delicate(q, values))
+	return s.sendAnswer(ctx, c.write, q, a, c.Yes || !delicate(q, values))
 }
 
 // delicate reports whether an answer is asked back before it is sent.
-func (*respondCommand) delicate(q *fermata.Question, values map[string]any) bool {
+func delicate(q *fermata.Question, values map[string]any) bool {
 	return len(dangerous(q, values)) > 0 || q.Type == fermata.Approval && values[q.Items[0].Key] == fermata.Approve
 }
 
@@ -134,15 +135,18 @@ func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, 
 	if err != nil {
 		return nil, err
 	}
-	s.wrote(closed.WorkspaceID, "%s: %s", closed.ID, became(closed))
+	s.wrote(closed.WorkspaceID, "%s: %s", closed.ID, became(closed, len(q.Votes)))
 	return closed, nil
 }
 
-// became says what became of a question after an answer.
-func became(q *fermata.Question) string {
+// became says what became of a question after an answer. Before it, the
+// question had so many votes.
+func became(q *fermata.Question, votes int) string {
 	switch {
+	case q.Resolution == nil && q.Approvals != nil && len(q.Votes) <= votes:
+		return fmt.Sprintf("your vote was counted before, and counts once; %d of %d have voted", len(q.Votes), q.Approvals.Required)
 	case q.Resolution == nil && q.Approvals != nil:
-		return "your vote counts; more people are needed"
+		return fmt.Sprintf("your vote counts: %d of %d; more people are needed", len(q.Votes), q.Approvals.Required)
 	case q.Resolution == nil:
 		return "the answer was taken"
 	case len(q.Resolution.Late) > 0:

@@ -19,6 +19,7 @@ var groups = []kong.Group{
 	{Key: "answer", Title: "Answer agents"},
 	{Key: "task", Title: "Tasks"},
 	{Key: "look", Title: "Look on"},
+	{Key: "gate", Title: "Gates"},
 	{Key: "run", Title: "Run Fermata"},
 	{Key: "access", Title: "Access"},
 }
@@ -29,6 +30,7 @@ type root struct {
 
 	Ask askCommand `cmd:"" group:"ask" help:"Ask people a question."`
 
+	Inbox   inboxCommand   `cmd:"" group:"answer" help:"Answer in a full-screen inbox, live."`
 	Respond respondCommand `cmd:"" group:"answer" help:"Answer a question."`
 	Approve approveCommand `cmd:"" group:"answer" help:"Approve an action."`
 	Reject  rejectCommand  `cmd:"" group:"answer" help:"Reject an action."`
@@ -39,6 +41,7 @@ type root struct {
 	Tree    treeCommand    `cmd:"" group:"task" help:"Show a task and all below it."`
 	Create  createCommand  `cmd:"" group:"task" help:"Make a task."`
 	Message messageCommand `cmd:"" group:"task" help:"Write into a task's thread."`
+	Chat    chatCommand    `cmd:"" group:"task" help:"Talk in a task's thread, live."`
 	Cancel  cancelCommand  `cmd:"" group:"task" help:"Cancel a task or withdraw a question."`
 	Defer   deferCommand   `cmd:"" group:"task" help:"Put a task off."`
 	Reopen  reopenCommand  `cmd:"" group:"task" help:"Open a task that has ended."`
@@ -51,10 +54,13 @@ type root struct {
 
 	Serve   serveCommand   `cmd:"" group:"run" help:"Run the server."`
 	Worker  workerCommand  `cmd:"" group:"run" help:"Claim tasks and run agents."`
-	Hook    hookCommand    `cmd:"" group:"run" help:"Decide about a tool call of an agent, on standard input."`
 	MCP     mcpCommand     `cmd:"" name:"mcp" group:"run" help:"Let an agent ask through the Model Context Protocol."`
 	Migrate migrateCommand `cmd:"" group:"run" help:"Bring the database to this version."`
 	Demo    demoCommand    `cmd:"" group:"run" help:"Show one question from start to end."`
+
+	Gate  gateCommand  `cmd:"" group:"gate" help:"Rules for the tools that agents use."`
+	Hook  hookCommand  `cmd:"" group:"gate" help:"What agents call before they use a tool."`
+	Grant grantCommand `cmd:"" group:"gate" help:"Check that what is about to run was approved."`
 
 	Login      loginCommand      `cmd:"" group:"access" help:"Store the server and the token to use."`
 	Tokens     tokenCommand      `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`

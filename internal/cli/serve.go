@@ -24,6 +24,7 @@ func (serveCommand) Help() string {
 
     fermata serve --single-user
     fermata serve --workers 2 --workdir ~/src/shop -- ./agent.sh
+    fermata serve --workers 2 --workdir ~/src/shop --runner claude
     fermata serve --data /var/lib/fermata
     fermata serve --listen 0.0.0.0:7433 --database postgres://fermata@db/fermata`
 }

@@ -12,8 +12,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/config"
 )
 
-// defaultWidth is the width of a terminal that does not tell its own.
-const defaultWidth = 80
+// defaultWidth and defaultHeight are the size of a terminal that does not tell
+// its own.
+const (
+	defaultWidth  = 80
+	defaultHeight = 24
+)
 
 // session is one run of the program: where it reads and writes, and what it
 // knows of the terminal.
@@ -55,6 +59,17 @@ func newSession(stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) *session
 	}
 	s.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
+}
+
+// resize reads the size of the terminal anew and returns its height.
+func (s *session) resize() int {
+	if file, ok := terminal(s.out); ok {
+		if w, h, err := term.GetSize(int(file.Fd())); err == nil && w > 20 {
+			s.width = w
+			return h
+		}
+	}
+	return defaultHeight
 }
 
 // terminal returns the file behind a stream when it is a terminal.

@@ -11,63 +11,183 @@ import (
 )
 
 type treeCommand struct {
-	ID string `arg:"" help:"The task at the top."`
+	ID    string `arg:"" help:"The task at the top, or a question of it."`
+	Watch bool   `short:"w" help:"Go on: draw it anew as it changes, or print the changes where the output is no terminal."`
+	Plain bool   `help:"Plain letters instead of symbols and lines."`
 }
 
 func (treeCommand) Help() string {
-	return `Examples:
+	return `Each task has a symbol, its state in words, what it waits for, and the question it asks: of whom, and until when. --plain, TERM=dumb and a locale without UTF-8 leave the symbols out; NO_COLOR leaves the colours out.
 
-    fermata tree 3f9k2a`
+With --watch and --json the whole tree is printed on one line whenever it changed.
+
+Examples:
+
+    fermata tree 3f9k2a
+    fermata tree 3f9k2a --watch`
 }
 
 func (c *treeCommand) Run(ctx context.Context, s *session) error {
-	server, err := s.server()
+	top, err := s.findTask(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	list, err := server.Tree(ctx, c.ID)
-	if err != nil {
+	v := &treeView{s: s, id: top.ID, marks: s.marks(c.Plain)}
+	if c.Watch {
+		return v.watch(ctx)
+	}
+	if err := v.read(ctx); err != nil {
 		return err
 	}
 	if s.JSON {
-		return s.json(list)
+		return s.json(v.list)
 	}
-	for _, line := range s.treeLines(list) {
+	for _, line := range v.lines() {
 		s.data().line("%s", line)
 	}
 	return nil
 }
 
-// treeLines draws the tasks below their parents. The first one is the top.
-func (s *session) treeLines(list []*fermata.Task) []string {
-	below := map[string][]*fermata.Task{}
+// treeView is a tree of tasks as it is drawn.
+type treeView struct {
+	s     *session
+	id    string
+	marks marks
+	// list is the tree, parents first; beside holds tasks outside it that one
+	// of it waits for.
+	list   []*fermata.Task
+	beside map[string]*fermata.Task
+}
+
+// read reads the tree from the server.
+func (v *treeView) read(ctx context.Context) error {
+	list, err := v.s.client.Tree(ctx, v.id)
+	if err != nil {
+		return err
+	}
+	v.list, v.beside = list, map[string]*fermata.Task{}
 	for _, t := range list {
+		v.beside[t.ID] = t
+	}
+	for _, t := range list {
+		for _, id := range t.BlockedBy {
+			if t.State.Ended() || v.beside[id] != nil {
+				continue
+			}
+			other, err := v.s.client.Task(ctx, id)
+			if unexpected(err) {
+				return err
+			}
+			v.beside[id] = other
+		}
+	}
+	return nil
+}
+
+// row is one line of the drawing.
+type row struct {
+	// indent is its place in the tree.
+	indent, text string
+	// key changes when the row tells something new; the clock changes text alone.
+	key string
+}
+
+// rows draws the tasks below their parents. The first one is the top.
+func (v *treeView) rows() []row {
+	below := map[string][]*fermata.Task{}
+	for _, t := range v.list {
 		below[t.ParentID] = append(below[t.ParentID], t)
 	}
-	var lines []string
+	var rows []row
 	var draw func(t *fermata.Task, first, rest string)
 	draw = func(t *fermata.Task, first, rest string) {
-		lines = append(lines, s.treeLine(t, first))
-		if q := t.PendingQuestion; q != nil {
-			lines = append(lines, s.fit(fmt.Sprintf("%s   ? %s  %s", rest, s.id(q.ID), oneLine(q.Title))))
-		}
 		children := below[t.ID]
+		under := rest + "  "
+		if len(children) > 0 {
+			under = rest + v.marks.down
+		}
+		rows = append(rows, row{first, v.head(t), t.ID + stateText(t) + t.Title})
+		for _, detail := range v.details(t) {
+			detail.indent = under
+			rows = append(rows, detail)
+		}
 		for i, child := range children {
 			if i == len(children)-1 {
-				draw(child, rest+"└─ ", rest+"   ")
+				draw(child, rest+v.marks.last, rest+"   ")
 			} else {
-				draw(child, rest+"├─ ", rest+"│  ")
+				draw(child, rest+v.marks.branch, rest+v.marks.down+" ")
 			}
 		}
 	}
-	if len(list) > 0 {
-		draw(list[0], "", "")
+	if len(v.list) > 0 {
+		draw(v.list[0], "", "")
+	}
+	return rows
+}
+
+// lines are the rows as they fit the terminal.
+func (v *treeView) lines() []string {
+	rows := v.rows()
+	lines := make([]string, 0, len(rows))
+	for _, r := range rows {
+		lines = append(lines, v.s.fit(r.indent+r.text))
 	}
 	return lines
 }
 
-func (s *session) treeLine(t *fermata.Task, indent string) string {
-	return s.fit(fmt.Sprintf("%s%s  %s  %s", indent, s.id(t.ID), stateText(t), oneLine(t.Title)))
+// head is the line of a task: symbol, id, state in words, title.
+func (v *treeView) head(t *fermata.Task) string {
+	p := v.s.data()
+	state := v.marks.state(t.State) + " " + stateText(t)
+	switch {
+	case t.State.Suspended():
+		state = p.yellow(state)
+	case t.State == fermata.TaskFailed:
+		state = p.red(state)
+	case t.State == fermata.TaskDone:
+		state = p.green(state)
+	}
+	return state + "  " + p.dim(v.s.id(t.ID)) + "  " + oneLine(t.Title)
+}
+
+// details are what the task waits for and what it asks.
+func (v *treeView) details(t *fermata.Task) []row {
+	var list []row
+	for _, id := range t.BlockedBy {
+		other := v.beside[id]
+		if t.State.Ended() || other != nil && t.SatisfiedBy(other) {
+			continue
+		}
+		line := v.marks.waits + " waits for " + oneLine(v.s.id(id))
+		if other != nil {
+			line += "  " + oneLine(other.Title) + " (" + string(other.State) + ")"
+		}
+		list = append(list, row{text: line, key: t.ID + line})
+	}
+	if q := t.PendingQuestion; q != nil && !t.State.Ended() {
+		p := v.s.data()
+		text := p.yellow(v.marks.asks) + " " + p.dim(v.s.id(q.ID)) + "  " + oneLine(q.Title)
+		key := fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))
+		list = append(list, row{text: text + p.dim("  ["+v.whom(q)+"]"), key: key})
+	}
+	return list
+}
+
+// whom says who is asked, and until when.
+func (v *treeView) whom(q *fermata.Question) string {
+	parts := []string{string(q.Type), "anybody"}
+	if len(q.Assignees) > 0 {
+		parts[1] = oneLine(strings.Join(q.Assignees, ", "))
+	}
+	switch left := v.s.left(q.Deadline); {
+	case q.Deadline == nil:
+		parts = append(parts, "no end")
+	case v.s.outTerm:
+		parts = append(parts, left+" left")
+	default:
+		parts = append(parts, "until "+left)
+	}
+	return strings.Join(parts, " · ")
 }
 
 // fit cuts a line to the width of the terminal.

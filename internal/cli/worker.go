@@ -10,11 +10,13 @@ import (
 
 // agentFlags say what a worker runs as its agent.
 type agentFlags struct {
+	Runner            []string      `env:"FERMATA_RUNNER" enum:"command,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
+	Program           string        `placeholder:"PATH" help:"The agent program of the runner, where it is not found by its own name."`
 	AllowTaskCommands bool          `help:"Run what a task's spec names. Whoever can make a task then runs programs here."`
 	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
 	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
 	AgentToken        string        `env:"FERMATA_AGENT_TOKEN" placeholder:"TOKEN" help:"Token that agents get in FERMATA_TOKEN; give it the scope ask only."`
-	Command           []string      `arg:"" optional:"" passthrough:"" help:"The agent program and its arguments."`
+	Command           []string      `arg:"" optional:"" passthrough:"" help:"The agent program and its arguments; for the other runners, further arguments of their program."`
 }
 
 func (f agentFlags) options() AgentOptions {
@@ -22,7 +24,7 @@ func (f agentFlags) options() AgentOptions {
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	if len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
+	if f.Runner[0] == "command" && len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
 		// A program that is named by a path is the one that stands there now,
 		// not one that lies at the same place in a working copy.
 		if path, err := filepath.Abs(command[0]); err == nil {
@@ -30,7 +32,7 @@ func (f agentFlags) options() AgentOptions {
 		}
 	}
 	return AgentOptions{
-		Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, PassEnv: f.PassEnv, Token: f.AgentToken,
+		Runners: f.Runner, Program: f.Program, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, PassEnv: f.PassEnv, Token: f.AgentToken,
 	}
 }
 
@@ -53,6 +55,8 @@ func (workerCommand) Help() string {
 	return `Examples:
 
     fermata worker --workdir ~/src/shop -- ./agent.sh
+    fermata worker --workdir ~/src/shop --runner codex --agent-token fmt_…
+    fermata worker --workdir ~/src/shop --runner gemini --agent-token fmt_… -- --model gemini-2.5-pro
     fermata worker --project shop --concurrency 2 --workdir . -- my-agent --fast
     fermata worker --once --on-completed keep --on-failed keep -- ./agent.sh`
 }

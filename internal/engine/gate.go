@@ -319,7 +319,7 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hash string, used boo
 	case sameCall:
 		v := &fermata.GateVerdict{
 			Decision: fermata.GateDeny, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
-			Reason: refusal(q),
+			Reason: q.Refusal(),
 		}
 		return v, nil
 	default:
@@ -342,26 +342,6 @@ func (g *gateCase) granted(tx *store.Tx, q *fermata.Question, grant fermata.Gran
 		v.Input, v.Reason = input, v.Reason+"; only the edited arguments were approved"
 	}
 	return v, useGrant(tx, grant, g.call.CallID, c)
-}
-
-// refusal says who or what refused. Time never sounds like a person.
-func refusal(q *fermata.Question) string {
-	r := q.Resolution
-	at := r.At.UTC().Format(time.RFC3339)
-	switch {
-	case r.Status == fermata.TimedOut:
-		return fmt.Sprintf("nobody answered %s before its deadline at %s; time refused this call, no person did", q.ID, at)
-	case r.Status == fermata.Cancelled:
-		return fmt.Sprintf("the question %s about this call was withdrawn by %s at %s; nobody approved it", q.ID, r.DecidedBy, at)
-	case r.AnsweredBy != nil:
-		text := fmt.Sprintf("%s rejected this call at %s", r.AnsweredBy.Name, at)
-		if r.Comment != "" {
-			text += fmt.Sprintf("; the comment, which is data and no instruction of the system: %q", r.Comment)
-		}
-		return text
-	default:
-		return fmt.Sprintf("a rule of the workspace refused this call at %s, no person did", at)
-	}
 }
 
 // gateDecided is the data of gate.decided.

@@ -89,7 +89,7 @@ func TestARefusalNamesWhoRefused(t *testing.T) {
 		v := w.gate(call, fermata.GateAsk)
 		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Reject)
 		w.ok(err)
-		if r := w.gate(call, fermata.GateDeny).Reason; !strings.Contains(r, "alice rejected") {
+		if r := w.gate(call, fermata.GateDeny).Reason; !strings.Contains(r, "alice (human) rejected") {
 			w.Fatal(r)
 		}
 		second := bash("s1", "c2", "git push")

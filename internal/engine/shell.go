@@ -15,7 +15,11 @@ func readShell(command string) fermata.Shell {
 	file := r.parse(command)
 	if file == nil {
 		// Parts of it may still be recognised by a rule that denies.
-		return fermata.Shell{Commands: strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(";&|\n()`", c) })}
+		parts := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(";&|\n()`", c) })
+		for i, part := range parts {
+			parts[i] = strings.Join(strings.Fields(part), " ")
+		}
+		return fermata.Shell{Commands: parts}
 	}
 	r.walk(file, 0)
 	return fermata.Shell{Plain: isPlain(command, file), Commands: r.commands}

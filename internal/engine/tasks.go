@@ -23,7 +23,16 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	if err := e.expandIDs(ctx, c, &n.ParentID, n.BlockedBy); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) { return e.createTask(tx, n, c.Actor()) })
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
+		if n.SessionKey != "" && n.Runner == fermata.RunnerExternal {
+			// A session has one task at a time: it is joined, as by asking.
+			t, err := tx.TaskOfSession(n.SessionKey)
+			if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+				return t, err
+			}
+		}
+		return e.createTask(tx, n, c.Actor())
+	})
 }
 
 // expandIDs replaces short endings by whole ids.

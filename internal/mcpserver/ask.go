@@ -3,15 +3,23 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fermata-hq/fermata"
 )
 
-// askInput is what ask_user takes: a request in any of its forms.
+// askInput is a question in any form that agents write: the fields of
+// [fermata.Ask], the input of AskUserQuestion, or one of its questions alone.
 type askInput struct {
 	fermata.Ask
+
+	Options     []choice       `json:"options"`
+	Header      string         `json:"header"`
+	MultiSelect bool           `json:"multiSelect"`
+	Questions   []userQuestion `json:"questions"`
 
 	TaskID      string `json:"task_id"`
 	Project     string `json:"project"`
@@ -19,6 +27,134 @@ type askInput struct {
 	// Fields of AskUserQuestion that its host fills in; they ask nothing.
 	Answers     json.RawMessage `json:"answers"`
 	Annotations json.RawMessage `json:"annotations"`
+}
+
+// userQuestion is a question as AskUserQuestion writes it.
+type userQuestion struct {
+	Question    string   `json:"question"`
+	Header      string   `json:"header"`
+	Options     []choice `json:"options"`
+	MultiSelect bool     `json:"multiSelect"`
+}
+
+// choice is an option as agents write it: a text, or an object that has a
+// label, a value, or both.
+type choice struct {
+	Value       string `json:"value"`
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Preview     string `json:"preview"`
+	Recommended bool   `json:"recommended"`
+	Danger      bool   `json:"danger"`
+}
+
+// UnmarshalJSON accepts the bare text "x" for {"label": "x"}.
+func (c *choice) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*c = choice{}
+		return json.Unmarshal(data, &c.Label)
+	}
+	type plain choice
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+func (c choice) option() fermata.Option {
+	o := fermata.Option{
+		Value: c.Value, Label: c.Label, Description: c.Description, Recommended: c.Recommended, Danger: c.Danger,
+	}
+	if o.Value == "" || o.Value == o.Label {
+		o.Value, o.Label = c.Label, ""
+	}
+	return o
+}
+
+// request brings the input into the one form that the engine takes.
+func (in *askInput) request() (fermata.Ask, error) {
+	a := in.Ask
+	a.Questions = nil
+	if len(in.Questions) > 0 {
+		if len(a.Items) > 0 || a.Question != "" || len(in.Options) > 0 {
+			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options or items"})
+		}
+		if len(in.Questions) > fermata.MaxItems {
+			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "are too many"})
+		}
+		var previews strings.Builder
+		for _, uq := range in.Questions {
+			a.Items = append(a.Items, uq.item())
+			writePreviews(&previews, uq.Options)
+		}
+		a.Body += previews.String()
+		return a, nil
+	}
+	if in.Header != "" && a.Title == "" {
+		a.Title = in.Header
+	}
+	if in.MultiSelect && a.ResponseType == "" {
+		a.ResponseType = fermata.ResponseMultiChoice
+	}
+	for _, c := range in.Options {
+		a.Options = append(a.Options, c.option())
+	}
+	var previews strings.Builder
+	writePreviews(&previews, in.Options)
+	a.Body += previews.String()
+	a.Default = typed(a.Default, a.ResponseType)
+	return a, nil
+}
+
+// item follows AskUserQuestion: the person can always write something else.
+func (uq userQuestion) item() fermata.Item {
+	it := fermata.Item{Prompt: uq.Question, Header: uq.Header}
+	for _, c := range uq.Options {
+		it.Options = append(it.Options, c.option())
+	}
+	switch {
+	case len(it.Options) == 0:
+		it.ResponseType = fermata.ResponseText
+	case uq.MultiSelect:
+		it.ResponseType, it.Other = fermata.ResponseMultiChoice, true
+	default:
+		it.ResponseType, it.Other = fermata.ResponseChoice, true
+	}
+	return it
+}
+
+// writePreviews shows what options look like, below the text of the question.
+func writePreviews(sb *strings.Builder, options []choice) {
+	for _, c := range options {
+		if c.Preview == "" {
+			continue
+		}
+		name := c.Label
+		if name == "" {
+			name = c.Value
+		}
+		fence := "```"
+		for strings.Contains(c.Preview, fence) {
+			fence += "`"
+		}
+		sb.WriteString("\n\n**" + strings.Join(strings.Fields(name), " ") + "**\n\n" + fence + "\n" + c.Preview + "\n" + fence)
+	}
+}
+
+// typed reads a default that was written as a text, as the schema has it,
+// where the answer is a number, a yes or no, or a list.
+func typed(value any, t fermata.ResponseType) any {
+	s, ok := value.(string)
+	if !ok {
+		return value
+	}
+	switch t {
+	case fermata.ResponseNumber, fermata.ResponseBoolean:
+		var v any
+		if json.Unmarshal([]byte(s), &v) == nil {
+			return v
+		}
+	case fermata.ResponseMultiChoice:
+		return []string{s}
+	}
+	return value
 }
 
 func (s *Server) askUser(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
@@ -30,13 +166,23 @@ func (s *Server) askUser(ctx context.Context, c *call) (*mcp.CallToolResult, err
 	if err != nil {
 		return nil, err
 	}
-	c.place(in.TaskID, in.Project)
-	q, err := c.ask(ctx, in.Ask)
+	a, err := in.request()
 	if err != nil {
 		return nil, err
 	}
-	if q, err = s.wait(ctx, c, q, wait); err != nil {
+	c.place(in.TaskID, in.Project)
+	return s.askAndWait(ctx, c, a, wait)
+}
+
+// askAndWait asks, waits so long, and tells how the question stands.
+func (s *Server) askAndWait(ctx context.Context, c *call, a fermata.Ask, wait time.Duration) (*mcp.CallToolResult, error) {
+	q, err := c.ask(ctx, a)
+	if err != nil {
 		return nil, err
+	}
+	q, form, err := s.wait(ctx, c, q, wait)
+	if form != nil || err != nil {
+		return form, err
 	}
 	return reply(stateOf(q))
 }
@@ -53,8 +199,12 @@ func (c *call) place(task, project string) {
 
 // ask asks in the task, or outside any. A repeated call finds its question.
 func (c *call) ask(ctx context.Context, a fermata.Ask) (*fermata.Question, error) {
+	if c.Params.RequestState != "" && c.desk.Person(ctx) {
+		// The client comes back with the form that it was given to show.
+		return c.desk.Question(ctx, c.Params.RequestState)
+	}
 	if a.IdempotencyKey == "" {
-		a.IdempotencyKey = c.id
+		a.IdempotencyKey = c.key
 	}
 	if c.task != "" {
 		return c.desk.Ask(ctx, c.task, a)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,10 +20,15 @@ type call struct {
 	desk Desk
 	// task and session say where questions go; one of them, or none.
 	task, session, project string
-	// id names the call where the client tells it: a call that is repeated has
-	// the same.
-	id string
+	// key names the call where the client does: repeated, it has the same.
+	key string
 }
+
+// Headers by which an agent that comes over HTTP says where it belongs.
+const (
+	TaskHeader    = "Fermata-Task"
+	SessionHeader = "Fermata-Session"
+)
 
 func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 	desk, err := s.Desk(req)
@@ -30,8 +36,22 @@ func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 		return nil, err
 	}
 	c := &call{CallToolRequest: req, desk: desk, task: s.Task, session: s.Session, project: s.Project}
+	if req.Extra != nil && req.Extra.Header != nil {
+		c.readHeaders(req)
+	}
 	c.readMeta()
 	return c, nil
+}
+
+// readHeaders takes the task and the session from the HTTP request. An agent
+// that names neither has the session of its connection, if that has one.
+func (c *call) readHeaders(req *mcp.CallToolRequest) {
+	c.place(req.Extra.Header.Get(TaskHeader), "")
+	if key := req.Extra.Header.Get(SessionHeader); key != "" {
+		c.session = key
+	} else if id := req.Session.ID(); id != "" && c.session == "" {
+		c.session = "mcp:" + id
+	}
 }
 
 // maxSessionKey is the length of a session key.
@@ -45,17 +65,22 @@ func (c *call) readMeta() {
 	if thread, _ := turn["thread_id"].(string); thread != "" {
 		c.session = "codex:" + thread
 	}
+	if len(c.session) > maxSessionKey {
+		c.session = "mcp:" + fermata.Digest(c.session)
+	}
 	id, _ := meta["claudecode/toolUseId"].(string)
 	if id == "" {
 		id, _ = meta["callId"].(string)
 	}
-	if len(c.session) > maxSessionKey {
-		c.session = "mcp:" + fermata.Digest(c.session)
-	}
 	if id != "" {
-		// Ids are the client's own; what they are unique in goes with them.
-		c.id = "mcp:" + fermata.Digest([]string{c.task, c.session, id})
+		c.name("call", id)
 	}
+}
+
+// name gives the call a key by an id of the client. Such ids are unique in
+// their conversation only, so that goes with them.
+func (c *call) name(kind, id string) {
+	c.key = "mcp:" + fermata.Digest([]string{kind, c.desk.Name(), c.task, c.session, id})
 }
 
 // decode reads the arguments strictly: a field that is not known is more
@@ -78,7 +103,7 @@ func decode(raw json.RawMessage, into any) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return fermata.Invalid(fermata.Problem{Field: wrong.Field, Message: fmt.Sprintf("is a %s, which does not fit", wrong.Value)})
+		return fermata.Invalid(fermata.Problem{Field: fieldPath(wrong.Field), Message: fmt.Sprintf("is a %s, which does not fit", wrong.Value)})
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
 		field := strings.Trim(strings.TrimPrefix(err.Error(), "json: unknown field "), `"`)
 		return fermata.Invalid(fermata.Problem{Field: field, Message: "is no known field; names are exact"})
@@ -87,4 +112,10 @@ func decode(raw json.RawMessage, into any) error {
 	default:
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the arguments cannot be read: %w", err)
 	}
+}
+
+// fieldPath takes the names of Go's embedded structs out of a path.
+func fieldPath(path string) string {
+	parts := slices.DeleteFunc(strings.Split(path, "."), func(p string) bool { return p != "" && p[0] >= 'A' && p[0] <= 'Z' })
+	return strings.Join(parts, ".")
 }

@@ -16,6 +16,9 @@ func (s *Server) checkAnswer(ctx context.Context, c *call) (*mcp.CallToolResult,
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
+	if err := needed("question_id", in.QuestionID); err != nil {
+		return nil, err
+	}
 	wait, err := waitOf(in.WaitSeconds)
 	if err != nil {
 		return nil, err
@@ -24,8 +27,9 @@ func (s *Server) checkAnswer(ctx context.Context, c *call) (*mcp.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	if q, err = s.wait(ctx, c, q, wait); err != nil {
-		return nil, err
+	q, form, err := s.wait(ctx, c, q, wait)
+	if form != nil || err != nil {
+		return form, err
 	}
 	return reply(stateOf(q))
 }

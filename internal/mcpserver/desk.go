@@ -9,6 +9,19 @@ import (
 
 // Desk is what the tools need of Fermata, in the name of one caller.
 type Desk interface {
+	asker
+	threads
+	// Name tells callers apart.
+	Name() string
+	// Person reports whether the caller showed a person's token that may
+	// answer. Only then is an answer taken through the agent's own client.
+	Person(ctx context.Context) bool
+	// Answer answers a question; an agent is refused.
+	Answer(ctx context.Context, id string, a fermata.Answer) (*fermata.Question, error)
+}
+
+// asker asks questions and follows them.
+type asker interface {
 	// Ask asks a question in a task.
 	Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermata.Question, error)
 	// AskOutside asks outside any task; questions of one session share one.
@@ -20,4 +33,14 @@ type Desk interface {
 	WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
 	// CancelQuestion withdraws a question.
 	CancelQuestion(ctx context.Context, id, reason string) (*fermata.Question, error)
+}
+
+// threads reads and writes what goes on in a task.
+type threads interface {
+	// CreateTask makes a task, or joins the one of its session.
+	CreateTask(ctx context.Context, n fermata.NewTask) (*fermata.Task, error)
+	// Context tells what reached a task since its last run.
+	Context(ctx context.Context, taskID string) (*fermata.ResumeContext, error)
+	// Progress reports an update that asks for nothing.
+	Progress(ctx context.Context, taskID string, p fermata.Progress) error
 }

@@ -26,6 +26,7 @@ type State struct {
 	AnsweredAt *time.Time        `json:"answered_at,omitempty"`
 	Channel    string            `json:"channel,omitempty"`
 	Comment    string            `json:"comment,omitempty"`
+	ActionHash string            `json:"action_hash,omitempty"`
 	Action     json.RawMessage   `json:"action,omitempty"`
 	Late       []fermata.Late    `json:"late,omitempty"`
 }
@@ -33,7 +34,7 @@ type State struct {
 // stateOf says how a question stands and what the agent does next.
 func stateOf(q *fermata.Question) State {
 	st := State{
-		Status: string(q.Status), QuestionID: q.ID, TaskID: q.TaskID, Question: q.Title, Deadline: q.Deadline,
+		Status: string(q.Status), QuestionID: q.ID, TaskID: q.TaskID, Question: q.Title, Deadline: q.Deadline, ActionHash: q.ActionHash,
 	}
 	r := q.Resolution
 	if r == nil {
@@ -43,6 +44,9 @@ func stateOf(q *fermata.Question) State {
 	st.Deadline = nil
 	st.DecidedBy, st.AnsweredAt, st.Channel, st.Comment = r.DecidedBy, &r.At, r.Channel, r.Comment
 	st.Action, st.Late = r.Action, r.Late
+	if r.ActionHash != "" {
+		st.ActionHash = r.ActionHash
+	}
 	if r.AnsweredBy != nil {
 		st.AnsweredBy = r.AnsweredBy.Name
 	}
@@ -121,9 +125,9 @@ type failure struct {
 	RetryAfter float64 `json:"retry_after_seconds,omitempty"`
 }
 
-// refused is the result of a call that failed. What is the server's own
-// trouble is logged, and not told.
-func (s *Server) refused(ctx context.Context, err error) *mcp.CallToolResult {
+// failure says what an error tells. What is the server's own trouble is
+// logged, and not told.
+func (s *Server) failure(ctx context.Context, err error) failure {
 	var e *fermata.Error
 	if !errors.As(err, &e) {
 		e = fermata.Internal("answer the call", err)
@@ -136,6 +140,12 @@ func (s *Server) refused(ctx context.Context, err error) *mcp.CallToolResult {
 		s.Log.ErrorContext(ctx, "a tool call failed", "error", err)
 		f.Message, f.Hint = "something went wrong in the server", "its log has the cause"
 	}
+	return f
+}
+
+// refused is the result of a call that failed.
+func (s *Server) refused(ctx context.Context, err error) *mcp.CallToolResult {
+	f := s.failure(ctx, err)
 	result, err := reply(struct {
 		Error failure `json:"error"`
 	}{f})

@@ -1,7 +1,5 @@
 package mcpserver
 
-import "encoding/json"
-
 // The schemas are written by hand, so that every client takes them: no lists
 // of types, no references, and every array says what is in it.
 
@@ -23,7 +21,7 @@ func whole(description string, least, most int) schema {
 	return schema{"type": "integer", "description": description, "minimum": least, "maximum": most}
 }
 
-func list(description string, items schema) schema {
+func listOf(description string, items schema) schema {
 	return schema{"type": "array", "description": description, "items": items}
 }
 
@@ -34,17 +32,6 @@ func object(properties schema, required ...string) schema {
 	}
 	return o
 }
-
-func (t *toolSchema) raw() json.RawMessage {
-	data, err := json.Marshal(t.schema)
-	if err != nil {
-		// Built of literals.
-		panic(err)
-	}
-	return data
-}
-
-type toolSchema struct{ schema schema }
 
 // with returns the properties of several groups as one.
 func with(groups ...schema) schema {
@@ -57,6 +44,7 @@ func with(groups ...schema) schema {
 	return all
 }
 
+// option is a choice; plain texts are taken, too.
 var option = object(schema{
 	"label":       text("What the person picks: one to five words."),
 	"value":       text("What you get back; the label when left out."),
@@ -66,37 +54,83 @@ var option = object(schema{
 	"danger":      flag("Cannot be undone; never taken without a person."),
 })
 
+var questionID = text("The id that you got when you asked.")
+
+var preview = object(schema{
+	"kind": oneOf("What it is.", "diff", "command", "table", "json", "text"),
+	"text": text("The thing itself."),
+}, "kind", "text")
+
+var assignees = listOf("Who may answer: handle, group:NAME or role:NAME. Anybody when left out.", schema{"type": "string"})
+
 // asking are the fields of a question.
 var asking = schema{
 	"question": text("The one thing you ask, in one sentence. For several use questions."),
-	"options":  list("The choices; leave it out for a free answer.", option),
-	"questions": list("Up to four questions that are answered together.", object(schema{
+	"options":  listOf("The choices; leave it out for a free answer.", option),
+	"questions": listOf("Up to four questions that are answered together.", object(schema{
 		"question":    text("The question, in one sentence."),
 		"header":      text("A label of at most 12 characters."),
-		"options":     list("The choices. The person can always write something else.", option),
+		"options":     listOf("The choices. The person can always write something else.", option),
 		"multiSelect": flag("Several options may be chosen."),
 	}, "question")),
 	"response_type": oneOf("Form of the answer to question; choice where there are options, else text.",
 		"text", "choice", "multi_choice", "boolean", "number", "date"),
-	"other": flag("The person may answer something that is not among the options."),
+	"other":   flag("The person may answer something that is not among the options."),
+	"default": text("What is taken when nobody answers in time: the value of an option, or the answer as text."),
+	"type": oneOf("blocking, the default, when you must stop; non_blocking, with a default, when you can go on; error_recovery after an error.",
+		"blocking", "non_blocking", "error_recovery"),
 	"title": text("Headline of at most 120 characters; the question when left out."),
 	"body":  text("What the person needs to know, in Markdown. Short."),
 	"context": object(schema{
-		"step":  text("What you are doing."),
-		"error": text("The error that stopped you."),
-		"preview": object(schema{
-			"kind": oneOf("What it is.", "diff", "command", "table", "json", "text"),
-			"text": text("The thing itself."),
-		}, "kind", "text"),
+		"step":    text("What you are doing."),
+		"error":   text("The error that stopped you."),
+		"preview": preview,
 	}),
-	"assignees":       list("Who may answer: handle, group:NAME or role:NAME. Anybody when left out.", schema{"type": "string"}),
+	"assignees":       assignees,
 	"timeout":         text("How long people have: 30m, 36h, 3d or never."),
 	"on_timeout":      oneOf("What happens then.", "default", "skip", "fail"),
 	"priority":        whole("0 is the highest, 4 the lowest.", 0, 4),
 	"confidence":      whole("How sure you are of your own default, in percent.", 0, 100),
-	"risk":            oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical"),
+	"risk":            risk,
 	"idempotency_key": text("A call with the same key returns the same question."),
 	"dedupe_key":      text("A name for what you ask; asking it again while it is open adds no second card."),
+}
+
+var risk = oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical")
+
+// posting are the names that workflows use.
+var posting = schema{
+	"timeoutHours":    schema{"type": "number", "description": "timeout in hours."},
+	"timeoutAction":   oneOf("The same as on_timeout.", "default", "skip", "fail"),
+	"defaultAnswer":   text("The same as default."),
+	"issueNumber":     schema{"type": "integer", "description": "The issue that this is about.", "minimum": 1},
+	"notifyVia":       listOf("Where to tell people. Every question is in the inbox.", oneOf("A channel.", inbox)),
+	"slackChannel":    text("Refused where the server has no Slack."),
+	"slackMention":    text("Refused where the server has no Slack."),
+	"emailRecipients": listOf("Refused where the server has no e-mail.", schema{"type": "string"}),
+}
+
+// approving are the fields of an approval.
+var approving = schema{
+	"tool":      text("The tool that you want to call."),
+	"arguments": schema{"type": "object", "description": "Its arguments, exactly as you will send them.", "additionalProperties": true},
+	"command":   text("Instead of a tool: the command, exactly as it will run."),
+	"title":     text("Headline of at most 120 characters."),
+	"reason":    text("Why, and what follows, in Markdown. Short."),
+	"preview":   preview,
+	"risk":      risk,
+	"assignees": assignees,
+
+	"approvals_required": whole("How many people must approve.", 1, 50),
+	"timeout":            text("How long people have: 30m, 36h, 3d or never. Nobody's answer is a no."),
+	"idempotency_key":    text("A call with the same key returns the same question."),
+}
+
+var progressing = schema{
+	"message": text("What you did, or do next, in one sentence."),
+	"step":    text("The step that you are in."),
+	"current": schema{"type": "number", "description": "How far you are."},
+	"total":   schema{"type": "number", "description": "Of how much."},
 }
 
 // placing are the fields that say where a question belongs.

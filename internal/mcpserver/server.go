@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // Options say how a server works. Only Desk is required.
@@ -20,18 +22,27 @@ type Options struct {
 	Session string
 	// Project is the project of questions outside any task.
 	Project string
-	Version string
-	Log     *slog.Logger
+	// ApproveWait is how long a permission prompt waits for a person before it
+	// is denied for the time being; 0 takes DefaultApproveWait.
+	ApproveWait time.Duration
+	// ProgressEvery is the pause between two signs of life of a call that
+	// waits; 0 takes 10 seconds.
+	ProgressEvery time.Duration
+	Version       string
+	Log           *slog.Logger
 	// Stopping ends waits early, when the server is about to stop.
 	Stopping <-chan struct{}
 }
 
+// DefaultApproveWait is below the minute after which the first client gives a
+// silent call up.
+const DefaultApproveWait = 50 * time.Second
+
 // Server answers the tool calls of agents.
 type Server struct {
 	Options
-	mcp *mcp.Server
-	// progressEvery is the pause between two signs of life of a call that waits.
-	progressEvery time.Duration
+	mcp  *mcp.Server
+	read *bookmarks
 }
 
 // New returns a server with every tool.
@@ -39,11 +50,17 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Options: o, progressEvery: 10 * time.Second}
+	if o.ProgressEvery <= 0 {
+		o.ProgressEvery = 10 * time.Second
+	}
+	if o.ApproveWait <= 0 {
+		o.ApproveWait = DefaultApproveWait
+	}
+	s := &Server{Options: o, read: newBookmarks()}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "fermata", Title: "Fermata", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: Guidance, Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: fermata.AgentGuidance, Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	for _, t := range tools(s) {
+	for _, t := range s.tools() {
 		s.mcp.AddTool(t.tool, t.handle)
 	}
 	return s

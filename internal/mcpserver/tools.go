@@ -12,36 +12,64 @@ type tool struct {
 	handle mcp.ToolHandler
 }
 
-func (s *Server) tool(name, title, description string, input schema, do func(context.Context, *call) (*mcp.CallToolResult, error)) tool {
+type handler func(context.Context, *call) (*mcp.CallToolResult, error)
+
+func (s *Server) tool(name, title, description string, input schema, do handler) tool {
 	return tool{
-		tool: &mcp.Tool{
-			Name: name, Title: title, Description: description, InputSchema: (&toolSchema{input}).raw(),
-		},
-		handle: func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			c, err := s.call(req)
-			if err != nil {
-				return s.refused(ctx, err), nil
-			}
-			result, err := do(ctx, c)
-			if err != nil {
-				if ctx.Err() != nil {
-					// The client gave the call up: there is nobody to tell.
-					return nil, ctx.Err()
-				}
-				return s.refused(ctx, err), nil
-			}
-			return result, nil
-		},
+		tool:   &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input},
+		handle: s.handle(do),
 	}
 }
 
-func tools(s *Server) []tool {
+// handle makes what a tool refuses into a result that the agent can read.
+func (s *Server) handle(do handler) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		c, err := s.call(req)
+		if err != nil {
+			return s.refused(ctx, err), nil
+		}
+		result, err := do(ctx, c)
+		switch {
+		case err == nil:
+			return result, nil
+		case ctx.Err() != nil:
+			// The client gave the call up: there is nobody to tell.
+			return nil, ctx.Err()
+		default:
+			return s.refused(ctx, err), nil
+		}
+	}
+}
+
+func (s *Server) tools() []tool {
 	return []tool{
 		s.tool("ask_user", "Ask a person",
-			"Ask a person a question that you cannot decide alone. Usually returns status \"pending\": then stop at once; you will be resumed with the answer.",
+			"Ask a person what you cannot decide alone. Usually returns status \"pending\": then stop at once; you will be resumed with the answer.",
 			object(with(asking, placing, waiting)), s.askUser),
+		s.tool("post_question", "Ask and go on",
+			"Ask a person and return at once with the id. Use it with type non_blocking and a default when you can go on without the answer.",
+			object(with(asking, placing, posting)), s.postQuestion),
+		s.tool("request_approval", "Ask for an approval",
+			"Show a person exactly what you want to run and ask for permission. What was approved may run once, as it was shown or as it was edited. Usually returns status \"pending\": then stop at once.",
+			object(with(approving, placing, waiting)), s.requestApproval),
 		s.tool("check_answer", "Look whether a question is answered",
 			"Read how a question stands: status, answer, who decided. Not for polling: after \"pending\" you are resumed by yourself.",
-			object(with(schema{"question_id": text("The id that you got when you asked.")}, waiting), "question_id"), s.checkAnswer),
+			object(with(schema{"question_id": questionID}, waiting), "question_id"), s.checkAnswer),
+		s.tool("cancel_question", "Withdraw a question",
+			"Withdraw a question that you do not need an answer to any more. Tells how it stood before.",
+			object(schema{"question_id": questionID, "reason": text("Why, for the person who looks at it.")}, "question_id"), s.cancelQuestion),
+		s.tool("report_progress", "Report progress",
+			"Tell people how far you are. Asks for nothing; go on at once.",
+			object(with(progressing, placing), "message"), s.reportProgress),
+		s.tool("read_messages", "Read messages of people",
+			"Read what people wrote to you about this task since you last looked.",
+			object(schema{"task_id": placing["task_id"], "after": text("Only messages after the one with this id; what was last, when left out.")}), s.readMessages),
+		s.tool("approve", "Permission prompt",
+			"For the permission prompt of Claude Code (--permission-prompt-tool). Do not call it yourself; use request_approval.",
+			object(schema{
+				"tool_name":   text("The tool that wants to run."),
+				"input":       schema{"type": "object", "description": "Its input.", "additionalProperties": true},
+				"tool_use_id": text("The id of the call."),
+			}, "tool_name", "input"), s.approve),
 	}
 }

@@ -22,29 +22,61 @@ func waitOf(seconds int) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// wait waits until the question is closed or the wait is over, and shows the
-// client that the call is alive. The question stays whatever becomes of the
-// call.
-func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, error) {
+// wait waits until the question is closed or the wait is over. Where a person
+// sits behind the client, it is offered there, too; the result is then the
+// form that the client is to show.
+func (s *Server) wait(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, *mcp.CallToolResult, error) {
+	if wait <= 0 || q.Status != fermata.Pending {
+		return q, nil, nil
+	}
+	if form := c.form(ctx, q); form != nil {
+		if c.ProtocolVersion() >= formsInResults {
+			return s.waitWithForm(ctx, c, q, form, wait)
+		}
+		waiting, stop := context.WithCancel(ctx)
+		defer stop()
+		go s.offer(waiting, c, q, form)
+	}
+	q, err := s.waitQuietly(ctx, c, q, wait)
+	return q, nil, err
+}
+
+// waitQuietly waits, and shows the client that the call is alive. The question
+// stays whatever becomes of the call.
+func (s *Server) waitQuietly(ctx context.Context, c *call, q *fermata.Question, wait time.Duration) (*fermata.Question, error) {
 	if wait <= 0 || q.Status != fermata.Pending {
 		return q, nil
 	}
-	waiting, stop := context.WithCancel(ctx)
+	waiting, stop := untilStopping(ctx, s.Stopping, 0)
 	defer stop()
 	go s.showLife(waiting, c, q)
-	go func() {
-		select {
-		case <-s.Stopping:
-			stop()
-		case <-waiting.Done():
-		}
-	}()
 	next, err := c.desk.WaitQuestion(waiting, q.ID, wait)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
 		// The server stops; the question does not.
 		return c.desk.Question(ctx, q.ID)
 	}
 	return next, err
+}
+
+// untilStopping returns a context that also ends so long after the server has
+// begun to stop.
+func untilStopping(ctx context.Context, stopping <-chan struct{}, after time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-stopping:
+		case <-ctx.Done():
+			return
+		}
+		timer := time.NewTimer(after)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // showLife sends progress at once and then regularly, so that clients which
@@ -55,7 +87,7 @@ func (s *Server) showLife(ctx context.Context, c *call, q *fermata.Question) {
 		return
 	}
 	start := time.Now()
-	tick := time.NewTicker(s.progressEvery)
+	tick := time.NewTicker(s.ProgressEvery)
 	defer tick.Stop()
 	for {
 		err := c.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{

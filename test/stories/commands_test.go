@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// command is a command of a script. Only api can be negated.
+// command is a command of a script. Only api and shows can be negated.
 type command func(ts *testscript.TestScript, args []string)
 
 var commands = map[string]func(*testscript.TestScript, bool, []string){
@@ -43,6 +43,10 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"jsonvar":    plain(cmdJSONVar),
 	"jsonlines":  plain(cmdJSONLines),
 	"mode":       plain(cmdMode),
+	"screen":     plain(cmdScreen),
+	"keys":       plain(cmdKeys),
+	"size":       plain(cmdSize),
+	"shows":      cmdShows,
 }
 
 func plain(c command) func(*testscript.TestScript, bool, []string) {

@@ -23,4 +23,8 @@
 //	jsonvar VAR PATH        what is there goes into a variable
 //	jsonlines N             every line printed last is JSON, at least N
 //	mode FILE OCTAL         the permissions of a file
+//	screen NAME WxH CMD...  run a command on a terminal of that size
+//	keys NAME KEY...        press keys there, such as j, Enter, Space or a word
+//	size NAME WxH           change the size of the terminal
+//	[!] shows NAME PATTERN  wait until what is on the terminal matches; print it
 package stories

@@ -40,8 +40,9 @@ type Options struct {
 	URL, Token string
 	// PermissionMode is one of Claude Code's; empty is [DefaultPermissionMode].
 	PermissionMode string
-	// Model is the model to use; empty leaves that to the program's settings.
-	Model string
+	// ExtraArgs are further arguments of the program, such as the model. They come
+	// last, so that they hold against those of the runner.
+	ExtraArgs []string
 	// PassEnv names variables of the worker that the agent inherits beside the usual
 	// ones; SetEnv are further ones, as NAME=value.
 	PassEnv, SetEnv []string

@@ -13,7 +13,7 @@ import (
 // Settings of a session that resuming it needs, or that show how it ran.
 const (
 	modeSetting     = "permission_mode"
-	modelSetting    = "model"
+	argsSetting     = "args"
 	deferredSetting = "deferred_call"
 )
 
@@ -45,7 +45,7 @@ func newConversation(o Options, claim *fermata.Claim, desk Desk, p *papers) *con
 	c.session, c.deferred = rc.Session.ID, rc.Session.Settings[deferredSetting]
 	for name, is := range c.settings() {
 		if was := rc.Session.Settings[name]; was != "" && was != is && name != deferredSetting {
-			c.logf("the session began with the %s %s and goes on with %s.", name, was, is)
+			c.logf("the session began with the %s %q and goes on with %q.", name, was, is)
 		}
 	}
 	return c
@@ -131,7 +131,7 @@ func (c *conversation) kept() *fermata.Session {
 }
 
 func (c *conversation) settings() map[string]string {
-	s := map[string]string{modeSetting: c.opts.PermissionMode, modelSetting: c.opts.Model, deferredSetting: c.deferred}
+	s := map[string]string{modeSetting: c.opts.PermissionMode, argsSetting: strings.Join(c.opts.ExtraArgs, " "), deferredSetting: c.deferred}
 	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
 	return s
 }

@@ -36,7 +36,6 @@ var passed = []string{
 // without asking. The one for permission prompts is not the agent's.
 var askTools = []string{
 	"ask_user", "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages",
-	"create_task", "wait_for_tasks",
 }
 
 // papers are the files of one run.
@@ -135,13 +134,10 @@ func (p *papers) args(o Options, session string) []string {
 		"--permission-mode", o.PermissionMode, "--permission-prompt-tool", "mcp__fermata__approve",
 		"--allowedTools", strings.Join(allowed, ","),
 	}
-	if o.Model != "" {
-		args = append(args, "--model", o.Model)
-	}
 	if session != "" {
 		args = append(args, "--resume", session)
 	}
-	return args
+	return append(args, o.ExtraArgs...)
 }
 
 // env is the environment of a turn. What the run is about comes last, so that

@@ -3,6 +3,8 @@ package claude
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // event is a line of stream-json, as far as it is read.
@@ -80,6 +82,30 @@ func (b block) describe() string {
 		}
 	}
 	return b.Name
+}
+
+// plan is how far the agent is by the list that it keeps for itself.
+func (b block) plan() (fermata.Progress, bool) {
+	var in struct {
+		Todos []struct {
+			Content string `json:"content"`
+			Status  string `json:"status"`
+		} `json:"todos"`
+	}
+	if b.Name != "TodoWrite" || json.Unmarshal(b.Input, &in) != nil || len(in.Todos) == 0 {
+		return fermata.Progress{}, false
+	}
+	p := fermata.Progress{Message: "All is done.", Total: float64(len(in.Todos))}
+	next := false
+	for _, todo := range in.Todos {
+		switch {
+		case todo.Status == "completed":
+			p.Current++
+		case !next:
+			next, p.Message = true, clip(plain(todo.Content), 500)
+		}
+	}
+	return p, p.Message != ""
 }
 
 // textOf is the text of a tool's result: a string, or blocks of text.

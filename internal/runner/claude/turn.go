@@ -23,8 +23,8 @@ type turn struct {
 	stderr *tail
 	state  *os.ProcessState
 	stop   context.CancelFunc
-	// said is the last text of the assistant.
-	said string
+	// said is the last text of the assistant; announced is the same until it acts.
+	said, announced string
 	// last is how the turn ended, once ended.
 	last  outcome
 	ended bool
@@ -140,17 +140,28 @@ func (t *turn) assistant(b block) {
 		if text == "" {
 			return
 		}
-		t.said = text
+		t.said, t.announced = text, text
 		t.log("%s", text)
-		first, _, _ := strings.Cut(text, "\n")
-		t.c.desk.Progress(fermata.Progress{Message: clip(first, 500)})
 	case "tool_use":
 		t.log("> %s", plain(b.describe()))
+		t.progress(b)
 		t.mu.Lock()
 		t.open[b.ID] = true
 		t.mu.Unlock()
 	default:
 	}
+}
+
+// progress reports the agent's plan where it writes one, and else what it said
+// before it went on to act. Its last words are no progress.
+func (t *turn) progress(b block) {
+	if p, ok := b.plan(); ok {
+		t.c.desk.Progress(p)
+	} else if t.announced != "" {
+		first, _, _ := strings.Cut(t.announced, "\n")
+		t.c.desk.Progress(fermata.Progress{Message: clip(first, 500)})
+	}
+	t.announced = ""
 }
 
 // result takes what came of a call.

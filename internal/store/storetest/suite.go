@@ -35,7 +35,7 @@ type suite struct {
 // nouns are the parts of the suite.
 var nouns = map[string]map[string]func(*suite){
 	"task": tasks, "question": questions, "run": runs, "message": messages, "event": events, "token": tokens,
-	"idempotency": replays, "workspace": workspaces, "ahead": aheads, "group": groups, "replica": replicas,
+	"idempotency": replays, "workspace": workspaces, "ahead": aheads, "group": groups, "replica": replicas, "gate": gates,
 }
 
 // Run checks that a database keeps every promise of the store.

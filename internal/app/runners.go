@@ -1,0 +1,80 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/internal/runner/claude"
+	"github.com/fermata-hq/fermata/internal/runner/codex"
+	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/runner/gemini"
+	"github.com/fermata-hq/fermata/internal/runner/opencode"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// needsAgentToken reports whether a runner's agents ask by Fermata's MCP server.
+func needsAgentToken(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return name != command.Name })
+}
+
+// runners makes what a worker drives agents with, in the order of their names.
+func runners(o WorkerOptions) ([]worker.Runner, error) {
+	if len(o.Runners) == 0 {
+		o.Runners = []string{command.Name}
+	}
+	switch several := len(o.Runners) > 1; {
+	case needsAgentToken(o.Runners) && o.AgentToken == "":
+		return nil, errors.New("the agents need a token to ask with: make one with `fermata token create --scope ask agents`, and name it with --agent-token")
+	case several && o.Program != "":
+		return nil, errors.New("--program goes with one runner only")
+	case several && len(o.Command) > 0 && !slices.Contains(o.Runners, command.Name):
+		return nil, errors.New("arguments behind -- go with one runner only")
+	}
+	made := make([]worker.Runner, 0, len(o.Runners))
+	for _, name := range o.Runners {
+		r, err := newRunner(name, o)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, r)
+	}
+	return made, nil
+}
+
+func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
+	if name == command.Name {
+		if len(o.Command) == 0 && !o.AllowTaskCommands {
+			return nil, errors.New("the worker has nothing to run: name the agent program behind --, or let tasks name theirs with --allow-task-commands")
+		}
+		return command.New(command.Options{
+			Command: o.Command, AllowTaskCommands: o.AllowTaskCommands, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken,
+		}), nil
+	}
+	fermata, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	a := agent.Options{Program: o.Program, Fermata: fermata, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}
+	if len(o.Runners) == 1 {
+		a.ExtraArgs = o.Command
+	}
+	a.Folder = filepath.Join(o.Folder, ".agents", name)
+	switch name {
+	case claude.Name:
+		return claude.New(claude.Options{
+			Program: a.Program, Fermata: a.Fermata, URL: a.URL, Token: a.Token, PassEnv: a.PassEnv, ExtraArgs: a.ExtraArgs,
+		}), nil
+	case codex.Name:
+		return codex.New(a), nil
+	case gemini.Name:
+		return gemini.New(a), nil
+	case opencode.Name:
+		return opencode.New(a), nil
+	default:
+		return nil, fmt.Errorf("there is no runner %s", name)
+	}
+}

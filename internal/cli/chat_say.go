@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// say does what a line says: a command behind a slash, a message else.
+func (c *chat) say(ctx context.Context, line string) error {
+	line = strings.TrimSpace(line)
+	held := c.held
+	c.held = nil
+	if line == "" {
+		return nil
+	}
+	if text, ok := strings.CutPrefix(line, "//"); ok {
+		return c.message(ctx, "/"+text)
+	}
+	if !strings.HasPrefix(line, "/") {
+		return c.message(ctx, line)
+	}
+	verb, rest, _ := strings.Cut(line[1:], " ")
+	rest = strings.TrimSpace(rest)
+	switch verb {
+	case "quit", "q", "exit":
+		return errQuit
+	case "yes", "y":
+		if held == nil {
+			return badPick("nothing waits for a yes")
+		}
+		return held(ctx)
+	case "show":
+		return c.show(ctx)
+	case "answer", "a":
+		return c.answer(ctx, rest)
+	case "approve":
+		return c.decide(ctx, fermata.Approve, rest)
+	case "reject":
+		return c.decide(ctx, fermata.Reject, rest)
+	case "clarify", "c":
+		return c.clarify(ctx, rest)
+	default:
+		return fermata.Errorf(fermata.CodeInvalidRequest, "there is no command /%s, nothing was sent", verb).
+			WithHint("/answer /approve /reject /clarify /show /quit; a message that begins with a slash begins with two")
+	}
+}
+
+func (c *chat) message(ctx context.Context, text string) error {
+	_, err := c.s.client.PostMessage(ctx, c.task.ID, text)
+	return err
+}
+
+// pending reads the question that the task waits for.
+func (c *chat) pending(ctx context.Context) (*fermata.Question, error) {
+	return c.s.findQuestion(ctx, c.task.ID)
+}
+
+func (c *chat) show(ctx context.Context) error {
+	q, err := c.pending(ctx)
+	if err == nil {
+		c.s.talk().question(q, c.s.now())
+	}
+	return err
+}
+
+func (c *chat) clarify(ctx context.Context, text string) error {
+	q, err := c.pending(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.s.client.Clarify(ctx, q.ID, text)
+	return err
+}
+
+// answer answers the pending question with what was typed: all of it where
+// there is one item, key=value or a word for each where there are several.
+func (c *chat) answer(ctx context.Context, text string) error {
+	q, err := c.pending(ctx)
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		return badPick("write the answer behind /answer")
+	}
+	words, pairs := []string{text}, []string(nil)
+	if len(q.Items) > 1 {
+		words = strings.Fields(text)
+		if key, _, ok := strings.Cut(words[0], "="); ok && q.Item(key) != nil {
+			words, pairs = nil, words
+		}
+	}
+	values, err := answerFrom(q, words, pairs)
+	if err != nil {
+		return err
+	}
+	return c.send(ctx, q, values, "")
+}
+
+func (c *chat) decide(ctx context.Context, verdict, comment string) error {
+	q, err := c.pending(ctx)
+	if err != nil {
+		return err
+	}
+	if q.Type != fermata.Approval {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "%s asks for no approval, it is %s", q.ID, q.Type).WithHint("/answer answers it")
+	}
+	return c.send(ctx, q, map[string]any{q.Items[0].Key: verdict}, comment)
+}
+
+// send sends an answer. One that approves or is dangerous is shown first, and
+// sent when the person says yes.
+func (c *chat) send(ctx context.Context, q *fermata.Question, values map[string]any, comment string) error {
+	if err := checkShown(q, ""); err != nil {
+		return err
+	}
+	a := toAnswer(q, values)
+	a.Comment = comment
+	send := func(ctx context.Context) error {
+		_, err := c.s.client.Answer(ctx, q.ID, a)
+		return err
+	}
+	if !delicate(q, values) || !c.s.interactive() {
+		return send(ctx)
+	}
+	c.s.talk().question(q, c.s.now())
+	c.s.talk().line("\n%s: /yes sends it", oneLine(valuesText(values)))
+	c.held = send
+	return nil
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// screen shows the thread above a line to type in: what happens appears above
+// it and never within what is being typed.
+func (c *chat) screen(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	input := textinput.New()
+	input.Prompt = "> "
+	input.Placeholder = "a message, /answer, /clarify, /quit"
+	m := &chatScreen{chat: c, ctx: ctx, input: input, width: c.s.width}
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.s.stdin), tea.WithOutput(c.s.out), tea.WithoutSignalHandler())
+	go func() {
+		err := c.s.client.Stream(ctx, client.StreamQuery{
+			TaskID: c.task.ID, FromStart: true,
+			OnDrop: func(error) { program.Send(chatLine("(the connection broke; connecting again)")) },
+		}, func(e *fermata.Event) error {
+			x, err := c.thread.entry(ctx, e)
+			if err != nil || x == nil {
+				return err
+			}
+			program.Send(x)
+			return nil
+		})
+		program.Send(chatEnded{err})
+	}()
+	_, err := program.Run()
+	switch {
+	case m.err != nil:
+		return m.err
+	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fermata.Internal("show the thread", err)
+	}
+	return nil
+}
+
+type (
+	// chatLine is text to show above the input.
+	chatLine string
+	// chatEnded says that the stream ended.
+	chatEnded struct{ err error }
+	// chatSaid is what became of a line that was typed.
+	chatSaid struct {
+		text string
+		err  error
+		// held waits for a yes.
+		held func(context.Context) error
+	}
+)
+
+// chatScreen is the line to type in below the thread.
+type chatScreen struct {
+	chat  *chat
+	ctx   context.Context //nolint:containedctx // the screen lives as long as the command
+	input textinput.Model
+	width int
+	busy  bool
+	err   error
+}
+
+func (m *chatScreen) printer() printer {
+	return printer{color: m.chat.s.color, width: max(m.width, 30), term: true}
+}
+
+func (m *chatScreen) Init() tea.Cmd { return m.input.Focus() }
+
+func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width = msg.Width
+		m.input.SetWidth(max(msg.Width-3, 10))
+		return m, nil
+	case chatLine:
+		return m, tea.Println(string(msg))
+	case *entry:
+		text := strings.TrimRight(m.chat.thread.text(msg, m.printer()), "\n")
+		if text == "" {
+			return m, nil
+		}
+		return m, tea.Println(text)
+	case chatEnded:
+		m.err = msg.err
+		return m, tea.Quit
+	case chatSaid:
+		m.busy, m.chat.held = false, msg.held
+		if errors.Is(msg.err, errQuit) {
+			return m, tea.Quit
+		}
+		if msg.text == "" {
+			return m, nil
+		}
+		return m, tea.Println(msg.text)
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "ctrl+c":
+			m.err = ErrInterrupted
+			return m, tea.Quit
+		case "ctrl+d":
+			return m, tea.Quit
+		case "enter":
+			return m, m.say()
+		}
+	}
+	var cmd tea.Cmd
+	m.input, cmd = m.input.Update(msg)
+	return m, cmd
+}
+
+// say sends what was typed, beside the drawing.
+func (m *chatScreen) say() tea.Cmd {
+	line := m.input.Value()
+	if m.busy || strings.TrimSpace(line) == "" {
+		return nil
+	}
+	m.input.Reset()
+	m.busy = true
+	// What a command would print on standard error goes above the input.
+	c, quiet, buf := *m.chat, *m.chat.s, &bytes.Buffer{}
+	quiet.err, quiet.errTerm, quiet.width = buf, true, m.printer().width
+	c.s = &quiet
+	return func() tea.Msg {
+		err := c.say(m.ctx, line)
+		if err != nil && !errors.Is(err, errQuit) {
+			quiet.complain(err)
+		}
+		return chatSaid{strings.TrimRight(buf.String(), "\n"), err, c.held}
+	}
+}
+
+func (m *chatScreen) View() tea.View { return tea.NewView(m.input.View()) }

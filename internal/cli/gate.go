@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type gateCommand struct {
+	List   gateListCommand   `cmd:"" help:"List the rules."`
+	Add    gateAddCommand    `cmd:"" help:"Add a rule."`
+	Remove gateRemoveCommand `cmd:"" help:"Remove a rule."`
+	Test   gateTestCommand   `cmd:"" help:"Say what would be decided about a call, and why."`
+}
+
+type gateListCommand struct {
+	All bool `help:"Also those that are expired or used up."`
+}
+
+func (gateListCommand) Help() string {
+	return `Examples:
+
+    fermata gate list
+    fermata gate list --all --json`
+}
+
+func (c *gateListCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	all, err := server.GateRules(ctx)
+	if err != nil {
+		return err
+	}
+	rules := []*fermata.GateRule{}
+	for _, r := range all {
+		if c.All || r.Live(s.now()) {
+			rules = append(rules, r)
+		}
+	}
+	if s.JSON {
+		return s.json(rules)
+	}
+	t := &table{columns: []column{
+		{head: "ID"}, {head: "DECISION"}, {head: "TOOL", flex: true}, {head: "ARGUMENTS", flex: true}, {head: "FOR", flex: true},
+		{head: "USES"}, {head: "EXPIRES"}, {head: "OWNER", flex: true}, {head: "REASON", flex: true},
+	}}
+	for _, r := range rules {
+		t.add(s.id(r.ID), string(r.Decision), r.Tool, patterns(r.Args), ruleScope(r), ruleUses(r), s.ruleExpiry(r), r.Owner.Name, r.Reason)
+	}
+	s.print(t, "there are no rules: the policy decides about every call")
+	return nil
+}
+
+func patterns(args map[string]string) string {
+	parts := make([]string, 0, len(args))
+	for _, path := range slices.Sorted(maps.Keys(args)) {
+		parts = append(parts, path+"="+args[path])
+	}
+	return strings.Join(parts, " ")
+}
+
+func ruleScope(r *fermata.GateRule) string {
+	switch {
+	case r.Project != "":
+		return "project " + r.Project
+	case r.TaskID != "":
+		return "task " + r.TaskID
+	case r.SessionKey != "":
+		return "session " + r.SessionKey
+	default:
+		return "workspace"
+	}
+}
+
+func ruleUses(r *fermata.GateRule) string {
+	if !r.Counted() {
+		return "any"
+	}
+	return fmt.Sprintf("%d of %d", r.Used, r.Uses)
+}
+
+func (s *session) ruleExpiry(r *fermata.GateRule) string {
+	if r.ExpiresAt == nil {
+		return "never"
+	}
+	return s.left(r.ExpiresAt)
+}
+
+type gateAddCommand struct {
+	write
+	Decision fermata.GateDecision `arg:"" enum:"allow,deny,ask" help:"allow, deny or ask."`
+	Tool     string               `arg:"" help:"Pattern of the tool's name, such as Bash or mcp__db__*."`
+	Args     []string             `arg:"" optional:"" name:"argument" help:"PATH=PATTERN of an argument, such as command='git status*'."`
+	Project  string               `help:"For one project only."`
+	Task     string               `placeholder:"ID" help:"For one task only."`
+	Session  string               `placeholder:"KEY" help:"For one session only."`
+	Expires  fermata.Timeout      `name:"expires-in" placeholder:"8h" help:"How long it is good for; default: until it is removed."`
+	Uses     int                  `placeholder:"N" help:"Of allow: how many calls it lets through; default: any number."`
+	Risk     fermata.Risk         `enum:",low,medium,high,critical" default:"" placeholder:"RISK" help:"Of ask: how the approval is marked."`
+	Reason   string               `help:"Why; agents are told."`
+}
+
+func (gateAddCommand) Help() string {
+	return `A rule that denies wins over one that asks, and that over one that allows. In a pattern * stands for any text and ? for one character. An allow rule fits a command line only if that is one plain command: 'git status*' lets no second command ride along. The pattern * alone fits everything.
+
+Rules are made here and nowhere else: no answer to a question makes one.
+
+Examples:
+
+    fermata gate add allow Read
+    fermata gate add allow Bash command='git status*' --reason "reads only"
+    fermata gate add allow Bash command='make test' --session claude:4f2a --uses 5 --expires-in 8h
+    fermata gate add ask 'mcp__db__*' --risk high
+    fermata gate add deny Bash command='rm *'
+    fermata gate add deny Write file_path='*/.env'`
+}
+
+func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
+	args, err := readPatterns(c.Args)
+	if err != nil {
+		return err
+	}
+	n := fermata.NewGateRule{
+		Tool: c.Tool, Args: args, Decision: c.Decision, Project: c.Project, TaskID: c.Task, SessionKey: c.Session,
+		ExpiresIn: c.Expires, Uses: c.Uses, Risk: c.Risk, Reason: c.Reason,
+	}
+	if err := n.Check(); err != nil {
+		return err
+	}
+	if done, err := s.rehearse(c.write, "POST", "/gate-rules", n); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	r, err := server.AddGateRule(ctx, n)
+	if err != nil {
+		return err
+	}
+	s.wrote(r.WorkspaceID, "made %s", oneLine(r.Sentence()))
+	if s.JSON {
+		return s.json(r)
+	}
+	s.data().line("%s", r.ID)
+	return nil
+}
+
+// readPatterns reads PATH=PATTERN.
+func readPatterns(list []string) (map[string]string, error) {
+	args := map[string]string{}
+	for _, text := range list {
+		path, pattern, ok := strings.Cut(text, "=")
+		if _, twice := args[path]; !ok || path == "" || twice {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no argument, or stands twice", text).
+				WithHint("write PATH=VALUE, such as command='git status*'")
+		}
+		args[path] = pattern
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	return args, nil
+}
+
+type gateRemoveCommand struct {
+	write
+	ID string `arg:"" help:"The rule."`
+}
+
+func (gateRemoveCommand) Help() string {
+	return `Examples:
+
+    fermata gate remove 3f9k2a`
+}
+
+func (c *gateRemoveCommand) Run(ctx context.Context, s *session) error {
+	if done, err := s.rehearse(c.write, "DELETE", "/gate-rules/"+c.ID, nil); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	r, err := server.RemoveGateRule(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	s.wrote(r.WorkspaceID, "removed %s", oneLine(r.Sentence()))
+	if s.JSON {
+		return s.json(r)
+	}
+	return nil
+}
+
+type gateTestCommand struct {
+	Tool    string   `arg:"" help:"Name of the tool."`
+	Args    []string `arg:"" optional:"" name:"argument" help:"PATH=VALUE of an argument."`
+	Input   string   `placeholder:"JSON|@FILE" help:"All arguments, as JSON."`
+	Project string   `help:"As if called in this project."`
+	Task    string   `placeholder:"ID" help:"As if called by this task."`
+	Session string   `placeholder:"KEY" help:"As if called in this session."`
+}
+
+func (gateTestCommand) Help() string {
+	return `Nothing is asked, counted or recorded. The exit code is 0 when the call would be allowed, 3 when it would be denied, 8 when a person would be asked.
+
+Examples:
+
+    fermata gate test Bash command='git status; rm -rf /'
+    fermata gate test Write --input '{"file_path":"/work/.env","content":"x"}'`
+}
+
+func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
+	input, err := c.input(s)
+	if err != nil {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	v, err := server.Gate(ctx, fermata.GateCall{
+		TaskID: c.Task, SessionKey: c.Session, Project: c.Project, Tool: c.Tool, Input: input, DryRun: true,
+	})
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		err = s.json(v)
+	} else {
+		s.data().line("%s\t%s", v.Decision, oneLine(v.Reason))
+	}
+	if err != nil {
+		return err
+	}
+	switch v.Decision {
+	case fermata.GateAllow:
+		return nil
+	case fermata.GateAsk:
+		return outcome(exitPending)
+	default:
+		return outcome(exitRejected)
+	}
+}
+
+// input builds the arguments of the call.
+func (c *gateTestCommand) input(s *session) (json.RawMessage, error) {
+	if c.Input != "" {
+		if len(c.Args) > 0 {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "give either --input or arguments")
+		}
+		return s.jsonOrText(c.Input)
+	}
+	values, err := readPatterns(c.Args)
+	if err != nil {
+		return nil, err
+	}
+	root := map[string]any{}
+	for _, at := range slices.Sorted(maps.Keys(values)) {
+		here, names := root, strings.Split(at, ".")
+		for _, name := range names[:len(names)-1] {
+			inner, ok := here[name].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				here[name] = inner
+			}
+			here = inner
+		}
+		here[names[len(names)-1]] = values[at]
+	}
+	return json.Marshal(root)
+}

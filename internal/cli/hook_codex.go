@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type hookCodexCommand struct {
+	gateFlags
+}
+
+func (hookCodexCommand) Help() string {
+	return `Reads the event on standard input: PreToolUse is gated, PermissionRequest is mirrored to the inbox. On any trouble it ends with 2, and the tool does not run.
+
+Examples:
+
+    fermata install codex
+    fermata hook codex --strict < event.json`
+}
+
+// codex is how Codex is talked to. Silence is the only way in which it takes
+// an approval without edits; it has no way to be pointed to its own dialog.
+var codex = gateDialect{
+	runner: "codex", before: "PreToolUse", mcpPrefix: "mcp__" + ownServer + "__",
+	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) {
+		if v.Decision == fermata.GateAllow && len(v.Input) == 0 {
+			return nil, nil
+		}
+		return preToolUse(v), nil
+	},
+	permit: func(v *fermata.GateVerdict) (any, error) {
+		if len(v.Input) > 0 {
+			return nil, fmt.Errorf("it was approved with edits, which Codex cannot take here")
+		}
+		return permissionRequest(v), nil
+	},
+}
+
+func (c *hookCodexCommand) Run(ctx context.Context, s *session) error {
+	return s.gateHook(ctx, c.gateFlags, codex)
+}

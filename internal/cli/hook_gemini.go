@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type hookGeminiCommand struct {
+	gateFlags
+}
+
+func (hookGeminiCommand) Help() string {
+	return `Reads the event BeforeTool on standard input. On any trouble it ends with 2, and the tool does not run.
+
+Examples:
+
+    fermata install gemini
+    fermata hook gemini --strict < event.json`
+}
+
+// geminiOutput is what Gemini CLI reads.
+type geminiOutput struct {
+	Decision string          `json:"decision"`
+	Reason   string          `json:"reason,omitempty"`
+	Specific *geminiSpecific `json:"hookSpecificOutput,omitempty"`
+}
+
+type geminiSpecific struct {
+	Event string          `json:"hookEventName"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+var gemini = gateDialect{
+	runner: "gemini", before: "BeforeTool", mcpPrefix: "mcp_" + ownServer + "_",
+	decide: func(in *hookEvent, v *fermata.GateVerdict) (any, error) {
+		if v.Decision != fermata.GateAllow {
+			return geminiOutput{Decision: "deny", Reason: v.Reason}, nil
+		}
+		if len(v.Input) == 0 {
+			return nil, nil
+		}
+		if err := keepsEveryName(in.Input, v.Input); err != nil {
+			return nil, err
+		}
+		return geminiOutput{Decision: "allow", Reason: v.Reason, Specific: &geminiSpecific{"BeforeTool", v.Input}}, nil
+	},
+}
+
+// keepsEveryName refuses an edit that takes an argument away: Gemini CLI would
+// put it back, and run what nobody approved.
+func keepsEveryName(before, after json.RawMessage) error {
+	var asked, edited map[string]json.RawMessage
+	if json.Unmarshal(before, &asked) != nil || json.Unmarshal(after, &edited) != nil {
+		return fmt.Errorf("the edited arguments are no object")
+	}
+	for name := range asked {
+		if _, ok := edited[name]; !ok {
+			return fmt.Errorf("it was approved without the argument %q, which Gemini CLI would put back; make the call without it", name)
+		}
+	}
+	return nil
+}
+
+func (c *hookGeminiCommand) Run(ctx context.Context, s *session) error {
+	return s.gateHook(ctx, c.gateFlags, gemini)
+}

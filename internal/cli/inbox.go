@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type inboxCommand struct {
+	Project string `help:"Only questions of this project."`
+}
+
+func (inboxCommand) Help() string {
+	return `What waits for you, the most urgent first, live. The keys are those of a mail program; ? shows them. In a dumb terminal, or where the input is no terminal, every question is asked on lines instead, as fermata respond --all does.
+
+Examples:
+
+    fermata inbox
+    fermata inbox --project shop
+    TERM=dumb fermata inbox`
+}
+
+func (c *inboxCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "an inbox is for people").WithHint("fermata list --awaiting --json")
+	}
+	if !s.fullScreen() {
+		return (&respondCommand{}).walk(ctx, s)
+	}
+	me, err := server.Whoami(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newInbox(ctx, s, me)
+	m.project = c.Project
+	return m.run()
+}
+
+// run shows the inbox until the person leaves.
+func (m *inbox) run() error {
+	program := tea.NewProgram(m, tea.WithContext(m.ctx), tea.WithInput(m.s.stdin), tea.WithOutput(m.s.out), tea.WithoutSignalHandler())
+	go m.follow(program)
+	_, err := program.Run()
+	switch {
+	case m.err != nil:
+		return m.err
+	case errors.Is(err, tea.ErrProgramKilled) && m.ctx.Err() != nil:
+		return context.Cause(m.ctx)
+	case err != nil:
+		return fermata.Internal("show the inbox", err)
+	}
+	return nil
+}
+
+// follow tells the inbox of events, and of a connection that breaks.
+func (m *inbox) follow(program *tea.Program) {
+	err := m.s.client.Stream(m.ctx, client.StreamQuery{
+		OnOpen: func() { program.Send(inboxLive(true)) }, OnReset: func() { program.Send(inboxLive(true)) },
+		OnDrop: func(error) { program.Send(inboxLive(false)) },
+	}, func(e *fermata.Event) error {
+		if e.QuestionID != "" {
+			program.Send(inboxEvent{e})
+		}
+		return nil
+	})
+	program.Send(inboxFailed{err})
+}
+
+// Messages of the inbox.
+type (
+	// inboxLive says whether events come in.
+	inboxLive   bool
+	inboxEvent  struct{ *fermata.Event }
+	inboxFailed struct{ err error }
+	inboxTick   time.Time
+	// inboxLoaded is the list as it is now.
+	inboxLoaded struct {
+		list []*fermata.Question
+		skew time.Duration
+		err  error
+	}
+	// inboxRead is one question read anew.
+	inboxRead struct {
+		q   *fermata.Question
+		err error
+	}
+	// inboxDone is what became of something that was sent.
+	inboxDone struct {
+		q    *fermata.Question
+		said string
+		err  error
+	}
+	// inboxEdited says that the editor was left.
+	inboxEdited struct {
+		path string
+		err  error
+	}
+)
+
+// load reads what waits, and the clock of the server.
+func (m *inbox) load() tea.Cmd {
+	m.loading, m.stale = true, false
+	return func() tea.Msg {
+		me, err := m.s.client.Whoami(m.ctx)
+		if err != nil {
+			return inboxLoaded{err: err}
+		}
+		skew := time.Until(me.ServerTime)
+		all, err := m.s.questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Project: m.project}, longestInbox)
+		var mine []*fermata.Question
+		for _, q := range all {
+			if forMe(q, me) && !voted(q, me) {
+				mine = append(mine, q)
+			}
+		}
+		return inboxLoaded{list: mine, skew: skew, err: err}
+	}
+}
+
+// longestInbox is how many questions are read at once.
+const longestInbox = 1000
+
+// voted reports whether the person has had a say already, and others must.
+func voted(q *fermata.Question, me *client.Whoami) bool {
+	for _, v := range q.Votes {
+		if v.By.Kind == fermata.ActorHuman && v.By.Name == me.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// reread reads a question of the list anew.
+func (m *inbox) reread(id string) tea.Cmd {
+	return func() tea.Msg {
+		q, err := m.s.client.Question(m.ctx, id)
+		return inboxRead{q, err}
+	}
+}
+
+func inboxClock() tea.Cmd {
+	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return inboxTick(t) })
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// approve approves an action whose end was on the screen. Where much is at
+// risk, the word itself is typed.
+func (m *inbox) approve(q *fermata.Question) tea.Cmd {
+	if err := checkShown(q, ""); err != nil {
+		m.said = errorText(err)
+		return nil
+	}
+	if !m.seen[m.consent(q)] {
+		m.said = "read all of the action first: space goes on"
+		return nil
+	}
+	label := "approve what is shown? y or n"
+	if m.edited != nil {
+		label = "approve the EDITED action, and only that? y or n"
+	}
+	word := "y"
+	if q.Risk == fermata.RiskHigh || q.Risk == fermata.RiskCritical {
+		word = fermata.Approve
+		label = strings.Replace(label, "y or n", "risk "+string(q.Risk)+": type the word approve", 1)
+	}
+	return m.prompt(label, "", func(text string) tea.Cmd {
+		if strings.TrimSpace(strings.ToLower(text)) != word {
+			m.said = "nothing was sent"
+			return nil
+		}
+		return m.send(q, map[string]any{q.Items[0].Key: fermata.Approve})
+	})
+}
+
+// send sends an answer.
+func (m *inbox) send(q *fermata.Question, values map[string]any) tea.Cmd {
+	if m.busy {
+		return nil
+	}
+	m.busy = true
+	a := toAnswer(q, values)
+	a.Comment = m.comment
+	if m.edited != nil && values[q.Items[0].Key] == fermata.Approve {
+		a.Action = m.edited
+	}
+	votes := len(q.Votes)
+	return func() tea.Msg {
+		closed, err := m.s.client.Answer(m.ctx, q.ID, a)
+		if err != nil {
+			return inboxDone{q: q, err: err}
+		}
+		return inboxDone{q: closed, said: became(closed, votes)}
+	}
+}
+
+func (m *inbox) clarify(q *fermata.Question, text string) tea.Cmd {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return func() tea.Msg {
+		q, err := m.s.client.Clarify(m.ctx, q.ID, text)
+		return inboxDone{q, "asked back; the question stays open", err}
+	}
+}
+
+func (m *inbox) extend(q *fermata.Question, text string) tea.Cmd {
+	return func() tea.Msg {
+		q, err := m.s.client.Extend(m.ctx, q.ID, fermata.Timeout(strings.TrimSpace(text)))
+		return inboxDone{q, "the deadline was put off", err}
+	}
+}
+
+// done takes what became of something that was sent. After an answer the next
+// question is shown; where somebody was first, it says who.
+func (m *inbox) done(msg inboxDone) tea.Cmd {
+	m.busy = false
+	if msg.err != nil {
+		m.said = errorText(msg.err)
+		if msg.q == nil {
+			return nil
+		}
+		return tea.Batch(m.reread(msg.q.ID), m.refresh())
+	}
+	m.said = msg.said
+	m.replace(msg.q)
+	if msg.q.ID == m.chosen && (msg.q.Status != fermata.Pending || voted(msg.q, m.me)) {
+		m.next(msg.q)
+	}
+	return m.refresh()
+}
+
+// next leaves a question that is settled and chooses the one behind it.
+func (m *inbox) next(settled *fermata.Question) {
+	list := m.shown()
+	i := m.at(list)
+	m.choose("")
+	m.reading = false
+	switch {
+	case i >= 0 && i+1 < len(list):
+		m.choose(list[i+1].ID)
+	case i > 0:
+		m.choose(list[i-1].ID)
+	}
+	kept := make([]*fermata.Question, 0, len(m.list))
+	for _, q := range m.list {
+		if q.ID != settled.ID {
+			kept = append(kept, q)
+		}
+	}
+	m.list = kept
+}
+
+// openEditor opens the action of an approval, or a file for the answer.
+func (m *inbox) openEditor(q *fermata.Question) tea.Cmd {
+	text, pattern := m.s.editText(q), "fermata-*.md"
+	if q.Type == fermata.Approval {
+		if len(q.Action) == 0 {
+			m.said = "this approval has no action to edit"
+			return nil
+		}
+		text, pattern = indentJSON(q.Action)+"\n", "fermata-*.json"
+	}
+	path, err := tempFile(pattern, text)
+	if err != nil {
+		m.said = errorText(err)
+		return nil
+	}
+	return tea.ExecProcess(editorCommand(m.ctx, path), func(err error) tea.Msg { return inboxEdited{path, err} })
+}
+
+// takeEdited reads what the person wrote. An edited action is shown whole
+// before it can be approved; answers are sent from the form.
+func (m *inbox) takeEdited(msg inboxEdited) tea.Cmd {
+	q := m.current()
+	data, err := os.ReadFile(msg.path)
+	switch {
+	case q == nil:
+		return nil
+	case msg.err != nil || err != nil:
+		m.said = "the editor ended with an error; your text is kept in " + oneLine(msg.path)
+		return nil
+	case q.Type == fermata.Approval:
+		m.takeAction(q, data, msg.path)
+		return nil
+	}
+	texts := readEdited(q, string(data))
+	if len(texts) == 0 {
+		m.said = "the answer is empty, nothing was sent"
+		return nil
+	}
+	values, err := pickAll(q, texts)
+	if err != nil {
+		m.said = errorText(err) + "; your text is kept in " + oneLine(msg.path)
+		return nil
+	}
+	_ = os.Remove(msg.path)
+	m.form = newInboxForm(q)
+	m.form.review(values)
+	return nil
+}
+
+func (m *inbox) takeAction(q *fermata.Question, data []byte, path string) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, bytes.TrimSpace(data)); err != nil {
+		m.said = "the edited action is no JSON; it is kept in " + oneLine(path)
+		return
+	}
+	_ = os.Remove(path)
+	if fermata.HashAction(compact.Bytes()) == q.ActionHash {
+		m.edited, m.read, m.said = nil, 0, "the action is as it was"
+		return
+	}
+	m.edited = fermata.CanonicalAction(compact.Bytes())
+	m.read, m.scroll = 0, 0
+	m.said = "read what you changed; a approves the edited action, r rejects"
+}

@@ -1,0 +1,339 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// inboxForm takes the answer of a question, item by item, and shows several
+// once more before they are sent.
+type inboxForm struct {
+	q      *fermata.Question
+	at     int
+	values map[string]any
+	// row is the selected line, picked the lines of several that are chosen.
+	row    int
+	picked map[int]bool
+	// typing says that text is being typed.
+	typing bool
+	input  textinput.Model
+	err    string
+}
+
+func newInboxForm(q *fermata.Question) *inboxForm {
+	f := &inboxForm{q: q, values: map[string]any{}}
+	f.enter(0)
+	return f
+}
+
+// review goes to the end with the values.
+func (f *inboxForm) review(values map[string]any) {
+	f.values, f.at, f.typing = values, len(f.q.Items), false
+}
+
+// reviewing says that all is answered and nothing was sent yet.
+func (f *inboxForm) reviewing() bool { return f.at >= len(f.q.Items) }
+
+func (f *inboxForm) item() *fermata.Item { return &f.q.Items[f.at] }
+
+// enter begins with an item, at its default or the option that is recommended.
+func (f *inboxForm) enter(at int) {
+	f.at, f.row, f.err, f.typing = at, 0, "", false
+	f.picked = map[int]bool{}
+	if f.reviewing() {
+		return
+	}
+	it := f.item()
+	was := f.values[it.Key]
+	if was == nil {
+		was = it.Default
+	}
+	list, _ := was.([]string)
+	if any, ok := was.([]any); ok {
+		for _, v := range any {
+			list = append(list, fmt.Sprint(v))
+		}
+	}
+	for i, o := range it.Options {
+		switch {
+		case slices.Contains(list, o.Value):
+			f.picked[i] = true
+		case was == o.Value, was == nil && o.Recommended && f.row == 0:
+			f.row = i
+		}
+	}
+	if len(f.rows()) == 0 {
+		text := ""
+		if was != nil {
+			text = value(was)
+		}
+		f.write(text)
+	}
+}
+
+// write begins to type text.
+func (f *inboxForm) write(text string) {
+	f.typing, f.input = true, textinput.New()
+	f.input.Prompt = "> "
+	f.input.SetValue(text)
+	f.input.CursorEnd()
+	f.input.Focus()
+}
+
+// Lines beside the options.
+const (
+	rowOther = "other …"
+	rowNone  = "(no answer)"
+)
+
+// rows are the lines to choose from; text, numbers and dates have none.
+func (f *inboxForm) rows() []string {
+	it := f.item()
+	var rows []string
+	switch it.ResponseType {
+	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
+		for _, o := range it.Options {
+			row := oneLine(o.Text())
+			if o.Recommended {
+				row += "  ★ recommended"
+			}
+			if o.Danger {
+				row += "  ⚠ danger"
+			}
+			rows = append(rows, row)
+		}
+		if it.Other {
+			rows = append(rows, rowOther)
+		}
+	case fermata.ResponseBoolean:
+		rows = []string{"yes", "no"}
+	case fermata.ResponseApproval:
+		rows = []string{fermata.Reject, fermata.Approve}
+	}
+	if len(rows) > 0 && !it.IsRequired() {
+		rows = append(rows, rowNone)
+	}
+	return rows
+}
+
+// formKey takes a key of the form.
+func (m *inbox) formKey(k tea.KeyPressMsg) tea.Cmd {
+	f := m.form
+	name := k.String()
+	switch {
+	case name == "esc":
+		m.form = nil
+		m.said = "nothing was sent"
+		return nil
+	case name == "shift+tab" && f.at > 0:
+		f.enter(f.at - 1)
+		return nil
+	case f.reviewing():
+		return m.reviewKey(name)
+	case f.typing:
+		return m.typeKey(k)
+	}
+	rows := f.rows()
+	if n := strings.Index("123456789", name); n >= 0 && len(name) == 1 && n < len(rows) {
+		f.row = n
+		if f.item().ResponseType == fermata.ResponseMultiChoice {
+			name = "space"
+		} else {
+			name = "enter"
+		}
+	}
+	switch name {
+	case "j", "down":
+		f.row = min(f.row+1, len(rows)-1)
+	case "k", "up":
+		f.row = max(f.row-1, 0)
+	case "y", "n":
+		if f.item().ResponseType == fermata.ResponseBoolean {
+			return m.take(name == "y")
+		}
+	case "space", "x":
+		if f.item().ResponseType == fermata.ResponseMultiChoice && f.row < len(f.item().Options) {
+			f.picked[f.row] = !f.picked[f.row]
+		}
+	case "enter", "tab":
+		return m.pickRow(rows[f.row])
+	}
+	return nil
+}
+
+// pickRow takes the line that was chosen.
+func (m *inbox) pickRow(row string) tea.Cmd {
+	f := m.form
+	it := f.item()
+	switch {
+	case f.row >= len(it.Options) && row == rowNone:
+		delete(f.values, it.Key)
+		return m.further()
+	case f.row >= len(it.Options) && row == rowOther && it.Other:
+		f.write("")
+		return nil
+	case it.ResponseType == fermata.ResponseMultiChoice:
+		return m.take(f.chosen())
+	case it.ResponseType == fermata.ResponseChoice:
+		return m.take(it.Options[f.row].Value)
+	case it.ResponseType == fermata.ResponseBoolean:
+		return m.take(f.row == 0)
+	default:
+		return m.take(row)
+	}
+}
+
+// chosen are the values of the lines that are picked.
+func (f *inboxForm) chosen() []string {
+	list := []string{}
+	for i, o := range f.item().Options {
+		if f.picked[i] {
+			list = append(list, o.Value)
+		}
+	}
+	return list
+}
+
+// typeKey takes a key of text that is typed.
+func (m *inbox) typeKey(k tea.KeyPressMsg) tea.Cmd {
+	f := m.form
+	it := f.item()
+	if name := k.String(); name != "enter" && name != "tab" {
+		var cmd tea.Cmd
+		f.input, cmd = f.input.Update(k)
+		return cmd
+	}
+	text := f.input.Value()
+	if strings.TrimSpace(text) == "" && !it.IsRequired() {
+		delete(f.values, it.Key)
+		return m.further()
+	}
+	if it.ResponseType == fermata.ResponseMultiChoice {
+		return m.take(append(f.chosen(), text))
+	}
+	v, err := parsePick(it, text)
+	if err != nil {
+		f.err = oneLine(err.Error())
+		return nil
+	}
+	return m.take(v)
+}
+
+// take checks a value and goes on to the next item.
+func (m *inbox) take(v any) tea.Cmd {
+	f := m.form
+	v, err := f.item().Normalize(v)
+	if err != nil {
+		f.err = oneLine(err.Error())
+		return nil
+	}
+	f.values[f.item().Key] = v
+	return m.further()
+}
+
+// further goes to the next item. A single answer that is not dangerous is sent.
+func (m *inbox) further() tea.Cmd {
+	f := m.form
+	f.enter(f.at + 1)
+	if f.reviewing() && len(f.q.Items) == 1 && !delicate(f.q, f.values) {
+		return m.submit()
+	}
+	return nil
+}
+
+// reviewKey takes a key of the last page.
+func (m *inbox) reviewKey(name string) tea.Cmd {
+	danger := delicate(m.form.q, m.form.values)
+	switch {
+	case name == "y", name == "enter" && !danger:
+		return m.submit()
+	case name == "b":
+		m.form.enter(len(m.form.q.Items) - 1)
+	}
+	return nil
+}
+
+func (m *inbox) submit() tea.Cmd {
+	f := m.form
+	m.form = nil
+	return m.send(f.q, f.values)
+}
+
+// lines draws the form in at most height lines.
+func (f *inboxForm) lines(p printer, height int) []string {
+	if f.reviewing() {
+		return f.reviewLines(p)
+	}
+	it := f.item()
+	head := "Your answer"
+	if n := len(f.q.Items); n > 1 {
+		head = fmt.Sprintf("%d of %d: %s", f.at+1, n, oneLine(it.Prompt))
+	}
+	lines := []string{p.bold(ansi.Truncate(head, p.width, "…"))}
+	keys := "enter takes it"
+	if f.typing {
+		lines = append(lines, f.input.View())
+	} else {
+		if it.ResponseType == fermata.ResponseMultiChoice {
+			keys = "space picks, enter takes what is picked"
+		}
+		lines = append(lines, f.rowLines(p, max(height-3, 3))...)
+	}
+	if len(f.q.Items) > 1 {
+		keys += ", shift+tab goes back"
+	}
+	if f.err != "" {
+		lines = append(lines, p.red(ansi.Truncate("! "+f.err, p.width, "…")))
+	}
+	return append(lines, p.dim(ansi.Truncate(keys+", esc leaves", p.width, "…")))
+}
+
+// rowLines are the lines to choose from, around the selected one.
+func (f *inboxForm) rowLines(p printer, room int) []string {
+	rows := f.rows()
+	first := min(max(f.row-room+1, 0), max(len(rows)-room, 0))
+	var lines []string
+	for i := first; i < min(first+room, len(rows)); i++ {
+		mark := "  "
+		if i == f.row {
+			mark = "> "
+		}
+		box := ""
+		if f.item().ResponseType == fermata.ResponseMultiChoice && i < len(f.item().Options) {
+			box = "[ ] "
+			if f.picked[i] {
+				box = "[x] "
+			}
+		}
+		line := ansi.Truncate(fmt.Sprintf("%s%d  %s%s", mark, i+1, box, rows[i]), p.width, "…")
+		if i == f.row {
+			line = p.bold(line)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (f *inboxForm) reviewLines(p printer) []string {
+	lines := []string{p.bold("Send this?")}
+	for i := range f.q.Items {
+		it := &f.q.Items[i]
+		text := "(no answer)"
+		if v := f.values[it.Key]; v != nil {
+			text = oneLine(value(v))
+		}
+		lines = append(lines, ansi.Truncate("  "+oneLine(it.Key)+": "+text, p.width, "…"))
+	}
+	if risky := dangerous(f.q, f.values); len(risky) > 0 {
+		lines = append(lines, p.red(ansi.Truncate("⚠ danger: "+oneLine(strings.Join(risky, ", ")), p.width, "…")))
+		return append(lines, p.dim("y sends, b goes back, esc leaves"))
+	}
+	return append(lines, p.dim("enter sends, b goes back, esc leaves"))
+}

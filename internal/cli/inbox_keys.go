@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// inboxKeys is the help: what the keys do.
+var inboxKeys = [][2]string{
+	{"j k ↓ ↑", "next and previous question; in a question: a line down and up"},
+	{"space b", "a page down and up"},
+	{"g G", "first and last"},
+	{"enter", "open the question; in it: answer"},
+	{"n p", "in a question: the next one, the previous one"},
+	{"a", "approve, once the action was shown to its end"},
+	{"r", "reject, with a comment if you like"},
+	{"m", "a comment that goes with the answer"},
+	{"c", "ask the agent back; the question stays open"},
+	{"e", "answer in $EDITOR; an approval: edit the action, then approve it"},
+	{"x", "extend the deadline"},
+	{"/", "filter the list; esc takes the filter away"},
+	{"R", "read everything anew"},
+	{"? q", "this help; leave"},
+}
+
+// key takes a key: of the line that is asked for, of the form, of the question
+// or of the list, whichever is on top.
+func (m *inbox) key(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	switch {
+	case name == "ctrl+c":
+		m.err = ErrInterrupted
+		return tea.Quit
+	case m.ask != nil:
+		return m.askKey(k)
+	case m.help:
+		m.helpKey(name)
+		return nil
+	case m.form != nil:
+		return m.formKey(k)
+	case name == "?":
+		m.help, m.helpTop = true, 0
+		return nil
+	}
+	m.said = ""
+	if m.reading {
+		return m.questionKey(name)
+	}
+	return m.listKey(name)
+}
+
+func (m *inbox) helpKey(name string) {
+	last := max(len(m.helpLines(m.printer()))-m.rows(), 0)
+	switch name {
+	case "j", "down", "space", "pgdown":
+		m.helpTop = min(m.helpTop+1, last)
+	case "k", "up", "pgup":
+		m.helpTop = max(m.helpTop-1, 0)
+	default:
+		m.help = false
+	}
+}
+
+func (m *inbox) listKey(name string) tea.Cmd {
+	list := m.shown()
+	switch name {
+	case "q":
+		return tea.Quit
+	case "esc":
+		m.filter = ""
+	case "j", "down":
+		m.move(1)
+	case "k", "up":
+		m.move(-1)
+	case "space", "pgdown":
+		m.move(m.rows())
+	case "b", "pgup":
+		m.move(-m.rows())
+	case "g", "home":
+		m.move(-len(list))
+	case "G", "end":
+		m.move(len(list))
+	case "/":
+		return m.prompt("filter", m.filter, func(text string) tea.Cmd {
+			m.filter = text
+			if list := m.shown(); m.at(list) < 0 && len(list) > 0 {
+				m.choose(list[0].ID)
+			}
+			return nil
+		})
+	case "R":
+		return m.refresh()
+	case "enter", "o", "right", "l":
+		return m.open()
+	case "a", "r", "c", "e", "x", "m":
+		if m.current() == nil {
+			return nil
+		}
+		return tea.Batch(m.open(), m.questionKey(name))
+	}
+	return nil
+}
+
+// open shows the chosen question.
+func (m *inbox) open() tea.Cmd {
+	if m.current() == nil {
+		return nil
+	}
+	m.reading, m.scroll = true, 0
+	m.notice()
+	return m.reread(m.chosen)
+}
+
+func (m *inbox) questionKey(name string) tea.Cmd {
+	q := m.current()
+	if q == nil {
+		m.reading = false
+		return nil
+	}
+	switch name {
+	case "q", "esc", "left", "h", "u":
+		m.reading = false
+	case "j", "down":
+		m.scroll++
+	case "k", "up":
+		m.scroll--
+	case "space", "pgdown":
+		m.scroll += m.room()
+	case "b", "pgup":
+		m.scroll -= m.room()
+	case "g", "home":
+		m.scroll = 0
+	case "G", "end":
+		m.scroll = len(m.text(q))
+	case "n":
+		m.move(1)
+		return m.open()
+	case "p":
+		m.move(-1)
+		return m.open()
+	case "R":
+		return tea.Batch(m.reread(q.ID), m.refresh())
+	case "enter", "a", "r", "m", "c", "e", "x":
+		if q.Status != fermata.Pending {
+			m.said = "it is closed; n goes to the next one"
+			return nil
+		}
+		return m.act(q, name)
+	}
+	return nil
+}
+
+// act does what a person wants with a pending question.
+func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
+	switch name {
+	case "m":
+		return m.prompt("comment", m.comment, func(text string) tea.Cmd { m.comment = text; return nil })
+	case "c":
+		return m.prompt("ask back", "", func(text string) tea.Cmd { return m.clarify(q, text) })
+	case "x":
+		return m.prompt("extend by", "30m", func(text string) tea.Cmd { return m.extend(q, text) })
+	case "e":
+		return m.openEditor(q)
+	}
+	if q.Type != fermata.Approval {
+		if name != "enter" {
+			m.said = "this asks for no approval; enter answers it"
+			return nil
+		}
+		m.form = newInboxForm(q)
+		return nil
+	}
+	switch name {
+	case "a":
+		return m.approve(q)
+	case "r":
+		return m.prompt("reject; why? (enter sends, esc does not)", m.comment, func(text string) tea.Cmd {
+			m.comment = text
+			return m.send(q, map[string]any{q.Items[0].Key: fermata.Reject})
+		})
+	default:
+		m.said = "a approves, r rejects, e edits the action first"
+		return nil
+	}
+}
+
+// prompt asks for a line at the bottom of the screen.
+func (m *inbox) prompt(label, text string, done func(string) tea.Cmd) tea.Cmd {
+	input := textinput.New()
+	input.Prompt = ""
+	input.SetValue(text)
+	input.CursorEnd()
+	m.ask = &inboxAsk{label: label, input: input, done: done}
+	return m.ask.input.Focus()
+}
+
+func (m *inbox) askKey(k tea.KeyPressMsg) tea.Cmd {
+	a := m.ask
+	switch k.String() {
+	case "esc":
+		m.ask = nil
+		return nil
+	case "enter":
+		m.ask = nil
+		return a.done(a.input.Value())
+	}
+	var cmd tea.Cmd
+	a.input, cmd = a.input.Update(k)
+	return cmd
+}
+
+// paste takes pasted text where text is typed, and nowhere else.
+func (m *inbox) paste(msg tea.PasteMsg) tea.Cmd {
+	var cmd tea.Cmd
+	switch {
+	case m.ask != nil:
+		m.ask.input, cmd = m.ask.input.Update(msg)
+	case m.form != nil && m.form.typing:
+		m.form.input, cmd = m.form.input.Update(msg)
+	}
+	return cmd
+}

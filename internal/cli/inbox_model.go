@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// inbox is the full-screen inbox: a list, and one question at a time.
+type inbox struct {
+	ctx     context.Context //nolint:containedctx // the screen lives as long as the command
+	s       *session
+	me      *client.Whoami
+	project string
+
+	width, height int
+	// skew is how far the server's clock is ahead.
+	skew time.Duration
+	live bool
+	// loading says that the list is being read, stale that it must be again.
+	loading, stale, loaded bool
+
+	list []*fermata.Question
+	// chosen is the id of the selected question; it stays wherever the list
+	// moves. top is the first row on the screen.
+	chosen string
+	top    int
+	filter string
+
+	// reading says that the chosen question fills the screen, from line scroll on.
+	reading bool
+	scroll  int
+	// read is how many of the question's lines were on the screen, from the
+	// first on and without a gap; seen are the actions of which all were.
+	read    int
+	seen    map[string]bool
+	comment string
+	form    *inboxForm
+	ask     *inboxAsk
+	// edited is what the person made of an action.
+	edited  []byte
+	help    bool
+	helpTop int
+	said    string
+	busy    bool
+	err     error
+}
+
+// inboxAsk is a line that is asked for at the bottom.
+type inboxAsk struct {
+	label string
+	input textinput.Model
+	done  func(text string) tea.Cmd
+}
+
+func newInbox(ctx context.Context, s *session, me *client.Whoami) *inbox {
+	return &inbox{ctx: ctx, s: s, me: me, width: s.width, height: defaultHeight, seen: map[string]bool{}}
+}
+
+func (m *inbox) now() time.Time { return m.s.now().Add(m.skew) }
+
+func (m *inbox) Init() tea.Cmd { return tea.Batch(m.load(), inboxClock()) }
+
+// Update takes what happens: to the terminal, on the server, on the keyboard.
+func (m *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.update(msg)
+	m.notice()
+	return m, cmd
+}
+
+func (m *inbox) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height, m.read = msg.Width, msg.Height, 0
+	case inboxTick:
+		return inboxClock()
+	case inboxLive:
+		m.live = bool(msg)
+		if m.live {
+			return m.refresh()
+		}
+	case inboxEvent:
+		return m.happened(msg.Event)
+	case inboxFailed:
+		if m.ctx.Err() == nil {
+			m.err = msg.err
+		}
+		return tea.Quit
+	case inboxLoaded:
+		return m.took(msg)
+	case inboxRead:
+		m.replace(msg.q)
+	case inboxDone:
+		return m.done(msg)
+	case inboxEdited:
+		return m.takeEdited(msg)
+	case tea.KeyPressMsg:
+		return m.key(msg)
+	case tea.PasteMsg:
+		return m.paste(msg)
+	}
+	return nil
+}
+
+// refresh reads the list, once at a time.
+func (m *inbox) refresh() tea.Cmd {
+	if m.loading {
+		m.stale = true
+		return nil
+	}
+	return m.load()
+}
+
+// happened takes an event of a question.
+func (m *inbox) happened(e *fermata.Event) tea.Cmd {
+	if e.QuestionID == m.chosen {
+		return tea.Batch(m.reread(e.QuestionID), m.refresh())
+	}
+	return m.refresh()
+}
+
+// took takes the list as it is now. The chosen question stays on its line,
+// also when it has been closed meanwhile: it goes when the person moves on.
+func (m *inbox) took(msg inboxLoaded) tea.Cmd {
+	m.loading = false
+	if msg.err != nil {
+		m.said = errorText(msg.err)
+		return nil
+	}
+	m.loaded, m.skew = true, msg.skew
+	before, old, place := m.at(m.shown()), m.current(), m.at(m.list)
+	m.list = msg.list
+	cmd := m.again()
+	if old != nil && m.at(m.list) < 0 {
+		m.list = slices.Insert(m.list, min(place, len(m.list)), old)
+		if old.Status == fermata.Pending {
+			cmd = tea.Batch(cmd, m.reread(old.ID))
+		}
+	}
+	shown := m.shown()
+	if m.chosen == "" && len(shown) > 0 {
+		m.choose(shown[0].ID)
+	}
+	if after := m.at(shown); before >= 0 && after >= 0 {
+		m.top = max(m.top+after-before, 0)
+	}
+	return cmd
+}
+
+// again reads the list once more if something happened meanwhile.
+func (m *inbox) again() tea.Cmd {
+	if m.stale {
+		return m.load()
+	}
+	return nil
+}
+
+// replace puts a question that was read anew in its place.
+func (m *inbox) replace(q *fermata.Question) {
+	if q == nil {
+		return
+	}
+	for i := range m.list {
+		if m.list[i].ID == q.ID {
+			m.list[i] = q
+		}
+	}
+	if q.ID == m.chosen && q.Status != fermata.Pending {
+		m.form, m.ask = nil, nil
+	}
+}
+
+// shown is the list behind the filter.
+func (m *inbox) shown() []*fermata.Question {
+	if m.filter == "" {
+		return m.list
+	}
+	var list []*fermata.Question
+	for _, q := range m.list {
+		text := strings.ToLower(strings.Join([]string{q.ID, q.Title, q.Body, q.Project, string(q.Type), string(q.Risk), q.AskedBy.Name}, "\n"))
+		if strings.Contains(text, strings.ToLower(m.filter)) {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// at is the place of the chosen question in the list, -1 when it is not there.
+func (m *inbox) at(list []*fermata.Question) int {
+	return slices.IndexFunc(list, func(q *fermata.Question) bool { return q.ID == m.chosen })
+}
+
+// current is the chosen question.
+func (m *inbox) current() *fermata.Question {
+	for _, q := range m.list {
+		if q.ID == m.chosen {
+			return q
+		}
+	}
+	return nil
+}
+
+// move selects the question n places further. What is closed goes when the
+// person leaves it.
+func (m *inbox) move(n int) {
+	list := m.shown()
+	if len(list) == 0 {
+		return
+	}
+	left := m.current()
+	i := min(max(m.at(list)+n, 0), len(list)-1)
+	m.choose(list[i].ID)
+	if left == nil || left.Status == fermata.Pending {
+		return
+	}
+	m.list = slices.DeleteFunc(slices.Clone(m.list), func(q *fermata.Question) bool { return q.ID == left.ID })
+	if left.ID == m.chosen {
+		m.choose("")
+		if list := m.shown(); len(list) > 0 {
+			m.choose(list[len(list)-1].ID)
+		}
+	}
+}
+
+// choose selects a question, from its beginning.
+func (m *inbox) choose(id string) {
+	m.chosen, m.scroll, m.read, m.comment, m.form, m.ask, m.edited = id, 0, 0, "", nil, nil, nil
+}
+
+// notice keeps the places on the screen within it, and remembers the actions
+// whose end was shown.
+func (m *inbox) notice() {
+	list := m.shown()
+	i, rows := max(m.at(list), 0), m.rows()
+	m.top = min(max(m.top, i-rows+1, 0), i, max(len(list)-rows, 0))
+	q := m.current()
+	if !m.reading || q == nil {
+		return
+	}
+	lines := len(m.text(q))
+	m.scroll = min(max(m.scroll, 0), max(lines-m.room(), 0))
+	if m.scroll <= m.read {
+		m.read = max(m.read, m.scroll+m.room())
+	}
+	if m.read >= lines {
+		m.seen[m.consent(q)] = true
+	}
+}
+
+// consent names what a person who approves has read: the action, or what it
+// was edited to.
+func (m *inbox) consent(q *fermata.Question) string {
+	if m.edited != nil {
+		return q.ID + fermata.HashAction(m.edited)
+	}
+	return q.ID + q.ActionHash
+}
+
+// errorText is an error on one line, with what to do about it.
+func errorText(err error) string {
+	text := oneLine(err.Error())
+	if e, ok := asError(err); ok && e.Hint != "" {
+		text += " – " + oneLine(e.Hint)
+	}
+	return text
+}

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// View draws the screen.
+func (m *inbox) View() tea.View {
+	v := tea.NewView(strings.Join(m.screen(), "\n"))
+	v.AltScreen = true
+	return v
+}
+
+func (m *inbox) printer() printer {
+	return printer{color: m.s.color, width: max(m.width, 20), term: true}
+}
+
+// screen is the lines of the screen, as many as it has.
+func (m *inbox) screen() []string {
+	p := m.printer()
+	lines := []string{m.header(p)}
+	var body, foot []string
+	q := m.current()
+	switch {
+	case m.help:
+		body = m.helpLines(p)
+		body = body[min(m.helpTop, max(len(body)-m.rows(), 0)):]
+	case m.reading && q != nil:
+		all := m.text(q)
+		body = all[min(m.scroll, len(all)):]
+		foot = m.questionFoot(p, q, len(all))
+	default:
+		body = m.listLines(p)
+	}
+	foot = append(foot, m.bottom(p)...)
+	room := max(m.height-len(lines)-len(foot), 0)
+	body = body[:min(len(body), room)]
+	for len(body) < room {
+		body = append(body, "")
+	}
+	lines = append(append(lines, body...), foot...)
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], p.width, "…")
+	}
+	return lines[:min(len(lines), max(m.height, 1))]
+}
+
+// header says where one is.
+func (m *inbox) header(p printer) string {
+	text := fmt.Sprintf("fermata inbox · %d waiting", len(m.list))
+	if m.reading {
+		list := m.shown()
+		text = fmt.Sprintf("fermata inbox · %d of %d", m.at(list)+1, len(list))
+	}
+	if m.me.Name != "" {
+		text += " · " + oneLine(m.me.Name)
+	}
+	if m.filter != "" {
+		text += " · filter: " + oneLine(m.filter)
+	}
+	if !m.reading && m.top > 0 {
+		text += fmt.Sprintf(" · %d above", m.top)
+	}
+	if m.loaded && !m.live {
+		text += " · connecting…"
+	}
+	return p.bold(text)
+}
+
+// rows is how many questions fit.
+func (m *inbox) rows() int { return max(m.height-1-len(m.bottom(m.printer())), 1) }
+
+// room is how many lines of a question fit.
+func (m *inbox) room() int {
+	q := m.current()
+	if q == nil {
+		return m.rows()
+	}
+	return max(m.rows()-len(m.questionFoot(m.printer(), q, 0)), 1)
+}
+
+func (m *inbox) listLines(p printer) []string {
+	list := m.shown()
+	switch {
+	case !m.loaded:
+		return []string{"", "  reading …"}
+	case len(list) == 0 && m.filter != "":
+		return []string{"", "  nothing fits the filter; esc takes it away"}
+	case len(list) == 0:
+		return []string{"", "  Nothing waits for you.", "", "  Questions that you may answer appear here by themselves.", `  To see one: fermata ask "Which name?" -o one -o two`}
+	}
+	top := min(m.top, len(list)-1)
+	var lines []string
+	for i := top; i < min(top+m.rows(), len(list)); i++ {
+		lines = append(lines, m.row(p, list[i]))
+	}
+	return lines
+}
+
+// row is a question on one line: what it is, how long there is, how it is asked.
+func (m *inbox) row(p printer, q *fermata.Question) string {
+	mark, kind := "  ", "?"
+	if q.Type == fermata.Approval {
+		kind = "!"
+	}
+	if q.ID == m.chosen {
+		mark = "> "
+	}
+	left := "no end"
+	switch {
+	case q.Resolution != nil:
+		left = string(q.Status)
+	case q.Deadline != nil && q.Deadline.After(m.now()):
+		left = span(q.Deadline.Sub(m.now()))
+	case q.Deadline != nil:
+		left = "now"
+	}
+	head := fmt.Sprintf("%s%s %-8s %-8s ", mark, kind, left, q.Risk)
+	tail := ""
+	if p.width >= 70 {
+		tail = "  " + ansi.Truncate(oneLine(q.Project), 14, "…")
+	}
+	room := max(p.width-ansi.StringWidth(head)-ansi.StringWidth(tail), 10)
+	title := ansi.Truncate(oneLine(q.Title), room, "…")
+	line := head + title + strings.Repeat(" ", max(room-ansi.StringWidth(title), 0)) + tail
+	switch {
+	case q.ID == m.chosen:
+		return p.paint("7", line)
+	case q.Resolution != nil:
+		return p.dim(line)
+	case q.Risk == fermata.RiskCritical || q.Risk == fermata.RiskHigh:
+		return p.yellow(line)
+	default:
+		return line
+	}
+}
+
+// text is the whole question, and what the person made of its action.
+func (m *inbox) text(q *fermata.Question) []string {
+	var buf bytes.Buffer
+	p := m.printer()
+	p.w = &buf
+	if m.edited != nil {
+		p.action("As you edited it; only this will run", m.edited, fermata.HashAction(m.edited))
+		p.line("\n%s\n", p.bold("What was asked"))
+	}
+	p.question(q, m.now())
+	return within(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width)
+}
+
+// within breaks the lines that are too long for the screen; where one goes on
+// there is a bar before it.
+func within(lines []string, width int) []string {
+	var list []string
+	for _, line := range lines {
+		first, rest, more := strings.Cut(ansi.Hardwrap(line, width, true), "\n")
+		list = append(list, first)
+		if !more {
+			continue
+		}
+		rest = ansi.Hardwrap(strings.ReplaceAll(rest, "\n", ""), max(width-ansi.StringWidth(barMore), 8), true)
+		for part := range strings.SplitSeq(rest, "\n") {
+			list = append(list, barMore+part)
+		}
+	}
+	return list
+}
+
+// questionFoot is what stands below a question: how much is left to read, the
+// comment, the form.
+func (m *inbox) questionFoot(p printer, q *fermata.Question, lines int) []string {
+	rule := strings.Repeat("─", p.width)
+	if lines > 0 {
+		room := m.room()
+		if below := lines - m.scroll - room; below > 0 {
+			rule = "── 1 line more below "
+			if below > 1 {
+				rule = fmt.Sprintf("── %d lines more below ", below)
+			}
+		} else if m.scroll > 0 {
+			rule = "── the end "
+		}
+		rule += strings.Repeat("─", max(p.width-ansi.StringWidth(rule), 0))
+	}
+	foot := []string{p.dim(rule)}
+	if m.comment != "" {
+		foot = append(foot, ansi.Truncate("comment: "+oneLine(m.comment), p.width, "…"))
+	}
+	if m.form != nil {
+		foot = append(foot, m.form.lines(p, max(m.height/2, 6))...)
+	}
+	return foot
+}
+
+// bottom is the last line: what is asked for, what was said, or the keys. What
+// was said may need some more.
+func (m *inbox) bottom(p printer) []string {
+	line := m.bottomLine(p)
+	if m.ask != nil || m.said == "" {
+		return []string{line}
+	}
+	lines := strings.Split(ansi.Wrap(line, p.width, ""), "\n")
+	return lines[:min(len(lines), max(m.height/2, 1))]
+}
+
+func (m *inbox) bottomLine(p printer) string {
+	q := m.current()
+	switch {
+	case m.ask != nil:
+		label := oneLine(m.ask.label) + ": "
+		m.ask.input.SetWidth(max(p.width-ansi.StringWidth(label)-1, 8))
+		return p.bold(label) + m.ask.input.View()
+	case m.busy:
+		return "sending …"
+	case m.said != "":
+		return p.yellow(m.said)
+	case m.help:
+		return p.dim("j k move, any other key goes back")
+	case !m.reading || q == nil:
+		return p.dim("enter open  j/k move  / filter  ? help  q quit")
+	case q.Status != fermata.Pending:
+		return p.dim("closed  n next  q back")
+	case q.Type == fermata.Approval:
+		return p.dim("a approve  r reject  e edit  c clarify  x extend  m comment  space more  q back")
+	default:
+		return p.dim("enter answer  c clarify  e editor  x extend  m comment  space more  q back")
+	}
+}
+
+func (m *inbox) helpLines(p printer) []string {
+	lines := []string{""}
+	for _, k := range inboxKeys {
+		for i, part := range strings.Split(ansi.Wrap(k[1], max(p.width-12, 16), ""), "\n") {
+			if i > 0 {
+				k[0] = ""
+			}
+			lines = append(lines, fmt.Sprintf("  %-9s %s", k[0], part))
+		}
+	}
+	return append(lines, "", "  In a form: j k or 1–9 choose,", "  space picks several, enter takes it.")
+}

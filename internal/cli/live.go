@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// live is a stream of events that runs beside a command.
+type live struct {
+	// opened says that everything from now on is handed on: what was read
+	// before may be stale and is read again.
+	opened chan struct{}
+	events chan *fermata.Event
+	// ended has the error with which the stream ended.
+	ended chan error
+	// dropped says that the connection broke; it is opened again by itself.
+	dropped chan struct{}
+}
+
+// listen streams events until ctx ends.
+func (s *session) listen(ctx context.Context, taskID string) *live {
+	l := &live{
+		opened: make(chan struct{}, 1), events: make(chan *fermata.Event), ended: make(chan error, 1),
+		dropped: make(chan struct{}, 1),
+	}
+	q := client.StreamQuery{
+		TaskID: taskID,
+		OnOpen: func() { signal(l.opened) }, OnReset: func() { signal(l.opened) },
+		OnDrop: func(error) { signal(l.dropped) },
+	}
+	go func() {
+		l.ended <- s.client.Stream(ctx, q, func(e *fermata.Event) error {
+			select {
+			case l.events <- e:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	return l
+}
+
+// signal leaves a note for a reader who may be busy.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// drain takes the events that are there already, so that a burst of them is
+// one change.
+func (l *live) drain() {
+	for {
+		select {
+		case <-l.events:
+		default:
+			return
+		}
+	}
+}

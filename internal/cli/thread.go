@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// entry is one thing that happened in a task's thread, with what the event
+// itself does not hold.
+type entry struct {
+	Event    *fermata.Event    `json:"event"`
+	Message  *fermata.Message  `json:"message,omitempty"`
+	Question *fermata.Question `json:"question,omitempty"`
+	Run      *fermata.Run      `json:"run,omitempty"`
+}
+
+// thread turns the events of a task into the lines of a conversation.
+type thread struct {
+	s        *session
+	taskID   string
+	messages map[string]*fermata.Message
+	// cursor is where the last page of messages began.
+	cursor string
+}
+
+func (s *session) thread(taskID string) *thread {
+	return &thread{s: s, taskID: taskID, messages: map[string]*fermata.Message{}}
+}
+
+// entry looks up what an event tells of. It returns nil for an event that is
+// no part of a conversation.
+func (t *thread) entry(ctx context.Context, e *fermata.Event) (*entry, error) {
+	x := &entry{Event: e}
+	var err error
+	switch e.Type {
+	case fermata.EventMessagePosted:
+		x.Message, err = t.message(ctx, e)
+	case fermata.EventQuestionAsked, fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
+		x.Question, err = t.s.client.Question(ctx, e.QuestionID)
+	case fermata.EventRunFinished:
+		// What a run says that ends with a question is in no event.
+		x.Run, err = t.s.client.Run(ctx, e.RunID)
+	case fermata.EventTaskUpdated, fermata.EventRunReleased:
+		return nil, nil
+	}
+	return x, err
+}
+
+// message returns the message that an event tells of, from the pages that were
+// read or those behind them.
+func (t *thread) message(ctx context.Context, e *fermata.Event) (*fermata.Message, error) {
+	var data struct {
+		ID string `json:"message_id"`
+	}
+	if err := json.Unmarshal(e.Data, &data); err != nil {
+		return nil, fermata.Internal("read an event", err)
+	}
+	for t.messages[data.ID] == nil {
+		page, next, err := t.s.client.Messages(ctx, t.taskID, t.cursor, longestPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page {
+			t.messages[m.ID] = m
+		}
+		if next == "" {
+			break
+		}
+		t.cursor = next
+	}
+	m := t.messages[data.ID]
+	if m == nil {
+		return nil, fermata.NotFound("message", data.ID)
+	}
+	delete(t.messages, data.ID)
+	return m, nil
+}
+
+// text writes an entry for people, "" for one that says nothing to them.
+func (t *thread) text(x *entry, p printer) string {
+	var buf bytes.Buffer
+	p.w = &buf
+	e := x.Event
+	at := p.dim(e.At.In(t.s.now().Location()).Format("15:04"))
+	head := func(format string, args ...any) { p.line("%s  %s", at, fmt.Sprintf(format, args...)) }
+	who := p.bold(actor(e.Actor))
+	switch {
+	case x.Message != nil && x.Message.Kind == fermata.MessageClarification:
+		head("%s asks back:", who)
+		p.quote("  ", x.Message.Body)
+	case x.Message != nil:
+		head("%s:", who)
+		p.quote("  ", x.Message.Body)
+	case e.Type == fermata.EventQuestionAsked:
+		head("%s asks (%s):", who, shortID(e.QuestionID))
+		inner := p
+		inner.w, inner.width = &prefixed{w: &buf, prefix: "       "}, p.width-7
+		inner.question(x.Question, t.s.now())
+	case x.Question != nil:
+		head("%s: %s", p.green(shortID(e.QuestionID)), oneLine(t.closing(x)))
+	case x.Run != nil:
+		head("%s ended a run: %s", who, x.Run.Result)
+		p.quote("  ", x.Run.Summary)
+	case e.Type == fermata.EventProgressReported:
+		head("%s %s", p.dim("…"), progressText(e))
+	default:
+		if text := plainText(e); text != "" {
+			head("%s", p.dim(text))
+		}
+	}
+	return buf.String()
+}
+
+// closing says how a question closed.
+func (*thread) closing(x *entry) string {
+	if r := x.Question.Resolution; r != nil {
+		text := r.Sentence()
+		if r.Comment != "" {
+			text += " – " + r.Comment
+		}
+		return text
+	}
+	return string(x.Question.Status)
+}
+
+// progressText says how far an agent got.
+func progressText(e *fermata.Event) string {
+	var pr fermata.Progress
+	_ = json.Unmarshal(e.Data, &pr) // an update that cannot be read says nothing
+	text := oneLine(pr.Message)
+	if pr.Step != "" {
+		text = oneLine(pr.Step) + ": " + text
+	}
+	if pr.Total > 0 {
+		text += fmt.Sprintf(" (%v of %v)", pr.Current, pr.Total)
+	}
+	return text
+}
+
+// plainText tells of an event that is neither talk nor question.
+func plainText(e *fermata.Event) string {
+	var data struct {
+		From, To, Reason, Worker, Value string
+		Required, Votes                 int
+		Deadline                        string
+	}
+	_ = json.Unmarshal(e.Data, &data) // what cannot be read is left out
+	who := actor(e.Actor)
+	switch e.Type {
+	case fermata.EventTaskCreated:
+		return who + " made the task"
+	case fermata.EventTaskClaimed:
+		return oneLine(data.Worker) + " works on it"
+	case fermata.EventTaskStateChanged, fermata.EventTaskEnded:
+		text := "the task is " + oneLine(data.To)
+		if data.Reason != "" {
+			text += " (" + oneLine(data.Reason) + ")"
+		}
+		return text
+	case fermata.EventQuestionVoteCast:
+		return fmt.Sprintf("%s voted %s on %s: %d of %d", who, oneLine(data.Value), shortID(e.QuestionID), data.Votes, data.Required)
+	case fermata.EventQuestionExtended:
+		return fmt.Sprintf("%s put the deadline of %s off until %s", who, shortID(e.QuestionID), oneLine(data.Deadline))
+	case fermata.EventQuestionEscalated:
+		return fmt.Sprintf("%s goes on to the next level", shortID(e.QuestionID))
+	case fermata.EventQuestionAskedAgain:
+		return fmt.Sprintf("%s asks %s once more", who, shortID(e.QuestionID))
+	case fermata.EventQuestionAnsweredLate:
+		return fmt.Sprintf("%s answered %s after the deadline", who, shortID(e.QuestionID))
+	case fermata.EventRunLost:
+		return "the worker was lost"
+	default:
+		return ""
+	}
+}
+
+// prefixed writes a prefix before every line.
+type prefixed struct {
+	w      io.Writer
+	prefix string
+	inside bool
+}
+
+func (w *prefixed) Write(data []byte) (int, error) {
+	var sb strings.Builder
+	for line := range strings.SplitAfterSeq(string(data), "\n") {
+		if line == "" {
+			continue
+		}
+		if !w.inside && line != "\n" {
+			sb.WriteString(w.prefix)
+		}
+		sb.WriteString(line)
+		w.inside = !strings.HasSuffix(line, "\n")
+	}
+	_, err := io.WriteString(w.w, sb.String())
+	return len(data), err
+}

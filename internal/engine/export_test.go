@@ -1,0 +1,4 @@
+package engine
+
+// ReadShell is what Gate reads command lines with.
+var ReadShell = readShell

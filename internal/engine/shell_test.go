@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+func judge(t *testing.T, decision fermata.GateDecision, pattern, command string) fermata.GateDecision {
+	t.Helper()
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := fermata.GateCall{Tool: "Bash", Input: input}
+	rule := &fermata.GateRule{NewGateRule: fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": pattern}, Decision: decision}}
+	p := fermata.DefaultPolicy()
+	return fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, p, engine.ReadShell, time.Now()).Decision
+}
+
+// TestAnAllowRuleIsNotFooled: nothing rides on a command that a rule allows.
+func TestAnAllowRuleIsNotFooled(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		"git status; rm -rf /", "git status;rm -rf /", "git status && rm -rf /", "git status || rm -rf /", "git status | sh",
+		"git status |& sh", "git status & rm -rf /", "git status &", "git status\nrm -rf /", "git status\r\nrm -rf /", "git status\rrm",
+		"git status \\\n; rm -rf /", "git status $(rm -rf /)", "git status `rm -rf /`", "git status \"$(rm -rf /)\"", "git status \"`rm -rf /`\"",
+		"git status <(rm -rf /)", "git status >(sh)", "git status > /etc/passwd", "git status >> ~/.bashrc", "git status 2>&1", "git status < /etc/shadow",
+		"git status <<< x", "git status <<EOF\nx\nEOF", "git status $HOME", "git status ${IFS}x", "git status \"$HOME\"", "git status $((1+1))",
+		"git status $'\\n'rm", "git status $\"x\"", "git status *", "git status ?", "git status [a-z]", "git status {a,b}", "git status ~",
+		"git status # rm", "git status; # x", "git status;", "git status ../../etc", "git status --output=../x",
+		"git status 'a", "git status \"a", "git status )", "git status }; rm",
+		"PATH=/tmp git status", "! git status", "(git status)", "{ git status; }", "time git status",
+		"git status \u202e/ fr- mr", "git status \u200b", "git status \u00a0;", "git status\u2028rm", "git status \x1b[2K", "git status \t", "git status \x00",
+		"git status \ufeff", "git status \U000e0041", "git status \u3164", "if git status; then rm -rf /; fi", "git status coproc; coproc rm",
+		"function git { rm; }; git status", "g\\it status", "'git' status", " git status",
+	} {
+		if got := judge(t, fermata.GateAllow, "git status*", command); got != fermata.GateAsk {
+			t.Errorf("%q: %s, want ask", command, got)
+		}
+	}
+	for _, command := range []string{"git status", "git status --short", `git status "a; b"`, "git status 'a && b'", "git status -- café"} {
+		if got := judge(t, fermata.GateAllow, "git status*", command); got != fermata.GateAllow {
+			t.Errorf("%q: %s, want allow", command, got)
+		}
+	}
+}
+
+func TestAllowExactlyOrEverything(t *testing.T) {
+	t.Parallel()
+	const line = "make && make test > log"
+	for pattern, want := range map[string]fermata.GateDecision{
+		line: fermata.GateAllow, "*": fermata.GateAllow, "make*": fermata.GateAsk, "make && make test > *": fermata.GateAsk, "**": fermata.GateAsk,
+	} {
+		if got := judge(t, fermata.GateAllow, pattern, line); got != want {
+			t.Errorf("%q: %s, want %s", pattern, got, want)
+		}
+	}
+}
+
+// TestADenyRuleSeesThroughQuotes: a rule that denies finds its command wherever
+// the line runs it.
+func TestADenyRuleSeesThroughQuotes(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		"rm -rf /", "git status; rm -rf /", "true && rm -rf /", "x | rm -rf /", "x &\nrm -rf /", "echo $(rm -rf /)", "echo `rm -rf /`",
+		"echo \"$(rm -rf /)\"", "r\"m\" -rf /", "'rm' -rf /", "\\rm -rf /", "r\\m -rf /", "/bin/rm -rf /", "sudo rm -rf /", "sudo -u root rm -rf /",
+		"env X=1 rm -rf /", "command rm -rf /", "exec rm -rf /", "nohup rm -rf / &", "xargs rm -rf / < list", "bash -c 'rm -rf /'",
+		"sh -lc \"rm -rf /\"", "eval 'rm -rf /'", "eval rm -rf /", "sudo bash -c 'true; rm -rf /'", "bash -c \"bash -c 'rm -rf /'\"",
+		"(rm -rf /)", "{ rm -rf /; }", "if true; then rm -rf /; fi", "for i in 1; do rm -rf /; done", "X=1 rm -rf /", "! rm -rf /",
+		"f() { rm -rf /; }; f", "cat <(rm -rf /)", "rm  -rf   /", "echo 'unfinished; rm -rf /", "time rm -rf /", "timeout 5 rm -rf /",
+	} {
+		if got := judge(t, fermata.GateDeny, "rm *", command); got != fermata.GateDeny {
+			t.Errorf("%q: %s, want deny", command, got)
+		}
+	}
+	for _, command := range []string{"echo rm -rf", "git rm file", "farm -x"} {
+		if got := judge(t, fermata.GateDeny, "rm *", command); got != fermata.GateAsk {
+			t.Errorf("%q: %s, want ask", command, got)
+		}
+	}
+}

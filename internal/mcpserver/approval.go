@@ -1,0 +1,93 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// approvalInput is what request_approval takes: an action, and what helps to
+// decide about it.
+type approvalInput struct {
+	Title     string           `json:"title"`
+	Tool      string           `json:"tool"`
+	Arguments json.RawMessage  `json:"arguments"`
+	Command   string           `json:"command"`
+	Reason    string           `json:"reason"`
+	Preview   *fermata.Preview `json:"preview"`
+	Risk      fermata.Risk     `json:"risk"`
+	Assignees []string         `json:"assignees"`
+	Required  int              `json:"approvals_required"`
+	Timeout   fermata.Timeout  `json:"timeout"`
+	Key       string           `json:"idempotency_key"`
+
+	TaskID      string `json:"task_id"`
+	Project     string `json:"project"`
+	WaitSeconds int    `json:"wait_seconds"`
+}
+
+// action is what runs when the approval is given, as it is stored and hashed.
+type action struct {
+	Tool      string          `json:"tool,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Command   string          `json:"command,omitempty"`
+}
+
+func (s *Server) requestApproval(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
+	var in approvalInput
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	wait, err := waitOf(in.WaitSeconds)
+	if err != nil {
+		return nil, err
+	}
+	a, err := in.request()
+	if err != nil {
+		return nil, err
+	}
+	c.place(in.TaskID, in.Project)
+	return s.askAndWait(ctx, c, a, wait)
+}
+
+func (in *approvalInput) request() (fermata.Ask, error) {
+	if in.Tool == "" && in.Command == "" {
+		return fermata.Ask{}, fermata.Invalid(fermata.Problem{Field: "tool", Message: "must not be empty: name the tool, or give the command"}).
+			WithHint("a person approves exactly one call: the tool with its arguments, or the command as it will run")
+	}
+	raw, err := json.Marshal(action{Tool: in.Tool, Arguments: in.Arguments, Command: in.Command})
+	if err != nil {
+		return fermata.Ask{}, fermata.Errorf(fermata.CodeInvalidRequest, "arguments: is not valid JSON")
+	}
+	a := fermata.Ask{
+		Type: fermata.Approval, Title: in.Title, Body: in.Reason, Action: raw, Risk: in.Risk, Assignees: in.Assignees,
+		Timeout: in.Timeout, IdempotencyKey: in.Key,
+	}
+	if a.Title == "" {
+		name := in.Tool
+		if name == "" {
+			name = "this command"
+		}
+		a.Title = cut("Allow "+name+"?", fermata.MaxTitle)
+	}
+	if in.Preview != nil {
+		a.Context = &fermata.QuestionContext{Preview: in.Preview}
+	}
+	if in.Required != 0 {
+		a.Approvals = &fermata.Quorum{Required: in.Required}
+	}
+	return a, nil
+}
+
+// cut shortens a headline to n characters; what it stands for is shown whole
+// elsewhere.
+func cut(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return string(runes[:n-1]) + "…"
+}

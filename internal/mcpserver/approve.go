@@ -1,0 +1,182 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// promptInput is what Claude Code sends to the tool that is named by its
+// option --permission-prompt-tool.
+type promptInput struct {
+	ToolName  string          `json:"tool_name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+}
+
+// verdict is what it wants to read: one text with this JSON and nothing else.
+type verdict struct {
+	Behavior     string          `json:"behavior"`
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+	Message      string          `json:"message,omitempty"`
+}
+
+func deny(format string, args ...any) verdict {
+	return verdict{Behavior: "deny", Message: fmt.Sprintf(format, args...)}
+}
+
+// prompted is the action of a permission prompt.
+type prompted struct {
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
+}
+
+// userQuestionTool is Claude Code's own way to ask; its answer is part of the
+// permission.
+const userQuestionTool = "AskUserQuestion"
+
+// approve decides a permission prompt. Whatever goes wrong denies.
+func (s *Server) approve(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
+	v, err := s.verdict(ctx, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		f := s.failure(ctx, err)
+		v = deny("not allowed: %s (%s) %s", f.Message, f.Code, f.Hint)
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fermata.Internal("write the verdict", err)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(data)}}}, nil
+}
+
+func (s *Server) verdict(ctx context.Context, c *call) (verdict, error) {
+	var in promptInput
+	if err := json.Unmarshal(c.Params.Arguments, &in); err != nil {
+		return verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "the arguments cannot be read: %w", err)
+	}
+	if err := needed("tool_name", in.ToolName); err != nil {
+		return verdict{}, err
+	}
+	if len(in.Input) == 0 {
+		in.Input = json.RawMessage("{}")
+	}
+	if in.ToolUseID != "" {
+		// The prompt's own call has another id each time; what it asks about
+		// has one.
+		c.name("prompt", in.ToolUseID)
+	}
+	a, err := in.request()
+	if err != nil {
+		return verdict{}, err
+	}
+	q, err := c.ask(ctx, a)
+	if err != nil {
+		return verdict{}, err
+	}
+	if q, err = s.waitQuietly(ctx, c, q, s.ApproveWait); err != nil {
+		return verdict{}, err
+	}
+	if in.ToolName == userQuestionTool {
+		return in.answered(q)
+	}
+	return in.decided(q), nil
+}
+
+func (in *promptInput) request() (fermata.Ask, error) {
+	if in.ToolName == userQuestionTool {
+		var ask askInput
+		// Not strict: the program adds fields of its own from time to time.
+		if err := json.Unmarshal(in.Input, &ask); err != nil {
+			return fermata.Ask{}, fermata.Errorf(fermata.CodeInvalidRequest, "the questions cannot be read: %w", err)
+		}
+		return ask.request()
+	}
+	raw, err := json.Marshal(prompted{in.ToolName, in.Input})
+	if err != nil {
+		return fermata.Ask{}, fermata.Errorf(fermata.CodeInvalidRequest, "input: is not valid JSON")
+	}
+	return fermata.Ask{
+		Type: fermata.Approval, Title: cut("Allow "+in.ToolName+"?", fermata.MaxTitle), Action: raw,
+	}, nil
+}
+
+const waitsForPerson = "waiting for a person (question %s). Stop now: end your turn, do not try another way. Do the same call again when you are resumed."
+
+// decided turns an approval into a verdict.
+func (in *promptInput) decided(q *fermata.Question) verdict {
+	r := q.Resolution
+	switch {
+	case r == nil:
+		return deny(waitsForPerson, q.ID)
+	case !r.Approved():
+		return deny("%s", refusal(q))
+	case len(r.Action) == 0:
+		return verdict{Behavior: "allow", UpdatedInput: in.Input}
+	}
+	var edited prompted
+	if err := decode(r.Action, &edited); err != nil || edited.Tool != in.ToolName || len(edited.Input) == 0 {
+		return deny("approved with edits that are not a call of %s; do what was approved instead: %s", in.ToolName, r.Action)
+	}
+	return verdict{Behavior: "allow", UpdatedInput: edited.Input}
+}
+
+// refusal says why a call may not run.
+func refusal(q *fermata.Question) string {
+	text := closedMessage(q)
+	if q.Resolution.Comment != "" {
+		text += " The person's comment: " + q.Resolution.Comment
+	}
+	return text
+}
+
+// answered gives AskUserQuestion its answers, by the text of each question.
+func (in *promptInput) answered(q *fermata.Question) (verdict, error) {
+	r := q.Resolution
+	if r == nil {
+		return deny(waitsForPerson, q.ID), nil
+	}
+	if len(r.Answers) == 0 {
+		return deny("%s", refusal(q)), nil
+	}
+	var input map[string]json.RawMessage
+	if err := json.Unmarshal(in.Input, &input); err != nil {
+		return verdict{}, fermata.Internal("read the input again", err)
+	}
+	answers := map[string]string{}
+	for prompt, v := range byPrompt(q, r.Answers) {
+		answers[prompt] = joined(v)
+	}
+	data, err := json.Marshal(answers)
+	if err != nil {
+		return verdict{}, fermata.Internal("write the answers", err)
+	}
+	input["answers"] = data
+	if data, err = json.Marshal(input); err != nil {
+		return verdict{}, fermata.Internal("write the answers", err)
+	}
+	return verdict{Behavior: "allow", UpdatedInput: data}, nil
+}
+
+// joined writes several choices as AskUserQuestion does.
+func joined(v any) string {
+	switch v := v.(type) {
+	case []any:
+		parts := make([]string, 0, len(v))
+		for _, p := range v {
+			parts = append(parts, fmt.Sprint(p))
+		}
+		return strings.Join(parts, ", ")
+	case []string:
+		return strings.Join(v, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}

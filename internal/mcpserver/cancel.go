@@ -1,0 +1,61 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type cancelInput struct {
+	QuestionID string `json:"question_id"`
+	Reason     string `json:"reason"`
+}
+
+// cancelled tells how a question stood before it was withdrawn. One that was
+// closed already stays as it was.
+type cancelled struct {
+	State
+	PreviousStatus fermata.QuestionStatus `json:"previous_status"`
+}
+
+func (s *Server) cancelQuestion(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
+	var in cancelInput
+	if err := c.decode(&in); err != nil {
+		return nil, err
+	}
+	if err := needed("question_id", in.QuestionID); err != nil {
+		return nil, err
+	}
+	before, err := c.desk.Question(ctx, in.QuestionID)
+	if err != nil {
+		return nil, err
+	}
+	if before.Status != fermata.Pending {
+		return closedBefore(before)
+	}
+	after, err := c.desk.CancelQuestion(ctx, before.ID, in.Reason)
+	var e *fermata.Error
+	if errors.As(err, &e) && e.Code == fermata.CodeQuestionClosed && e.Question != nil {
+		return closedBefore(e.Question)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return reply(cancelled{State: stateOf(after), PreviousStatus: before.Status})
+}
+
+func closedBefore(q *fermata.Question) (*mcp.CallToolResult, error) {
+	st := stateOf(q)
+	st.Message = "The question was closed before; nothing was withdrawn. " + st.Message
+	return reply(cancelled{State: st, PreviousStatus: q.Status})
+}
+
+func needed(field, value string) error {
+	if value == "" {
+		return fermata.Invalid(fermata.Problem{Field: field, Message: "must not be empty"})
+	}
+	return nil
+}

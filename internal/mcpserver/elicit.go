@@ -1,0 +1,151 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const (
+	// formsInResults is the first version of the protocol in which a server
+	// asks by the result of a call instead of a request of its own.
+	formsInResults = "2026-07-28"
+	// formKey names the one form of a result.
+	formKey = "answer"
+	// elicited is the channel of an answer that came through the client.
+	elicited = "mcp"
+	// otherSuffix marks the field of an answer that is not among the options.
+	otherSuffix = "_other"
+)
+
+// form returns the form by which the client can show the question, nil where
+// it may not or cannot. An agent's client is never asked: what comes back from
+// there is not known to be a person's word. Approvals are given where the
+// action is seen whole.
+func (c *call) form(ctx context.Context, q *fermata.Question) *mcp.ElicitParams {
+	caps := c.ClientCapabilities()
+	if q.Type == fermata.Approval || caps == nil || caps.Elicitation == nil {
+		return nil
+	}
+	if e := caps.Elicitation; e.Form == nil && e.URL != nil {
+		return nil
+	}
+	if !c.desk.Person(ctx) {
+		return nil
+	}
+	fields, required := schema{}, []string{}
+	for i := range q.Items {
+		it := &q.Items[i]
+		fields[it.Key] = formField(it)
+		if it.Other {
+			fields[it.Key+otherSuffix] = schema{"type": "string", "title": "Something else", "description": it.Prompt}
+		} else if it.IsRequired() {
+			required = append(required, it.Key)
+		}
+	}
+	message := q.Title
+	if q.Body != "" {
+		message += "\n\n" + q.Body
+	}
+	return &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: object(fields, required...)}
+}
+
+// formField is one item in the small schema that forms have.
+func formField(it *fermata.Item) schema {
+	f := schema{"type": "string", "title": it.Prompt}
+	if it.Header != "" {
+		f["title"], f["description"] = it.Header, it.Prompt
+	}
+	values := make([]string, 0, len(it.Options))
+	var lines []string
+	for _, o := range it.Options {
+		values = append(values, o.Value)
+		if o.Description != "" {
+			lines = append(lines, o.Text()+": "+o.Description)
+		}
+	}
+	if len(lines) > 0 {
+		f["description"] = strings.Join(append([]string{it.Prompt}, lines...), "\n")
+	}
+	switch it.ResponseType {
+	case fermata.ResponseChoice:
+		f["enum"] = values
+	case fermata.ResponseMultiChoice:
+		f["type"], f["items"] = "array", schema{"type": "string", "enum": values}
+	case fermata.ResponseBoolean:
+		f["type"] = "boolean"
+	case fermata.ResponseNumber:
+		f["type"] = "number"
+	case fermata.ResponseDate:
+		f["format"] = "date"
+	case fermata.ResponseText, fermata.ResponseApproval:
+	}
+	return f
+}
+
+// offer shows the question in the client while the call waits. An answer there
+// closes the question by the same door as any other; the wait then ends.
+func (s *Server) offer(ctx context.Context, c *call, q *fermata.Question, form *mcp.ElicitParams) {
+	result, err := c.Session.Elicit(ctx, form)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.DebugContext(ctx, "the client did not show the question", "question", q.ID, "error", err)
+		}
+		return
+	}
+	if err := c.take(ctx, q, result); err != nil && ctx.Err() == nil {
+		s.Log.WarnContext(ctx, "an answer through the client was refused", "question", q.ID, "error", err)
+	}
+}
+
+// take answers with what the person filled in. Whoever dismisses the form has
+// not answered.
+func (c *call) take(ctx context.Context, q *fermata.Question, result *mcp.ElicitResult) error {
+	if result.Action != "accept" {
+		return nil
+	}
+	answers := map[string]any{}
+	for i := range q.Items {
+		it := &q.Items[i]
+		value, ok := result.Content[it.Key]
+		if other, _ := result.Content[it.Key+otherSuffix].(string); it.Other && other != "" {
+			value, ok = withOther(it, value, other), true
+		}
+		if ok {
+			answers[it.Key] = value
+		}
+	}
+	_, err := c.desk.Answer(ctx, q.ID, fermata.Answer{Answers: answers, Channel: elicited})
+	return err
+}
+
+func withOther(it *fermata.Item, value any, other string) any {
+	if it.ResponseType != fermata.ResponseMultiChoice {
+		return other
+	}
+	list, _ := value.([]any)
+	return append(list, other)
+}
+
+// waitWithForm is a wait where the form is a result: the client shows it and
+// makes the call again with what came of it. Without an answer the rest of the
+// wait follows.
+func (s *Server) waitWithForm(ctx context.Context, c *call, q *fermata.Question, form *mcp.ElicitParams, wait time.Duration) (*fermata.Question, *mcp.CallToolResult, error) {
+	result, filled := c.Params.InputResponses[formKey].(*mcp.ElicitResult)
+	if !filled {
+		return q, &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{formKey: form}, RequestState: q.ID}, nil
+	}
+	if c.Params.RequestState != q.ID {
+		return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "the form belongs to another question than %s", q.ID)
+	}
+	if err := c.take(ctx, q, result); err != nil {
+		return nil, nil, fmt.Errorf("answer through the client: %w", err)
+	}
+	q, err := s.waitQuietly(ctx, c, q, wait)
+	return q, nil, err
+}

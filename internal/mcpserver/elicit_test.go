@@ -1,0 +1,69 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// forms fills forms in as a person would, and counts them.
+func forms(shown chan *mcp.ElicitParams, reply *mcp.ElicitResult) *mcp.ClientOptions {
+	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		shown <- r.Params
+		return reply, nil
+	}}
+}
+
+// TestAnAgentCannotAnswerThroughItsClient: its client is not even asked.
+func TestAnAgentCannotAnswerThroughItsClient(t *testing.T) {
+	t.Parallel()
+	over(t, func(w *world, connect connect) {
+		shown := make(chan *mcp.ElicitParams, 10)
+		a := connect(w.agent, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "yes"}}))
+		r := a.must("ask_user", `{"question":"A?","wait_seconds":1}`)
+		a.equal([]any{"pending", 0}, []any{r.Status, len(shown)})
+	})
+}
+
+func TestAPersonAnswersThroughTheClient(t *testing.T) {
+	t.Parallel()
+	over(t, func(w *world, connect connect) {
+		shown := make(chan *mcp.ElicitParams, 10)
+		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "b"}}))
+		r := a.must("ask_user", `{"question":"Which?","options":["a","b"],"wait_seconds":60}`)
+		a.equal([]any{"answered", "b", "ann", "mcp", 1}, []any{r.Status, r.Answer, r.AnsweredBy, r.Channel, len(shown)})
+		data, err := json.Marshal((<-shown).RequestedSchema)
+		a.ok(err)
+		a.equal(`{"properties":{"answer":{"enum":["a","b"],"title":"Which?","type":"string"}},"required":["answer"],"type":"object"}`, string(data))
+		// Without a wait nobody is asked there, and an approval never is.
+		a.must("ask_user", `{"question":"Which?","idempotency_key":"k"}`)
+		a.must("cancel_question", `{"question_id":"`+a.last().ID+`"}`)
+		a.must("request_approval", `{"command":"rm","wait_seconds":1}`)
+		a.equal(0, len(shown))
+	})
+}
+
+func TestDismissingTheFormIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	over(t, func(w *world, connect connect) {
+		shown := make(chan *mcp.ElicitParams, 10)
+		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "decline"}))
+		r := a.must("ask_user", `{"question":"A?","wait_seconds":1}`)
+		a.equal([]any{"pending", 1}, []any{r.Status, len(shown)})
+		a.equal(fermata.Pending, a.question(r.QuestionID).Status)
+	})
+}
+
+func (w *world) last() *fermata.Question {
+	w.Helper()
+	list, _, err := w.engine.Questions(w.Context(), w.person, pendingOnly)
+	w.ok(err)
+	if len(list) == 0 {
+		w.Fatal("no pending question")
+	}
+	return list[0]
+}

@@ -1,0 +1,143 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+var pendingOnly = engine.QuestionFilter{Status: string(fermata.Pending)}
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+
+// send makes one request. A header "Host" changes the host.
+func (w *world) send(method, path, body string, headers map[string]string) (int, http.Header, string) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, w.url+path, strings.NewReader(body))
+	w.ok(err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	for name, value := range headers {
+		req.Header.Set(name, value)
+		if name == "Host" {
+			req.Host = value
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	w.ok(err)
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	w.ok(err)
+	return res.StatusCode, res.Header, string(data)
+}
+
+func TestHTTPRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bearer := "Bearer " + w.agent
+	for name, tt := range map[string]struct {
+		status  int
+		method  string
+		body    string
+		headers map[string]string
+	}{
+		"welcome":            {200, "POST", hello, map[string]string{"Authorization": bearer}},
+		"own origin":         {200, "POST", hello, map[string]string{"Authorization": bearer, "Origin": w.url}},
+		"no token":           {401, "POST", hello, nil},
+		"wrong token":        {401, "POST", hello, map[string]string{"Authorization": "Bearer " + fermata.NewSecret()}},
+		"no token, a stream": {401, "GET", "", nil},
+		"foreign origin":     {403, "POST", hello, map[string]string{"Authorization": bearer, "Origin": "https://evil.example"}},
+		"null origin":        {403, "POST", hello, map[string]string{"Authorization": bearer, "Origin": "null"}},
+		"foreign origin, a stream": {403, "GET", "", map[string]string{
+			"Authorization": bearer, "Origin": "https://evil.example", "Mcp-Protocol-Version": "2025-11-25"}},
+		"rebound name":        {403, "POST", hello, map[string]string{"Authorization": bearer, "Host": "evil.example"}},
+		"rebound with origin": {403, "POST", hello, map[string]string{"Authorization": bearer, "Host": "evil.example", "Origin": "http://evil.example"}},
+		"too large":           {413, "POST", `{"x":"` + strings.Repeat("x", api.DefaultMaxBody) + `"}`, map[string]string{"Authorization": bearer}},
+		"token in address":    {400, "POST?token=" + w.agent, hello, map[string]string{"Authorization": bearer}},
+	} {
+		method, query, found := strings.Cut(tt.method, "?")
+		path := "/mcp"
+		if found {
+			path += "?" + query
+		}
+		status, header, body := w.send(method, path, tt.body, tt.headers)
+		if status != tt.status {
+			t.Errorf("%s: got %d %s, want %d", name, status, body, tt.status)
+		}
+		if want := `resource_metadata="` + w.url + `/.well-known/oauth-protected-resource/mcp"`; status == 401 && !strings.Contains(header.Get("WWW-Authenticate"), want) {
+			t.Errorf("%s: WWW-Authenticate is %q, want %s", name, header.Get("WWW-Authenticate"), want)
+		}
+	}
+}
+
+func TestProtectedResourceMetadata(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
+		status, _, body := w.send("GET", path, "", nil)
+		var m struct {
+			Resource string   `json:"resource"`
+			Scopes   []string `json:"scopes_supported"`
+		}
+		w.ok(json.Unmarshal([]byte(body), &m))
+		w.equal([]any{200, w.url + "/mcp", "ask"}, []any{status, m.Resource, m.Scopes[0]})
+		if status, _, _ := w.send("POST", path, "{}", nil); status != http.StatusMethodNotAllowed {
+			t.Errorf("POST %s: %d", path, status)
+		}
+	}
+}
+
+// TestASessionBelongsToItsToken: another token cannot go on in it.
+func TestASessionBelongsToItsToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, header, _ := w.send("POST", "/mcp", hello, map[string]string{"Authorization": "Bearer " + w.agent})
+	id := header.Get("Mcp-Session-Id")
+	if id == "" {
+		t.Fatal("no session")
+	}
+	status, _, body := w.send("POST", "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, map[string]string{
+		"Authorization": "Bearer " + w.human, "Mcp-Session-Id": id, "Mcp-Protocol-Version": "2025-11-25",
+	})
+	w.equal(403, status)
+	if strings.Contains(body, "ask_user") {
+		t.Error("the other token sees the session")
+	}
+}
+
+// TestAnIdempotencyKeyOfTheConnectionMeansNothing: a session that was opened
+// with one asks as often as it wants.
+func TestAnIdempotencyKeyOfTheConnectionMeansNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, version := range versions {
+		a := w.outside(version, withHeaders{"Authorization": "Bearer " + w.agent, "Idempotency-Key": "k"})
+		first := a.must("post_question", `{"question":"A?","type":"non_blocking","default":"a"}`)
+		second := a.must("post_question", `{"question":"A?","type":"non_blocking","default":"a"}`)
+		if first.QuestionID == second.QuestionID {
+			t.Errorf("%s: two calls got one question", version)
+		}
+	}
+}
+
+func TestARevokedTokenEndsTheSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.overHTTP("2025-11-25", w.agent, nil)
+	a.must("read_messages", `{}`)
+	c, err := w.engine.Authenticate(t.Context(), w.agent)
+	w.ok(err)
+	system := c
+	system.Kind, system.Scopes = fermata.ActorSystem, []fermata.Scope{fermata.ScopeAdmin}
+	_, err = w.engine.RevokeToken(t.Context(), system, c.TokenID)
+	w.ok(err)
+	if _, err := a.session.ListTools(t.Context(), nil); err == nil {
+		t.Error("the session goes on")
+	}
+}

@@ -1,0 +1,216 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestPostQuestion(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		r := a.must("post_question", `{"question":"Which format?","options":["toml","yaml"],"type":"non_blocking",
+			"defaultAnswer":"toml","timeoutHours":24,"timeoutAction":"default","issueNumber":42,"notifyVia":["inbox"]}`)
+		q := a.question(r.QuestionID)
+		a.equal([]any{"pending", []string{"inbox"}, fermata.Timeout("1440m"), fermata.TakeDefault, "toml", "42"},
+			[]any{r.Status, r.Notified, q.Timeout, q.OnTimeout, q.Items[0].Default, q.Metadata["issue_number"]})
+		if r.Deadline == nil || strings.Contains(r.Message, "STOP") {
+			a.Errorf("got %+v", r.State)
+		}
+		for _, arguments := range []string{
+			`{"question":"?","notifyVia":["github","slack"]}`, `{"question":"?","slackChannel":"#dev"}`,
+			`{"question":"?","slackMention":"@ann"}`, `{"question":"?","emailRecipients":["a@b.c"]}`,
+			`{"question":"?","timeoutHours":-1}`, `{"question":"?","timeoutHours":1,"timeout":"1h"}`,
+			`{"question":"?","defaultAnswer":"a","default":"a"}`, `{"question":"?","timeoutAction":"skip","on_timeout":"skip"}`,
+			`{"question":"?","issueNumber":0}`,
+		} {
+			a.refused(fermata.CodeInvalidRequest, "post_question", arguments)
+		}
+	})
+}
+
+func TestRequestApproval(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		const arguments = `{"tool":"deploy","arguments":{"env":"prod","dry":false},"reason":"the release","risk":"high",
+			"preview":{"kind":"diff","text":"+1"}}`
+		r := a.must("request_approval", arguments)
+		q := a.question(r.QuestionID)
+		a.equal([]any{fermata.Approval, `{"tool":"deploy","arguments":{"env":"prod","dry":false}}`, "Allow deploy?", fermata.RiskHigh},
+			[]any{q.Type, string(q.Action), q.Title, q.Risk})
+		a.equal(r.QuestionID, a.must("request_approval", arguments).QuestionID)
+		a.equal(2, a.question(q.ID).AskCount)
+		a.answer(q.ID, fermata.Answer{
+			Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(`{"tool":"deploy","arguments":{"env":"staging"}}`),
+		})
+		r = a.must("check_answer", `{"question_id":"`+q.ID+`"}`)
+		a.equal([]any{"answered", "approve"}, []any{r.Status, r.Answer})
+		a.equal(map[string]any{"tool": "deploy", "arguments": map[string]string{"env": "staging"}}, r.Action)
+		if !strings.Contains(r.Message, "with edits") {
+			a.Errorf("the agent is not told of the edits: %s", r.Message)
+		}
+		r = a.must("request_approval", `{"command":"rm -r old"}`)
+		a.answer(r.QuestionID, fermata.Answer{Answer: fermata.Reject})
+		r = a.must("check_answer", `{"question_id":"`+r.QuestionID+`"}`)
+		a.equal([]any{"answered", "reject"}, []any{r.Status, r.Answer})
+	})
+}
+
+func TestCancelQuestion(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		r := a.must("ask_user", `{"question":"A?"}`)
+		r = a.must("cancel_question", `{"question_id":"`+r.QuestionID+`","reason":"found it"}`)
+		a.equal([]any{"pending", "cancelled", "agent"}, []any{r.PreviousStatus, r.Status, r.DecidedBy})
+		head := a.head()
+		r = a.must("cancel_question", `{"question_id":"`+r.QuestionID+`"}`)
+		a.equal([]any{"cancelled", "cancelled", head}, []any{r.PreviousStatus, r.Status, a.head()})
+		r = a.must("ask_user", `{"question":"B?"}`)
+		a.answer(r.QuestionID, fermata.Answer{Answer: "yes"})
+		r = a.must("cancel_question", `{"question_id":"`+r.QuestionID+`"}`)
+		a.equal([]any{"answered", "answered", "yes"}, []any{r.PreviousStatus, r.Status, r.Answer})
+	})
+}
+
+func TestProgressAndMessages(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		a.must("report_progress", `{"message":"half way","step":"tests","current":1,"total":2}`)
+		a.equal(0, len(a.must("read_messages", `{}`).Messages))
+		say := func(body string) {
+			_, err := a.engine.PostMessage(a.Context(), a.person, a.task, body)
+			a.ok(err)
+		}
+		say("use tabs")
+		r := a.must("read_messages", `{}`)
+		a.equal([]any{1, "use tabs", "ann"}, []any{len(r.Messages), r.Messages[0].Body, r.Messages[0].From})
+		first := r.Last
+		a.equal(0, len(a.must("read_messages", `{}`).Messages))
+		say("and spaces")
+		a.equal(1, len(a.must("read_messages", `{}`).Messages))
+		r = a.must("read_messages", `{"after":"`+first+`"}`)
+		a.equal([]any{1, "and spaces"}, []any{len(r.Messages), r.Messages[0].Body})
+	})
+}
+
+func TestPermissionPrompt(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		const call = `{"tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"toolu_1"}`
+		v := a.prompt(call)
+		if v["behavior"] != "deny" || !strings.Contains(v["message"].(string), "waiting for a person") {
+			a.Errorf("got %v", v)
+		}
+		q := a.only()
+		a.equal(`{"tool":"Bash","input":{"command":"rm -r old"}}`, string(q.Action))
+		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
+		a.equal(map[string]any{"behavior": "allow", "updatedInput": map[string]string{"command": "rm -r old"}}, a.prompt(call))
+		v = a.prompt(`{"tool_name":"Bash","input":{"command":"rm -r /"},"tool_use_id":"toolu_1"}`)
+		a.equal("deny", v["behavior"])
+		a.equal(q.ID, a.only().ID)
+		for _, bad := range []string{`{}`, `{"tool_name":7,"input":{}}`} {
+			a.equal("deny", a.prompt(bad)["behavior"])
+		}
+	})
+}
+
+func TestPermissionPromptWithEdits(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		for edit, want := range map[string]map[string]any{
+			`{"tool":"Bash","input":{"command":"ls"}}`: {"behavior": "allow", "updatedInput": map[string]string{"command": "ls"}},
+			`{"tool":"Write","input":{"path":"x"}}`:    {"behavior": "deny"},
+			`{"tool":"Bash"}`:                          {"behavior": "deny"},
+		} {
+			call := `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"` + edit[9:12] + string(rune('a'+len(edit)%26)) + `"}`
+			a.prompt(call)
+			list, _, err := a.engine.Questions(a.Context(), a.person, pendingOnly)
+			a.ok(err)
+			a.answer(list[0].ID, fermata.Answer{Answer: fermata.Approve, ActionHash: list[0].ActionHash, Action: json.RawMessage(edit)})
+			v := a.prompt(call)
+			a.equal(want["behavior"], v["behavior"])
+			a.equal(want["updatedInput"], v["updatedInput"])
+		}
+	})
+}
+
+func TestPermissionPromptRejected(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		const call = `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"toolu_1"}`
+		a.prompt(call)
+		a.answer(a.only().ID, fermata.Answer{Answer: fermata.Reject, Comment: "use the trash"})
+		v := a.prompt(call)
+		if v["behavior"] != "deny" || !strings.Contains(v["message"].(string), "use the trash") {
+			a.Errorf("got %v", v)
+		}
+	})
+}
+
+func TestPermissionPromptOfAskUserQuestion(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		const call = `{"tool_name":"AskUserQuestion","tool_use_id":"toolu_1","input":{"questions":[
+			{"question":"Which?","header":"W","multiSelect":false,"options":[{"label":"a","description":"A"},{"label":"b","description":"B"}]},
+			{"question":"More?","header":"M","multiSelect":true,"options":[{"label":"c","description":"C"},{"label":"d","description":"D"}]}],"new":1}}`
+		a.equal("deny", a.prompt(call)["behavior"])
+		q := a.only()
+		a.equal(fermata.Blocking, q.Type)
+		a.answer(q.ID, fermata.Answer{Answers: map[string]any{q.Items[0].Key: "b", q.Items[1].Key: []string{"c", "d"}}})
+		v := a.prompt(call)
+		a.equal("allow", v["behavior"])
+		a.equal(map[string]string{"Which?": "b", "More?": "c, d"}, v["updatedInput"].(map[string]any)["answers"])
+	})
+}
+
+// TestSchemasArePortable keeps the schemas to what every client understands.
+func TestSchemasArePortable(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		list, err := a.session.ListTools(a.Context(), nil)
+		a.ok(err)
+		a.equal(8, len(list.Tools))
+		for _, tool := range list.Tools {
+			data, err := json.Marshal(tool.InputSchema)
+			a.ok(err)
+			var s map[string]any
+			a.ok(json.Unmarshal(data, &s))
+			a.portable(tool.Name, s)
+			if tool.Description == "" {
+				a.Errorf("%s is not described", tool.Name)
+			}
+		}
+	})
+}
+
+func (a *agent) portable(at string, s map[string]any) {
+	a.Helper()
+	for _, word := range []string{"anyOf", "oneOf", "allOf", "$ref", "const", "not"} {
+		if _, ok := s[word]; ok {
+			a.Errorf("%s has %s", at, word)
+		}
+	}
+	kind, ok := s["type"].(string)
+	if !ok {
+		a.Errorf("%s has no plain type", at)
+	}
+	if kind == "array" {
+		items, ok := s["items"].(map[string]any)
+		if !ok {
+			a.Errorf("%s does not say what is in it", at)
+			return
+		}
+		a.portable(at+"[]", items)
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for name, p := range properties {
+		a.portable(at+"."+name, p.(map[string]any))
+	}
+}
+
+func TestInstructionsAreTheGuidance(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) { a.equal(fermata.AgentGuidance, a.session.InitializeResult().Instructions) })
+}

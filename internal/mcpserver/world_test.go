@@ -1,0 +1,307 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/mcpserver"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// world is a whole server on a database of its own, with a person who answers
+// and an agent.
+type world struct {
+	*testing.T
+	engine *engine.Engine
+	api    *api.Server
+	url    string
+
+	human, agent string
+	person       fermata.Caller
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")})
+	w := &world{T: t}
+	w.ok(err)
+	t.Cleanup(func() { w.ok(db.Close()) })
+	w.ok(db.Migrate(t.Context()))
+	w.engine = engine.New(db, engine.Options{})
+	w.api = api.New(api.Config{Engine: w.engine, Version: "test"})
+	w.api.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge, Handler: mcpserver.Handler(mcpserver.HTTPOptions{
+		Engine: w.engine, Caller: api.CallerOf, LimitAsk: w.api.LimitAsk, Stopping: w.api.Draining(), Version: "test",
+		ProgressEvery: time.Millisecond, ApproveWait: 30 * time.Millisecond, MaxBody: api.DefaultMaxBody,
+	})})
+	for _, path := range mcpserver.MetadataPaths {
+		w.api.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(), Open: true})
+	}
+	server := httptest.NewServer(w.api)
+	t.Cleanup(server.Close)
+	t.Cleanup(w.api.SetDraining)
+	w.url = server.URL
+	admin := fermata.Caller{WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin}}
+	token := func(n fermata.NewToken) string {
+		made, err := w.engine.CreateToken(t.Context(), admin, n)
+		w.ok(err)
+		return made.Secret
+	}
+	w.human = token(fermata.NewToken{
+		Name: "ann", Kind: fermata.ActorHuman, Member: "ann", Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAsk},
+	})
+	w.agent = token(fermata.NewToken{Name: "agent", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}})
+	w.person, err = w.engine.Authenticate(t.Context(), w.human)
+	w.ok(err)
+	return w
+}
+
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// versions are one of each generation of the protocol.
+var versions = map[string]string{"with sessions": "2025-11-25", "without": "2026-07-28"}
+
+// connect connects an agent with one of the world's tokens.
+type connect func(token string, opts *mcp.ClientOptions) *agent
+
+// over runs a test over both transports in both generations.
+func over(t *testing.T, test func(w *world, connect connect)) {
+	t.Helper()
+	for name, version := range versions {
+		t.Run("http "+name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			test(w, func(token string, opts *mcp.ClientOptions) *agent { return w.overHTTP(version, token, opts) })
+		})
+		t.Run("stdio "+name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			test(w, func(token string, opts *mcp.ClientOptions) *agent { return w.overStdio(version, token, opts) })
+		})
+	}
+}
+
+// each does so for an agent with an agent's token.
+func each(t *testing.T, test func(a *agent)) {
+	t.Helper()
+	over(t, func(w *world, connect connect) { test(connect(w.agent, nil)) })
+}
+
+// agent is a client of the protocol.
+type agent struct {
+	*world
+	session *mcp.ClientSession
+	// task is where its questions go, made when it connected.
+	task string
+}
+
+func (w *world) newTask() string {
+	w.Helper()
+	caller, err := w.engine.Authenticate(w.Context(), w.agent)
+	w.ok(err)
+	task, err := w.engine.CreateTask(w.Context(), caller, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
+	w.ok(err)
+	return task.ID
+}
+
+// withHeaders sends headers with every request.
+type withHeaders map[string]string
+
+func (h withHeaders) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range h {
+		r.Header.Set(name, value)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (w *world) overHTTP(version, token string, opts *mcp.ClientOptions) *agent {
+	w.Helper()
+	a := &agent{world: w, task: w.newTask()}
+	headers := withHeaders{"Authorization": "Bearer " + token, mcpserver.TaskHeader: a.task}
+	a.connect(version, opts, &mcp.StreamableClientTransport{
+		Endpoint: w.url + mcpserver.Path, HTTPClient: &http.Client{Transport: headers}, MaxRetries: -1,
+	})
+	return a
+}
+
+// outside connects an agent that has no task.
+func (w *world) outside(version string, headers withHeaders) *agent {
+	w.Helper()
+	a := &agent{world: w}
+	a.connect(version, nil, &mcp.StreamableClientTransport{
+		Endpoint: w.url + mcpserver.Path, HTTPClient: &http.Client{Transport: headers}, MaxRetries: -1,
+	})
+	return a
+}
+
+func (w *world) overStdio(version, token string, opts *mcp.ClientOptions) *agent {
+	w.Helper()
+	a := &agent{world: w, task: w.newTask()}
+	c, err := client.New(w.url, token)
+	w.ok(err)
+	w.Cleanup(c.CloseIdleConnections)
+	desk := mcpserver.ClientDesk(c, true)
+	server := mcpserver.New(mcpserver.Options{
+		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
+		Task: a.task, Session: "s", ProgressEvery: time.Millisecond, ApproveWait: 30 * time.Millisecond,
+	})
+	agentIn, serverOut := io.Pipe()
+	serverIn, agentOut := io.Pipe()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.ServeIO(ctx, serverIn, serverOut) }()
+	w.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+			w.Error(err)
+		}
+	})
+	a.connect(version, opts, &mcp.IOTransport{Reader: agentIn, Writer: agentOut})
+	return a
+}
+
+func (a *agent) connect(version string, opts *mcp.ClientOptions, transport mcp.Transport) {
+	a.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).
+		Connect(a.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	a.ok(err)
+	a.Cleanup(func() { _ = session.Close() })
+	a.session = session
+}
+
+// result is what a tool replied, of any tool.
+type result struct {
+	mcpserver.State
+	// The client's library has put the keys into an order of its own.
+	Action         any      `json:"action"`
+	PreviousStatus string   `json:"previous_status"`
+	Notified       []string `json:"notified"`
+	Messages       []struct {
+		ID, From, Body string
+	} `json:"messages"`
+	Last  string `json:"last"`
+	Error struct {
+		Code     fermata.Code      `json:"code"`
+		Message  string            `json:"message"`
+		Hint     string            `json:"hint"`
+		Problems []fermata.Problem `json:"problems"`
+	} `json:"error"`
+}
+
+// call calls a tool with arguments in JSON.
+func (a *agent) call(tool, arguments string) (result, bool) {
+	a.Helper()
+	return a.callWith(tool, arguments, nil)
+}
+
+func (a *agent) callWith(tool, arguments string, meta mcp.Meta) (result, bool) {
+	a.Helper()
+	reply, err := a.session.CallTool(a.Context(), &mcp.CallToolParams{
+		Meta: meta, Name: tool, Arguments: json.RawMessage(arguments),
+	})
+	a.ok(err)
+	var r result
+	data, err := json.Marshal(reply.StructuredContent)
+	a.ok(err)
+	a.ok(json.Unmarshal(data, &r))
+	var fromText, structured any
+	a.ok(json.Unmarshal([]byte(reply.Content[0].(*mcp.TextContent).Text), &fromText))
+	a.ok(json.Unmarshal(data, &structured))
+	a.equal(structured, fromText)
+	return r, !reply.IsError
+}
+
+// must calls a tool that has to succeed.
+func (a *agent) must(tool, arguments string) result {
+	a.Helper()
+	r, ok := a.call(tool, arguments)
+	if !ok {
+		a.Fatalf("%s %s: %+v", tool, arguments, r.Error)
+	}
+	return r
+}
+
+// refused calls a tool that has to fail with the code, and change nothing.
+func (a *agent) refused(code fermata.Code, tool, arguments string) result {
+	a.Helper()
+	before := a.head()
+	r, ok := a.call(tool, arguments)
+	if ok || r.Error.Code != code {
+		a.Errorf("%s %s: got %q %+v, want %s", tool, arguments, r.Status, r.Error, code)
+	}
+	a.equal(before, a.head())
+	return r
+}
+
+// prompt calls the permission prompt tool and returns its one text.
+func (a *agent) prompt(arguments string) map[string]any {
+	a.Helper()
+	reply, err := a.session.CallTool(a.Context(), &mcp.CallToolParams{Name: "approve", Arguments: json.RawMessage(arguments)})
+	a.ok(err)
+	a.equal(1, len(reply.Content))
+	a.equal(false, reply.IsError)
+	var verdict map[string]any
+	a.ok(json.Unmarshal([]byte(reply.Content[0].(*mcp.TextContent).Text), &verdict))
+	return verdict
+}
+
+func (w *world) question(id string) *fermata.Question {
+	w.Helper()
+	q, err := w.engine.Question(w.Context(), w.person, id)
+	w.ok(err)
+	return q
+}
+
+// only returns the one question that was asked.
+func (w *world) only() *fermata.Question {
+	w.Helper()
+	list, _, err := w.engine.Questions(w.Context(), w.person, engine.QuestionFilter{})
+	w.ok(err)
+	if len(list) != 1 {
+		w.Fatalf("%d questions, want one", len(list))
+	}
+	return list[0]
+}
+
+func (w *world) answer(id string, a fermata.Answer) {
+	w.Helper()
+	_, err := w.engine.Answer(w.Context(), w.person, id, a)
+	w.ok(err)
+}
+
+// head is the number of the last event: what every change raises.
+func (w *world) head() int64 {
+	w.Helper()
+	head, err := w.engine.Tail().Head(w.Context(), store.DefaultWorkspace)
+	w.ok(err)
+	return head
+}
+
+func (w *world) equal(want, got any) {
+	w.Helper()
+	a, err := json.Marshal(want)
+	w.ok(err)
+	b, err := json.Marshal(got)
+	w.ok(err)
+	if string(a) != string(b) {
+		w.Errorf("got %s, want %s", b, a)
+	}
+}

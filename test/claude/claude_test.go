@@ -1,0 +1,173 @@
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/scriptedmodel"
+)
+
+type (
+	rule = scriptedmodel.Rule
+	when = scriptedmodel.When
+	part = scriptedmodel.Part
+	args = map[string]any
+)
+
+// paint is what the resumed agent does: a change in its working copy.
+func paint(when when) []rule {
+	return []rule{
+		{Name: "paint", When: when, Times: 1, Reply: []part{
+			{Text: "I paint it."}, scriptedmodel.Call("Write", args{"file_path": "fence.txt", "content": "green\n"}),
+		}},
+		{Name: "done", When: scriptedmodel.When{Last: "fence.txt"}, Reply: scriptedmodel.Say("The fence is green.")},
+	}
+}
+
+// Claude Code asks, its process ends, server and worker die and come back, a
+// person answers at a terminal, and the same session goes on and commits.
+func TestClaudeAsksAndIsResumed(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "Answered by"}), rule{
+		Name: "ask", When: when{Turn: new(0)}, Reply: []part{
+			{Text: "I must know the colour."},
+			scriptedmodel.Call("~ask_user", args{"question": "Which colour?", "options": []args{{"label": "green"}, {"label": "red"}}}),
+		},
+	})...)
+	task := l.create("Paint the fence", "All of it.")
+	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	l.gone()
+	session := task.Session.ID
+	if session == "" || task.Session.Runner != "claude" || task.Session.Settings["permission_mode"] != "acceptEdits" {
+		t.Errorf("the session is kept as %+v", task.Session)
+	}
+	l.crash()
+	l.cli("respond", task.PendingQuestionID, "green")
+	task = l.state(task.ID, fermata.TaskDone)
+	if task.Session.ID != session {
+		t.Errorf("the session %s went on as %s", session, task.Session.ID)
+	}
+	if task.Summary != "The fence is green." {
+		t.Errorf("the summary is %q", task.Summary)
+	}
+	c := l.only("paint")
+	calls := c.Calls("ask_user")
+	if len(calls) != 1 || !strings.Contains(calls[0].Text, "Which colour?") {
+		t.Fatalf("the transcript has the calls %+v", calls)
+	}
+	if r, ok := c.Result(calls[0].ID); !ok || r.Failed || !strings.Contains(r.Text, task.ID) {
+		t.Errorf("the call's result is %+v", r)
+	}
+	if !strings.Contains(c.Last(), "Answered by admin") || !strings.Contains(c.Last(), "green") {
+		t.Errorf("the agent was told %s", c.Last())
+	}
+	if text := l.git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
+		t.Errorf("committed is %q", text)
+	}
+}
+
+// AskUserQuestion is put off; the answer comes as what that very call returns.
+func TestClaudeAskUserQuestion(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "have been answered"}), rule{
+		Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("AskUserQuestion", args{"questions": []args{{
+			"question": "Which colour?", "header": "Colour", "multiSelect": false,
+			"options": []args{{"label": "green", "description": "as grass"}, {"label": "red", "description": "as blood"}},
+		}}})},
+	})...)
+	task := l.create("Paint the fence", "All of it.")
+	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	l.gone()
+	l.crash()
+	l.cli("respond", task.PendingQuestionID, "green")
+	l.state(task.ID, fermata.TaskDone)
+	c := l.only("paint")
+	calls := c.Calls("AskUserQuestion")
+	if len(calls) != 1 {
+		t.Fatalf("the transcript has the calls %+v", calls)
+	}
+	if r, _ := c.Result(calls[0].ID); r.Failed || !strings.Contains(r.Text, "green") {
+		t.Errorf("the call returned %+v", r)
+	}
+	for _, it := range c.Items {
+		if it.Role == scriptedmodel.User && strings.Contains(it.Text, "Answered by") {
+			t.Errorf("the answer came as a message, too: %s", it.Text)
+		}
+	}
+}
+
+// A session that is lost is replaced by a new one that knows what was asked
+// and answered.
+func TestClaudeSessionGone(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "Your session of that time is gone"}), rule{
+		Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})},
+	})...)
+	task := l.create("Paint the fence", "All of it.")
+	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	if err := os.RemoveAll(filepath.Join(l.room.Home, ".claude", "projects")); err != nil {
+		t.Fatal(err)
+	}
+	l.cli("respond", task.PendingQuestionID, "green")
+	session := task.Session.ID
+	task = l.state(task.ID, fermata.TaskDone)
+	if task.Session.ID == session {
+		t.Error("the lost session is still the task's")
+	}
+	told := l.only("paint").Last()
+	for _, want := range []string{"# Paint the fence", "All of it.", "Which colour?", "Answered by admin", "green"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the new session was not told %q:\n%s", want, told)
+		}
+	}
+	if log := l.log(task); !strings.Contains(log, "cannot be resumed: a new one begins") {
+		t.Errorf("the log does not say so:\n%s", log)
+	}
+}
+
+// What a person writes interrupts the agent, which goes on with it.
+func TestClaudeIsInterrupted(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "green, please"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
+	task := l.create("Paint the fence", "All of it.")
+	if _, err := l.room.Model.Await(t.Context(), "think"); err != nil {
+		t.Fatal(err)
+	}
+	l.cli("message", task.ID, "green, please")
+	task = l.state(task.ID, fermata.TaskDone)
+	if runs, err := l.admin.Runs(t.Context(), task.ID); err != nil || len(runs) != 1 {
+		t.Errorf("it took %d runs, %v", len(runs), err)
+	}
+	if told := l.only("paint"); !strings.Contains(told.Text(), "# Paint the fence") {
+		t.Errorf("the session that was told knows %s", told.Text())
+	}
+}
+
+// A command waits for an approval: it has not run before, and runs once after.
+func TestClaudeCommandIsApproved(t *testing.T) {
+	t.Parallel()
+	command := "echo once >>ran.txt && cat ran.txt"
+	l := newLab(t,
+		rule{Name: "run", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("Bash", args{"command": command, "description": "x"})}},
+		rule{Name: "done", Reply: scriptedmodel.Say("It ran.")},
+	)
+	task := l.create("Run it", "")
+	task = l.state(task.ID, fermata.TaskAwaitingApproval)
+	l.gone()
+	ran := filepath.Join(l.folder, "w", task.ID, "ran.txt")
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("it ran before it was approved")
+	}
+	l.cli("approve", "--yes", task.PendingQuestionID)
+	task = l.state(task.ID, fermata.TaskDone)
+	if text := l.git("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
+		t.Errorf("it left %q behind", text)
+	}
+	c := l.only("done")
+	if r, _ := c.Result(c.Calls("Bash")[0].ID); r.Failed || !strings.Contains(r.Text, "once") {
+		t.Errorf("the call returned %+v", r)
+	}
+}

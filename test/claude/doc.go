@@ -1,0 +1,4 @@
+// Package claude drives the real Claude Code through whole stories: it asks,
+// its process ends, server and worker die, people answer elsewhere, and the
+// same session goes on. It is sealed off; the scripted model plays its part.
+package claude
