@@ -30,6 +30,9 @@ type permission struct {
 // permit lets a person decide about a call, or a rule. Whatever goes wrong, the
 // call is not permitted.
 func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
+	if c.isOwn(p) {
+		return p.allow(c)
+	}
 	end, ok := c.turnToAsk(ctx)
 	if !ok {
 		return acp.NewRequestPermissionOutcomeCancelled()
@@ -41,6 +44,28 @@ func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPer
 	}
 	c.logf("not permitted, because nobody can be asked: %s", cmp.Or(p.ToolCall.Title, p.ToolCall.ID))
 	return p.refuse()
+}
+
+// ownTools are the tools of Fermata that ask or tell people something. Nobody is
+// asked whether an agent may ask.
+var ownTools = []string{
+	"ask_user", "request_approval", "post_question", "check_answer", "cancel_question", "read_messages", "report_progress",
+}
+
+// isOwn reports whether the call is of one of Fermata's own tools: it has the
+// title that agents give such a call, and the kind that no command and no edit has.
+func (c *conversation) isOwn(p *permission) bool {
+	t := &p.ToolCall
+	if t.Kind != "other" || c.r.opts.Fermata == "" {
+		return false
+	}
+	for _, tool := range ownTools {
+		if t.Title == "fermata_"+tool || t.Title == tool+" (fermata MCP Server)" {
+			c.session.hear(&update{ToolCallID: t.ID, Title: t.Title, RawInput: t.RawInput})
+			return true
+		}
+	}
+	return false
 }
 
 // decide asks until there is a decision, or the agent has to stop.

@@ -167,6 +167,13 @@ func (s *session) tool(u *update) {
 	}
 }
 
+// hear notes a call of which only a request for permission told.
+func (s *session) hear(u *update) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tool(u)
+}
+
 // take keeps what a call will do.
 func (c *call) take(u *update) {
 	if u.ToolKind != "" {
