@@ -71,7 +71,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 		return agent.Failed("The worker has no agent program: name it behind -- of fermata worker."), nil
 	}
 	c := newConversation(r, claim, desk)
-	if err := c.start(); err != nil {
+	if err := c.start(ctx); err != nil {
 		return fermata.Finish{}, err
 	}
 	fin := c.hold(ctx)
@@ -80,7 +80,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	case ctx.Err() != nil:
 		return fermata.Finish{}, context.Cause(ctx)
 	case c.program.err != nil:
-		return agent.Failed("The agent could not be started: %v", c.program.err), nil
+		return agent.Failed("The agent could not be started: %v", c.program.err), nil //nolint:nilerr // an agent that cannot be started is a result
 	}
 	fin.Session = c.keptSession()
 	return fin, nil

@@ -58,7 +58,7 @@ func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 }
 
 // start connects to the agent and launches it.
-func (c *conversation) start() error {
+func (c *conversation) start(ctx context.Context) error {
 	stdin, stdinEnd, err := os.Pipe()
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c *conversation) start() error {
 		<-c.conn.Done()
 		in.Close() //nolint:errcheck // a pipe
 	}()
-	c.program = launch(process.Program{
+	c.program = launch(ctx, process.Program{
 		Argv: append([]string{c.r.opts.Program}, c.r.opts.ExtraArgs...), Dir: c.desk.Dir(),
 		Env: agent.Environ(c.r.opts.Options, c.claim), Grace: c.r.opts.Grace / 2,
 	}, w, c.desk.Log(), stdin, stdinEnd)
@@ -192,22 +192,22 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 		case rc := <-c.desk.Inbox():
 			if c.mail.put(rc) {
 				stop()
-				c.cancel()
+				c.cancel(ctx)
 			}
 		case t.asked = <-c.asked:
 			stop()
-			c.cancel()
+			c.cancel(ctx)
 			late = time.After(c.r.opts.Grace)
 		case id := <-c.session.asked:
 			t.asked = id
 			stop()
-			c.cancel()
+			c.cancel(ctx)
 			late = time.After(c.r.opts.Grace)
 		case <-late:
 			c.logf("the agent did not stop its turn when asked to, so its program is stopped.")
 			return t
 		case <-ctx.Done():
-			c.cancel()
+			c.cancel(ctx)
 			select {
 			case <-ends:
 			case <-time.After(c.r.opts.Grace / 4):
@@ -241,7 +241,7 @@ func (c *conversation) prompt(ctx context.Context, text string) <-chan taken {
 	ends, ended := make(chan taken, 1), make(chan struct{})
 	go func() {
 		// The turn is cancelled in the protocol's way, never by giving up the request.
-		res, err := acp.SendRequest[acp.PromptResponse](c.conn, context.Background(), acp.AgentMethodSessionPrompt, acp.PromptRequest{
+		res, err := acp.SendRequest[acp.PromptResponse](c.conn, context.WithoutCancel(ctx), acp.AgentMethodSessionPrompt, acp.PromptRequest{
 			SessionId: c.session.id(), Prompt: []acp.ContentBlock{acp.TextBlock(agent.Plain(text))},
 		})
 		ends <- taken{reason: res.StopReason, err: err}
@@ -257,12 +257,12 @@ func (c *conversation) prompt(ctx context.Context, text string) <-chan taken {
 
 // cancel asks the agent to end its turn. An agent that does not read is not waited
 // for: it is cut off when its program is stopped.
-func (c *conversation) cancel() {
+func (c *conversation) cancel(ctx context.Context) {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
 		//nolint:errcheck // an agent that is gone needs no cancel
-		c.conn.SendNotification(context.Background(), acp.AgentMethodSessionCancel, acp.CancelNotification{SessionId: c.session.id()})
+		c.conn.SendNotification(context.WithoutCancel(ctx), acp.AgentMethodSessionCancel, acp.CancelNotification{SessionId: c.session.id()})
 	}()
 	select {
 	case <-sent:

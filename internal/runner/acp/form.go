@@ -135,7 +135,7 @@ func (p *field) item() (fermata.Item, error) {
 func (p *field) options() []fermata.Option {
 	values, names, choices := p.Enum, p.EnumNames, p.OneOf
 	if p.Items != nil {
-		values, choices = p.Items.Enum, append(p.Items.AnyOf, p.Items.OneOf...)
+		values, choices = p.Items.Enum, slices.Concat(p.Items.AnyOf, p.Items.OneOf)
 	}
 	var out []fermata.Option
 	for n, v := range values {

@@ -24,8 +24,9 @@ type program struct {
 }
 
 // launch starts the program in a goroutine of its own. The reader is its end.
-func launch(p process.Program, w *wire, log io.Writer, stdin, stdinEnd *os.File) *program {
-	ctx, stop := context.WithCancel(context.Background())
+func launch(ctx context.Context, p process.Program, w *wire, log io.Writer, stdin, stdinEnd *os.File) *program {
+	// The program outlives ctx by the time that it takes to stop it gently.
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a := &program{stdin: stdinEnd, wire: w, errs: agent.NewTail(log), stop: stop, ended: make(chan struct{})}
 	p.Stdin, p.Stdout, p.Stderr = stdin, w, a.errs
 	go func() {

@@ -22,7 +22,7 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	defer context.AfterFunc(turn, stop)()
+	defer context.AfterFunc(turn, stop)() //nolint:contextcheck // the request ends with either
 	switch method {
 	case acp.ClientMethodSessionRequestPermission:
 		var p permission
@@ -63,7 +63,7 @@ func (c *conversation) await(ctx context.Context, id string, until time.Time) (*
 	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, max(0, time.Until(until)))
 	switch {
 	case ctx.Err() != nil:
-		return nil, nil
+		return nil, nil //nolint:nilerr // a turn that is over wants no answer
 	case err != nil:
 		return nil, fmt.Errorf("wait for %s: %w", id, err)
 	case q.Status == fermata.Pending:

@@ -167,7 +167,7 @@ func (s *standIn) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRe
 	text := p.Prompt[0].Text.Text
 	s.remember(p.SessionId, text)
 	t := &turn{standIn: s, ctx: ctx, id: p.SessionId, text: text, reason: acp.StopReasonEndTurn}
-	t.play()
+	t.play() //nolint:contextcheck // it has the context
 	return acp.PromptResponse{StopReason: t.reason}, t.err
 }
 
