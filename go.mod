@@ -12,10 +12,12 @@ require (
 	golang.org/x/time v0.16.0
 )
 
-require mvdan.cc/sh/v3 v3.14.1
+require (
+	github.com/coder/acp-go-sdk v0.13.0
+	mvdan.cc/sh/v3 v3.14.1
+)
 
 require (
-	github.com/coder/acp-go-sdk v0.13.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
