@@ -14,7 +14,7 @@ buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 help: ## List the targets
 	@echo "Fermata: targets of make"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "Variables: ANSWER (demo), TEST_FLAGS (test), BENCH_FLAGS (bench)"
 	@echo "           FERMATA_TEST_POSTGRES (test, bench, crash: use this server instead of starting one)"
@@ -38,6 +38,12 @@ test: ## Run everything: format, vet, lint, all tests with the race detector, SQ
 	@$(MAKE) check
 	$(call say,running all tests with the race detector)
 	@CGO_ENABLED=1 $(with-postgres) go test -race $(TEST_FLAGS) ./...
+
+.PHONY: test-agents
+test-agents: ## Run what agents speak against their own suites (needs npm; installs pinned packages)
+	@scripts/setup go
+	$(call say,running the MCP conformance suite and the inspector)
+	@scripts/test-mcp-conformance
 
 .PHONY: check
 check: format vet lint ## Check format, vet and lint only

@@ -132,6 +132,9 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 	if len(a.Action) > 0 && (!approves || q.ActionHash == "" || !json.Valid(a.Action)) {
 		return Invalid(Problem{Field: "action", Message: "an edited action goes with approve, and with a question that has an action"})
 	}
+	if key, found := repeatedKey(a.Action); found {
+		return Invalid(Problem{Field: "action", Message: fmt.Sprintf("has the key %q twice in one object", key)})
+	}
 	if len(a.Action) > 0 && q.Approvals != nil && q.Approvals.Required > 1 {
 		return Invalid(Problem{Field: "action", Message: "an action that several people approve cannot be edited by one of them"})
 	}

@@ -325,6 +325,10 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 		ps.add("action", "is not valid JSON")
 		return
 	}
+	if key, found := repeatedKey(a.Action); found {
+		ps.add("action", "has the key %q twice in one object", key)
+		return
+	}
 	q.Action = CanonicalAction(a.Action)
 	q.ActionHash = HashAction(q.Action)
 	if q.Risk == "" {

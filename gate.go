@@ -3,6 +3,7 @@ package fermata
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -152,7 +153,7 @@ func plainObject(data []byte) error {
 	if err := noNameTwice(dec, json.Delim('{'), 1); err != nil {
 		return err
 	}
-	if _, err := dec.Token(); err != io.EOF { //nolint:errorlint // the decoder returns the very value
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("has something behind its end")
 	}
 	return nil

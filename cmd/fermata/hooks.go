@@ -43,7 +43,8 @@ func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 
 func serveMCP(ctx context.Context, o cli.MCPOptions) error {
 	return app.RunMCP(ctx, app.MCPOptions{
-		URL: o.URL, Token: o.Token, Configured: o.Configured, Task: o.Task, Session: o.Session, Project: o.Project, Listen: o.Listen, Data: o.Data, ApproveWait: o.ApproveWait,
+		URL: o.URL, Token: o.Token, Configured: o.Configured, Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project,
+		AskTool: o.AskTool, Listen: o.Listen, Data: o.Data, ApproveWait: o.ApproveWait,
 		Version: cli.Version(version), Log: logger(o.LogLevel, "text"), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
 }

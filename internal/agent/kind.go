@@ -23,6 +23,8 @@ type Kind struct {
 	// AwaitKept waits, where it is not nil, until all that the turn reported is
 	// in the session's record. It gives up by itself.
 	AwaitKept func(ctx context.Context, t *Turn)
+	// AskTool is what Fermata's tool ask_user is called for this program; empty is that.
+	AskTool string
 	// InUse tells from its last words, where it is not nil, that a turn did not begin
 	// because another process has the session.
 	InUse func(words string) bool
@@ -73,11 +75,14 @@ type Event struct {
 	Progress *fermata.Progress
 }
 
+// askTool is the usual name of the tool that asks.
+const askTool = "ask_user"
+
 // Awaits returns the question for which an agent has to stop after a call of
 // Fermata's tools: one that suspends the task and that nobody answered yet. It is
 // empty where the agent may go on.
 func Awaits(tool string, input json.RawMessage, output string) string {
-	if tool != "ask_user" && tool != "request_approval" {
+	if tool != askTool && tool != "request_approval" {
 		return ""
 	}
 	var asked struct {

@@ -13,7 +13,7 @@ type Prompts struct{ p prompts }
 // NewPrompts returns the prompts of a run. The agent is told how to ask where
 // the options give it a way to.
 func NewPrompts(o Options, claim *fermata.Claim, desk Desk) Prompts {
-	return Prompts{prompts{claim, desk, o.Fermata != ""}}
+	return Prompts{prompts{claim: claim, desk: desk, guided: o.Fermata != "", askTool: askTool}}
 }
 
 // Begin is the task, for a session that knows nothing of it. With lost, it takes

@@ -24,6 +24,8 @@ type prompts struct {
 	desk  Desk
 	// guided says that the agent can ask, and is told how.
 	guided bool
+	// askTool is the name of the tool with which it asks.
+	askTool string
 }
 
 // begin is the task, for a session that knows nothing of it. Where an earlier
@@ -32,7 +34,7 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	var sb strings.Builder
 	t := p.claim.Task
 	if p.guided {
-		sb.WriteString(fermata.AgentGuidance + "\n\n---\n\n")
+		sb.WriteString(strings.ReplaceAll(fermata.AgentGuidance, askTool, p.askTool) + "\n\n---\n\n")
 	}
 	sb.WriteString("# " + strings.Join(strings.Fields(t.Title), " ") + "\n\n")
 	if body := strings.TrimSpace(t.Body); body != "" {

@@ -53,6 +53,7 @@ type Runner struct {
 // New returns a runner.
 func New(k Kind, o Options) *Runner {
 	o.Program = cmp.Or(o.Program, k.Program)
+	k.AskTool = cmp.Or(k.AskTool, askTool)
 	o.Grace = cmp.Or(o.Grace, process.DefaultGrace)
 	return &Runner{kind: k, opts: o}
 }
@@ -73,7 +74,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // the system clears what is left
 	c := &conversation{
-		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != ""},
+		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "", r.kind.AskTool},
 		env: r.env(claim),
 	}
 	if s := r.lastSession(claim); s != nil {

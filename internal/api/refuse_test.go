@@ -48,6 +48,17 @@ const (
 )
 
 var refusals = []refusal{
+	{"gate without a place", fixed("POST /v1/gates", `{"tool":"Bash"}`), asAgent, 400, fermata.CodeInvalidRequest, "task_id", "session_key"},
+	{"gate with an unknown field", fixed("POST /v1/gates", `{"tool":"Bash","session_key":"s","force":true}`), asAgent, 400, fermata.CodeInvalidRequest, "force", "no known field"},
+	{"gate of a name twice", fixed("POST /v1/gates", `{"tool":"Bash","session_key":"s","input":{"a":1,"a":2}}`), asAgent, 400, fermata.CodeInvalidRequest, "input.a", "stands twice"},
+	{"gate of a list", fixed("POST /v1/gates", `{"tool":"Bash","session_key":"s","input":[1]}`), asAgent, 400, fermata.CodeInvalidRequest, "input", "not a JSON object"},
+	{"gate of an unknown task", fixed("POST /v1/gates", `{"tool":"Bash","task_id":"task_0000000000000000zzzz"}`), asAgent, 404, fermata.CodeNotFound, "", "no task"},
+	{"a rule by an agent", fixed("POST /v1/gate-rules", `{"tool":"Bash","decision":"allow"}`), asAgent, 403, fermata.CodeForbidden, "", "only a person"},
+	{"a rule removed by an agent", fixed("DELETE /v1/gate-rules/rule_1", ""), asAgent, 403, fermata.CodeForbidden, "", "only a person"},
+	{"a rule that decides nothing", fixed("POST /v1/gate-rules", `{"tool":"Bash","decision":"maybe"}`), asAdmin, 400, fermata.CodeInvalidRequest, "decision", "allow, deny"},
+	{"a rule with an owner", fixed("POST /v1/gate-rules", `{"tool":"Bash","decision":"allow","owner":{}}`), asAdmin, 400, fermata.CodeInvalidRequest, "owner", "no known field"},
+	{"a forged grant", fixed("POST /v1/grants/verify", `{"grant":"fg1.e30.e30","action":{}}`), asAgent, 403, fermata.CodeForbidden, "", "not one of this workspace"},
+	{"a grant for nothing", fixed("POST /v1/grants/verify", `{"grant":"fg1.e30.e30"}`), asAgent, 400, fermata.CodeInvalidRequest, "action", ""},
 	{"unknown option", answering(pick, `{"answer":"c"}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", `"c" is not an option`},
 	{"missing required item", answering(several, `{"answers":{"one":"x"}}`), asHuman, 400, fermata.CodeInvalidRequest, "answers.two", "is required"},
 	{"unknown item", answering(several, `{"answers":{"one":"x","two":"y","three":"z"}}`), asHuman, 400, fermata.CodeInvalidRequest, "answers.three", "names no item"},

@@ -24,8 +24,11 @@ type MCPOptions struct {
 	URL, Token string
 	// Configured reports whether somebody named the server. If nobody did and
 	// none listens at the address, one is started.
-	Configured             bool
-	Task, Session, Project string
+	Configured bool
+	// Task, Session, OtherSession and Project are those of the MCP server.
+	Task, Session, OtherSession, Project string
+	// AskTool is the name of the tool that asks.
+	AskTool string
 	// Listen and Data are the address and the folder of a server that is
 	// started.
 	Listen, Data string
@@ -110,13 +113,13 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	}
 	defer c.CloseIdleConnections()
 	desk := mcpserver.ClientDesk(c, o.Token != "")
-	if o.Session == "" {
-		o.Session = "mcp:" + rand.Text()
+	if o.OtherSession == "" {
+		o.OtherSession = "mcp:" + rand.Text()
 	}
 	server := mcpserver.New(mcpserver.Options{
 		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
-		Task: o.Task, Session: o.Session, Project: o.Project, Version: o.Version, Log: o.Log,
-		ApproveWait: o.ApproveWait,
+		Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
+		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait,
 	})
 	err = server.ServeIO(ctx, o.In, o.Out)
 	if ctx.Err() != nil {

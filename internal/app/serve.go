@@ -124,6 +124,7 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	server := api.New(api.Config{
 		Engine: e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(),
 	})
+	mountMCP(server, e, o)
 	first, err := adminToken(ctx, o, e)
 	if err != nil {
 		return err

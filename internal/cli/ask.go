@@ -29,7 +29,7 @@ type askCommand struct {
 	Multi              bool                  `help:"Several options may be chosen."`
 	Other              bool                  `help:"An answer that is not among the options is possible too."`
 	Default            *string               `placeholder:"VALUE" help:"What is taken when nobody answers."`
-	Timeout            fermata.Timeout       `placeholder:"30m" help:"How long to wait for people: 90s, 30m, 36h, 3d or never."`
+	Timeout            fermata.Timeout       `placeholder:"30m" help:"How long to wait for people: 30m, 36h, 3d or never. A policy bounds it; unless it is changed, 5m is the least."`
 	OnTimeout          fermata.TimeoutAction `enum:",default,skip,fail,escalate" default:"" placeholder:"ONTIMEOUT" help:"What happens then: default, skip, fail or escalate."`
 	AllowDangerDefault bool                  `help:"Let the deadline take a default that is dangerous, or that approves."`
 	Items              string                `type:"path" placeholder:"FILE" help:"JSON file with several items, or with a whole request."`
@@ -48,7 +48,7 @@ type askCommand struct {
 }
 
 func (askCommand) Help() string {
-	return `Without --wait the id of the question is printed. With --wait only the answer is, and the exit code tells what happened: 0 answered or approved, 3 rejected, 7 timed out (a default is printed), 8 still pending, 9 cancelled.
+	return `Without --wait the id of the question is printed. With --wait only the answer is, and the exit code tells what happened: 0 answered or approved, 3 rejected, 7 timed out (a default is printed), 8 still pending, 9 cancelled. With --json the question is printed in each of these cases, and an error as {"error": …} on standard error.
 
 Examples:
 

@@ -28,6 +28,11 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 			wait = min(wait, end.Sub(s.now()))
 			if wait <= 0 {
 				s.talk().line("nobody has answered yet; %s stays open", q.ID)
+				if s.JSON {
+					if err := s.json(q); err != nil {
+						return err
+					}
+				}
 				return outcome(exitPending)
 			}
 		}
@@ -63,14 +68,14 @@ func (s *session) answered(q *fermata.Question) error {
 		s.printAnswer(r)
 	}
 	if r.Comment != "" {
-		s.talk().text("", "comment: "+r.Comment)
+		s.talk().text("comment: " + r.Comment)
 	}
 	switch {
 	case r.Status == fermata.TimedOut:
-		s.talk().text("", r.Sentence())
+		s.talk().text(r.Sentence())
 		return outcome(exitTimedOut)
 	case r.Status == fermata.Cancelled:
-		s.talk().text("", r.Sentence())
+		s.talk().text(r.Sentence())
 		return outcome(exitCancelled)
 	case q.Type == fermata.Approval && !r.Approved():
 		return outcome(exitRejected)

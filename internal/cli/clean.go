@@ -52,7 +52,7 @@ func visible(s string, strict bool) string {
 			continue
 		}
 		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
-		v.add(i, r, next, s[i:])
+		v.add(i, r, next)
 	}
 	v.flush()
 	return v.out.String()
@@ -81,7 +81,7 @@ type viewer struct {
 	gap int
 }
 
-func (v *viewer) add(i int, r, next rune, rest string) {
+func (v *viewer) add(i int, r, next rune) {
 	if v.strict && r == ' ' && v.last != '\n' && v.last != 0 || v.gap > 0 && r == ' ' {
 		v.gap++
 		return
@@ -93,7 +93,8 @@ func (v *viewer) add(i int, r, next rune, rest string) {
 	} else {
 		v.marks = 0
 	}
-	fake := strings.HasPrefix(rest, "⟨U+") || strings.HasPrefix(rest, "⟨0x")
+	// A number that the text itself holds must not pass for one of these.
+	fake := r == '⟨' && (next == 'U' || next >= '0' && next <= '9')
 	switch {
 	case fake || hidden(r) && !v.joins(r, next) || v.strict && odd(r) || mark && v.marks > mostMarks:
 		fmt.Fprintf(&v.out, "⟨U+%04X⟩", r)

@@ -15,7 +15,7 @@ import (
 type doctorCommand struct{}
 
 func (doctorCommand) Help() string {
-	return `Checks the server, the token, the clock, the database, the record of events, waiting tasks, and git. The exit code is 1 when something is wrong.
+	return `Checks the server, the token, the clock, the database, the record of events, waiting tasks, git, and which agent programs are installed in which version. The exit code is 1 when something is wrong.
 
 Examples:
 
@@ -35,7 +35,7 @@ type finding struct {
 const longestSkew = 5 * time.Second
 
 func (c *doctorCommand) Run(ctx context.Context, s *session) error {
-	findings := c.examine(ctx, s)
+	findings := append(c.examine(ctx, s), checkAgents(ctx)...)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -137,7 +137,7 @@ func editorName() string {
 // editorCommand opens a file in the person's editor. The variable may hold
 // arguments, which the shell splits as the person meant.
 func editorCommand(ctx context.Context, path string) *exec.Cmd {
-	return exec.CommandContext(ctx, "sh", "-c", editorName()+` "$1"`, "sh", path) //nolint:gosec // the person names the program
+	return exec.CommandContext(ctx, "sh", "-c", editorName()+` "$1"`, "sh", path)
 }
 
 // runEditor opens a file in the person's editor and waits for its end.

@@ -50,8 +50,8 @@ func (s *session) exit(ctx context.Context, err error) int {
 // exitCode is the table from the codes of errors to exit codes.
 func exitCode(code fermata.Code) int {
 	switch code {
-	case fermata.CodeInvalidRequest:
-		return exitUsage
+	case fermata.CodeInvalidRequest, fermata.CodePolicyViolation, fermata.CodeQuorumUnreachable:
+		return exitUsage // asked otherwise it may be taken
 	case fermata.CodeUnauthenticated, fermata.CodeForbidden, fermata.CodeNotEligible:
 		return exitNotAllowed
 	case fermata.CodeNotFound:
@@ -65,6 +65,9 @@ func exitCode(code fermata.Code) int {
 
 // complain writes an error, each field at fault, and what to do next.
 func (s *session) complain(err error) {
+	if s.JSON && s.problem(err) == nil {
+		return
+	}
 	p := s.talk()
 	e, ok := errors.AsType[*fermata.Error](err)
 	if !ok {

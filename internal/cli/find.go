@@ -40,6 +40,24 @@ func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.
 	}
 }
 
+// taskID returns the id of the task that is meant: the id itself, or that of
+// the task which asks the question with the id. Endings are the server's to
+// complete, unless they are those of a question.
+func (s *session) taskID(ctx context.Context, id string) (string, error) {
+	if _, err := s.server(); err != nil || strings.HasPrefix(id, fermata.PrefixTask+"_") {
+		return id, err
+	}
+	t, q, err := s.find(ctx, id)
+	switch {
+	case err != nil:
+		return "", err
+	case t != nil:
+		return t.ID, nil
+	default:
+		return q.TaskID, nil
+	}
+}
+
 // unexpected reports whether a look-up failed for another reason than that
 // there is no such thing.
 func unexpected(err error) bool {

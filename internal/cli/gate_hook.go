@@ -36,14 +36,19 @@ const (
 
 // hookEvent is what these programs say on standard input.
 type hookEvent struct {
-	Event      string          `json:"hook_event_name"`
-	SessionID  string          `json:"session_id"`
-	Dir        string          `json:"cwd"`
-	Tool       string          `json:"tool_name"`
-	Input      json.RawMessage `json:"tool_input"`
-	CallID     string          `json:"tool_use_id"`
+	Event     string          `json:"hook_event_name"`
+	SessionID string          `json:"session_id"`
+	Dir       string          `json:"cwd"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"tool_input"`
+	CallID    string          `json:"tool_use_id"`
+	// Response is what the tool came to, where it ran already.
+	Response struct {
+		Display json.RawMessage `json:"returnDisplay"`
+	} `json:"tool_response"`
 	MCPContext struct {
 		Server string `json:"server_name"`
+		Tool   string `json:"tool_name"`
 	} `json:"mcp_context"`
 }
 
@@ -59,6 +64,9 @@ type gateDialect struct {
 	// decide says what a gate decided; nil says nothing, which leaves the
 	// decision to the program's own permissions. The error is a refusal.
 	decide func(in *hookEvent, v *fermata.GateVerdict) (any, error)
+	// afterOwn replies to what comes of a tool of Fermata's; nil where nothing
+	// has to be said.
+	afterOwn func(in *hookEvent) any
 	// permit answers its permission dialog; nil where it has none.
 	permit func(v *fermata.GateVerdict) (any, error)
 }
@@ -89,6 +97,9 @@ func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err
 		return err
 	}
 	if h.own() {
+		if d.afterOwn != nil {
+			return h.say(d.afterOwn(&h.in), nil)
+		}
 		return nil
 	}
 	if h.server, err = s.server(); err != nil {
@@ -251,6 +262,12 @@ func (h *gateHook) await(ctx context.Context, call fermata.GateCall, v *fermata.
 // the desk decides. Here trouble closes nothing: a person is asked anyway.
 func (h *gateHook) mirror(ctx context.Context) error {
 	if h.Task != "" {
+		return nil
+	}
+	if h.in.Tool == userQuestions {
+		if err := h.mirrorQuestions(ctx); err != nil {
+			fmt.Fprintf(h.err, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
+		}
 		return nil
 	}
 	call := h.call(deskCall + rand.Text())

@@ -8,3 +8,11 @@ type hookCommand struct {
 	Codex      hookCodexCommand      `cmd:"" help:"Called by Codex."`
 	Gemini     hookGeminiCommand     `cmd:"" help:"Called by Gemini CLI."`
 }
+
+// hookRoot is the grammar of the hooks alone: they are started for every call
+// of a tool, and building the whole grammar takes half of their time.
+type hookRoot struct {
+	globals
+
+	Hook hookCommand `cmd:"" help:"What agents call before they use a tool."`
+}

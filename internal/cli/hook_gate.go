@@ -17,7 +17,7 @@ var (
 		"TaskUpdate", "TaskList", "TaskGet", "TodoWrite", "ListAgents", "SendMessage", "EnterPlanMode", "ReportFindings",
 	}
 	editing      = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
-	editingModes = []string{"acceptEdits", "bypassPermissions"}
+	editingModes = []string{"acceptEdits", "bypassPermissions", "plan"} // in plan only the plan's own file
 )
 
 // harmless reports whether people need not be asked unless a rule says so.

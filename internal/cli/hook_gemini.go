@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -13,7 +14,7 @@ type hookGeminiCommand struct {
 }
 
 func (hookGeminiCommand) Help() string {
-	return `Reads the event BeforeTool on standard input. On any trouble it ends with 2, and the tool does not run.
+	return `Reads an event on standard input. BeforeTool is gated: on any trouble it ends with 2, and the tool does not run. AfterTool ends the turn of a worker's agent when it asked something that waits for a person.
 
 Examples:
 
@@ -34,7 +35,7 @@ type geminiSpecific struct {
 }
 
 var gemini = gateDialect{
-	runner: "gemini", before: "BeforeTool", mcpPrefix: "mcp_" + ownServer + "_",
+	runner: "gemini", before: "BeforeTool", mcpPrefix: "mcp_" + ownServer + "_", afterOwn: stopGemini,
 	decide: func(in *hookEvent, v *fermata.GateVerdict) (any, error) {
 		if v.Decision != fermata.GateAllow {
 			return geminiOutput{Decision: "deny", Reason: v.Reason}, nil
@@ -47,6 +48,35 @@ var gemini = gateDialect{
 		}
 		return geminiOutput{Decision: "allow", Reason: v.Reason, Specific: &geminiSpecific{"BeforeTool", v.Input}}, nil
 	},
+}
+
+// geminiStop ends the turn of the agent.
+type geminiStop struct {
+	Continue   bool   `json:"continue"`
+	StopReason string `json:"stopReason"`
+}
+
+// stopGemini stops the agent of a worker after a question that waits for a
+// person. The reason is what the agent reads as the result of its call.
+func stopGemini(in *hookEvent) any {
+	if in.Event != "AfterTool" || os.Getenv("FERMATA_RUN") == "" {
+		return nil
+	}
+	switch in.MCPContext.Tool {
+	case "ask_person", "ask_user", "request_approval":
+	default:
+		return nil
+	}
+	var asked struct {
+		Type fermata.QuestionType `json:"type"`
+	}
+	// What the tool was given is not read strictly: the server did that.
+	_ = json.Unmarshal(in.Input, &asked)
+	id, pending := pendingIn(in.Response.Display)
+	if !pending || asked.Type == fermata.NonBlocking {
+		return nil
+	}
+	return geminiStop{StopReason: "waiting for a person: " + id}
 }
 
 // keepsEveryName refuses an edit that takes an argument away: Gemini CLI would

@@ -40,7 +40,12 @@ func (h *hookRun) exitPlanMode(ctx context.Context) (*hookReply, error) {
 	var in struct {
 		Plan string `json:"plan"`
 	}
-	_ = json.Unmarshal(h.Input, &in) // a plan that is not readable is shown as it is, in the action
+	if err := json.Unmarshal(h.Input, &in); err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the plan cannot be read: %w", err)
+	}
+	if strings.TrimSpace(in.Plan) == "" {
+		return h.decide(hookDeny, "There is no plan that a person could approve. Write it into the plan file first."), nil
+	}
 	a := fermata.Ask{
 		Type: fermata.Approval, Title: "May the agent carry out this plan?", Body: in.Plan, Action: action,
 		Default: fermata.Reject, OnTimeout: fermata.TakeDefault,

@@ -76,9 +76,12 @@ type MCPOptions struct {
 	// Configured reports whether somebody named the server; else one may be
 	// started.
 	Configured bool
-	// Task is the task that questions belong to, Session the agent's session
-	// where there is none, Project that of questions outside any task.
-	Task, Session, Project string
+	// Task is the task that questions belong to. Where there is none, Session
+	// is the agent's session, OtherSession that of an agent which names none,
+	// and Project the project.
+	Task, Session, OtherSession, Project string
+	// AskTool is the name of the tool that asks.
+	AskTool string
 	// Listen and Data are the address and the folder of a server that is
 	// started.
 	Listen, Data string

@@ -26,17 +26,13 @@ Examples:
 }
 
 func (c *inboxCommand) Run(ctx context.Context, s *session) error {
-	server, err := s.server()
-	if err != nil {
-		return err
-	}
 	if s.JSON {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "an inbox is for people").WithHint("fermata list --awaiting --json")
 	}
 	if !s.fullScreen() {
 		return (&respondCommand{}).walk(ctx, s)
 	}
-	me, err := server.Whoami(ctx)
+	me, err := s.whoAmI(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,7 +108,7 @@ type (
 func (m *inbox) load() tea.Cmd {
 	m.loading, m.stale = true, false
 	return func() tea.Msg {
-		me, err := m.s.client.Whoami(m.ctx)
+		me, err := m.s.whoAmI(m.ctx)
 		if err != nil {
 			return inboxLoaded{err: err}
 		}
@@ -120,7 +116,7 @@ func (m *inbox) load() tea.Cmd {
 		all, err := m.s.questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Project: m.project}, longestInbox)
 		var mine []*fermata.Question
 		for _, q := range all {
-			if forMe(q, me) && !voted(q, me) {
+			if me.mayAnswer(q) && !me.voted(q) {
 				mine = append(mine, q)
 			}
 		}
@@ -130,16 +126,6 @@ func (m *inbox) load() tea.Cmd {
 
 // longestInbox is how many questions are read at once.
 const longestInbox = 1000
-
-// voted reports whether the person has had a say already, and others must.
-func voted(q *fermata.Question, me *client.Whoami) bool {
-	for _, v := range q.Votes {
-		if v.By.Kind == fermata.ActorHuman && v.By.Name == me.Name {
-			return true
-		}
-	}
-	return false
-}
 
 // reread reads a question of the list anew.
 func (m *inbox) reread(id string) tea.Cmd {

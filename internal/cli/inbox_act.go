@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -91,7 +92,7 @@ func (m *inbox) done(msg inboxDone) tea.Cmd {
 	}
 	m.said = msg.said
 	m.replace(msg.q)
-	if msg.q.ID == m.chosen && (msg.q.Status != fermata.Pending || voted(msg.q, m.me)) {
+	if msg.q.ID == m.chosen && (msg.q.Status != fermata.Pending || m.me.voted(msg.q)) {
 		m.next(msg.q)
 	}
 	return m.refresh()
@@ -165,6 +166,15 @@ func (m *inbox) takeEdited(msg inboxEdited) tea.Cmd {
 	m.form = newInboxForm(q)
 	m.form.review(values)
 	return nil
+}
+
+// changes are the lines of an action that were changed, as a diff.
+func changes(asked, edited []byte) string {
+	text := string(diff.Diff("asked", []byte(indentJSON(asked)+"\n"), "edited", []byte(indentJSON(edited)+"\n")))
+	if _, hunks, ok := strings.Cut(text, "\n+++ edited\n"); ok {
+		return hunks
+	}
+	return text
 }
 
 func (m *inbox) takeAction(q *fermata.Question, data []byte, path string) {

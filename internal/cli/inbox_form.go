@@ -56,8 +56,8 @@ func (f *inboxForm) enter(at int) {
 		was = it.Default
 	}
 	list, _ := was.([]string)
-	if any, ok := was.([]any); ok {
-		for _, v := range any {
+	if several, ok := was.([]any); ok {
+		for _, v := range several {
 			list = append(list, fmt.Sprint(v))
 		}
 	}
@@ -116,6 +116,8 @@ func (f *inboxForm) rows() []string {
 		rows = []string{"yes", "no"}
 	case fermata.ResponseApproval:
 		rows = []string{fermata.Reject, fermata.Approve}
+	case fermata.ResponseText, fermata.ResponseNumber, fermata.ResponseDate:
+		// These are typed.
 	}
 	if len(rows) > 0 && !it.IsRequired() {
 		rows = append(rows, rowNone)

@@ -10,14 +10,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/client"
 )
 
 // inbox is the full-screen inbox: a list, and one question at a time.
 type inbox struct {
 	ctx     context.Context //nolint:containedctx // the screen lives as long as the command
 	s       *session
-	me      *client.Whoami
+	me      *whoami
 	project string
 
 	width, height int
@@ -60,7 +59,7 @@ type inboxAsk struct {
 	done  func(text string) tea.Cmd
 }
 
-func newInbox(ctx context.Context, s *session, me *client.Whoami) *inbox {
+func newInbox(ctx context.Context, s *session, me *whoami) *inbox {
 	return &inbox{ctx: ctx, s: s, me: me, width: s.width, height: defaultHeight, seen: map[string]bool{}}
 }
 

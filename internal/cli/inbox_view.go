@@ -35,7 +35,7 @@ func (m *inbox) screen() []string {
 	case m.reading && q != nil:
 		all := m.text(q)
 		body = all[min(m.scroll, len(all)):]
-		foot = m.questionFoot(p, q, len(all))
+		foot = m.questionFoot(p, len(all))
 	default:
 		body = m.listLines(p)
 	}
@@ -79,11 +79,10 @@ func (m *inbox) rows() int { return max(m.height-1-len(m.bottom(m.printer())), 1
 
 // room is how many lines of a question fit.
 func (m *inbox) room() int {
-	q := m.current()
-	if q == nil {
+	if m.current() == nil {
 		return m.rows()
 	}
-	return max(m.rows()-len(m.questionFoot(m.printer(), q, 0)), 1)
+	return max(m.rows()-len(m.questionFoot(m.printer(), 0)), 1)
 }
 
 func (m *inbox) listLines(p printer) []string {
@@ -148,34 +147,18 @@ func (m *inbox) text(q *fermata.Question) []string {
 	p := m.printer()
 	p.w = &buf
 	if m.edited != nil {
+		p.line("%s", p.bold("What you changed"))
+		p.barred(exact(changes(q.Action, m.edited)))
 		p.action("As you edited it; only this will run", m.edited, fermata.HashAction(m.edited))
 		p.line("\n%s\n", p.bold("What was asked"))
 	}
 	p.question(q, m.now())
-	return within(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width)
-}
-
-// within breaks the lines that are too long for the screen; where one goes on
-// there is a bar before it.
-func within(lines []string, width int) []string {
-	var list []string
-	for _, line := range lines {
-		first, rest, more := strings.Cut(ansi.Hardwrap(line, width, true), "\n")
-		list = append(list, first)
-		if !more {
-			continue
-		}
-		rest = ansi.Hardwrap(strings.ReplaceAll(rest, "\n", ""), max(width-ansi.StringWidth(barMore), 8), true)
-		for part := range strings.SplitSeq(rest, "\n") {
-			list = append(list, barMore+part)
-		}
-	}
-	return list
+	return strings.Split(strings.TrimRight(buf.String(), "\n"), "\n")
 }
 
 // questionFoot is what stands below a question: how much is left to read, the
 // comment, the form.
-func (m *inbox) questionFoot(p printer, q *fermata.Question, lines int) []string {
+func (m *inbox) questionFoot(p printer, lines int) []string {
 	rule := strings.Repeat("─", p.width)
 	if lines > 0 {
 		room := m.room()

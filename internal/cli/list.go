@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -56,7 +57,7 @@ func (c *listCommand) questions(ctx context.Context, s *session) error {
 	if s.JSON {
 		return s.json(list)
 	}
-	t := &table{columns: []column{{head: "ID"}, {head: "TYPE"}, {head: "RISK"}, {head: "QUESTION", flex: true}, {head: "PROJECT", flex: true}, {head: "LEFT"}, {head: "ASKED"}}}
+	t := &table{columns: []column{{head: "ID"}, {head: "TYPE"}, {head: "RISK"}, {head: "QUESTION", flex: true}, {head: "PROJECT", flex: true}, {head: "LEFT"}, {head: "ASKED"}, {head: "FOR", flex: true}}}
 	if status != fermata.Pending {
 		t.columns[5] = column{head: "ANSWER", flex: true}
 	}
@@ -65,10 +66,18 @@ func (c *listCommand) questions(ctx context.Context, s *session) error {
 		if q.Resolution != nil {
 			last = q.Resolution.AnswerText()
 		}
-		t.add(s.id(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.ago(q.CreatedAt))
+		t.add(s.id(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.ago(q.CreatedAt), s.whom(q))
 	}
 	s.print(t, "nothing waits for an answer")
 	return nil
+}
+
+// whom says who may answer; for scripts it is empty when anybody may.
+func (s *session) whom(q *fermata.Question) string {
+	if len(q.Assignees) == 0 && s.outTerm {
+		return "anybody"
+	}
+	return strings.Join(q.Assignees, ", ")
 }
 
 func (c *listCommand) tasks(ctx context.Context, s *session) error {

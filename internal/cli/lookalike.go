@@ -15,7 +15,7 @@ const lookalikes = "" +
 	"ıȷɑɡɩʀꜱᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢſƖǀǃƽ"
 
 // signs pass for signs that a shell or a path knows.
-const signs = "‐‑‒–—−―⁄∕⧸╱ꓸ․‥…‚；∶ː꞉։׃˸‘’ʹʼ“”ˈ‹›˂˃∗⁎‖∣⼁ǀ⋅"
+const signs = "\u037e‐‑‒–—−―⁄∕⧸╱ꓸ․‥…‚；∶ː꞉։׃˸‘’ʹʼ“”ˈ‹›˂˃∗⁎‖∣⼁ǀ⋅"
 
 var (
 	fakeLetters = setOf(lookalikes)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -35,7 +36,12 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 		}
 	}()
 	var cli root
-	parser, err := newParser(&cli, s)
+	grammar, flags := any(&cli), &cli.globals
+	if len(args) > 0 && args[0] == "hook" {
+		var hook hookRoot
+		grammar, flags = &hook, &hook.globals
+	}
+	parser, err := newParser(grammar, s)
 	if err != nil {
 		return fermata.Internal("build the command line", err)
 	}
@@ -44,14 +50,16 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
+		// What went wrong is told in the form that was asked for.
+		s.JSON = slices.Contains(args, "--json")
 		return usageError(parser.Model.Name, err)
 	}
-	s.globals = cli.globals
+	s.globals = *flags
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(s, parser.Model)
 }
 
-func newParser(cli *root, s *session) (*kong.Kong, error) {
+func newParser(cli any, s *session) (*kong.Kong, error) {
 	return kong.New(
 		cli, kong.Name("fermata"), kong.Description(about), kong.Writers(s.out, s.err),
 		kong.Exit(func(code int) { panic(halt(code)) }),

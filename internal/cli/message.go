@@ -7,7 +7,7 @@ import (
 
 type messageCommand struct {
 	write
-	ID   string   `arg:"" help:"The task."`
+	ID   string   `arg:"" help:"The task, or a question of it."`
 	Text []string `arg:"" sep:"none" help:"What to say."`
 }
 
@@ -27,11 +27,11 @@ func (c *messageCommand) Run(ctx context.Context, s *session) error {
 	if done, err := s.rehearse(c.write, "POST", "/tasks/"+c.ID+"/messages", map[string]string{"body": text}); done {
 		return err
 	}
-	server, err := s.server()
+	id, err := s.taskID(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	m, err := server.PostMessage(ctx, c.ID, text)
+	m, err := s.client.PostMessage(ctx, id, text)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,22 @@ func pickOption(it *fermata.Item, text string) (string, error) {
 	if it.Other && text != "" {
 		return text, nil
 	}
-	return "", badPick("%q is not an option", text)
+	return "", badPick("%q is not an option; there are %s", text, choices(it))
+}
+
+// mostChoices is how many options an error lists.
+const mostChoices = 12
+
+// choices lists the options as people type them.
+func choices(it *fermata.Item) string {
+	var list []string
+	for i, o := range it.Options {
+		if i == mostChoices {
+			return fmt.Sprintf("%s and %d more", strings.Join(list, ", "), len(it.Options)-i)
+		}
+		list = append(list, strconv.Quote(o.Value))
+	}
+	return strings.Join(list, ", ")
 }
 
 // pickNumber finds an option by its number, from 1.

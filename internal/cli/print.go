@@ -43,16 +43,16 @@ func (p printer) red(text string) string    { return p.paint("31", text) }
 func (p printer) green(text string) string  { return p.paint("32", text) }
 func (p printer) yellow(text string) string { return p.paint("33", text) }
 
-// text writes text of several lines, wrapped and indented. It cleans it.
-func (p printer) text(indent, text string) {
+// text writes text of several lines, wrapped. It cleans it.
+func (p printer) text(text string) {
 	text = strings.TrimRight(clean(text), "\n")
 	if text == "" {
 		return
 	}
-	room := max(p.width-len(indent), 20)
+	room := max(p.width, 20)
 	for line := range strings.SplitSeq(text, "\n") {
 		for part := range strings.SplitSeq(ansi.Wrap(line, room, ""), "\n") {
-			fmt.Fprintln(p.w, strings.TrimRight(indent+part, " "))
+			fmt.Fprintln(p.w, strings.TrimRight(part, " "))
 		}
 	}
 }
@@ -126,6 +126,24 @@ func (p printer) title(text string) {
 			p.line("%s", p.bold(line))
 		}
 	}
+}
+
+// within breaks the lines that are too long for the screen; where one goes on
+// there is a bar before it.
+func within(lines []string, width int) []string {
+	var list []string
+	for _, line := range lines {
+		first, rest, more := strings.Cut(ansi.Hardwrap(line, width, true), "\n")
+		list = append(list, first)
+		if !more {
+			continue
+		}
+		rest = ansi.Hardwrap(strings.ReplaceAll(rest, "\n", ""), max(width-ansi.StringWidth(barMore), 8), true)
+		for part := range strings.SplitSeq(rest, "\n") {
+			list = append(list, barMore+part)
+		}
+	}
+	return list
 }
 
 // expandTabs writes tabs as the spaces that they stand for.

@@ -15,6 +15,20 @@ import (
 // question writes a question whole: what is asked, what helps to answer, what
 // will run, and what happens at the deadline.
 func (p printer) question(q *fermata.Question, now time.Time) {
+	if !p.term {
+		p.wholeQuestion(q, now)
+		return
+	}
+	var buf bytes.Buffer
+	inner := p
+	inner.w = &buf
+	inner.wholeQuestion(q, now)
+	for _, line := range within(strings.Split(strings.TrimRight(buf.String(), "\n"), "\n"), p.width) {
+		p.line("%s", line)
+	}
+}
+
+func (p printer) wholeQuestion(q *fermata.Question, now time.Time) {
 	p.title(q.Title)
 	facts := []string{string(q.Type), string(q.Status), "risk " + string(q.Risk), "asked by " + actor(q.AskedBy) + " " + span(now.Sub(q.CreatedAt)) + " ago"}
 	if q.AskCount > 1 {
@@ -164,7 +178,7 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 		p.line("%d people must approve.", q.Approvals.Required)
 	}
 	if len(q.Assignees) > 0 {
-		p.text("", "For "+strings.Join(q.Assignees, ", ")+".")
+		p.text("For " + strings.Join(q.Assignees, ", ") + ".")
 	}
 	if q.Deadline == nil {
 		p.line("It waits until somebody answers.")
@@ -174,7 +188,7 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 	if d := q.Deadline.Sub(now); d > 0 {
 		left = span(d) + " left (until " + q.Deadline.UTC().Format("2006-01-02 15:04:05 MST") + ")"
 	}
-	p.text("", left+"; then "+atDeadline(q)+".")
+	p.text(left + "; then " + atDeadline(q) + ".")
 }
 
 // atDeadline says what happens when nobody answers.
@@ -225,7 +239,7 @@ func (p printer) sentence(r *fermata.Resolution) {
 		p.labelled(strings.ToUpper(head[:1])+oneLine(head[1:])+":", answer)
 		return
 	}
-	p.text("", strings.ToUpper(sentence[:1])+sentence[1:]+".")
+	p.text(strings.ToUpper(sentence[:1]) + sentence[1:] + ".")
 }
 
 // actor names who did something.

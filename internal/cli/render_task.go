@@ -21,7 +21,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	p.line("%s", p.dim(strings.Join(facts, " · ")))
 	p.line("%s", p.dim(fmt.Sprintf("%s · made by %s %s ago", t.ID, actor(t.CreatedBy), span(now.Sub(t.CreatedAt)))))
 	if len(t.Labels) > 0 {
-		p.text("", "Labels: "+oneLine(strings.Join(t.Labels, ", ")))
+		p.text("Labels: " + oneLine(strings.Join(t.Labels, ", ")))
 	}
 	if t.Body != "" {
 		p.line("")
@@ -32,7 +32,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 		p.labelled("Last report:", t.Summary)
 	}
 	if len(t.BlockedBy) > 0 {
-		p.text("", "Blocked by "+strings.Join(t.BlockedBy, ", "))
+		p.text("Blocked by " + strings.Join(t.BlockedBy, ", "))
 	}
 	if t.DeferUntil != nil {
 		p.line("Put off until %s", t.DeferUntil.UTC().Format(time.RFC3339))

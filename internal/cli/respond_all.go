@@ -13,11 +13,7 @@ import (
 // walk shows every pending question, oldest deadline first as the server
 // lists them, and takes an answer to each. An empty line leaves one out.
 func (c *respondCommand) walk(ctx context.Context, s *session) error {
-	server, err := s.server()
-	if err != nil {
-		return err
-	}
-	me, err := server.Whoami(ctx)
+	me, err := s.whoAmI(ctx)
 	if err != nil {
 		return err
 	}
@@ -27,7 +23,7 @@ func (c *respondCommand) walk(ctx context.Context, s *session) error {
 	}
 	seen := 0
 	for _, q := range list {
-		if !forMe(q, me) {
+		if !me.mayAnswer(q) {
 			continue
 		}
 		seen++
@@ -46,18 +42,6 @@ func (c *respondCommand) walk(ctx context.Context, s *session) error {
 		s.talk().line("nothing waits for an answer")
 	}
 	return nil
-}
-
-// forMe leaves out questions that are plainly for others. Who is in a group
-// the server knows better; it refuses what is not for the caller.
-func forMe(q *fermata.Question, me *client.Whoami) bool {
-	for _, a := range q.Assignees {
-		if strings.HasPrefix(a, "group:") || strings.HasPrefix(a, "mem_") || a == "role:"+string(me.Role) ||
-			strings.TrimPrefix(a, "member:") == me.Name {
-			return true
-		}
-	}
-	return len(q.Assignees) == 0
 }
 
 // one shows one question and takes its answer, until one is taken or the

@@ -21,7 +21,10 @@ func desk(t *testing.T, q *fermata.Question) (url string, sent *fermata.Answer) 
 			_, _ = w.Write([]byte(`{"code":"not_found","detail":"no"}`))
 			return
 		case r.URL.Path == "/v1/whoami":
-			_, _ = w.Write([]byte(`{"name":"anna","role":"responder"}`))
+			_, _ = w.Write([]byte(`{"kind":"human","name":"anna","role":"responder","scopes":["answer"]}`))
+			return
+		case r.URL.Path == "/v1/members":
+			_, _ = w.Write([]byte(`{"items":[{"id":"mem_1","handle":"anna","role":"responder"}]}`))
 			return
 		case r.URL.Path == "/v1/questions":
 			_ = json.NewEncoder(w).Encode(map[string]any{"items": []any{q}})

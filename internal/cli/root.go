@@ -34,6 +34,7 @@ type root struct {
 	Respond respondCommand `cmd:"" group:"answer" help:"Answer a question."`
 	Approve approveCommand `cmd:"" group:"answer" help:"Approve an action."`
 	Reject  rejectCommand  `cmd:"" group:"answer" help:"Reject an action."`
+	Extend  extendCommand  `cmd:"" group:"answer" help:"Put the deadline of a question off."`
 	Clarify clarifyCommand `cmd:"" group:"answer" help:"Ask the agent back; the question stays open."`
 
 	List    listCommand    `cmd:"" group:"task" help:"List tasks, or the questions that wait for an answer."`
@@ -62,8 +63,11 @@ type root struct {
 	Hook  hookCommand  `cmd:"" group:"gate" help:"What agents call before they use a tool."`
 	Grant grantCommand `cmd:"" group:"gate" help:"Check that what is about to run was approved."`
 
+	Install installCommand `cmd:"" group:"gate" help:"Set an agent program up for a person's desk."`
+
 	Login      loginCommand      `cmd:"" group:"access" help:"Store the server and the token to use."`
 	Tokens     tokenCommand      `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
+	Members    memberCommand     `cmd:"" name:"member" group:"access" help:"Add and list people."`
 	Completion completionCommand `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
 	Ver        versionCommand    `cmd:"" name:"version" group:"access" help:"Print the version."`
 }

@@ -21,7 +21,11 @@ func (s *session) move(ctx context.Context, c change) error {
 	if done, err := s.rehearse(c.write, "POST", "/tasks/"+c.id+"/"+c.verb, c.body); done {
 		return err
 	}
-	t, err := c.send(ctx, c.id)
+	id, err := s.taskID(ctx, c.id)
+	if err != nil {
+		return err
+	}
+	t, err := c.send(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,9 @@ func (t *thread) entry(ctx context.Context, e *fermata.Event) (*entry, error) {
 		// What a run says that ends with a question is in no event.
 		x.Run, err = t.s.client.Run(ctx, e.RunID)
 	case fermata.EventTaskUpdated, fermata.EventRunReleased:
-		return nil, nil
+		return nil, nil //nolint:nilnil // it is no part of the thread
+	default:
+		// The event says it all.
 	}
 	return x, err
 }

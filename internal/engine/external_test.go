@@ -108,6 +108,19 @@ func TestAskOutsideOnceASession(t *testing.T) {
 	})
 }
 
+func TestASessionHasOneTask(t *testing.T) {
+	each(t, func(w *world) {
+		n := fermata.NewTask{Title: "session", Runner: fermata.RunnerExternal, SessionKey: "s1"}
+		task := w.task(n)
+		w.equal(task.ID, w.task(n).ID)
+		w.equal(task.ID, w.outside("s1", format).TaskID)
+		w.cancel(task.ID)
+		if next := w.task(n); next.ID == task.ID {
+			w.Error("an ended task was joined")
+		}
+	})
+}
+
 func TestAskOutsideWithAKey(t *testing.T) {
 	each(t, func(w *world) {
 		a := format

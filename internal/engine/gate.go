@@ -337,7 +337,7 @@ func (g *gateCase) granted(tx *store.Tx, q *fermata.Question, grant fermata.Gran
 		input, err := g.call.EditedInput(q.Resolution.Action)
 		if err != nil {
 			v.Decision, v.Reason = fermata.GateDeny, "the approval cannot be used: "+err.Error()
-			return v, nil
+			return v, nil //nolint:nilerr // a refusal is a verdict, not a failure
 		}
 		v.Input, v.Reason = input, v.Reason+"; only the edited arguments were approved"
 	}

@@ -405,7 +405,7 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 	rc := fermata.NewResumeContext(t, questions, messages, t.PendingQuestion)
 	if require(c, fermata.ScopeAsk, fermata.ScopeWork) != nil {
 		// Who only reads gets no consent to act on.
-		return rc, nil
+		return rc, nil //nolint:nilerr // what the caller may not have is left out
 	}
 	return rc, addGrants(rc, questions, r, func() ([]byte, error) { return e.grantKey(ctx, c) })
 }

@@ -30,12 +30,6 @@ func deny(format string, args ...any) verdict {
 	return verdict{Behavior: "deny", Message: fmt.Sprintf(format, args...)}
 }
 
-// prompted is the action of a permission prompt.
-type prompted struct {
-	Tool  string          `json:"tool"`
-	Input json.RawMessage `json:"input"`
-}
-
 // userQuestionTool is Claude Code's own way to ask; its answer is part of the
 // permission.
 const userQuestionTool = "AskUserQuestion"
@@ -73,7 +67,62 @@ func (s *Server) verdict(ctx context.Context, c *call) (verdict, error) {
 		// has one.
 		c.name("prompt", in.ToolUseID)
 	}
-	a, err := in.request()
+	if in.ToolName == userQuestionTool {
+		return s.userQuestion(ctx, c, &in)
+	}
+	return s.gate(ctx, c, &in)
+}
+
+// gate lets the gates decide: their rules first, then a person, who approves
+// exactly this call, once. A call that was denied for the time being meets the
+// approval when the agent makes it again.
+func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (verdict, error) {
+	gated := fermata.GateCall{
+		TaskID: c.task, Project: c.project, CallID: in.ToolUseID, Runner: "claude", Tool: in.ToolName, Input: in.Input,
+	}
+	if c.task == "" {
+		gated.SessionKey, gated.Project = c.session, c.project
+		if gated.SessionKey == "" {
+			// Without a session each call is one of its own.
+			gated.SessionKey = c.key
+		}
+	}
+	v, err := c.desk.Gate(ctx, gated)
+	if err != nil {
+		return verdict{}, err
+	}
+	if v.Decision == fermata.GateAsk && v.QuestionID != "" {
+		q, err := c.desk.Question(ctx, v.QuestionID)
+		if err != nil {
+			return verdict{}, err
+		}
+		if q, err = s.waitQuietly(ctx, c, q, s.ApproveWait); err != nil {
+			return verdict{}, err
+		}
+		if q.Status == fermata.Pending {
+			return deny(waitsForPerson, q.ID), nil
+		}
+		if v, err = c.desk.Gate(ctx, gated); err != nil {
+			return verdict{}, err
+		}
+	}
+	if v.Decision != fermata.GateAllow {
+		return deny("%s", v.Reason), nil
+	}
+	if len(v.Input) > 0 {
+		return verdict{Behavior: "allow", UpdatedInput: v.Input}, nil
+	}
+	return verdict{Behavior: "allow", UpdatedInput: in.Input}, nil
+}
+
+// userQuestion asks what AskUserQuestion asks, and gives it the answers.
+func (s *Server) userQuestion(ctx context.Context, c *call, in *promptInput) (verdict, error) {
+	var ask askInput
+	// Not strict: the program adds fields of its own from time to time.
+	if err := json.Unmarshal(in.Input, &ask); err != nil {
+		return verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "the questions cannot be read: %w", err)
+	}
+	a, err := ask.request()
 	if err != nil {
 		return verdict{}, err
 	}
@@ -84,49 +133,10 @@ func (s *Server) verdict(ctx context.Context, c *call) (verdict, error) {
 	if q, err = s.waitQuietly(ctx, c, q, s.ApproveWait); err != nil {
 		return verdict{}, err
 	}
-	if in.ToolName == userQuestionTool {
-		return in.answered(q)
-	}
-	return in.decided(q), nil
-}
-
-func (in *promptInput) request() (fermata.Ask, error) {
-	if in.ToolName == userQuestionTool {
-		var ask askInput
-		// Not strict: the program adds fields of its own from time to time.
-		if err := json.Unmarshal(in.Input, &ask); err != nil {
-			return fermata.Ask{}, fermata.Errorf(fermata.CodeInvalidRequest, "the questions cannot be read: %w", err)
-		}
-		return ask.request()
-	}
-	raw, err := json.Marshal(prompted{in.ToolName, in.Input})
-	if err != nil {
-		return fermata.Ask{}, fermata.Errorf(fermata.CodeInvalidRequest, "input: is not valid JSON")
-	}
-	return fermata.Ask{
-		Type: fermata.Approval, Title: cut("Allow "+in.ToolName+"?", fermata.MaxTitle), Action: raw,
-	}, nil
+	return in.answered(q)
 }
 
 const waitsForPerson = "waiting for a person (question %s). Stop now: end your turn, do not try another way. Do the same call again when you are resumed."
-
-// decided turns an approval into a verdict.
-func (in *promptInput) decided(q *fermata.Question) verdict {
-	r := q.Resolution
-	switch {
-	case r == nil:
-		return deny(waitsForPerson, q.ID)
-	case !r.Approved():
-		return deny("%s", refusal(q))
-	case len(r.Action) == 0:
-		return verdict{Behavior: "allow", UpdatedInput: in.Input}
-	}
-	var edited prompted
-	if err := decode(r.Action, &edited); err != nil || edited.Tool != in.ToolName || len(edited.Input) == 0 {
-		return deny("approved with edits that are not a call of %s; do what was approved instead: %s", in.ToolName, r.Action)
-	}
-	return verdict{Behavior: "allow", UpdatedInput: edited.Input}
-}
 
 // refusal says why a call may not run.
 func refusal(q *fermata.Question) string {

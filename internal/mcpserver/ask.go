@@ -153,6 +153,7 @@ func typed(value any, t fermata.ResponseType) any {
 		}
 	case fermata.ResponseMultiChoice:
 		return []string{s}
+	case fermata.ResponseText, fermata.ResponseChoice, fermata.ResponseDate, fermata.ResponseApproval:
 	}
 	return value
 }

@@ -39,42 +39,58 @@ func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 	if req.Extra != nil && req.Extra.Header != nil {
 		c.readHeaders(req)
 	}
-	c.readMeta()
+	if c.session == "" {
+		c.session = s.sessionOf(req)
+	}
+	if len(c.session) > maxSessionKey {
+		c.session = "mcp:" + fermata.Digest(c.session)
+	}
+	if id := callID(req.Params.Meta); id != "" {
+		c.name("call", id)
+	}
 	return c, nil
 }
 
-// readHeaders takes the task and the session from the HTTP request. An agent
-// that names neither has the session of its connection, if that has one.
+// readHeaders takes the task and the session from the HTTP request.
 func (c *call) readHeaders(req *mcp.CallToolRequest) {
 	c.place(req.Extra.Header.Get(TaskHeader), "")
 	if key := req.Extra.Header.Get(SessionHeader); key != "" {
 		c.session = key
-	} else if id := req.Session.ID(); id != "" && c.session == "" {
-		c.session = "mcp:" + id
 	}
 }
 
 // maxSessionKey is the length of a session key.
 const maxSessionKey = 128
 
-// readMeta takes the session and the id of the call from what Claude Code and
-// Codex add to it.
-func (c *call) readMeta() {
-	meta := c.Params.Meta
+// sessionOf names the session of an agent that was given no name for it: its
+// conversation, where the client tells it, else its connection.
+func (s *Server) sessionOf(req *mcp.CallToolRequest) string {
+	if thread := codexThread(req.Params.Meta); thread != "" {
+		return "codex:" + thread
+	}
+	if s.OtherSession != "" {
+		return s.OtherSession
+	}
+	if id := req.Session.ID(); id != "" {
+		return "mcp:" + id
+	}
+	return ""
+}
+
+// codexThread is the conversation that Codex names in each call.
+func codexThread(meta mcp.Meta) string {
 	turn, _ := meta["x-codex-turn-metadata"].(map[string]any)
-	if thread, _ := turn["thread_id"].(string); thread != "" {
-		c.session = "codex:" + thread
+	thread, _ := turn["thread_id"].(string)
+	return thread
+}
+
+// callID is the id that Claude Code or Codex gives the call.
+func callID(meta mcp.Meta) string {
+	if id, _ := meta["claudecode/toolUseId"].(string); id != "" {
+		return id
 	}
-	if len(c.session) > maxSessionKey {
-		c.session = "mcp:" + fermata.Digest(c.session)
-	}
-	id, _ := meta["claudecode/toolUseId"].(string)
-	if id == "" {
-		id, _ = meta["callId"].(string)
-	}
-	if id != "" {
-		c.name("call", id)
-	}
+	id, _ := meta["callId"].(string)
+	return id
 }
 
 // name gives the call a key by an id of the client. Such ids are unique in

@@ -10,6 +10,7 @@ import (
 // Desk is what the tools need of Fermata, in the name of one caller.
 type Desk interface {
 	asker
+	gatekeeper
 	threads
 	// Name tells callers apart.
 	Name() string
@@ -33,6 +34,12 @@ type asker interface {
 	WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
 	// CancelQuestion withdraws a question.
 	CancelQuestion(ctx context.Context, id, reason string) (*fermata.Question, error)
+}
+
+// gatekeeper decides about tool calls.
+type gatekeeper interface {
+	// Gate decides whether a tool call may run.
+	Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error)
 }
 
 // threads reads and writes what goes on in a task.

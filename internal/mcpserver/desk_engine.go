@@ -54,6 +54,13 @@ func (d *engineDesk) Answer(ctx context.Context, id string, a fermata.Answer) (*
 	return d.engine.Answer(ctx, d.caller, id, a)
 }
 
+func (d *engineDesk) Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error) {
+	if err := d.limit(d.caller, call.TaskID+call.SessionKey); err != nil {
+		return nil, err
+	}
+	return d.engine.Gate(ctx, d.caller, call)
+}
+
 func (d *engineDesk) CreateTask(ctx context.Context, n fermata.NewTask) (*fermata.Task, error) {
 	return d.engine.CreateTask(ctx, d.caller, n)
 }

@@ -70,7 +70,16 @@ func Handler(o HTTPOptions) http.Handler {
 		Desk: o.desk, Version: o.Version, Log: o.Log, Stopping: o.Stopping,
 		ProgressEvery: o.ProgressEvery, ApproveWait: o.ApproveWait,
 	})
-	server := func(*http.Request) *mcp.Server { return s.mcp }
+	return Front(o, s.mcp)
+}
+
+// Front is what stands before a server of the library: who calls, whom it
+// refuses, and which handler takes the request.
+func Front(o HTTPOptions, s *mcp.Server) http.Handler {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	server := func(*http.Request) *mcp.Server { return s }
 	// One handler of the library serves either sessions or the protocol that
 	// has none.
 	sessions := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{

@@ -1,9 +1,11 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,10 +20,14 @@ type Options struct {
 	// Task is the task that questions belong to; without one they go to a task
 	// of their own, shared by the questions of a session.
 	Task string
-	// Session names the agent's session when the client does not tell it.
-	Session string
+	// Session names the agent's session; without it the client does, else it is
+	// OtherSession.
+	Session, OtherSession string
 	// Project is the project of questions outside any task.
 	Project string
+	// AskTool is the name of the tool ask_user, for a client that takes that name for a
+	// tool of its own; empty is ask_user.
+	AskTool string
 	// ApproveWait is how long a permission prompt waits for a person before it
 	// is denied for the time being; 0 takes DefaultApproveWait.
 	ApproveWait time.Duration
@@ -33,6 +39,9 @@ type Options struct {
 	// Stopping ends waits early, when the server is about to stop.
 	Stopping <-chan struct{}
 }
+
+// askTool is the usual name of the tool that asks.
+const askTool = "ask_user"
 
 // DefaultApproveWait is below the minute after which the first client gives a
 // silent call up.
@@ -56,9 +65,10 @@ func New(o Options) *Server {
 	if o.ApproveWait <= 0 {
 		o.ApproveWait = DefaultApproveWait
 	}
+	o.AskTool = cmp.Or(o.AskTool, askTool)
 	s := &Server{Options: o, read: newBookmarks()}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "fermata", Title: "Fermata", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: fermata.AgentGuidance, Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: strings.ReplaceAll(fermata.AgentGuidance, askTool, o.AskTool), Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range s.tools() {
 		s.mcp.AddTool(t.tool, t.handle)

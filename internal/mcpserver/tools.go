@@ -16,9 +16,17 @@ type handler func(context.Context, *call) (*mcp.CallToolResult, error)
 
 func (s *Server) tool(name, title, description string, input schema, do handler) tool {
 	return tool{
-		tool:   &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input},
+		tool: &mcp.Tool{Name: name, Title: title, Description: description, InputSchema: input, Annotations: &mcp.ToolAnnotations{
+			Title: title, DestructiveHint: new(bool), OpenWorldHint: new(bool),
+		}},
 		handle: s.handle(do),
 	}
+}
+
+// reads marks a tool that changes nothing.
+func (t tool) reads() tool {
+	t.tool.Annotations.ReadOnlyHint = true
+	return t
 }
 
 // handle makes what a tool refuses into a result that the agent can read.
@@ -43,7 +51,7 @@ func (s *Server) handle(do handler) mcp.ToolHandler {
 
 func (s *Server) tools() []tool {
 	return []tool{
-		s.tool("ask_user", "Ask a person",
+		s.tool(s.AskTool, "Ask a person",
 			"Ask a person what you cannot decide alone. Usually returns status \"pending\": then stop at once; you will be resumed with the answer.",
 			object(with(asking, placing, waiting)), s.askUser),
 		s.tool("post_question", "Ask and go on",
@@ -54,7 +62,7 @@ func (s *Server) tools() []tool {
 			object(with(approving, placing, waiting)), s.requestApproval),
 		s.tool("check_answer", "Look whether a question is answered",
 			"Read how a question stands: status, answer, who decided. Not for polling: after \"pending\" you are resumed by yourself.",
-			object(with(schema{"question_id": questionID}, waiting), "question_id"), s.checkAnswer),
+			object(with(schema{"question_id": questionID}, waiting), "question_id"), s.checkAnswer).reads(),
 		s.tool("cancel_question", "Withdraw a question",
 			"Withdraw a question that you do not need an answer to any more. Tells how it stood before.",
 			object(schema{"question_id": questionID, "reason": text("Why, for the person who looks at it.")}, "question_id"), s.cancelQuestion),
@@ -63,7 +71,7 @@ func (s *Server) tools() []tool {
 			object(with(progressing, placing), "message"), s.reportProgress),
 		s.tool("read_messages", "Read messages of people",
 			"Read what people wrote to you about this task since you last looked.",
-			object(schema{"task_id": placing["task_id"], "after": text("Only messages after the one with this id; what was last, when left out.")}), s.readMessages),
+			object(schema{"task_id": placing["task_id"], "after": text("Only messages after the one with this id; what was last, when left out.")}), s.readMessages).reads(),
 		s.tool("approve", "Permission prompt",
 			"For the permission prompt of Claude Code (--permission-prompt-tool). Do not call it yourself; use request_approval.",
 			object(schema{

@@ -98,21 +98,58 @@ func TestProgressAndMessages(t *testing.T) {
 func TestPermissionPrompt(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {
-		const call = `{"tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"toolu_1"}`
-		v := a.prompt(call)
+		call := func(id string) map[string]any {
+			return a.prompt(`{"tool_name":"Bash","input":{"command":"rm -r old"},"tool_use_id":"` + id + `"}`)
+		}
+		allowed := map[string]any{"behavior": "allow", "updatedInput": map[string]string{"command": "rm -r old"}}
+		v := call("toolu_1")
 		if v["behavior"] != "deny" || !strings.Contains(v["message"].(string), "waiting for a person") {
 			a.Errorf("got %v", v)
 		}
 		q := a.only()
 		a.equal(`{"tool":"Bash","input":{"command":"rm -r old"}}`, string(q.Action))
 		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
-		a.equal(map[string]any{"behavior": "allow", "updatedInput": map[string]string{"command": "rm -r old"}}, a.prompt(call))
-		v = a.prompt(`{"tool_name":"Bash","input":{"command":"rm -r /"},"tool_use_id":"toolu_1"}`)
-		a.equal("deny", v["behavior"])
-		a.equal(q.ID, a.only().ID)
-		for _, bad := range []string{`{}`, `{"tool_name":7,"input":{}}`} {
+		a.equal(allowed, call("toolu_1"))
+		for _, bad := range []string{`{}`, `{"tool_name":7,"input":{}}`, `{"tool_name":"Bash","input":[]}`} {
 			a.equal("deny", a.prompt(bad)["behavior"])
 		}
+		a.equal(q.ID, a.only().ID)
+		// An agent that was stopped makes the call anew: it meets the approval,
+		// once.
+		a.equal("deny", call("toolu_2")["behavior"])
+		q = a.last()
+		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
+		a.equal(allowed, call("toolu_3"))
+		a.equal("deny", call("toolu_4")["behavior"])
+	})
+}
+
+func TestAChangedCallIsAskedAnew(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		a.prompt(`{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"toolu_1"}`)
+		first := a.last()
+		a.answer(first.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: first.ActionHash})
+		a.equal("deny", a.prompt(`{"tool_name":"Bash","input":{"command":"rm -r /"},"tool_use_id":"toolu_1"}`)["behavior"])
+		if a.last().ID == first.ID {
+			a.Error("the changed call has the old approval")
+		}
+	})
+}
+
+func TestPermissionPromptFollowsTheRules(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		admin := a.person
+		admin.Role, admin.Scopes = fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
+		for tool, decision := range map[string]fermata.GateDecision{"Read": fermata.GateAllow, "WebFetch": fermata.GateDeny} {
+			_, err := a.engine.AddGateRule(a.Context(), admin, fermata.NewGateRule{Tool: tool, Decision: decision})
+			a.ok(err)
+			a.equal(string(decision), a.prompt(`{"tool_name":"` + tool + `","input":{"x":1},"tool_use_id":"toolu_1"}`)["behavior"])
+		}
+		list, _, err := a.engine.Questions(a.Context(), a.person, pendingOnly)
+		a.ok(err)
+		a.equal(0, len(list))
 	})
 }
 
@@ -122,13 +159,12 @@ func TestPermissionPromptWithEdits(t *testing.T) {
 		for edit, want := range map[string]map[string]any{
 			`{"tool":"Bash","input":{"command":"ls"}}`: {"behavior": "allow", "updatedInput": map[string]string{"command": "ls"}},
 			`{"tool":"Write","input":{"path":"x"}}`:    {"behavior": "deny"},
-			`{"tool":"Bash"}`:                          {"behavior": "deny"},
 		} {
-			call := `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"` + edit[9:12] + string(rune('a'+len(edit)%26)) + `"}`
+			// Each case is a call of its own: an approval is met by any that is equal.
+			call := `{"tool_name":"Bash","input":{"command":"rm ` + fermata.Digest(edit) + `"},"tool_use_id":"toolu_` + fermata.Digest(edit) + `"}`
 			a.prompt(call)
-			list, _, err := a.engine.Questions(a.Context(), a.person, pendingOnly)
-			a.ok(err)
-			a.answer(list[0].ID, fermata.Answer{Answer: fermata.Approve, ActionHash: list[0].ActionHash, Action: json.RawMessage(edit)})
+			q := a.last()
+			a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(edit)})
 			v := a.prompt(call)
 			a.equal(want["behavior"], v["behavior"])
 			a.equal(want["updatedInput"], v["updatedInput"])

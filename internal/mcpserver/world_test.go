@@ -44,7 +44,7 @@ func newWorld(t *testing.T) *world {
 	w.api = api.New(api.Config{Engine: w.engine, Version: "test"})
 	w.api.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge, Handler: mcpserver.Handler(mcpserver.HTTPOptions{
 		Engine: w.engine, Caller: api.CallerOf, LimitAsk: w.api.LimitAsk, Stopping: w.api.Draining(), Version: "test",
-		ProgressEvery: time.Millisecond, ApproveWait: 30 * time.Millisecond, MaxBody: api.DefaultMaxBody,
+		ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond, MaxBody: api.DefaultMaxBody,
 	})})
 	for _, path := range mcpserver.MetadataPaths {
 		w.api.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(), Open: true})
@@ -161,7 +161,7 @@ func (w *world) overStdio(version, token string, opts *mcp.ClientOptions) *agent
 	desk := mcpserver.ClientDesk(c, true)
 	server := mcpserver.New(mcpserver.Options{
 		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
-		Task: a.task, Session: "s", ProgressEvery: time.Millisecond, ApproveWait: 30 * time.Millisecond,
+		Task: a.task, Session: "s", ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond,
 	})
 	agentIn, serverOut := io.Pipe()
 	serverIn, agentOut := io.Pipe()

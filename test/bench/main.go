@@ -53,6 +53,7 @@ var parts = []part{
 	{"waiting", (*bench).waiting},
 	{"streams", (*bench).streams},
 	{"start", (*bench).start},
+	{"gates", (*bench).gates},
 }
 
 func main() {

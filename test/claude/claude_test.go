@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
@@ -146,6 +149,27 @@ func TestClaudeIsInterrupted(t *testing.T) {
 	}
 }
 
+// An agent that was told of a message and then asks is left in peace until the
+// answer comes: it is not told again.
+func TestClaudeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "Answered by"}),
+		rule{Name: "think", When: when{Turn: new(0), NotAny: "ask me"}, Hold: true, Reply: scriptedmodel.Say("red")},
+		rule{Name: "ask", When: when{Last: "ask me"}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})}},
+	)...)
+	task := l.create("Paint the fence", "All of it.")
+	if _, err := l.room.Model.Await(t.Context(), "think"); err != nil {
+		t.Fatal(err)
+	}
+	l.cli("message", task.ID, "ask me for the colour")
+	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	l.cli("respond", task.PendingQuestionID, "green")
+	l.state(task.ID, fermata.TaskDone)
+	if n := strings.Count(l.only("paint").Text(), "ask me for the colour"); n != 1 || len(l.asked("ask")) != 1 {
+		t.Errorf("the agent was told %d times and asked %d times", n, len(l.asked("ask")))
+	}
+}
+
 // A command waits for an approval: it has not run before, and runs once after.
 func TestClaudeCommandIsApproved(t *testing.T) {
 	t.Parallel()
@@ -169,5 +193,118 @@ func TestClaudeCommandIsApproved(t *testing.T) {
 	c := l.only("done")
 	if r, _ := c.Result(c.Calls("Bash")[0].ID); r.Failed || !strings.Contains(r.Text, "once") {
 		t.Errorf("the call returned %+v", r)
+	}
+}
+
+// Of two calls that need a person, one is put off and the other is refused
+// until that is answered: Claude Code would forget the first of two.
+func TestClaudeParallelCalls(t *testing.T) {
+	t.Parallel()
+	question := func(text string) part {
+		return scriptedmodel.Call("AskUserQuestion", args{"questions": []args{{
+			"question": text, "header": "H", "multiSelect": false,
+			"options": []args{{"label": "green", "description": "g"}, {"label": "red", "description": "r"}},
+		}}})
+	}
+	l := newLab(t, append(paint(when{Last: "have been answered"}), rule{
+		Name: "ask", When: when{Turn: new(0)}, Reply: []part{
+			question("Which colour?"), question("Which brush?"),
+			scriptedmodel.Call("Bash", args{"command": "touch ran.txt", "description": "x"}),
+		},
+	})...)
+	task := l.create("Paint the fence", "All of it.")
+	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	all, _, err := l.admin.Questions(t.Context(), client.QuestionQuery{TaskID: task.ID})
+	if err != nil || len(all) != 1 {
+		t.Fatalf("people were asked %d questions, %v", len(all), err)
+	}
+	l.cli("respond", task.PendingQuestionID, "green")
+	l.state(task.ID, fermata.TaskDone)
+	c := l.only("paint")
+	answered, refused := 0, 0
+	for _, call := range append(c.Calls("AskUserQuestion"), c.Calls("Bash")...) {
+		switch r, ok := c.Result(call.ID); {
+		case !ok:
+			t.Errorf("the call %s got no result", call.Text)
+		case r.Failed:
+			refused++
+		default:
+			answered++
+		}
+	}
+	if answered != 1 || refused != 2 {
+		t.Errorf("%d calls were answered and %d refused\n%s", answered, refused, agent.Transcript(l.room.Model))
+	}
+	if strings.Contains(l.git("ls-tree", "--name-only", "fermata/"+task.ID), "ran.txt") {
+		t.Error("the command ran")
+	}
+}
+
+// A person asks back while a call is put off: the agent is told, the question
+// stays open, and its answer comes later.
+func TestClaudeIsAskedBack(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "Answered by"}),
+		rule{Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("AskUserQuestion", args{"questions": []args{{
+			"question": "Which colour?", "header": "H", "multiSelect": false,
+			"options": []args{{"label": "green", "description": "g"}, {"label": "red", "description": "r"}},
+		}}})}},
+		rule{Name: "told", When: when{Last: "which fence"}, Reply: scriptedmodel.Say("The one in front.")},
+		rule{Name: "wait", Reply: scriptedmodel.Say("I wait.")},
+	)...)
+	task := l.create("Paint the fence", "All of it.")
+	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	question, run := task.PendingQuestionID, task.RunID
+	l.cli("clarify", question, "which fence?")
+	process.Await(t, within, "the agent was told", func() bool { return len(l.asked("told")) == 1 })
+	process.Await(t, within, "the task waits again", func() bool {
+		again, err := l.admin.Task(t.Context(), task.ID)
+		return err == nil && again.State == fermata.TaskAwaitingInput && again.RunID != run
+	})
+	l.gone()
+	l.cli("respond", question, "green")
+	task = l.state(task.ID, fermata.TaskDone)
+	if told := l.only("paint").Last(); !strings.Contains(told, "green") {
+		t.Errorf("the agent was told %s", told)
+	}
+}
+
+// An agent that cannot reach its model fails, and says why.
+func TestClaudeFails(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, rule{Name: "broken", Status: 400})
+	task := l.create("Paint the fence", "")
+	task = l.state(task.ID, fermata.TaskFailed)
+	if !strings.Contains(task.Summary, "API Error") {
+		t.Errorf("it failed with %q", task.Summary)
+	}
+}
+
+// In plan mode people approve the plan, and the agent goes on with it.
+func TestClaudePlanIsApproved(t *testing.T) {
+	t.Parallel()
+	l := newServer(t,
+		rule{Name: "early", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("ExitPlanMode", args{})}},
+		rule{Name: "write", When: when{Turn: new(1)}, Capture: `create your plan at (\S+\.md)`, Reply: []part{
+			scriptedmodel.Call("Write", args{"file_path": "$1", "content": "1. Paint it green."}),
+		}},
+		rule{Name: "plan", When: when{Turn: new(2)}, Reply: []part{scriptedmodel.Call("ExitPlanMode", args{})}},
+		rule{Name: "done", Reply: scriptedmodel.Say("I go by the plan.")},
+	)
+	l.startWorker("--permission-mode", "plan")
+	task := l.create("Paint the fence", "")
+	task = l.state(task.ID, fermata.TaskAwaitingApproval)
+	if shown := l.cli("show", task.PendingQuestionID); !strings.Contains(shown, "Paint it green.") {
+		t.Errorf("people are shown %s", shown)
+	}
+	l.cli("approve", "--yes", task.PendingQuestionID)
+	l.state(task.ID, fermata.TaskDone)
+	c := l.only("done")
+	calls := c.Calls("ExitPlanMode")
+	if r, ok := c.Result(calls[0].ID); !ok || !r.Failed {
+		t.Errorf("leaving without a plan returned %+v", r)
+	}
+	if r, ok := c.Result(calls[1].ID); !ok || r.Failed {
+		t.Errorf("the approved call returned %+v", r)
 	}
 }

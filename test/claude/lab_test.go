@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,14 @@ type lab struct {
 // newLab starts a server and a worker. The model plays the rules.
 func newLab(t *testing.T, rules ...rule) *lab {
 	t.Helper()
+	l := newServer(t, rules...)
+	l.startWorker()
+	return l
+}
+
+// newServer starts a server alone.
+func newServer(t *testing.T, rules ...rule) *lab {
+	t.Helper()
 	room := agent.NewRoom(t, scriptedmodel.Script{Rules: rules})
 	l := &lab{
 		T: t, room: room, binary: agent.Fermata(t), repo: room.Work, data: t.TempDir(), folder: t.TempDir(),
@@ -57,7 +66,6 @@ func newLab(t *testing.T, rules ...rule) *lab {
 	l.connect()
 	l.workerToken = l.token("worker", fermata.ScopeWork, fermata.ScopeAsk)
 	l.agentToken = l.token("agents", fermata.ScopeAsk)
-	l.startWorker()
 	return l
 }
 
@@ -78,12 +86,15 @@ func (l *lab) token(name string, scopes ...fermata.Scope) string {
 	return made.Secret
 }
 
-func (l *lab) startWorker() {
+// startWorker starts the worker, with further arguments of Claude Code.
+func (l *lab) startWorker(extra ...string) {
 	l.Helper()
 	env := append(agent.Env{}, l.env...)
 	env = append(env, "FERMATA_URL="+l.server.URL, "FERMATA_TOKEN="+l.workerToken, "FERMATA_AGENT_TOKEN="+l.agentToken)
-	l.worker = process.Start(l, l.binary, env, "worker", "--name", "w", "--lease", "3s",
-		"--workdir", l.repo, "--folder", l.folder, "--runner", "claude", "--program", l.program)
+	flags := []string{
+		"worker", "--name", "w", "--lease", "3s", "--workdir", l.repo, "--folder", l.folder, "--runner", "claude", "--program", l.program, "--",
+	}
+	l.worker = process.Start(l, l.binary, env, append(flags, extra...)...)
 }
 
 // crash kills server and worker, and starts both again on the same data.
@@ -103,6 +114,11 @@ func (l *lab) create(title, body string) *fermata.Task {
 	if err != nil {
 		l.Fatal(err)
 	}
+	l.Cleanup(func() {
+		if l.Failed() {
+			l.Logf("the task's log:\n%s", l.log(t))
+		}
+	})
 	return t
 }
 
@@ -125,14 +141,15 @@ func (l *lab) state(id string, want fermata.TaskState) *fermata.Task {
 
 // log is the output of all runs of the task.
 func (l *lab) log(t *fermata.Task) string {
-	runs, err := l.admin.Runs(l.Context(), t.ID)
+	ctx := context.WithoutCancel(l.Context())
+	runs, err := l.admin.Runs(ctx, t.ID)
 	if err != nil {
 		return err.Error()
 	}
 	var sb strings.Builder
 	for _, r := range runs {
 		sb.WriteString("--- " + r.ID + " " + string(r.State) + " " + string(r.Result) + "\n")
-		chunks, _, _, err := l.admin.Log(l.Context(), r.ID, 0, 0)
+		chunks, _, _, err := l.admin.Log(ctx, r.ID, 0, 0)
 		if err != nil {
 			return err.Error()
 		}

@@ -61,7 +61,7 @@ func (s *shop) ok(err error) {
 func command(t *testing.T, binary string, env ...string) *exec.Cmd {
 	t.Helper()
 	home := t.TempDir()
-	cmd := exec.Command(binary, "mcp") //nolint:noctx // it ends when its input does
+	cmd := exec.Command(binary, "mcp")
 	cmd.Env = append([]string{"HOME=" + home, "XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home}, env...)
 	return cmd
 }

@@ -2,6 +2,7 @@ package scriptedmodel
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
@@ -120,6 +121,17 @@ func (c *Conversation) resolve(name string) (Tool, bool) {
 		}
 	}
 	return Tool{Name: suffix}, false
+}
+
+// capture returns what the first group of a regular expression finds.
+func (c *Conversation) capture(expression string) string {
+	if expression == "" {
+		return ""
+	}
+	if m := regexp.MustCompile(expression).FindStringSubmatch(c.System + "\n" + c.Text()); len(m) > 1 {
+		return m[1]
+	}
+	return ""
 }
 
 func (c *Conversation) offers(name string) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // reply is what a wire format writes.
@@ -52,6 +53,7 @@ func (r *reply) stop(text, tool string) string {
 // newReply fills in what the script leaves open.
 func newReply(seq int, rule *Rule, c *Conversation) *reply {
 	r := &reply{id: fmt.Sprintf("reply_%04d", seq), rule: rule}
+	found := c.capture(rule.Capture)
 	for i, p := range rule.Reply {
 		if p.Tool == "" {
 			r.parts = append(r.parts, replyPart{text: p.Text})
@@ -66,7 +68,8 @@ func newReply(seq int, rule *Rule, c *Conversation) *reply {
 			input.Reset()
 			input.WriteString("{}")
 		}
-		r.parts = append(r.parts, replyPart{call: &call{tool: tool, id: id, input: input.String()}})
+		filled := strings.ReplaceAll(input.String(), "$1", found)
+		r.parts = append(r.parts, replyPart{call: &call{tool: tool, id: id, input: filled}})
 	}
 	return r
 }

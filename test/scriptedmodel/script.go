@@ -31,6 +31,9 @@ type Script struct {
 type Rule struct {
 	Name string `json:"name"`
 	When When   `json:"when"`
+	// Capture is a regular expression that is looked for in the system prompt and the
+	// conversation; $1 in the inputs of the reply is what its first group found.
+	Capture string `json:"capture"`
 	// Times is how often the rule may be used; 0 is any number of times.
 	Times int `json:"times"`
 	// Hold keeps the reply back until [Model.Release] or until the client gives up.

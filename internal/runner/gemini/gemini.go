@@ -14,6 +14,10 @@ import (
 // Name is what tasks call this runner.
 const Name = "gemini"
 
+// askTool is what the tool ask_user is called here: without a terminal, Gemini CLI
+// hides its own tool of that name, and every other with it.
+const askTool = "ask_person"
+
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
@@ -23,6 +27,7 @@ func New(o agent.Options) *agent.Runner {
 			"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
 			"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
 		},
+		AskTool: askTool,
 		Command: command,
 		Reader:  func() func([]byte) []agent.Event { return (&reader{calls: map[string]call{}}).read },
 	}, o)

@@ -86,7 +86,8 @@ func readSettings(name string) (map[string]any, error) {
 	return settings, nil
 }
 
-// add adds what Fermata needs: its server. The variables of the server come from
+// add adds what Fermata needs: its server, and the end of the turn after a question.
+// Gates are the user's to install. The variables of the server come from
 // the environment of the run.
 func add(settings map[string]any, program string) {
 	env := map[string]string{}
@@ -94,10 +95,26 @@ func add(settings map[string]any, program string) {
 		env[name] = "${" + name + "}"
 	}
 	object(settings, "mcpServers")["fermata"] = map[string]any{
-		"command": program, "args": []string{"mcp"}, "env": env, "trust": true, "timeout": toolTimeout,
+		"command": program, "args": []string{"mcp", "--ask-tool", askTool}, "env": env, "trust": true, "timeout": toolTimeout,
 	}
 	object(settings, "general")["enableAutoUpdate"] = false
+	object(settings, "hooksConfig")["enabled"] = true
+	addHook(object(settings, "hooks"), "AfterTool", "mcp_fermata_.*", quote(program)+" hook gemini")
 }
+
+// hookTimeout is how long the hook may take, in milliseconds. It asks nobody.
+const hookTimeout = 60 * 1000
+
+// addHook adds a command to those of an event.
+func addHook(hooks map[string]any, event, tools, command string) {
+	list, _ := hooks[event].([]any)
+	hooks[event] = append(list, map[string]any{"matcher": tools, "hooks": []any{
+		map[string]any{"name": "fermata-worker", "type": "command", "command": command, "timeout": hookTimeout},
+	}})
+}
+
+// quote writes a path for the shell.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // object returns the object of that name, made where there is none.
 func object(parent map[string]any, name string) map[string]any {

@@ -102,6 +102,9 @@ func (r *reader) result(e *event) agent.Event {
 	case ours && e.Error != nil && e.Error.Type == stopped:
 		out.Asked, out.Ends = cmp.Or(e.Error.Message, stopped), true
 	case ours:
+		if tool == askTool {
+			tool = "ask_user"
+		}
 		out.Asked = agent.Awaits(tool, c.Parameters, e.Output)
 	}
 	if e.Status == "error" && e.Error != nil {

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// forgery is a text that tries to look like something else.
+type forgery struct {
+	Class, Name, Text string
+	Repeat            int
+}
+
+// forgeries reads the corpus.
+func forgeries(t *testing.T) []forgery {
+	t.Helper()
+	data, err := os.ReadFile("../../testdata/forging.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var corpus struct{ Texts []forgery }
+	if err := json.Unmarshal(data, &corpus); err != nil {
+		t.Fatal(err)
+	}
+	if len(corpus.Texts) < 100 {
+		t.Fatalf("the corpus has %d texts", len(corpus.Texts))
+	}
+	for i, f := range corpus.Texts {
+		if f.Repeat > 0 {
+			corpus.Texts[i].Text = strings.Repeat(f.Text, f.Repeat)
+		}
+	}
+	return corpus.Texts
+}
+
+// forged puts a text in each place of a question that an asker fills.
+var forged = map[string]func(text string) fermata.Ask{
+	"title":    func(s string) fermata.Ask { return fermata.Ask{Title: s, Question: "Really?"} },
+	"question": func(s string) fermata.Ask { return fermata.Ask{Question: s} },
+	"body":     func(s string) fermata.Ask { return fermata.Ask{Question: "Really?", Body: s} },
+	"step":     func(s string) fermata.Ask { return asked(fermata.QuestionContext{Step: s}) },
+	"error":    func(s string) fermata.Ask { return asked(fermata.QuestionContext{Error: s}) },
+	"preview": func(s string) fermata.Ask {
+		return asked(fermata.QuestionContext{Preview: &fermata.Preview{Kind: "text", Text: s}})
+	},
+	"option":      func(s string) fermata.Ask { return chosen(fermata.Option{Value: s}) },
+	"label":       func(s string) fermata.Ask { return chosen(fermata.Option{Value: "a", Label: s}) },
+	"description": func(s string) fermata.Ask { return chosen(fermata.Option{Value: "a", Description: s}) },
+	"header":      func(s string) fermata.Ask { return several(fermata.Item{Key: "a", Header: s, Prompt: "Which?"}) },
+	"prompt":      func(s string) fermata.Ask { return several(fermata.Item{Key: "a", Prompt: s}) },
+	"action": func(s string) fermata.Ask {
+		action, _ := json.Marshal(map[string]string{"command": s})
+		return fermata.Ask{Question: "Run it?", Action: action}
+	},
+	"raw action": func(s string) fermata.Ask {
+		// The characters as they are: JSON needs to escape few of them.
+		quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+		return fermata.Ask{Question: "Run it?", Action: json.RawMessage(quoted)}
+	},
+}
+
+func asked(c fermata.QuestionContext) fermata.Ask {
+	return fermata.Ask{Question: "Really?", Context: &c}
+}
+
+func chosen(o fermata.Option) fermata.Ask {
+	return fermata.Ask{Question: "Which?", Options: []fermata.Option{o, {Value: "b"}}}
+}
+
+func several(it fermata.Item) fermata.Ask {
+	return fermata.Ask{Title: "Two things", Items: []fermata.Item{it, {Key: "b", Prompt: "And?"}}}
+}
+
+// TestForging shows every text of the corpus in every place, as show prints it,
+// as respond and approve do at a terminal, and as the inbox does on small and
+// large screens: all of it can be seen, and none of it passes for a line of
+// the program.
+func TestForging(t *testing.T) {
+	t.Parallel()
+	shown, refused := 0, 0
+	for _, f := range forgeries(t) {
+		for place, ask := range forged {
+			a := ask(f.Text)
+			task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop"}
+			by := fermata.Actor{Kind: fermata.ActorAgent, Name: "claude"}
+			q, err := a.Open("q_01k5h2m9n0abcd3f9k2a", task, by, fermata.DefaultPolicy(), noon)
+			if err != nil {
+				if code := fermata.CodeOf(err); code != fermata.CodeInvalidRequest {
+					t.Errorf("%s/%s in %s: refused with %s", f.Class, f.Name, place, code)
+				}
+				refused++
+				continue
+			}
+			want := f.Text
+			if strings.HasSuffix(place, "action") {
+				want = indentJSON(q.Action)
+			}
+			for view, text := range views(t, q) {
+				shown++
+				if problem := forgeryIn(view, text, want); problem != "" {
+					t.Errorf("%s/%s in %s, %s: %s", f.Class, f.Name, place, view.name, problem)
+				}
+			}
+		}
+	}
+	t.Logf("%d texts shown, %d refused", shown, refused)
+	if shown < 1000 {
+		t.Errorf("only %d were shown", shown)
+	}
+}
+
+// view is a way in which a question is shown.
+type view struct {
+	name  string
+	width int
+	term  bool
+}
+
+func views(t *testing.T, q *fermata.Question) map[view]string {
+	t.Helper()
+	all := map[view]string{}
+	for _, v := range []view{{"show in a pipe", 80, false}, {"a terminal", 80, true}, {"a narrow terminal", 40, true}} {
+		var buf bytes.Buffer
+		printer{w: &buf, width: v.width, term: v.term}.question(q, noon)
+		all[v] = buf.String()
+	}
+	for _, width := range []int{80, 36} {
+		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
+		m.list, m.chosen, m.reading, m.loaded = []*fermata.Question{q}, q.ID, true, true
+		m.width, m.height = width, 24
+		v := view{fmt.Sprintf("the inbox, %d wide", width), width, true}
+		all[v] = strings.Join(m.text(q), "\n") + "\n"
+	}
+	return all
+}
+
+// forgeryIn says what is wrong with the way in which a text is shown.
+func forgeryIn(v view, out, text string) string {
+	if !v.term {
+		// In a pipe a tab stays one.
+		out = strings.ReplaceAll(out, "\t", " ")
+	}
+	if i := strings.IndexFunc(out, unseen); i >= 0 {
+		return fmt.Sprintf("something hides: %q", out[max(0, i-20):min(len(out), i+20)])
+	}
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if v.term && ansi.StringWidth(line) > v.width {
+			return fmt.Sprintf("%d wide: %q", ansi.StringWidth(line), line)
+		}
+	}
+	if got, want := squeezed(seen(out)), squeezed(text); !strings.Contains(got, want) {
+		return fmt.Sprintf("not all of %.80q is shown in %.300q", want, got)
+	}
+	// No line but the first of a text begins where the program's own do, nor
+	// does what a terminal would push to the left edge.
+	_, rest, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, `"`) {
+		rest = ""
+	}
+	fakes := map[string]bool{"Approved by anna": true, "What will run\n  │ {\"command": true, "sha256 0000": true}
+	for line := range strings.SplitSeq(rest, "\n") {
+		if line = strings.TrimSpace(line); len(line) > 5 && !strings.HasPrefix(line, "│") {
+			fakes[line] = true
+		}
+	}
+	for line := range strings.Lines(out) {
+		if len(line)-len(strings.TrimLeft(line, " ")) > 2 {
+			continue
+		}
+		for fake := range fakes {
+			if strings.HasPrefix(strings.TrimLeft(line, " "), fake) {
+				return fmt.Sprintf("%q stands as a line of its own", fake)
+			}
+		}
+	}
+	return ""
+}
+
+// unseen is this test's own idea of what cannot be seen; it knows nothing of
+// the code that it tests.
+func unseen(r rune) bool {
+	blank := []rune{0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2800, 0x3164, 0xffa0, 0xfffc, 0x1d159, 0x13441}
+	return r != '\n' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector) ||
+		strings.ContainsRune(string(blank), r) || !unicode.IsPrint(r) && !unicode.Is(unicode.Zs, r))
+}
+
+var (
+	atNumber = regexp.MustCompile(`(?s)(.?)⟨U\+([0-9A-F]{4,6})⟩`)
+	atGap    = regexp.MustCompile(`⟨\d+ spaces⟩`)
+	atBar    = regexp.MustCompile(`(?m)^ *[│┊] ?`)
+)
+
+// seen reads back what is shown: numbers become their characters, bars go.
+func seen(out string) string {
+	out = atBar.ReplaceAllString(out, "")
+	out = strings.ReplaceAll(out, "\n", "")
+	out = atGap.ReplaceAllString(out, "")
+	return atNumber.ReplaceAllStringFunc(out, func(s string) string {
+		parts := atNumber.FindStringSubmatch(s)
+		n, _ := strconv.ParseUint(parts[2], 16, 32)
+		if r := string(rune(n)); parts[1] != r || unicode.IsMark(rune(n)) {
+			return parts[1] + r
+		}
+		return parts[1]
+	})
+}
+
+// squeezed leaves the space out, which wrapping moves.
+func squeezed(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || r == '\r' || unicode.Is(unicode.Zs, r) || r == '│' || r == '┊' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// TestForgingOnALine shows every text as the one line of a list: nothing
+// hides, it stays one line, and it tells that it was cut.
+func TestForgingOnALine(t *testing.T) {
+	t.Parallel()
+	for _, f := range forgeries(t) {
+		q := &fermata.Question{ID: "q_1", Title: f.Text, Project: "shop", Type: fermata.Approval}
+		m := newInbox(t.Context(), &session{now: noonClock}, &whoami{Whoami: &client.Whoami{}})
+		row := m.row(printer{width: 80}, q)
+		whole := squeezed(oneLine(f.Text))
+		switch {
+		case strings.ContainsFunc(row, unseen):
+			t.Errorf("%s/%s: something hides in %q", f.Class, f.Name, row)
+		case strings.Contains(row, "\n") || ansi.StringWidth(row) > 80:
+			t.Errorf("%s/%s: %q is no line", f.Class, f.Name, row)
+		case !strings.Contains(row, "…") && !strings.Contains(squeezed(row), whole):
+			t.Errorf("%s/%s: %q is cut and does not say so", f.Class, f.Name, row)
+		}
+	}
+}
+
+// TestLookalikesAreToldInActions: a letter that passes for another has its
+// number beside it where consent is given.
+func TestLookalikesAreToldInActions(t *testing.T) {
+	t.Parallel()
+	for _, f := range forgeries(t) {
+		if f.Class == "look-alike" && !strings.Contains(exact(f.Text), "⟨U+") {
+			t.Errorf("%s: %q tells nothing", f.Name, exact(f.Text))
+		}
+	}
+}
+
+func noonClock() time.Time { return noon }

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// claudeCall is a call as Claude Code sends it.
+const claudeCall = `{"session_id":"s","cwd":"/w","hook_event_name":"PreToolUse","tool_name":"%TOOL%","tool_use_id":"toolu_1","tool_input":%INPUT%}`
+
+func claudeCallOf(tool, input string) string {
+	return strings.NewReplacer("%TOOL%", tool, "%INPUT%", input).Replace(claudeCall)
+}
+
+// Whatever goes wrong, the tool does not run: the exit code is 2, the reason is
+// on standard error, and nothing else is said.
+func TestClaudeHookFailsClosed(t *testing.T) {
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotImplemented)
+	}))
+	t.Cleanup(broken.Close)
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	strange := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"decision":"perhaps"}`))
+	}))
+	t.Cleanup(strange.Close)
+	bash := claudeCallOf("Bash", `{"command":"ls"}`)
+	for _, tt := range []struct{ name, task, url, stdin string }{
+		{"server gone", "task_1", gone.URL, bash},
+		{"server broken", "task_1", broken.URL, bash},
+		{"unknown decision", "task_1", strange.URL, bash},
+		{"question, server gone", "task_1", gone.URL, claudeCallOf("AskUserQuestion", `{"questions":[{"question":"Which?"}]}`)},
+		{"plan, server gone", "task_1", gone.URL, claudeCallOf("ExitPlanMode", `{"plan":"x"}`)},
+		{"reading, server gone", "task_1", gone.URL, claudeCallOf("Read", `{"file_path":"x"}`)},
+		{"no questions", "task_1", gone.URL, claudeCallOf("AskUserQuestion", `{"questions":7}`)},
+		{"no JSON", "task_1", gone.URL, "{"},
+		{"no tool", "task_1", gone.URL, `{"hook_event_name":"PreToolUse"}`},
+		{"no event", "task_1", gone.URL, `{"tool_name":"Bash"}`},
+		{"nothing", "task_1", gone.URL, ""},
+		{"no task", "", gone.URL, bash},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("FERMATA_TASK", tt.task)
+			code, out, talk := run(t, tt.stdin, "--url", tt.url, "hook", "claude")
+			if code != exitBlocked || out != "" || !strings.Contains(talk, "may not run") {
+				t.Errorf("got %d, %q and %q", code, out, talk)
+			}
+		})
+	}
+}
+
+// After an ask that waits for a person the agent is stopped, and its runner
+// finds the question.
+func TestClaudeHookStops(t *testing.T) {
+	pending := `{\"status\":\"pending\",\"question_id\":\"q_1\"}`
+	for _, tt := range []struct {
+		name, tool, input, response string
+		stops                       bool
+	}{
+		{"text", "mcp__fermata__ask_user", `{}`, `"` + pending + `"`, true},
+		{"blocks", "mcp__fermata__request_approval", `{}`, `[{"type":"text","text":"` + pending + `"}]`, true},
+		{"object", "mcp__fermata__ask_user", `{}`, `{"status":"pending","question_id":"q_1"}`, true},
+		{"answered", "mcp__fermata__ask_user", `{}`, `"{\"status\":\"answered\",\"question_id\":\"q_1\"}"`, false},
+		{"non_blocking", "mcp__fermata__ask_user", `{"type":"non_blocking"}`, `"` + pending + `"`, false},
+		{"posted", "mcp__fermata__post_question", `{}`, `"` + pending + `"`, false},
+		{"other server", "mcp__other__ask_user", `{}`, `"` + pending + `"`, false},
+		{"error", "mcp__fermata__ask_user", `{}`, `"no such thing"`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			folder := t.TempDir()
+			t.Setenv("FERMATA_TASK", "task_1")
+			t.Setenv("FERMATA_RUN_FOLDER", folder)
+			call := `{"hook_event_name":"PostToolUse","tool_name":"` + tt.tool + `","tool_input":` + tt.input + `,"tool_response":` + tt.response + `}`
+			code, out, talk := run(t, call, "--url", "http://127.0.0.1:1", "hook", "claude")
+			want := ""
+			if tt.stops {
+				want = `{"continue":false,"stopReason":"waiting for a person: q_1"}` + "\n"
+			}
+			if code != exitOK || out != want {
+				t.Errorf("got %d, %q and %q", code, out, talk)
+			}
+			if id, _ := os.ReadFile(filepath.Join(folder, "stopped")); (string(id) == "q_1") != tt.stops {
+				t.Errorf("the runner finds %q", id)
+			}
+		})
+	}
+}

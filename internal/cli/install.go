@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type installCommand struct {
+	write
+	Program string `arg:"" enum:"claude,codex,opencode,gemini" help:"claude, codex, opencode or gemini."`
+	Scope   string `enum:"user,project" default:"user" help:"user: for every session of yours; project: for the project in this folder."`
+	Remove  bool   `help:"Take out what was written, and nothing else."`
+}
+
+func (installCommand) Help() string {
+	return `Writes into the program's own configuration: Fermata's MCP server, so that the agent can ask, and the hooks that gate its tools and mirror its permission dialogs. Everything else in the files stays as it is, comments included; a copy of each file is kept beside it. Doing it again changes nothing.
+
+Examples:
+
+    fermata install claude
+    fermata install gemini --scope project
+    fermata install codex --dry-run
+    fermata install claude --remove`
+}
+
+// configFile is one file of a program's configuration, and what belongs in it.
+type configFile struct {
+	path string
+	// edit returns the content with Fermata's part, or without it.
+	edit func(content []byte, remove bool) ([]byte, error)
+}
+
+// installation is what a program needs.
+type installation struct {
+	files []configFile
+	// notes are for the person, after it is written.
+	notes []string
+}
+
+func (c *installCommand) Run(s *session) error {
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
+	changed := 0
+	for _, f := range plan.files {
+		did, err := c.apply(s, f)
+		if err != nil {
+			return err
+		}
+		if did {
+			changed++
+		}
+	}
+	switch {
+	case changed == 0:
+		s.talk().line("nothing to do: it is as it should be")
+	case !c.Remove && !c.DryRun:
+		for _, note := range plan.notes {
+			s.talk().line("%s", note)
+		}
+	}
+	return nil
+}
+
+func (c *installCommand) plan() (*installation, error) {
+	at, err := c.places()
+	if err != nil {
+		return nil, err
+	}
+	switch c.Program {
+	case "claude":
+		return at.claude(), nil
+	case "codex":
+		return at.codex()
+	case "opencode":
+		return at.opencode(), nil
+	default:
+		return at.gemini(), nil
+	}
+}
+
+// apply changes one file, or says how it would. It reports whether there is
+// anything to change.
+func (c *installCommand) apply(s *session, f configFile) (bool, error) {
+	path := f.path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		// A link to where the file is kept stays one.
+		path = target
+	}
+	before, err := os.ReadFile(path)
+	exists := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fermata.Errorf(fermata.CodeInvalidRequest, "read %s: %w", f.path, err)
+	}
+	after, err := f.edit(before, c.Remove)
+	if err != nil {
+		return false, fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s", f.path, err).WithHint("nothing was written there")
+	}
+	if string(after) == string(before) {
+		return false, nil
+	}
+	if c.DryRun {
+		s.talk().line("dry run: would %s %s", c.verb(exists, after), f.path)
+		return true, nil
+	}
+	if exists {
+		if err := backUp(s, path, before); err != nil {
+			return false, err
+		}
+	}
+	s.talk().line("%s %s", c.verb(exists, after)+"d", f.path)
+	if after == nil {
+		return true, os.Remove(path)
+	}
+	return true, replaceFile(path, after)
+}
+
+func (c *installCommand) verb(exists bool, after []byte) string {
+	switch {
+	case after == nil:
+		return "remove"
+	case exists:
+		return "change"
+	default:
+		return "create"
+	}
+}
+
+// backUp keeps a copy of a file under a name that is free.
+func backUp(s *session, path string, content []byte) error {
+	name := path + ".backup-" + s.now().UTC().Format("20060102-150405")
+	for n := 0; ; n++ {
+		free := name
+		if n > 0 {
+			free = fmt.Sprintf("%s-%d", name, n)
+		}
+		file, err := os.OpenFile(free, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) && n < 100 {
+			continue
+		}
+		if err != nil {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "keep a copy of %s: %w", path, err)
+		}
+		_, err = file.Write(content)
+		return errors.Join(err, file.Close())
+	}
+}
+
+// replaceFile writes a file so that it is always whole, with the mode it had.
+func replaceFile(path string, content []byte) error {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".fermata-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Chmod(mode), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// places are where the programs keep their configuration.
+type places struct {
+	project bool
+	// dir is the project's folder, home the person's.
+	dir, home string
+	// program is how fermata is called in them.
+	program string
+}
+
+func (c *installCommand) places() (places, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return places{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return places{}, err
+	}
+	return places{project: c.Scope == "project", dir: dir, home: home, program: programName(c.Scope == "project")}, nil
+}
+
+// programName is the bare name where the search path finds this very program,
+// or where others share the file, else its whole path.
+func programName(shared bool) string {
+	self, err := os.Executable()
+	if err != nil || shared {
+		return "fermata"
+	}
+	if found, err := exec.LookPath("fermata"); err == nil {
+		a, errA := os.Stat(found)
+		b, errB := os.Stat(self)
+		if errA == nil && errB == nil && os.SameFile(a, b) {
+			return "fermata"
+		}
+	}
+	return self
+}
+
+func envOr(name, other string) string {
+	if dir := os.Getenv(name); dir != "" {
+		return dir
+	}
+	return other
+}

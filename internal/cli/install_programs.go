@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// deskWait is how long hooks wait for a person; hookSeconds is the time that
+// the programs are told to give them. Behind it some run the tool, so there is
+// room between the two.
+const (
+	deskWait    = "5m"
+	hookSeconds = 420
+	gateSeconds = 60
+)
+
+// hook is the command line of a gate. Whatever becomes of it, also when the
+// program is gone: only 0 lets the tool run.
+func (p places) hook(args string) string {
+	return shellWord(p.program) + " hook " + args + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
+}
+
+// mirrorHook is the command line of a hook that only mirrors.
+func (p places) mirrorHook(args string) string { return shellWord(p.program) + " hook " + args }
+
+func shellWord(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// handler is one hook of Claude Code, Codex or Gemini CLI.
+type handler struct {
+	Name    string `json:"name,omitempty"`
+	Type    string `json:"type"`
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"`
+}
+
+// matched is a group of hooks for some tools.
+type matched struct {
+	Matcher string    `json:"matcher,omitempty"`
+	Hooks   []handler `json:"hooks"`
+}
+
+func command(line string, timeout int) matched {
+	return matched{Hooks: []handler{{Type: "command", Command: line, Timeout: timeout}}}
+}
+
+// stdioServer is an MCP server that the program starts.
+type stdioServer struct {
+	Type    string   `json:"type,omitempty"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	// AlwaysLoad shows Claude Code's model the tools without a search.
+	AlwaysLoad bool `json:"alwaysLoad,omitempty"`
+	Timeout    int  `json:"timeout,omitempty"`
+}
+
+func (p places) claude() *installation {
+	dir := envOr("CLAUDE_CONFIG_DIR", filepath.Join(p.home, ".claude"))
+	settings, servers := filepath.Join(dir, "settings.json"), filepath.Join(p.home, ".claude.json")
+	if os.Getenv("CLAUDE_CONFIG_DIR") != "" {
+		servers = filepath.Join(dir, ".claude.json")
+	}
+	if p.project {
+		settings, servers = filepath.Join(p.dir, ".claude", "settings.json"), filepath.Join(p.dir, ".mcp.json")
+	}
+	return &installation{
+		files: []configFile{
+			jsonFile(servers, jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
+				value: stdioServer{Type: "stdio", Command: p.program, Args: []string{"mcp"}, AlwaysLoad: true}}),
+			jsonFile(settings,
+				hookPart("PreToolUse", command(p.hook("claude-desk"), gateSeconds)),
+				hookPart("PermissionRequest", command(p.mirrorHook("claude-desk --wait "+deskWait), hookSeconds))),
+		},
+		notes: []string{"sessions that run already have to be started again"},
+	}
+}
+
+func (p places) codex() (*installation, error) {
+	if p.project {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "Codex keeps its MCP servers and hooks per user").
+			WithHint("fermata install codex")
+	}
+	dir := envOr("CODEX_HOME", filepath.Join(p.home, ".codex"))
+	return &installation{
+		files: []configFile{
+			tomlFile(filepath.Join(dir, "config.toml"), p.program),
+			jsonFile(filepath.Join(dir, "hooks.json"),
+				hookPart("PreToolUse", command(p.hook("codex --wait "+deskWait), hookSeconds)),
+				hookPart("PermissionRequest", command(p.mirrorHook("codex --wait "+deskWait), hookSeconds))),
+		},
+		notes: []string{"Codex runs hooks only after you trusted them: start codex and enter /hooks. Until then nothing is gated, and Codex does not say so."},
+	}, nil
+}
+
+func (p places) opencode() *installation {
+	dir := filepath.Join(envOr("XDG_CONFIG_HOME", filepath.Join(p.home, ".config")), "opencode")
+	if p.project {
+		dir = p.dir
+	}
+	path := filepath.Join(dir, "opencode.json")
+	if _, err := os.Stat(filepath.Join(dir, "opencode.jsonc")); err == nil {
+		path = filepath.Join(dir, "opencode.jsonc")
+	}
+	server := struct {
+		Type    string   `json:"type"`
+		Command []string `json:"command"`
+		Enabled bool     `json:"enabled"`
+		Timeout int      `json:"timeout"`
+	}{"local", []string{p.program, "mcp"}, true, 600_000}
+	return &installation{
+		files: []configFile{jsonFile(path, jsonPart{at: []string{"mcp", ownServer}, own: isOwnServer, value: server})},
+		notes: []string{"opencode has no command hooks: its agent can ask, but its tools are not gated; its own permissions decide"},
+	}
+}
+
+func (p places) gemini() *installation {
+	dir := p.home
+	if p.project {
+		dir = p.dir
+	}
+	gate := command(p.hook("gemini --wait "+deskWait), hookSeconds*1000)
+	gate.Matcher, gate.Hooks[0].Name = ".*", "fermata"
+	return &installation{
+		files: []configFile{jsonFile(filepath.Join(dir, ".gemini", "settings.json"),
+			jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
+				value: stdioServer{Command: p.program, Args: []string{"mcp"}, Timeout: 600_000}},
+			hookPart("BeforeTool", gate))},
+		notes: []string{"sessions that run already have to be started again"},
+	}
+}

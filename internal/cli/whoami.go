@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// whoami is who the token stands for, with the groups of a person.
+type whoami struct {
+	*client.Whoami
+	caller fermata.Caller
+}
+
+// whoAmI asks the server who the caller is.
+func (s *session) whoAmI(ctx context.Context) (*whoami, error) {
+	server, err := s.server()
+	if err != nil {
+		return nil, err
+	}
+	me, err := server.Whoami(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &whoami{me, fermata.Caller{Kind: me.Kind, Name: me.Name, Role: me.Role, Scopes: me.Scopes}}
+	if me.Kind != fermata.ActorHuman {
+		return w, nil
+	}
+	members, err := server.Members(ctx)
+	for _, m := range members {
+		if m.Handle == me.Name {
+			w.caller.MemberID, w.caller.Groups = m.ID, m.Groups
+		}
+	}
+	return w, err
+}
+
+// mayAnswer reports whether a question is for the caller, by the rule of the
+// server itself.
+func (w *whoami) mayAnswer(q *fermata.Question) bool { return q.MayAnswer(w.caller) == nil }
+
+// voted reports whether the caller has had a say already, and others must.
+func (w *whoami) voted(q *fermata.Question) bool {
+	for _, v := range q.Votes {
+		if v.By.ID == w.caller.MemberID {
+			return true
+		}
+	}
+	return false
+}

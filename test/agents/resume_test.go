@@ -1,0 +1,80 @@
+package agents
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/scriptedmodel"
+)
+
+// asks is the beginning of every story: the agent asks as its first deed. If it is not
+// stopped then, the model's next reply never comes.
+func asks(k kind) []scriptedmodel.Rule {
+	first := 0
+	return []scriptedmodel.Rule{
+		{Name: "ask", When: scriptedmodel.When{Turn: &first}, Reply: []scriptedmodel.Part{
+			{Text: "I will ask."},
+			scriptedmodel.Call(cmp.Or(k.ask, "~ask_user"), map[string]any{"question": "Which colour?", "options": []map[string]string{{"value": "green", "label": "Green"}, {"value": "red", "label": "Red"}}}),
+		}},
+		{Name: "not stopped", Hold: true, Reply: scriptedmodel.Say("The run was not stopped.")},
+	}
+}
+
+// paints is how it goes on: the answer is written into a file.
+func paints(k kind) []scriptedmodel.Rule {
+	return []scriptedmodel.Rule{
+		{Name: "work", When: scriptedmodel.When{Last: "Answered by"}, Reply: []scriptedmodel.Part{
+			{Text: "Green it is."}, k.write("fence.txt", "green"),
+		}},
+		{Name: "done", When: scriptedmodel.When{Any: "Answered by"}, Reply: scriptedmodel.Say("The fence is green.")},
+	}
+}
+
+// testResume is the story of spec §3.3: the agent asks and is gone, the server
+// falls and stands again, a person answers in a terminal, and the same session
+// goes on with the answer.
+func testResume(t *testing.T, k kind) {
+	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
+	task := w.task("Paint the fence", "All of it.")
+	w.once()
+	waiting := w.look(task.ID)
+	if waiting.State != fermata.TaskAwaitingInput || waiting.Session == nil || waiting.Session.ID == "" {
+		t.Fatalf("the task is %s (%s) with the session %+v\n%s", waiting.State, waiting.Summary, waiting.Session, w.log(task))
+	}
+	w.server.Kill()
+	w.serve()
+	w.command("respond", waiting.PendingQuestionID, "green")
+	w.once()
+	done := w.look(task.ID)
+	if done.State != fermata.TaskDone || done.Summary != "The fence is green." {
+		t.Fatalf("the task is %s: %s\n%s", done.State, done.Summary, w.log(task))
+	}
+	if done.Session.ID != waiting.Session.ID {
+		t.Errorf("the session %s was resumed as %s", waiting.Session.ID, done.Session.ID)
+	}
+	if got := w.git("show", "fermata/"+task.ID+":fence.txt"); got != "green" {
+		t.Errorf("the branch has %q", got)
+	}
+	w.wantTranscript(waiting.PendingQuestionID)
+}
+
+// wantTranscript wants the model to have been sent the question, its result and the answer.
+func (w *world) wantTranscript(question string) {
+	w.Helper()
+	request, err := w.room.Model.Await(w.Context(), "work")
+	if err != nil {
+		w.Fatal(err)
+	}
+	items := request.Conversation.Items
+	has := func(role scriptedmodel.Role, text string) bool {
+		return slices.ContainsFunc(items, func(it scriptedmodel.Item) bool {
+			return it.Role == role && strings.Contains(it.Text, text)
+		})
+	}
+	if !has(scriptedmodel.ToolCall, "Which colour?") || !has(scriptedmodel.ToolResult, question) || !has(scriptedmodel.User, "Answered by") {
+		w.Errorf("the transcript lacks the question, its result or the answer: %+v", items)
+	}
+}
