@@ -232,7 +232,7 @@ func (c *GateCall) Title() string {
 	var fields map[string]json.RawMessage
 	text := ""
 	if json.Unmarshal(c.Input, &fields) == nil {
-		for _, name := range []string{"command", "cmd", "file_path", "path", "url", "query"} {
+		for _, name := range []string{"command", "cmd", "file_path", "path", "url", "query", "title"} {
 			if json.Unmarshal(fields[name], &text) == nil && text != "" {
 				break
 			}

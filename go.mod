@@ -13,6 +13,7 @@ require (
 )
 
 require (
+	github.com/coder/acp-go-sdk v0.13.0
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	mvdan.cc/sh/v3 v3.14.1

@@ -36,7 +36,7 @@ func work(ctx context.Context, o cli.WorkerOptions) error {
 // agent adds what a worker runs to its options.
 func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 	w.Runners, w.Program = a.Runners, a.Program
-	w.Command, w.AllowTaskCommands, w.RunTimeout = a.Command, a.AllowTaskCommands, a.RunTimeout
+	w.Command, w.AllowTaskCommands, w.RunTimeout, w.LiveWait = a.Command, a.AllowTaskCommands, a.RunTimeout, a.LiveWait
 	w.PassEnv, w.AgentToken = a.PassEnv, a.Token
 	return w
 }

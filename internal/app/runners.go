@@ -6,8 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
+	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/internal/runner/acp"
 	"github.com/fermata-hq/fermata/internal/runner/claude"
 	"github.com/fermata-hq/fermata/internal/runner/codex"
 	"github.com/fermata-hq/fermata/internal/runner/command"
@@ -64,6 +67,8 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	}
 	a.Folder = filepath.Join(o.Folder, ".agents", name)
 	switch name {
+	case acp.Name:
+		return newACP(a, o.LiveWait)
 	case claude.Name:
 		return claude.New(claude.Options{
 			Program: a.Program, Fermata: a.Fermata, URL: a.URL, Token: a.Token, PassEnv: a.PassEnv, ExtraArgs: a.ExtraArgs,
@@ -77,4 +82,24 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	default:
 		return nil, fmt.Errorf("there is no runner %s", name)
 	}
+}
+
+// newACP makes the runner of agents that speak the Agent Client Protocol. Their
+// program is named behind --. It asks with the agents' token, which can never
+// answer, so that an approval is never asked for by the one who may give it.
+func newACP(a agent.Options, wait time.Duration) (worker.Runner, error) {
+	if a.Program == "" {
+		if len(a.ExtraArgs) == 0 {
+			return nil, errors.New("the runner acp has nothing to run: name the agent program and its arguments behind --, as in -- opencode acp, and no other runner beside it")
+		}
+		a.Program, a.ExtraArgs = a.ExtraArgs[0], a.ExtraArgs[1:]
+	}
+	asker, err := client.New(a.URL, a.Token, client.WithUserAgent("fermata-acp"))
+	if err != nil {
+		return nil, err
+	}
+	if wait == 0 {
+		wait = -1
+	}
+	return acp.New(acp.Options{Options: a, Asker: asker, Wait: wait}), nil
 }

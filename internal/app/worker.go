@@ -36,6 +36,8 @@ type WorkerOptions struct {
 	// another's; AllowTaskCommands lets tasks name theirs.
 	Command           []string
 	AllowTaskCommands bool
+	// LiveWait is how long an agent of the runner acp is kept alive for an answer.
+	LiveWait time.Duration
 	// PassEnv names variables that agents inherit; AgentToken is the token
 	// that they get.
 	PassEnv    []string

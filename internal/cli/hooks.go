@@ -44,7 +44,9 @@ type AgentOptions struct {
 	Command           []string
 	AllowTaskCommands bool
 	RunTimeout        time.Duration
-	PassEnv           []string
+	// LiveWait is how long an agent of the runner acp is kept alive for an answer.
+	LiveWait time.Duration
+	PassEnv  []string
 	// Token is what agents get in FERMATA_TOKEN.
 	Token string
 }

@@ -10,13 +10,14 @@ import (
 
 // agentFlags say what a worker runs as its agent.
 type agentFlags struct {
-	Runner            []string      `env:"FERMATA_RUNNER" enum:"command,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
+	Runner            []string      `env:"FERMATA_RUNNER" enum:"command,acp,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), acp (any agent that speaks the Agent Client Protocol), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
 	Program           string        `placeholder:"PATH" help:"The agent program of the runner, where it is not found by its own name."`
 	AllowTaskCommands bool          `help:"Run what a task's spec names. Whoever can make a task then runs programs here."`
 	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
+	LiveWait          time.Duration `default:"1m" help:"How long an agent of the runner acp is kept alive for an answer before it is stopped and resumed later; 0s stops it at once."`
 	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
 	AgentToken        string        `env:"FERMATA_AGENT_TOKEN" placeholder:"TOKEN" help:"Token that agents get in FERMATA_TOKEN; give it the scope ask only."`
-	Command           []string      `arg:"" optional:"" passthrough:"" help:"The agent program and its arguments; for the other runners, further arguments of their program."`
+	Command           []string      `arg:"" optional:"" passthrough:"" help:"The agent program and its arguments, for the runners command and acp; for the others, further arguments of their program."`
 }
 
 func (f agentFlags) options() AgentOptions {
@@ -24,7 +25,7 @@ func (f agentFlags) options() AgentOptions {
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	if f.Runner[0] == "command" && len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
+	if (f.Runner[0] == "command" || f.Runner[0] == "acp") && len(command) > 0 && strings.ContainsRune(command[0], filepath.Separator) {
 		// A program that is named by a path is the one that stands there now,
 		// not one that lies at the same place in a working copy.
 		if path, err := filepath.Abs(command[0]); err == nil {
@@ -32,7 +33,7 @@ func (f agentFlags) options() AgentOptions {
 		}
 	}
 	return AgentOptions{
-		Runners: f.Runner, Program: f.Program, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, PassEnv: f.PassEnv, Token: f.AgentToken,
+		Runners: f.Runner, Program: f.Program, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, LiveWait: f.LiveWait, PassEnv: f.PassEnv, Token: f.AgentToken,
 	}
 }
 
@@ -57,6 +58,7 @@ func (workerCommand) Help() string {
     fermata worker --workdir ~/src/shop -- ./agent.sh
     fermata worker --workdir ~/src/shop --runner codex --agent-token fmt_…
     fermata worker --workdir ~/src/shop --runner gemini --agent-token fmt_… -- --model gemini-2.5-pro
+    fermata worker --workdir ~/src/shop --runner acp --agent-token fmt_… -- opencode acp
     fermata worker --project shop --concurrency 2 --workdir . -- my-agent --fast
     fermata worker --once --on-completed keep --on-failed keep -- ./agent.sh`
 }

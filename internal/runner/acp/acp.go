@@ -1,0 +1,95 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/internal/process"
+)
+
+// Name is what tasks call this runner.
+const Name = "acp"
+
+// DefaultWait is how long an agent that asks is kept alive for the answer.
+const DefaultWait = time.Minute
+
+// Desk is the worker's side of a run: the same type as worker.Desk, which says
+// what it promises.
+type Desk = interface {
+	Dir() string
+	Log() io.Writer
+	Progress(p fermata.Progress)
+	Inbox() <-chan *fermata.ResumeContext
+	KeepSession(s fermata.Session)
+}
+
+// Asker asks people on behalf of an agent. The client of the server is one.
+type Asker interface {
+	// Gate says whether a call of a tool may run, or which question decides that.
+	Gate(ctx context.Context, call fermata.GateCall) (*fermata.GateVerdict, error)
+	// Ask asks a question in a task.
+	Ask(ctx context.Context, taskID string, a fermata.Ask) (*fermata.Question, error)
+	// WaitQuestion returns the question as soon as it is closed, or as it is when
+	// the wait is over.
+	WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
+}
+
+// Options say which agent is run and how.
+type Options struct {
+	agent.Options
+	// Asker asks people. Without one, nothing that needs permission is permitted.
+	Asker Asker
+	// Wait is how long an agent that asks is kept alive for the answer; 0 means
+	// [DefaultWait], less than 0 not at all.
+	Wait time.Duration
+}
+
+// Runner runs agents that speak the protocol. It is safe for concurrent use.
+type Runner struct{ opts Options }
+
+// New returns a runner.
+func New(o Options) *Runner {
+	o.Grace = cmp.Or(o.Grace, process.DefaultGrace)
+	o.Wait = cmp.Or(o.Wait, DefaultWait)
+	return &Runner{opts: o}
+}
+
+// Name returns the name by which tasks call for it.
+func (r *Runner) Name() string { return Name }
+
+// Run talks with the agent until it is done, failed, or waits for a person.
+func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
+	if ctx.Err() != nil {
+		return fermata.Finish{}, context.Cause(ctx)
+	}
+	if r.opts.Program == "" {
+		return agent.Failed("The worker has no agent program: name it behind -- of fermata worker."), nil
+	}
+	c := newConversation(r, claim, desk)
+	if err := c.start(ctx); err != nil {
+		return fermata.Finish{}, err
+	}
+	fin := c.hold(ctx)
+	c.end()
+	switch {
+	case ctx.Err() != nil:
+		return fermata.Finish{}, context.Cause(ctx)
+	case c.program.err != nil:
+		return agent.Failed("The agent could not be started: %v", c.program.err), nil //nolint:nilerr // an agent that cannot be started is a result
+	}
+	fin.Session = c.keptSession()
+	return fin, nil
+}
+
+// commandSetting is the setting of a session that holds the command of the agent.
+const commandSetting = "command"
+
+// command is the agent's command on one line.
+func (r *Runner) command() string {
+	return strings.Join(append([]string{r.opts.Program}, r.opts.ExtraArgs...), " ")
+}

@@ -1,0 +1,96 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// elicitation is a form that the agent wants people to fill in.
+type elicitation struct {
+	Mode    string          `json:"mode"`
+	Message string          `json:"message"`
+	Schema  json.RawMessage `json:"requestedSchema"`
+}
+
+// reply is what the agent gets: accept with the content, decline or cancel.
+type reply struct {
+	Action  string         `json:"action"`
+	Content map[string]any `json:"content,omitempty"`
+}
+
+// cancelled says that there is no answer. It is also what the agent gets when time
+// ran out: nobody declined.
+var cancelled = reply{Action: "cancel"}
+
+// marker is the state of a question that was an elicitation. It comes back with
+// the answer.
+type marker struct {
+	Elicitation string `json:"acp_elicitation"`
+}
+
+// elicited is the digest of the elicitation that a question was; empty for others.
+func elicited(state json.RawMessage) string {
+	var m marker
+	if len(state) == 0 || json.Unmarshal(state, &m) != nil {
+		return ""
+	}
+	return m.Elicitation
+}
+
+// elicit asks people to fill in the form.
+func (c *conversation) elicit(ctx context.Context, e *elicitation) reply {
+	if e.Mode != "" && e.Mode != "form" {
+		return reply{Action: "decline"}
+	}
+	end, ok := c.turnToAsk(ctx)
+	if !ok {
+		return cancelled
+	}
+	defer end()
+	f, err := readForm(e)
+	if err != nil {
+		c.logf("the agent asks in a way that nobody can answer: %v", err)
+		return cancelled
+	}
+	digest := fermata.Digest([]string{e.Message, string(e.Schema)})
+	if r := c.given[digest]; r != nil {
+		delete(c.given, digest)
+		return f.reply(r)
+	}
+	if c.r.opts.Asker == nil {
+		c.logf("nobody can be asked: %s", e.Message)
+		return cancelled
+	}
+	return c.fillIn(ctx, f, digest)
+}
+
+// fillIn asks and waits.
+func (c *conversation) fillIn(ctx context.Context, f *form, digest string) reply {
+	ask := f.ask()
+	ask.DedupeKey = "acp:" + digest
+	if state, err := json.Marshal(marker{digest}); err == nil {
+		ask.State = state
+	}
+	q, err := c.r.opts.Asker.Ask(ctx, c.claim.Task.ID, ask)
+	if err == nil {
+		c.logf("asks (%s): %s", q.ID, q.Title)
+		q, err = c.await(ctx, q.ID, c.deadline())
+	}
+	switch {
+	case ctx.Err() != nil:
+		return cancelled
+	case fermata.CodeOf(err) == fermata.CodePendingQuestionExists:
+		c.logf("this question has to wait: %v", err)
+		c.suspend("another question")
+		return cancelled
+	case err != nil:
+		c.logf("nobody could be asked: %v", err)
+		return cancelled
+	case q == nil:
+		return cancelled
+	}
+	c.mail.decided(q.ID)
+	return f.reply(q.Resolution)
+}

@@ -1,0 +1,135 @@
+//go:build unix
+
+package acp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	acpgo "github.com/coder/acp-go-sdk"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/runner/acp"
+)
+
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		does    string
+		result  fermata.Result
+		summary string
+	}{
+		{wantsLogin, fermata.ResultFailed, "wants a login"},
+		{isNew, fermata.ResultFailed, "version 9 of the Agent Client Protocol"},
+		{stops, fermata.ResultFailed, "max_tokens"},
+		{overreaches, "", "true true"},
+		// Without a way to ask, nothing is permitted.
+		{wantsAlways, "", "was refused"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.does, func(t *testing.T) {
+			t.Parallel()
+			fin, _ := play(t, standInOptions(t, tt.does, 10*time.Second, sessionsEnv+"="+t.TempDir()))
+			if fin.Result != tt.result || !strings.Contains(fin.Summary, tt.summary) {
+				t.Errorf("got %q %q, want %q with %q", fin.Result, fin.Summary, tt.result, tt.summary)
+			}
+		})
+	}
+}
+
+func TestNoProgram(t *testing.T) {
+	t.Parallel()
+	for program, summary := range map[string]string{"": "has no agent program", "no-such-program-here": "could not be started"} {
+		o := acp.Options{}
+		o.Program = program
+		if fin, _ := play(t, o); fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, summary) {
+			t.Errorf("got %q %q, want a failure with %q", fin.Result, fin.Summary, summary)
+		}
+	}
+}
+
+// A program that speaks something else is a failure with what it said.
+func TestNoAgent(t *testing.T) {
+	t.Parallel()
+	o := acp.Options{}
+	o.Program, o.ExtraArgs, o.Grace = "sh", []string{"-c", "echo usage: tool FILE; echo no such option >&2; exit 2"}, 10*time.Second
+	fin, d := play(t, o)
+	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "exit status 2") || !strings.Contains(fin.Summary, "no such option") {
+		t.Errorf("got %q %q", fin.Result, fin.Summary)
+	}
+	if !strings.Contains(d.String(), "usage: tool FILE") {
+		t.Errorf("the log is %q", d)
+	}
+}
+
+// The agent gets Fermata's tools with the task and a token of its own.
+func TestTools(t *testing.T) {
+	t.Parallel()
+	o := standInOptions(t, stops, 10*time.Second)
+	o.Fermata, o.URL, o.Token = "/usr/bin/fermata", "http://server", "fmt_agent"
+	_, d := play(t, o)
+	data, err := os.ReadFile(filepath.Join(d.dir, "began.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var began acpgo.NewSessionRequest
+	if err := json.Unmarshal(data, &began); err != nil {
+		t.Fatal(err)
+	}
+	if began.Cwd != d.dir || len(began.McpServers) != 1 || began.McpServers[0].Stdio == nil {
+		t.Fatalf("the session began with %s", data)
+	}
+	server := began.McpServers[0].Stdio
+	env := map[string]string{}
+	for _, v := range server.Env {
+		env[v.Name] = v.Value
+	}
+	if server.Name != "fermata" || server.Command != "/usr/bin/fermata" || strings.Join(server.Args, " ") != "mcp" ||
+		env["FERMATA_URL"] != "http://server" || env["FERMATA_TOKEN"] != "fmt_agent" || env["FERMATA_TASK"] != "task_1" || env["FERMATA_RUN"] != "run_1" {
+		t.Errorf("the tools are %s", data)
+	}
+}
+
+// play runs an agent to its end.
+func play(t *testing.T, o acp.Options) (fermata.Finish, *desk) {
+	t.Helper()
+	d := &desk{dir: t.TempDir()}
+	fin, err := acp.New(o).Run(t.Context(), &fermata.Claim{
+		Task: &fermata.Task{ID: "task_1", Title: "Paint", Body: push}, Run: &fermata.Run{ID: "run_1", Attempt: 1},
+	}, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fin, d
+}
+
+type desk struct {
+	dir string
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+func (d *desk) Dir() string                          { return d.dir }
+func (d *desk) Log() io.Writer                       { return d }
+func (d *desk) Progress(fermata.Progress)            {}
+func (d *desk) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (d *desk) KeepSession(fermata.Session)          {}
+
+func (d *desk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.log.Write(p)
+}
+
+func (d *desk) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.log.String()
+}

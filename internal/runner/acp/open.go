@@ -1,0 +1,190 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/coder/acp-go-sdk"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// version is the only one of the protocol that this room speaks.
+const version = acp.ProtocolVersionNumber
+
+// open connects, and goes on with the session of the last run or begins one. It
+// returns what the agent is told first.
+func (c *conversation) open(ctx context.Context) (string, error) {
+	hello, err := acp.SendRequest[greeting](c.conn, ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
+		ProtocolVersion: version, ClientInfo: &acp.Implementation{Name: "fermata", Version: "1"},
+		ClientCapabilities: acp.ClientCapabilities{Elicitation: &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}}},
+	})
+	if err != nil {
+		return "", err
+	}
+	if hello.ProtocolVersion != version {
+		return "", fmt.Errorf("it speaks version %d of the Agent Client Protocol, and this worker version %d", hello.ProtocolVersion, version)
+	}
+	c.recall(ctx)
+	last := c.lastSession()
+	if last == nil {
+		return c.begin(ctx, hello, false)
+	}
+	if err := c.load(ctx, hello, last); err != nil {
+		if c.gone() || ctx.Err() != nil {
+			return "", err
+		}
+		c.logf("the session %s cannot be loaded (%s): a new one begins, and is told what was asked and answered.", last.ID, problem(err))
+		return c.begin(ctx, hello, true)
+	}
+	return c.prompts.Resume(c.claim.Context), nil
+}
+
+// greeting is what is read of an agent's introduction. The library's own type
+// refuses agents that leave out what nobody needs.
+type greeting struct {
+	ProtocolVersion int `json:"protocolVersion"`
+	Capabilities    struct {
+		LoadSession bool `json:"loadSession"`
+	} `json:"agentCapabilities"`
+	AuthMethods []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"authMethods"`
+}
+
+// begin begins a session.
+func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (string, error) {
+	res, err := acp.SendRequest[struct {
+		SessionID string `json:"sessionId"`
+	}](c.conn, ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.desk.Dir(), McpServers: c.servers()})
+	if err != nil {
+		return "", hello.explain(err)
+	}
+	if res.SessionID == "" {
+		return "", errors.New("it began a session without an id")
+	}
+	c.keep(res.SessionID)
+	return c.prompts.Begin(ctx, lost), nil
+}
+
+// authRequired is the code of the error with which an agent asks for a login.
+const authRequired = -32000
+
+// explain adds how to log in to the error of an agent that wants it.
+func (g greeting) explain(err error) error {
+	var e *acp.RequestError
+	if !errors.As(err, &e) || e.Code != authRequired {
+		return err
+	}
+	names := make([]string, 0, len(g.AuthMethods))
+	for _, m := range g.AuthMethods {
+		names = append(names, m.Name)
+	}
+	return fmt.Errorf("it wants a login first (%s): log in once on the worker's machine, or pass on its key with --pass-env: %s", strings.Join(names, ", "), e.Message)
+}
+
+// errCannotLoad says why a session is not even tried.
+var errCannotLoad = errors.New("the agent cannot load sessions")
+
+// load goes on with a session. What the agent tells of it again is no news.
+func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.Session) error {
+	if !hello.Capabilities.LoadSession {
+		return errCannotLoad
+	}
+	if was := last.Settings[commandSetting]; was != "" && was != c.r.command() {
+		c.logf("the session began with the command %q, and goes on with %q.", was, c.r.command())
+	}
+	c.session.replay(true)
+	defer c.session.replay(false)
+	_, err := acp.SendRequest[json.RawMessage](c.conn, ctx, acp.AgentMethodSessionLoad, acp.LoadSessionRequest{
+		SessionId: acp.SessionId(last.ID), Cwd: c.desk.Dir(), McpServers: c.servers(),
+	})
+	if err == nil {
+		c.keep(last.ID)
+	}
+	return err
+}
+
+// gone reports whether the connection has ended.
+func (c *conversation) gone() bool {
+	select {
+	case <-c.conn.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// lastSession is the session that the claim goes on with, if it is one of this kind.
+func (c *conversation) lastSession() *fermata.Session {
+	if c.claim.Context == nil || c.claim.Context.Session == nil || c.claim.Context.Session.ID == "" {
+		return nil
+	}
+	if s := c.claim.Context.Session; s.Runner == "" || s.Runner == Name {
+		return s
+	}
+	return nil
+}
+
+// keep records the session.
+func (c *conversation) keep(id string) {
+	c.session.setID(acp.SessionId(id))
+	c.desk.KeepSession(*c.keptSession())
+}
+
+// keptSession is the session with what resuming it needs; nil where there is none.
+func (c *conversation) keptSession() *fermata.Session {
+	id := string(c.session.id())
+	if id == "" {
+		return nil
+	}
+	return &fermata.Session{ID: id, Settings: map[string]string{commandSetting: c.r.command()}}
+}
+
+// servers are the tools by which the agent asks: Fermata's own.
+func (c *conversation) servers() []acp.McpServer {
+	o := c.r.opts
+	if o.Fermata == "" {
+		return []acp.McpServer{}
+	}
+	env := []acp.EnvVariable{{Name: "FERMATA_TASK", Value: c.claim.Task.ID}, {Name: "FERMATA_RUN", Value: c.claim.Run.ID}}
+	for _, v := range []acp.EnvVariable{{Name: "FERMATA_URL", Value: o.URL}, {Name: "FERMATA_TOKEN", Value: o.Token}} {
+		if v.Value != "" {
+			env = append(env, v)
+		}
+	}
+	return []acp.McpServer{{Stdio: &acp.McpServerStdio{Name: "fermata", Command: o.Fermata, Args: []string{"mcp"}, Env: env}}}
+}
+
+// recall notes what people decided since the last run: a session that was
+// cancelled in the middle asks for it again.
+func (c *conversation) recall(ctx context.Context) {
+	if c.claim.Context == nil {
+		return
+	}
+	for i := range c.claim.Context.Questions {
+		a := &c.claim.Context.Questions[i]
+		if digest := elicited(a.State); digest != "" {
+			c.given[digest] = a.Resolution
+		}
+		if a.Type == fermata.Approval && !a.Resolution.Approved() && c.r.opts.Asker != nil {
+			c.recallRefusal(ctx, a.QuestionID)
+		}
+	}
+}
+
+func (c *conversation) recallRefusal(ctx context.Context, id string) {
+	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, 0)
+	if err != nil {
+		// People are asked once more, which costs time and permits nothing.
+		c.logf("the refusal %s cannot be read: %v.", id, err)
+		return
+	}
+	if q.ActionHash != "" {
+		c.refused[q.ActionHash] = true
+	}
+}

@@ -1,0 +1,236 @@
+package acp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/coder/acp-go-sdk"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// permission is a request for one. Arguments are kept as they came, byte for byte:
+// people approve exactly these.
+type permission struct {
+	ToolCall struct {
+		ID        string          `json:"toolCallId"`
+		Title     string          `json:"title"`
+		Kind      string          `json:"kind"`
+		RawInput  json.RawMessage `json:"rawInput"`
+		Content   json.RawMessage `json:"content"`
+		Locations json.RawMessage `json:"locations"`
+	} `json:"toolCall"`
+	Options []acp.PermissionOption `json:"options"`
+}
+
+// permit lets a person decide about a call, or a rule. Whatever goes wrong, the
+// call is not permitted.
+func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
+	if c.isOwn(p) {
+		return p.allow(c)
+	}
+	end, ok := c.turnToAsk(ctx)
+	if !ok {
+		return acp.NewRequestPermissionOutcomeCancelled()
+	}
+	defer end()
+	call, err := c.gateCall(p)
+	if err == nil && c.r.opts.Asker != nil {
+		return c.decide(ctx, p, call)
+	}
+	c.logf("not permitted, because nobody can be asked: %s", cmp.Or(p.ToolCall.Title, p.ToolCall.ID))
+	return p.refuse()
+}
+
+// ownTools are the tools of Fermata that ask or tell people something. Nobody is
+// asked whether an agent may ask.
+var ownTools = []string{
+	"ask_user", "request_approval", "post_question", "check_answer", "cancel_question", "read_messages", "report_progress",
+}
+
+// isOwn reports whether the call is of one of Fermata's own tools: it has the
+// title that agents give such a call, and the kind that no command and no edit has.
+func (c *conversation) isOwn(p *permission) bool {
+	t := &p.ToolCall
+	if t.Kind != "other" || c.r.opts.Fermata == "" {
+		return false
+	}
+	for _, tool := range ownTools {
+		if t.Title == "fermata_"+tool || t.Title == tool+" (fermata MCP Server)" {
+			c.session.hear(&update{ToolCallID: t.ID, Title: t.Title, RawInput: t.RawInput})
+			return true
+		}
+	}
+	return false
+}
+
+// decide asks until there is a decision, or the agent has to stop.
+func (c *conversation) decide(ctx context.Context, p *permission, call fermata.GateCall) acp.RequestPermissionOutcome {
+	if hash := fermata.HashAction(call.Action()); c.refused[hash] {
+		delete(c.refused, hash)
+		c.logf("refused before: %s", call.Title())
+		return p.refuse()
+	}
+	until := c.deadline()
+	for {
+		v, err := c.r.opts.Asker.Gate(ctx, call)
+		switch {
+		case ctx.Err() != nil:
+			return acp.NewRequestPermissionOutcomeCancelled()
+		case err != nil:
+			c.logf("not permitted: %s: %v", call.Title(), err)
+			return p.refuse()
+		case v.Decision == fermata.GateAllow && len(v.Input) == 0:
+			c.logf("permitted: %s (%s)", call.Title(), v.Reason)
+			c.mail.decided(v.QuestionID)
+			return p.allow(c)
+		case v.Decision == fermata.GateAllow:
+			c.logf("only other arguments were approved, and this agent cannot be given them: %s", call.Title())
+			return p.refuse()
+		case v.Status == fermata.Pending && v.QuestionID != "":
+			if out := c.held(ctx, p, call, v, until); out != nil {
+				return *out
+			}
+		default:
+			c.logf("not permitted: %s (%s)", call.Title(), v.Reason)
+			if v.QuestionID != "" {
+				c.mail.decided(v.QuestionID)
+			}
+			return p.refuse()
+		}
+	}
+}
+
+// held waits for the question on which a call depends. It returns nil when that is
+// decided, so that the gate says what it means for the call.
+func (c *conversation) held(ctx context.Context, p *permission, call fermata.GateCall, v *fermata.GateVerdict, until time.Time) *acp.RequestPermissionOutcome {
+	cancelled := acp.NewRequestPermissionOutcomeCancelled()
+	if v.Decision == fermata.GateDeny {
+		// Another question of the task is open, so nobody was asked about this call.
+		c.logf("%s has to wait: %s", call.Title(), v.Reason)
+		c.suspend(v.QuestionID)
+		return &cancelled
+	}
+	c.logf("asks for permission (%s): %s", v.QuestionID, call.Title())
+	q, err := c.await(ctx, v.QuestionID, until)
+	switch {
+	case err != nil:
+		c.logf("not permitted: %s: %v", call.Title(), err)
+		refused := p.refuse()
+		return &refused
+	case q == nil:
+		return &cancelled
+	case q.Resolution.Approved() && len(q.Resolution.Action) > 0:
+		// The approval is of other arguments. It stays unused, and the agent is told of it.
+		c.logf("approved with edits: the agent is told, and has to ask with these arguments.")
+		c.suspend(q.ID)
+		return &cancelled
+	}
+	return nil
+}
+
+// allow picks the option that permits this one call. What permits more is never
+// picked: people were asked about this call.
+func (p *permission) allow(c *conversation) acp.RequestPermissionOutcome {
+	if o := p.option(acp.PermissionOptionKindAllowOnce); o != "" {
+		return acp.NewRequestPermissionOutcomeSelected(o)
+	}
+	c.logf("the agent offers no way to permit one call only, so it is refused.")
+	return p.refuse()
+}
+
+// refuse picks the option that refuses the call, the narrow one first.
+func (p *permission) refuse() acp.RequestPermissionOutcome {
+	if o := cmp.Or(p.option(acp.PermissionOptionKindRejectOnce), p.option(acp.PermissionOptionKindRejectAlways)); o != "" {
+		return acp.NewRequestPermissionOutcomeSelected(o)
+	}
+	return acp.NewRequestPermissionOutcomeCancelled()
+}
+
+func (p *permission) option(kind acp.PermissionOptionKind) acp.PermissionOptionId {
+	i := slices.IndexFunc(p.Options, func(o acp.PermissionOption) bool { return o.Kind == kind })
+	if i < 0 {
+		return ""
+	}
+	return p.Options[i].OptionId
+}
+
+// gateCall is the call as gates know it. Its tool is the kind that the protocol
+// gives it (execute, edit, fetch …), its input the arguments, with the agent's own
+// description beside them under "acp".
+func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
+	t, known := &p.ToolCall, c.session.announced(p.ToolCall.ID)
+	t.Title, t.Kind = cmp.Or(t.Title, known.title), cmp.Or(t.Kind, known.kind, "other")
+	if blank(t.RawInput) {
+		t.RawInput = known.rawInput
+	}
+	if blank(t.Content) {
+		t.Content = known.content
+	}
+	call := fermata.GateCall{
+		TaskID: c.claim.Task.ID, CallID: c.callID(t.ID), Runner: Name, Tool: t.Kind, Dir: c.desk.Dir(),
+	}
+	var err error
+	call.Input, err = p.input()
+	if err == nil {
+		err = call.Check()
+	}
+	return call, err
+}
+
+// callID is a name of the call that no other session's call has.
+func (c *conversation) callID(id string) string {
+	if id == "" {
+		return ""
+	}
+	return fermata.Digest([]string{string(c.session.id()), id})
+}
+
+// description is what the agent says about a call beside its arguments.
+type description struct {
+	Title     string          `json:"title,omitempty"`
+	Content   json.RawMessage `json:"content,omitempty"`
+	Locations json.RawMessage `json:"locations,omitempty"`
+	// RawInput holds arguments that are no object, or that have a place "acp" of their own.
+	RawInput json.RawMessage `json:"raw_input,omitempty"`
+}
+
+// input joins the arguments, in the order in which they came, and the description.
+// Where there are no arguments the title stands for them: some agents put the
+// command there and nowhere else.
+func (p *permission) input() (json.RawMessage, error) {
+	t := &p.ToolCall
+	d := description{Title: t.Title}
+	if !blank(t.Content) {
+		d.Content = t.Content
+	}
+	if !blank(t.Locations) {
+		d.Locations = t.Locations
+	}
+	var fields map[string]json.RawMessage
+	raw := bytes.TrimSpace(t.RawInput)
+	switch {
+	case blank(raw):
+		title, err := json.Marshal(t.Title)
+		if err != nil {
+			return nil, err
+		}
+		raw = append(append([]byte(`{"title":`), title...), '}')
+	case json.Unmarshal(raw, &fields) != nil || fields["acp"] != nil:
+		d.RawInput, raw = t.RawInput, []byte("{}")
+	}
+	data, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	joined := slices.Clone(bytes.TrimSuffix(raw, []byte("}")))
+	if !bytes.Equal(bytes.TrimSpace(joined), []byte("{")) {
+		joined = append(joined, ',')
+	}
+	joined = append(append(append(joined, `"acp":`...), data...), '}')
+	return joined, nil
+}

@@ -1,0 +1,200 @@
+//go:build unix
+
+package acp_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const push = "RUN git push"
+
+func TestAPermissionIsGivenWhileTheAgentWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	end := w.meanwhile(runs)
+	q := w.asked(task.ID)
+	var action struct {
+		Tool  string `json:"tool"`
+		Input struct {
+			Command string `json:"command"`
+		} `json:"input"`
+	}
+	w.must(json.Unmarshal(q.Action, &action))
+	if q.Type != fermata.Approval || q.Title != "execute: git push" || action.Tool != "execute" || action.Input.Command != "git push" {
+		t.Errorf("asked %s %q about %s", q.Type, q.Title, q.Action)
+	}
+	w.decide(q, fermata.Approve)
+	end()
+	w.wantRan(w.want(task.ID, fermata.TaskDone, "ran git push"), "git push")
+}
+
+func TestARejectedCallDoesNotRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	end := w.meanwhile(runs)
+	w.decide(w.asked(task.ID), fermata.Reject)
+	end()
+	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+}
+
+// The agent is stopped on the question. Another worker's agent loads the session
+// and makes the call again, which is then permitted without asking, once.
+func TestAPermissionIsGivenLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	w.work(runs, impatient)
+	waiting := w.want(task.ID, fermata.TaskAwaitingApproval, "")
+	if waiting.Session.ID != "s-1" || waiting.Session.Settings["command"] == "" {
+		t.Errorf("the session is %+v", waiting.Session)
+	}
+	w.decide(w.asked(task.ID), fermata.Approve)
+	w.work(runs, impatient)
+	w.wantRan(w.want(task.ID, fermata.TaskDone, "ran git push"), "git push")
+	w.wantLog(task, "permitted: execute: git push")
+	if log := w.log(task); strings.Contains(log, "old news") {
+		t.Errorf("what was loaded is told again:\n%s", log)
+	}
+	handed, err := os.ReadFile(filepath.Join(w.sessions, "s-1"))
+	w.must(err)
+	if !strings.Contains(string(handed), "approve") {
+		t.Errorf("the session was not told of the answer:\n%s", handed)
+	}
+}
+
+func TestARefusalIsGivenLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	w.work(runs, impatient)
+	w.decide(w.asked(task.ID), fermata.Reject)
+	w.work(runs, impatient)
+	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	w.work(runs, impatient)
+	w.clock.Store(int64(time.Hour))
+	_, err := w.engine.Sweep(t.Context())
+	w.must(err)
+	w.work(runs, impatient)
+	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+}
+
+func TestChangedArgumentsDoNotInheritTheApproval(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	w.work(changes, impatient)
+	first := w.asked(task.ID)
+	w.decide(first, fermata.Approve)
+	w.work(changes, impatient)
+	w.wantRan(w.want(task.ID, fermata.TaskAwaitingApproval, ""))
+	if second := w.asked(task.ID); second.ID == first.ID || second.Title != "execute: git push --force" {
+		t.Errorf("asked %q again", second.Title)
+	}
+}
+
+func TestAnApprovalIsForOneCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	w.work(runs, impatient)
+	w.decide(w.asked(task.ID), fermata.Approve)
+	w.work(runs, impatient)
+	_, err := w.person.ReopenTask(t.Context(), task.ID)
+	w.must(err)
+	w.work(runs, impatient)
+	w.wantRan(w.want(task.ID, fermata.TaskAwaitingApproval, ""), "git push")
+}
+
+func TestASessionThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	w.work(runs, impatient)
+	w.decide(w.asked(task.ID), fermata.Approve)
+	w.must(os.Remove(filepath.Join(w.sessions, "s-1")))
+	w.work(runs, impatient)
+	done := w.want(task.ID, fermata.TaskDone, "ran git push")
+	w.wantRan(done, "git push")
+	w.wantLog(task, "the session s-1 cannot be loaded", "no such session", "a new one begins")
+	w.wantTold(done, "Paint the fence", "cannot be resumed", "approve")
+}
+
+func TestAnAgentThatCannotLoad(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	w.work(cannotLoad, impatient)
+	w.decide(w.asked(task.ID), fermata.Approve)
+	w.work(cannotLoad, impatient)
+	done := w.want(task.ID, fermata.TaskDone, "ran git push")
+	w.wantLog(task, "the agent cannot load sessions")
+	w.wantTold(done, "Paint the fence", "cannot be resumed", "approve")
+}
+
+// wantTold wants texts in what the task's last session was told.
+func (w *world) wantTold(t *fermata.Task, texts ...string) {
+	w.t.Helper()
+	told, err := os.ReadFile(filepath.Join(w.sessions, t.Session.ID))
+	w.must(err)
+	for _, text := range texts {
+		if !strings.Contains(string(told), text) {
+			w.t.Errorf("the session %s was told\n%s\nwant in it %q", t.Session.ID, told, text)
+		}
+	}
+}
+
+func TestOneCallIsNeverPermittedForGood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	end := w.meanwhile(wantsAlways)
+	w.decide(w.asked(task.ID), fermata.Approve)
+	end()
+	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))
+	w.wantLog(task, "offers no way to permit one call only")
+}
+
+func TestARulePermitsWithoutAsking(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.person.AddGateRule(t.Context(), fermata.NewGateRule{
+		Tool: "execute", Args: map[string]string{"command": "git push"}, Decision: fermata.GateAllow,
+	})
+	w.must(err)
+	task := w.task(push)
+	w.work(runs, impatient)
+	w.wantRan(w.want(task.ID, fermata.TaskDone, "ran git push"), "git push")
+}
+
+// A person interrupts the agent while it waits for permission: it is told, asks
+// again for the same, and meets the same question.
+func TestAMessageWhileTheAgentWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task(push)
+	end := w.meanwhile(runs)
+	q := w.asked(task.ID)
+	_, err := w.person.PostMessage(t.Context(), task.ID, "careful with the gate")
+	w.must(err)
+	w.await(task.ID, fermata.EventQuestionAskedAgain)
+	w.decide(q, fermata.Approve)
+	end()
+	done := w.want(task.ID, fermata.TaskDone, "ran git push")
+	w.wantRan(done, "git push")
+	w.wantTold(done, "careful with the gate")
+}

@@ -1,0 +1,87 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/coder/acp-go-sdk"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// serve answers what the agent requests. Nothing is offered but questions to
+// people.
+func (c *conversation) serve(ctx context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
+	c.mu.Lock()
+	turn := c.turn
+	c.mu.Unlock()
+	if turn == nil {
+		return nil, acp.NewInvalidRequest(map[string]string{"error": "there is no turn under way"})
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(turn, stop)() //nolint:contextcheck // the request ends with either
+	switch method {
+	case acp.ClientMethodSessionRequestPermission:
+		var p permission
+		if err := json.Unmarshal(params, &p); err != nil {
+			return nil, acp.NewInvalidParams(map[string]string{"error": err.Error()})
+		}
+		return map[string]any{"outcome": c.permit(ctx, &p)}, nil
+	case acp.ClientMethodElicitationCreate:
+		var e elicitation
+		if err := json.Unmarshal(params, &e); err != nil {
+			return nil, acp.NewInvalidParams(map[string]string{"error": err.Error()})
+		}
+		return c.elicit(ctx, &e), nil
+	default:
+		return nil, acp.NewMethodNotFound(method)
+	}
+}
+
+// turnToAsk waits until nobody else is asked. It reports whether the turn still lasts.
+func (c *conversation) turnToAsk(ctx context.Context) (end func(), ok bool) {
+	select {
+	case <-c.asking:
+		end = func() { c.asking <- struct{}{} }
+		if ctx.Err() != nil {
+			end()
+			return nil, false
+		}
+		return end, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+// await waits for the answer as long as the agent is kept alive for it. It returns
+// nil where the answer has to wait for another run, or the turn is over.
+func (c *conversation) await(ctx context.Context, id string, until time.Time) (*fermata.Question, error) {
+	c.mail.waits(id)
+	q, err := c.r.opts.Asker.WaitQuestion(ctx, id, max(0, time.Until(until)))
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil //nolint:nilerr // a turn that is over wants no answer
+	case err != nil:
+		return nil, fmt.Errorf("wait for %s: %w", id, err)
+	case q.Status == fermata.Pending:
+		c.logf("nobody answered %s (%s) so far: the agent stops, and a later run goes on with the answer.", q.ID, q.Title)
+		c.suspend(id)
+		return nil, nil
+	default:
+		return q, nil
+	}
+}
+
+// suspend stops the agent until a question is answered.
+func (c *conversation) suspend(id string) {
+	select {
+	case c.asked <- id:
+	default:
+	}
+}
+
+// deadline is until when the agent is kept alive for an answer.
+func (c *conversation) deadline() time.Time { return time.Now().Add(c.r.opts.Wait) }

@@ -1,0 +1,380 @@
+//go:build unix
+
+package acp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/coder/acp-go-sdk"
+
+	"github.com/fermata-hq/fermata/internal/runner/runnertest"
+)
+
+// The test binary plays the agent where this variable names what it does; the
+// other names the folder in which it keeps its sessions.
+const (
+	standInEnv  = "ACP_STAND_IN"
+	sessionsEnv = "ACP_SESSIONS"
+)
+
+func TestMain(m *testing.M) {
+	if behaviour := os.Getenv(standInEnv); behaviour != "" {
+		playStandIn(behaviour)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Behaviours beside those of the suite.
+const (
+	// runs asks for permission to run what follows "RUN " in a prompt of the
+	// session, and writes it into the file ran.
+	runs = "runs"
+	// changes is runs, which adds " --force" in a loaded session.
+	changes = "changes"
+	// cannotLoad is runs without loading sessions.
+	cannotLoad = "cannot load"
+	// wantsAlways is runs, which offers to permit all such calls and no single one.
+	wantsAlways = "wants always"
+	// elicits asks for a colour and a count, and says what it got.
+	elicits = "elicits"
+	// wantsLogin refuses to begin a session.
+	wantsLogin = "wants login"
+	// isNew speaks a later version of the protocol.
+	isNew = "is new"
+	// stops ends its turn for want of tokens.
+	stops = "stops"
+	// overreaches asks for files and a terminal of its client.
+	overreaches = "overreaches"
+)
+
+// standIn is an agent that speaks the protocol by the library's side for agents.
+type standIn struct {
+	does    string
+	conn    *acp.AgentSideConnection
+	loaded  bool
+	cancels chan struct{}
+	// turns numbers the calls.
+	turns int
+}
+
+func playStandIn(behaviour string) {
+	s := &standIn{does: behaviour, cancels: make(chan struct{}, 10)}
+	switch runnertest.Behaviour(behaviour) {
+	case runnertest.IsDeaf:
+		signal.Ignore(syscall.SIGTERM)
+	case runnertest.StopsWell:
+		terminated := make(chan os.Signal, 1)
+		signal.Notify(terminated, syscall.SIGTERM)
+		go func() { <-terminated; os.Exit(1) }()
+	}
+	s.conn = acp.NewAgentSideConnection(s, os.Stdout, os.Stdin)
+	<-s.conn.Done()
+	if runnertest.Behaviour(behaviour) == runnertest.IsDeaf {
+		select {}
+	}
+}
+
+func (s *standIn) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
+	version := acp.ProtocolVersion(acp.ProtocolVersionNumber)
+	if s.does == isNew {
+		version = 9
+	}
+	return acp.InitializeResponse{
+		ProtocolVersion: version, AgentCapabilities: acp.AgentCapabilities{LoadSession: s.does != cannotLoad}, AuthMethods: []acp.AuthMethod{},
+	}, nil
+}
+
+func (s *standIn) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	if s.does == wantsLogin {
+		return acp.NewSessionResponse{}, acp.NewAuthRequired(nil)
+	}
+	data, err := json.Marshal(p)
+	if err == nil {
+		err = os.WriteFile("began.json", data, 0o600)
+	}
+	id := acp.SessionId("s-1")
+	if _, gone := os.Stat(s.file("s-1")); gone == nil || os.Getenv(sessionsEnv) != "" && s.past("s-1") {
+		id = "s-2"
+	}
+	s.remember(id, "")
+	return acp.NewSessionResponse{SessionId: id}, err
+}
+
+// past reports whether a session was there once.
+func (s *standIn) past(id string) bool {
+	_, err := os.Stat(filepath.Join(os.Getenv(sessionsEnv), id+".past"))
+	return err == nil
+}
+
+func (s *standIn) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.LoadSessionResponse, error) {
+	if os.Getenv(sessionsEnv) != "" {
+		if _, err := os.Stat(s.file(p.SessionId)); err != nil {
+			return acp.LoadSessionResponse{}, acp.NewInvalidParams(map[string]string{"error": "no such session"})
+		}
+	}
+	s.loaded = true
+	err := s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: p.SessionId, Update: acp.UpdateAgentMessageText("old news\n")})
+	return acp.LoadSessionResponse{}, err
+}
+
+func (s *standIn) Cancel(context.Context, acp.CancelNotification) error {
+	s.cancels <- struct{}{}
+	return nil
+}
+
+func (s *standIn) file(id acp.SessionId) string {
+	return filepath.Join(os.Getenv(sessionsEnv), string(id))
+}
+
+// remember keeps a prompt of the session.
+func (s *standIn) remember(id acp.SessionId, text string) {
+	if os.Getenv(sessionsEnv) == "" {
+		return
+	}
+	past, err := os.ReadFile(s.file(id))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		fail(err)
+	}
+	check(os.WriteFile(s.file(id), append(past, text+"\n"...), 0o600))
+	check(os.WriteFile(s.file(id)+".past", nil, 0o600))
+}
+
+func check(err error) {
+	if err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(2)
+}
+
+// Prompt takes a turn.
+func (s *standIn) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
+	text := p.Prompt[0].Text.Text
+	s.remember(p.SessionId, text)
+	t := &turn{standIn: s, ctx: ctx, id: p.SessionId, text: text, reason: acp.StopReasonEndTurn}
+	t.play() //nolint:contextcheck // it has the context
+	return acp.PromptResponse{StopReason: t.reason}, t.err
+}
+
+// turn is one turn of the agent.
+type turn struct {
+	*standIn
+	ctx    context.Context
+	id     acp.SessionId
+	text   string
+	reason acp.StopReason
+	err    error
+}
+
+func (t *turn) play() {
+	switch t.does {
+	case runs, changes, cannotLoad, wantsAlways:
+		t.run()
+	case elicits:
+		t.elicit()
+	case stops:
+		t.reason = acp.StopReasonMaxTokens
+	case overreaches:
+		_, err := t.conn.ReadTextFile(t.ctx, acp.ReadTextFileRequest{SessionId: t.id, Path: "/etc/passwd"})
+		_, err2 := t.conn.CreateTerminal(t.ctx, acp.CreateTerminalRequest{SessionId: t.id, Command: "sh"})
+		t.say(fmt.Sprintf("%v %v", err != nil, err2 != nil))
+	default:
+		t.playSuite(runnertest.Behaviour(t.does))
+	}
+}
+
+func (t *turn) playSuite(b runnertest.Behaviour) {
+	switch b {
+	case runnertest.HandsBack:
+		t.handBack()
+		t.say("done")
+	case runnertest.Talks:
+		fmt.Fprintln(os.Stderr, "oops")
+		t.say("hello")
+	case runnertest.Steps:
+		t.update(acp.UpdatePlan(
+			acp.PlanEntry{Content: "begin", Status: "completed", Priority: "high"},
+			acp.PlanEntry{Content: "half way", Status: "in_progress", Priority: "high"},
+		))
+	case runnertest.EndsSilently:
+	case runnertest.Asks:
+		t.update(acp.StartToolCall("c1", "fermata_ask_user"))
+		t.update(acp.UpdateToolCall("c1", acp.WithUpdateStatus("completed"), acp.WithUpdateContent([]acp.ToolCallContent{
+			acp.ToolContent(acp.TextBlock(`{"status":"pending","question_id":"q_1"}`)),
+		})))
+		t.awaitCancel()
+	case runnertest.Fails:
+		fmt.Fprintln(os.Stderr, "no space left")
+		os.Exit(3)
+	case runnertest.Babbles:
+		_, err := os.Stdout.WriteString(strings.Repeat("\x00", 10) + "\n\xff\xfe\n" + strings.Repeat("x", 3_000_000) + "\n{\"some\":\"thing\"}\n")
+		check(err)
+		t.say("done")
+	case runnertest.Hangs:
+		t.leave(`exec 3>alive; echo ready >&3; exec sleep 1000`)
+		select {}
+	case runnertest.IsDeaf:
+		t.leave(`exec 3>alive; trap "" TERM; echo ready >&3; sleep 1000; sleep 1000`)
+		select {}
+	case runnertest.StopsWell:
+		t.leave(`exec 3>alive; echo ready >&3; exec sleep 1000`)
+		t.awaitCancel()
+		check(os.WriteFile("stopped", nil, 0o600))
+	case runnertest.Listens:
+		if strings.HasPrefix(t.text, "use less") {
+			t.say(t.text)
+			return
+		}
+		t.leave(`echo ready >alive`)
+		t.awaitCancel()
+	case runnertest.LeavesChild:
+		alive, err := os.OpenFile("alive", os.O_WRONLY, 0)
+		check(err)
+		t.leave(`exec sleep 1000`, alive)
+		_, err = alive.WriteString("ready\n")
+		check(err)
+		t.say("done")
+	}
+}
+
+func (t *turn) update(u acp.SessionUpdate) {
+	check(t.conn.SessionUpdate(context.WithoutCancel(t.ctx), acp.SessionNotification{SessionId: t.id, Update: u}))
+}
+
+func (t *turn) say(text string) { t.update(acp.UpdateAgentMessageText(text)) }
+
+func (t *turn) awaitCancel() {
+	<-t.cancels
+	t.reason = acp.StopReasonCancelled
+}
+
+// leave starts a child, with the agent's output and files.
+func (t *turn) leave(script string, files ...*os.File) {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, files
+	check(cmd.Start())
+}
+
+func (t *turn) handBack() {
+	title := ""
+	for line := range strings.Lines(t.text) {
+		if rest, ok := strings.CutPrefix(line, "# "); ok {
+			title = strings.TrimSpace(rest)
+		}
+	}
+	if title == "" && t.loaded {
+		title = "Paint the fence"
+	}
+	data, err := json.Marshal(map[string]string{
+		"title": title, "run": os.Getenv("FERMATA_RUN"), "attempt": os.Getenv("FERMATA_ATTEMPT"),
+		"resumed": os.Getenv("FERMATA_RESUMED"), "text": t.text,
+	})
+	check(err)
+	check(os.WriteFile("handed.json", data, 0o600))
+}
+
+// command is what the session was told to run.
+func (t *turn) command() string {
+	all, err := os.ReadFile(t.file(t.id))
+	check(err)
+	_, rest, _ := strings.Cut(string(all), "RUN ")
+	line, _, _ := strings.Cut(rest, "\n")
+	if t.does == changes && t.loaded {
+		line += " --force"
+	}
+	return line
+}
+
+func (t *turn) run() {
+	command := t.command()
+	title := command
+	t.turns++
+	call := acp.ToolCallId(fmt.Sprintf("call-%d", t.turns))
+	options := []acp.PermissionOption{
+		{Kind: acp.PermissionOptionKindAllowAlways, Name: "Always", OptionId: "always"},
+		{Kind: acp.PermissionOptionKindAllowOnce, Name: "Yes", OptionId: "yes"},
+		{Kind: acp.PermissionOptionKindRejectOnce, Name: "No", OptionId: "no"},
+	}
+	if t.does == wantsAlways {
+		options = options[:1]
+	}
+	t.update(acp.StartToolCall(call, "shell", acp.WithStartKind("execute"), acp.WithStartRawInput(map[string]any{"command": command})))
+	// The arguments were announced; the request does not repeat them.
+	res, err := t.conn.RequestPermission(context.WithoutCancel(t.ctx), acp.RequestPermissionRequest{
+		SessionId: t.id, Options: options, ToolCall: acp.ToolCallUpdate{ToolCallId: call, Title: &title},
+	})
+	check(err)
+	switch {
+	case res.Outcome.Cancelled != nil && t.does != wantsAlways:
+		t.awaitCancel()
+	case res.Outcome.Selected != nil && res.Outcome.Selected.OptionId == "yes":
+		file, err := os.OpenFile("ran", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		check(err)
+		_, err = io.WriteString(file, command+"\n")
+		check(errors.Join(err, file.Close()))
+		t.say("ran " + command)
+	default:
+		t.say("was refused")
+	}
+}
+
+func (t *turn) elicit() {
+	res, err := t.conn.UnstableCreateElicitation(context.WithoutCancel(t.ctx), acp.UnstableCreateElicitationRequest{Form: &acp.UnstableCreateElicitationForm{
+		Message: "How shall I paint?", Mode: "form",
+		RequestedSchema: acp.UnstableElicitationSchema{Type: "object", Required: []string{"colour"}, Properties: map[string]any{
+			"colour": map[string]any{"type": "string", "title": "Colour", "oneOf": []any{
+				map[string]any{"const": "g", "title": "Green"}, map[string]any{"const": "b", "title": "Blue"},
+			}},
+			"the count": map[string]any{"type": "integer", "minimum": 1},
+		}},
+	}})
+	check(err)
+	if res.Accept == nil {
+		if res.Cancel != nil {
+			t.awaitCancel()
+		}
+		return
+	}
+	data, err := json.Marshal(res.Accept.Content)
+	check(err)
+	t.say(string(data))
+}
+
+func (s *standIn) Authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
+	return acp.AuthenticateResponse{}, nil
+}
+
+func (s *standIn) CloseSession(context.Context, acp.CloseSessionRequest) (acp.CloseSessionResponse, error) {
+	return acp.CloseSessionResponse{}, nil
+}
+
+func (s *standIn) ListSessions(context.Context, acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
+	return acp.ListSessionsResponse{}, nil
+}
+
+func (s *standIn) ResumeSession(context.Context, acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
+	return acp.ResumeSessionResponse{}, nil
+}
+
+func (s *standIn) SetSessionConfigOption(context.Context, acp.SetSessionConfigOptionRequest) (acp.SetSessionConfigOptionResponse, error) {
+	return acp.SetSessionConfigOptionResponse{}, nil
+}
+
+func (s *standIn) SetSessionMode(context.Context, acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
+	return acp.SetSessionModeResponse{}, nil
+}

@@ -1,0 +1,92 @@
+package acp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/coder/acp-go-sdk"
+)
+
+// longestMessage is how long a message may be, in bytes. The library takes no longer ones.
+const longestMessage = 9 << 20
+
+// wire carries what the agent writes: messages to the connection, news of the
+// session to the conversation, and anything else to the log. News are taken
+// here, before any later message is passed on, so that a request or a response
+// never overtakes them.
+type wire struct {
+	out    *io.PipeWriter
+	log    io.Writer
+	update func(params json.RawMessage)
+	line   []byte
+	// noise says that the rest of the line is none of the protocol's.
+	noise bool
+}
+
+// Write takes a piece of the stream. It never fails.
+func (w *wire) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		piece, rest, whole := bytes.Cut(p, []byte{'\n'})
+		w.add(piece)
+		if whole {
+			w.end()
+		}
+		p = rest
+	}
+	return n, nil
+}
+
+// add takes a piece of a line. What cannot be a message goes to the log at once.
+func (w *wire) add(piece []byte) {
+	w.line = append(w.line, piece...)
+	start := bytes.TrimLeft(w.line, " \t\r")
+	if len(start) > 0 && start[0] != '{' {
+		w.noise = true
+	}
+	if len(w.line) > longestMessage {
+		if !w.noise {
+			fmt.Fprintf(w.log, "fermata: The agent wrote a message of more than %d MB; it is not read.\n", longestMessage>>20)
+		}
+		w.noise = true
+	}
+	if w.noise {
+		w.log.Write(w.line) //nolint:errcheck // the log never fails
+		w.line = w.line[:0]
+	}
+}
+
+// end takes what was read as a whole line.
+func (w *wire) end() {
+	line, noise := bytes.TrimSpace(w.line), w.noise
+	w.line, w.noise = w.line[:0], false
+	if noise {
+		fmt.Fprintln(w.log)
+		return
+	}
+	if len(line) == 0 {
+		return
+	}
+	var head struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	switch err := json.Unmarshal(line, &head); {
+	case err != nil || head.ID == nil && head.Method == "":
+		fmt.Fprintf(w.log, "%s\n", line)
+	case head.Method == acp.ClientMethodSessionUpdate:
+		w.update(head.Params)
+	default:
+		// After the connection has ended nobody reads, and that is fine.
+		w.out.Write(append(line, '\n')) //nolint:errcheck // see above
+	}
+}
+
+// close ends the stream.
+func (w *wire) close() {
+	w.end()
+	w.out.Close() //nolint:errcheck // a pipe
+}

@@ -1,0 +1,202 @@
+//go:build unix
+
+package acp_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/runner/acp"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// world is a server, a person, and a worker that drives the stand-in.
+type world struct {
+	t        *testing.T
+	engine   *engine.Engine
+	person   *client.Client
+	agent    *client.Client
+	folder   string
+	sessions string
+	// clock is how far the database's clock is ahead.
+	clock atomic.Int64
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, folder: t.TempDir(), sessions: t.TempDir()}
+	db, err := store.Open(t.Context(), store.Options{
+		URL: filepath.Join(t.TempDir(), "fermata.db"), ClockOffset: func() time.Duration { return time.Duration(w.clock.Load()) },
+	})
+	w.must(err)
+	t.Cleanup(func() { _ = db.Close() })
+	w.must(db.Migrate(t.Context()))
+	w.engine = engine.New(db, engine.Options{})
+	s := api.New(api.Config{Engine: w.engine})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	t.Cleanup(s.SetDraining)
+	secret, err := w.engine.FirstToken(t.Context())
+	w.must(err)
+	w.person = w.client(server.URL, secret)
+	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{
+		Name: "worker", Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead},
+	})
+	w.must(err)
+	w.agent = w.client(server.URL, token.Secret)
+	return w
+}
+
+func (w *world) client(url, secret string) *client.Client {
+	w.t.Helper()
+	c, err := client.New(url, secret)
+	w.must(err)
+	w.t.Cleanup(c.CloseIdleConnections)
+	return c
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) task(body string) *fermata.Task {
+	w.t.Helper()
+	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Paint the fence", Body: body, Runner: acp.Name})
+	w.must(err)
+	return t
+}
+
+// An agent that asks is kept alive for hours, or not at all.
+const (
+	patient   = time.Hour
+	impatient = -time.Second
+)
+
+// work runs a worker until it has nothing to do.
+func (w *world) work(does string, wait time.Duration) {
+	w.t.Helper()
+	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
+	o.Asker, o.Wait = w.agent, wait
+	wk, err := worker.New(w.agent, worker.Options{
+		Name: "w1", Once: true, Lease: 3 * time.Second, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
+	})
+	w.must(err)
+	w.must(wk.Run(w.t.Context()))
+}
+
+// meanwhile runs a worker in the background; the function waits for its end.
+func (w *world) meanwhile(does string) (end func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		w.work(does, patient)
+	}()
+	return func() { <-ended }
+}
+
+// asked waits for a question of the task.
+func (w *world) asked(id string) *fermata.Question {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	defer cancel()
+	for after := int64(0); ; {
+		t, err := w.person.Task(ctx, id)
+		w.must(err)
+		if t.PendingQuestionID != "" {
+			q, err := w.person.Question(ctx, t.PendingQuestionID)
+			w.must(err)
+			return q
+		}
+		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)
+		if err != nil {
+			w.t.Fatalf("the task is %s (%s), waited for its question", t.State, t.Summary)
+		}
+		after = events[len(events)-1].Seq
+	}
+}
+
+// await waits for an event of the task.
+func (w *world) await(id string, typ fermata.EventType) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	defer cancel()
+	for after := int64(0); ; {
+		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)
+		if err != nil {
+			w.t.Fatalf("waited for %s: %v\n%s", typ, err, w.log(&fermata.Task{ID: id}))
+		}
+		for _, e := range events {
+			if after = e.Seq; e.TaskID == id && e.Type == typ {
+				return
+			}
+		}
+	}
+}
+
+// decide approves or rejects.
+func (w *world) decide(q *fermata.Question, value string) {
+	w.t.Helper()
+	_, err := w.person.Answer(w.t.Context(), q.ID, fermata.Answer{Answer: value, ActionHash: q.ActionHash})
+	w.must(err)
+}
+
+func (w *world) want(id string, state fermata.TaskState, summary string) *fermata.Task {
+	w.t.Helper()
+	t, err := w.person.Task(w.t.Context(), id)
+	w.must(err)
+	if t.State != state || !strings.Contains(t.Summary, summary) {
+		w.t.Fatalf("the task is %s %q, want %s with %q\n%s", t.State, t.Summary, state, summary, w.log(t))
+	}
+	return t
+}
+
+// wantRan wants the commands that ran in the task's folder.
+func (w *world) wantRan(t *fermata.Task, commands ...string) {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.folder, t.ID, "ran"))
+	if len(commands) == 0 && os.IsNotExist(err) {
+		return
+	}
+	w.must(err)
+	if got := strings.TrimSpace(string(data)); got != strings.Join(commands, "\n") {
+		w.t.Fatalf("ran %q, want %q", got, commands)
+	}
+}
+
+// log is that of the task's last run.
+func (w *world) log(t *fermata.Task) string {
+	w.t.Helper()
+	t, err := w.person.Task(w.t.Context(), t.ID)
+	w.must(err)
+	chunks, _, _, err := w.person.Log(w.t.Context(), t.RunID, 0, 0)
+	w.must(err)
+	var sb strings.Builder
+	for _, c := range chunks {
+		sb.WriteString(c.Text)
+	}
+	return sb.String()
+}
+
+func (w *world) wantLog(t *fermata.Task, texts ...string) {
+	w.t.Helper()
+	log := w.log(t)
+	for _, text := range texts {
+		if !strings.Contains(log, text) {
+			w.t.Errorf("the log is\n%s\nwant in it %q", log, text)
+		}
+	}
+}
