@@ -45,7 +45,7 @@ test-agents: ## Run the real agents, and what they speak against its own suites 
 	@scripts/setup go git claude codex gemini opencode
 	$(call say,running Claude Code$(comma) Codex$(comma) Gemini CLI and opencode against the scripted model)
 	@# One at a time: these programs are large, and slow when they start together.
-	@go test -count=1 -tags agents -parallel 1 -p 1 -timeout 30m $(TEST_FLAGS) ./test/agent ./test/agents ./test/claude
+	@go test -count=1 -tags agents -parallel 1 -p 1 -timeout 30m $(TEST_FLAGS) ./test/agent ./test/agents ./test/claude ./test/acp ./test/desk
 	$(call say,running the MCP conformance suite and the inspector)
 	@scripts/test-mcp-conformance
 

@@ -176,9 +176,13 @@ var (
 	questionAndTask = andTask("questions", questionColumns)
 )
 
+// andTask is the query for a row and its task. The task's id is read first, as
+// a value: joined to a column of a table that was small when the query was
+// planned, PostgreSQL would look through all tasks of the workspace.
 func andTask(table, columns string) string {
-	return "SELECT " + of("x", columns) + ", " + of("t", taskColumns) + " FROM " + table +
-		" x JOIN tasks t ON t.workspace_id = x.workspace_id AND t.id = x.task_id WHERE x.workspace_id = $1 AND x.id = $2"
+	return "SELECT " + of("x", columns) + ", " + of("t", taskColumns) + " FROM " + table + " x CROSS JOIN tasks t" +
+		" WHERE x.workspace_id = $1 AND x.id = $2 AND t.workspace_id = $1" +
+		" AND t.id = (SELECT task_id FROM " + table + " WHERE workspace_id = $1 AND id = $2)"
 }
 
 // withTask is a look-up of one row that belongs to a task, and of the task.
