@@ -54,12 +54,16 @@ var parts = []part{
 	{"streams", (*bench).streams},
 	{"start", (*bench).start},
 	{"gates", (*bench).gates},
+	{"agentstart", (*bench).agentStart},
 }
 
 func main() {
 	// The bench starts itself for the servers that are no product.
 	if len(os.Args) > 1 && os.Args[1] == rawCommand {
 		exit(rawServer(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == agentCommand {
+		exit(agentProcess(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == profiledCommand {
 		exit(profiledServer(os.Args[2:]))

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	api "github.com/fermata-hq/fermata/client"
+)
+
+// agentCommand makes this program an agent of the real worker.
+const agentCommand = "agent-process"
+
+// agentProcess is an agent that says when it started, through a named pipe. It
+// asks, and completes when it is resumed.
+func agentProcess(args []string) error {
+	at := time.Now()
+	if len(args) != 1 {
+		return fmt.Errorf("%s takes 1 argument", agentCommand)
+	}
+	pipe, err := os.OpenFile(args[0], os.O_WRONLY, 0) //nolint:gosec // the bench names its own pipe
+	if err != nil {
+		return err
+	}
+	resumed := os.Getenv("FERMATA_RESUMED")
+	if _, err := fmt.Fprintf(pipe, "%s %s %d\n", os.Getenv("FERMATA_TASK"), resumed, at.UnixNano()); err != nil {
+		return err
+	}
+	if resumed == "1" {
+		fmt.Println(`{"result":"completed"}`)
+		return nil
+	}
+	fmt.Println(`{"result":"needs_input","question":{"question":"Go on?","options":["yes","no"],"timeout":"1d"}}`)
+	return nil
+}
+
+// startBar is how long an idle worker may take from an answer to the agent.
+const startBar = 150 * time.Millisecond
+
+// agentStart measures the way from an answer's acknowledgement to the resumed
+// agent's first instruction, with one idle worker.
+func (b *bench) agentStart(ctx context.Context) error {
+	for _, kind := range b.kinds {
+		if err := b.agentStartOn(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) agentStartOn(ctx context.Context, kind string) (err error) {
+	d, err := b.empty(ctx, kind, "agentstart_"+kind)
+	if err != nil {
+		return err
+	}
+	server, err := b.serve(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop(), d.drop(ctx)) }()
+	pipe := filepath.Join(b.folder, "agents_"+kind+".pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		return err
+	}
+	// Open for both, so that the pipe does not end between two agents.
+	reports, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reports.Close()) }()
+	stop, err := b.idleWorker(ctx, server.url, d.keys.agent(0), pipe)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	n := 200
+	if b.short {
+		n = 50
+	}
+	took, err := resumeProcesses(ctx, server.url, d.keys.person(0), bufio.NewScanner(reports), n)
+	if err != nil {
+		return err
+	}
+	half, almost := quantile(took, 0.5), quantile(took, 0.99)
+	b.judge("answer acknowledged to agent process started", title(kind)+", one idle worker",
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(half), ms(almost), n), "p99 ≤ 150 ms", almost <= startBar)
+	return nil
+}
+
+// idleWorker starts the real worker with one slot.
+func (b *bench) idleWorker(ctx context.Context, url, token, pipe string) (stop func() error, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, b.program, "worker", "--name", "bench", "--folder", filepath.Join(b.folder, "work"),
+		"--log-level", "warn", "--", self, agentCommand, pipe)
+	cmd.Env = append(os.Environ(), "FERMATA_URL="+url, "FERMATA_TOKEN="+token)
+	cmd.Stderr = os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 15 * time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		return cmd.Wait()
+	}, nil
+}
+
+// resumeProcesses lets one task after the other ask and be answered, and
+// returns how long after the answer's acknowledgement each agent ran again.
+func resumeProcesses(ctx context.Context, url, token string, reports *bufio.Scanner, n int) ([]time.Duration, error) {
+	c, err := api.New(url, token)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	asked, ended := make(chan string, n), make(chan error, 1)
+	go func() {
+		ended <- c.Stream(ctx, api.StreamQuery{FromStart: true, Types: []fermata.EventType{fermata.EventQuestionAsked}},
+			func(e *fermata.Event) error { asked <- e.QuestionID; return nil })
+	}()
+	took := make([]time.Duration, 0, n)
+	for i := range n {
+		t, err := c.CreateTask(ctx, fermata.NewTask{Title: fmt.Sprintf("Task %d", i)})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := processStart(reports, t.ID, "0"); err != nil {
+			return nil, err
+		}
+		select {
+		case id := <-asked:
+			_, err = c.Answer(ctx, id, fermata.Answer{Answer: "yes"})
+		case err = <-ended:
+		}
+		acknowledged := time.Now()
+		if err != nil {
+			return nil, err
+		}
+		at, err := processStart(reports, t.ID, "1")
+		if err != nil {
+			return nil, err
+		}
+		took = append(took, max(0, at.Sub(acknowledged)))
+	}
+	slices.Sort(took)
+	return took, nil
+}
+
+// processStart reads when an agent of the task started.
+func processStart(reports *bufio.Scanner, task, resumed string) (time.Time, error) {
+	if !reports.Scan() {
+		return time.Time{}, errors.Join(errors.New("the agents' pipe ended"), reports.Err())
+	}
+	var gotTask, gotResumed string
+	var nanos int64
+	if _, err := fmt.Sscan(reports.Text(), &gotTask, &gotResumed, &nanos); err != nil {
+		return time.Time{}, err
+	}
+	if gotTask != task || gotResumed != resumed {
+		return time.Time{}, fmt.Errorf("an agent reported %q, expected task %s, resumed %s", reports.Text(), task, resumed)
+	}
+	return time.Unix(0, nanos), nil
+}
