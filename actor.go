@@ -2,7 +2,6 @@ package fermata
 
 import (
 	"slices"
-	"time"
 )
 
 // ActorKind says what kind of party did something.
@@ -78,22 +77,49 @@ const (
 	AssurancePasskey Assurance = "passkey"
 )
 
+// Assurances lists every assurance, from weakest to strongest.
+var Assurances = []Assurance{AssuranceLink, AssuranceChannel, AssuranceSession, AssurancePasskey}
+
+// AtLeast reports whether a person is known as strongly as least asks for.
+func (a Assurance) AtLeast(least Assurance) bool {
+	return slices.Index(Assurances, a) >= slices.Index(Assurances, least)
+}
+
 // Caller is who makes a request, as access control found it out.
 type Caller struct {
 	WorkspaceID string
 	// Kind is human for a person's token or session, agent for an agent's or a
 	// worker's token, system for the server itself.
 	Kind ActorKind
-	// TokenID is the token that was shown; empty in single-user mode.
+	// TokenID is the token that was shown; empty in single-user mode and in a
+	// session.
 	TokenID string
+	// SessionID is the browser session that was shown; empty without one.
+	SessionID string
 	// MemberID is the person; empty for agents.
 	MemberID string
 	Name     string
+	// Role is what the person may do where Projects says nothing else.
 	Role     Role
+	Projects map[string]Role
 	Groups   []string
 	Scopes   []Scope
 	// Assurance is how strongly the person is known.
 	Assurance Assurance
+	// Outside says that the person answers over a channel or by a link, where
+	// nobody signs in: what the policy leaves open is closed there by risk.
+	Outside bool
+}
+
+// RoleIn returns what the person may do in a project. An admin is one
+// everywhere.
+func (c Caller) RoleIn(project string) Role { return roleIn(c.Role, c.Projects, project) }
+
+func roleIn(role Role, projects map[string]Role, project string) Role {
+	if own, ok := projects[project]; ok && role != RoleAdmin {
+		return own
+	}
+	return role
 }
 
 // Actor returns the caller as it is written into events.
@@ -116,13 +142,4 @@ func (c Caller) Has(scope Scope) bool {
 		return len(c.Scopes) > 0
 	}
 	return slices.Contains(c.Scopes, scope) || c.Kind != ActorAgent && slices.Contains(c.Scopes, ScopeAdmin)
-}
-
-// Member is a person of a workspace.
-type Member struct {
-	ID        string    `json:"id"`
-	Handle    string    `json:"handle" doc:"unique in the workspace; what assignees name"`
-	Role      Role      `json:"role" enum:"viewer,responder,operator,admin"`
-	Groups    []string  `json:"groups,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
 }

@@ -27,6 +27,9 @@ type Answer struct {
 	Action json.RawMessage `json:"action,omitempty"`
 	// Channel says where the person answered: web, cli, slack …
 	Channel string `json:"channel,omitempty" maxLength:"40"`
+	// Undo asks that the answer be held for some seconds, in which its author
+	// can take it back.
+	Undo bool `json:"undo,omitempty"`
 }
 
 // MayAnswer is the one rule that says who may answer a question, for every
@@ -38,8 +41,8 @@ func (q *Question) MayAnswer(c Caller) error {
 			WithHint("ask a person to answer in the inbox or with fermata respond")
 	case !c.Has(ScopeAnswer):
 		return Errorf(CodeForbidden, "the token does not have the scope answer")
-	case !c.Role.AtLeast(RoleResponder):
-		return Errorf(CodeNotEligible, "the role %s may not answer", c.Role)
+	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
+		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
 		return Errorf(CodeNotEligible, "the one who asked may not approve")
 	case !q.assigned(c):
@@ -47,6 +50,56 @@ func (q *Question) MayAnswer(c Caller) error {
 	}
 	return nil
 }
+
+// mayDecide says who may answer, and is known strongly enough for it.
+func (q *Question) mayDecide(c Caller) error {
+	if err := q.MayAnswer(c); err != nil {
+		return err
+	}
+	return q.checkAssurance(c)
+}
+
+// checkAssurance refuses a person who is not known as strongly as the policy
+// asks. He may see the question and answer it once he is.
+func (q *Question) checkAssurance(c Caller) error {
+	least := q.LeastAssurance
+	if least == "" && c.Outside {
+		least = q.leastOutside()
+	}
+	if least == "" || c.Assurance.AtLeast(least) {
+		return nil
+	}
+	how := "sign in with a browser and answer there"
+	if least == AssurancePasskey {
+		how = "sign in with a passkey and answer in the browser"
+	}
+	return Errorf(CodeNotEligible, "the policy asks for more to answer this: you are known by %s, a question of %s risk needs %s",
+		c.Assurance, q.Risk, least).WithHint("%s", how)
+}
+
+// leastOutside is how strongly somebody must be known who answers over a
+// channel or by a link, where the policy does not say: low risks by whoever has
+// the link, medium ones by who one is in the channel, high ones after a
+// sign-in, and critical ones by two people or a passkey.
+func (q *Question) leastOutside() Assurance {
+	switch q.Risk {
+	case RiskMedium:
+		return AssuranceChannel
+	case RiskHigh:
+		return AssuranceSession
+	case RiskCritical:
+		if q.Approvals != nil && q.Approvals.Required > 1 {
+			return AssuranceSession
+		}
+		return AssurancePasskey
+	default:
+		return AssuranceLink
+	}
+}
+
+// MayDecide reports whether the caller may answer the question, and is known
+// strongly enough for it.
+func (q *Question) MayDecide(c Caller) error { return q.mayDecide(c) }
 
 // assigned reports whether the question is for the caller: by handle, group or
 // role, or because it is for anybody.
@@ -59,7 +112,7 @@ func (q *Question) assigned(c Caller) bool {
 			return slices.Contains(c.Groups, group)
 		}
 		if role, ok := strings.CutPrefix(a, "role:"); ok {
-			return string(c.Role) == role
+			return string(c.RoleIn(q.Project)) == role
 		}
 		name := strings.TrimPrefix(a, "member:")
 		return name != "" && (name == c.Name || name == c.MemberID)
@@ -79,25 +132,57 @@ const (
 	SettledVote
 	// SettledLate came after the deadline and was kept.
 	SettledLate
+	// SettledHeld is kept until it is released or taken back.
+	SettledHeld
 )
 
 // Settle applies a person's answer to the question. It is the only way in
-// which a person closes one. The question must not be [Question.Due]: an
+// which a person closes one. The question must not be [Question.Decided]: an
 // overdue question is expired first.
 func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
-	if err := q.MayAnswer(c); err != nil {
+	if q.closed() || q.Held != nil {
+		return q.settleAgain(a, c, now)
+	}
+	r, err := q.resolve(a, c, now)
+	if err != nil {
+		return 0, err
+	}
+	if q.Approvals != nil && q.Approvals.Required > 1 {
+		return q.vote(r, now)
+	}
+	q.close(r)
+	return SettledNow, nil
+}
+
+// settleAgain treats an answer to a question that has one, or another end.
+func (q *Question) settleAgain(a Answer, c Caller, now time.Time) (Settled, error) {
+	if err := q.mayDecide(c); err != nil {
 		return 0, err
 	}
 	a.Action = withoutNull(a.Action)
 	answers, err := q.normalize(a)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if q.closed() {
+	case q.closed():
 		return q.settleClosed(a, answers, c, now)
+	default:
+		return q.settleHeld(a, answers, c)
+	}
+}
+
+// resolve checks a person's answer and returns what it makes of the question.
+func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error) {
+	if err := q.mayDecide(c); err != nil {
+		return Resolution{}, err
+	}
+	a.Action = withoutNull(a.Action)
+	answers, err := q.normalize(a)
+	if err != nil {
+		return Resolution{}, err
 	}
 	if err := q.checkConsent(a, answers); err != nil {
-		return 0, err
+		return Resolution{}, err
 	}
 	by := c.Actor()
 	r := Resolution{
@@ -107,11 +192,7 @@ func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
 	if len(a.Action) > 0 {
 		r.Action, r.ActionHash = CanonicalAction(a.Action), HashAction(a.Action)
 	}
-	if q.Approvals != nil && q.Approvals.Required > 1 {
-		return q.vote(r, now)
-	}
-	q.close(r)
-	return SettledNow, nil
+	return r, nil
 }
 
 // checkConsent makes sure that an approval is of the action that was shown.

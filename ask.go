@@ -37,6 +37,10 @@ type Ask struct {
 	Timeout    Timeout           `json:"timeout,omitempty" doc:"90s, 30m, 36h, 3d or never"`
 	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
 	Escalation []EscalationLevel `json:"escalation,omitempty" maxItems:"10"`
+	Channels   []string          `json:"channels,omitempty" maxItems:"20" doc:"channels, by name or kind, to send it over at once"`
+	Reminders  []string          `json:"reminders,omitempty" maxItems:"10" doc:"when to remind of it, counted from asking: 10m, 2h"`
+	// ShareContext lets the context be shown in public places.
+	ShareContext bool `json:"share_context,omitempty" doc:"lets the context be shown where people who may not read the project see it"`
 	// AllowDangerDefault lets the default pick an option marked as dangerous.
 	AllowDangerDefault bool              `json:"allow_danger_default,omitempty"`
 	Priority           *int              `json:"priority,omitempty" minimum:"0" maximum:"4"`
@@ -87,7 +91,8 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 		ID: id, WorkspaceID: t.WorkspaceID, TaskID: t.ID, Project: t.Project,
 		Type: a.Type, Status: Pending, Title: a.Title, Body: a.Body, Context: a.Context,
 		Assignees: slices.Clone(a.Assignees), Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
-		Escalation: slices.Clone(a.Escalation), Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
+		Escalation: slices.Clone(a.Escalation), Channels: slices.Clone(a.Channels), Reminders: slices.Clone(a.Reminders), ShareContext: a.ShareContext,
+		Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
 		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, State: a.State, Metadata: a.Metadata,
 		AskCount: 1, AskedBy: by, CreatedAt: now,
 	}
@@ -114,6 +119,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	if len(ps) > 0 {
 		return nil, Invalid(ps...)
 	}
+	q.LeastAssurance = p.LeastFor(q)
 	if err := a.setDeadline(q, p, now); err != nil {
 		return nil, err
 	}
@@ -142,8 +148,11 @@ func (a Ask) checkTexts(ps *problems) {
 	for i, level := range a.Escalation {
 		at := fmt.Sprintf("escalation[%d]", i)
 		ps.assignees(at+".assignees", level.Assignees)
+		ps.channels(at+".channels", level.Channels)
 		ps.oneOf(at+".on_timeout", string(level.OnTimeout), timeoutActions)
 	}
+	ps.channels("channels", a.Channels)
+	ps.reminders(a.Reminders)
 	if len(a.State) > 0 && !json.Valid(a.State) {
 		ps.add("state", "is not valid JSON")
 	}
@@ -388,8 +397,7 @@ func (q *Question) CheckQuorum(members []Member) error {
 	}
 	eligible := 0
 	for _, m := range members {
-		c := Caller{Kind: ActorHuman, MemberID: m.ID, Name: m.Handle, Role: m.Role, Groups: m.Groups, Scopes: []Scope{ScopeAnswer}}
-		if q.MayAnswer(c) == nil {
+		if m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil {
 			eligible++
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"time"
 )
 
@@ -31,6 +30,9 @@ const (
 	EventQuestionExtended     EventType = "question.extended"
 	EventQuestionAnsweredLate EventType = "question.answered_late"
 	EventQuestionVoteCast     EventType = "question.vote_cast"
+	EventQuestionHeld         EventType = "question.held"
+	EventQuestionUndone       EventType = "question.undone"
+	EventQuestionAssigned     EventType = "question.assigned"
 
 	EventMessagePosted    EventType = "message.posted"
 	EventProgressReported EventType = "progress.reported"
@@ -39,15 +41,50 @@ const (
 	EventRunLost     EventType = "run.lost"
 	EventRunReleased EventType = "run.released"
 
-	EventMemberAdded   EventType = "member.added"
-	EventTokenCreated  EventType = "token.created"
-	EventTokenRevoked  EventType = "token.revoked"
-	EventPolicyChanged EventType = "policy.changed"
+	EventStepStarted       EventType = "workflow.step_started"
+	EventStepFinished      EventType = "workflow.step_finished"
+	EventWorkflowChanged   EventType = "workflow.changed"
+	EventWorkflowRemoved   EventType = "workflow.removed"
+	EventWorkflowTriggered EventType = "workflow.triggered"
+	// EventTriggerSkipped tells of a trigger that started no run, and why.
+	EventTriggerSkipped EventType = "workflow.trigger_skipped"
+	EventToolChanged    EventType = "workflow.tool_changed"
+	EventToolRemoved    EventType = "workflow.tool_removed"
+	// EventLabelAdded is a label that somebody put on an issue at GitHub. Its data
+	// is repository (owner/name), issue (its number), label, actor (the login),
+	// title and url.
+	EventLabelAdded EventType = "github.label_added"
+
+	EventMemberAdded     EventType = "member.added"
+	EventMemberChanged   EventType = "member.changed"
+	EventMemberInvited   EventType = "member.invited"
+	EventMemberUninvited EventType = "member.uninvited"
+	EventMemberLinked    EventType = "member.linked"
+	EventMemberSignedIn  EventType = "member.signed_in"
+	EventMemberSignedOut EventType = "member.signed_out"
+	EventPasskeyAdded    EventType = "member.passkey_added"
+	EventPasskeyRemoved  EventType = "member.passkey_removed"
+	EventGroupChanged    EventType = "member.group_changed"
+	EventTokenCreated    EventType = "token.created"
+	EventTokenRevoked    EventType = "token.revoked"
+	EventPolicyChanged   EventType = "policy.changed"
 
 	EventGateDecided     EventType = "gate.decided"
 	EventGateRuleAdded   EventType = "gate.rule_added"
 	EventGateRuleRemoved EventType = "gate.rule_removed"
 	EventGrantUsed       EventType = "grant.used"
+
+	EventChannelAdded    EventType = "channel.added"
+	EventChannelChanged  EventType = "channel.changed"
+	EventChannelRemoved  EventType = "channel.removed"
+	EventRoutesChanged   EventType = "channel.routes_changed"
+	EventIdentityChanged EventType = "member.identity_changed"
+	EventDeviceAdded     EventType = "member.device_added"
+	EventDeviceRemoved   EventType = "member.device_removed"
+	// EventDeliveryDead tells of a message that was given up, and
+	// EventDeliveryAlert of what operators are told.
+	EventDeliveryDead  EventType = "delivery.dead"
+	EventDeliveryAlert EventType = "delivery.alert"
 )
 
 // Event is an immutable fact. Events of a workspace are numbered from 1
@@ -83,26 +120,18 @@ func (e *Event) Rehash() { e.Hash = e.hash() }
 // hash is the SHA-256 of every field, each led by its length, so that no two
 // different events have the same bytes.
 func (e *Event) hash() string {
-	h := sha256.New()
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(e.Seq))
-	h.Write(n[:])
-	binary.BigEndian.PutUint64(n[:], uint64(e.At.UnixMilli()))
-	h.Write(n[:])
+	content := make([]byte, 0, 512+len(e.Data))
+	content = binary.BigEndian.AppendUint64(content, uint64(e.Seq))
+	content = binary.BigEndian.AppendUint64(content, uint64(e.At.UnixMilli()))
 	for _, s := range []string{
 		e.PrevHash, e.WorkspaceID, string(e.Type), e.TaskID, e.QuestionID, e.RunID,
 		string(e.Actor.Kind), e.Actor.ID, e.Actor.Name, string(e.Data),
 	} {
-		writeField(h, s)
+		content = binary.BigEndian.AppendUint32(content, uint32(len(s)))
+		content = append(content, s...)
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
-}
-
-func writeField(h hash.Hash, s string) {
-	var n [4]byte
-	binary.BigEndian.PutUint32(n[:], uint32(len(s)))
-	h.Write(n[:])
-	h.Write([]byte(s))
+	sum := sha256.Sum256(content)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // Chain verifies events in order: numbers without a gap, and every hash.

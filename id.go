@@ -19,6 +19,9 @@ const (
 	PrefixToken    = "tok"
 	PrefixMember   = "mem"
 	PrefixGateRule = "rule"
+	PrefixSession  = "ses"
+	PrefixLink     = "link"
+	PrefixPasskey  = "pk"
 )
 
 const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -46,7 +46,18 @@ type modelQuestion struct {
 
 	lateBy, lateValue string
 	restarted         bool
+
+	held *modelHeld
 }
+
+// modelHeld is an answer that may be taken back until a minute.
+type modelHeld struct {
+	who, value string
+	until      int
+}
+
+// heldMinutes is for how long the policy of the machine holds answers.
+const heldMinutes = 3
 
 type modelLevel struct {
 	minutes int
@@ -57,7 +68,16 @@ type modelLevel struct {
 // look lets time pass over the question.
 func (m *model) look() {
 	q := m.question
-	if q == nil || q.status != "pending" || q.deadline < 0 {
+	if q == nil || q.status != "pending" {
+		return
+	}
+	if h := q.held; h != nil && m.clock >= h.until {
+		// Given before the deadline, it counts also when it is held up to it.
+		q.held, q.status, q.by, q.who, q.value = nil, "answered", "human", h.who, h.value
+		m.goOn()
+		return
+	}
+	if q.deadline < 0 {
 		return
 	}
 	for m.clock >= q.deadline && q.action == "escalate" {
@@ -121,8 +141,8 @@ func (m *model) reopen() {
 	}
 }
 
-// answer returns the expected reply: now, before, vote, late or a code.
-func (m *model) answer(who, value string, restart, unseen bool) string {
+// answer returns the expected reply: now, before, vote, late, held or a code.
+func (m *model) answer(who, value string, restart, unseen, undo bool) string {
 	m.look()
 	q := m.question
 	switch {
@@ -133,6 +153,10 @@ func (m *model) answer(who, value string, restart, unseen bool) string {
 	case q.status == "timed_out" && q.lateBy == who && q.lateValue == value && (!restart || q.restarted):
 		return "before"
 	case q.status == "answered" || q.status == "cancelled":
+		return "question_closed"
+	case q.held != nil && q.held.who == who && q.held.value == value:
+		return "before"
+	case q.held != nil:
 		return "question_closed"
 	case q.approval && value == "approve" && unseen:
 		return "invalid_request"
@@ -147,6 +171,14 @@ func (m *model) answer(who, value string, restart, unseen bool) string {
 			m.reopen()
 		}
 		return "late"
+	}
+	if undo && q.required == 1 {
+		until := m.clock + heldMinutes
+		if q.deadline >= 0 {
+			until = min(until, q.deadline)
+		}
+		q.held = &modelHeld{who, value, until}
+		return "held"
 	}
 	if q.required > 1 {
 		switch q.votes[who] {
@@ -191,6 +223,7 @@ type machine struct {
 
 var settledNames = map[fermata.Settled]string{
 	fermata.SettledNow: "now", fermata.SettledBefore: "before", fermata.SettledVote: "vote", fermata.SettledLate: "late",
+	fermata.SettledHeld: "held",
 }
 
 func (m *machine) now() time.Time { return noon.Add(time.Duration(m.model.clock) * time.Minute) }
@@ -205,7 +238,12 @@ func (m *machine) move(t *rapid.T, to fermata.TaskState) {
 func (m *machine) look(t *rapid.T) {
 	t.Helper()
 	q := m.question
-	if q == nil || !q.Due(m.now()) {
+	if q == nil || !q.Decided(m.now()) {
+		return
+	}
+	if q.HeldDue(m.now()) {
+		q.Release()
+		m.closed(t)
 		return
 	}
 	if q.Expire(m.now()) == fermata.ExpiredClosed {
@@ -311,8 +349,9 @@ func (m *machine) answer(t *rapid.T) {
 	if who == "robot" {
 		c.Kind, c.TokenID, c.Scopes = fermata.ActorAgent, "tok_robot", fermata.Scopes
 	}
-	want := m.model.answer(who, a.Answer.(string), a.Restart, unseen)
-	settled, err := m.question.Settle(a, c, m.now())
+	a.Undo = rapid.Bool().Draw(t, "undo")
+	want := m.model.answer(who, a.Answer.(string), a.Restart, unseen, a.Undo)
+	settled, err := m.settle(a, c)
 	got := string(fermata.CodeOf(err))
 	if err == nil {
 		got = settledNames[settled]
@@ -334,6 +373,40 @@ func (m *machine) answer(t *rapid.T) {
 	}
 }
 
+// settle applies the rule that the answer asks for.
+func (m *machine) settle(a fermata.Answer, c fermata.Caller) (fermata.Settled, error) {
+	if !a.Undo {
+		return m.question.Settle(a, c, m.now())
+	}
+	p := fermata.DefaultPolicy()
+	p.UndoSeconds = ptr(heldMinutes * 60)
+	return m.question.Hold(a, c, p, m.now())
+}
+
+// undo takes a held answer back.
+func (m *machine) undo(t *rapid.T) {
+	if m.question == nil {
+		return
+	}
+	m.look(t)
+	m.model.look()
+	who := rapid.SampledFrom([]string{"ann", "ann", "bob"}).Draw(t, "who")
+	mq, want := m.model.question, fermata.Code("")
+	switch {
+	case mq.status != "pending":
+		want = fermata.CodeQuestionClosed
+	case mq.held == nil:
+		want = fermata.CodeIllegalTransition
+	case mq.held.who != who:
+		want = fermata.CodeNotEligible
+	default:
+		mq.held = nil
+	}
+	if err := m.question.Undo(person(who)); fermata.CodeOf(err) != want {
+		t.Fatalf("%s takes the answer back: %v, want %q", who, err, want)
+	}
+}
+
 func (m *machine) cancel(t *rapid.T) {
 	if m.question == nil {
 		return
@@ -343,7 +416,7 @@ func (m *machine) cancel(t *rapid.T) {
 	by := rapid.SampledFrom([]fermata.Actor{agent, person("ann").Actor(), fermata.System}).Draw(t, "by")
 	want := m.model.question.status == "pending"
 	if want {
-		m.model.question.status, m.model.question.by = "cancelled", string(by.Kind)
+		m.model.question.status, m.model.question.by, m.model.question.held = "cancelled", string(by.Kind), nil
 		m.model.goOn()
 	}
 	got, err := m.question.Cancel(by, "", m.now())
@@ -426,7 +499,7 @@ func (m *machine) cancelTask(t *rapid.T) {
 	if _, err := m.question.Cancel(fermata.System, "the task was cancelled", m.now()); err != nil {
 		t.Fatalf("%v", err)
 	}
-	m.model.question.status, m.model.question.by = "cancelled", "system"
+	m.model.question.status, m.model.question.by, m.model.question.held = "cancelled", "system", nil
 }
 
 // check compares both after every command.
@@ -448,6 +521,10 @@ func (m *machine) check(t *rapid.T) {
 	}
 	if mq.deadline >= 0 && !q.Deadline.Equal(noon.Add(time.Duration(mq.deadline)*time.Minute)) {
 		t.Fatalf("the deadline is %s, want minute %d", q.Deadline, mq.deadline)
+	}
+	if (q.Held == nil) != (mq.held == nil) || mq.held != nil && (q.Held.By.Name != mq.held.who || q.Held.Answer != mq.held.value ||
+		!q.Held.ReleaseAt.Equal(noon.Add(time.Duration(mq.held.until)*time.Minute))) {
+		t.Fatalf("holds %+v, want %+v", q.Held, mq.held)
 	}
 	r := q.Resolution
 	if (r == nil) != (mq.status == "pending") {
@@ -506,6 +583,7 @@ func TestMachine(t *testing.T) {
 			"ask":     m.ask,
 			"answer":  m.answer,
 			"again":   m.answer,
+			"undo":    m.undo,
 			"cancel":  m.cancel,
 			"extend":  m.extend,
 			"message": m.message,

@@ -9,6 +9,9 @@ type MessageKind string
 const (
 	MessagePlain         MessageKind = "message"
 	MessageClarification MessageKind = "clarification"
+	// MessageComment is for people: it decides nothing, resumes nothing, and no
+	// run is handed it.
+	MessageComment MessageKind = "comment"
 )
 
 // MaxMessage is the length of a message in characters.
@@ -20,7 +23,7 @@ type Message struct {
 	WorkspaceID string      `json:"workspace_id"`
 	TaskID      string      `json:"task_id"`
 	QuestionID  string      `json:"question_id,omitempty"`
-	Kind        MessageKind `json:"kind" enum:"message,clarification"`
+	Kind        MessageKind `json:"kind" enum:"message,clarification,comment"`
 	Author      Actor       `json:"author"`
 	Body        string      `json:"body"`
 	CreatedAt   time.Time   `json:"created_at"`

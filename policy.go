@@ -27,6 +27,27 @@ type Policy struct {
 	// GateDefault decides tool calls that no rule fits. People are asked when
 	// it is empty.
 	GateDefault GateDecision `json:"gate_default,omitempty" enum:"allow,deny,ask"`
+	// UndoSeconds is for how long a person can take an answer back that was
+	// given with undo; 5 when nil, 0 holds nothing.
+	UndoSeconds *int `json:"undo_seconds,omitempty" minimum:"0" maximum:"300"`
+	// LeastAssurance says by risk how strongly a person must be known to answer
+	// what is asked from now on: channel, session or passkey. Nothing is asked
+	// for where it says nothing.
+	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey"`
+	// LinkAnswers says up to which risk a question is answered by a link in a
+	// message, without signing in; low when empty.
+	LinkAnswers LinkAnswers `json:"link_answers,omitempty" enum:"off,low,medium" doc:"up to which risk a link in a message is enough to answer; default low"`
+}
+
+// LeastFor returns how strongly a person must be known to answer the question.
+// Where two different people must approve, a session of each is as good as a
+// passkey of one.
+func (p Policy) LeastFor(q *Question) Assurance {
+	least := p.LeastAssurance[q.Risk]
+	if least == AssurancePasskey && q.Approvals != nil && q.Approvals.Required > 1 {
+		return AssuranceSession
+	}
+	return least
 }
 
 // Gate decides tool calls that no rule fits.
@@ -65,6 +86,12 @@ func (p Policy) Check() error {
 			ps.add("default_timeout."+string(typ), "%s", err)
 		}
 	}
+	for _, risk := range slices.Sorted(maps.Keys(p.LeastAssurance)) {
+		ps.oneOf("least_assurance", string(risk), risks)
+		if least := p.LeastAssurance[risk]; least == AssuranceLink || !slices.Contains(Assurances, least) {
+			ps.add("least_assurance."+string(risk), "is %q, must be one of channel, session, passkey", least)
+		}
+	}
 	if p.AutoConfidence != nil {
 		ps.between("auto_confidence", *p.AutoConfidence, 0, 100)
 	}
@@ -74,6 +101,10 @@ func (p Policy) Check() error {
 	if p.AutoConfidence != nil && p.AskConfidence != nil && *p.AskConfidence > *p.AutoConfidence {
 		ps.add("ask_confidence", "is above auto_confidence")
 	}
+	if p.UndoSeconds != nil {
+		ps.between("undo_seconds", *p.UndoSeconds, 0, MaxUndoSeconds)
+	}
+	ps.oneOf("link_answers", string(p.LinkAnswers), linkAnswers)
 	ps.oneOf("gate_default", string(p.GateDefault), []string{string(GateAllow), string(GateDeny), string(GateAsk)})
 	if len(ps) > 0 {
 		return Invalid(ps...)
@@ -111,6 +142,23 @@ func (p Policy) violation(field, message string) error {
 		Code: CodePolicyViolation, Message: field + ": " + message,
 		Problems: []Problem{{Field: field, Message: message}},
 	}).WithHint("an admin can change the workspace's policy")
+}
+
+// Thresholds are limits of confidence that take the place of a policy's (spec
+// §4.5). One that is not set leaves the policy's in force.
+type Thresholds struct {
+	Auto, Ask *int
+}
+
+// Over returns the policy with these limits.
+func (t Thresholds) Over(p Policy) Policy {
+	if t.Auto != nil {
+		p.AutoConfidence = t.Auto
+	}
+	if t.Ask != nil {
+		p.AskConfidence = t.Ask
+	}
+	return p
 }
 
 // Verdict is what the policy makes of an agent's confidence in its own guess.

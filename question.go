@@ -106,24 +106,45 @@ type Question struct {
 	Approvals  *Quorum  `json:"approvals,omitempty"`
 	Timeout    Timeout  `json:"timeout"`
 	// Deadline is the instant that decides; nil waits for ever.
-	Deadline        *time.Time        `json:"deadline,omitempty"`
-	OnTimeout       TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
-	Escalation      []EscalationLevel `json:"escalation,omitempty"`
-	EscalationLevel int               `json:"escalation_level,omitempty" doc:"how many levels were reached"`
-	Priority        int               `json:"priority"`
-	Confidence      *int              `json:"confidence,omitempty"`
-	Risk            Risk              `json:"risk" enum:"low,medium,high,critical"`
-	IdempotencyKey  string            `json:"idempotency_key,omitempty"`
-	DedupeKey       string            `json:"dedupe_key,omitempty"`
+	Deadline   *time.Time        `json:"deadline,omitempty"`
+	OnTimeout  TimeoutAction     `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
+	Escalation []EscalationLevel `json:"escalation,omitempty"`
+	// Channels are where it is sent at once, by name or kind, before its route.
+	Channels []string `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over at once"`
+	// Reminders are when people are reminded, counted from asking.
+	Reminders []string `json:"reminders,omitempty" doc:"durations after asking"`
+	// ShareContext lets the context be shown in public places.
+	ShareContext    bool   `json:"share_context,omitempty" doc:"lets its context be shown where people who may not read the project see it"`
+	EscalationLevel int    `json:"escalation_level,omitempty" doc:"how many levels were reached"`
+	Priority        int    `json:"priority"`
+	Confidence      *int   `json:"confidence,omitempty"`
+	Risk            Risk   `json:"risk" enum:"low,medium,high,critical"`
+	IdempotencyKey  string `json:"idempotency_key,omitempty"`
+	DedupeKey       string `json:"dedupe_key,omitempty"`
 	// State is the asker's own, opaque, and given back as it came.
 	State    json.RawMessage   `json:"state,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// LeastAssurance is how strongly a person must be known to answer, by the
+	// policy when the question was asked; empty asks for nothing.
+	LeastAssurance Assurance `json:"least_assurance,omitempty" enum:"channel,session,passkey" doc:"how strongly a person must be known to answer"`
 	// AskCount counts how often the same thing was asked while it was open.
 	AskCount   int         `json:"ask_count"`
 	Votes      []Vote      `json:"votes,omitempty"`
 	AskedBy    Actor       `json:"asked_by"`
 	CreatedAt  time.Time   `json:"created_at"`
 	Resolution *Resolution `json:"resolution,omitempty"`
+	// Held is an answer that its author can still take back.
+	Held *Held `json:"held,omitempty"`
+
+	// The rest is for the person who reads the question; agents do not get it.
+
+	TaskTitle string `json:"task_title,omitempty"`
+	// Answerable reports whether the reader may answer it.
+	Answerable bool `json:"may_answer,omitempty"`
+	// Waiting says what stands still until it is answered; while it is pending.
+	Waiting *Waiting `json:"waiting,omitempty"`
+	// SnoozedUntil is until when the reader put it off for themself.
+	SnoozedUntil *time.Time `json:"snoozed_until,omitempty"`
 
 	// Fingerprint tells two requests with one idempotency key apart; it is
 	// empty without a key.
@@ -161,7 +182,9 @@ type Quorum struct {
 // EscalationLevel is where an unanswered question goes next, with a clock of
 // its own.
 type EscalationLevel struct {
-	Assignees []string      `json:"assignees,omitempty"`
+	Assignees []string `json:"assignees,omitempty"`
+	// Channels are where those of this level hear of it at once.
+	Channels  []string      `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over when it gets here"`
 	Timeout   Timeout       `json:"timeout"`
 	OnTimeout TimeoutAction `json:"on_timeout,omitempty" enum:"default,skip,fail,escalate"`
 }
@@ -260,7 +283,7 @@ func (q *Question) picksDanger(answers map[string]any) bool {
 
 // close settles the question. The caller has found out that it is pending.
 func (q *Question) close(r Resolution) {
-	q.Status = r.Status
+	q.Status, q.Held = r.Status, nil
 	if len(q.Items) == 1 && r.Answers != nil {
 		r.Answer = r.Answers[q.Items[0].Key]
 	}

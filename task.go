@@ -73,6 +73,8 @@ type Task struct {
 	PendingQuestionID string `json:"pending_question_id,omitempty"`
 	// PendingQuestion is filled in where one task is read.
 	PendingQuestion *Question `json:"pending_question,omitempty"`
+	// Waiting says what the task waits for while it needs a person.
+	Waiting *TaskWaiting `json:"waiting,omitempty"`
 	// CanResume reports whether a person may resume the task without an answer.
 	CanResume bool `json:"can_resume"`
 	// EndsWithAnswer makes an external task done as soon as its question is
@@ -283,9 +285,10 @@ func (ps *problems) between(field string, n, least, most int) {
 }
 
 // SatisfiedBy reports whether the other task no longer blocks this one: it is
-// done or skipped, or it is a child of this one and ended in any way.
+// done or skipped, or it is a child of this one, or a run of a workflow before
+// this one, and ended in any way.
 func (t *Task) SatisfiedBy(other *Task) bool {
-	if other.ParentID == t.ID {
+	if other.ParentID == t.ID || t.Runner == RunnerWorkflow && other.Runner == RunnerWorkflow {
 		return other.State.Ended()
 	}
 	return other.State == TaskDone || other.State == TaskSkipped
@@ -299,6 +302,13 @@ func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 	r := q.Resolution
 	if !mine || t.State == TaskInProgress || !t.State.Suspended() && t.State != TaskInputReceived {
 		return t.State, ""
+	}
+	if t.Runner == RunnerWorkflow {
+		// The definition says what follows from silence.
+		if t.State == TaskInputReceived {
+			return t.State, ""
+		}
+		return t.Resumed(), ""
 	}
 	switch r.Outcome {
 	case FailTask:

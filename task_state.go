@@ -73,6 +73,7 @@ var Arrows = []Arrow{
 	{TaskInProgress, TaskAwaitingInput, "needs_input, ask"},
 	{TaskInProgress, TaskAwaitingApproval, "needs_input, ask"},
 	{TaskInProgress, TaskBlocked, "blocked"},
+	{TaskInProgress, TaskDeferred, "put off by its run"},
 	{TaskInProgress, TaskDone, "completed"},
 	{TaskInProgress, TaskFailed, "failed, attempts used up, question timed out"},
 	{TaskInProgress, TaskSkipped, "confidence below the policy, question timed out"},

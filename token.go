@@ -14,6 +14,13 @@ import (
 // TokenPrefix begins every token, so that scanners for secrets find it.
 const TokenPrefix = "fmt_"
 
+// LinkPrefix and SessionPrefix begin the secrets of sign-in links and of
+// browser sessions, so that none is taken for another.
+const (
+	LinkPrefix    = "fml_"
+	SessionPrefix = "fms_"
+)
+
 const tokenAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // tokenRandom and tokenSum are the lengths of a token's two parts.
@@ -94,12 +101,15 @@ func (n NewToken) Check() error {
 
 // NewSecret returns a new secret: the prefix, 190 random bits, and a checksum
 // by which a typo or a cut-off copy is found without a look-up.
-func NewSecret() string {
+func NewSecret() string { return NewSecretOf(TokenPrefix) }
+
+// NewSecretOf returns a new secret with a prefix of its kind.
+func NewSecretOf(prefix string) string {
 	random := make([]byte, tokenRandom)
 	for i := range random {
 		random[i] = tokenAlphabet[randomIndex(len(tokenAlphabet))]
 	}
-	return TokenPrefix + string(random) + checksum(string(random))
+	return prefix + string(random) + checksum(prefix+string(random))
 }
 
 // randomIndex returns a number below n without bias.
@@ -115,8 +125,8 @@ func randomIndex(n int) int {
 	}
 }
 
-func checksum(random string) string {
-	sum := crc32.ChecksumIEEE([]byte(TokenPrefix + random))
+func checksum(content string) string {
+	sum := crc32.ChecksumIEEE([]byte(content))
 	out := make([]byte, tokenSum)
 	for i := tokenSum - 1; i >= 0; i-- {
 		out[i] = tokenAlphabet[sum%62]
@@ -127,12 +137,17 @@ func checksum(random string) string {
 
 // CheckSecret reports whether s is whole: prefix, length and checksum.
 func CheckSecret(s string) error {
-	body, ok := strings.CutPrefix(s, TokenPrefix)
-	if !ok || len(body) != tokenRandom+tokenSum || checksum(body[:tokenRandom]) != body[tokenRandom:] {
+	if !WholeSecret(TokenPrefix, s) {
 		return Errorf(CodeUnauthenticated, "the token is damaged or was not copied whole").
 			WithHint("a token begins with %s and has %d characters", TokenPrefix, len(TokenPrefix)+tokenRandom+tokenSum)
 	}
 	return nil
+}
+
+// WholeSecret reports whether s is a whole secret of the prefix's kind.
+func WholeSecret(prefix, s string) bool {
+	body, ok := strings.CutPrefix(s, prefix)
+	return ok && len(body) == tokenRandom+tokenSum && checksum(prefix+body[:tokenRandom]) == body[tokenRandom:]
 }
 
 // HashSecret returns what is stored of a secret. A fast hash is enough: the

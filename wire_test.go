@@ -36,6 +36,16 @@ func TestWire(t *testing.T) {
 		Pending:   &q, Messages: []fermata.Message{wireMessage()}, Checkpoint: json.RawMessage(`{"step":4}`), Text: "The work stopped …",
 	}
 	wire(t, "resume_context", rc)
+	m, r, p := wireMessage(), fermata.Run{ID: "run_1"}, fermata.Progress{Message: "On it.", Step: "tests", Current: 2, Total: 5, Token: 7}
+	wire(t, "timeline_entry", fermata.TimelineEntry{
+		Seq: 42, At: noon, Kind: fermata.TimelineQuestion, Type: fermata.EventQuestionAnswered, Actor: wireActor, QuestionID: "q_1", RunID: "run_1",
+		From: fermata.TaskAwaitingInput, To: fermata.TaskInputReceived, Reason: "question_timed_out", Message: &m, Question: &q,
+		Resolution: q.Resolution, Progress: &p, Run: &r, Data: json.RawMessage(`{"seconds":42}`),
+	})
+	counts := fermata.NewTaskCounts()
+	counts.Add(fermata.TaskAwaitingApproval, 3)
+	wire(t, "task_counts", counts)
+	wireAnalytics(t)
 	wire(t, "gate_rule", wireRule())
 	verdictRule := wireRule()
 	wire(t, "gate_verdict", fermata.GateVerdict{
@@ -57,6 +67,34 @@ func TestWireOfAnEmptyResource(t *testing.T) {
 	} {
 		golden(t, "wire/empty_"+name+".json", indented(t, v))
 	}
+}
+
+func wireAnalytics(t *testing.T) {
+	t.Helper()
+	period := fermata.Period{From: noon, To: over}
+	answers := fermata.AnswerFigures{
+		Answered: 10, TimeToAnswer: fermata.Times{Median: ptr(42.0), P90: ptr(310.0), N: 10}, Reflex: fermata.Share{Value: ptr(0.1), N: 10},
+	}
+	figures := fermata.Figures{
+		Asked: 16, Pending: 1, AnswerFigures: answers, ByRule: 2, TimedOut: 2, Cancelled: 1, TimeoutRate: fermata.Share{Value: ptr(0.1667), N: 12},
+	}
+	wire(t, "analytics_summary", fermata.AnalyticsSummary{
+		Period: period, Figures: figures, Types: []fermata.TypeFigures{{Type: fermata.Approval, Figures: figures}},
+		Channels: []fermata.ChannelFigures{{Channel: "web", AnswerFigures: answers}},
+	})
+	wire(t, "analytics_series", fermata.AnalyticsSeries{
+		Period: period, Interval: fermata.EveryDay, Items: []fermata.SeriesStep{{Period: period, Figures: figures}},
+	})
+	wire(t, "analytics_questions", fermata.AnalyticsQuestions{
+		Period: period, Closed: 15, Items: []fermata.AlikeFigures{{Title: "Deploy?", QuestionID: "q_1", Figures: figures}},
+	})
+	wire(t, "analytics_responders", fermata.AnalyticsResponders{
+		Period: period, Items: []fermata.ResponderFigures{{ID: "mem_ann", Handle: "ann", AnswerFigures: answers}},
+	})
+	wire(t, "analytics_projects", fermata.AnalyticsProjects{
+		Period: period, Items: []fermata.ProjectFigures{{Project: "shop", Figures: figures}},
+	})
+	wire(t, "audit_page", fermata.AuditPage{Items: []*fermata.Event{{Seq: 1, Actor: wireActor}}, NextCursor: "…", SearchedTo: &over})
 }
 
 func wireRule() fermata.GateRule {
@@ -115,7 +153,7 @@ func unfilled(v reflect.Value, path string) []string {
 			switch {
 			case f.Anonymous && name == "":
 				// Its fields stand among the visible ones.
-			case name == "-" || path == "task" && name == "pending_question" || path == "resume_context" && name == "pending":
+			case name == "-" || path == "task" && name == "pending_question" || path == "timeline_entry" && name == "run" || path == "audit_page" && name == "items" || path == "resume_context" && name == "pending":
 			case name == "":
 				out = append(out, path+"."+f.Name+" (without a name on the wire)")
 			default:
@@ -140,7 +178,12 @@ func wireTask() fermata.Task {
 			ID: "sess_1", Runner: "claude", Dir: "/src/shop", Mode: "plan", Worker: "w1", Branch: "fermata/task_1",
 			Settings: map[string]string{"model": "large"},
 		},
-		Checkpoint: json.RawMessage(`{"step":4}`), Summary: "Half done.", PendingQuestionID: "q_1", CanResume: true, EndsWithAnswer: true,
+		Checkpoint: json.RawMessage(`{"step":4}`), Summary: "Half done.", PendingQuestionID: "q_1",
+		Waiting: &fermata.TaskWaiting{
+			QuestionID: "q_1", Type: fermata.Approval, Title: "Deploy?", Since: noon, Deadline: &over, OnTimeout: fermata.FailTask,
+			Assignees: []string{"ann", "group:ops"},
+		},
+		CanResume: true, EndsWithAnswer: true,
 		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Runs: 3, Unread: 2, Version: 5,
 	}
 }
@@ -165,9 +208,9 @@ func wireQuestion() fermata.Question {
 		Context: &fermata.QuestionContext{Step: "3 of 4", Error: "exit 1", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}},
 		Action:  action, ActionHash: fermata.HashAction(action), Assignees: []string{"ann", "group:ops", "role:admin"},
 		Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", Deadline: &over, OnTimeout: fermata.Escalate,
-		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
-		EscalationLevel: 1, Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
-		State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, AskCount: 2,
+		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Channels: []string{"phone"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
+		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, ShareContext: true, Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
+		State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession, AskCount: 2,
 		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", At: later}},
 		AskedBy: agent, CreatedAt: noon,
 		Resolution: &fermata.Resolution{
@@ -176,6 +219,11 @@ func wireQuestion() fermata.Question {
 			Assurance: fermata.AssuranceSession, Outcome: fermata.TakeDefault, Action: action, ActionHash: fermata.HashAction(action),
 			Late: []fermata.Late{{By: wireActor, At: over, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true}},
 		},
+		Held: &fermata.Held{
+			By: wireActor, At: noon, ReleaseAt: later, Answer: fermata.Approve, Answers: map[string]any{"answer": fermata.Approve}, Comment: "Go.",
+			Channel: "web", Assurance: fermata.AssuranceSession, Action: action, ActionHash: fermata.HashAction(action),
+		},
+		TaskTitle: "Deploy 512", Answerable: true, Waiting: &fermata.Waiting{Tasks: 3, Since: noon}, SnoozedUntil: &later,
 		Fingerprint: "secret", HandedTo: "run_9", Version: 3,
 	}
 }

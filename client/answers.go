@@ -41,14 +41,14 @@ func (r *BatchResult) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Answers answers many questions in one call. Each is taken or refused by
+// Answers answers many questions, at most 100, in one call. Each is taken or refused by
 // itself; the error is about the call as a whole.
 func (c *Client) Answers(ctx context.Context, batch []BatchAnswer) ([]BatchResult, error) {
 	body := struct {
-		Answers []BatchAnswer `json:"answers"`
+		Items []BatchAnswer `json:"items"`
 	}{batch}
 	reply, err := post[struct {
-		Results []BatchResult `json:"results"`
+		Items []BatchResult `json:"items"`
 	}](ctx, c, path("answers"), body)
-	return reply.Results, err
+	return reply.Items, err
 }

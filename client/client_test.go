@@ -190,10 +190,10 @@ func TestBatchResults(t *testing.T) {
 	t.Parallel()
 	c := newTest(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if want := `{"answers":[{"question_id":"q_1","answer":"x"}]}`; string(body) != want {
+		if want := `{"items":[{"question_id":"q_1","answer":"x"}]}`; string(body) != want {
 			t.Errorf("sent %s, want %s", body, want)
 		}
-		_, _ = io.WriteString(w, `{"results":[{"question_id":"q_1","status":409,"problem":{"code":"question_closed","detail":"closed"}}]}`)
+		_, _ = io.WriteString(w, `{"items":[{"question_id":"q_1","status":409,"problem":{"code":"question_closed","detail":"closed"}}]}`)
 	})
 	results, err := c.Answers(t.Context(), []BatchAnswer{{QuestionID: "q_1", Answer: fermata.Answer{Answer: "x"}}})
 	if err != nil || len(results) != 1 || results[0].Err.Code != fermata.CodeQuestionClosed {

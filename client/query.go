@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // page is a list as the API replies with it.
@@ -26,6 +27,12 @@ func (v values) list(name string, s []string) { v.text(name, strings.Join(s, ","
 func (v values) number(name string, n int64) {
 	if n != 0 {
 		v[name] = []string{strconv.FormatInt(n, 10)}
+	}
+}
+
+func (v values) instant(name string, t *time.Time) {
+	if t != nil {
+		v.text(name, t.UTC().Format(time.RFC3339Nano))
 	}
 }
 

@@ -24,7 +24,17 @@ type QuestionQuery struct {
 	Assignee string
 	// TaskID keeps the questions of one task.
 	TaskID string
-	// Q is looked for in titles and bodies.
+	// Mine keeps those that the caller may answer and has not put off.
+	Mine bool
+	// Snoozed keeps those that the caller put off.
+	Snoozed bool
+	Urgency fermata.Urgency
+	Risk    fermata.Risk
+	// Label is one of the task's.
+	Label string
+	// Sort is urgency, deadline, newest or oldest.
+	Sort string
+	// Q is looked for in titles, bodies, prompts and the tasks' titles.
 	Q string
 	// Limit is the length of a page; 0 leaves it to the server.
 	Limit int
@@ -34,14 +44,27 @@ type QuestionQuery struct {
 
 func (q QuestionQuery) values() url.Values {
 	v := values{}
+	q.narrow(v)
 	v.text("status", string(q.Status))
-	v.text("type", string(q.Type))
-	v.text("project", q.Project)
-	v.text("assignee", q.Assignee)
+	v.flag("snoozed", q.Snoozed)
+	v.text("sort", q.Sort)
 	v.text("q", q.Q)
 	v.number("limit", int64(q.Limit))
 	v.text("cursor", q.Cursor)
 	return url.Values(v)
+}
+
+// narrow writes what lists and counts have in common.
+func (q QuestionQuery) narrow(v values) {
+	if q.Mine {
+		v.text("for", "me")
+	}
+	v.text("type", string(q.Type))
+	v.text("urgency", string(q.Urgency))
+	v.text("risk", string(q.Risk))
+	v.text("project", q.Project)
+	v.text("assignee", q.Assignee)
+	v.text("label", q.Label)
 }
 
 // Outside is a question that is asked outside any task.
@@ -89,7 +112,7 @@ func (c *Client) WaitQuestion(ctx context.Context, id string, wait time.Duration
 }
 
 // Questions returns a page of questions and the cursor of the next one, "" at
-// the end.
+// the end. A page may be shorter than its limit.
 func (c *Client) Questions(ctx context.Context, q QuestionQuery) ([]*fermata.Question, string, error) {
 	at := path("questions")
 	if q.TaskID != "" {

@@ -11,14 +11,18 @@ import (
 
 // TaskQuery narrows a list of tasks. Empty fields narrow nothing.
 type TaskQuery struct {
-	State    []fermata.TaskState
-	Project  string
-	Label    string
+	State   []fermata.TaskState
+	Project string
+	Label   string
+	// Agent is the role that the tasks are for.
+	Agent    string
 	ParentID string
-	// Q is looked for in titles and bodies.
+	// Q is looked for in titles.
 	Q string
 	// NeedsPerson keeps the tasks that are suspended on a person.
 	NeedsPerson bool
+	// Sort is the order; empty is the newest first.
+	Sort fermata.TaskSort
 	// Limit is the length of a page; 0 leaves it to the server.
 	Limit int
 	// Cursor is where the last page ended.
@@ -30,9 +34,11 @@ func (q TaskQuery) values() url.Values {
 	v.list("state", texts(q.State))
 	v.text("project", q.Project)
 	v.text("label", q.Label)
+	v.text("agent", q.Agent)
 	v.text("parent", q.ParentID)
 	v.text("q", q.Q)
 	v.flag("needs_person", q.NeedsPerson)
+	v.text("sort", string(q.Sort))
 	v.number("limit", int64(q.Limit))
 	v.text("cursor", q.Cursor)
 	return url.Values(v)
@@ -51,6 +57,23 @@ func (c *Client) Task(ctx context.Context, id string) (*fermata.Task, error) {
 // Tasks returns a page of tasks and the cursor of the next one, "" at the end.
 func (c *Client) Tasks(ctx context.Context, q TaskQuery) ([]*fermata.Task, string, error) {
 	p, err := get[page[*fermata.Task]](ctx, c, path("tasks"), q.values())
+	return p.Items, p.NextCursor, err
+}
+
+// TaskCounts counts the tasks of the query by state and by column of a board.
+// Its order and its page do not matter.
+func (c *Client) TaskCounts(ctx context.Context, q TaskQuery) (fermata.TaskCounts, error) {
+	q.Sort, q.Limit, q.Cursor = "", 0, ""
+	return get[fermata.TaskCounts](ctx, c, path("tasks", "counts"), q.values())
+}
+
+// Timeline returns the last part of what happened to a task, oldest first, and
+// the cursor of the part before it, "" at the beginning.
+func (c *Client) Timeline(ctx context.Context, id, cursor string, limit int) (fermata.Timeline, string, error) {
+	v := values{}
+	v.text("cursor", cursor)
+	v.number("limit", int64(limit))
+	p, err := get[page[*fermata.TimelineEntry]](ctx, c, path("tasks", id, "timeline"), url.Values(v))
 	return p.Items, p.NextCursor, err
 }
 

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -12,9 +14,15 @@ import (
 type Whoami struct {
 	Workspace string            `json:"workspace"`
 	Kind      fermata.ActorKind `json:"kind"`
+	MemberID  string            `json:"member_id,omitempty"`
 	Name      string            `json:"name"`
 	Role      fermata.Role      `json:"role"`
-	Scopes    []fermata.Scope   `json:"scopes"`
+	// Projects holds a person's role in single projects.
+	Projects map[string]fermata.Role `json:"projects,omitempty"`
+	Groups   []string                `json:"groups,omitempty"`
+	Scopes   []fermata.Scope         `json:"scopes"`
+	// Assurance is how strongly a person is known by the token.
+	Assurance fermata.Assurance `json:"assurance,omitempty"`
 	// ServerTime is the clock that decides deadlines.
 	ServerTime time.Time `json:"server_time"`
 	Version    string    `json:"version"`
@@ -23,8 +31,12 @@ type Whoami struct {
 // NewMember is a person to add to the workspace.
 type NewMember struct {
 	Handle string       `json:"handle"`
+	Name   string       `json:"name,omitempty"`
+	Email  string       `json:"email,omitempty"`
 	Role   fermata.Role `json:"role"`
 	Groups []string     `json:"groups,omitempty"`
+	// Projects holds the role in single projects.
+	Projects map[string]fermata.Role `json:"projects,omitempty"`
 }
 
 // AuditReport says whether the chain of events is whole.
@@ -79,6 +91,63 @@ func (c *Client) Members(ctx context.Context) ([]*fermata.Member, error) {
 // AddMember adds a person to the workspace.
 func (c *Client) AddMember(ctx context.Context, n NewMember) (*fermata.Member, error) {
 	return post[*fermata.Member](ctx, c, path("members"), n)
+}
+
+// ChangeMember changes the member with the handle or id.
+func (c *Client) ChangeMember(ctx context.Context, member string, ch fermata.MemberChange) (*fermata.Member, error) {
+	return do[*fermata.Member](ctx, c, call{method: http.MethodPatch, path: memberPath(member), body: ch})
+}
+
+// MakeLink makes a one-time link by which the member with the handle or id
+// signs in to the web. The reply is the only one that holds its address.
+func (c *Client) MakeLink(ctx context.Context, member string) (*fermata.Link, error) {
+	return do[*fermata.Link](ctx, c, call{method: http.MethodPost, path: memberPath(member, "links")})
+}
+
+// PasskeysOf lists the passkeys of the member with the handle or id.
+func (c *Client) PasskeysOf(ctx context.Context, member string) ([]*fermata.Passkey, error) {
+	p, err := get[page[*fermata.Passkey]](ctx, c, memberPath(member, "passkeys"), nil)
+	return p.Items, err
+}
+
+// SessionsOf lists the browsers in which the member with the handle or id is
+// signed in.
+func (c *Client) SessionsOf(ctx context.Context, member string) ([]*fermata.BrowserSession, error) {
+	p, err := get[page[*fermata.BrowserSession]](ctx, c, memberPath(member, "sessions"), nil)
+	return p.Items, err
+}
+
+// RemovePasskey removes a passkey.
+func (c *Client) RemovePasskey(ctx context.Context, id string) error {
+	return c.run(ctx, call{method: http.MethodDelete, path: path("passkeys", id)})
+}
+
+// EndSession signs a browser out.
+func (c *Client) EndSession(ctx context.Context, id string) error {
+	return c.run(ctx, call{method: http.MethodDelete, path: path("sessions", id)})
+}
+
+// EndSessionsOf signs the member with the handle or id out of every browser.
+// It returns of how many.
+func (c *Client) EndSessionsOf(ctx context.Context, member string) (int, error) {
+	ended, err := do[struct {
+		Ended int `json:"ended"`
+	}](ctx, c, call{method: http.MethodDelete, path: memberPath(member, "sessions")})
+	return ended.Ended, err
+}
+
+// Invite makes a link by which a person becomes a member. The reply is the
+// only one that holds its address.
+func (c *Client) Invite(ctx context.Context, n fermata.NewInvitation) (*fermata.Invitation, error) {
+	return post[*fermata.Invitation](ctx, c, path("invitations"), n)
+}
+
+// memberPath is the address of a member. Handles have dots and slashes, too.
+func memberPath(member string, below ...string) string {
+	if member == "" {
+		return ""
+	}
+	return strings.Join(append([]string{"/v1/members/" + url.PathEscape(member)}, below...), "/")
 }
 
 // Projects lists the names of the workspace's projects.

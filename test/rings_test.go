@@ -26,9 +26,19 @@ const none = -1
 var rooms = []room{
 	{folder: ".", ring: 0, upTo: none, bare: true},
 	{folder: "internal/process", ring: 0, upTo: none, bare: true},
+	{folder: "internal/scriptedmodel", ring: 0, upTo: none, bare: true},
 	{folder: "internal/agent", ring: 0, upTo: 0, bare: true},
+	{folder: "internal/notice", ring: 0, upTo: 0, bare: true},
+	// The first that fits counts: the rooms inside another stand before it.
+	{folder: "internal/tool/github", ring: 3, upTo: 0, also: []string{"internal/channel/github"}},
+	{folder: "internal/tool/*", ring: 3, upTo: 0},
+	{folder: "internal/tool", ring: 0, upTo: 0, bare: true},
+	{folder: "internal/posting", ring: 0, upTo: 0, bare: true},
+	{folder: "internal/outbound", ring: 0, upTo: 0},
+	{folder: "internal/workflow/definition", ring: 0, upTo: 0}, // before internal/workflow, which holds it
 
 	{folder: "internal/store", ring: 1, upTo: 0},
+	{folder: "internal/redact", ring: 1, upTo: 0},
 
 	{folder: "internal/engine", ring: 2, upTo: 1},
 
@@ -41,6 +51,7 @@ var rooms = []room{
 	{folder: "internal/runner/*", ring: 3, upTo: 0},
 	{folder: "client", ring: 3, upTo: 0},
 	{folder: "internal/demoagent", ring: 3, upTo: 0},
+	{folder: "internal/rehearsal", ring: 3, upTo: 0, also: []string{"client"}},
 
 	{folder: "internal/api", ring: 4, upTo: 3},
 	{folder: "internal/mcpserver", ring: 4, upTo: 3},

@@ -9,17 +9,21 @@ import (
 
 	"github.com/fermata-hq/fermata/internal/app"
 	"github.com/fermata-hq/fermata/internal/cli"
+	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
 // hooks wires the commands that run a part of the server.
 func hooks() cli.Hooks {
-	return cli.Hooks{Version: version, Serve: serve, Worker: work, Migrate: migrate, Demo: demo, MCP: serveMCP}
+	return cli.Hooks{
+		Version: version, Serve: serve, Worker: work, Migrate: migrate, Demo: demo, MCP: serveMCP, Rehearse: rehearse,
+		CheckWorkflow: checkWorkflow, TestWorkflow: testWorkflow, CheckTool: workflow.CheckTool, WorkflowSchema: workflowSchema,
+	}
 }
 
 func serve(ctx context.Context, o cli.ServeOptions) error {
 	log := logger(o.LogLevel, o.LogFormat)
 	return app.Serve(ctx, app.ServeOptions{
-		Listen: o.Listen, Data: o.Data, Database: o.Database, SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
+		Listen: o.Listen, Data: o.Data, Database: o.Database, PublicURL: o.PublicURL, AllowNetworks: o.AllowNetworks, AllowToolCommands: o.AllowToolCommands, Access: app.AccessOptions(o.AccessOptions), SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
 		Version: cli.Version(version), Log: log, Out: os.Stderr,
 		Worker: agent(app.WorkerOptions{WorkDir: o.WorkDir, Log: log}, o.AgentOptions),
 	})

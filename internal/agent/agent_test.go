@@ -91,11 +91,16 @@ var kind = agent.Kind{
 
 func run(t *testing.T, d *desk, script string, claim *fermata.Claim, o agent.Options) fermata.Finish {
 	t.Helper()
+	return runKind(t, kind, d, script, claim, o)
+}
+
+func runKind(t *testing.T, k agent.Kind, d *desk, script string, claim *fermata.Claim, o agent.Options) fermata.Finish {
+	t.Helper()
 	o.Program, o.Grace = filepath.Join(t.TempDir(), "agent"), time.Second
 	if err := os.WriteFile(o.Program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	fin, err := agent.New(kind, o).Run(t.Context(), claim, d)
+	fin, err := agent.New(k, o).Run(t.Context(), claim, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +177,7 @@ func TestInterruptWaitsForACall(t *testing.T) {
 		return path
 	}
 	ready, goOn := pipe("ready"), pipe("go-on")
-	rc := &fermata.ResumeContext{Text: "use less paint"}
+	rc := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	go func() {
 		read(ready)
 		d.inbox <- rc
@@ -293,5 +298,94 @@ func TestPlan(t *testing.T) {
 	}
 	if p := agent.Plan([]agent.Step{{"dig", true}}); p.Message != "dig" || p.Current != 1 {
 		t.Errorf("got %+v", p)
+	}
+}
+
+// gatedKind is a program that says when it ends, and whose hooks can end its turn.
+func gatedKind(stops bool) agent.Kind {
+	k := kind
+	k.HooksStop, k.TellsEnd = stops, true
+	return k
+}
+
+// A program whose hooks do not run is stopped as soon as it acts.
+func TestUngatedProgramIsStopped(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	script := `echo '{"Session":"s-1"}'; echo '{"Opens":"call","Acts":true}'; exec sleep 1000`
+	fin := runKind(t, gatedKind(false), d, script, first(), agent.Options{Fermata: "/bin/fermata"})
+	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "does not call the hooks") {
+		t.Errorf("got %+v\n%s", fin, d.text())
+	}
+}
+
+// A hook leaves the question for which a call was put off: the runner ends the program,
+// or waits until a program that can do so ends by itself.
+func TestHookStops(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		stops bool
+		then  string
+	}{
+		"the runner":  {false, `exec sleep 1000`},
+		"the program": {true, `echo '{"Closes":"call"}'; echo ended >ended; echo '{"Paused":true,"Ended":true}'`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			fin := runKind(t, gatedKind(tt.stops), d, `touch "$FERMATA_RUN_FOLDER/gated"
+				echo '{"Session":"s-1","Said":"I ask.","Acts":true}'
+				echo q_1 >"$FERMATA_RUN_FOLDER/stopped"
+				`+tt.then, first(), agent.Options{Fermata: "/bin/fermata"})
+			if fin.Result != fermata.ResultNeedsInput || fin.Session.ID != "s-1" || fin.Summary != "I ask." {
+				t.Errorf("got %+v\n%s", fin, d.text())
+			}
+			if tt.stops {
+				d.prompt(t, "ended")
+			}
+		})
+	}
+}
+
+// A turn that another hook ended waits for nobody that Fermata knows.
+func TestForeignHook(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Paused":true,"Ended":true}'`, first(), agent.Options{})
+	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "not Fermata's") {
+		t.Errorf("got %+v", fin)
+	}
+}
+
+// A call that was put off, and whose answer is there, comes again without a word; if it
+// is gone the agent is told.
+func TestDeferredCall(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	claim := resumed()
+	claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
+	claim.Context.Questions = []fermata.ResumeAnswer{{QuestionID: "q_1"}}
+	fin := run(t, d, `prompt=$(cat); echo "[$prompt]" >>prompts
+		[ -n "$prompt" ] || { echo 'no deferred call' >&2; exit 1; }
+		echo '{"Session":"s-1","Said":"painted"}'`, claim, agent.Options{})
+	if fin.Summary != "painted" || fin.Session.Settings["deferred_call"] != "" {
+		t.Errorf("got %+v\n%s", fin, d.text())
+	}
+	if got := d.prompt(t, "prompts"); got != "[]\n[Answered: green]\n" {
+		t.Errorf("the agent was told %q", got)
+	}
+}
+
+// A summary is cut at its end, where a workflow looks for the result.
+func TestWholeKeepsWhatASummaryCuts(t *testing.T) {
+	t.Parallel()
+	if details := agent.Whole(strings.Repeat("ü", 4096)); details != nil {
+		t.Errorf("what fits into a summary has the details %.100s", details)
+	}
+	for _, long := range []string{strings.Repeat("ü", 4097) + "end", strings.Repeat("x", 300_000) + "end"} {
+		var got struct{ Text string }
+		if err := json.Unmarshal(agent.Whole(long), &got); err != nil || !strings.HasSuffix(got.Text, "end") || len(got.Text) > 200_000 {
+			t.Errorf("got %d bytes, %v", len(got.Text), err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,29 +33,37 @@ type conversation struct {
 	prompts prompts
 	env     []string
 	session string
-	turns   int
+	// deferred is the call with which the session's last turn ended.
+	deferred string
+	turns    int
 	// news is what people wrote and the agent was not told.
 	news []*fermata.ResumeContext
 }
 
+// say is what a turn tells the agent. Nothing lets a session go on with the call that
+// was put off.
+type say struct{ prompt, deferred string }
+
 // hold takes turns until the run has come to something.
 func (c *conversation) hold(ctx context.Context) fermata.Finish {
-	prompt := c.opening(ctx)
+	next := c.opening(ctx)
 	var busy time.Time
 	for {
-		t, err := c.turn(ctx, prompt)
+		t, err := c.turn(ctx, next)
 		if ctx.Err() != nil || err != nil {
 			return failed("The agent could not be started: %v", err)
 		}
 		c.news = append(c.news, t.news...)
 		switch {
+		case t.ungated:
+			return c.failure(t)
 		case t.Asked != "":
-			return c.finish(fermata.ResultNeedsInput, t)
+			return c.finish(fermata.ResultNeedsInput, t.said)
 		case t.began() && len(c.news) > 0:
 			c.logf("a person interrupts: the agent is told.")
-			prompt = c.tell()
+			next = say{c.tell(), c.deferred}
 		case t.ok():
-			return c.finish("", t)
+			return c.finish("", t.said)
 		case t.began() || c.session == "":
 			return c.failure(t)
 		case c.inUse(t):
@@ -66,20 +75,29 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 				return failed("Another process has the session %s of the agent.\n%s", c.session, t.words())
 			}
 			pause(ctx, inUsePause)
+		case next.prompt == "":
+			c.logf("the call that was put off is not there any more: the agent is told the answer.")
+			next = say{prompt: c.prompts.resume(c.prompts.claim.Context)}
 		default:
 			c.logf("the session %s cannot be resumed: a new one begins, and is told what was asked and answered.", c.session)
-			c.session = ""
-			prompt = c.prompts.begin(ctx, true) + c.tell()
+			c.session, c.deferred = "", ""
+			next = say{prompt: c.prompts.begin(ctx, true) + c.tell()}
 		}
 	}
 }
 
-// opening is what the first turn is told.
-func (c *conversation) opening(ctx context.Context) string {
-	if c.session != "" {
-		return c.prompts.resume(c.prompts.claim.Context)
+// opening is what the first turn is told. A session whose call was put off, and
+// answered, is told nothing: the answer comes as what the call returns.
+func (c *conversation) opening(ctx context.Context) say {
+	rc := c.prompts.claim.Context
+	switch {
+	case c.session == "":
+		return say{prompt: c.prompts.begin(ctx, false)}
+	case c.deferred != "" && rc.Pending == nil && len(rc.Messages) == 0 && len(rc.Questions) == 1:
+		return say{}
+	default:
+		return say{c.prompts.resume(rc), c.deferred}
 	}
-	return c.prompts.begin(ctx, false)
 }
 
 // tell makes one prompt of what people wrote, which counts as heard with it.
@@ -100,12 +118,14 @@ func (c *conversation) inUse(t *turn) bool {
 }
 
 // turn starts the program once and reads it to its end.
-func (c *conversation) turn(ctx context.Context, prompt string) (*turn, error) {
-	t, err := c.newTurn(prompt)
+func (c *conversation) turn(ctx context.Context, s say) (*turn, error) {
+	t, err := c.newTurn(s)
 	if err != nil {
 		return nil, err
 	}
-	defer t.stdin.Close() //nolint:errcheck // it was only read
+	if t.stdin != nil {
+		defer t.stdin.Close() //nolint:errcheck // it was only read
+	}
 	turnCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	t.stop = stop
@@ -120,37 +140,51 @@ func (c *conversation) turn(ctx context.Context, prompt string) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.session != "" {
-		c.session = t.session
+	t.end(ctx)
+	if t.began() {
+		c.session, c.deferred = t.session, t.deferred
 	}
 	return t, nil
 }
 
 // newTurn writes down the prompt and makes the command.
-func (c *conversation) newTurn(prompt string) (*turn, error) {
+func (c *conversation) newTurn(s say) (*turn, error) {
+	t := &turn{
+		keep: func(id string) {
+			c.session = id
+			c.desk.KeepSession(*c.sessionOf())
+		},
+		Turn: &Turn{Options: c.r.opts, Session: c.session, Deferred: s.deferred, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
+		kind: c.r.kind, desk: c.desk, open: map[string]bool{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
+	}
+	args, env, err := c.r.kind.Command(t.Turn)
+	if err == nil {
+		err = t.forget()
+	}
+	if err == nil && s.prompt != "" {
+		t.stdin, err = c.write(s.prompt)
+	}
+	t.argv = append([]string{c.r.opts.Program}, args...)
+	t.Env = append(append(slices.Clone(c.env), env...), DeferredEnv+"="+s.deferred)
+	if c.r.opts.Fermata != "" {
+		t.Env = append(t.Env, FolderEnv+"="+c.folder)
+	}
+	return t, err
+}
+
+// write writes down a prompt and opens it for reading.
+func (c *conversation) write(prompt string) (*os.File, error) {
 	c.turns++
 	name := filepath.Join(c.folder, fmt.Sprintf("prompt-%d.md", c.turns))
 	if err := os.WriteFile(name, []byte(plain(prompt)), 0o600); err != nil {
 		return nil, err
 	}
-	t := &turn{
-		keep: func(id string) { c.desk.KeepSession(*c.r.sessionOf(id)) },
-		Turn: &Turn{Options: c.r.opts, Session: c.session, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
-		kind: c.r.kind, desk: c.desk, open: map[string]bool{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
-	}
-	args, env, err := c.r.kind.Command(t.Turn)
-	if err != nil {
-		return nil, err
-	}
-	t.argv = append([]string{c.r.opts.Program}, args...)
-	t.Env = append(append([]string{}, c.env...), env...)
-	t.stdin, err = os.Open(name)
-	return t, err
+	return os.Open(name)
 }
 
 // finish is the end of a run that went well.
-func (c *conversation) finish(result fermata.Result, t *turn) fermata.Finish {
-	return fermata.Finish{Result: result, Summary: clip(strings.TrimSpace(plain(t.said)), maxSummary), Session: c.sessionOf()}
+func (c *conversation) finish(result fermata.Result, said string) fermata.Finish {
+	return fermata.Finish{Result: result, Summary: Clip(strings.TrimSpace(plain(said)), maxSummary), Details: Whole(said), Session: c.sessionOf()}
 }
 
 // failure is the end of a run in which the program failed.
@@ -163,11 +197,16 @@ func (c *conversation) failure(t *turn) fermata.Finish {
 	return fin
 }
 
+// sessionOf is the session with what resuming it needs; nil where there is none.
 func (c *conversation) sessionOf() *fermata.Session {
 	if c.session == "" {
 		return nil
 	}
-	return c.r.sessionOf(c.session)
+	s := &fermata.Session{ID: c.session, Mode: c.r.mode(), Settings: c.r.settings()}
+	if c.deferred != "" {
+		s.Settings[deferredSetting] = c.deferred
+	}
+	return s
 }
 
 func (c *conversation) logf(format string, args ...any) {

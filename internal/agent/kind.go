@@ -25,6 +25,17 @@ type Kind struct {
 	AwaitKept func(ctx context.Context, t *Turn)
 	// AskTool is what Fermata's tool ask_user is called for this program; empty is that.
 	AskTool string
+	// Instructed says that the program gives its model the instructions of MCP servers,
+	// so that prompts need not say how to ask.
+	Instructed bool
+	// HooksStop says that a hook can end a turn of this program. Others are ended by
+	// the runner when a hook leaves a question.
+	HooksStop bool
+	// TellsEnd says that the program's last event of a turn is one that ends it.
+	TellsEnd bool
+	// Mode is what a session may do without asking, in the program's words, by the
+	// worker's own arguments; nil where there is no such word.
+	Mode func(extra []string) string
 	// InUse tells from its last words, where it is not nil, that a turn did not begin
 	// because another process has the session.
 	InUse func(words string) bool
@@ -37,6 +48,9 @@ type Turn struct {
 	Session string
 	// Dir is the working directory; Folder is for the run's own files.
 	Dir, Folder string
+	// Deferred is the call that the session's last turn put off, and that this one
+	// tells the agent of.
+	Deferred string
 	// Asked is the question for which the agent is stopped; empty is none.
 	Asked string
 	// Env is the environment, with the task and the server in it.
@@ -64,10 +78,16 @@ type Event struct {
 	// Opens and Closes name something under way, such as the call of a tool, during
 	// which the agent is not stopped if that can wait.
 	Opens, Closes string
-	// Asked is the question on which the agent waits from here on. Ends says that
-	// the program knows, and ends by itself.
+	// Acts says that the agent acts from here on, so that the hook which runs when a
+	// session begins has run. Where it has not, no gate is there and the agent is stopped.
+	Acts bool
+	// Asked is the question on which the agent waits from here on.
 	Asked string
-	Ends  bool
+	// Paused says that a hook ended the turn; Deferred is the call that it put off.
+	Paused   bool
+	Deferred string
+	// Ended says that the turn is over. Where there are several, the last one counts.
+	Ended bool
 	// Trouble is an error that the agent reports; Fatal says that the turn failed for it.
 	Trouble string
 	Fatal   bool
@@ -78,11 +98,15 @@ type Event struct {
 // askTool is the usual name of the tool that asks.
 const askTool = "ask_user"
 
+// AskPerson is its name for programs that have a tool ask_user of their own: without
+// a terminal, Gemini CLI hides its own tool, and every other of that name with it.
+const AskPerson = "ask_person"
+
 // Awaits returns the question for which an agent has to stop after a call of
 // Fermata's tools: one that suspends the task and that nobody answered yet. It is
 // empty where the agent may go on.
 func Awaits(tool string, input json.RawMessage, output string) string {
-	if tool != askTool && tool != "request_approval" {
+	if tool != askTool && tool != AskPerson && tool != "request_approval" {
 		return ""
 	}
 	var asked struct {
@@ -106,6 +130,26 @@ func Awaits(tool string, input json.RawMessage, output string) string {
 type Step struct {
 	Text string
 	Done bool
+}
+
+// Todos are a plan as agents write it into the arguments of a tool. Where it has none,
+// the progress is nil.
+func Todos(input json.RawMessage) *fermata.Progress {
+	var plan struct {
+		Todos []struct {
+			Content     string `json:"content"`
+			Description string `json:"description"`
+			Status      string `json:"status"`
+		} `json:"todos"`
+	}
+	if json.Unmarshal(input, &plan) != nil {
+		return nil
+	}
+	steps := make([]Step, len(plan.Todos))
+	for n, todo := range plan.Todos {
+		steps[n] = Step{Text: cmp.Or(todo.Content, todo.Description), Done: todo.Status == "completed" || todo.Status == "cancelled"}
+	}
+	return Plan(steps)
 }
 
 // Plan is a plan as progress: how many steps are done, and the first that is not.

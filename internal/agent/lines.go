@@ -59,7 +59,7 @@ func newTail(to io.Writer) *tail {
 	t := &tail{to: to}
 	t.each = func(line []byte) {
 		if text := strings.TrimSpace(plain(string(line))); text != "" {
-			t.kept = append(t.kept, clip(text, tailLine))
+			t.kept = append(t.kept, Clip(text, tailLine))
 			t.kept = t.kept[max(0, len(t.kept)-tailLines):]
 		}
 	}
@@ -93,8 +93,8 @@ func plain(s string) string {
 	}
 }
 
-// clip cuts text to n characters.
-func clip(s string, n int) string {
+// Clip cuts text to n characters.
+func Clip(s string, n int) string {
 	if runes := []rune(s); len(runes) > n {
 		return string(runes[:n-1]) + "…"
 	}
@@ -103,5 +103,5 @@ func clip(s string, n int) string {
 
 // Line is text on one line, cut to a length that a log shows well.
 func Line(format string, args ...any) string {
-	return clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 300)
+	return Clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 300)
 }

@@ -2,7 +2,10 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -10,9 +13,9 @@ import (
 // Prompts makes what an agent is told, for runners with a protocol of their own.
 type Prompts struct{ p prompts }
 
-// NewPrompts returns the prompts of a run. The agent is told how to ask where
-// the options give it a way to.
-func NewPrompts(o Options, claim *fermata.Claim, desk Desk) Prompts {
+// NewPrompts returns the prompts of a run. The agent is told how to ask, by the tool
+// of that name, where the options give it a way to.
+func NewPrompts(o Options, askTool string, claim *fermata.Claim, desk Desk) Prompts {
 	return Prompts{prompts{claim: claim, desk: desk, guided: o.Fermata != "", askTool: askTool}}
 }
 
@@ -37,7 +40,29 @@ func Environ(o Options, claim *fermata.Claim) []string { return (&Runner{opts: o
 func Failed(format string, args ...any) fermata.Finish { return failed(format, args...) }
 
 // Summary is text as the server takes it for a summary.
-func Summary(s string) string { return clip(plain(s), maxSummary) }
+func Summary(s string) string { return Clip(plain(s), maxSummary) }
+
+// maxWhole is how much of what an agent said is kept beside a summary, in characters.
+const maxWhole = 128 << 10
+
+// Whole are the details of a run whose agent said more than a summary takes, as
+// {"text": …}: a workflow may look for a result at its end. Otherwise there are
+// none.
+func Whole(said string) json.RawMessage {
+	said = strings.TrimSpace(plain(said))
+	over := utf8.RuneCountInString(said)
+	if over <= maxSummary {
+		return nil
+	}
+	if over > maxWhole {
+		said = string([]rune(said)[over-maxWhole:])
+	}
+	raw, err := json.Marshal(map[string]string{"text": said})
+	if err != nil {
+		return nil // text cannot fail
+	}
+	return raw
+}
 
 // Plain is text that the server takes: UTF-8 without zero bytes, and without the
 // escapes of terminals.

@@ -46,7 +46,7 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	}
 	sb.WriteString("\n---\n\nThis task was begun earlier. ")
 	if lost {
-		sb.WriteString("The conversation of that time cannot be resumed, so this is a new one: look at what is there already before you go on. ")
+		sb.WriteString("Your session of that time is gone and cannot be resumed, so this is a new one: look at what is there already before you go on. ")
 	}
 	sb.WriteString("The working directory is as it was left. This is what people were asked and said so far.\n\n")
 	sb.WriteString(p.history(ctx))

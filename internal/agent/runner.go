@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -74,12 +75,12 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // the system clears what is left
 	c := &conversation{
-		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "", r.kind.AskTool},
+		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "" && !r.kind.Instructed, r.kind.AskTool},
 		env: r.env(claim),
 	}
 	if s := r.lastSession(claim); s != nil {
-		c.session = s.ID
-		if was, is := s.Settings[argsSetting], r.sessionOf(s.ID).Settings[argsSetting]; was != is {
+		c.session, c.deferred = s.ID, s.Settings[deferredSetting]
+		if was, is := s.Settings[argsSetting], r.settings()[argsSetting]; was != is {
 			c.logf("the session began with the arguments %q, and goes on with %q.", was, is)
 		}
 	}
@@ -102,16 +103,28 @@ func (r *Runner) lastSession(claim *fermata.Claim) *fermata.Session {
 	return nil
 }
 
-// argsSetting is the setting of a session that holds the program's own arguments.
-const argsSetting = "args"
+// Settings of a session that resuming it needs, or that show how it ran.
+const (
+	// argsSetting holds the program's own arguments.
+	argsSetting = "args"
+	// modeSetting is the mode of the session.
+	modeSetting = "permission_mode"
+	// deferredSetting is the call that its last turn put off.
+	deferredSetting = "deferred_call"
+)
 
-// sessionOf is a session with what resuming it needs.
-func (r *Runner) sessionOf(id string) *fermata.Session {
-	s := &fermata.Session{ID: id}
-	if len(r.opts.ExtraArgs) > 0 {
-		s.Settings = map[string]string{argsSetting: strings.Join(r.opts.ExtraArgs, " ")}
-	}
+// settings are what a session of this runner runs with.
+func (r *Runner) settings() map[string]string {
+	s := map[string]string{argsSetting: strings.Join(r.opts.ExtraArgs, " "), modeSetting: r.mode()}
+	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
 	return s
+}
+
+func (r *Runner) mode() string {
+	if r.kind.Mode == nil {
+		return ""
+	}
+	return r.kind.Mode(r.opts.ExtraArgs)
 }
 
 // env is the environment of a run. What the run is about comes last, so that
@@ -134,7 +147,7 @@ func (r *Runner) env(claim *fermata.Claim) []string {
 }
 
 func failed(format string, args ...any) fermata.Finish {
-	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(strings.TrimSpace(plain(fmt.Sprintf(format, args...))), maxSummary)}
+	return fermata.Finish{Result: fermata.ResultFailed, Summary: Clip(strings.TrimSpace(plain(fmt.Sprintf(format, args...))), maxSummary)}
 }
 
 // maxSummary is how long the server takes summaries, in characters.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 
 // patience is how long an agent that is to stop may go on with what it has under way.
 const patience = 30 * time.Second
+
+// maxProgress is how long what people read of progress is, in characters.
+const maxProgress = 500
 
 // turn is one start of the program, as it is read.
 type turn struct {
@@ -30,6 +34,12 @@ type turn struct {
 	// said is the last message; fatal is whether the turn failed, and trouble why.
 	said, trouble string
 	fatal         bool
+	// ended says that the program's last event came; paused, that a hook ended the
+	// turn, and deferred is the call that it put off.
+	ended, paused bool
+	deferred      string
+	// ungated says that the agent began to act without its hooks.
+	ungated bool
 
 	mu sync.Mutex
 	// session is the id that the program told in this turn.
@@ -47,7 +57,7 @@ type turn struct {
 func (t *turn) began() bool { return t.session != "" }
 
 // ok reports whether the program ended well by itself.
-func (t *turn) ok() bool { return t.state.Success() && !t.fatal }
+func (t *turn) ok() bool { return t.state.Success() && !t.fatal && (t.ended || !t.kind.TellsEnd) }
 
 // read takes a line of the output.
 func (t *turn) read(ctx context.Context, line []byte) {
@@ -76,17 +86,46 @@ func (t *turn) take(e *Event) {
 		t.trouble = e.Trouble
 		fmt.Fprintf(t.desk.Log(), "! %s\n", plain(e.Trouble))
 	}
-	t.fatal = t.fatal || e.Fatal
+	if e.Ended {
+		t.ended, t.fatal, t.paused, t.deferred = true, e.Fatal, e.Paused, e.Deferred
+	}
+	t.fatal, t.paused = t.fatal || e.Fatal, t.paused || e.Paused
 	if e.Progress != nil {
-		t.desk.Progress(*e.Progress)
+		p := *e.Progress
+		p.Message = Clip(plain(p.Message), maxProgress)
+		t.desk.Progress(p)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.Asked, t.ends = cmp.Or(t.Asked, e.Asked), t.ends || e.Ends
+	t.Asked, t.ends = cmp.Or(t.Asked, e.Asked), t.ends || e.Paused
 	if e.Opens != "" {
 		t.open[e.Opens] = true
 	}
+	if e.Acts {
+		t.checkGate()
+	}
 	delete(t.open, e.Closes)
+}
+
+// checkGate stops an agent that acts without its hooks: nothing would keep its tools
+// from running.
+func (t *turn) checkGate() {
+	if t.Fermata == "" || t.gated() {
+		return
+	}
+	t.ungated, t.fatal = true, true
+	t.trouble = "The agent's program does not call the hooks of the worker, so no gate keeps its tools from running. It was stopped."
+	t.stop()
+}
+
+// end takes what the hooks left when the program is gone. A turn that another hook
+// ended has come to nothing.
+func (t *turn) end(ctx context.Context) {
+	t.stopped = true
+	t.look(ctx)
+	if t.paused && t.Asked == "" {
+		t.fatal, t.trouble = true, "The turn was ended by a hook that is not Fermata's, so nobody knows what it waits for."
+	}
 }
 
 // setSession notes the session, and reports whether it was not known.
@@ -104,13 +143,17 @@ func (t *turn) setSession(id string) bool {
 func (t *turn) listen(ctx context.Context, from <-chan *fermata.ResumeContext) (end func()) {
 	done := make(chan struct{})
 	var listening sync.WaitGroup
+	tick := time.NewTicker(hookLook)
 	listening.Go(func() {
+		defer tick.Stop()
 		for {
 			select {
 			case <-done:
 				return
 			case rc := <-from:
 				t.interrupt(ctx, rc)
+			case <-tick.C:
+				t.look(ctx)
 			}
 		}
 	})
@@ -146,6 +189,12 @@ func (t *turn) interrupt(ctx context.Context, rc *fermata.ResumeContext) {
 	t.consider(ctx)
 }
 
+// wrote reports whether the news is a person's word. Answers alone wait a while: an
+// agent that asked is about to end by itself.
+func (t *turn) wrote() bool {
+	return slices.ContainsFunc(t.news, func(rc *fermata.ResumeContext) bool { return len(rc.Messages) > 0 })
+}
+
 // consider stops the agent when there is a reason to, and nothing is under way
 // that would be lost. What does not end in time is cut off.
 func (t *turn) consider(ctx context.Context) {
@@ -154,7 +203,7 @@ func (t *turn) consider(ctx context.Context) {
 	if t.stopped || t.Asked == "" && (len(t.news) == 0 || t.session == "") {
 		return
 	}
-	if len(t.open) > 0 || t.ends {
+	if len(t.open) > 0 || t.ends || t.Asked == "" && !t.wrote() {
 		if t.timer == nil {
 			t.timer = time.AfterFunc(patience, t.stop)
 		}

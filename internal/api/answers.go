@@ -8,7 +8,7 @@ import (
 
 // answerBatch answers many questions in one call.
 type answerBatch struct {
-	Answers []answerPart `json:"answers" minItems:"1" maxItems:"200"`
+	Items []answerPart `json:"items" minItems:"1" maxItems:"100"`
 }
 
 // answerPart is the answer to one question of a batch.
@@ -19,7 +19,7 @@ type answerPart struct {
 
 // answerResults tells what each part of a batch came to.
 type answerResults struct {
-	Results []answerResult `json:"results"`
+	Items []answerResult `json:"items" doc:"in the order of the request"`
 }
 
 // answerResult is what one part would have got as a call of its own.
@@ -36,8 +36,8 @@ func (s *Server) answersRoute() {
 
 // answers answers one question after the other; a part that fails stops none.
 func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[answerBatch]) (*reply[answerResults], error) {
-	results := make([]answerResult, 0, len(in.Body.Answers))
-	for i, part := range in.Body.Answers {
+	results := make([]answerResult, 0, len(in.Body.Items))
+	for i, part := range in.Body.Items {
 		r := answerResult{QuestionID: part.QuestionID, Status: 200}
 		q, err := s.Engine.Answer(forPart(ctx, i), c, part.QuestionID, part.Answer)
 		if err != nil {

@@ -23,11 +23,24 @@ func callerOf(ctx context.Context) fermata.Caller {
 	return fermata.Caller{}
 }
 
+type requestKey struct{}
+
+// withRequest hands the request itself to a route that signs in.
+func withRequest(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), requestKey{}, r))
+}
+
+// requestOf returns the request of a route that signs in.
+func requestOf(ctx context.Context) *http.Request {
+	r, _ := ctx.Value(requestKey{}).(*http.Request)
+	return r
+}
+
 // CallerOf returns who makes a request that reached a [Mount].
 func CallerOf(ctx context.Context) fermata.Caller { return callerOf(ctx) }
 
-// caller finds out who calls: by the token, or the local user of a single-user
-// server.
+// caller finds out who calls: by the token, by the session of the browser, or
+// the local user of a single-user server.
 func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 	secret, err := bearer(r)
 	if err != nil {
@@ -52,13 +65,38 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 }
 
 func (s *Server) withoutToken(r *http.Request) (*fermata.Caller, error) {
-	if !s.SingleUser || !isLocal(r) {
-		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed").
-			WithHint("send Authorization: Bearer fmt_…; an admin makes tokens with fermata token create")
+	c, err := s.session(r)
+	if fermata.CodeOf(err) != fermata.CodeUnauthenticated {
+		return c, err
 	}
-	c, err := s.Engine.LocalCaller(r.Context())
-	return &c, err
+	if s.SingleUser && isLocal(r) {
+		local, err := s.Engine.LocalCaller(r.Context())
+		return &local, err
+	}
+	return nil, err
 }
+
+// session returns who is signed in with the browser's cookie.
+func (s *Server) session(r *http.Request) (*fermata.Caller, error) {
+	secret := sessionSecret(r)
+	if secret == "" {
+		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed").
+			WithHint("sign in, or send Authorization: Bearer fmt_…; an admin makes tokens with fermata token create")
+	}
+	c, err := s.Engine.AuthenticateSession(r.Context(), secret)
+	if err != nil {
+		return nil, err
+	}
+	if name := r.Header.Get(memberHeader); name != "" && name != c.Name {
+		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "somebody else is signed in with this browser now").
+			WithHint("%s must sign in again", name)
+	}
+	return &c, fromOwnPage(r)
+}
+
+// memberHeader names the person on whose behalf a page speaks. A page may
+// outlive his session, and its answer must not become the next person's.
+const memberHeader = "Fermata-Member"
 
 // bearer returns the token of a request, "" when it has none.
 func bearer(r *http.Request) (string, error) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -46,7 +47,7 @@ func tooLarge(limit int64) error {
 // refuseQueryToken refuses a secret in the address, where logs and histories
 // keep it.
 func refuseQueryToken(query string) error {
-	if !strings.Contains(query, "token") && !strings.Contains(query, fermata.TokenPrefix) {
+	if !strings.Contains(query, "token") && !strings.Contains(query, "fm") {
 		return nil
 	}
 	values, err := url.ParseQuery(query)
@@ -55,13 +56,19 @@ func refuseQueryToken(query string) error {
 	}
 	for key, list := range values {
 		for _, value := range list {
-			if key == "token" || key == "access_token" || fermata.CheckSecret(value) == nil {
+			if key == "token" || key == "access_token" || isSecret(value) {
 				return fermata.Invalid(fermata.Problem{Field: "query", Message: "a token does not belong into the address"}).
 					WithHint("send it as the header Authorization: Bearer …, and revoke this one: addresses are logged")
 			}
 		}
 	}
 	return nil
+}
+
+func isSecret(s string) bool {
+	return slices.ContainsFunc([]string{fermata.TokenPrefix, fermata.LinkPrefix, fermata.SessionPrefix}, func(prefix string) bool {
+		return fermata.WholeSecret(prefix, s)
+	})
 }
 
 // isLocal reports whether a request comes from this machine, is addressed to

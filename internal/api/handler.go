@@ -20,9 +20,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.metrics.observe(rec.route, rec.code(), took)
 	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
 		s.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
-			slog.String("method", r.Method), slog.String("path", r.URL.Path),
+			slog.String("method", r.Method), slog.String("path", logged(r.URL.Path)),
 			slog.Int("status", rec.code()), slog.Duration("took", took))
 	}
+}
+
+// logged is a path as it may stand in a log: without the secret of a link.
+func logged(path string) string {
+	if strings.HasPrefix(path, answerPath) {
+		return answerPath + "…"
+	}
+	return path
 }
 
 // serve answers the request and notes the pattern of its route.
@@ -51,8 +59,14 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	if err := s.guard(w, r); err != nil {
 		return r, err
 	}
+	if strings.HasPrefix(r.URL.Path, signInPath) {
+		return withRequest(r), nil
+	}
+	if strings.HasPrefix(r.URL.Path, inboundPath) || strings.HasPrefix(r.URL.Path, workflowHookPath) {
+		return r, nil
+	}
 	mount, mounted := s.mounts[r.URL.Path]
-	if isOpen(r.URL.Path) || mount.Open {
+	if isOpen(r.URL.Path) || strings.HasPrefix(r.URL.Path, answerPath) || mount.Open || s.isPage(r) {
 		return r, nil
 	}
 	c, err := s.caller(r)
@@ -72,7 +86,7 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 
 // isOpen reports whether a path needs no caller: it tells nothing of anybody.
 func isOpen(path string) bool {
-	return path == "/healthz" || path == "/readyz" || path == "/openapi.json"
+	return path == "/healthz" || path == "/readyz" || path == "/openapi.json" || path == workflowSchemaPath
 }
 
 // recovered turns a panic into a problem, and logs it.
@@ -83,7 +97,7 @@ func (s *Server) recovered(w *recorder, r *http.Request, cause any) {
 	case http.ErrAbortHandler:
 		panic(cause)
 	}
-	err := fermata.Internal("serve "+r.Method+" "+r.URL.Path, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	err := fermata.Internal("serve "+r.Method+" "+logged(r.URL.Path), fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	if w.status != 0 {
 		s.Log.ErrorContext(r.Context(), "a handler panicked within its reply", "error", err)
 		return

@@ -53,26 +53,26 @@ func TestBatchOfAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, b := w.ask(pick), w.ask(pick)
-	body := `{"answers":[{"question_id":"` + a.ID + `","answer":"a"},{"question_id":"` + b.ID + `","answer":"nope"},{"question_id":"q_00000000000000000000","answer":"a"}]}`
+	body := `{"items":[{"question_id":"` + a.ID + `","answer":"a"},{"question_id":"` + b.ID + `","answer":"nope"},{"question_id":"q_00000000000000000000","answer":"a"}]}`
 	for range 2 {
 		r := w.call(w.human, "POST /v1/answers", body, "Idempotency-Key", "k")
 		var out struct {
-			Results []struct {
+			Items []struct {
 				Status   int
 				Question *fermata.Question
 				Problem  *struct{ Code fermata.Code }
 			}
 		}
-		if err := json.Unmarshal(r.body, &out); err != nil || len(out.Results) != 3 {
+		if err := json.Unmarshal(r.body, &out); err != nil || len(out.Items) != 3 {
 			t.Fatalf("%d %s", r.status, r.body)
 		}
-		if got := out.Results[0]; got.Status != 200 || got.Question == nil || got.Question.Status != fermata.Answered {
+		if got := out.Items[0]; got.Status != 200 || got.Question == nil || got.Question.Status != fermata.Answered {
 			t.Errorf("first part %s", r.body)
 		}
-		if got := out.Results[1]; got.Status != 400 || got.Problem == nil || got.Problem.Code != fermata.CodeInvalidRequest {
+		if got := out.Items[1]; got.Status != 400 || got.Problem == nil || got.Problem.Code != fermata.CodeInvalidRequest {
 			t.Errorf("second part %s", r.body)
 		}
-		if got := out.Results[2]; got.Status != 404 {
+		if got := out.Items[2]; got.Status != 404 {
 			t.Errorf("third part %s", r.body)
 		}
 	}

@@ -26,6 +26,9 @@ type Limits struct {
 	Ask Rate
 	// Failed bounds wrong tokens from one address; default 1/s, burst 20.
 	Failed Rate
+	// SignIn bounds the sign-ins that are begun from one address: mails, and
+	// ways by an identity provider or a passkey; default 1/s, burst 30.
+	SignIn Rate
 }
 
 // remembered bounds every memory of the limits. What is forgotten begins with
@@ -39,6 +42,7 @@ type limits struct {
 	token *recent[*rate.Limiter]
 	ask   *recent[*rate.Limiter]
 	wrong *recent[*rate.Limiter]
+	begin *recent[*rate.Limiter]
 	// good holds digests of tokens that were right: a wrong one from the same
 	// address must not lock them out.
 	good *recent[struct{}]
@@ -48,9 +52,11 @@ func newLimits(l Limits) limits {
 	fill(&l.Token, Rate{5000, 10_000})
 	fill(&l.Ask, Rate{50, 200})
 	fill(&l.Failed, Rate{1, 20})
+	fill(&l.SignIn, Rate{1, 30})
 	return limits{
 		rates: l, seed: maphash.MakeSeed(),
 		token: newRecent[*rate.Limiter](remembered), ask: newRecent[*rate.Limiter](remembered),
+		begin: newRecent[*rate.Limiter](remembered),
 		wrong: newRecent[*rate.Limiter](remembered), good: newRecent[struct{}](remembered),
 	}
 }

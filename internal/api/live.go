@@ -91,6 +91,10 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, done := s.waiting(r.Context())
 	defer done()
+	if c := callerOf(r.Context()); s.Delivery != nil && c.Kind == fermata.ActorHuman && c.TokenID == "" {
+		// Whoever has a page open sees what is new there.
+		defer s.Delivery.PageOpen(c.WorkspaceID, c.MemberID)()
+	}
 	st.run(ctx)
 }
 

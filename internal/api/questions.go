@@ -19,22 +19,41 @@ type outsideAsk struct {
 	fermata.Ask
 }
 
-// QuestionsInput filters questions.
-type QuestionsInput struct {
-	PageInput
-	Status   string `query:"status" enum:"pending,answered,timed_out,cancelled"`
+// QuestionFilterInput filters questions, in lists and in counts.
+type QuestionFilterInput struct {
+	For      string `query:"for" enum:"me" doc:"me: those that the caller may answer and has not put off"`
 	Type     string `query:"type" enum:"blocking,non_blocking,approval,error_recovery"`
+	Urgency  string `query:"urgency" enum:"high,low" doc:"high: a task stops until it is answered"`
+	Risk     string `query:"risk" enum:"low,medium,high,critical"`
 	Project  string `query:"project" maxLength:"64"`
 	Assignee string `query:"assignee" maxLength:"100"`
-	Q        string `query:"q" maxLength:"200" doc:"a part of the title"`
+	Label    string `query:"label" maxLength:"100" doc:"a label of the task"`
+}
+
+// filter returns the filter for the engine.
+func (in *QuestionFilterInput) filter() engine.QuestionFilter {
+	return engine.QuestionFilter{
+		Mine: in.For == "me", Type: in.Type, Urgency: in.Urgency, Risk: in.Risk, Project: in.Project, Assignee: in.Assignee,
+		Label: in.Label,
+	}
+}
+
+// QuestionsInput lists questions.
+type QuestionsInput struct {
+	PageInput
+	QuestionFilterInput
+	Status  string `query:"status" enum:"pending,answered,timed_out,cancelled"`
+	Q       string `query:"q" maxLength:"200" doc:"a part of the title, the body, a prompt or the task's title"`
+	Snoozed bool   `query:"snoozed" doc:"those that the caller put off"`
+	Sort    string `query:"sort" enum:"urgency,deadline,newest,oldest" doc:"default: pending ones the most urgent first, others the newest first"`
 }
 
 // filter returns the filter for the engine.
 func (in *QuestionsInput) filter(taskID string) engine.QuestionFilter {
-	return engine.QuestionFilter{
-		Status: in.Status, Type: in.Type, Project: in.Project, Assignee: in.Assignee, Q: in.Q,
-		TaskID: taskID, Limit: in.Limit, Cursor: in.Cursor,
-	}
+	f := in.QuestionFilterInput.filter()
+	f.Status, f.Q, f.Snoozed, f.Sort = in.Status, in.Q, in.Snoozed, in.Sort
+	f.TaskID, f.Limit, f.Cursor = taskID, in.Limit, in.Cursor
+	return f
 }
 
 // taskQuestionsInput filters the questions of one task.
@@ -57,7 +76,7 @@ type extension struct {
 func (s *Server) questionRoutes() {
 	add(s, created(operation("POST /tasks/{id}/questions", "ask", "Ask people a question in a task")), s.ask)
 	add(s, created(operation("POST /questions", "ask-outside", "Ask people a question outside any task")), s.askOutside)
-	add(s, operation("GET /questions", "list-questions", "List questions"), s.questions)
+	add(s, operation("GET /questions", "list-questions", "List questions. A page may be shorter than its limit, even empty: go on while there is a next_cursor"), s.questions)
 	add(s, operation("GET /tasks/{id}/questions", "list-task-questions", "List the questions of a task"), s.taskQuestions)
 	add(s, operation("GET /questions/{id}", "get-question", "Read a question, or wait for its end"), s.question)
 	add(s, operation("POST /questions/{id}/answer", "answer", "Answer a question"), s.answer)
@@ -75,6 +94,7 @@ func (s *Server) questionRoutes() {
 			return replyOf(e.Extend(ctx, c, in.ID, in.Body.By))
 		})
 	s.answersRoute()
+	s.inboxRoutes()
 }
 
 func (s *Server) ask(ctx context.Context, c fermata.Caller, in *idBody[fermata.Ask]) (*questionReply, error) {

@@ -44,7 +44,7 @@ type reply[T any] struct{ Body T }
 // page is one part of a list.
 type page[T any] struct {
 	Items      []T    `json:"items"`
-	NextCursor string `json:"next_cursor,omitempty" doc:"absent in the last part"`
+	NextCursor string `json:"next_cursor,omitempty" doc:"absent in the last part; while it is there, more may follow, however short this part is"`
 }
 
 func replyOf[T any](v T, err error) (*reply[T], error) {

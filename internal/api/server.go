@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 
@@ -11,7 +12,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fermata-hq/fermata/internal/access"
+	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
 // DefaultMaxBody is the largest body of a request in bytes.
@@ -26,6 +30,19 @@ type Config struct {
 	// SingleUser lets requests from this machine without a token act as the
 	// one local user.
 	SingleUser bool
+	// PublicURL is where people open the server, such as
+	// https://fermata.example.com: what links in mails and replies begin with.
+	PublicURL string
+	// Mail sends links to people; nil where no mail is set up.
+	Mail Mailer
+	// Delivery brings questions to people; nil delivers nothing.
+	Delivery *delivery.Service
+	// Workflows keeps and runs workflows; nil runs none.
+	Workflows *workflow.Service
+	// OIDC signs people in by an identity provider; nil without one.
+	OIDC *access.OIDC
+	// Passkeys sign people in; nil where the address has none.
+	Passkeys *access.Passkeys
 	// AllowedHosts are host names, without a port, by which a single-user
 	// server may be addressed beside the loopback ones.
 	AllowedHosts []string
@@ -35,6 +52,8 @@ type Config struct {
 	// Registry is served at /metrics and gets the metrics of HTTP; nil makes
 	// one with nothing else in it.
 	Registry *prometheus.Registry
+	// Web serves the pages that people see; nil serves none.
+	Web http.Handler
 }
 
 // Mount is another protocol at an address of the server. Its requests pass the
@@ -65,7 +84,9 @@ type Server struct {
 	limits  limits
 	metrics *metrics
 	hosts   map[string]bool
-	mounts  map[string]Mount
+	// public is the parsed public address; empty without one.
+	public *url.URL
+	mounts map[string]Mount
 
 	draining atomic.Bool
 	// drained is over as soon as the server drains: streams and waits end.
@@ -94,10 +115,14 @@ func New(c Config) *Server {
 	}
 	s := &Server{
 		Config: c, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
-		limits: newLimits(c.Limits), metrics: newMetrics(c.Registry), hosts: map[string]bool{}, mounts: map[string]Mount{},
+		limits: newLimits(c.Limits), metrics: newMetrics(c.Registry), hosts: map[string]bool{}, public: &url.URL{}, mounts: map[string]Mount{},
 	}
 	for _, host := range c.AllowedHosts {
 		s.hosts[host] = true
+	}
+	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {
+		s.public = u
+		s.hosts[hostname(u.Host)] = true
 	}
 	s.drained, s.drain = context.WithCancel(context.Background())
 	s.api = humago.New(s.mux, describe(c.Version))
@@ -113,10 +138,22 @@ func (s *Server) routes() {
 	s.runRoutes()
 	s.eventRoutes()
 	s.peopleRoutes()
+	s.memberRoutes()
+	s.groupRoutes()
+	s.signInRoutes()
+	s.oidcRoutes()
+	s.passkeyRoutes()
+	s.sessionRoutes()
 	s.policyRoutes()
+	s.auditRoutes()
+	s.analyticsRoutes()
 	s.gateRoutes()
+	s.channelRoutes()
+	s.deliveryRoutes()
+	s.answerRoutes()
+	s.workflowRoutes()
 	s.healthRoutes()
-	s.mux.HandleFunc("/", s.noRoute)
+	s.mux.HandleFunc("/", s.pageOrNothing)
 }
 
 // SetDraining announces that the server will stop: it is not ready any more,

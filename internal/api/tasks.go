@@ -5,24 +5,12 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 type (
 	taskReply = reply[*fermata.Task]
 	taskList  = reply[page[*fermata.Task]]
 )
-
-// tasksInput filters tasks.
-type tasksInput struct {
-	PageInput
-	State       []fermata.TaskState `query:"state" doc:"one or several, separated by commas" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
-	Project     string              `query:"project" maxLength:"64"`
-	Label       string              `query:"label" maxLength:"64"`
-	Parent      string              `query:"parent" maxLength:"64"`
-	Q           string              `query:"q" maxLength:"200" doc:"a part of the title"`
-	NeedsPerson bool                `query:"needs_person" doc:"suspended on a question"`
-}
 
 // reason says why something is called off.
 type reason struct {
@@ -60,7 +48,7 @@ func (s *Server) taskRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.NewTask]) (*taskReply, error) {
 			return replyOf(e.CreateTask(ctx, c, in.Body))
 		})
-	add(s, operation("GET /tasks", "list-tasks", "List tasks"), s.tasks)
+	s.taskLists()
 	add(s, operation("GET /tasks/{id}", "get-task", "Read a task, with its pending question"),
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*taskReply, error) {
 			return replyOf(e.Task(ctx, c, in.ID))
@@ -103,11 +91,4 @@ func (s *Server) taskMoves() {
 		func(ctx context.Context, c fermata.Caller, in *idBody[taskFinish]) (*taskReply, error) {
 			return replyOf(e.FinishExternal(ctx, c, in.ID, in.Body.Finish))
 		})
-}
-
-func (s *Server) tasks(ctx context.Context, c fermata.Caller, in *tasksInput) (*taskList, error) {
-	return pageOf(s.Engine.Tasks(ctx, c, engine.TaskFilter{
-		State: in.State, Project: in.Project, Label: in.Label, ParentID: in.Parent, Q: in.Q,
-		NeedsPerson: in.NeedsPerson, Limit: in.Limit, Cursor: in.Cursor,
-	}))
 }

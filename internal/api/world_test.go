@@ -14,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
 // world is a whole server on a database of its own, with an admin, two people
@@ -22,6 +23,8 @@ type world struct {
 	t      *testing.T
 	api    *api.Server
 	engine *engine.Engine
+	db     *store.DB
+	opts   store.Options
 	url    string
 
 	admin, human, other, agent string
@@ -29,7 +32,8 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")})
+	opts := store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")}
+	db, err := store.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +46,11 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 		t.Fatal(err)
 	}
 	e := engine.New(db, engine.Options{})
-	c := api.Config{Engine: e, Version: "test"}
+	c := api.Config{Engine: e, Version: "test", Workflows: workflow.New(workflow.Options{DB: db, Engine: e})}
 	for _, f := range change {
 		f(&c)
 	}
-	w := &world{t: t, engine: e, api: api.New(c)}
+	w := &world{t: t, engine: e, db: db, opts: opts, api: api.New(c)}
 	server := httptest.NewServer(w.api)
 	t.Cleanup(server.Close)
 	t.Cleanup(w.api.SetDraining)
@@ -114,7 +118,12 @@ func (w *world) call(token, call, body string, headers ...string) reply {
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	return w.do(req)
+}
+
+func (w *world) do(req *http.Request) reply {
+	w.t.Helper()
+	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		w.t.Fatal(err)
 	}

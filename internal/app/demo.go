@@ -54,27 +54,14 @@ func Demo(ctx context.Context, o DemoOptions) error {
 	if err := scratchRepository(ctx, repo); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ready, ended := make(chan Served, 1), make(chan error, 1)
-	go func() {
-		ended <- Serve(ctx, ServeOptions{
-			Listen: o.Listen, Data: filepath.Join(folder, "data"), Workers: 1, Log: o.Log, Out: io.Discard,
-			Ready: func(s Served) { ready <- s },
-			Worker: WorkerOptions{
-				Name: "demo-worker", WorkDir: repo, Folder: filepath.Join(folder, "work"), Command: []string{o.Program, "demo-agent"},
-			},
-		})
-	}()
-	select {
-	case err := <-ended:
-		return err
-	case served := <-ready:
-		d := &demo{DemoOptions: o, repo: repo, served: served}
-		err := d.run(ctx)
-		stop()
-		return errors.Join(err, <-ended)
-	}
+	return during(ctx, ServeOptions{
+		Listen: o.Listen, Data: filepath.Join(folder, "data"), Workers: 1, Log: o.Log, Out: io.Discard,
+		Worker: WorkerOptions{
+			Name: "demo-worker", WorkDir: repo, Folder: filepath.Join(folder, "work"), Command: []string{o.Program, "demo-agent"},
+		},
+	}, func(ctx context.Context, served Served) error {
+		return (&demo{DemoOptions: o, repo: repo, served: served}).run(ctx)
+	})
 }
 
 // scratchRepository makes a small project without a configuration file.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +14,8 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/config"
+	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/mcpserver"
 )
@@ -82,11 +83,11 @@ func asAgent(ctx context.Context, o MCPOptions,
 }
 
 // mountMCP lets agents speak the protocol with the server over HTTP.
-func mountMCP(server *api.Server, e *engine.Engine, o ServeOptions) {
+func mountMCP(server *api.Server, e *engine.Engine, d *delivery.Service, o ServeOptions) {
 	server.Mount(api.Mount{
 		Path: mcpserver.Path, Challenge: mcpserver.Challenge,
 		Handler: mcpserver.Handler(mcpserver.HTTPOptions{
-			Engine: e, Caller: api.CallerOf, LimitAsk: server.LimitAsk, Stopping: server.Draining(), Version: o.Version, Log: o.Log,
+			Engine: e, Delivery: d, Caller: api.CallerOf, LimitAsk: server.LimitAsk, Stopping: server.Draining(), Version: o.Version, Log: o.Log,
 			MaxBody: api.DefaultMaxBody,
 		}),
 	})
@@ -130,30 +131,25 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 
 // embeddedMCP runs a server for one local user as long as the agent lives.
 func embeddedMCP(ctx context.Context, o MCPOptions) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ready, ended := make(chan Served, 1), make(chan error, 1)
-	go func() {
-		ended <- Serve(ctx, ServeOptions{
-			Listen: o.Listen, Data: o.Data, SingleUser: true, Version: o.Version, Log: o.Log, Out: io.Discard,
-			Ready: func(s Served) { ready <- s },
-		})
-	}()
-	select {
-	case err := <-ended:
-		return err
-	case served := <-ready:
+	serve := ServeOptions{Listen: o.Listen, Data: o.Data, SingleUser: true, Version: o.Version, Log: o.Log, Out: io.Discard}
+	return during(ctx, serve, func(ctx context.Context, served Served) error {
 		_, _ = fmt.Fprintf(o.Err, "fermata: no server is configured, so one runs at %s while this agent does.\n"+
-			"fermata: answer with `fermata list --awaiting` and `fermata respond`; keep it running with `fermata serve --single-user`.\n", served.URL)
+			"fermata: answer there, or with `fermata inbox%s`; keep it running with `fermata serve --single-user`.\n", served.URL, elsewhere(served.URL))
 		o.URL = served.URL
-		err := asAgent(ctx, o,
+		return asAgent(ctx, o,
 			func(ctx context.Context, n fermata.NewToken) (*fermata.Token, error) {
 				return served.Engine.CreateToken(ctx, systemCaller, n)
 			},
 			func(ctx context.Context, id string) (*fermata.Token, error) {
 				return served.Engine.RevokeToken(ctx, systemCaller, id)
 			})
-		stop()
-		return errors.Join(err, <-ended)
+	})
+}
+
+// elsewhere is how the command line is told of a server that is not at the usual address.
+func elsewhere(url string) string {
+	if url == config.DefaultURL {
+		return ""
 	}
+	return " --url " + url
 }

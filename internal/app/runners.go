@@ -70,9 +70,7 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	case acp.Name:
 		return newACP(a, o.LiveWait)
 	case claude.Name:
-		return claude.New(claude.Options{
-			Program: a.Program, Fermata: a.Fermata, URL: a.URL, Token: a.Token, PassEnv: a.PassEnv, ExtraArgs: a.ExtraArgs,
-		}), nil
+		return claude.New(a), nil
 	case codex.Name:
 		return codex.New(a), nil
 	case gemini.Name:

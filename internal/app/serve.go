@@ -11,14 +11,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/insight"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/web"
 )
 
 // ServeOptions say how to serve.
@@ -26,6 +29,11 @@ type ServeOptions struct {
 	Listen string
 	// Data is the folder of the SQLite file; Database a PostgreSQL instead.
 	Data, Database string
+	// PublicURL is where people open the server; empty takes the address that
+	// it listens at.
+	PublicURL string
+	// Access says how people sign in.
+	Access AccessOptions
 	// SingleUser serves one local user without sign-in; loopback only.
 	SingleUser bool
 	// NewAdminToken prints a new admin's token, when the first one was lost.
@@ -33,9 +41,17 @@ type ServeOptions struct {
 	// Workers is how many tasks run inside the server at the same time.
 	Workers int
 	// Worker says how they run.
-	Worker  WorkerOptions
-	Version string
-	Log     *slog.Logger
+	Worker WorkerOptions
+	// AllowNetworks are networks that channels may reach though they are not
+	// public, such as 10.0.0.0/8.
+	AllowNetworks []string
+	// AllowToolCommands lets MCP servers of workflows be programs that this
+	// server starts: whoever may define tools runs programs here.
+	AllowToolCommands bool
+	// Channels are kinds of channels beside those that the server has.
+	Channels []delivery.Kind
+	Version  string
+	Log      *slog.Logger
 	// Out is where the address and the first token are printed.
 	Out io.Writer
 	// Ready is called when the server answers.
@@ -45,9 +61,10 @@ type ServeOptions struct {
 // Served tells where a server is to be reached.
 type Served struct {
 	URL string
-	// FirstToken is the first admin's token; empty at any later start.
-	FirstToken string
-	Engine     *engine.Engine
+	// FirstToken is the first admin's token, and FirstLink the one-time link by
+	// which the first admin signs in; empty at any later start.
+	FirstToken, FirstLink string
+	Engine                *engine.Engine
 }
 
 // stopWithin is how long requests under way may take when the server stops.
@@ -57,9 +74,10 @@ const stopWithin = 10 * time.Second
 // takes no new work, hands the tasks of its workers back, lets requests end,
 // and closes the database.
 func Serve(ctx context.Context, o ServeOptions) error {
-	if err := checkListen(o); err != nil {
+	if err := errors.Join(checkListen(o), checkAccess(o)); err != nil {
 		return err
 	}
+	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	return withDatabase(ctx, o.Data, o.Database, func(db *store.DB) error { return serve(ctx, o, db) })
 }
 
@@ -118,74 +136,123 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	metrics := insight.NewMetrics()
 	e := engine.New(db, engine.Options{Log: o.Log, OnCommit: metrics.Observe})
 	metrics.Follow(e.Stats)
-	if err := e.Start(ctx); err != nil {
-		return err
-	}
-	server := api.New(api.Config{
-		Engine: e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(),
-	})
-	mountMCP(server, e, o)
-	first, err := adminToken(ctx, o, e)
-	if err != nil {
-		return err
-	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	served := Served{URL: "http://" + listener.Addr().String(), FirstToken: first, Engine: e}
-	announce(o, db, served)
-	return run(ctx, o, server, listener, served)
-}
-
-// adminToken returns the token that this start prints: the first admin's, or
-// a new one when the operator asks for it.
-func adminToken(ctx context.Context, o ServeOptions, e *engine.Engine) (string, error) {
-	if o.SingleUser {
-		return "", nil
+	served := Served{URL: "http://" + listener.Addr().String(), Engine: e}
+	if o.PublicURL == "" {
+		o.PublicURL = openedAt(listener.Addr())
 	}
-	first, err := e.FirstToken(ctx)
-	if first != "" || err != nil || !o.NewAdminToken {
-		return first, err
-	}
-	t, err := e.CreateToken(ctx, systemCaller, fermata.NewToken{
-		Name: "admin by the operator", Kind: fermata.ActorHuman, Member: "admin", Role: fermata.RoleAdmin,
-		Scopes: []fermata.Scope{fermata.ScopeAdmin},
-	})
+	deliver, err := newDelivery(o, db, e, metrics)
 	if err != nil {
-		return "", err
+		return errors.Join(err, listener.Close())
 	}
-	return t.Secret, nil
+	flows, err := newWorkflows(o, db, e, deliver)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if err := e.Start(ctx); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	in, err := newWays(o, e)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	server := api.New(in.add(api.Config{
+		Engine: e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(), PublicURL: o.PublicURL,
+		Web: web.Handler(), Delivery: deliver, Workflows: flows.Service,
+	}))
+	mountMCP(server, e, deliver, o)
+	if served.FirstToken, served.FirstLink, err = adminAccess(ctx, o, e); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	announce(o, db, served)
+	return run(ctx, o, server, listener, served, parts{in, deliver, flows})
 }
 
-// announce prints where the server is, and once the first admin's token.
+// openedAt is where a browser on this machine opens a listener.
+func openedAt(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return "http://localhost:" + port
+	}
+	return "http://" + addr.String()
+}
+
+// adminAccess returns the token and the sign-in link that this start prints:
+// the first admin's, or new ones when the operator asks for it.
+func adminAccess(ctx context.Context, o ServeOptions, e *engine.Engine) (token, link string, err error) {
+	if o.SingleUser {
+		return "", "", nil
+	}
+	token, err = e.FirstToken(ctx)
+	if err != nil || token == "" && !o.NewAdminToken {
+		return "", "", err
+	}
+	if token == "" {
+		t, err := e.CreateToken(ctx, systemCaller, fermata.NewToken{
+			Name: "admin by the operator", Kind: fermata.ActorHuman, Member: "admin", Role: fermata.RoleAdmin,
+			Scopes: []fermata.Scope{fermata.ScopeAdmin},
+		})
+		if err != nil {
+			return "", "", err
+		}
+		token = t.Secret
+	}
+	l, err := e.MakeLink(ctx, systemCaller, "admin")
+	if err != nil {
+		return "", "", err
+	}
+	return token, api.LinkURL(o.PublicURL, l.Secret), nil
+}
+
+// announce prints where the server is, and once how the first admin comes in. It is
+// one write, so that whoever reads the address can read all of it.
 func announce(o ServeOptions, db *store.DB, s Served) {
-	_, _ = fmt.Fprintf(o.Out, "fermata serves on %s (%s)\n", s.URL, db.Dialect())
+	text := fmt.Sprintf("fermata serves on %s (%s)\n", s.URL, db.Dialect())
 	what := "First start. The token of the first admin"
 	if o.NewAdminToken {
 		what = "A new token of the admin"
 	}
 	if s.FirstToken != "" {
-		_, _ = fmt.Fprintf(o.Out, `
+		text += fmt.Sprintf(`
 %s, shown this once:
 
     %s
 
     fermata login --url %s     stores it for the command line
 
-`, what, s.FirstToken, s.URL)
+To sign in with a browser, open this link. It works once, within a day:
+
+    %s
+
+`, what, s.FirstToken, s.URL, s.FirstLink)
 	}
+	_, _ = io.WriteString(o.Out, text)
+}
+
+// parts run beside the server.
+type parts struct {
+	in      ways
+	deliver *delivery.Service
+	flows   *flows
 }
 
 // run serves until ctx ends or a part fails, and stops the parts in order.
-func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.Listener, s Served) error {
+func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.Listener, s Served, p parts) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
-	var parts sync.WaitGroup
+	var running sync.WaitGroup
 	failed := make(chan error, 1)
 	httpServer := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-	parts.Go(func() { s.Engine.RunSweeps(background) })
-	parts.Go(func() { s.Engine.RunTail(background) })
+	running.Go(func() { s.Engine.RunSweeps(background) })
+	running.Go(func() { s.Engine.RunTail(background) })
+	running.Go(func() { p.deliver.Run(background) })
+	running.Go(func() { p.flows.run(background) })
+	if p.in.mail != nil {
+		running.Go(func() { p.in.mail.Run(background) })
+	}
 	go func() { failed <- httpServer.Serve(listener) }()
 	if o.Ready != nil {
 		o.Ready(s)
@@ -220,7 +287,7 @@ func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.L
 		err = errors.Join(err, httpServer.Close())
 	}
 	stopBackground()
-	parts.Wait()
+	running.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

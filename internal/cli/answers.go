@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // answerFrom reads the answer that a command line gives: words for one item,
@@ -62,7 +63,7 @@ func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, erro
 			}
 			continue
 		}
-		v, err := pick(it, text)
+		v, err := notice.Pick(it, text)
 		if err != nil {
 			problems = append(problems, fermata.Problem{Field: it.Key, Message: err.Error()})
 			continue

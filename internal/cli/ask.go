@@ -15,6 +15,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 type askCommand struct {
@@ -30,6 +31,9 @@ type askCommand struct {
 	Other              bool                  `help:"An answer that is not among the options is possible too."`
 	Default            *string               `placeholder:"VALUE" help:"What is taken when nobody answers."`
 	Timeout            fermata.Timeout       `placeholder:"30m" help:"How long to wait for people: 30m, 36h, 3d or never. A policy bounds it; unless it is changed, 5m is the least."`
+	Via                []string              `placeholder:"CHANNEL" help:"Send it over this channel at once; repeat it."`
+	Remind             []string              `placeholder:"10m" help:"Remind people so long after asking; repeat it."`
+	ShareContext       bool                  `help:"Let the context be shown in public places, such as a GitHub issue."`
 	OnTimeout          fermata.TimeoutAction `enum:",default,skip,fail,escalate" default:"" placeholder:"ONTIMEOUT" help:"What happens then: default, skip, fail or escalate."`
 	AllowDangerDefault bool                  `help:"Let the deadline take a default that is dangerous, or that approves."`
 	Items              string                `type:"path" placeholder:"FILE" help:"JSON file with several items, or with a whole request."`
@@ -78,7 +82,7 @@ func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 	case bool:
 		w.on = v
 	case string:
-		if on, ok := yesOrNo(v); ok {
+		if on, ok := notice.YesOrNo(v); ok {
 			w.on = on
 			return nil
 		}
@@ -132,7 +136,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 func (c *askCommand) request(s *session) (fermata.Ask, error) {
 	a := fermata.Ask{
 		Type: c.Kind, Title: c.Title, Question: c.Question, ResponseType: c.Type, Other: c.Other,
-		Assignees: c.Assign, Timeout: c.Timeout, OnTimeout: c.OnTimeout, AllowDangerDefault: c.AllowDangerDefault, Priority: c.Priority,
+		Assignees: c.Assign, Channels: c.Via, Reminders: c.Remind, ShareContext: c.ShareContext, Timeout: c.Timeout, OnTimeout: c.OnTimeout, AllowDangerDefault: c.AllowDangerDefault, Priority: c.Priority,
 		Risk: c.Risk, IdempotencyKey: c.Key,
 	}
 	if c.Items != "" {
@@ -238,7 +242,7 @@ func (c *askCommand) addDefault(a *fermata.Ask) error {
 			it.ResponseType = fermata.ResponseApproval
 		}
 	}
-	v, err := pick(&it, *c.Default)
+	v, err := notice.Pick(&it, *c.Default)
 	if err != nil {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--default: %s", err)
 	}

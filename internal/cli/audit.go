@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"os"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -9,26 +11,49 @@ import (
 
 type auditCommand struct {
 	Verify auditVerifyCommand `cmd:"" help:"Check that no event was changed, removed or moved."`
+	List   auditListCommand   `cmd:"" help:"Search what happened, the newest first."`
+	Export auditExportCommand `cmd:"" help:"Write what happened to a file, as JSON lines."`
 }
 
 type auditVerifyCommand struct {
-	Here bool `help:"Read all events and check them here, instead of trusting the server to."`
+	Here bool   `xor:"where" help:"Read all events and check them here, instead of trusting the server to."`
+	File string `xor:"where" placeholder:"FILE" help:"Check an export instead, without a server; - is standard input."`
 }
 
 func (auditVerifyCommand) Help() string {
 	return `Every event holds the hash of the one before. The exit code is 1 when the chain is broken.
 
+An export may begin and end anywhere; what is between is checked.
+
 Examples:
 
     fermata audit verify
-    fermata audit verify --here`
+    fermata audit verify --here
+    fermata audit verify --file audit.jsonl`
 }
 
 func (c *auditVerifyCommand) Run(ctx context.Context, s *session) error {
-	if c.Here {
+	switch {
+	case c.File != "":
+		return s.verifyFile(c.File)
+	case c.Here:
 		return s.verifyHere(ctx)
+	default:
+		return s.verifyAudit(ctx)
 	}
-	return s.verifyAudit(ctx)
+}
+
+// verifyFile checks the chain that an export holds.
+func (s *session) verifyFile(name string) error {
+	if name == "-" {
+		return s.reportAudit(client.VerifyExport(s.lines))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return fermata.Errorf(fermata.CodeNotFound, "%v", err)
+	}
+	defer func() { _ = file.Close() }()
+	return s.reportAudit(client.VerifyExport(bufio.NewReader(file)))
 }
 
 // verifyAudit lets the server check the chain.

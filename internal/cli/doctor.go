@@ -12,54 +12,93 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-type doctorCommand struct{}
+type doctorCommand struct {
+	Agents bool `help:"Try each installed agent program, too: a stop, a resume and a deferred call. Takes seconds a program, never more than three minutes."`
+}
 
 func (doctorCommand) Help() string {
 	return `Checks the server, the token, the clock, the database, the record of events, waiting tasks, git, and which agent programs are installed in which version. The exit code is 1 when something is wrong.
 
+With --agents, each installed agent program is run: it asks and is stopped, is resumed with the answer, and, if it is Claude Code, has a call put off. It talks to a model that follows a script, on this machine, with a server, a home and a configuration that are thrown away: yours are neither read nor changed, nothing is sent anywhere, and no model is paid.
+
 Examples:
 
     fermata doctor
+    fermata doctor --agents
     fermata doctor --json`
 }
 
 // finding is what one check came to.
 type finding struct {
 	Check string `json:"check"`
-	// Status is ok, warn or fail.
+	// Step is what an agent program was made to do: stop, resume or defer.
+	Step string `json:"step,omitempty"`
+	// Status is ok, warn, fail or skip.
 	Status string `json:"status"`
 	Detail string `json:"detail"`
+	// Hint is what to do about it, Log the end of what an agent program wrote.
+	Hint string `json:"hint,omitempty"`
+	Log  string `json:"log,omitempty"`
 }
 
 // longestSkew is how far two clocks may be apart before deadlines look odd.
 const longestSkew = 5 * time.Second
 
 func (c *doctorCommand) Run(ctx context.Context, s *session) error {
-	findings := append(c.examine(ctx, s), checkAgents(ctx)...)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	var failed bool
-	for _, f := range findings {
-		failed = failed || f.Status == "fail"
-		if !s.JSON {
-			s.data().finding(f)
-		}
-	}
-	if s.JSON {
-		if err := s.json(findings); err != nil {
+	d := &diagnosis{s: s}
+	d.add(c.examine(ctx, s)...)
+	d.add(checkAgents(ctx)...)
+	if c.Agents && ctx.Err() == nil {
+		if err := d.tryAgents(ctx); err != nil {
 			return err
 		}
 	}
-	if failed {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return d.end()
+}
+
+// diagnosis gathers findings. People see each as soon as it is there.
+type diagnosis struct {
+	s        *session
+	findings []finding
+	failed   bool
+}
+
+func (d *diagnosis) add(findings ...finding) {
+	for _, f := range findings {
+		d.findings = append(d.findings, f)
+		d.failed = d.failed || f.Status == "fail"
+		if !d.s.JSON {
+			d.s.data().finding(f)
+		}
+	}
+}
+
+func (d *diagnosis) end() error {
+	if d.s.JSON {
+		if err := d.s.json(d.findings); err != nil {
+			return err
+		}
+	}
+	if d.failed {
 		return outcome(exitFailed)
 	}
 	return nil
 }
 
 func (p printer) finding(f finding) {
-	status := map[string]string{"ok": p.green("ok  "), "warn": p.yellow("warn"), "fail": p.red("FAIL")}[f.Status]
-	p.line("%s  %-9s %s", status, f.Check, oneLine(f.Detail))
+	status := map[string]string{"ok": p.green("ok  "), "warn": p.yellow("warn"), "fail": p.red("FAIL"), "skip": p.dim("skip")}[f.Status]
+	detail := oneLine(f.Detail)
+	if f.Step != "" {
+		detail = f.Step + ": " + detail
+	}
+	p.line("%s  %-9s %s", status, f.Check, detail)
+	if f.Hint != "" {
+		p.line("                %s", oneLine(f.Hint))
+	}
+	p.quote("                ", f.Log)
 }
 
 func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
@@ -74,19 +113,19 @@ func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
 	me, err := server.Whoami(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeUnauthenticated:
-		return []finding{{"server", "ok", s.address}, s.failure("token", err), checkDatabase(ctx, s, server), checkGit(ctx)}
+		return []finding{{Check: "server", Status: "ok", Detail: s.address}, s.failure("token", err), checkDatabase(ctx, s, server), checkGit(ctx)}
 	case err != nil:
 		return []finding{s.failure("server", err), checkGit(ctx)}
 	}
-	return []finding{
-		{"server", "ok", fmt.Sprintf("%s, version %s, workspace %s", s.address, me.Version, me.Workspace)},
+	found := []finding{
+		{Check: "server", Status: "ok", Detail: fmt.Sprintf("%s, version %s, workspace %s", s.address, me.Version, me.Workspace)},
 		checkToken(me),
 		checkClock(me.ServerTime, before, s.now()),
 		checkDatabase(ctx, s, server),
 		checkAudit(ctx, s, server, me),
 		checkWaiting(ctx, s),
-		checkGit(ctx),
 	}
+	return append(append(found, checkChannels(ctx, s, server)...), checkGit(ctx))
 }
 
 // failure is a check that failed: why, and what to do about it.
@@ -95,7 +134,7 @@ func (s *session) failure(check string, err error) finding {
 	if e, ok := errors.AsType[*fermata.Error](err); ok && s.hint(e) != "" {
 		detail += "; " + s.hint(e)
 	}
-	return finding{check, "fail", detail}
+	return finding{Check: check, Status: "fail", Detail: detail}
 }
 
 func checkToken(me *client.Whoami) finding {
@@ -105,43 +144,43 @@ func checkToken(me *client.Whoami) finding {
 	}
 	detail := fmt.Sprintf("%s %s may %s", me.Kind, me.Name, strings.Join(scopes, ", "))
 	if len(scopes) == 0 {
-		return finding{"token", "warn", fmt.Sprintf("%s %s has no scope", me.Kind, me.Name)}
+		return finding{Check: "token", Status: "warn", Detail: fmt.Sprintf("%s %s has no scope", me.Kind, me.Name)}
 	}
-	return finding{"token", "ok", detail}
+	return finding{Check: "token", Status: "ok", Detail: detail}
 }
 
 // checkClock compares the server's clock with the middle of the call.
 func checkClock(server, before, after time.Time) finding {
 	if server.IsZero() {
-		return finding{"clock", "warn", "the server does not tell its time"}
+		return finding{Check: "clock", Status: "warn", Detail: "the server does not tell its time"}
 	}
 	middle := before.Add(after.Sub(before) / 2)
 	skew := server.Sub(middle)
 	detail := fmt.Sprintf("%s apart from the server's", skew.Abs().Round(time.Millisecond))
 	if skew.Abs() > longestSkew {
-		return finding{"clock", "warn", detail + "; deadlines go by the server's"}
+		return finding{Check: "clock", Status: "warn", Detail: detail + "; deadlines go by the server's"}
 	}
-	return finding{"clock", "ok", detail}
+	return finding{Check: "clock", Status: "ok", Detail: detail}
 }
 
 func checkDatabase(ctx context.Context, s *session, server *client.Client) finding {
 	if err := server.Ready(ctx); err != nil {
 		return s.failure("database", err)
 	}
-	return finding{"database", "ok", "the server is ready"}
+	return finding{Check: "database", Status: "ok", Detail: "the server is ready"}
 }
 
 func checkAudit(ctx context.Context, s *session, server *client.Client, me *client.Whoami) finding {
 	report, err := server.VerifyAudit(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeForbidden:
-		return finding{"audit", "warn", fmt.Sprintf("%s may not verify it", me.Name)}
+		return finding{Check: "audit", Status: "warn", Detail: fmt.Sprintf("%s may not verify it", me.Name)}
 	case err != nil:
 		return s.failure("audit", err)
 	case !report.OK:
-		return finding{"audit", "fail", report.Problem}
+		return finding{Check: "audit", Status: "fail", Detail: report.Problem}
 	}
-	return finding{"audit", "ok", fmt.Sprintf("%d events, the chain is whole", report.Events)}
+	return finding{Check: "audit", Status: "ok", Detail: fmt.Sprintf("%d events, the chain is whole", report.Events)}
 }
 
 // checkWaiting looks for tasks that wait for a person with nothing that a
@@ -158,18 +197,18 @@ func checkWaiting(ctx context.Context, s *session) finding {
 		}
 	}
 	if len(stuck) > 0 {
-		return finding{"waiting", "fail", "without a question to answer: " + strings.Join(stuck, ", ") + "; fermata resume lets them go on"}
+		return finding{Check: "waiting", Status: "fail", Detail: "without a question to answer: " + strings.Join(stuck, ", ") + "; fermata resume lets them go on"}
 	}
 	if len(list) == 1 {
-		return finding{"waiting", "ok", "1 task waits for a person"}
+		return finding{Check: "waiting", Status: "ok", Detail: "1 task waits for a person"}
 	}
-	return finding{"waiting", "ok", fmt.Sprintf("%d tasks wait for a person", len(list))}
+	return finding{Check: "waiting", Status: "ok", Detail: fmt.Sprintf("%d tasks wait for a person", len(list))}
 }
 
 func checkGit(ctx context.Context) finding {
 	out, err := exec.CommandContext(ctx, "git", "--version").Output()
 	if err != nil {
-		return finding{"git", "warn", "not found; workers need it for working copies"}
+		return finding{Check: "git", Status: "warn", Detail: "not found; workers need it for working copies"}
 	}
-	return finding{"git", "ok", strings.TrimSpace(string(out))}
+	return finding{Check: "git", Status: "ok", Detail: strings.TrimSpace(string(out))}
 }

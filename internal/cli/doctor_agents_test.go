@@ -16,15 +16,15 @@ func TestTestedAgentsAreThePinnedOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pinned := map[string]string{}
+	pinned := map[string][2]string{}
 	for line := range strings.Lines(string(data)) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] != "#" {
-			pinned[fields[0]] = fields[2]
+			pinned[fields[0]] = [2]string{fields[1], fields[2]}
 		}
 	}
 	for _, a := range testedAgents {
-		if pinned[a.name] != a.version {
-			t.Errorf("doctor names %s %s, scripts/agents %q", a.name, a.version, pinned[a.name])
+		if pinned[a.name] != [2]string{a.pack, a.version} {
+			t.Errorf("doctor names %s %s %s, scripts/agents %q", a.name, a.pack, a.version, pinned[a.name])
 		}
 		delete(pinned, a.name)
 	}

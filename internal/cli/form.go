@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // otherValue stands for an answer of one's own among the options of a form.
@@ -136,7 +137,7 @@ func (f *field) check(text string) error {
 	if text == "" && !f.it.IsRequired() {
 		return nil
 	}
-	_, err := pick(f.it, text)
+	_, err := notice.Pick(f.it, text)
 	return err
 }
 
@@ -166,7 +167,7 @@ func (f *field) value() (any, bool, error) {
 		if text == "" && !f.it.IsRequired() {
 			return nil, false, nil
 		}
-		v, err := pick(f.it, text)
+		v, err := notice.Pick(f.it, text)
 		return v, err == nil, err
 	}
 }

@@ -2,61 +2,47 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"fmt"
-	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // gateFlags are those of every hook that gates.
 type gateFlags struct {
-	Wait   time.Duration `default:"0s" placeholder:"5m" help:"How long to wait within the hook for a person; keep it well below the hook's own timeout, behind which a program may run the tool."`
-	Strict bool          `help:"Also stop calls that no rule names, where the policy asks or denies. Without it the program's own permissions decide about these. Always so in a worker."`
-	Task   string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that makes the call; without one the session's own is used."`
+	Wait    time.Duration `default:"0s" placeholder:"5m" help:"How long to wait within the hook for a person; keep it well below the hook's own timeout, behind which a program may run the tool."`
+	Strict  bool          `help:"Also stop calls that no rule names, where the policy asks or denies. Without it the program's own permissions decide about these. Always so in a worker."`
+	Task    string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that makes the call; without one the session's own is used."`
+	Worker  bool          `help:"Set by a worker's runner: a call that a person has to decide stops the agent, and the worker resumes it with the answer. Without it the hook stands aside in the runs of such a worker."`
+	Unasked []string      `placeholder:"TOOL,…" help:"Tools about which the agent of a worker need not ask, unless a rule names them."`
 }
 
 const (
 	// gateWithin bounds one request of a gate.
 	gateWithin = 10 * time.Second
+	// hookPatience is how long a hook may take in a worker. It is less than what the
+	// programs are told to wait, because they let a tool pass whose hook is late.
+	hookPatience = 45 * time.Second
 	// exitBlocked is the one exit code that keeps these programs from running a
 	// tool: with any other but 0 they go on.
 	exitBlocked = 2
 	// deskCall begins the call ids of mirrored permission dialogs.
 	deskCall = "desk:"
-	// maxHookInput bounds what a program may say on standard input.
-	maxHookInput = 8 << 20
 	// ownServer is the name of Fermata's MCP server in their configurations.
 	ownServer = "fermata"
 )
 
-// hookEvent is what these programs say on standard input.
-type hookEvent struct {
-	Event     string          `json:"hook_event_name"`
-	SessionID string          `json:"session_id"`
-	Dir       string          `json:"cwd"`
-	Tool      string          `json:"tool_name"`
-	Input     json.RawMessage `json:"tool_input"`
-	CallID    string          `json:"tool_use_id"`
-	// Response is what the tool came to, where it ran already.
-	Response struct {
-		Display json.RawMessage `json:"returnDisplay"`
-	} `json:"tool_response"`
-	MCPContext struct {
-		Server string `json:"server_name"`
-		Tool   string `json:"tool_name"`
-	} `json:"mcp_context"`
-}
-
 // gateDialect is how one program is talked to.
 type gateDialect struct {
 	runner string
-	// before is its name for the event before a tool runs.
-	before string
+	// before and after are its names for the events before and after a tool runs;
+	// after is empty where a hook cannot end the turn.
+	before, after string
 	// mcpPrefix begins the names of Fermata's own tools.
 	mcpPrefix string
 	// asks says that it has a dialog of its own to which a gate can point.
@@ -64,11 +50,15 @@ type gateDialect struct {
 	// decide says what a gate decided; nil says nothing, which leaves the
 	// decision to the program's own permissions. The error is a refusal.
 	decide func(in *hookEvent, v *fermata.GateVerdict) (any, error)
-	// afterOwn replies to what comes of a tool of Fermata's; nil where nothing
-	// has to be said.
-	afterOwn func(in *hookEvent) any
 	// permit answers its permission dialog; nil where it has none.
 	permit func(v *fermata.GateVerdict) (any, error)
+	// pause ends the turn of a worker's agent instead of running a call for which a
+	// question waits. Where it is nil the call is refused, and the worker ends the program.
+	pause func(h *gateHook, question string) (any, error)
+	// asking are the program's own tools that ask people, in a worker.
+	asking map[string]func(h *gateHook, ctx context.Context) (any, error)
+	// harmless reports calls about which people need not be asked in a worker; nil is none.
+	harmless func(in *hookEvent) bool
 }
 
 // gateHook is one call of a hook.
@@ -78,6 +68,8 @@ type gateHook struct {
 	gateDialect
 	server *client.Client
 	in     hookEvent
+	// folder is the one of a worker's run.
+	folder string
 }
 
 // gateHook runs a hook. It ends with 0 or, on any trouble, with the code that
@@ -92,56 +84,50 @@ func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err
 			err = outcome(exitBlocked)
 		}
 	}()
-	h := &gateHook{session: s, gateFlags: f, gateDialect: d}
-	if err := h.read(); err != nil {
-		return err
-	}
-	if h.own() {
-		if d.afterOwn != nil {
-			return h.say(d.afterOwn(&h.in), nil)
-		}
+	h := &gateHook{session: s, gateFlags: f, gateDialect: d, folder: os.Getenv(agent.FolderEnv)}
+	if h.folder != "" && !h.Worker {
+		// The run has a hook of its own for every call.
 		return nil
 	}
-	if h.server, err = s.server(); err != nil {
+	if h.in, err = s.readHook(); err != nil {
 		return err
 	}
-	switch {
-	case h.in.Event == d.before:
-		return h.gate(ctx)
-	case h.in.Event == "PermissionRequest" && d.permit != nil:
-		return h.mirror(ctx)
-	default:
-		return fmt.Errorf("the event %q is none that fermata hook %s knows; run fermata install %s again", h.in.Event, d.runner, d.runner)
+	if h.Worker {
+		ctx, cancel := context.WithTimeout(ctx, hookPatience)
+		defer cancel()
+		return h.inWorker(ctx)
 	}
+	return h.atDesk(ctx)
 }
 
-// hookError is an error with its hint, for an agent.
-func hookError(err error) string {
-	text := err.Error()
-	if e, ok := err.(*fermata.Error); ok && e.Hint != "" { //nolint:errorlint // the client returns it bare
-		text += " (" + e.Hint + ")"
-	}
-	return text
-}
-
-func (h *gateHook) read() error {
-	data, err := io.ReadAll(io.LimitReader(h.lines, maxHookInput+1))
-	switch {
-	case err != nil:
-		return fmt.Errorf("read the call: %w", err)
-	case len(data) > maxHookInput:
-		return fmt.Errorf("the call has more than %d bytes", maxHookInput)
-	}
-	if err := json.Unmarshal(data, &h.in); err != nil {
-		return fmt.Errorf("the call on standard input is not the JSON of a hook: %w", err)
-	}
-	if h.in.Tool == "" {
-		return fmt.Errorf("the call names no tool")
-	}
+// atDesk takes an event where a person sits at the program.
+func (h *gateHook) atDesk(ctx context.Context) error {
 	if h.in.SessionID == "" && h.Task == "" {
 		return fmt.Errorf("the call names no session")
 	}
-	return nil
+	if h.own() {
+		return nil
+	}
+	if err := h.connect(); err != nil {
+		return err
+	}
+	switch {
+	case h.in.Event == h.before:
+		return h.gate(ctx)
+	case h.in.Event == "PermissionRequest" && h.permit != nil:
+		return h.mirror(ctx)
+	default:
+		return h.unknown()
+	}
+}
+
+func (h *gateHook) connect() (err error) {
+	h.server, err = h.session.server()
+	return err
+}
+
+func (h *gateHook) unknown() error {
+	return fmt.Errorf("the event %q is none that fermata hook %s knows; run fermata install %s again", h.in.Event, h.runner, h.runner)
 }
 
 // own reports whether the tool is one of Fermata's: asking is not gated.
@@ -185,6 +171,12 @@ func (h *gateHook) gate(ctx context.Context) error {
 			return err
 		}
 	}
+	if h.Worker && (h.isHarmless() || slices.Contains(h.Unasked, h.in.Tool)) {
+		named, err := h.isNamed(ctx, call)
+		if !named || err != nil {
+			return err
+		}
+	}
 	v, err := h.ask(ctx, call)
 	if err != nil {
 		return err
@@ -196,6 +188,9 @@ func (h *gateHook) gate(ctx context.Context) error {
 		if v, err = h.await(ctx, call, v); err != nil {
 			return err
 		}
+	}
+	if v.Decision == fermata.GateAsk && h.Worker {
+		return h.say(h.putOff(v.QuestionID))
 	}
 	if v.Decision == fermata.GateAsk {
 		v.Decision = fermata.GateDeny
@@ -257,101 +252,10 @@ func (h *gateHook) await(ctx context.Context, call fermata.GateCall, v *fermata.
 	}
 }
 
-// mirror puts a permission dialog into the inbox as well; whoever answers
-// first decides. When nobody does in time, it says nothing, and the dialog at
-// the desk decides. Here trouble closes nothing: a person is asked anyway.
-func (h *gateHook) mirror(ctx context.Context) error {
-	if h.Task != "" {
-		return nil
-	}
-	if h.in.Tool == userQuestions {
-		if err := h.mirrorQuestions(ctx); err != nil {
-			fmt.Fprintf(h.err, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
-		}
-		return nil
-	}
-	call := h.call(deskCall + rand.Text())
-	v, err := h.ask(ctx, call)
-	if err == nil {
-		v, err = h.makeRoom(ctx, call, v)
-	}
-	if err == nil && v.Decision == fermata.GateAsk {
-		v, err = h.awaitBesideDesk(ctx, call, v)
-	}
-	if err != nil {
-		fmt.Fprintf(h.err, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
-		return nil
-	}
-	if v.Decision == fermata.GateAsk || v.Status == fermata.Pending || v.DecidedBy == fermata.ActorTimeout || v.Status == fermata.Cancelled {
-		return nil
-	}
-	return h.say(h.permit(v))
-}
-
-// awaitBesideDesk waits as await does, and withdraws the question when nobody
-// answered it or the desk was faster: it must not be answered in vain.
-func (h *gateHook) awaitBesideDesk(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
-	met, err := h.await(ctx, call, v)
-	if err == nil && met.Decision != fermata.GateAsk {
-		return met, nil
-	}
-	// The program ends the hook when the desk was faster.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateWithin)
-	defer cancel()
-	q, lost := h.server.Question(ctx, v.QuestionID)
-	if lost == nil && q.Metadata[fermata.GateCallKey] == call.CallID {
-		_, lost = h.server.CancelQuestion(ctx, q.ID, "left to the dialog at the desk")
-		if fermata.CodeOf(lost) == fermata.CodeQuestionClosed {
-			// Somebody answered just now.
-			return h.ask(ctx, call)
-		}
-	}
-	if err == nil {
-		err = lost
-	}
-	return v, err
-}
-
 // say writes a reply for the program.
 func (h *gateHook) say(reply any, err error) error {
 	if err != nil || reply == nil {
 		return err
 	}
 	return h.jsonLine(reply)
-}
-
-// hookOutput is what Claude Code and Codex read.
-type hookOutput struct {
-	Specific hookSpecific `json:"hookSpecificOutput"`
-}
-
-type hookSpecific struct {
-	Event    string          `json:"hookEventName"`
-	Decision string          `json:"permissionDecision,omitempty"`
-	Reason   string          `json:"permissionDecisionReason,omitempty"`
-	Input    json.RawMessage `json:"updatedInput,omitempty"`
-	// Permit answers a permission dialog.
-	Permit *hookPermit `json:"decision,omitempty"`
-}
-
-type hookPermit struct {
-	Behavior string          `json:"behavior"`
-	Input    json.RawMessage `json:"updatedInput,omitempty"`
-	Message  string          `json:"message,omitempty"`
-}
-
-// preToolUse is a verdict as Claude Code and Codex read it.
-func preToolUse(v *fermata.GateVerdict) hookOutput {
-	return hookOutput{hookSpecific{
-		Event: "PreToolUse", Decision: string(v.Decision), Reason: v.Reason, Input: v.Input,
-	}}
-}
-
-// permissionRequest answers the dialog of Claude Code and Codex.
-func permissionRequest(v *fermata.GateVerdict) hookOutput {
-	permit := &hookPermit{Behavior: "allow", Input: v.Input}
-	if v.Decision != fermata.GateAllow {
-		permit = &hookPermit{Behavior: "deny", Message: v.Reason}
-	}
-	return hookOutput{hookSpecific{Event: "PermissionRequest", Permit: permit}}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -49,33 +48,4 @@ func (h *gateHook) mirrorQuestions(ctx context.Context) error {
 		return err
 	}
 	return h.say(h.permit(&fermata.GateVerdict{Decision: fermata.GateAllow, Input: input}))
-}
-
-// withAnswers adds the answers to the questions, by the text of each, as
-// Claude Code reads them.
-func withAnswers(input json.RawMessage, q *fermata.Question) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(input, &fields); err != nil {
-		return nil, err
-	}
-	answers := map[string]string{}
-	for i := range q.Items {
-		switch v := q.Resolution.Answers[q.Items[i].Key].(type) {
-		case nil:
-		case []any:
-			parts := make([]string, 0, len(v))
-			for _, part := range v {
-				parts = append(parts, fmt.Sprint(part))
-			}
-			answers[q.Items[i].Prompt] = strings.Join(parts, ", ")
-		default:
-			answers[q.Items[i].Prompt] = fmt.Sprint(v)
-		}
-	}
-	data, err := json.Marshal(answers)
-	if err != nil {
-		return nil, err
-	}
-	fields["answers"] = data
-	return json.Marshal(fields)
 }

@@ -46,7 +46,7 @@ func TestClaudeHookFailsClosed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("FERMATA_TASK", tt.task)
-			code, out, talk := run(t, tt.stdin, "--url", tt.url, "hook", "claude")
+			code, out, talk := run(t, tt.stdin, "--url", tt.url, "hook", "claude", "--worker")
 			if code != exitBlocked || out != "" || !strings.Contains(talk, "may not run") {
 				t.Errorf("got %d, %q and %q", code, out, talk)
 			}
@@ -76,7 +76,7 @@ func TestClaudeHookStops(t *testing.T) {
 			t.Setenv("FERMATA_TASK", "task_1")
 			t.Setenv("FERMATA_RUN_FOLDER", folder)
 			call := `{"hook_event_name":"PostToolUse","tool_name":"` + tt.tool + `","tool_input":` + tt.input + `,"tool_response":` + tt.response + `}`
-			code, out, talk := run(t, call, "--url", "http://127.0.0.1:1", "hook", "claude")
+			code, out, talk := run(t, call, "--url", "http://127.0.0.1:1", "hook", "claude", "--worker")
 			want := ""
 			if tt.stops {
 				want = `{"continue":false,"stopReason":"waiting for a person: q_1"}` + "\n"

@@ -12,7 +12,7 @@ type hookCodexCommand struct {
 }
 
 func (hookCodexCommand) Help() string {
-	return `Reads the event on standard input: PreToolUse is gated, PermissionRequest is mirrored to the inbox. On any trouble it ends with 2, and the tool does not run.
+	return `Reads the event on standard input: PreToolUse is gated, PermissionRequest is mirrored to the inbox. In a worker, a call that a person has to decide is refused and the run stops until it is decided. On any trouble it ends with 2, and the tool does not run.
 
 Examples:
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 type hookGeminiCommand struct {
@@ -14,7 +14,7 @@ type hookGeminiCommand struct {
 }
 
 func (hookGeminiCommand) Help() string {
-	return `Reads an event on standard input. BeforeTool is gated: on any trouble it ends with 2, and the tool does not run. AfterTool ends the turn of a worker's agent when it asked something that waits for a person.
+	return `Reads an event on standard input. BeforeTool is gated: on any trouble it ends with 2, and the tool does not run. In a worker, a call that a person has to decide ends the turn, and so does AfterTool when the agent asked something that waits.
 
 Examples:
 
@@ -35,7 +35,7 @@ type geminiSpecific struct {
 }
 
 var gemini = gateDialect{
-	runner: "gemini", before: "BeforeTool", mcpPrefix: "mcp_" + ownServer + "_", afterOwn: stopGemini,
+	runner: "gemini", before: "BeforeTool", after: "AfterTool", mcpPrefix: "mcp_" + ownServer + "_",
 	decide: func(in *hookEvent, v *fermata.GateVerdict) (any, error) {
 		if v.Decision != fermata.GateAllow {
 			return geminiOutput{Decision: "deny", Reason: v.Reason}, nil
@@ -48,35 +48,9 @@ var gemini = gateDialect{
 		}
 		return geminiOutput{Decision: "allow", Reason: v.Reason, Specific: &geminiSpecific{"BeforeTool", v.Input}}, nil
 	},
-}
-
-// geminiStop ends the turn of the agent.
-type geminiStop struct {
-	Continue   bool   `json:"continue"`
-	StopReason string `json:"stopReason"`
-}
-
-// stopGemini stops the agent of a worker after a question that waits for a
-// person. The reason is what the agent reads as the result of its call.
-func stopGemini(in *hookEvent) any {
-	if in.Event != "AfterTool" || os.Getenv("FERMATA_RUN") == "" {
-		return nil
-	}
-	switch in.MCPContext.Tool {
-	case "ask_person", "ask_user", "request_approval":
-	default:
-		return nil
-	}
-	var asked struct {
-		Type fermata.QuestionType `json:"type"`
-	}
-	// What the tool was given is not read strictly: the server did that.
-	_ = json.Unmarshal(in.Input, &asked)
-	id, pending := pendingIn(in.Response.Display)
-	if !pending || asked.Type == fermata.NonBlocking {
-		return nil
-	}
-	return geminiStop{StopReason: "waiting for a person: " + id}
+	pause: func(h *gateHook, question string) (any, error) {
+		return stopFor(question), h.leave(agent.StoppedFile, question)
+	},
 }
 
 // keepsEveryName refuses an edit that takes an argument away: Gemini CLI would

@@ -2,8 +2,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"runtime/debug"
 	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 // Hooks are the commands that need more than the API. The program fills them
@@ -14,15 +18,32 @@ type Hooks struct {
 	Migrate func(context.Context, MigrateOptions) error
 	Demo    func(context.Context, DemoOptions) error
 	MCP     func(context.Context, MCPOptions) error
+	// Rehearse tries an agent program. The error says why it could not be tried.
+	Rehearse func(context.Context, RehearseOptions) ([]Rehearsed, error)
+	// CheckWorkflow says what is wrong with a definition, without a server.
+	CheckWorkflow func(source []byte) client.WorkflowCheck
+	// CheckTool says what is wrong with a tool of a workspace.
+	CheckTool func(*fermata.NamedTool) error
+	// WorkflowSchema is the JSON Schema of definitions.
+	WorkflowSchema func() json.RawMessage
+	// TestWorkflow runs a definition with scripted answers.
+	TestWorkflow func(context.Context, WorkflowTest) (*WorkflowReport, error)
 	// Version is what --version prints; empty reads it from the build.
 	Version string
 }
 
 // ServeOptions are the flags of `fermata serve`.
 type ServeOptions struct {
-	Listen     string
-	Data       string
-	Database   string
+	Listen    string
+	Data      string
+	Database  string
+	PublicURL string
+	// AllowNetworks are private networks that channels may reach.
+	AllowNetworks []string
+	// AllowToolCommands lets the MCP servers of workflows be programs that the
+	// server starts.
+	AllowToolCommands bool
+	AccessOptions
 	Workers    int
 	SingleUser bool
 	// NewAdminToken prints a new admin's token.
@@ -32,6 +53,19 @@ type ServeOptions struct {
 	// WorkDir and AgentOptions are for the workers inside the server.
 	WorkDir string
 	AgentOptions
+}
+
+// AccessOptions are the flags about how people sign in.
+type AccessOptions struct {
+	SMTP         string `name:"smtp" env:"FERMATA_SMTP" placeholder:"URL" help:"Server that sends mails: smtp://user:password@host:port; better set in the environment."`
+	MailFrom     string `name:"mail-from" env:"FERMATA_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of the mails."`
+	IMAP         string `name:"imap" env:"FERMATA_IMAP" placeholder:"URL" help:"Mailbox that replies to questions come to: imaps://user:password@host; better set in the environment."`
+	MailReplyTo  string `name:"mail-reply-to" env:"FERMATA_MAIL_REPLY_TO" placeholder:"ADDRESS" help:"Where replies go, such as answers+{token}@example.com (default: the sender)."`
+	OIDCIssuer   string `name:"oidc-issuer" env:"FERMATA_OIDC_ISSUER" placeholder:"URL" help:"Identity provider (OpenID Connect) by which people sign in."`
+	OIDCClientID string `name:"oidc-client-id" env:"FERMATA_OIDC_CLIENT_ID" placeholder:"ID" help:"What this server is called there; its secret is read from FERMATA_OIDC_CLIENT_SECRET."`
+	OIDCName     string `name:"oidc-name" env:"FERMATA_OIDC_NAME" placeholder:"NAME" help:"What the button says (default: the host of the issuer)."`
+	// OIDCClientSecret is no flag: command lines are seen by everybody.
+	OIDCClientSecret string `kong:"-"`
 }
 
 // AgentOptions say what a worker runs as its agent.

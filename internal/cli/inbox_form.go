@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // inboxForm takes the answer of a question, item by item, and shows several
@@ -220,7 +221,7 @@ func (m *inbox) typeKey(k tea.KeyPressMsg) tea.Cmd {
 	if it.ResponseType == fermata.ResponseMultiChoice {
 		return m.take(append(f.chosen(), text))
 	}
-	v, err := parsePick(it, text)
+	v, err := notice.Read(it, text)
 	if err != nil {
 		f.err = oneLine(err.Error())
 		return nil
@@ -280,6 +281,9 @@ func (f *inboxForm) lines(p printer, height int) []string {
 	}
 	lines := []string{p.bold(ansi.Truncate(head, p.width, "…"))}
 	keys := "enter takes it"
+	if it.ResponseType == fermata.ResponseDate {
+		keys = "a date such as 2027-01-31; " + keys
+	}
 	if f.typing {
 		lines = append(lines, f.input.View())
 	} else {

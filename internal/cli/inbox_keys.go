@@ -181,7 +181,10 @@ func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
 			return m.send(q, map[string]any{q.Items[0].Key: fermata.Reject})
 		})
 	default:
-		m.said = "a approves, r rejects, e edits the action first"
+		m.said = "a approves, r rejects"
+		if len(q.Action) > 0 {
+			m.said += ", e edits the action first"
+		}
 		return nil
 	}
 }

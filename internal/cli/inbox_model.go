@@ -233,10 +233,13 @@ func (m *inbox) choose(id string) {
 	m.chosen, m.scroll, m.read, m.comment, m.form, m.ask, m.edited = id, 0, 0, "", nil, nil, nil
 }
 
-// notice keeps the places on the screen within it, and remembers the actions
-// whose end was shown.
+// notice keeps the places on the screen within it, a question of the list
+// selected, and remembers the actions whose end was shown.
 func (m *inbox) notice() {
 	list := m.shown()
+	if !m.reading && m.ask == nil && m.at(list) < 0 && len(list) > 0 {
+		m.choose(list[0].ID)
+	}
 	i, rows := max(m.at(list), 0), m.rows()
 	m.top = min(max(m.top, i-rows+1, 0), i, max(len(list)-rows, 0))
 	q := m.current()

@@ -163,9 +163,9 @@ func (m *inbox) questionFoot(p printer, lines int) []string {
 	if lines > 0 {
 		room := m.room()
 		if below := lines - m.scroll - room; below > 0 {
-			rule = "── 1 line more below "
+			rule = "── 1 line more below: space "
 			if below > 1 {
-				rule = fmt.Sprintf("── %d lines more below ", below)
+				rule = fmt.Sprintf("── %d lines more below: space ", below)
 			}
 		} else if m.scroll > 0 {
 			rule = "── the end "
@@ -210,11 +210,26 @@ func (m *inbox) bottomLine(p printer) string {
 		return p.dim("enter open  j/k move  / filter  ? help  q quit")
 	case q.Status != fermata.Pending:
 		return p.dim("closed  n next  q back")
-	case q.Type == fermata.Approval:
-		return p.dim("a approve  r reject  e edit  c clarify  x extend  m comment  space more  q back")
 	default:
-		return p.dim("enter answer  c clarify  e editor  x extend  m comment  space more  q back")
+		return p.dim(m.questionKeys(q))
 	}
+}
+
+// questionKeys are the keys that do something with a pending question as it is
+// on the screen.
+func (m *inbox) questionKeys(q *fermata.Question) string {
+	var keys []string
+	switch {
+	case m.form != nil:
+		return "your answer is taken above"
+	case q.Type != fermata.Approval:
+		keys = []string{"enter answer", "c clarify", "e editor"}
+	case len(q.Action) == 0:
+		keys = []string{"a approve", "r reject", "c clarify"}
+	default:
+		keys = []string{"a approve", "r reject", "e edit", "c clarify"}
+	}
+	return strings.Join(append(keys, "x extend", "m comment", "q back"), "  ")
 }
 
 func (m *inbox) helpLines(p printer) []string {

@@ -48,18 +48,17 @@ func (c *installCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	changed := 0
-	for _, f := range plan.files {
-		did, err := c.apply(s, f)
-		if err != nil {
+	edits, err := c.edits(plan)
+	if err != nil {
+		return err
+	}
+	for _, e := range edits {
+		if err := c.apply(s, e); err != nil {
 			return err
-		}
-		if did {
-			changed++
 		}
 	}
 	switch {
-	case changed == 0:
+	case len(edits) == 0:
 		s.talk().line("nothing to do: it is as it should be")
 	case !c.Remove && !c.DryRun:
 		for _, note := range plan.notes {
@@ -80,53 +79,78 @@ func (c *installCommand) plan() (*installation, error) {
 	case "codex":
 		return at.codex()
 	case "opencode":
-		return at.opencode(), nil
+		return at.opencode()
 	default:
 		return at.gemini(), nil
 	}
 }
 
-// apply changes one file, or says how it would. It reports whether there is
-// anything to change.
-func (c *installCommand) apply(s *session, f configFile) (bool, error) {
-	path := f.path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		// A link to where the file is kept stays one.
-		path = target
-	}
-	before, err := os.ReadFile(path)
-	exists := err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fermata.Errorf(fermata.CodeInvalidRequest, "read %s: %w", f.path, err)
-	}
-	after, err := f.edit(before, c.Remove)
-	if err != nil {
-		return false, fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s", f.path, err).WithHint("nothing was written there")
-	}
-	if string(after) == string(before) {
-		return false, nil
-	}
-	if c.DryRun {
-		s.talk().line("dry run: would %s %s", c.verb(exists, after), f.path)
-		return true, nil
-	}
-	if exists {
-		if err := backUp(s, path, before); err != nil {
-			return false, err
-		}
-	}
-	s.talk().line("%s %s", c.verb(exists, after)+"d", f.path)
-	if after == nil {
-		return true, os.Remove(path)
-	}
-	return true, replaceFile(path, after)
+// fileEdit is what becomes of one file. A nil after removes it.
+type fileEdit struct {
+	// name is what the person calls the file, path where it really is.
+	name, path    string
+	exists        bool
+	before, after []byte
 }
 
-func (c *installCommand) verb(exists bool, after []byte) string {
+// edits works out what is to be changed, in all files before the first is
+// written: half an installation would let an agent ask but gate nothing.
+func (c *installCommand) edits(plan *installation) ([]fileEdit, error) {
+	var edits []fileEdit
+	for _, f := range plan.files {
+		e, err := c.edit(f)
+		if err != nil {
+			return nil, err
+		}
+		if string(e.after) != string(e.before) {
+			edits = append(edits, e)
+		}
+	}
+	return edits, nil
+}
+
+func (c *installCommand) edit(f configFile) (fileEdit, error) {
+	e := fileEdit{name: f.path, path: f.path}
+	if target, err := filepath.EvalSymlinks(f.path); err == nil {
+		// A link to where the file is kept stays one.
+		e.path = target
+	}
+	var err error
+	e.before, err = os.ReadFile(e.path)
+	e.exists = err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return e, fermata.Errorf(fermata.CodeInvalidRequest, "read %s: %w", f.path, err)
+	}
+	if e.after, err = f.edit(e.before, c.Remove); err != nil {
+		return e, fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s", f.path, err).
+			WithHint("nothing was written; mend the file and try again")
+	}
+	return e, nil
+}
+
+// apply changes one file, or says how it would.
+func (c *installCommand) apply(s *session, e fileEdit) error {
+	if c.DryRun {
+		s.talk().line("dry run: would %s %s", e.verb(), e.name)
+		return nil
+	}
+	if e.exists {
+		if err := backUp(s, e.path, e.before); err != nil {
+			return err
+		}
+	}
+	s.talk().line("%s %s", e.verb()+"d", e.name)
+	if e.after == nil {
+		return os.Remove(e.path)
+	}
+	return replaceFile(e.path, e.after)
+}
+
+func (e fileEdit) verb() string {
 	switch {
-	case after == nil:
+	case e.after == nil:
 		return "remove"
-	case exists:
+	case e.exists:
 		return "change"
 	default:
 		return "create"

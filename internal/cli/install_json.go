@@ -45,6 +45,9 @@ func isOwnServer(value []byte) bool {
 			words = append(words, word)
 		}
 	}
+	if len(words) == 4 && words[2] == "--ask-tool" {
+		words = words[:2]
+	}
 	return len(words) == 2 && strings.HasPrefix(filepath.Base(words[0]), ownServer) && words[1] == "mcp"
 }
 
@@ -56,7 +59,7 @@ func isOwnHook(value []byte) bool {
 	}
 	program, rest, ok := strings.Cut(group.Hooks[0].Command, " hook ")
 	name, _, _ := strings.Cut(rest, " ")
-	known := name == "claude-desk" || name == "codex" || name == "gemini"
+	known := name == "claude" || name == "claude-desk" || name == "codex" || name == "gemini"
 	return ok && known && strings.HasPrefix(filepath.Base(strings.Trim(program, "'")), ownServer)
 }
 

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // deskWait is how long hooks wait for a person; hookSeconds is the time that
@@ -75,8 +78,8 @@ func (p places) claude() *installation {
 			jsonFile(servers, jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
 				value: stdioServer{Type: "stdio", Command: p.program, Args: []string{"mcp"}, AlwaysLoad: true}}),
 			jsonFile(settings,
-				hookPart("PreToolUse", command(p.hook("claude-desk"), gateSeconds)),
-				hookPart("PermissionRequest", command(p.mirrorHook("claude-desk --wait "+deskWait), hookSeconds))),
+				hookPart("PreToolUse", command(p.hook("claude"), gateSeconds)),
+				hookPart("PermissionRequest", command(p.mirrorHook("claude --wait "+deskWait), hookSeconds))),
 		},
 		notes: []string{"sessions that run already have to be started again"},
 	}
@@ -99,10 +102,11 @@ func (p places) codex() (*installation, error) {
 	}, nil
 }
 
-func (p places) opencode() *installation {
+func (p places) opencode() (*installation, error) {
 	dir := filepath.Join(envOr("XDG_CONFIG_HOME", filepath.Join(p.home, ".config")), "opencode")
+	plugins := filepath.Join(dir, "plugins")
 	if p.project {
-		dir = p.dir
+		dir, plugins = p.dir, filepath.Join(p.dir, ".opencode", "plugins")
 	}
 	path := filepath.Join(dir, "opencode.json")
 	if _, err := os.Stat(filepath.Join(dir, "opencode.jsonc")); err == nil {
@@ -114,10 +118,35 @@ func (p places) opencode() *installation {
 		Enabled bool     `json:"enabled"`
 		Timeout int      `json:"timeout"`
 	}{"local", []string{p.program, "mcp"}, true, 600_000}
-	return &installation{
-		files: []configFile{jsonFile(path, jsonPart{at: []string{"mcp", ownServer}, own: isOwnServer, value: server})},
-		notes: []string{"opencode has no command hooks: its agent can ask, but its tools are not gated; its own permissions decide"},
+	gate, err := agent.OpenCodePlugin(p.hook("opencode --wait "+deskWait), false)
+	if err != nil {
+		return nil, err
 	}
+	return &installation{
+		files: []configFile{
+			jsonFile(path, jsonPart{at: []string{"mcp", ownServer}, own: isOwnServer, value: server}),
+			wholeFile(filepath.Join(plugins, "fermata.js"), gate),
+		},
+		notes: []string{"sessions that run already have to be started again"},
+	}, nil
+}
+
+// wholeFile is a file that is Fermata's alone, and known by its first line.
+func wholeFile(path string, content []byte) configFile {
+	first, _, _ := bytes.Cut(content, []byte("\n"))
+	return configFile{path: path, edit: func(have []byte, remove bool) ([]byte, error) {
+		switch {
+		case len(have) > 0 && !bytes.HasPrefix(have, first):
+			if remove {
+				return have, nil
+			}
+			return nil, errors.New("is there already, and was not written by fermata install; rename or remove it first")
+		case remove:
+			return nil, nil
+		default:
+			return content, nil
+		}
+	}}
 }
 
 func (p places) gemini() *installation {
@@ -130,7 +159,7 @@ func (p places) gemini() *installation {
 	return &installation{
 		files: []configFile{jsonFile(filepath.Join(dir, ".gemini", "settings.json"),
 			jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
-				value: stdioServer{Command: p.program, Args: []string{"mcp"}, Timeout: 600_000}},
+				value: stdioServer{Command: p.program, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Timeout: 600_000}},
 			hookPart("BeforeTool", gate))},
 		notes: []string{"sessions that run already have to be started again"},
 	}

@@ -50,20 +50,25 @@ const geminiSettings = `{
 func TestInstallKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	p := at(t)
-	claude, gemini, opencode := p.claude().files, p.gemini().files, p.opencode().files
+	claude, gemini := p.claude().files, p.gemini().files
 	codex, err := p.codex()
 	if err != nil {
 		t.Fatal(err)
 	}
+	both, err := p.opencode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opencode := both.files
 	for name, tt := range map[string]struct {
 		file   configFile
 		before string
 		parts  []string
 	}{
-		"claude settings":           {claude[1], claudeSettings, []string{"fermata hook claude-desk || { echo", "exit 2", "PermissionRequest", "my-own hook", `"Stop": [ ]`}},
+		"claude settings":           {claude[1], claudeSettings, []string{"fermata hook claude || { echo", "exit 2", "PermissionRequest", "my-own hook", `"Stop": [ ]`}},
 		"claude servers":            {claude[0], "{\"numStartups\":3,\"mcpServers\":{}}", []string{`"fermata": {`, `"alwaysLoad": true`, `"numStartups":3`}},
-		"claude, nothing":           {claude[1], "", []string{"fermata hook claude-desk"}},
-		"gemini":                    {gemini[0], geminiSettings, []string{"// which model", "/* the good one */", "BeforeTool", `"timeout": 420000`, `"other": {`}},
+		"claude, nothing":           {claude[1], "", []string{"fermata hook claude"}},
+		"gemini":                    {gemini[0], geminiSettings, []string{"// which model", "/* the good one */", "BeforeTool", "ask_person", `"timeout": 420000`, `"other": {`}},
 		"a comment behind the last": {gemini[0], "{\n  \"a\": [1, 2], // two\n  \"b\": true // really\n}\n", []string{"// two", "// really", "BeforeTool"}},
 		"opencode":                  {opencode[0], "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n", []string{`"type": "local"`, `"mcp"`}},
 		"codex hooks":               {codex.files[1], "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n", []string{"fermata hook codex --wait 5m || {", "PermissionRequest"}},
@@ -177,5 +182,51 @@ func TestReplacedFilesKeepTheirMode(t *testing.T) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// TestInstallsWholeOrNot: where one of a program's files cannot be read, none
+// is written; an agent that asks but is not gated looks set up.
+func TestInstallsWholeOrNot(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	settings := filepath.Join(p.home, ".claude", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, []byte("{broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := p.claude().files
+	if edits, err := (&installCommand{}).edits(&installation{files: files}); err == nil || len(edits) != 0 {
+		t.Errorf("edits = %d, %v; want none and an error", len(edits), err)
+	}
+	if err := os.WriteFile(settings, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	edits, err := (&installCommand{}).edits(&installation{files: files})
+	if err != nil || len(edits) != 2 {
+		t.Errorf("edits = %d, %v; want both files", len(edits), err)
+	}
+}
+
+// TestWholeFilesOfOthersStay: a plugin of the same name that somebody else wrote is
+// neither replaced nor removed.
+func TestWholeFilesOfOthersStay(t *testing.T) {
+	t.Parallel()
+	plan, err := at(t).opencode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := plan.files[1]
+	const other = "// mine\n"
+	if _, err := gate.edit([]byte(other), false); err == nil {
+		t.Error("another's plugin was replaced")
+	}
+	if got := edited(t, gate, other, true); got != other {
+		t.Errorf("another's plugin became %q", got)
+	}
+	if got := edited(t, gate, edited(t, gate, "", false), true); got != "" {
+		t.Errorf("the own plugin became %q", got)
 	}
 }

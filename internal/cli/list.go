@@ -16,6 +16,8 @@ type listCommand struct {
 	All      bool                   `help:"Also tasks that have ended."`
 	Project  string                 `help:"Of this project."`
 	Label    string                 `help:"Tasks with this label."`
+	Agent    string                 `placeholder:"ROLE" help:"Tasks for this role."`
+	Sort     fermata.TaskSort       `enum:"newest,oldest,priority,updated" default:"newest" help:"Order of tasks: newest, oldest, priority or updated."`
 	Parent   string                 `placeholder:"ID" help:"Tasks right below this one."`
 	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"TYPE" help:"Questions of this type."`
 	Status   fermata.QuestionStatus `enum:",pending,answered,timed_out,cancelled" default:"" placeholder:"STATUS" help:"Questions with this status."`
@@ -31,6 +33,7 @@ func (listCommand) Help() string {
     fermata list --awaiting
     fermata list --awaiting --type approval
     fermata list --state failed,cancelled --project shop
+    fermata list --sort priority
     fermata list --status timed_out
     fermata list --awaiting --json | jq -r '.[].id'`
 }
@@ -82,7 +85,8 @@ func (s *session) whom(q *fermata.Question) string {
 
 func (c *listCommand) tasks(ctx context.Context, s *session) error {
 	q := client.TaskQuery{
-		State: c.State, Project: c.Project, Label: c.Label, ParentID: c.Parent, Q: c.Search, NeedsPerson: c.Awaiting,
+		State: c.State, Project: c.Project, Label: c.Label, Agent: c.Agent, ParentID: c.Parent, Q: c.Search, NeedsPerson: c.Awaiting,
+		Sort: c.Sort,
 	}
 	if len(q.State) == 0 && !c.All && !c.Awaiting {
 		for _, state := range fermata.TaskStates {
@@ -144,7 +148,7 @@ func pages[T any](limit int, read func(cursor string, n int) ([]T, string, error
 			return nil, err
 		}
 		all = append(all, items...)
-		if next == "" || len(all) >= limit || len(items) == 0 {
+		if next == "" || len(all) >= limit || next == cursor {
 			return all, nil
 		}
 		cursor = next

@@ -13,6 +13,12 @@ type marks struct {
 	states             map[fermata.TaskState]string
 	branch, last, down string
 	waits, asks        string
+	// steps are the states of steps; ahead is one that has not begun.
+	steps map[fermata.StepState]string
+	ahead string
+	// Of drawings of steps: where they begin and end, what they are, and what
+	// leads on, elsewhere and back.
+	begin, end, box, ask, child, jump, back string
 }
 
 var symbols = marks{
@@ -22,6 +28,11 @@ var symbols = marks{
 		fermata.TaskDone: "✓", fermata.TaskFailed: "✗", fermata.TaskCancelled: "⊗", fermata.TaskSkipped: "»",
 	},
 	branch: "├─ ", last: "└─ ", down: "│ ", waits: "⊘", asks: "?",
+	steps: map[fermata.StepState]string{
+		fermata.StepRunning: "▶", fermata.StepWaiting: "◷", fermata.StepDone: "✓", fermata.StepSkipped: "»", fermata.StepFailed: "✗",
+		fermata.StepRejected: "⊝", fermata.StepCancelled: "⊗",
+	},
+	ahead: "○", begin: "○", end: "●", box: "■", ask: "?", child: "▤", jump: "→", back: "↺",
 }
 
 var letters = marks{
@@ -31,6 +42,11 @@ var letters = marks{
 		fermata.TaskDone: "[v]", fermata.TaskFailed: "[x]", fermata.TaskCancelled: "[-]", fermata.TaskSkipped: "[/]",
 	},
 	branch: "|- ", last: "`- ", down: "| ", waits: "#", asks: "?",
+	steps: map[fermata.StepState]string{
+		fermata.StepRunning: "[>]", fermata.StepWaiting: "[z]", fermata.StepDone: "[v]", fermata.StepSkipped: "[/]", fermata.StepFailed: "[x]",
+		fermata.StepRejected: "[n]", fermata.StepCancelled: "[-]",
+	},
+	ahead: "[ ]", begin: "(o)", end: "(x)", box: "[ ]", ask: "[?]", child: "[+]", jump: "->", back: "<-",
 }
 
 // marks returns the symbols that the output can show.
@@ -43,6 +59,17 @@ func (s *session) marks(plain bool) marks {
 
 // state returns the symbol of a state.
 func (m marks) state(state fermata.TaskState) string { return m.states[state] }
+
+// step returns the symbol of a step: one that asks shows that.
+func (m marks) step(step *fermata.WorkflowStep) string {
+	if step.State == fermata.StepWaiting && step.QuestionID != "" {
+		return m.states[fermata.TaskAwaitingInput]
+	}
+	if step.State == fermata.StepWaiting && step.ChildID != "" {
+		return m.states[fermata.TaskBlocked]
+	}
+	return m.steps[step.State]
+}
 
 // utf8Locale reports whether the locale has UTF-8, or does not say.
 func utf8Locale() bool {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -9,28 +11,42 @@ import (
 )
 
 type memberCommand struct {
-	Add  memberAddCommand  `cmd:"" help:"Add a person."`
-	List memberListCommand `cmd:"" help:"List the people."`
+	Add      memberAddCommand      `cmd:"" help:"Add a person."`
+	Invite   memberInviteCommand   `cmd:"" help:"Invite a person with a link."`
+	Link     memberLinkCommand     `cmd:"" help:"Make a one-time link by which a person signs in to the web."`
+	List     memberListCommand     `cmd:"" help:"List the people."`
+	Devices  memberDevicesCommand  `cmd:"" help:"List a person's passkeys and the browsers in which the person is signed in, and end them."`
+	Identity memberIdentityCommand `cmd:"" help:"Say who a person is in Slack, GitHub …"`
+	Set      memberSetCommand      `cmd:"" help:"Change a person, or take the access away."`
+}
+
+// personFlags say what a person gets.
+type personFlags struct {
+	Name    string                  `placeholder:"NAME" help:"What people read."`
+	Group   []string                `help:"Group that the person is in; repeat it."`
+	Project map[string]fermata.Role `placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it."`
 }
 
 type memberAddCommand struct {
 	write
+	personFlags
 	Handle string       `arg:"" help:"Name that is unique in the workspace; what assignees name."`
+	Email  string       `placeholder:"ADDRESS" help:"Where sign-in links go."`
 	Role   fermata.Role `enum:"viewer,responder,operator,admin" default:"responder" placeholder:"ROLE" help:"viewer, responder (default), operator or admin."`
-	Group  []string     `help:"Group that the person is in; repeat it."`
 }
 
 func (memberAddCommand) Help() string {
-	return `A person answers with a token of their own: fermata token create laptop --member anna
+	return `A person signs in to the web with a link (fermata member link anna), and answers elsewhere with a token: fermata token create laptop --member anna
 
 Examples:
 
-    fermata member add anna
-    fermata member add ben --role operator --group ops`
+    fermata member add anna --email anna@example.com
+    fermata member add ben --role operator --group ops
+    fermata member add cleo --role viewer --project web=responder`
 }
 
 func (c *memberAddCommand) Run(ctx context.Context, s *session) error {
-	n := client.NewMember{Handle: c.Handle, Role: c.Role, Groups: c.Group}
+	n := client.NewMember{Handle: c.Handle, Name: c.Name, Email: c.Email, Role: c.Role, Groups: c.Group, Projects: c.Project}
 	if done, err := s.rehearse(c.write, "POST", "/members", n); done {
 		return err
 	}
@@ -47,6 +63,164 @@ func (c *memberAddCommand) Run(ctx context.Context, s *session) error {
 		return s.json(m)
 	}
 	s.data().line("%s", m.ID)
+	return nil
+}
+
+type memberInviteCommand struct {
+	write
+	personFlags
+	Email  string       `arg:"" optional:"" help:"Where a mail with the link goes, if the server sends mails."`
+	Handle string       `placeholder:"HANDLE" help:"Name that is unique in the workspace (default: the first part of the address)."`
+	Role   fermata.Role `enum:"viewer,responder,operator,admin" default:"responder" placeholder:"ROLE" help:"viewer, responder (default), operator or admin."`
+}
+
+func (memberInviteCommand) Help() string {
+	return `The link is printed once. Whoever opens it becomes the member; it works once, within seven days.
+
+Examples:
+
+    fermata member invite anna@example.com
+    fermata member invite --handle ben --role operator`
+}
+
+func (c *memberInviteCommand) Run(ctx context.Context, s *session) error {
+	n := fermata.NewInvitation{Email: c.Email, Handle: c.Handle, Name: c.Name, Role: c.Role, Groups: c.Group, Projects: c.Project}
+	if err := n.Complete(); err != nil {
+		return err
+	}
+	if done, err := s.rehearse(c.write, "POST", "/invitations", n); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	i, err := server.Invite(ctx, n)
+	if err != nil {
+		return err
+	}
+	how := "give the person this link"
+	if i.Sent {
+		how = "a mail to " + oneLine(i.Email) + " is on its way"
+	}
+	s.wrote("", "invited %s as %s; %s", oneLine(i.Handle), i.Role, how)
+	return s.link(i, i.URL)
+}
+
+// link prints what was made, and the link that is shown once.
+func (s *session) link(made any, url string) error {
+	if url == "" {
+		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the link was lost on its way").WithHint("make another")
+	}
+	if s.JSON {
+		return s.json(made)
+	}
+	s.data().line("%s", url)
+	return nil
+}
+
+type memberLinkCommand struct {
+	write
+	Handle string `arg:"" optional:"" help:"Who signs in with it (default: you)."`
+}
+
+func (memberLinkCommand) Help() string {
+	return `The link is printed once. It works once, within a day. Whoever opens it is signed in as the person, so it is as secret as a password.
+
+Examples:
+
+    fermata member link
+    fermata member link anna`
+}
+
+func (c *memberLinkCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	if c.Handle == "" {
+		me, err := server.Whoami(ctx)
+		if err != nil {
+			return err
+		}
+		if me.Kind != fermata.ActorHuman {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "the token is an agent's: say who signs in").WithHint("fermata member link HANDLE")
+		}
+		c.Handle = me.Name
+	}
+	if done, err := s.rehearse(c.write, "POST", "/members/"+c.Handle+"/links", nil); done {
+		return err
+	}
+	l, err := server.MakeLink(ctx, c.Handle)
+	if err != nil {
+		return err
+	}
+	s.wrote("", "made a link for %s; it works once, until %s", oneLine(l.Member), l.ExpiresAt.Local().Format("2006-01-02 15:04"))
+	return s.link(l, l.URL)
+}
+
+type memberSetCommand struct {
+	write
+	Handle  string                  `arg:"" help:"Whom to change."`
+	Name    *string                 `placeholder:"NAME" help:"What people read."`
+	Email   *string                 `placeholder:"ADDRESS" help:"Where sign-in links go; empty takes it away."`
+	Role    fermata.Role            `enum:",viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"viewer, responder, operator or admin."`
+	Group   []string                `help:"Group that the person is in; repeat it. Replaces all."`
+	NoGroup bool                    `name:"no-group" help:"Take the person out of every group."`
+	Project map[string]fermata.Role `placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it. Replaces all."`
+	Disable bool                    `help:"The person may not sign in: sessions and tokens end at once."`
+	Enable  bool                    `help:"The person may sign in again."`
+}
+
+func (memberSetCommand) Help() string {
+	return `Examples:
+
+    fermata member set anna --role admin
+    fermata member set ben --email ben@example.com --group ops --group web
+    fermata member set cleo --project web=operator
+    fermata member set dan --disable`
+}
+
+func (c *memberSetCommand) change() (fermata.MemberChange, error) {
+	ch := fermata.MemberChange{Name: c.Name, Email: c.Email, Groups: c.Group, Projects: c.Project}
+	if c.Role != "" {
+		ch.Role = &c.Role
+	}
+	if c.NoGroup {
+		ch.Groups = []string{}
+	}
+	if c.Disable || c.Enable {
+		ch.Disabled = &c.Disable
+	}
+	switch {
+	case c.Disable && c.Enable:
+		return ch, fermata.Errorf(fermata.CodeInvalidRequest, "--disable and --enable exclude each other")
+	case ch.OnlyName() && ch.Name == nil:
+		return ch, fermata.Errorf(fermata.CodeInvalidRequest, "there is nothing to change").WithHint("fermata member set --help")
+	}
+	return ch, nil
+}
+
+func (c *memberSetCommand) Run(ctx context.Context, s *session) error {
+	ch, err := c.change()
+	if err != nil {
+		return err
+	}
+	if done, err := s.rehearse(c.write, "PATCH", "/members/"+c.Handle, ch); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	m, err := server.ChangeMember(ctx, c.Handle, ch)
+	if err != nil {
+		return err
+	}
+	s.wrote("", "changed %s", oneLine(m.Handle))
+	if s.JSON {
+		return s.json(m)
+	}
 	return nil
 }
 
@@ -72,8 +246,20 @@ func (c *memberListCommand) Run(ctx context.Context, s *session) error {
 	}
 	t := &table{columns: []column{{head: "ID"}, {head: "HANDLE", flex: true}, {head: "ROLE"}, {head: "GROUPS", flex: true}, {head: "ADDED"}}}
 	for _, m := range list {
-		t.add(s.id(m.ID), m.Handle, string(m.Role), strings.Join(m.Groups, ","), s.ago(m.CreatedAt))
+		t.add(s.id(m.ID), m.Handle, roleText(m), strings.Join(m.Groups, ","), s.ago(m.CreatedAt))
 	}
 	s.print(t, "there is nobody")
 	return nil
+}
+
+// roleText is the role of a member, with those in single projects.
+func roleText(m *fermata.Member) string {
+	if m.DisabledAt != nil {
+		return "disabled"
+	}
+	text := string(m.Role)
+	for _, project := range slices.Sorted(maps.Keys(m.Projects)) {
+		text += ", " + project + ": " + string(m.Projects[project])
+	}
+	return text
 }

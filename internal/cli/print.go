@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // printer writes lines to one stream, in colour where that is a terminal.
@@ -200,5 +201,5 @@ func encode(v any, indent string) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, fermata.Internal("write JSON", err)
 	}
-	return escapeHidden(buf.Bytes()), nil
+	return notice.EscapeHidden(buf.Bytes()), nil
 }

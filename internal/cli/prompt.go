@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // ask writes a prompt to standard error and reads a line of standard input.
@@ -48,7 +49,7 @@ func (s *session) confirm(ctx context.Context, prompt string) (bool, error) {
 	if errors.Is(err, io.EOF) {
 		return false, nil
 	}
-	yes, _ := yesOrNo(strings.TrimSpace(line))
+	yes, _ := notice.YesOrNo(strings.TrimSpace(line))
 	return yes, err
 }
 
@@ -72,7 +73,7 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 				}
 				break
 			}
-			v, err := pick(it, line)
+			v, err := notice.Pick(it, line)
 			if err == nil {
 				values[it.Key] = v
 				break

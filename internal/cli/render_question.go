@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // question writes a question whole: what is asked, what helps to answer, what
@@ -117,7 +118,7 @@ func (p printer) items(q *fermata.Question) {
 func (p printer) options(it *fermata.Item, indent string) {
 	for i, o := range it.Options {
 		mark := "-"
-		if numbered(it) {
+		if notice.Numbered(it) {
 			mark = fmt.Sprintf("%d", i+1)
 		}
 		line := mark + "  " + oneLine(o.Text())
@@ -174,6 +175,10 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 		p.resolution(q.Resolution)
 		return
 	}
+	if h := q.Held; h != nil {
+		p.text(fmt.Sprintf("%s answered %s; it counts from %s on, unless it is taken back.",
+			actor(h.By), oneLine(valuesText(h.Answers)), h.ReleaseAt.UTC().Format("15:04:05 MST")))
+	}
 	if q.Approvals != nil && q.Approvals.Required > 1 {
 		p.line("%d people must approve.", q.Approvals.Required)
 	}
@@ -188,32 +193,7 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 	if d := q.Deadline.Sub(now); d > 0 {
 		left = span(d) + " left (until " + q.Deadline.UTC().Format("2006-01-02 15:04:05 MST") + ")"
 	}
-	p.text(left + "; then " + atDeadline(q) + ".")
-}
-
-// atDeadline says what happens when nobody answers.
-func atDeadline(q *fermata.Question) string {
-	action := q.OnTimeout
-	if q.EscalationLevel > 0 && q.EscalationLevel <= len(q.Escalation) {
-		action = q.Escalation[q.EscalationLevel-1].OnTimeout
-	}
-	switch action {
-	case fermata.TakeDefault:
-		answers, _ := q.Defaults()
-		return "the default is taken: " + oneLine(valuesText(answers))
-	case fermata.SkipTask:
-		return "the task is skipped"
-	case fermata.Escalate:
-		if q.EscalationLevel < len(q.Escalation) {
-			return "it goes on to " + oneLine(strings.Join(q.Escalation[q.EscalationLevel].Assignees, ", "))
-		}
-		return "it goes on to the next level"
-	default:
-		if q.Type == fermata.Approval {
-			return "it counts as not approved and the task fails"
-		}
-		return "the task fails"
-	}
+	p.text(left + "; then " + notice.AtDeadline(q) + ".")
 }
 
 func (p printer) resolution(r *fermata.Resolution) {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -115,7 +116,7 @@ func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
 	p.messages([]*fermata.Message{{Author: fermata.Actor{Name: bad}, Body: bad}}, noon)
 	data, _ := json.Marshal(map[string]string{"title": bad, "body": bad})
 	p.eventLine(&fermata.Event{Actor: fermata.Actor{Name: bad}, Data: data})
-	p.finding(finding{"token", "warn", bad})
+	p.finding(finding{Check: "token", Status: "warn", Detail: bad})
 	s := newSession(strings.NewReader(""), &out, &out, Hooks{})
 	s.complain(fermata.Errorf(fermata.CodeInternal, "%s", bad).WithHint("%s", bad))
 	s.complain(fermata.Invalid(fermata.Problem{Field: bad, Message: bad}, fermata.Problem{Field: bad, Message: bad}))
@@ -123,7 +124,7 @@ func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
 	for _, line := range drawn(s, symbols, task) {
 		p.line("%s", line)
 	}
-	if i := strings.IndexFunc(out.String(), hidden); i >= 0 {
+	if i := strings.IndexFunc(out.String(), notice.Hidden); i >= 0 {
 		t.Errorf("a hidden character came through: %q", out.String()[max(0, i-60):i+20])
 	}
 }
@@ -175,5 +176,5 @@ func drawn(s *session, m marks, list ...*fermata.Task) []string {
 	for _, t := range list {
 		v.beside[t.ID] = t
 	}
-	return v.lines()
+	return v.s.linesOf(v)
 }

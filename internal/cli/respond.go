@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -17,6 +18,7 @@ type respondCommand struct {
 	Values  []string `name:"answer" sep:"none" placeholder:"KEY=VALUE" help:"The answer to one of several items; repeat it."`
 	Comment string   `help:"Say something along with it."`
 	Restart bool     `help:"After the deadline: let the task go on with this answer."`
+	Undo    bool     `help:"Hold the answer for some seconds, in which fermata undo takes it back."`
 	Edit    bool     `help:"Write the answer in $VISUAL or $EDITOR."`
 	All     bool     `help:"Walk through every question that waits."`
 	Yes     bool     `short:"y" help:"Do not ask back before a dangerous option or an approval is sent."`
@@ -99,7 +101,7 @@ func (*respondCommand) closed(q *fermata.Question) bool {
 // It returns nil when nothing was sent.
 func (c *respondCommand) send(ctx context.Context, s *session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := toAnswer(q, values)
-	a.Comment, a.Restart = c.Comment, c.Restart
+	a.Comment, a.Restart, a.Undo = c.Comment, c.Restart, c.Undo
 	return s.sendAnswer(ctx, c.write, q, a, c.Yes || !delicate(q, values))
 }
 
@@ -143,6 +145,8 @@ func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, 
 // question had so many votes.
 func became(q *fermata.Question, votes int) string {
 	switch {
+	case q.Held != nil:
+		return fmt.Sprintf("held until %s; fermata undo %s takes it back", q.Held.ReleaseAt.UTC().Format(time.RFC3339), shortID(q.ID))
 	case q.Resolution == nil && q.Approvals != nil && len(q.Votes) <= votes:
 		return fmt.Sprintf("your vote was counted before, and counts once; %d of %d have voted", len(q.Votes), q.Approvals.Required)
 	case q.Resolution == nil && q.Approvals != nil:

@@ -13,19 +13,12 @@ import (
 // walk shows every pending question, oldest deadline first as the server
 // lists them, and takes an answer to each. An empty line leaves one out.
 func (c *respondCommand) walk(ctx context.Context, s *session) error {
-	me, err := s.whoAmI(ctx)
-	if err != nil {
-		return err
-	}
-	list, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending}, 1000)
+	list, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true}, 1000)
 	if err != nil {
 		return err
 	}
 	seen := 0
 	for _, q := range list {
-		if !me.mayAnswer(q) {
-			continue
-		}
 		seen++
 		if seen > 1 {
 			s.talk().line("\n%s", strings.Repeat("─", min(s.width, 40)))

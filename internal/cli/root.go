@@ -18,6 +18,7 @@ var groups = []kong.Group{
 	{Key: "ask", Title: "Ask people"},
 	{Key: "answer", Title: "Answer agents"},
 	{Key: "task", Title: "Tasks"},
+	{Key: "workflow", Title: "Workflows"},
 	{Key: "look", Title: "Look on"},
 	{Key: "gate", Title: "Gates"},
 	{Key: "run", Title: "Run Fermata"},
@@ -36,6 +37,10 @@ type root struct {
 	Reject  rejectCommand  `cmd:"" group:"answer" help:"Reject an action."`
 	Extend  extendCommand  `cmd:"" group:"answer" help:"Put the deadline of a question off."`
 	Clarify clarifyCommand `cmd:"" group:"answer" help:"Ask the agent back; the question stays open."`
+	Undo    undoCommand    `cmd:"" group:"answer" help:"Take back an answer that was given with --undo."`
+	Assign  assignCommand  `cmd:"" group:"answer" help:"Give a question to other people."`
+	Snooze  snoozeCommand  `cmd:"" group:"answer" help:"Put a question off for yourself."`
+	Comment commentCommand `cmd:"" group:"answer" help:"Comment on a question without deciding it."`
 
 	List    listCommand    `cmd:"" group:"task" help:"List tasks, or the questions that wait for an answer."`
 	Show    showCommand    `cmd:"" group:"task" help:"Show a task or a question."`
@@ -48,10 +53,13 @@ type root struct {
 	Reopen  reopenCommand  `cmd:"" group:"task" help:"Open a task that has ended."`
 	Resume  resumeCommand  `cmd:"" group:"task" help:"Let a task go on without waiting."`
 
-	Watch  watchCommand  `cmd:"" group:"look" help:"Show what happens as it happens."`
-	Events eventsCommand `cmd:"" group:"look" help:"List what happened."`
-	Audit  auditCommand  `cmd:"" group:"look" help:"Verify the record of what happened."`
-	Doctor doctorCommand `cmd:"" group:"look" help:"Check that everything is in order."`
+	Workflow workflowCommand `cmd:"" group:"workflow" help:"Automations in YAML: check, store, run, follow and test them."`
+
+	Watch  watchCommand     `cmd:"" group:"look" help:"Show what happens as it happens."`
+	Events eventsCommand    `cmd:"" group:"look" help:"List what happened."`
+	Audit  auditCommand     `cmd:"" group:"look" help:"Search, export and verify the record of what happened."`
+	Stats  analyticsCommand `cmd:"" name:"analytics" group:"look" help:"How quickly people answer, what times out, what is asked most."`
+	Doctor doctorCommand    `cmd:"" group:"look" help:"Check that everything is in order."`
 
 	Serve   serveCommand   `cmd:"" group:"run" help:"Run the server."`
 	Worker  workerCommand  `cmd:"" group:"run" help:"Claim tasks and run agents."`
@@ -65,9 +73,12 @@ type root struct {
 
 	Install installCommand `cmd:"" group:"gate" help:"Set an agent program up for a person's desk."`
 
-	Login      loginCommand      `cmd:"" group:"access" help:"Store the server and the token to use."`
-	Tokens     tokenCommand      `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
-	Members    memberCommand     `cmd:"" name:"member" group:"access" help:"Add and list people."`
-	Completion completionCommand `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
-	Ver        versionCommand    `cmd:"" name:"version" group:"access" help:"Print the version."`
+	Login         loginCommand         `cmd:"" group:"access" help:"Store the server and the token to use."`
+	Channels      channelCommand       `cmd:"" name:"channel" group:"access" help:"Where questions reach people: Slack, e-mail, GitHub, webhooks."`
+	Deliveries    deliveriesCommand    `cmd:"" group:"access" help:"What was sent, what waits, and what could not be sent."`
+	Notifications notificationsCommand `cmd:"" group:"access" help:"How you want to be reached: quiet hours, digest."`
+	Tokens        tokenCommand         `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
+	Members       memberCommand        `cmd:"" name:"member" group:"access" help:"Add, invite, change and list people."`
+	Completion    completionCommand    `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
+	Ver           versionCommand       `cmd:"" name:"version" group:"access" help:"Print the version."`
 }

@@ -2,21 +2,26 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/fermata-hq/fermata"
 )
 
 type serveCommand struct {
-	Listen        string `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to listen (default ${default})."`
-	Data          string `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
-	Database      string `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
-	Workers       int    `env:"FERMATA_WORKERS" help:"Run so many tasks at the same time inside the server."`
-	SingleUser    bool   `env:"FERMATA_SINGLE_USER" help:"No sign-in: whoever reaches the address is you. On a loopback address only."`
-	NewAdminToken bool   `help:"Print a new admin token, for when the first one is lost."`
-	Workdir       string `type:"path" placeholder:"FOLDER" help:"The project that the workers inside work on."`
-	LogLevel      string `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
-	LogFormat     string `env:"FERMATA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
-	agentFlags    `embed:""`
+	Listen            string   `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to listen (default ${default})."`
+	Data              string   `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the SQLite file (default: the user's data folder)."`
+	Database          string   `env:"FERMATA_DATABASE" placeholder:"URL" help:"PostgreSQL to use instead: postgres://…"`
+	PublicURL         string   `name:"public-url" env:"FERMATA_PUBLIC_URL" placeholder:"URL" help:"Where people open the server, such as https://fermata.example.com (default: where it listens)."`
+	AllowNetworks     []string `name:"allow-networks" env:"FERMATA_ALLOW_NETWORKS" placeholder:"NETWORK" help:"Private networks that channels may reach, such as 10.0.0.0/8."`
+	AllowToolCommands bool     `name:"allow-tool-commands" env:"FERMATA_ALLOW_TOOL_COMMANDS" help:"Let MCP servers of workflows be programs that this server starts: whoever may define tools runs programs here."`
+	Workers           int      `env:"FERMATA_WORKERS" help:"Run so many tasks at the same time inside the server."`
+	SingleUser        bool     `env:"FERMATA_SINGLE_USER" help:"No sign-in: whoever reaches the address is you. On a loopback address only."`
+	NewAdminToken     bool     `help:"Print a new admin token, for when the first one is lost."`
+	Workdir           string   `type:"path" placeholder:"FOLDER" help:"The project that the workers inside work on."`
+	LogLevel          string   `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
+	LogFormat         string   `env:"FERMATA_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
+	AccessOptions     `embed:""`
+	agentFlags        `embed:""`
 }
 
 func (serveCommand) Help() string {
@@ -33,8 +38,9 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	if s.hooks.Serve == nil {
 		return notBuilt("serve")
 	}
+	c.OIDCClientSecret = os.Getenv("FERMATA_OIDC_CLIENT_SECRET")
 	return s.hooks.Serve(ctx, ServeOptions{
-		Listen: c.Listen, Data: c.Data, Database: c.Database, Workers: c.Workers, SingleUser: c.SingleUser, NewAdminToken: c.NewAdminToken,
+		Listen: c.Listen, Data: c.Data, Database: c.Database, PublicURL: c.PublicURL, AllowNetworks: c.AllowNetworks, AllowToolCommands: c.AllowToolCommands, AccessOptions: c.AccessOptions, Workers: c.Workers, SingleUser: c.SingleUser, NewAdminToken: c.NewAdminToken,
 		LogLevel: c.LogLevel, LogFormat: c.LogFormat, WorkDir: c.Workdir, AgentOptions: c.agentFlags.options(),
 	})
 }

@@ -151,6 +151,7 @@ func plainText(e *fermata.Event) string {
 		From, To, Reason, Worker, Value string
 		Required, Votes                 int
 		Deadline                        string
+		Assignees                       []string
 	}
 	_ = json.Unmarshal(e.Data, &data) // what cannot be read is left out
 	who := actor(e.Actor)
@@ -169,6 +170,16 @@ func plainText(e *fermata.Event) string {
 		return fmt.Sprintf("%s voted %s on %s: %d of %d", who, oneLine(data.Value), shortID(e.QuestionID), data.Votes, data.Required)
 	case fermata.EventQuestionExtended:
 		return fmt.Sprintf("%s put the deadline of %s off until %s", who, shortID(e.QuestionID), oneLine(data.Deadline))
+	case fermata.EventQuestionHeld:
+		return fmt.Sprintf("%s answered %s, and may take it back for some seconds", who, shortID(e.QuestionID))
+	case fermata.EventQuestionUndone:
+		return fmt.Sprintf("%s took the answer to %s back", who, shortID(e.QuestionID))
+	case fermata.EventQuestionAssigned:
+		whom := "anybody who may answer"
+		if len(data.Assignees) > 0 {
+			whom = oneLine(strings.Join(data.Assignees, ", "))
+		}
+		return fmt.Sprintf("%s gave %s to %s", who, shortID(e.QuestionID), whom)
 	case fermata.EventQuestionEscalated:
 		return fmt.Sprintf("%s goes on to the next level", shortID(e.QuestionID))
 	case fermata.EventQuestionAskedAgain:

@@ -34,7 +34,7 @@ func (c *treeCommand) Run(ctx context.Context, s *session) error {
 	}
 	v := &treeView{s: s, id: top.ID, marks: s.marks(c.Plain)}
 	if c.Watch {
-		return v.watch(ctx)
+		return s.watch(ctx, v)
 	}
 	if err := v.read(ctx); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (c *treeCommand) Run(ctx context.Context, s *session) error {
 	if s.JSON {
 		return s.json(v.list)
 	}
-	for _, line := range v.lines() {
+	for _, line := range s.linesOf(v) {
 		s.data().line("%s", line)
 	}
 	return nil
@@ -123,16 +123,6 @@ func (v *treeView) rows() []row {
 		draw(v.list[0], "", "")
 	}
 	return rows
-}
-
-// lines are the rows as they fit the terminal.
-func (v *treeView) lines() []string {
-	rows := v.rows()
-	lines := make([]string, 0, len(rows))
-	for _, r := range rows {
-		lines = append(lines, v.s.fit(r.indent+r.text))
-	}
-	return lines
 }
 
 // head is the line of a task: symbol, id, state in words, title.

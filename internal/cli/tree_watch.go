@@ -9,12 +9,25 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// watch shows the tree as it changes, until ctx ends.
-func (v *treeView) watch(ctx context.Context) error {
-	l := v.s.listen(ctx, "")
-	show := v.printer()
+// drawing is something that is read from the server, and drawn anew whenever it
+// changed.
+type drawing interface {
+	read(ctx context.Context) error
+	// document is what --json prints; nil before the first reading.
+	document() any
+	rows() []row
+	// concerns reports whether an event may change what is drawn.
+	concerns(e *fermata.Event) bool
+	// over reports whether nothing will change any more.
+	over() bool
+}
+
+// watch shows a drawing as it changes, until it is over or ctx ends.
+func (s *session) watch(ctx context.Context, d drawing) error {
+	l := s.listen(ctx, "")
+	show := s.shower(d)
 	var clock <-chan time.Time
-	if v.s.outTerm && !v.s.JSON {
+	if s.outTerm && !s.JSON {
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
 		clock = ticker.C
@@ -27,97 +40,117 @@ func (v *treeView) watch(ctx context.Context) error {
 			continue
 		case <-clock:
 			// The lengths of time that are left grow shorter by themselves.
-			if v.list == nil {
+			if d.document() == nil {
 				continue
 			}
 		case <-l.opened:
-			if err := v.read(ctx); err != nil {
+			if err := d.read(ctx); err != nil {
 				return err
 			}
 		case e := <-l.events:
-			if !v.concerns(e) {
+			if d.document() != nil && !d.concerns(e) {
 				continue
 			}
 			l.drain()
-			if err := v.read(ctx); err != nil {
+			if err := d.read(ctx); err != nil {
 				return err
 			}
 		}
-		if err := show(); err != nil {
+		if err := show(); err != nil || d.over() {
 			return err
 		}
 	}
 }
 
-// concerns reports whether an event may change what is drawn. A task that is
-// new may be below one that is shown.
+// concerns reports whether an event is of a task that is shown. A task that is
+// new may be below one.
 func (v *treeView) concerns(e *fermata.Event) bool {
-	return e.Type == fermata.EventTaskCreated || v.list == nil || v.beside[e.TaskID] != nil
+	return e.Type == fermata.EventTaskCreated || v.beside[e.TaskID] != nil
 }
 
-// printer returns what shows the tree once more: in place on a terminal, as
-// the lines that changed elsewhere.
-func (v *treeView) printer() func() error {
+// over: a task that ended may be opened again.
+func (v *treeView) over() bool { return false }
+
+func (v *treeView) document() any {
+	if v.list == nil {
+		return nil
+	}
+	return v.list
+}
+
+// shower returns what shows a drawing once more: in place on a terminal, as the
+// lines that changed elsewhere.
+func (s *session) shower(d drawing) func() error {
 	switch {
-	case v.s.JSON:
-		return v.printJSON()
-	case v.s.outTerm && v.s.color:
-		return v.redraw()
+	case s.JSON:
+		return s.printJSON(d)
+	case s.outTerm && s.color:
+		return s.redraw(d)
 	default:
-		return v.printChanges()
+		return s.printChanges(d)
 	}
 }
 
-func (v *treeView) printJSON() func() error {
+func (s *session) printJSON(d drawing) func() error {
 	var last string
 	return func() error {
-		data, err := encode(v.list, "")
+		data, err := encode(d.document(), "")
 		if err != nil || string(data) == last {
 			return err
 		}
 		last = string(data)
-		_, err = v.s.out.Write(data)
+		_, err = s.out.Write(data)
 		return err
 	}
 }
 
 // redraw draws over what was drawn before.
-func (v *treeView) redraw() func() error {
+func (s *session) redraw(d drawing) func() error {
 	drawn := 0
 	return func() error {
-		height := v.s.resize()
-		lines := v.lines()
+		height := s.resize()
+		lines := s.linesOf(d)
 		if room := max(height-2, 3); len(lines) > room {
 			more := len(lines) - room + 1
-			lines = append(lines[:room-1:room-1], v.s.data().dim(fmt.Sprintf("… and %d lines more", more)))
+			lines = append(lines[:room-1:room-1], s.data().dim(fmt.Sprintf("… and %d lines more", more)))
 		}
 		up := ""
 		if drawn > 0 {
 			up = fmt.Sprintf("\x1b[%dA\r", drawn)
 		}
 		drawn = len(lines)
-		_, err := fmt.Fprint(v.s.out, up+"\x1b[J"+strings.Join(lines, "\n")+"\n")
+		_, err := fmt.Fprint(s.out, up+"\x1b[J"+strings.Join(lines, "\n")+"\n")
 		return err
 	}
 }
 
-// printChanges prints the whole tree first, and then each row that tells
+// printChanges prints the whole drawing first, and then each row that tells
 // something new.
-func (v *treeView) printChanges() func() error {
+func (s *session) printChanges(d drawing) func() error {
 	var before map[string]bool
 	return func() error {
-		p := v.s.data()
+		p := s.data()
 		now := map[string]bool{}
-		for _, r := range v.rows() {
+		for _, r := range d.rows() {
 			now[r.key] = true
 			switch {
 			case before == nil:
 				p.line("%s", r.indent+r.text)
 			case !before[r.key]:
-				p.line("%s  %s", v.s.now().UTC().Format("15:04:05"), r.text)
+				p.line("%s  %s", s.now().UTC().Format("15:04:05"), r.text)
 			}
 		}
 		before = now
 		return nil
 	}
+}
+
+// linesOf are the rows of a drawing as they fit the terminal.
+func (s *session) linesOf(d drawing) []string {
+	rows := d.rows()
+	lines := make([]string, 0, len(rows))
+	for _, r := range rows {
+		lines = append(lines, s.fit(r.indent+r.text))
+	}
+	return lines
 }

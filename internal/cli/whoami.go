@@ -23,17 +23,10 @@ func (s *session) whoAmI(ctx context.Context) (*whoami, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &whoami{me, fermata.Caller{Kind: me.Kind, Name: me.Name, Role: me.Role, Scopes: me.Scopes}}
-	if me.Kind != fermata.ActorHuman {
-		return w, nil
-	}
-	members, err := server.Members(ctx)
-	for _, m := range members {
-		if m.Handle == me.Name {
-			w.caller.MemberID, w.caller.Groups = m.ID, m.Groups
-		}
-	}
-	return w, err
+	return &whoami{me, fermata.Caller{
+		Kind: me.Kind, MemberID: me.MemberID, Name: me.Name, Role: me.Role, Projects: me.Projects, Groups: me.Groups,
+		Scopes: me.Scopes, Assurance: me.Assurance,
+	}}, nil
 }
 
 // mayAnswer reports whether a question is for the caller, by the rule of the

@@ -11,10 +11,10 @@ import (
 // Answer settles a question with a person's answer, or counts it as a vote.
 // The same answer again is fine; another one is [fermata.CodeQuestionClosed]
 // with who decided; one that comes after a timeout is kept, and restarts the
-// task if it asks for that.
+// task if it asks for that. With undo it is held for some seconds first.
 func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
 	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-		settled, err := q.Settle(a, c, tx.Now())
+		settled, err := e.settled(tx, q, c, a)
 		if err != nil {
 			return err
 		}
@@ -25,14 +25,28 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 			voted(tx, q, c.Actor())
 		case fermata.SettledLate:
 			return e.late(tx, t, q, c.Actor())
+		case fermata.SettledHeld:
+			hold(tx, q)
 		case fermata.SettledBefore:
 		}
 		return nil
 	})
 }
 
-// current loads a question and its task. When the deadline has passed, time
-// decides first, whether or not a sweep came by.
+// settled applies the rule that the answer asks for.
+func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.Settled, error) {
+	if !a.Undo {
+		return q.Settle(a, c, tx.Now())
+	}
+	policy, err := e.policy(tx.Reader)
+	if err != nil {
+		return 0, err
+	}
+	return q.Hold(a, c, policy, tx.Now())
+}
+
+// current loads a question and its task. What has decided comes first, whether
+// or not a sweep came by: a held answer whose time is over, or the deadline.
 func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.Task, error) {
 	q, err := tx.Question(id)
 	if err != nil {
@@ -42,7 +56,10 @@ func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.T
 	if err != nil {
 		return nil, nil, err
 	}
-	if q.Due(tx.Now()) {
+	switch {
+	case q.HeldDue(tx.Now()):
+		return q, t, e.release(tx, t, q)
+	case q.Due(tx.Now()):
 		return q, t, e.expire(tx, t, q)
 	}
 	return q, t, nil

@@ -19,6 +19,9 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
 		t, err := tx.Task(taskID)
+		if err == nil {
+			err = mayWrite(c, t.Project)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -30,6 +33,9 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 // it, or joins the one of the session, so that every question has a thread.
 func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Question, error) {
 	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+		return nil, err
+	}
+	if err := mayWrite(c, project); err != nil {
 		return nil, err
 	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
@@ -73,6 +79,14 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 // ask opens a question in a transaction. The run is the one that asks as it
 // ends; it is empty when somebody asks through the API.
 func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+	policy, err := e.policy(tx.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return e.askUnder(tx, t, runID, a, policy, by)
+}
+
+func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if a.IdempotencyKey != "" {
 		q, err := sameKey(tx, a)
 		if q != nil && q.TaskID != t.ID {
@@ -89,7 +103,7 @@ func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask,
 	if q, err := e.askedBefore(tx, t, a, by); q != nil || err != nil {
 		return q, err
 	}
-	q, err := e.open(tx, t, runID, a, by)
+	q, err := e.open(tx, t, runID, a, policy, by)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +112,11 @@ func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask,
 			return nil, err
 		}
 	}
-	return q, e.place(tx, t, q, runID != "", by)
+	return q, e.place(tx, t, q, policy, runID != "", by)
 }
 
 // open applies the rules of asking and the policy.
-func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
-	policy, err := e.policy(tx.Reader)
-	if err != nil {
-		return nil, err
-	}
+func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	q, err := a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
 	if err != nil {
 		return nil, err
@@ -124,6 +134,10 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 			return nil, err
 		}
 	}
+	if runID == "" {
+		// What a run reports as it ends is not lost for the name of a channel.
+		return q, checkReach(tx.Reader, q)
+	}
 	return q, nil
 }
 
@@ -137,11 +151,7 @@ func values[T any](pointers []*T) []T {
 
 // place writes the question and moves the task, as the policy's verdict on the
 // agent's confidence says. With runEnds the run that asks is being finished.
-func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, runEnds bool, by fermata.Actor) error {
-	policy, err := e.policy(tx.Reader)
-	if err != nil {
-		return err
-	}
+func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
 		Data: data(asked{q.Type, q.Title, q.Project}),
@@ -222,7 +232,7 @@ func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, a fermata.Ask, by fe
 		return nil, err
 	}
 	for _, q := range pending {
-		if q.Due(tx.Now()) || !q.SameAsking(a) {
+		if q.Decided(tx.Now()) || !q.SameAsking(a) {
 			continue
 		}
 		q.AskCount++
@@ -247,15 +257,16 @@ func (e *Engine) replacePending(tx *store.Tx, t *fermata.Task, next *fermata.Que
 	if err != nil {
 		return err
 	}
-	if old.Due(tx.Now()) {
-		// Time decided about this task already; let that stand first.
-		return fermata.Errorf(fermata.CodePendingQuestionExists, "question %s has reached its deadline and is being settled", old.ID).
+	if old.Decided(tx.Now()) {
+		// Time decided about this task already, or a person whose answer was
+		// held; let that stand first.
+		return fermata.Errorf(fermata.CodePendingQuestionExists, "question %s is decided and is being settled", old.ID).
 			WithHint("read the task again")
 	}
 	if next.RunID == "" || old.RunID == next.RunID {
 		e := fermata.Errorf(fermata.CodePendingQuestionExists, "the task waits for an answer to %s already: %s", old.ID, old.Title)
-		e.Question = old
-		return e.WithHint("cancel that question first, or put both into one question with several items")
+		e.Question = old.SeenBy(fermata.Caller{Kind: by.Kind})
+		return e.WithHint("if it is the same question, stop and wait for its answer; else cancel it first, or put both into one question with several items")
 	}
 	if _, err := old.Cancel(by, "replaced by "+next.ID, tx.Now()); err != nil {
 		return err

@@ -30,6 +30,10 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 	if err := checkClaim(r); err != nil {
 		return nil, err
 	}
+	return e.claimNext(ctx, c, r)
+}
+
+func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
 	var claim *fermata.Claim
 	err := e.hub.untilTask(ctx, c.WorkspaceID, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
 		if !first {
@@ -130,7 +134,8 @@ func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error)
 	if t.PendingQuestionID == "" {
 		return nil, nil
 	}
-	return r.Question(t.PendingQuestionID)
+	q, err := r.Question(t.PendingQuestionID)
+	return q.SeenBy(fermata.Caller{Kind: fermata.ActorAgent}), err
 }
 
 // held loads a run and its task, and refuses a caller who no longer holds it.

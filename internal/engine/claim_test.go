@@ -1,10 +1,13 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
 )
 
 func TestClaimOrder(t *testing.T) {
@@ -43,7 +46,6 @@ func TestClaimFilters(t *testing.T) {
 			{"no role", fermata.NewTask{}, fermata.ClaimRequest{Agents: []string{"review"}}, true},
 			{"every role", fermata.NewTask{Agent: "review"}, fermata.ClaimRequest{}, true},
 			{"external", fermata.NewTask{Runner: fermata.RunnerExternal}, fermata.ClaimRequest{Runners: []string{"claude"}}, false},
-			{"workflow", fermata.NewTask{Runner: fermata.RunnerWorkflow}, fermata.ClaimRequest{}, false},
 		} {
 			task := w.task(c.task)
 			c.request.Worker = "w1"
@@ -53,6 +55,28 @@ func TestClaimFilters(t *testing.T) {
 			}
 			w.cancel(task.ID)
 		}
+	})
+}
+
+// Runs of workflows are the server's own: nobody else makes or claims them, and
+// the server claims nothing else for them.
+func TestRunsOfWorkflowsAreTheServersOwn(t *testing.T) {
+	each(t, func(w *world) {
+		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow})
+		w.refused(err, fermata.CodeInvalidRequest)
+		run, err := engine.Write(w.Context(), w.e, admin, func(tx *store.Tx) (*fermata.Task, error) {
+			return w.e.CreateIn(tx, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow}, fermata.System)
+		})
+		w.ok(err)
+		w.none()
+		task := w.task(fermata.NewTask{})
+		claim, err := w.e.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0)
+		w.ok(err)
+		w.equal(run.ID, claim.Task.ID)
+		if _, err := w.e.ClaimWorkflow(w.Context(), store.DefaultWorkspace, "p1", time.Minute, 0); !errors.Is(err, engine.ErrNoTask) {
+			w.Fatalf("a worker's task was claimed for workflows: %v", err)
+		}
+		w.claimed(task.ID)
 	})
 }
 

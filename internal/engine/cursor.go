@@ -46,6 +46,9 @@ func cursorOf(list, given string, filter any) cursor {
 	case QuestionFilter:
 		f.Cursor, f.Limit = "", 0
 		filter = f
+	case AuditFilter:
+		f.Cursor, f.Limit = "", 0
+		filter = f
 	}
 	return cursor{List: list + ":" + fermata.Digest(filter)[:8], given: given}
 }

@@ -36,8 +36,12 @@ type Engine struct {
 	// costs one notification.
 	told chan string
 
+	auditBounds auditBounds
+
 	policies sync.Map // workspace → fermata.Policy
-	callers  *callerCache
+	// seen is told of every commit that this process learns of.
+	seen    []func(events []*fermata.Event)
+	callers *callerCache
 }
 
 // New returns an engine on an open, migrated database.
@@ -47,11 +51,16 @@ func New(db *store.DB, opts Options) *Engine {
 	}
 	e := &Engine{
 		db: db, log: opts.Log, opts: opts, hub: newHub(), told: make(chan string, 1), callers: newCallerCache(),
+		auditBounds: auditBounds{window: 25_000, most: 200_000},
 	}
 	e.tail = newTail(e)
 	db.OnCommit(e.committed)
 	return e
 }
+
+// OnSeen adds what is told of every commit, of this process and of others, in
+// order. It must not block, and is added before the engine starts.
+func (e *Engine) OnSeen(fn func(events []*fermata.Event)) { e.seen = append(e.seen, fn) }
 
 // Ping reports whether the database answers.
 func (e *Engine) Ping(ctx context.Context) error { return e.db.Ping(ctx) }

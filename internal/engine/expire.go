@@ -30,7 +30,8 @@ const (
 	sweepWidth = 128
 )
 
-// Sweep settles everything whose time has come: deadlines, leases, deferrals.
+// Sweep settles everything whose time has come: held answers, deadlines,
+// leases, deferrals.
 // Several replicas may sweep at once; each row is settled once. It returns how
 // many rows it found.
 func (e *Engine) Sweep(ctx context.Context) (int, error) {
@@ -45,6 +46,7 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 		apply func(tx *store.Tx, id string) error
 		ahead func(id string) store.Ahead
 	}{
+		{e.db.DueHeld, e.releaseDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
 		{e.db.DueQuestions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
 		{e.db.DueLeases, e.loseDue, func(id string) store.Ahead { return store.Ahead{Run: id} }},
 		{e.db.DueDeferrals, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
@@ -190,6 +192,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (e *Engine) forget(ctx context.Context) {
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.Forget(tx.Now().Add(-forgetAfter))
+		tx.ForgetSnoozes(tx.Now())
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {

@@ -190,6 +190,9 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
 		t, err := tx.Task(id)
+		if err == nil {
+			err = mayWrite(c, t.Project)
+		}
 		if err != nil {
 			return nil, err
 		}

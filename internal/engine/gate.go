@@ -251,8 +251,8 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 		return nil, err
 	}
 	for _, q := range mine {
-		if q.Due(tx.Now()) {
-			// Time decides first, whether or not a sweep came by.
+		if q.Decided(tx.Now()) {
+			// What time decided comes first, whether or not a sweep came by.
 			if q, g.task, err = e.current(tx, q.ID); err != nil {
 				return nil, err
 			}

@@ -19,6 +19,7 @@ func (m *machine) swept() {
 	m.done("now", err)
 	now = now.Add(-time.Second) // it may have become due since
 	for noun, due := range map[string]func() ([]store.Due, error){
+		"answer":   func() ([]store.Due, error) { return db.DueHeld(ctx, now, 10) },
 		"question": func() ([]store.Due, error) { return db.DueQuestions(ctx, now, 10) },
 		"lease":    func() ([]store.Due, error) { return db.DueLeases(ctx, now, 10) },
 		"deferral": func() ([]store.Due, error) { return db.DueDeferrals(ctx, now, 10) },
@@ -84,6 +85,9 @@ func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string
 		closed := q.Status != fermata.Pending
 		if n := m.closings[q.ID]; closed != (n == 1) || n > 1 || closed != (q.Resolution != nil) {
 			problems = append(problems, fmt.Sprintf("question %s is %s with %d ends", q.ID, q.Status, n))
+		}
+		if closed && q.Held != nil {
+			problems = append(problems, "a closed question holds an answer")
 		}
 		if closed {
 			continue

@@ -198,7 +198,7 @@ func (m *machine) person() fermata.Caller { return rapid.SampledFrom(m.people).D
 
 func (m *machine) answer(*rapid.T) {
 	id := m.pick("question", m.asked)
-	a := fermata.Answer{Answer: m.one("value", "yes", "no", "approve", "reject"), Restart: m.bool("restart")}
+	a := fermata.Answer{Answer: m.one("value", "yes", "no", "approve", "reject"), Restart: m.bool("restart"), Undo: m.bool("undo")}
 	_, err := m.world.e.Answer(m.world.Context(), m.person(), id, a)
 	m.done("answer", err)
 }
@@ -206,7 +206,15 @@ func (m *machine) answer(*rapid.T) {
 func (m *machine) amend(*rapid.T) {
 	id, ctx, e := m.pick("question", m.asked), m.world.Context(), m.world.e
 	var err error
-	switch verb := m.one("verb", "clarify", "cancel", "extend"); verb {
+	switch verb := m.one("verb", "clarify", "cancel", "extend", "undo", "undo", "assign", "comment", "snooze"); verb {
+	case "undo":
+		_, err = e.Undo(ctx, m.person(), id)
+	case "assign":
+		_, err = e.Assign(ctx, m.person(), id, fermata.Assignment{Assignees: []string{m.one("to", "alice", "bob")}, Note: m.one("note", "", "look")})
+	case "comment":
+		_, err = e.Comment(ctx, m.person(), id, "hm")
+	case "snooze":
+		_, err = e.Snooze(ctx, m.person(), id, fermata.Snooze{For: fermata.Timeout(m.one("for", "1m", ""))})
 	case "clarify":
 		_, err = e.Clarify(ctx, m.person(), id, "why?")
 	case "cancel":
@@ -261,7 +269,7 @@ func (m *machine) patch(*rapid.T) {
 }
 
 func (m *machine) wait(*rapid.T) {
-	m.world.clock.Advance(time.Duration(rapid.SampledFrom([]int{30, 61, 300}).Draw(m.T, "seconds")) * time.Second)
+	m.world.clock.Advance(time.Duration(rapid.SampledFrom([]int{3, 30, 61, 300}).Draw(m.T, "seconds")) * time.Second)
 	if m.bool("sweep") {
 		_, err := m.world.e.Sweep(m.world.Context())
 		m.done("sweep", err)

@@ -23,6 +23,9 @@ func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body
 	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Message, error) {
 		t, err := tx.Task(taskID)
+		if err == nil {
+			err = mayWrite(c, t.Project)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -108,6 +111,9 @@ func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, 
 	}
 	_, err = write(ctx, e, c, func(tx *store.Tx) (struct{}, error) {
 		t, err := tx.Task(taskID)
+		if err == nil {
+			err = mayWrite(c, t.Project)
+		}
 		if err != nil {
 			return struct{}{}, err
 		}

@@ -58,6 +58,9 @@ func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason
 	}
 	t.PendingQuestionID, t.Unread = "", 0
 	tx.SaveTask(t)
+	if t.Runner == fermata.RunnerWorkflow {
+		tx.EndSteps(t.ID, fermata.StepCancelled, "the run ended")
+	}
 	if err := cancelQuestions(tx, questions, "the task ended"); err != nil {
 		return err
 	}

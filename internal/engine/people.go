@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"os/user"
 	"slices"
 	"sync"
 	"time"
@@ -10,13 +9,6 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 )
-
-// NewMember is a request to add a person.
-type NewMember struct {
-	Handle string       `json:"handle" minLength:"1" maxLength:"64"`
-	Role   fermata.Role `json:"role,omitempty" enum:"viewer,responder,operator,admin"`
-	Groups []string     `json:"groups,omitempty"`
-}
 
 // callerCache keeps who a token belongs to for a short while, so that a busy
 // agent does not cost a look-up a call. A revocation empties it.
@@ -127,24 +119,28 @@ func badToken() error {
 }
 
 func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller, error) {
-	c := fermata.Caller{
-		WorkspaceID: t.WorkspaceID, Kind: t.Kind, TokenID: t.ID, MemberID: t.MemberID, Name: t.Name,
-		Scopes: t.Scopes, Assurance: fermata.AssuranceChannel,
-	}
 	if t.Kind != fermata.ActorHuman {
-		return c, nil
+		return fermata.Caller{
+			WorkspaceID: t.WorkspaceID, Kind: t.Kind, TokenID: t.ID, Name: t.Name, Scopes: t.Scopes, Assurance: fermata.AssuranceChannel,
+		}, nil
 	}
 	m, err := e.db.In(ctx, t.WorkspaceID).Member(t.MemberID)
 	if err != nil {
 		return fermata.Caller{}, err
 	}
-	c.Name, c.Role, c.Groups = m.Handle, m.Role, m.Groups
+	if m.DisabledAt != nil {
+		return fermata.Caller{}, badToken()
+	}
+	c := m.Caller()
+	c.WorkspaceID, c.TokenID, c.Scopes = t.WorkspaceID, t.ID, m.Limit(t.Scopes)
 	return c, nil
 }
 
 // CreateToken makes a token. The reply holds its secret, which is not stored.
+// Whoever is signed in makes tokens of his own, with no more rights than he
+// has; an admin makes any.
 func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.NewToken) (*fermata.Token, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := mayMakeToken(c, &n); err != nil {
 		return nil, err
 	}
 	if n.Kind == "" {
@@ -168,6 +164,22 @@ func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.Ne
 		t.Secret = secret
 	}
 	return t, nil
+}
+
+func mayMakeToken(c fermata.Caller, n *fermata.NewToken) error {
+	if c.Has(fermata.ScopeAdmin) {
+		return nil
+	}
+	if c.SessionID == "" || n.Kind == fermata.ActorAgent || n.Member != "" && n.Member != c.Name {
+		return require(c, fermata.ScopeAdmin)
+	}
+	n.Kind, n.Member, n.Role, n.Groups = fermata.ActorHuman, c.Name, "", nil
+	for _, s := range n.Scopes {
+		if err := require(c, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by fermata.Actor) (*fermata.Token, error) {
@@ -198,65 +210,21 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 	return t, nil
 }
 
-// member returns the member with the handle, and adds one that is not there.
-func (e *Engine) member(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, error) {
-	m, err := tx.MemberByHandle(n.Handle)
-	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
-		return m, err
-	}
-	if n.Role == "" {
-		n.Role = fermata.RoleResponder
-	}
-	m = &fermata.Member{
-		ID: fermata.NewID(fermata.PrefixMember, tx.Now()), Handle: n.Handle, Role: n.Role, Groups: n.Groups, CreatedAt: tx.Now(),
-	}
-	tx.InsertMember(m)
-	tx.Append(&fermata.Event{
-		Type: fermata.EventMemberAdded, Actor: by,
-		Data: data(map[string]any{"member_id": m.ID, "handle": m.Handle, "role": m.Role, "groups": m.Groups}),
-	})
-	return m, nil
-}
-
-// AddMember adds a person to the workspace.
-func (e *Engine) AddMember(ctx context.Context, c fermata.Caller, n NewMember) (*fermata.Member, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
-		return nil, err
-	}
-	if n.Role == "" {
-		n.Role = fermata.RoleResponder
-	}
-	if n.Handle == "" || !slices.Contains(fermata.Roles, n.Role) {
-		return nil, fermata.Invalid(fermata.Problem{Field: "handle", Message: "needs a handle and a role of viewer, responder, operator, admin"})
-	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Member, error) {
-		if _, err := tx.MemberByHandle(n.Handle); fermata.CodeOf(err) != fermata.CodeNotFound {
-			if err == nil {
-				err = fermata.Invalid(fermata.Problem{Field: "handle", Message: "is taken"})
-			}
+// Tokens lists the workspace's tokens, without their secrets: all of them to
+// an admin, to others who are signed in their own.
+func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token, error) {
+	if c.SessionID == "" {
+		if err := require(c, fermata.ScopeAdmin); err != nil {
 			return nil, err
 		}
-		return e.member(tx, n, c.Actor())
-	})
-}
-
-// Members lists the workspace's people.
-func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Member, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
-		return nil, err
-	}
-	return e.reads(ctx, c).Members()
-}
-
-// Tokens lists the workspace's tokens, without their secrets.
-func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
-		return nil, err
 	}
 	r := e.reads(ctx, c)
 	tokens, err := r.Tokens()
 	if err != nil {
 		return nil, err
+	}
+	if !c.Has(fermata.ScopeAdmin) {
+		tokens = slices.DeleteFunc(tokens, func(t *fermata.Token) bool { return t.MemberID != c.MemberID })
 	}
 	members, err := r.Members()
 	if err != nil {
@@ -274,8 +242,10 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 
 // RevokeToken ends a token's life at once. Revoking again is fine.
 func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (*fermata.Token, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
-		return nil, err
+	if c.SessionID == "" {
+		if err := require(c, fermata.ScopeAdmin); err != nil {
+			return nil, err
+		}
 	}
 	id, err := e.reads(ctx, c).FindID("token", "tokens", fermata.PrefixToken, id)
 	if err != nil {
@@ -283,6 +253,9 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Token, error) {
 		t, err := tx.Token(id)
+		if err == nil && !c.Has(fermata.ScopeAdmin) && t.MemberID != c.MemberID {
+			err = fermata.NotFound("token", id)
+		}
 		if err != nil || t.RevokedAt != nil {
 			return t, err
 		}
@@ -314,34 +287,6 @@ func (e *Engine) FirstToken(ctx context.Context) (string, error) {
 		return err
 	})
 	return secret, err
-}
-
-// LocalCaller returns the one person of single-user mode, named after the user
-// that the server runs as.
-func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
-	if c, ok := e.callers.get("local", time.Now()); ok {
-		return c, nil
-	}
-	cleared := e.callers.clearings()
-	handle := "local"
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		handle = u.Username
-	}
-	var m *fermata.Member
-	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
-		var err error
-		m, err = e.member(tx, NewMember{Handle: handle, Role: fermata.RoleAdmin}, fermata.System)
-		return err
-	})
-	if err != nil {
-		return fermata.Caller{}, err
-	}
-	c := fermata.Caller{
-		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: m.ID, Name: m.Handle, Role: fermata.RoleAdmin,
-		Groups: m.Groups, Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceChannel,
-	}
-	e.callers.put("local", knownCaller{caller: c, until: time.Now().Add(time.Hour)}, cleared)
-	return c, nil
 }
 
 // Policy returns the workspace's policy.

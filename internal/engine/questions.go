@@ -21,47 +21,12 @@ func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fe
 	if err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).Question(id)
-}
-
-// QuestionFilter narrows a list of questions.
-type QuestionFilter struct {
-	Status, Type, Project, Assignee, TaskID, Q string
-
-	Limit  int
-	Cursor string
-}
-
-// Questions lists questions: pending ones the most urgent first, others the
-// newest first. It returns the cursor of the next page.
-func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilter) ([]*fermata.Question, string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
-		return nil, "", err
-	}
-	if f.TaskID != "" {
-		id, err := e.taskID(ctx, c, f.TaskID)
-		if err != nil {
-			return nil, "", err
-		}
-		f.TaskID = id
-	}
-	query := store.QuestionFilter{
-		Status: f.Status, Type: f.Type, Project: f.Project, Assignee: f.Assignee, TaskID: f.TaskID, Text: f.Q,
-		Limit: pageSize(f.Limit) + 1,
-	}
-	list := cursorOf("questions", f.Cursor, f)
-	if err := list.read(&query.After); err != nil {
-		return nil, "", err
-	}
-	questions, err := e.reads(ctx, c).Questions(query)
+	r := e.reads(ctx, c)
+	q, err := r.Question(id)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	questions, more := page(questions, f.Limit)
-	if !more {
-		return questions, "", nil
-	}
-	return questions, list.write(store.PlaceOf(questions[len(questions)-1])), nil
+	return q.SeenBy(c), view(r, c, []*fermata.Question{q})
 }
 
 // amend loads a question, lets the clock decide first, and changes it.
@@ -108,6 +73,9 @@ func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reaso
 		return nil, err
 	}
 	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+		if err := mayWrite(c, q.Project); err != nil {
+			return err
+		}
 		now, err := q.Cancel(c.Actor(), reason, tx.Now())
 		if err != nil || !now {
 			return err

@@ -107,17 +107,25 @@ func (t *Tail) forget(events []*fermata.Event) {
 		switch e.Type {
 		case fermata.EventPolicyChanged:
 			t.e.policies.Delete(e.WorkspaceID)
-		case fermata.EventTokenRevoked:
+		case fermata.EventTokenRevoked, fermata.EventMemberChanged, fermata.EventMemberSignedIn, fermata.EventMemberSignedOut,
+			fermata.EventGroupChanged:
 			t.e.callers.clear()
 		default:
 		}
 	}
 }
 
-// dispatch wakes who waits.
+// dispatch wakes who waits. There is nothing to tell when somebody else was
+// faster to catch up.
 func (t *Tail) dispatch(events []*fermata.Event) {
+	if len(events) == 0 {
+		return
+	}
 	for _, e := range events {
 		t.e.hub.dispatch(e)
+	}
+	for _, tell := range t.e.seen {
+		tell(events)
 	}
 }
 
@@ -286,7 +294,7 @@ func (e *Engine) listen(ctx context.Context, heard chan<- struct{}) {
 
 // tellEvery is how far notifications are apart at least: under load, one
 // stands for all commits in between.
-const tellEvery = 5 * time.Millisecond
+const tellEvery = 20 * time.Millisecond
 
 // tellOthers sends one notification for all commits since the last one.
 func (e *Engine) tellOthers(ctx context.Context) {

@@ -20,6 +20,13 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
 		return nil, err
 	}
+	if err := mayWrite(c, n.Project); err != nil {
+		return nil, err
+	}
+	if n.Runner == fermata.RunnerWorkflow {
+		return nil, fermata.Invalid(fermata.Problem{Field: "runner", Message: "workflow is for runs of workflows"}).
+			WithHint("start one: fermata workflow run <name>")
+	}
 	if err := e.expandIDs(ctx, c, &n.ParentID, n.BlockedBy); err != nil {
 		return nil, err
 	}
@@ -170,12 +177,12 @@ func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermat
 	if err != nil {
 		return nil, err
 	}
-	return t, fill(r, []*fermata.Task{t})
+	return t, fill(r, c, []*fermata.Task{t})
 }
 
-// fill adds what is derived: the pending questions and whether a person may
-// resume.
-func fill(r store.Reader, tasks []*fermata.Task) error {
+// fill adds what is derived: the pending questions, what is waited for, and
+// whether a person may resume.
+func fill(r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 	var ids []string
 	for _, t := range tasks {
 		t.CanResume = t.Resumable()
@@ -192,47 +199,10 @@ func fill(r store.Reader, tasks []*fermata.Task) error {
 		byID[q.ID] = q
 	}
 	for _, t := range tasks {
-		t.PendingQuestion = byID[t.PendingQuestionID]
+		t.PendingQuestion = byID[t.PendingQuestionID].SeenBy(c)
+		t.Waiting = t.WaitsFor(t.PendingQuestion)
 	}
 	return nil
-}
-
-// TaskFilter narrows a list of tasks.
-type TaskFilter struct {
-	State    []fermata.TaskState
-	Project  string
-	Label    string
-	ParentID string
-	Q        string
-	// NeedsPerson lists suspended tasks only.
-	NeedsPerson bool
-	Limit       int
-	Cursor      string
-}
-
-// Tasks lists tasks, newest first, and returns the cursor of the next page.
-func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*fermata.Task, string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
-		return nil, "", err
-	}
-	if f.NeedsPerson {
-		f.State = []fermata.TaskState{fermata.TaskAwaitingInput, fermata.TaskAwaitingApproval}
-	}
-	query := store.TaskFilter{States: f.State, Project: f.Project, Label: f.Label, ParentID: f.ParentID, Text: f.Q, Limit: pageSize(f.Limit) + 1}
-	list := cursorOf("tasks", f.Cursor, f)
-	if err := list.read(&query.Before); err != nil {
-		return nil, "", err
-	}
-	r := e.reads(ctx, c)
-	tasks, err := r.Tasks(query)
-	if err != nil {
-		return nil, "", err
-	}
-	tasks, more := page(tasks, f.Limit)
-	if err := fill(r, tasks); err != nil || !more {
-		return tasks, "", err
-	}
-	return tasks, list.write(tasks[len(tasks)-1].ID), nil
 }
 
 // Tree returns a task and everything below it, parents before children.
@@ -250,7 +220,7 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 		}
 		all = append(all, children...)
 	}
-	return all, fill(r, all)
+	return all, fill(r, c, all)
 }
 
 // change loads a task, changes it and writes it.
@@ -264,6 +234,9 @@ func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn fun
 	}
 	t, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
 		t, err := tx.Task(id)
+		if err == nil {
+			err = mayWrite(c, t.Project)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -272,7 +245,7 @@ func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn fun
 	if err != nil {
 		return nil, err
 	}
-	return t, fill(e.reads(ctx, c), []*fermata.Task{t})
+	return t, fill(e.reads(ctx, c), c, []*fermata.Task{t})
 }
 
 // UpdateTask changes texts, priority, labels or dependencies.
@@ -327,6 +300,10 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 		if until != nil && !until.After(tx.Now()) {
 			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})
 		}
+		if t.State == fermata.TaskInProgress {
+			// Only its own run puts off what is under way.
+			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot become %s", t.State, fermata.TaskDeferred)
+		}
 		if t.State != fermata.TaskDeferred {
 			if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
 				return err
@@ -344,17 +321,19 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 
 // ReopenTask makes an ended or deferred task ready again.
 func (e *Engine) ReopenTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
-		if !t.State.Ended() && t.State != fermata.TaskDeferred {
-			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
-		}
-		t.Attempts = 0
-		// What no run was handed is handed to the next one.
-		if err := countUnread(tx, t); err != nil {
-			return err
-		}
-		return e.makeReady(tx, t, c.Actor())
-	})
+	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error { return e.reopen(tx, t, c.Actor()) })
+}
+
+func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+	if !t.State.Ended() && t.State != fermata.TaskDeferred {
+		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
+	}
+	t.Attempts = 0
+	// What no run was handed is handed to the next one.
+	if err := countUnread(tx, t); err != nil {
+		return err
+	}
+	return e.makeReady(tx, t, by)
 }
 
 // ResumeTask lets a suspended, blocked or deferred task go on without what it

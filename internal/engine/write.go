@@ -55,7 +55,17 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 	if err == nil {
 		err = refusal
 	}
+	if q, ok := any(&out).(**fermata.Question); ok {
+		*q = (*q).SeenBy(c)
+	}
 	return out, err
+}
+
+// Write runs fn in a transaction of the caller's workspace, once for the
+// idempotency key in ctx: the way in which rooms beside the engine change what
+// is theirs.
+func Write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *store.Tx) (T, error)) (T, error) {
+	return write(ctx, e, c, fn)
 }
 
 // tooLateError refuses a call because time decided first, in the same transaction.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -24,6 +25,8 @@ type Metrics struct {
 	timedOut  *prometheus.CounterVec
 	cancelled *prometheus.CounterVec
 	latency   *prometheus.HistogramVec
+	delivered *prometheus.CounterVec
+	late      *prometheus.HistogramVec
 
 	mu       sync.Mutex
 	projects map[string]bool
@@ -42,9 +45,14 @@ func NewMetrics() *Metrics {
 			Name: "fermata_answer_latency_seconds", Help: "Time from asking to a person's answer.",
 			Buckets: []float64{1, 5, 15, 30, 60, 300, 900, 1800, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600},
 		}, []string{"type"}),
-		projects: map[string]bool{},
+		projects:  map[string]bool{},
+		delivered: counter("fermata_deliveries_total", "Messages to people and machines, by what became of each attempt.", "channel", "outcome"),
+		late: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "fermata_delivery_latency_seconds", Help: "Time from the instant at which a message was due to the attempt to send it.",
+			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
+		}, []string{"channel"}),
 	}
-	m.registry.MustRegister(m.asked, m.answered, m.timedOut, m.cancelled, m.latency,
+	m.registry.MustRegister(m.asked, m.answered, m.timedOut, m.cancelled, m.latency, m.delivered, m.late,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -99,6 +107,15 @@ func (m *Metrics) count(e *fermata.Event) {
 		m.timedOut.WithLabelValues(d.Type, d.Outcome, project).Inc()
 	default:
 		m.cancelled.WithLabelValues(d.Type, project).Inc()
+	}
+}
+
+// ObserveDelivery counts an attempt to send a message over a kind of channels,
+// and how late it was.
+func (m *Metrics) ObserveDelivery(kind, outcome string, late time.Duration) {
+	m.delivered.WithLabelValues(kind, outcome).Inc()
+	if outcome == "sent" || outcome == "updated" {
+		m.late.WithLabelValues(kind).Observe(late.Seconds())
 	}
 }
 

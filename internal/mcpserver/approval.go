@@ -24,9 +24,7 @@ type approvalInput struct {
 	Timeout   fermata.Timeout  `json:"timeout"`
 	Key       string           `json:"idempotency_key"`
 
-	TaskID      string `json:"task_id"`
-	Project     string `json:"project"`
-	WaitSeconds int    `json:"wait_seconds"`
+	Placement
 }
 
 // action is what runs when the approval is given, as it is stored and hashed.
@@ -37,20 +35,7 @@ type action struct {
 }
 
 func (s *Server) requestApproval(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
-	var in approvalInput
-	if err := c.decode(&in); err != nil {
-		return nil, err
-	}
-	wait, err := waitOf(in.WaitSeconds)
-	if err != nil {
-		return nil, err
-	}
-	a, err := in.request()
-	if err != nil {
-		return nil, err
-	}
-	c.place(in.TaskID, in.Project)
-	return s.askAndWait(ctx, c, a, wait)
+	return s.askAndWait(ctx, c, &approvalInput{})
 }
 
 func (in *approvalInput) request() (fermata.Ask, error) {

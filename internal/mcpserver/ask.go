@@ -3,167 +3,57 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/posting"
 )
 
-// askInput is a question in any form that agents write: the fields of
-// [fermata.Ask], the input of AskUserQuestion, or one of its questions alone.
+// askInput is a question in any form that agents write, and where it belongs.
 type askInput struct {
-	fermata.Ask
+	posting.Form
 
-	Options     []choice       `json:"options"`
-	Header      string         `json:"header"`
-	MultiSelect bool           `json:"multiSelect"`
-	Questions   []userQuestion `json:"questions"`
+	Placement
+	hostFields
+}
 
-	TaskID      string `json:"task_id"`
-	Project     string `json:"project"`
-	WaitSeconds int    `json:"wait_seconds"`
-	// Fields of AskUserQuestion that its host fills in; they ask nothing.
+func (in *askInput) request() (fermata.Ask, error) { return in.Request() }
+
+// hostFields are fields of AskUserQuestion that its host fills in; they ask
+// nothing.
+type hostFields struct {
 	Answers     json.RawMessage `json:"answers"`
 	Annotations json.RawMessage `json:"annotations"`
 }
 
-// userQuestion is a question as AskUserQuestion writes it.
-type userQuestion struct {
-	Question    string   `json:"question"`
-	Header      string   `json:"header"`
-	Options     []choice `json:"options"`
-	MultiSelect bool     `json:"multiSelect"`
+// Placement says where a question belongs, and how long the call waits for its answer.
+type Placement struct {
+	TaskID      string `json:"task_id"`
+	Project     string `json:"project"`
+	WaitSeconds int    `json:"wait_seconds"`
 }
 
-// choice is an option as agents write it: a text, or an object that has a
-// label, a value, or both.
-type choice struct {
-	Value       string `json:"value"`
-	Label       string `json:"label"`
-	Description string `json:"description"`
-	Preview     string `json:"preview"`
-	Recommended bool   `json:"recommended"`
-	Danger      bool   `json:"danger"`
-}
+func (p *Placement) placed() *Placement { return p }
 
-// UnmarshalJSON accepts the bare text "x" for {"label": "x"}.
-func (c *choice) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		*c = choice{}
-		return json.Unmarshal(data, &c.Label)
-	}
-	type plain choice
-	return json.Unmarshal(data, (*plain)(c))
-}
-
-func (c choice) option() fermata.Option {
-	o := fermata.Option{
-		Value: c.Value, Label: c.Label, Description: c.Description, Recommended: c.Recommended, Danger: c.Danger,
-	}
-	if o.Value == "" || o.Value == o.Label {
-		o.Value, o.Label = c.Label, ""
-	}
-	return o
-}
-
-// request brings the input into the one form that the engine takes.
-func (in *askInput) request() (fermata.Ask, error) {
-	a := in.Ask
-	a.Questions = nil
-	if len(in.Questions) > 0 {
-		if len(a.Items) > 0 || a.Question != "" || len(in.Options) > 0 {
-			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options or items"})
-		}
-		if len(in.Questions) > fermata.MaxItems {
-			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "are too many"})
-		}
-		var previews strings.Builder
-		for _, uq := range in.Questions {
-			a.Items = append(a.Items, uq.item())
-			writePreviews(&previews, uq.Options)
-		}
-		a.Body += previews.String()
-		return a, nil
-	}
-	if in.Header != "" && a.Title == "" {
-		a.Title = in.Header
-	}
-	if in.MultiSelect && a.ResponseType == "" {
-		a.ResponseType = fermata.ResponseMultiChoice
-	}
-	for _, c := range in.Options {
-		a.Options = append(a.Options, c.option())
-	}
-	var previews strings.Builder
-	writePreviews(&previews, in.Options)
-	a.Body += previews.String()
-	a.Default = typed(a.Default, a.ResponseType)
-	return a, nil
-}
-
-// item follows AskUserQuestion: the person can always write something else.
-func (uq userQuestion) item() fermata.Item {
-	it := fermata.Item{Prompt: uq.Question, Header: uq.Header}
-	for _, c := range uq.Options {
-		it.Options = append(it.Options, c.option())
-	}
-	switch {
-	case len(it.Options) == 0:
-		it.ResponseType = fermata.ResponseText
-	case uq.MultiSelect:
-		it.ResponseType, it.Other = fermata.ResponseMultiChoice, true
-	default:
-		it.ResponseType, it.Other = fermata.ResponseChoice, true
-	}
-	return it
-}
-
-// writePreviews shows what options look like, below the text of the question.
-func writePreviews(sb *strings.Builder, options []choice) {
-	for _, c := range options {
-		if c.Preview == "" {
-			continue
-		}
-		name := c.Label
-		if name == "" {
-			name = c.Value
-		}
-		fence := "```"
-		for strings.Contains(c.Preview, fence) {
-			fence += "`"
-		}
-		sb.WriteString("\n\n**" + strings.Join(strings.Fields(name), " ") + "**\n\n" + fence + "\n" + c.Preview + "\n" + fence)
-	}
-}
-
-// typed reads a default that was written as a text, as the schema has it,
-// where the answer is a number, a yes or no, or a list.
-func typed(value any, t fermata.ResponseType) any {
-	s, ok := value.(string)
-	if !ok {
-		return value
-	}
-	switch t {
-	case fermata.ResponseNumber, fermata.ResponseBoolean:
-		var v any
-		if json.Unmarshal([]byte(s), &v) == nil {
-			return v
-		}
-	case fermata.ResponseMultiChoice:
-		return []string{s}
-	case fermata.ResponseText, fermata.ResponseChoice, fermata.ResponseDate, fermata.ResponseApproval:
-	}
-	return value
+// request is what a tool that asks was given.
+type request interface {
+	request() (fermata.Ask, error)
+	placed() *Placement
 }
 
 func (s *Server) askUser(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
-	var in askInput
-	if err := c.decode(&in); err != nil {
+	return s.askAndWait(ctx, c, &askInput{})
+}
+
+// askAndWait reads what the tool was given, asks, waits as long as that says, and
+// tells how the question stands.
+func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.CallToolResult, error) {
+	if err := c.decode(in); err != nil {
 		return nil, err
 	}
-	wait, err := waitOf(in.WaitSeconds)
+	at := in.placed()
+	wait, err := waitOf(at.WaitSeconds)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +61,7 @@ func (s *Server) askUser(ctx context.Context, c *call) (*mcp.CallToolResult, err
 	if err != nil {
 		return nil, err
 	}
-	c.place(in.TaskID, in.Project)
-	return s.askAndWait(ctx, c, a, wait)
-}
-
-// askAndWait asks, waits so long, and tells how the question stands.
-func (s *Server) askAndWait(ctx context.Context, c *call, a fermata.Ask, wait time.Duration) (*mcp.CallToolResult, error) {
+	c.place(at.TaskID, at.Project)
 	q, err := c.ask(ctx, a)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,9 @@ type asker interface {
 	// WaitQuestion reads a question as soon as it is closed, or as it is when
 	// the wait is over.
 	WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
+	// Planned lists what is sent for a question, as soon as that is planned or
+	// the wait is over.
+	Planned(ctx context.Context, id string, wait time.Duration) ([]*fermata.Delivery, error)
 	// CancelQuestion withdraws a question.
 	CancelQuestion(ctx context.Context, id, reason string) (*fermata.Question, error)
 }

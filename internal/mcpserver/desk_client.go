@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -27,6 +28,14 @@ func ClientDesk(c *client.Client, token bool) Desk { return &clientDesk{Client: 
 
 func (d *clientDesk) AskOutside(ctx context.Context, project, session string, a fermata.Ask) (*fermata.Question, error) {
 	return d.Client.AskOutside(ctx, client.Outside{Project: project, Session: session, Ask: a})
+}
+
+// mostPlanned is how many messages of one question are looked at.
+const mostPlanned = 100
+
+func (d *clientDesk) Planned(ctx context.Context, id string, wait time.Duration) ([]*fermata.Delivery, error) {
+	planned, _, err := d.Deliveries(ctx, client.DeliveryQuery{QuestionID: id, Wait: wait, Limit: mostPlanned})
+	return planned, err
 }
 
 // Name is empty: the process has one caller.

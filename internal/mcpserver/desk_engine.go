@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 // engineDesk is a Desk in the server itself.
 type engineDesk struct {
-	engine *engine.Engine
-	caller fermata.Caller
+	engine   *engine.Engine
+	delivery *delivery.Service
+	caller   fermata.Caller
 	// limit bounds how fast one task asks.
 	limit func(c fermata.Caller, task string) error
 }
@@ -44,6 +46,14 @@ func (d *engineDesk) Question(ctx context.Context, id string) (*fermata.Question
 
 func (d *engineDesk) WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
 	return d.engine.WaitQuestion(ctx, d.caller, id, wait)
+}
+
+func (d *engineDesk) Planned(ctx context.Context, id string, wait time.Duration) ([]*fermata.Delivery, error) {
+	if d.delivery == nil {
+		return nil, nil
+	}
+	planned, _, err := d.delivery.Deliveries(ctx, d.caller, delivery.Filter{QuestionID: id, Wait: wait, Limit: mostPlanned})
+	return planned, err
 }
 
 func (d *engineDesk) CancelQuestion(ctx context.Context, id, reason string) (*fermata.Question, error) {

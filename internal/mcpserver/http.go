@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
@@ -31,6 +32,8 @@ var MetadataPaths = []string{metadataPath, metadataPath + Path}
 // HTTPOptions say how agents are served over HTTP.
 type HTTPOptions struct {
 	Engine *engine.Engine
+	// Delivery tells what is sent for questions; nil where nothing is.
+	Delivery *delivery.Service
 	// Caller returns who makes a request; whoever serves it has found that out
 	// before.
 	Caller func(context.Context) fermata.Caller
@@ -112,7 +115,7 @@ func (o HTTPOptions) desk(req *mcp.CallToolRequest) (Desk, error) {
 	if !ok {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed")
 	}
-	return &engineDesk{engine: o.Engine, caller: caller, limit: o.LimitAsk}, nil
+	return &engineDesk{engine: o.Engine, delivery: o.Delivery, caller: caller, limit: o.LimitAsk}, nil
 }
 
 // identify hands the caller to the library in the form that it knows, so that

@@ -98,16 +98,18 @@ var asking = schema{
 
 var risk = oneOf("How much harm a wrong answer can do.", "low", "medium", "high", "critical")
 
-// posting are the names that workflows use.
-var posting = schema{
-	"timeoutHours":    schema{"type": "number", "description": "timeout in hours."},
-	"timeoutAction":   oneOf("The same as on_timeout.", "default", "skip", "fail"),
-	"defaultAnswer":   text("The same as default."),
-	"issueNumber":     schema{"type": "integer", "description": "The issue that this is about.", "minimum": 1},
-	"notifyVia":       listOf("Where to tell people. Every question is in the inbox.", oneOf("A channel.", inbox)),
-	"slackChannel":    text("Refused where the server has no Slack."),
-	"slackMention":    text("Refused where the server has no Slack."),
-	"emailRecipients": listOf("Refused where the server has no e-mail.", schema{"type": "string"}),
+// renaming are the names that workflows use.
+var renaming = schema{
+	"timeoutHours":  schema{"type": "number", "description": "timeout in hours."},
+	"timeoutAction": oneOf("The same as on_timeout.", "default", "skip", "fail"),
+	"defaultAnswer": text("The same as default."),
+	"issueNumber":   schema{"type": "integer", "description": "The issue that this is about, in the repository of the GitHub channel. With notifyVia github it is asked there.", "minimum": 1},
+	"notifyVia": listOf("Over which channels to tell people at once, by name or kind: inbox, slack, email, github … Every question is in the inbox.",
+		schema{"type": "string"}),
+	"slackChannel": text("The Slack conversation for it: #name or id. People are told there, not each by themselves."),
+	"slackMention": text("Who is mentioned there: @handle of a member, a Slack id, here or channel; several with commas."),
+	"emailRecipients": listOf("To whom mail goes: addresses of members who may answer. Everybody who may when left out.",
+		schema{"type": "string"}),
 }
 
 // approving are the fields of an approval.

@@ -50,8 +50,7 @@ const DefaultApproveWait = 50 * time.Second
 // Server answers the tool calls of agents.
 type Server struct {
 	Options
-	mcp  *mcp.Server
-	read *bookmarks
+	mcp *mcp.Server
 }
 
 // New returns a server with every tool.
@@ -66,7 +65,7 @@ func New(o Options) *Server {
 		o.ApproveWait = DefaultApproveWait
 	}
 	o.AskTool = cmp.Or(o.AskTool, askTool)
-	s := &Server{Options: o, read: newBookmarks()}
+	s := &Server{Options: o}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "fermata", Title: "Fermata", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: strings.ReplaceAll(fermata.AgentGuidance, askTool, o.AskTool), Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})

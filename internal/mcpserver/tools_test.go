@@ -15,7 +15,7 @@ func TestPostQuestion(t *testing.T) {
 			"defaultAnswer":"toml","timeoutHours":24,"timeoutAction":"default","issueNumber":42,"notifyVia":["inbox"]}`)
 		q := a.question(r.QuestionID)
 		a.equal([]any{"pending", []string{"inbox"}, fermata.Timeout("1440m"), fermata.TakeDefault, "toml", "42"},
-			[]any{r.Status, r.Notified, q.Timeout, q.OnTimeout, q.Items[0].Default, q.Metadata["issue_number"]})
+			[]any{r.Status, r.Notified, q.Timeout, q.OnTimeout, q.Items[0].Default, q.Metadata["github_issue"]})
 		if r.Deadline == nil || strings.Contains(r.Message, "STOP") {
 			a.Errorf("got %+v", r.State)
 		}
@@ -24,7 +24,7 @@ func TestPostQuestion(t *testing.T) {
 			`{"question":"?","slackMention":"@ann"}`, `{"question":"?","emailRecipients":["a@b.c"]}`,
 			`{"question":"?","timeoutHours":-1}`, `{"question":"?","timeoutHours":1,"timeout":"1h"}`,
 			`{"question":"?","defaultAnswer":"a","default":"a"}`, `{"question":"?","timeoutAction":"skip","on_timeout":"skip"}`,
-			`{"question":"?","issueNumber":0}`,
+			`{"question":"?","issueNumber":0}`, `{"question":"?","emailRecipients":["nobody"]}`, `{"question":"?","slackMention":"a&b"}`,
 		} {
 			a.refused(fermata.CodeInvalidRequest, "post_question", arguments)
 		}
@@ -87,9 +87,9 @@ func TestProgressAndMessages(t *testing.T) {
 		r := a.must("read_messages", `{}`)
 		a.equal([]any{1, "use tabs", "ann"}, []any{len(r.Messages), r.Messages[0].Body, r.Messages[0].From})
 		first := r.Last
-		a.equal(0, len(a.must("read_messages", `{}`).Messages))
+		a.equal(0, len(a.must("read_messages", `{"after":"`+first+`"}`).Messages))
 		say("and spaces")
-		a.equal(1, len(a.must("read_messages", `{}`).Messages))
+		a.equal(2, len(a.must("read_messages", `{}`).Messages))
 		r = a.must("read_messages", `{"after":"`+first+`"}`)
 		a.equal([]any{1, "and spaces"}, []any{len(r.Messages), r.Messages[0].Body})
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/mcpserver"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -25,15 +26,16 @@ import (
 // and an agent.
 type world struct {
 	*testing.T
-	engine *engine.Engine
-	api    *api.Server
-	url    string
+	engine   *engine.Engine
+	delivery *delivery.Service
+	api      *api.Server
+	url      string
 
 	human, agent string
 	person       fermata.Caller
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")})
 	w := &world{T: t}
@@ -41,9 +43,15 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { w.ok(db.Close()) })
 	w.ok(db.Migrate(t.Context()))
 	w.engine = engine.New(db, engine.Options{})
-	w.api = api.New(api.Config{Engine: w.engine, Version: "test"})
+	w.delivery = delivery.New(delivery.Options{DB: db, Engine: w.engine, Kinds: kinds, PublicURL: "https://fermata.example.com"})
+	w.ok(w.engine.Start(t.Context()))
+	running, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.delivery.Run(running) }()
+	t.Cleanup(func() { stop(); <-ended })
+	w.api = api.New(api.Config{Engine: w.engine, Delivery: w.delivery, Version: "test"})
 	w.api.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge, Handler: mcpserver.Handler(mcpserver.HTTPOptions{
-		Engine: w.engine, Caller: api.CallerOf, LimitAsk: w.api.LimitAsk, Stopping: w.api.Draining(), Version: "test",
+		Engine: w.engine, Delivery: w.delivery, Caller: api.CallerOf, LimitAsk: w.api.LimitAsk, Stopping: w.api.Draining(), Version: "test",
 		ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond, MaxBody: api.DefaultMaxBody,
 	})})
 	for _, path := range mcpserver.MetadataPaths {

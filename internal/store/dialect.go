@@ -23,6 +23,9 @@ type dialect struct {
 	guard string
 	// insertEvents returns what writes the events of a transaction.
 	insertEvents func([]*fermata.Event) []statement
+	// field is an expression for a text within a JSON column, with %s for the
+	// column and the path in JSON Pointer's order, joined by fieldJoin.
+	field, fieldJoin string
 	// hasLabel is a condition that a JSON list column contains a text.
 	hasLabel string
 }
@@ -34,18 +37,23 @@ var sqliteDialect = dialect{
 	like:    "LIKE",
 
 	insertEvents: insertEach,
+	field:        "json_extract(%s, '$.%s')",
+	fieldJoin:    ".",
 	hasLabel:     "EXISTS (SELECT 1 FROM json_each(CASE WHEN labels = '' THEN '[]' ELSE labels END) WHERE value = $%d)",
 }
 
 var postgresDialect = dialect{
-	name:    "postgres",
-	inList:  "%s IN (SELECT jsonb_array_elements_text($%d::text::jsonb))",
+	name: "postgres",
+	// An array keeps the index whatever the table held when the plan was made; a query in its place is joined, by reading the whole table.
+	inList:  "%s = ANY (ARRAY(SELECT jsonb_array_elements_text($%d::text::jsonb)))",
 	inQuery: "%s = ANY (ARRAY(%s))",
 	like:    "ILIKE",
 	clock:   "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
 	lockRow: " FOR UPDATE",
 
 	insertEvents: insertTogether,
+	field:        "(%s::jsonb #>> '{%s}')",
+	fieldJoin:    ",",
 	guard:        "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
 	hasLabel:     "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
 }

@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -27,9 +30,21 @@ func (r Reader) scanEvent(rs rows) (*fermata.Event, error) {
 // EventFilter narrows a list of events.
 type EventFilter struct {
 	// After is the number behind which the list begins.
-	After  int64
-	TaskID string
-	Types  []string
+	After int64
+	// Before is the number before which it ends; 0 is no end.
+	Before int64
+	// From and To bound when it happened: from, and before to. The number
+	// bounds what is read, the time only what is listed; see [Reader.SeqAt].
+	From, To *time.Time
+	TaskID   string
+	// Types are whole types, or nouns that stand for all of theirs.
+	Types []string
+	// Actor is a kind of actor, an id or a name.
+	Actor string
+	// Text is searched in names, ids and in what the events add.
+	Text string
+	// Newest lists the last ones first.
+	Newest bool
 	Limit  int
 }
 
@@ -37,15 +52,97 @@ type EventFilter struct {
 func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	w := r.where()
 	w.add("seq > $%d", f.After)
+	if f.Before > 0 {
+		w.add("seq < $%d", f.Before)
+	}
+	if f.From != nil {
+		w.add("at >= $%d", f.From.UnixMilli())
+	}
+	if f.To != nil {
+		w.add("at < $%d", f.To.UnixMilli())
+	}
 	if f.TaskID != "" {
 		w.add("task_id = $%d AND task_id <> ''", f.TaskID)
 	}
-	if len(f.Types) > 0 {
-		w.in("type", f.Types)
+	w.types(f.Types)
+	if f.Actor != "" {
+		w.add("(actor_kind = $%[1]d OR actor_id = $%[1]d OR actor_name = $%[1]d)", f.Actor)
 	}
+	w.search(f.Text)
 	w.args = append(w.args, f.Limit)
-	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+
-		" ORDER BY seq LIMIT $"+itoa(len(w.args)), w.args...)
+	order := " ORDER BY seq LIMIT $"
+	if f.Newest {
+		order = " ORDER BY seq DESC LIMIT $"
+	}
+	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order+itoa(len(w.args)), w.args...)
+}
+
+// types keeps events of whole types, and of all types of a noun.
+func (f *filter) types(types []string) {
+	var whole, either []string
+	for _, t := range types {
+		if strings.Contains(t, ".") {
+			whole = append(whole, t)
+			continue
+		}
+		f.args = append(f.args, escaped(t)+".%")
+		either = append(either, fmt.Sprintf(`type LIKE $%d ESCAPE '\'`, len(f.args)))
+	}
+	if len(whole) > 0 {
+		f.args = append(f.args, text(whole))
+		either = append(either, fmt.Sprintf(f.d.inList, "type", len(f.args)))
+	}
+	if len(either) > 0 {
+		f.conditions = append(f.conditions, "("+strings.Join(either, " OR ")+")")
+	}
+}
+
+// search looks for a text in events. What they add is JSON, in which some
+// characters are written otherwise.
+func (f *filter) search(s string) {
+	if s == "" {
+		return
+	}
+	quoted := text(s)
+	f.args = append(f.args, likeAnywhere(s), likeAnywhere(quoted[1:len(quoted)-1]), s)
+	n := len(f.args)
+	f.conditions = append(f.conditions, fmt.Sprintf(`(data %[1]s $%[2]d ESCAPE '\' OR actor_name %[1]s $%[3]d ESCAPE '\'
+		OR task_id = $%[4]d OR question_id = $%[4]d OR run_id = $%[4]d)`, f.d.like, n-1, n-2, n))
+}
+
+// SeqAt returns the number of the first event that happened at an instant or
+// later; the one behind the last event when none did. It costs a few look-ups
+// and no index, since the numbers follow the clock. Where the clock was set
+// back, it returns one of the places at which the clock passed the instant.
+func (r Reader) SeqAt(t time.Time) (int64, error) {
+	head, err := r.Head()
+	if err != nil {
+		return 0, err
+	}
+	low, high := int64(1), head.Seq+1
+	for low < high {
+		middle := low + (high-low)/2
+		passed, err := r.at(middle, t)
+		if err != nil {
+			return 0, err
+		}
+		if passed {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low, nil
+}
+
+// at reports whether the event with the number, or the next that there is,
+// happened at an instant or later.
+func (r Reader) at(seq int64, t time.Time) (bool, error) {
+	found, err := list(r, func(rs rows) (int64, error) {
+		var ms int64
+		return ms, rs.Scan(&ms)
+	}, "SELECT at FROM events WHERE workspace_id = $1 AND seq >= $2 ORDER BY seq LIMIT 1", r.workspace, seq)
+	return len(found) == 0 || found[0] >= t.UnixMilli(), err
 }
 
 // hashText is a hash as the world sees it.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"io/fs"
 	"sync"
 
 	"github.com/jackc/pgx/v5/stdlib"
@@ -113,17 +112,16 @@ func Backends(ctx context.Context, db *DB) []uint32 {
 }
 
 // Down undoes all migrations.
-func Down(ctx context.Context, db *DB) error {
+func Down(ctx context.Context, db *DB) error { return DownTo(ctx, db, 0) }
+
+// DownTo undoes the migrations behind a version.
+func DownTo(ctx context.Context, db *DB, version int64) error {
 	down := func(dialect goose.Dialect, pool *sql.DB) error {
-		files, err := fs.Sub(migrations, "migrations")
+		provider, err := newProvider(dialect, pool)
 		if err != nil {
 			return err
 		}
-		provider, err := goose.NewProvider(dialect, pool, files)
-		if err != nil {
-			return err
-		}
-		_, err = provider.DownTo(ctx, 0)
+		_, err = provider.DownTo(ctx, version)
 		return err
 	}
 	b, isPostgres := db.backend.(*postgresBackend)

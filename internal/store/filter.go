@@ -30,9 +30,16 @@ func (f *filter) equal(column, value string) {
 
 func (f *filter) contains(column, value string) {
 	if value != "" {
-		escaped := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(value)
-		f.add(column+" "+f.d.like+` $%d ESCAPE '\'`, "%"+escaped+"%")
+		f.add(column+" "+f.d.like+` $%d ESCAPE '\'`, likeAnywhere(value))
 	}
+}
+
+// likeAnywhere is the pattern of texts that contain the value.
+func likeAnywhere(value string) string { return "%" + escaped(value) + "%" }
+
+// escaped is a text of which LIKE takes every character as it is.
+func escaped(value string) string {
+	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(value)
 }
 
 // oneOf is in for texts: a comparison where there is only one, which costs the

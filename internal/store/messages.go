@@ -1,6 +1,10 @@
 package store
 
-import "github.com/fermata-hq/fermata"
+import (
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
 
 const messageColumns = "id, task_id, question_id, kind, author, body, handed_to, created_at"
 
@@ -19,6 +23,15 @@ func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
 func (r Reader) Messages(taskID, after string, limit int) ([]*fermata.Message, error) {
 	return list(r, r.scanMessage, "SELECT "+messageColumns+
 		" FROM messages WHERE workspace_id = $1 AND task_id = $2 AND id > $3 ORDER BY id LIMIT $4", r.workspace, taskID, after, limit)
+}
+
+// MessagesByID returns the messages with the ids.
+func (r Reader) MessagesByID(ids []string) ([]*fermata.Message, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return list(r, r.scanMessage, "SELECT "+messageColumns+" FROM messages WHERE workspace_id = $1 AND "+
+		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
 }
 
 // UnhandedMessages lists what people wrote that no run was handed, oldest

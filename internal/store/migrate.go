@@ -26,12 +26,19 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
-func migrateUp(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
+// newProvider returns what migrates a database: the files, and what only a
+// program can do.
+func newProvider(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	provider, err := goose.NewProvider(dialect, db, files, goose.WithVerbose(false))
+	return goose.NewProvider(dialect, db, files, goose.WithVerbose(false),
+		goose.WithGoMigrations(goose.NewGoMigration(fillClosingsVersion, &goose.GoFunc{RunTx: fillClosings}, nil)))
+}
+
+func migrateUp(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
+	provider, err := newProvider(dialect, db)
 	if err != nil {
 		return err
 	}

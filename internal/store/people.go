@@ -54,38 +54,8 @@ func (tx *Tx) TouchToken(id string, now time.Time) {
 	tx.execAny("UPDATE tokens SET last_used_at = $1 WHERE workspace_id = $2 AND id = $3", now.UnixMilli(), tx.workspace, id)
 }
 
-func scanMember(rs rows) (*fermata.Member, error) {
-	m := &fermata.Member{}
-	var role, groups string
-	var createdAt int64
-	if err := rs.Scan(&m.ID, &m.Handle, &role, &groups, &createdAt); err != nil {
-		return nil, err
-	}
-	m.Role, m.CreatedAt = fermata.Role(role), at(createdAt)
-	return m, parse("member_groups", groups, &m.Groups)
-}
-
-const memberColumns = "id, handle, role, member_groups, created_at"
-
-// Member returns the member with the id.
-func (r Reader) Member(id string) (*fermata.Member, error) {
-	return one(r, "member", id, scanMember,
-		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND id = $2", r.workspace, id)
-}
-
-// MemberByHandle returns the member with the handle.
-func (r Reader) MemberByHandle(handle string) (*fermata.Member, error) {
-	return one(r, "member", handle, scanMember,
-		"SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 AND handle = $2", r.workspace, handle)
-}
-
-// Members lists the workspace's members.
-func (r Reader) Members() ([]*fermata.Member, error) {
-	return list(r, scanMember, "SELECT "+memberColumns+" FROM members WHERE workspace_id = $1 ORDER BY handle", r.workspace)
-}
-
-// InsertMember adds a member.
-func (tx *Tx) InsertMember(m *fermata.Member) {
-	tx.exec("INSERT INTO members (workspace_id, id, handle, role, member_groups, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
-		tx.workspace, m.ID, m.Handle, string(m.Role), text(m.Groups), m.CreatedAt.UnixMilli())
+// RevokeTokensOf ends the life of every token of a member.
+func (tx *Tx) RevokeTokensOf(memberID string) {
+	tx.execAny("UPDATE tokens SET revoked_at = $1 WHERE workspace_id = $2 AND member_id = $3 AND revoked_at = 0",
+		tx.Now().UnixMilli(), tx.workspace, memberID)
 }

@@ -28,9 +28,13 @@ type asked struct {
 	Timeout    fermata.Timeout           `json:"timeout"`
 	OnTimeout  fermata.TimeoutAction     `json:"on_timeout,omitempty"`
 	Escalation []fermata.EscalationLevel `json:"escalation,omitempty"`
+	Channels   []string                  `json:"channels,omitempty"`
+	Reminders  []string                  `json:"reminders,omitempty"`
+	Share      bool                      `json:"share_context,omitempty"`
 	Confidence *int                      `json:"confidence,omitempty"`
 	// Risk is empty when it is low.
 	Risk     fermata.Risk      `json:"risk,omitempty"`
+	Least    fermata.Assurance `json:"least_assurance,omitempty"`
 	State    []byte            `json:"state,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	AskedBy  actor             `json:"asked_by"`
@@ -63,6 +67,7 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		}
 		q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
 		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
+		q.LeastAssurance, q.Channels, q.Reminders, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Share
 		q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, fermata.Actor(a.AskedBy)
 		if err := parse("assignees", assignees, &q.Assignees); err != nil {
 			return nil, err
@@ -70,12 +75,26 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		if err := parse("votes", votes, &q.Votes); err != nil {
 			return nil, err
 		}
-		if resolution != "" {
+		switch {
+		case resolution == "":
+			return q, nil
+		case q.Status == fermata.Pending:
+			q.Held = &fermata.Held{}
+			return q, parse("resolution", resolution, q.Held)
+		default:
 			q.Resolution = &fermata.Resolution{}
 			return q, parse("resolution", resolution, q.Resolution)
 		}
-		return q, nil
 	}
+}
+
+// resolutionColumn is how the question ended, or while it is pending the answer
+// that it holds.
+func resolutionColumn(q *fermata.Question) string {
+	if q.Held != nil {
+		return text(q.Held)
+	}
+	return text(q.Resolution)
 }
 
 func deadlineColumn(q *fermata.Question) int64 {
@@ -122,63 +141,6 @@ func (r Reader) ClosedUnhanded(taskID, runID string) ([]*fermata.Question, error
 const closedUnhanded = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND task_id = $2
 	AND status <> 'pending' AND (handed_to = '' OR handed_to = $3) ORDER BY id`
 
-// QuestionFilter narrows a list of questions.
-type QuestionFilter struct {
-	Status   string
-	Type     string
-	Project  string
-	Assignee string
-	TaskID   string
-	// Text is searched in titles.
-	Text  string
-	Limit int
-	// After is where the list goes on.
-	After QuestionPlace
-}
-
-// QuestionPlace is a place in the inbox's order: priority, deadline, id.
-type QuestionPlace struct {
-	Priority int    `json:"p"`
-	Deadline int64  `json:"d"`
-	ID       string `json:"i"`
-}
-
-// PlaceOf returns the place of a question.
-func PlaceOf(q *fermata.Question) QuestionPlace {
-	return QuestionPlace{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
-}
-
-// Questions lists questions: pending ones the most urgent first, any others
-// the newest first.
-func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
-	w := r.where()
-	order := "id DESC"
-	if f.Status == string(fermata.Pending) {
-		// The status stands in the text, so that the inbox's index is used.
-		w.conditions = append(w.conditions, "status = 'pending'")
-		order = "priority, deadline, id"
-		if f.After.ID != "" {
-			w.args = append(w.args, f.After.Priority, f.After.Deadline, f.After.ID)
-			n := len(w.args)
-			w.conditions = append(w.conditions, fmt.Sprintf("(priority, deadline, id) > ($%d, $%d, $%d)", n-2, n-1, n))
-		}
-	} else {
-		w.equal("status", f.Status)
-		if f.After.ID != "" {
-			w.add("id < $%d", f.After.ID)
-		}
-	}
-	w.equal("type", f.Type)
-	w.equal("project", f.Project)
-	w.equal("task_id", f.TaskID)
-	w.contains("title", f.Text)
-	if f.Assignee != "" {
-		w.contains("assignees", text(f.Assignee))
-	}
-	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
-		fmt.Sprintf(" ORDER BY %s LIMIT %d", order, f.Limit), w.args...)
-}
-
 // InsertQuestion adds a question.
 func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	tx.touch(q.ID, q.TaskID)
@@ -189,8 +151,8 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	}
 	frozen := asked{
 		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
-		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk,
-		State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy),
+		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk, Least: q.LeastAssurance,
+		State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Share: q.ShareContext,
 	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
 		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at)
@@ -198,6 +160,9 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
 		text(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, text(frozen), text(q.Resolution), q.HandedTo,
 		q.CreatedAt.UnixMilli())
+	if q.Resolution != nil {
+		tx.insertClosing(q)
+	}
 }
 
 // UpdatePending writes what changed on a question that was pending when it was
@@ -209,8 +174,11 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 		votes = $6, resolution = $7, handed_to = $8, version = version + 1
 		WHERE workspace_id = $9 AND id = $10 AND version = $11`+onlyPending,
 		string(q.Status), deadlineColumn(q), text(q.Assignees), q.EscalationLevel, q.AskCount, text(q.Votes),
-		text(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
+		resolutionColumn(q), q.HandedTo, tx.workspace, q.ID, q.Version)
 	q.Version++
+	if q.Resolution != nil {
+		tx.insertClosing(q)
+	}
 }
 
 // SaveLate writes a late answer into the resolution of a closed question.

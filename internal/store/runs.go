@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -42,6 +43,15 @@ const runByID = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND
 func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
 	return list(r, r.scanRun, "SELECT "+runColumns+
 		" FROM runs WHERE workspace_id = $1 AND task_id = $2 ORDER BY token", r.workspace, taskID)
+}
+
+// RunsByID returns the runs with the ids.
+func (r Reader) RunsByID(ids []string) ([]*fermata.Run, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return list(r, r.scanRun, "SELECT "+runColumns+" FROM runs WHERE workspace_id = $1 AND "+
+		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
 }
 
 // InsertRun adds a run.

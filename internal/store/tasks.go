@@ -93,38 +93,6 @@ func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
 	return ids[0], nil
 }
 
-// TaskFilter narrows a list of tasks.
-type TaskFilter struct {
-	States   []fermata.TaskState
-	Project  string
-	Label    string
-	ParentID string
-	// Text is searched in titles.
-	Text  string
-	Limit int
-	// Before is the id after which the list goes on, newest first.
-	Before string
-}
-
-// Tasks lists tasks, newest first.
-func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
-	w := r.where()
-	if len(f.States) > 0 {
-		w.in("state", f.States)
-	}
-	w.equal("project", f.Project)
-	w.equal("parent_id", f.ParentID)
-	w.contains("title", f.Text)
-	if f.Label != "" {
-		w.add(r.d.hasLabel, f.Label)
-	}
-	if f.Before != "" {
-		w.add("id < $%d", f.Before)
-	}
-	return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+
-		fmt.Sprintf(" ORDER BY id DESC LIMIT %d", f.Limit), w.args...)
-}
-
 // Children lists the tasks right below one.
 func (r Reader) Children(id string) ([]*fermata.Task, error) {
 	return list(r, r.scanTask, "SELECT "+taskColumns+
@@ -194,7 +162,12 @@ func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 // the text, so that each half reads the first rows of its partial index.
 func (r Reader) claimableColumn(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.where()
-	w.oneOf("runner", append(slices.Clone(c.Runners), ""))
+	runners := slices.Clone(c.Runners)
+	if !slices.Contains(runners, fermata.RunnerWorkflow) {
+		// Whoever drives agents also takes what names none.
+		runners = append(runners, "")
+	}
+	w.oneOf("runner", runners)
 	if len(c.Projects) > 0 {
 		w.oneOf("project", c.Projects)
 	}

@@ -78,7 +78,7 @@ func (a *attempt) execute(life context.Context) (fermata.Finish, error) {
 	a.copy = dir
 	a.place(dir)
 	ctx, cancel := life, context.CancelFunc(func() {})
-	if d := a.w.opts.RunTimeout; d > 0 {
+	if d := a.limit(); d > 0 {
 		ctx, cancel = context.WithTimeoutCause(life, d, ErrTimeout)
 	}
 	defer cancel()
@@ -136,7 +136,7 @@ func (a *attempt) conclude(ctx, life context.Context, fin fermata.Finish, err er
 	case errors.Is(err, ErrStopping), errors.Is(err, ErrCutOff):
 		a.release(ctx, err)
 	case errors.Is(err, ErrTimeout):
-		a.finish(ctx, failed(fmt.Sprintf("The run took longer than %s and was stopped.", a.w.opts.RunTimeout)))
+		a.finish(ctx, failed(fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
 	default:
 		a.finish(ctx, failed("The agent could not be run: "+err.Error()))
 	}

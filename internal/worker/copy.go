@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -51,6 +52,9 @@ type copies struct {
 	Copies
 	// mu keeps two slots from adding worktrees to one repository at once.
 	mu sync.Mutex
+	// tidying is held while shared worktrees are removed, the last time at tidied.
+	tidying sync.Mutex
+	tidied  time.Time
 }
 
 func newCopies(c Copies) (*copies, error) {
@@ -81,8 +85,12 @@ func newCopies(c Copies) (*copies, error) {
 // run of the task works in it. A nil one does nothing. What is done to it at the
 // end of a run is done whole: the end of a context does not stop it half-way.
 type workingCopy struct {
-	cs   *copies
-	task string
+	cs *copies
+	// id names its folder and branch: that of the task, or the one that it shares.
+	id string
+	// shared says that other tasks work in it as well, one at a time; push, that
+	// the branch is pushed when it was committed.
+	shared, push bool
 	// workDir is where the agent starts; root is the whole worktree or folder.
 	workDir string
 	root    string
@@ -101,18 +109,18 @@ type workingCopy struct {
 // open returns the task's working copy as its last run left it, or makes it. It
 // waits until no other run works in it.
 func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*workingCopy, error) {
-	if strings.Trim(t.ID, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || t.ID == "" {
-		return nil, fmt.Errorf("the task's id %q cannot name a folder", t.ID)
+	want, err := wishesOf(t)
+	if err != nil {
+		return nil, err
 	}
 	dir := cs.WorkDir
 	if own, ok := cs.Dirs[t.Project]; ok {
 		dir = own
 	}
 	if dir == "" {
-		return cs.openFolder(ctx, cs.Folder, t)
+		return cs.openFolder(ctx, cs.Folder, want)
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
+	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(dir); err != nil {
@@ -121,23 +129,26 @@ func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*wo
 		return nil, fmt.Errorf("%s is no folder", dir)
 	}
 	if r, ok := findRepository(ctx, dir); ok {
-		return cs.openWorktree(ctx, r, t, log)
+		return cs.openWorktree(ctx, r, want, log)
 	}
-	return cs.openFolder(ctx, dir, t)
+	return cs.openFolder(ctx, dir, want)
 }
 
 // openFolder opens the plain folder of a task.
-func (cs *copies) openFolder(ctx context.Context, parent string, t *fermata.Task) (*workingCopy, error) {
-	unlock, err := lockFile(ctx, filepath.Join(parent, ".locks", t.ID))
+func (cs *copies) openFolder(ctx context.Context, parent string, want wishes) (*workingCopy, error) {
+	if want.push {
+		return nil, fmt.Errorf("there is no branch to push: %s is in no git repository", parent)
+	}
+	unlock, err := lockFile(ctx, filepath.Join(parent, ".locks", want.id))
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(parent, t.ID)
+	dir := filepath.Join(parent, want.id)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		unlock()
 		return nil, err
 	}
-	return &workingCopy{cs: cs, task: t.ID, workDir: dir, root: dir, unlock: unlock}, nil
+	return &workingCopy{cs: cs, id: want.id, shared: want.shared(), workDir: dir, root: dir, unlock: unlock}, nil
 }
 
 // close lets the next run of the task into the copy.
@@ -160,21 +171,27 @@ func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer
 	if err != nil {
 		return err
 	}
-	if _, err := git(ctx, c.root, "add", "--all"); err != nil {
-		return err
-	}
-	staged, err := git(ctx, c.root, "diff", "--cached", "--name-only")
-	if err != nil || staged == "" {
-		return err
-	}
-	message := strings.Join(strings.Fields(t.Title), " ") + "\n\nFermata-Task: " + t.ID + "\n"
-	args := append(identity(ctx, c.root), "commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--file=-")
-	if _, err := gitInput(ctx, c.root, message, args...); err != nil {
+	done, err := c.commitAll(ctx, strings.Join(strings.Fields(t.Title), " "), t.ID)
+	if err != nil || !done {
 		return err
 	}
 	c.undo = head
 	logLine(log, "Committed the changes to the branch %s.", c.branch)
 	return nil
+}
+
+// commitAll commits whatever changed, and reports whether anything did.
+func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool, error) {
+	if _, err := git(ctx, c.root, "add", "--all"); err != nil {
+		return false, err
+	}
+	staged, err := git(ctx, c.root, "diff", "--cached", "--name-only")
+	if err != nil || staged == "" {
+		return false, err
+	}
+	args := append(identity(ctx, c.root), "commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--file=-")
+	_, err = gitInput(ctx, c.root, subject+"\n\nFermata-Task: "+task+"\n", args...)
+	return err == nil, err
 }
 
 // check refuses to touch anything but the task's own branch in its own
@@ -233,14 +250,15 @@ func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
 }
 
 // finished removes the worktree of a task that was committed. Its branch
-// stays, and where it stands is where a reopened task begins.
+// stays, and where it stands is where a reopened task begins. One that tasks
+// share stays for the next of them.
 func (c *workingCopy) finished(ctx context.Context, log *slog.Logger) {
 	if c == nil || c.repo == "" || c.keep || c.cs.OnCompleted != Commit {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	_, err := git(ctx, c.root, "update-ref", baseRef(c.task), "HEAD")
-	if err == nil && !c.cs.KeepWorktree && strings.HasPrefix(c.root, c.cs.Folder+string(filepath.Separator)) {
+	_, err := git(ctx, c.root, "update-ref", baseRef(c.id), "HEAD")
+	if err == nil && !c.cs.KeepWorktree && !c.shared && strings.HasPrefix(c.root, c.cs.Folder+string(filepath.Separator)) {
 		_, err = git(ctx, c.repo, "worktree", "remove", "--force", c.root)
 	}
 	if err != nil {

@@ -18,10 +18,7 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	defer cancel()
 	fin = a.settle(sendCtx, fin)
 	if fin.Result == fermata.ResultCompleted {
-		if err := a.copy.commit(sendCtx, a.claim.Task, a.logw); err != nil {
-			a.copy.keep = true
-			fin = failed("The work is done, but could not be committed: " + err.Error())
-		}
+		fin = a.secure(sendCtx, fin)
 	}
 	session := a.currentSession(fin.Session)
 	fin.Session, fin.Token = &session, a.claim.Run.Token
@@ -36,11 +33,25 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 		a.log.Info("completed a task")
 		a.copy.finished(sendCtx, a.log)
 	case accepted == fermata.ResultFailed:
-		a.log.Info("a task failed", "summary", fin.Summary)
 		a.copy.rollBack(sendCtx, a.log)
+		a.log.Info("a task failed", "summary", fin.Summary)
 	default:
 		a.log.Info("a task stopped", "result", accepted)
 	}
+}
+
+// secure commits what a completed run did, and pushes it where the task says
+// so. Work that cannot be secured stays in the working copy.
+func (a *attempt) secure(ctx context.Context, fin fermata.Finish) fermata.Finish {
+	if err := a.copy.commit(ctx, a.claim.Task, a.logw); err != nil {
+		a.copy.keep = true
+		return failed("The work is done, but could not be committed: " + err.Error())
+	}
+	if err := a.copy.publish(ctx, a.logw); err != nil {
+		a.copy.keep = true
+		return failed("The work is done, but could not be pushed: " + err.Error())
+	}
+	return fin
 }
 
 // patience is a context for the last calls of a run: it lasts as long as the

@@ -122,6 +122,7 @@ func (w *Worker) slot(ctx context.Context) error {
 			w.active.Add(-1)
 		case ctx.Err() != nil:
 		case errors.Is(err, client.ErrNoTask):
+			w.tidy(ctx)
 			if w.opts.Once && w.active.Load() == 0 {
 				return nil
 			}

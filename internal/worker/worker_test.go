@@ -3,6 +3,7 @@
 package worker_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -309,6 +310,22 @@ func TestTimeoutIsAFailure(t *testing.T) {
 	w.start(worker.Options{RunTimeout: 50 * time.Millisecond})
 	if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "longer than 50ms") {
 		t.Errorf("the summary is %q", failed.Summary)
+	}
+}
+
+// TestTimeoutOfTheTask: a task may bound its runs itself, within what the worker
+// allows.
+func TestTimeoutOfTheTask(t *testing.T) {
+	t.Parallel()
+	for own, want := range map[string]string{"50ms": "longer than 50ms", "1h": "longer than 60ms"} {
+		w := newWorld(t)
+		spec := json.RawMessage(`{"command": ["sleep", "1000"], "timeout": "` + own + `"}`)
+		task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: spec})
+		must(t, err)
+		w.start(worker.Options{RunTimeout: 60 * time.Millisecond})
+		if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, want) {
+			t.Errorf("%s: the summary is %q", own, failed.Summary)
+		}
 	}
 }
 

@@ -11,22 +11,26 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// branchOf is the branch on which a task is worked.
-func branchOf(task string) string { return "fermata/" + task }
+// branchOf is the branch of a working copy.
+func branchOf(id string) string { return "fermata/" + id }
 
-// baseRef holds the commit where a task began. It lives in the repository, so
-// that every worker on it knows, and git keeps the commit.
-func baseRef(task string) string { return "refs/fermata/base/" + task }
+// baseRef holds the commit where the task of a working copy began. It lives in
+// the repository, so that every worker on it knows, and git keeps the commit.
+func baseRef(id string) string { return "refs/fermata/base/" + id }
 
 // openWorktree opens the worktree of a task: where it is, or made anew from
 // the task's branch, or from where the repository stands.
-func (cs *copies) openWorktree(ctx context.Context, r repository, t *fermata.Task, log io.Writer) (*workingCopy, error) {
-	unlock, err := lockFile(ctx, filepath.Join(r.common, "fermata", t.ID+".lock"))
+func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, log io.Writer) (*workingCopy, error) {
+	unlock, err := lockFile(ctx, filepath.Join(r.common, "fermata", want.id+".lock"))
 	if err != nil {
 		return nil, err
 	}
-	c := &workingCopy{cs: cs, task: t.ID, repo: r.top, branch: branchOf(t.ID), unlock: unlock}
-	if err := cs.checkOut(ctx, c, t, log); err != nil {
+	c := &workingCopy{
+		cs: cs, id: want.id, shared: want.shared(), push: want.push, repo: r.top, branch: branchOf(want.id), unlock: unlock,
+	}
+	// Where nothing is committed, going back would take the work of the others.
+	c.keep = c.shared && cs.OnCompleted == Keep
+	if err := cs.checkOut(ctx, c, want.task, log); err != nil {
 		unlock()
 		return nil, err
 	}
@@ -46,7 +50,7 @@ func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task,
 	if err != nil {
 		return err
 	}
-	c.root = filepath.Join(cs.Folder, t.ID)
+	c.root = filepath.Join(cs.Folder, c.id)
 	if _, err := git(ctx, c.repo, "rev-parse", "--verify", "--quiet", "refs/heads/"+c.branch); err != nil {
 		if err := c.begin(ctx, t, log); err != nil {
 			return err
@@ -68,6 +72,11 @@ func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task,
 			logLine(log, "The worktree of this task was gone and was made again from its branch %s; changes that were not committed are lost.", c.branch)
 		}
 	}
+	if c.shared {
+		if err := c.inherit(ctx, t, log); err != nil {
+			return err
+		}
+	}
 	return c.findBase(ctx)
 }
 
@@ -82,7 +91,7 @@ func (c *workingCopy) begin(ctx context.Context, t *fermata.Task, log io.Writer)
 	if err := c.add(ctx, "worktree", "add", "--quiet", "--no-track", "-b", c.branch, c.root, "HEAD"); err != nil {
 		return err
 	}
-	_, err := git(ctx, c.root, "update-ref", baseRef(c.task), "HEAD")
+	_, err := git(ctx, c.root, "update-ref", baseRef(c.id), "HEAD")
 	return err
 }
 
@@ -130,7 +139,7 @@ func (c *workingCopy) marker(ctx context.Context) (string, error) {
 // findBase reads where the task began; for a branch that was made by hand, where it
 // left the repository's own.
 func (c *workingCopy) findBase(ctx context.Context) error {
-	base, err := git(ctx, c.root, "rev-parse", "--verify", "--quiet", baseRef(c.task)+"^{commit}")
+	base, err := git(ctx, c.root, "rev-parse", "--verify", "--quiet", baseRef(c.id)+"^{commit}")
 	if err != nil {
 		base, err = git(ctx, c.root, "rev-parse", "HEAD")
 	}

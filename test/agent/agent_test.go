@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
 func TestMain(m *testing.M) { agent.Main(m) }
@@ -41,7 +41,7 @@ func TestClaude(t *testing.T) {
 	room := agent.NewRoom(t, scriptedmodel.Script{Rules: []scriptedmodel.Rule{
 		{Name: "hello", When: scriptedmodel.When{Last: "good day"}, Reply: scriptedmodel.Say("Hello, person.")},
 	}})
-	out := run(t, room, room.Claude(), agent.Program(t, "claude"), "-p", "good day", "--output-format", "json")
+	out := run(t, room, room.Claude(t), agent.Program(t, "claude"), "-p", "good day", "--output-format", "json")
 	var result struct {
 		Result         string `json:"result"`
 		TerminalReason string `json:"terminal_reason"`

@@ -2,21 +2,18 @@ package agent
 
 import (
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
+	"github.com/fermata-hq/fermata/internal/rehearsal"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
 // Room is where one agent program runs, sealed off.
 type Room struct {
-	// Model is what the program talks to, at the address URL.
+	*rehearsal.Room
+	// Model is what the program talks to.
 	Model *scriptedmodel.Model
-	URL   string
-	// Home, Work and Temp are its folders; it starts in Work.
-	Home, Work, Temp string
 }
 
 // NewRoom starts a model that plays the script, and makes the folders.
@@ -31,17 +28,11 @@ func NewRoom(tb testing.TB, script scriptedmodel.Script) *Room {
 			tb.Logf("the model was asked:\n%s", Transcript(model))
 		}
 	})
-	base := tb.TempDir()
-	r := &Room{
-		Model: model, URL: server.URL,
-		Home: filepath.Join(base, "home"), Work: filepath.Join(base, "work"), Temp: filepath.Join(base, "tmp"),
+	room, err := rehearsal.NewRoom(tb.TempDir(), server.URL)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	for _, dir := range []string{r.Home, r.Work, r.Temp} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return r
+	return &Room{room, model}
 }
 
 // Transcript is what the model was asked and what it replied, for people.

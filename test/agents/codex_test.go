@@ -1,18 +1,33 @@
 package agents
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
 // codexKind runs without Codex's own sandbox, which not every machine of tests allows.
 var codexKind = kind{
 	name: "codex", env: (*agent.Room).Codex, args: []string{"-c", `sandbox_mode="danger-full-access"`},
+	allow: "Bash",
 	write: func(name, text string) scriptedmodel.Part {
 		return scriptedmodel.Call("exec_command", map[string]any{"cmd": "printf " + text + " >" + name})
 	},
+}
+
+// codexShell is how it runs a command, and what people are shown of it.
+var codexShell = shell{"exec_command", "cmd", "Bash"}
+
+func TestCodexIsGated(t *testing.T) {
+	t.Parallel()
+	testGate(t, codexKind, codexShell)
+}
+
+func TestCodexRunsNothingWithoutTheServer(t *testing.T) {
+	t.Parallel()
+	testClosed(t, codexKind, codexShell)
 }
 
 func TestCodexResumes(t *testing.T) {
@@ -22,7 +37,7 @@ func TestCodexResumes(t *testing.T) {
 
 func TestCodexSessionIsGone(t *testing.T) {
 	t.Parallel()
-	testGone(t, codexKind, func(w *world) { remove(t, w.room.Home, ".codex", "sessions") })
+	testGone(t, codexKind, func(w *world) { remove(t, w.Room.Home, ".codex", "sessions") })
 }
 
 func TestCodexIsInterrupted(t *testing.T) {
@@ -33,4 +48,11 @@ func TestCodexIsInterrupted(t *testing.T) {
 func TestCodexIsCancelled(t *testing.T) {
 	t.Parallel()
 	testCancel(t, codexKind)
+}
+
+func TestCodexIsStoppedWithoutItsHooks(t *testing.T) {
+	t.Parallel()
+	k := codexKind
+	k.args = append(slices.Clone(k.args), "-c", "hooks={}")
+	testUngated(t, k, codexShell, func(*world) {})
 }

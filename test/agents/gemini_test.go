@@ -3,10 +3,13 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
 var geminiKind = kind{
@@ -23,10 +26,43 @@ func TestGeminiResumes(t *testing.T) {
 
 func TestGeminiSessionIsGone(t *testing.T) {
 	t.Parallel()
-	testGone(t, geminiKind, func(w *world) { remove(t, w.work, ".agents", "gemini", ".gemini", "tmp") })
+	testGone(t, geminiKind, func(w *world) { remove(t, w.Folder, ".agents", "gemini", ".gemini", "tmp") })
 }
 
 func TestGeminiIsInterrupted(t *testing.T) {
 	t.Parallel()
 	testInterrupt(t, geminiKind)
+}
+
+var geminiShell = shell{"run_shell_command", "command", "run_shell_command"}
+
+func TestGeminiIsGated(t *testing.T) {
+	t.Parallel()
+	testGate(t, geminiKind, geminiShell)
+}
+
+func TestGeminiRunsNothingWithoutTheServer(t *testing.T) {
+	t.Parallel()
+	testClosed(t, geminiKind, geminiShell)
+}
+
+// A repository that switches the hooks of Gemini CLI off gets nothing done.
+func TestGeminiIsStoppedWithoutItsHooks(t *testing.T) {
+	t.Parallel()
+	w := testUngated(t, geminiKind, geminiShell, func(w *world) {
+		dir := filepath.Join(w.Room.Work, ".gemini")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(`{"hooksConfig": {"enabled": false}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.Git("add", "--all")
+		w.Git("commit", "--quiet", "--message=No hooks")
+	})
+	for _, r := range w.Room.Model.Requests() {
+		if slices.ContainsFunc(r.Conversation.Items, func(it scriptedmodel.Item) bool { return it.Role == scriptedmodel.ToolResult }) {
+			t.Error("a command ran without the gate")
+		}
+	}
 }

@@ -5,14 +5,14 @@ package agents
 import (
 	"testing"
 
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
 var openCodeKind = kind{
 	name: "opencode", env: (*agent.Room).OpenCode,
 	write: func(name, text string) scriptedmodel.Part {
-		return scriptedmodel.Call("bash", map[string]any{"command": "printf " + text + " >" + name, "description": "Paint"})
+		return scriptedmodel.Call("write", map[string]any{"filePath": name, "content": text})
 	},
 }
 
@@ -23,10 +23,22 @@ func TestOpenCodeResumes(t *testing.T) {
 
 func TestOpenCodeSessionIsGone(t *testing.T) {
 	t.Parallel()
-	testGone(t, openCodeKind, func(w *world) { remove(t, w.room.Home, ".local", "share", "opencode") })
+	testGone(t, openCodeKind, func(w *world) { remove(t, w.Room.Home, ".local", "share", "opencode") })
 }
 
 func TestOpenCodeIsInterrupted(t *testing.T) {
 	t.Parallel()
 	testInterrupt(t, openCodeKind)
+}
+
+var openCodeShell = shell{"bash", "command", "bash"}
+
+func TestOpenCodeIsGated(t *testing.T) {
+	t.Parallel()
+	testGate(t, openCodeKind, openCodeShell)
+}
+
+func TestOpenCodeRunsNothingWithoutTheServer(t *testing.T) {
+	t.Parallel()
+	testClosed(t, openCodeKind, openCodeShell)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
 // asks is the beginning of every story: the agent asks as its first deed. If it is not
@@ -38,24 +38,24 @@ func paints(k kind) []scriptedmodel.Rule {
 // goes on with the answer.
 func testResume(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
-	task := w.task("Paint the fence", "All of it.")
-	w.once()
-	waiting := w.look(task.ID)
+	task := w.Create("Paint the fence", "All of it.")
+	w.Once()
+	waiting := w.Look(task.ID)
 	if waiting.State != fermata.TaskAwaitingInput || waiting.Session == nil || waiting.Session.ID == "" {
-		t.Fatalf("the task is %s (%s) with the session %+v\n%s", waiting.State, waiting.Summary, waiting.Session, w.log(task))
+		t.Fatalf("the task is %s (%s) with the session %+v\n%s", waiting.State, waiting.Summary, waiting.Session, w.RunLog(task))
 	}
-	w.server.Kill()
-	w.serve()
-	w.command("respond", waiting.PendingQuestionID, "green")
-	w.once()
-	done := w.look(task.ID)
+	w.Gone()
+	w.Restart()
+	w.CLI("respond", waiting.PendingQuestionID, "green")
+	w.Once()
+	done := w.Look(task.ID)
 	if done.State != fermata.TaskDone || done.Summary != "The fence is green." {
-		t.Fatalf("the task is %s: %s\n%s", done.State, done.Summary, w.log(task))
+		t.Fatalf("the task is %s: %s\n%s", done.State, done.Summary, w.RunLog(task))
 	}
 	if done.Session.ID != waiting.Session.ID {
 		t.Errorf("the session %s was resumed as %s", waiting.Session.ID, done.Session.ID)
 	}
-	if got := w.git("show", "fermata/"+task.ID+":fence.txt"); got != "green" {
+	if got := w.Git("show", "fermata/"+task.ID+":fence.txt"); got != "green" {
 		t.Errorf("the branch has %q", got)
 	}
 	w.wantTranscript(waiting.PendingQuestionID)
@@ -64,7 +64,7 @@ func testResume(t *testing.T, k kind) {
 // wantTranscript wants the model to have been sent the question, its result and the answer.
 func (w *world) wantTranscript(question string) {
 	w.Helper()
-	request, err := w.room.Model.Await(w.Context(), "work")
+	request, err := w.Room.Model.Await(w.Context(), "work")
 	if err != nil {
 		w.Fatal(err)
 	}

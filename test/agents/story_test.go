@@ -7,30 +7,31 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/agent"
 )
 
 // testGone loses the session while a question waits: a new one begins, is told
 // what was asked and answered, and the log says so.
 func testGone(t *testing.T, k kind, forget func(w *world)) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: append(paints(k), asks(k)...)})
-	task := w.task("Paint the fence", "All of it.")
-	w.once()
-	waiting := w.look(task.ID)
+	task := w.Create("Paint the fence", "All of it.")
+	w.Once()
+	waiting := w.Look(task.ID)
 	if waiting.State != fermata.TaskAwaitingInput {
-		t.Fatalf("the task is %s: %s\n%s", waiting.State, waiting.Summary, w.log(task))
+		t.Fatalf("the task is %s: %s\n%s", waiting.State, waiting.Summary, w.RunLog(task))
 	}
 	forget(w)
-	w.command("respond", waiting.PendingQuestionID, "green")
-	w.once()
-	done := w.look(task.ID)
+	w.CLI("respond", waiting.PendingQuestionID, "green")
+	w.Once()
+	done := w.Look(task.ID)
 	if done.State != fermata.TaskDone || done.Session.ID == waiting.Session.ID {
-		t.Fatalf("the task is %s: %s, in the session %s\n%s", done.State, done.Summary, done.Session.ID, w.log(task))
+		t.Fatalf("the task is %s: %s, in the session %s\n%s", done.State, done.Summary, done.Session.ID, w.RunLog(task))
 	}
-	if !strings.Contains(w.log(task), "the session "+waiting.Session.ID+" cannot be resumed: a new one begins") {
-		t.Errorf("the log does not say it:\n%s", w.log(task))
+	if !strings.Contains(w.RunLog(task), "the session "+waiting.Session.ID+" cannot be resumed: a new one begins") {
+		t.Errorf("the log does not say it:\n%s", w.RunLog(task))
 	}
-	request, err := w.room.Model.Await(t.Context(), "work")
+	request, err := w.Room.Model.Await(t.Context(), "work")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,25 +52,25 @@ func testInterrupt(t *testing.T, k kind) {
 		{Name: "look", When: scriptedmodel.When{Turn: &first}, Reply: []scriptedmodel.Part{{Text: "I begin."}, k.write("fence.txt", "wet")}},
 		{Name: "think", Hold: true, Reply: scriptedmodel.Say("The run was not interrupted.")},
 	}})
-	task := w.task("Paint the fence", "All of it.")
-	worker := w.start("--lease", "3s")
-	if _, err := w.room.Model.Await(t.Context(), "think"); err != nil {
+	task := w.Create("Paint the fence", "All of it.")
+	worker := w.Work("--lease", "3s")
+	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	w.command("message", task.ID, "use less paint")
-	done := w.await(task.ID, fermata.TaskDone)
+	w.CLI("message", task.ID, "use less paint")
+	done := w.Until(task.ID, fermata.TaskDone)
 	worker.Stop()
 	if done.Summary != "I use less." {
-		t.Errorf("the summary is %q\n%s", done.Summary, w.log(task))
+		t.Errorf("the summary is %q\n%s", done.Summary, w.RunLog(task))
 	}
-	request, err := w.room.Model.Await(t.Context(), "told")
+	request, err := w.Room.Model.Await(t.Context(), "told")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if items := request.Conversation.Items; !strings.Contains(items[0].Text+items[1].Text+items[2].Text, "# Paint the fence") {
 		t.Errorf("it is another session: %+v", items)
 	}
-	if got := w.git("show", "fermata/"+task.ID+":fence.txt"); got != "wet" {
+	if got := w.Git("show", "fermata/"+task.ID+":fence.txt"); got != "wet" {
 		t.Errorf("the branch has %q", got)
 	}
 }
@@ -77,16 +78,16 @@ func testInterrupt(t *testing.T, k kind) {
 // testCancel cancels a task while its agent thinks: nothing of the agent is left.
 func testCancel(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "think", Hold: true, Reply: scriptedmodel.Say("Never said.")}}})
-	task := w.task("Paint the fence", "All of it.")
-	worker := w.start("--lease", "3s", "--once")
-	if _, err := w.room.Model.Await(t.Context(), "think"); err != nil {
+	task := w.Create("Paint the fence", "All of it.")
+	worker := w.Work("--lease", "3s", "--once")
+	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	w.command("cancel", task.ID)
-	if err := worker.Wait(finishes); err != nil {
+	w.CLI("cancel", task.ID)
+	if err := worker.Wait(agent.Within); err != nil {
 		t.Fatal(err)
 	}
-	if state := w.look(task.ID).State; state != fermata.TaskCancelled {
+	if state := w.Look(task.ID).State; state != fermata.TaskCancelled {
 		t.Errorf("the task is %s", state)
 	}
 }

@@ -48,25 +48,11 @@ const startBar = 150 * time.Millisecond
 // agentStart measures the way from an answer's acknowledgement to the resumed
 // agent's first instruction, with one idle worker.
 func (b *bench) agentStart(ctx context.Context) error {
-	for _, kind := range b.kinds {
-		if err := b.agentStartOn(ctx, kind); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.onEach(ctx, "agentstart", func(d *database, server *process) error { return b.agentStartOn(ctx, d, server) })
 }
 
-func (b *bench) agentStartOn(ctx context.Context, kind string) (err error) {
-	d, err := b.empty(ctx, kind, "agentstart_"+kind)
-	if err != nil {
-		return err
-	}
-	server, err := b.serve(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.stop(), d.drop(ctx)) }()
-	pipe := filepath.Join(b.folder, "agents_"+kind+".pipe")
+func (b *bench) agentStartOn(ctx context.Context, d *database, server *process) (err error) {
+	pipe := filepath.Join(b.folder, "agents_"+d.kind+".pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		return err
 	}
@@ -90,7 +76,7 @@ func (b *bench) agentStartOn(ctx context.Context, kind string) (err error) {
 		return err
 	}
 	half, almost := quantile(took, 0.5), quantile(took, 0.99)
-	b.judge("answer acknowledged to agent process started", title(kind)+", one idle worker",
+	b.judge("answer acknowledged to agent process started", title(d.kind)+", one idle worker",
 		fmt.Sprintf("p50 %s, p99 %s of %d", ms(half), ms(almost), n), "p99 ≤ 150 ms", almost <= startBar)
 	return nil
 }

@@ -93,6 +93,11 @@ func onPostgres(ctx context.Context, url string, fn func(*pgx.Conn) error) error
 
 // with opens the database in this process, for what needs no server.
 func (d *database) with(ctx context.Context, fn func(*engine.Engine) error) error {
+	return d.withDB(ctx, func(db *store.DB) error { return fn(engine.New(db, engine.Options{})) })
+}
+
+// withDB opens the database in this process.
+func (d *database) withDB(ctx context.Context, fn func(*store.DB) error) error {
 	opts := store.Options{URL: d.url}
 	if d.kind == sqlite {
 		opts.URL = d.file()
@@ -103,7 +108,7 @@ func (d *database) with(ctx context.Context, fn func(*engine.Engine) error) erro
 	}
 	err = db.Migrate(ctx)
 	if err == nil {
-		err = fn(engine.New(db, engine.Options{}))
+		err = fn(db)
 	}
 	return errors.Join(err, db.Close())
 }

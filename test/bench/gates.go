@@ -75,7 +75,7 @@ func (b *bench) gatesOn(ctx context.Context, kind string) error {
 	if err := server.stop(); err != nil {
 		return err
 	}
-	return b.gatesClosed(ctx, kind, g, n/20)
+	return b.gatesClosed(ctx, kind, g, n)
 }
 
 // gatesClosed counts the calls that pass while the server is stopped.

@@ -13,33 +13,19 @@ import (
 // latency measures how soon a waiting claim returns after an answer was
 // acknowledged, at low load.
 func (b *bench) latency(ctx context.Context) error {
-	for _, kind := range b.kinds {
-		if err := b.latencyOn(ctx, kind); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.onEach(ctx, "latency", func(d *database, server *process) error { return b.latencyOn(ctx, d, server) })
 }
 
-func (b *bench) latencyOn(ctx context.Context, kind string) (err error) {
-	d, err := b.empty(ctx, kind, "latency_"+kind)
-	if err != nil {
-		return err
-	}
-	server, err := b.serve(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.stop(), d.drop(ctx)) }()
+func (b *bench) latencyOn(ctx context.Context, d *database, server *process) (err error) {
 	took, err := b.resumes(ctx, d, server.url, server.url)
 	if err != nil {
 		return err
 	}
 	half, almost := quantile(took, 0.5), quantile(took, 0.99)
-	b.judge("answer acknowledged to claim returned", title(kind)+", one process",
+	b.judge("answer acknowledged to claim returned", title(d.kind)+", one process",
 		fmt.Sprintf("p50 %s, p99 %s of %d", ms(half), ms(almost), len(took)), "p50 ≤ 5 ms, p99 ≤ 50 ms",
 		half <= 5*time.Millisecond && almost <= 50*time.Millisecond)
-	if kind != postgres {
+	if d.kind != postgres {
 		return nil
 	}
 	second, err := b.serve(ctx, d)
@@ -51,7 +37,7 @@ func (b *bench) latencyOn(ctx context.Context, kind string) (err error) {
 		return err
 	}
 	almost = quantile(took, 0.99)
-	b.judge("answer acknowledged to claim returned", title(kind)+", across two replicas",
+	b.judge("answer acknowledged to claim returned", title(d.kind)+", across two replicas",
 		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took)), ms(almost), len(took)), "p99 ≤ 100 ms", almost <= 100*time.Millisecond)
 	return nil
 }

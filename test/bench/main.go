@@ -55,6 +55,9 @@ var parts = []part{
 	{"start", (*bench).start},
 	{"gates", (*bench).gates},
 	{"agentstart", (*bench).agentStart},
+	{"channels", (*bench).channels},
+	{"workflows", (*bench).workflows},
+	{"web", (*bench).web},
 }
 
 func main() {
@@ -89,7 +92,7 @@ func run() error {
 		names[i] = p.name
 	}
 	selected := flag.String("run", strings.Join(names, ","), "the parts to run")
-	out := flag.String("out", "", "also write the result to this Markdown file")
+	out := flag.String("out", "", "also write the result to this Markdown file, in place of the same lines of a former run")
 	databases := flag.String("databases", sqlite+","+postgres, "the databases to measure")
 	clients := flag.String("clients", "1,8,64", "how many clients the throughput is measured with")
 	flag.BoolVar(&b.short, "short", false, "a quick run with small numbers, about two minutes")
@@ -169,6 +172,9 @@ func (b *bench) prepare(ctx context.Context) error {
 
 // finish prints the table, and writes it where -out says.
 func (b *bench) finish(out string) error {
+	if page, err := os.ReadFile(out); err == nil {
+		b.report.keep(string(page))
+	}
 	text := b.report.markdown(time.Since(b.started))
 	fmt.Print(text)
 	if out != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,8 +23,8 @@ type process struct {
 }
 
 // serve starts the real server on a database.
-func (b *bench) serve(ctx context.Context, d *database) (*process, error) {
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn"}, d.flags()...)
+func (b *bench) serve(ctx context.Context, d *database, more ...string) (*process, error) {
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn"}, append(d.flags(), more...)...)
 	if b.profile != "" {
 		self, err := os.Executable()
 		if err != nil {
@@ -32,6 +33,30 @@ func (b *bench) serve(ctx context.Context, d *database) (*process, error) {
 		return launch(ctx, self, profiledCommand, b.profile, d.kind, d.folder, d.url)
 	}
 	return launch(ctx, b.program, args...)
+}
+
+// onEach runs a part on every kind of database, each time with an empty one and
+// a server of its own.
+func (b *bench) onEach(ctx context.Context, name string, part func(d *database, server *process) error) error {
+	for _, kind := range b.kinds {
+		if err := b.on(ctx, kind, name+"_"+kind, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) on(ctx context.Context, kind, name string, part func(d *database, server *process) error) (err error) {
+	d, err := b.empty(ctx, kind, name)
+	if err != nil {
+		return err
+	}
+	server, err := b.serve(ctx, d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop(), d.drop(ctx)) }()
+	return part(d, server)
 }
 
 // startsWithin is how long a server may take to say where it serves.

@@ -36,6 +36,10 @@ const (
 	rawHandQuestions = `UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND status <> 'pending'
 		AND handed_to = ''`
 
+	rawInsertClosing = `INSERT INTO closings (workspace_id, asked_at, question_id, closed_at, project, type, status, decided_by,
+		responder, channel, alike) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		ON CONFLICT (workspace_id, asked_at, question_id) DO NOTHING`
+
 	rawInsertEvent = `INSERT INTO events (workspace_id, seq, type, task_id, question_id, run_id,
 		actor_kind, actor_id, actor_name, at, data, prev_hash)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
@@ -148,6 +152,9 @@ func (c rawCycle) answer() []rawWrite {
 	return []rawWrite{
 		{rawUpdateQuestion, []any{
 			"answered", c.now, "", 0, 1, "", rawAnswered, "", rawWorkspace, c.question, int64(1),
+		}},
+		{rawInsertClosing, []any{
+			rawWorkspace, c.now, c.question, c.now, "default", "blocking", "answered", "human", "mem_01kb2m5q7x8e3v9r4t6w", "cli", rawTitle,
 		}},
 		c.saveTask(3, "input_received", c.first, rawSummary, "", 1),
 		c.event("question.answered", c.question, "", rawClosed),

@@ -46,7 +46,7 @@ const howTo = `To repeat it:
 
     make bench                                  # everything, some ten minutes
     make bench BENCH_FLAGS=-short               # a quick look, about two minutes
-    make bench BENCH_FLAGS="-run latency"       # one part: throughput, latency, waiting, streams, start, gates, agentstart
+    make bench BENCH_FLAGS="-run latency"       # one part: throughput, latency, waiting, streams, start, gates, agentstart, channels, workflows, web
     make bench BENCH_FLAGS="-million -run waiting"
 
 Every server is the real program on the loopback address, and shares the machine with its clients and with
@@ -58,6 +58,37 @@ of a row until vacuum frees them, so the bar belongs to the default database. On
 claim again, finish.
 `
 
+// keep puts the rows of a page that was written before around those of this
+// run, which replace what they measured anew.
+func (r *report) keep(page string) {
+	fresh := map[[2]string]row{}
+	for _, row := range r.rows {
+		fresh[row.name()] = row
+	}
+	var rows []row
+	for line := range strings.Lines(page) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if !strings.HasPrefix(line, "| ") || len(cells) != 5 || cells[0] == "what" || cells[0] == "---" {
+			continue
+		}
+		old := row{cells[0], cells[1], cells[2], strings.TrimSpace(cells[3]), cells[4]}
+		if again, ok := fresh[old.name()]; ok {
+			old = again
+			delete(fresh, old.name())
+		}
+		rows = append(rows, old)
+	}
+	for _, row := range r.rows {
+		if _, ok := fresh[row.name()]; ok {
+			rows = append(rows, row)
+		}
+	}
+	r.rows = rows
+}
+
+// name tells what a row measures, and where.
+func (r row) name() [2]string { return [2]string{r.what, r.where} }
+
 // markdown writes the page.
 func (r *report) markdown(took time.Duration) string {
 	var sb strings.Builder
@@ -65,7 +96,7 @@ func (r *report) markdown(took time.Duration) string {
 	for _, line := range r.machine {
 		sb.WriteString("- " + line + "\n")
 	}
-	fmt.Fprintf(&sb, "- the run took %s", took.Round(time.Second))
+	fmt.Fprintf(&sb, "- the last run took %s; a part that is measured again replaces its own lines", took.Round(time.Second))
 	if r.short {
 		sb.WriteString("; it was a short one, with small numbers")
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
 	"github.com/fermata-hq/fermata/test/process"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
 type (
@@ -40,23 +40,23 @@ func TestClaudeAsksAndIsResumed(t *testing.T) {
 			scriptedmodel.Call("~ask_user", args{"question": "Which colour?", "options": []args{{"label": "green"}, {"label": "red"}}}),
 		},
 	})...)
-	task := l.create("Paint the fence", "All of it.")
-	task = l.state(task.ID, fermata.TaskAwaitingInput)
-	l.gone()
+	task := l.Create("Paint the fence", "All of it.")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	l.Gone()
 	session := task.Session.ID
 	if session == "" || task.Session.Runner != "claude" || task.Session.Settings["permission_mode"] != "acceptEdits" {
 		t.Errorf("the session is kept as %+v", task.Session)
 	}
-	l.crash()
-	l.cli("respond", task.PendingQuestionID, "green")
-	task = l.state(task.ID, fermata.TaskDone)
+	l.Crash()
+	l.CLI("respond", task.PendingQuestionID, "green")
+	task = l.Until(task.ID, fermata.TaskDone)
 	if task.Session.ID != session {
 		t.Errorf("the session %s went on as %s", session, task.Session.ID)
 	}
 	if task.Summary != "The fence is green." {
 		t.Errorf("the summary is %q", task.Summary)
 	}
-	c := l.only("paint")
+	c := l.Only("paint")
 	calls := c.Calls("ask_user")
 	if len(calls) != 1 || !strings.Contains(calls[0].Text, "Which colour?") {
 		t.Fatalf("the transcript has the calls %+v", calls)
@@ -67,7 +67,7 @@ func TestClaudeAsksAndIsResumed(t *testing.T) {
 	if !strings.Contains(c.Last(), "Answered by admin") || !strings.Contains(c.Last(), "green") {
 		t.Errorf("the agent was told %s", c.Last())
 	}
-	if text := l.git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
+	if text := l.Git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
 		t.Errorf("committed is %q", text)
 	}
 }
@@ -81,13 +81,13 @@ func TestClaudeAskUserQuestion(t *testing.T) {
 			"options": []args{{"label": "green", "description": "as grass"}, {"label": "red", "description": "as blood"}},
 		}}})},
 	})...)
-	task := l.create("Paint the fence", "All of it.")
-	task = l.state(task.ID, fermata.TaskAwaitingInput)
-	l.gone()
-	l.crash()
-	l.cli("respond", task.PendingQuestionID, "green")
-	l.state(task.ID, fermata.TaskDone)
-	c := l.only("paint")
+	task := l.Create("Paint the fence", "All of it.")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	l.Gone()
+	l.Crash()
+	l.CLI("respond", task.PendingQuestionID, "green")
+	l.Until(task.ID, fermata.TaskDone)
+	c := l.Only("paint")
 	calls := c.Calls("AskUserQuestion")
 	if len(calls) != 1 {
 		t.Fatalf("the transcript has the calls %+v", calls)
@@ -109,24 +109,24 @@ func TestClaudeSessionGone(t *testing.T) {
 	l := newLab(t, append(paint(when{Last: "Your session of that time is gone"}), rule{
 		Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})},
 	})...)
-	task := l.create("Paint the fence", "All of it.")
-	task = l.state(task.ID, fermata.TaskAwaitingInput)
-	if err := os.RemoveAll(filepath.Join(l.room.Home, ".claude", "projects")); err != nil {
+	task := l.Create("Paint the fence", "All of it.")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	if err := os.RemoveAll(filepath.Join(l.Room.Home, ".claude", "projects")); err != nil {
 		t.Fatal(err)
 	}
-	l.cli("respond", task.PendingQuestionID, "green")
+	l.CLI("respond", task.PendingQuestionID, "green")
 	session := task.Session.ID
-	task = l.state(task.ID, fermata.TaskDone)
+	task = l.Until(task.ID, fermata.TaskDone)
 	if task.Session.ID == session {
 		t.Error("the lost session is still the task's")
 	}
-	told := l.only("paint").Last()
+	told := l.Only("paint").Last()
 	for _, want := range []string{"# Paint the fence", "All of it.", "Which colour?", "Answered by admin", "green"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("the new session was not told %q:\n%s", want, told)
 		}
 	}
-	if log := l.log(task); !strings.Contains(log, "cannot be resumed: a new one begins") {
+	if log := l.RunLog(task); !strings.Contains(log, "cannot be resumed: a new one begins") {
 		t.Errorf("the log does not say so:\n%s", log)
 	}
 }
@@ -135,16 +135,16 @@ func TestClaudeSessionGone(t *testing.T) {
 func TestClaudeIsInterrupted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "green, please"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
-	task := l.create("Paint the fence", "All of it.")
-	if _, err := l.room.Model.Await(t.Context(), "think"); err != nil {
+	task := l.Create("Paint the fence", "All of it.")
+	if _, err := l.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	l.cli("message", task.ID, "green, please")
-	task = l.state(task.ID, fermata.TaskDone)
-	if runs, err := l.admin.Runs(t.Context(), task.ID); err != nil || len(runs) != 1 {
+	l.CLI("message", task.ID, "green, please")
+	task = l.Until(task.ID, fermata.TaskDone)
+	if runs, err := l.Admin.Runs(t.Context(), task.ID); err != nil || len(runs) != 1 {
 		t.Errorf("it took %d runs, %v", len(runs), err)
 	}
-	if told := l.only("paint"); !strings.Contains(told.Text(), "# Paint the fence") {
+	if told := l.Only("paint"); !strings.Contains(told.Text(), "# Paint the fence") {
 		t.Errorf("the session that was told knows %s", told.Text())
 	}
 }
@@ -157,16 +157,16 @@ func TestClaudeIsToldOnce(t *testing.T) {
 		rule{Name: "think", When: when{Turn: new(0), NotAny: "ask me"}, Hold: true, Reply: scriptedmodel.Say("red")},
 		rule{Name: "ask", When: when{Last: "ask me"}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})}},
 	)...)
-	task := l.create("Paint the fence", "All of it.")
-	if _, err := l.room.Model.Await(t.Context(), "think"); err != nil {
+	task := l.Create("Paint the fence", "All of it.")
+	if _, err := l.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	l.cli("message", task.ID, "ask me for the colour")
-	task = l.state(task.ID, fermata.TaskAwaitingInput)
-	l.cli("respond", task.PendingQuestionID, "green")
-	l.state(task.ID, fermata.TaskDone)
-	if n := strings.Count(l.only("paint").Text(), "ask me for the colour"); n != 1 || len(l.asked("ask")) != 1 {
-		t.Errorf("the agent was told %d times and asked %d times", n, len(l.asked("ask")))
+	l.CLI("message", task.ID, "ask me for the colour")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	l.CLI("respond", task.PendingQuestionID, "green")
+	l.Until(task.ID, fermata.TaskDone)
+	if n := strings.Count(l.Only("paint").Text(), "ask me for the colour"); n != 1 || len(l.Asked("ask")) != 1 {
+		t.Errorf("the agent was told %d times and asked %d times", n, len(l.Asked("ask")))
 	}
 }
 
@@ -178,19 +178,19 @@ func TestClaudeCommandIsApproved(t *testing.T) {
 		rule{Name: "run", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("Bash", args{"command": command, "description": "x"})}},
 		rule{Name: "done", Reply: scriptedmodel.Say("It ran.")},
 	)
-	task := l.create("Run it", "")
-	task = l.state(task.ID, fermata.TaskAwaitingApproval)
-	l.gone()
-	ran := filepath.Join(l.folder, "w", task.ID, "ran.txt")
+	task := l.Create("Run it", "")
+	task = l.Until(task.ID, fermata.TaskAwaitingApproval)
+	l.Gone()
+	ran := filepath.Join(l.Folder, task.ID, "ran.txt")
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("it ran before it was approved")
 	}
-	l.cli("approve", "--yes", task.PendingQuestionID)
-	task = l.state(task.ID, fermata.TaskDone)
-	if text := l.git("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
+	l.CLI("approve", "--yes", task.PendingQuestionID)
+	task = l.Until(task.ID, fermata.TaskDone)
+	if text := l.Git("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
 		t.Errorf("it left %q behind", text)
 	}
-	c := l.only("done")
+	c := l.Only("done")
 	if r, _ := c.Result(c.Calls("Bash")[0].ID); r.Failed || !strings.Contains(r.Text, "once") {
 		t.Errorf("the call returned %+v", r)
 	}
@@ -212,15 +212,15 @@ func TestClaudeParallelCalls(t *testing.T) {
 			scriptedmodel.Call("Bash", args{"command": "touch ran.txt", "description": "x"}),
 		},
 	})...)
-	task := l.create("Paint the fence", "All of it.")
-	task = l.state(task.ID, fermata.TaskAwaitingInput)
-	all, _, err := l.admin.Questions(t.Context(), client.QuestionQuery{TaskID: task.ID})
+	task := l.Create("Paint the fence", "All of it.")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	all, _, err := l.Admin.Questions(t.Context(), client.QuestionQuery{TaskID: task.ID})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("people were asked %d questions, %v", len(all), err)
 	}
-	l.cli("respond", task.PendingQuestionID, "green")
-	l.state(task.ID, fermata.TaskDone)
-	c := l.only("paint")
+	l.CLI("respond", task.PendingQuestionID, "green")
+	l.Until(task.ID, fermata.TaskDone)
+	c := l.Only("paint")
 	answered, refused := 0, 0
 	for _, call := range append(c.Calls("AskUserQuestion"), c.Calls("Bash")...) {
 		switch r, ok := c.Result(call.ID); {
@@ -233,9 +233,9 @@ func TestClaudeParallelCalls(t *testing.T) {
 		}
 	}
 	if answered != 1 || refused != 2 {
-		t.Errorf("%d calls were answered and %d refused\n%s", answered, refused, agent.Transcript(l.room.Model))
+		t.Errorf("%d calls were answered and %d refused\n%s", answered, refused, agent.Transcript(l.Room.Model))
 	}
-	if strings.Contains(l.git("ls-tree", "--name-only", "fermata/"+task.ID), "ran.txt") {
+	if strings.Contains(l.Git("ls-tree", "--name-only", "fermata/"+task.ID), "ran.txt") {
 		t.Error("the command ran")
 	}
 }
@@ -252,19 +252,19 @@ func TestClaudeIsAskedBack(t *testing.T) {
 		rule{Name: "told", When: when{Last: "which fence"}, Reply: scriptedmodel.Say("The one in front.")},
 		rule{Name: "wait", Reply: scriptedmodel.Say("I wait.")},
 	)...)
-	task := l.create("Paint the fence", "All of it.")
-	task = l.state(task.ID, fermata.TaskAwaitingInput)
+	task := l.Create("Paint the fence", "All of it.")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
 	question, run := task.PendingQuestionID, task.RunID
-	l.cli("clarify", question, "which fence?")
-	process.Await(t, within, "the agent was told", func() bool { return len(l.asked("told")) == 1 })
-	process.Await(t, within, "the task waits again", func() bool {
-		again, err := l.admin.Task(t.Context(), task.ID)
+	l.CLI("clarify", question, "which fence?")
+	process.Await(t, agent.Within, "the agent was told", func() bool { return len(l.Asked("told")) == 1 })
+	process.Await(t, agent.Within, "the task waits again", func() bool {
+		again, err := l.Admin.Task(t.Context(), task.ID)
 		return err == nil && again.State == fermata.TaskAwaitingInput && again.RunID != run
 	})
-	l.gone()
-	l.cli("respond", question, "green")
-	task = l.state(task.ID, fermata.TaskDone)
-	if told := l.only("paint").Last(); !strings.Contains(told, "green") {
+	l.Gone()
+	l.CLI("respond", question, "green")
+	task = l.Until(task.ID, fermata.TaskDone)
+	if told := l.Only("paint").Last(); !strings.Contains(told, "green") {
 		t.Errorf("the agent was told %s", told)
 	}
 }
@@ -273,8 +273,8 @@ func TestClaudeIsAskedBack(t *testing.T) {
 func TestClaudeFails(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, rule{Name: "broken", Status: 400})
-	task := l.create("Paint the fence", "")
-	task = l.state(task.ID, fermata.TaskFailed)
+	task := l.Create("Paint the fence", "")
+	task = l.Until(task.ID, fermata.TaskFailed)
 	if !strings.Contains(task.Summary, "API Error") {
 		t.Errorf("it failed with %q", task.Summary)
 	}
@@ -291,15 +291,16 @@ func TestClaudePlanIsApproved(t *testing.T) {
 		rule{Name: "plan", When: when{Turn: new(2)}, Reply: []part{scriptedmodel.Call("ExitPlanMode", args{})}},
 		rule{Name: "done", Reply: scriptedmodel.Say("I go by the plan.")},
 	)
-	l.startWorker("--permission-mode", "plan")
-	task := l.create("Paint the fence", "")
-	task = l.state(task.ID, fermata.TaskAwaitingApproval)
-	if shown := l.cli("show", task.PendingQuestionID); !strings.Contains(shown, "Paint it green.") {
+	l.Command = []string{"--permission-mode", "plan"}
+	l.StartWorker()
+	task := l.Create("Paint the fence", "")
+	task = l.Until(task.ID, fermata.TaskAwaitingApproval)
+	if shown := l.CLI("show", task.PendingQuestionID); !strings.Contains(shown, "Paint it green.") {
 		t.Errorf("people are shown %s", shown)
 	}
-	l.cli("approve", "--yes", task.PendingQuestionID)
-	l.state(task.ID, fermata.TaskDone)
-	c := l.only("done")
+	l.CLI("approve", "--yes", task.PendingQuestionID)
+	l.Until(task.ID, fermata.TaskDone)
+	c := l.Only("done")
 	calls := c.Calls("ExitPlanMode")
 	if r, ok := c.Result(calls[0].ID); !ok || !r.Failed {
 		t.Errorf("leaving without a plan returned %+v", r)

@@ -29,15 +29,15 @@ type decision struct {
 func (l *lab) hook(task *fermata.Task, folder, callID, tool string, input any) (decision, string) {
 	l.Helper()
 	data, err := json.Marshal(args{
-		"session_id": "s", "cwd": l.repo, "hook_event_name": "PreToolUse", "permission_mode": "acceptEdits",
+		"session_id": "s", "cwd": l.Room.Work, "hook_event_name": "PreToolUse", "permission_mode": "acceptEdits",
 		"tool_name": tool, "tool_use_id": callID, "tool_input": input,
 	})
 	if err != nil {
 		l.Fatal(err)
 	}
-	cmd := exec.CommandContext(l.Context(), l.binary, "hook", "claude")
+	cmd := exec.CommandContext(l.Context(), l.Binary, "hook", "claude", "--worker")
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + l.room.Temp, "FERMATA_URL=" + l.server.URL, "FERMATA_TOKEN=" + l.agentToken,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + l.Room.Temp, "FERMATA_URL=" + l.Server.URL, "FERMATA_TOKEN=" + l.AgentToken,
 		"FERMATA_TASK=" + task.ID, "FERMATA_RUN=run_1", "FERMATA_RUN_FOLDER=" + folder,
 	}
 	cmd.Stdin = bytes.NewReader(data)
@@ -66,13 +66,13 @@ var colours = args{"questions": []args{
 func TestHookAsks(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.create("Paint the fence", ""), t.TempDir()
+	task, folder := l.Create("Paint the fence", ""), t.TempDir()
 	for range 2 {
 		if d, out := l.hook(task, folder, "toolu_1", "AskUserQuestion", colours); d.Specific.Decision != "defer" {
 			t.Fatalf("a pending question gets %s", out)
 		}
 	}
-	all, _, err := l.admin.Questions(t.Context(), client.QuestionQuery{TaskID: task.ID})
+	all, _, err := l.Admin.Questions(t.Context(), client.QuestionQuery{TaskID: task.ID})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("people were asked %d questions, %v", len(all), err)
 	}
@@ -81,7 +81,7 @@ func TestHookAsks(t *testing.T) {
 		t.Errorf("another question gets %s", out)
 	}
 	answer := fermata.Answer{Answers: map[string]any{"q1": "green", "q2": []string{"small", "big"}}, Comment: "Thinly."}
-	if _, err := l.admin.Answer(t.Context(), all[0].ID, answer); err != nil {
+	if _, err := l.Admin.Answer(t.Context(), all[0].ID, answer); err != nil {
 		t.Fatal(err)
 	}
 	d, out := l.hook(task, folder, "toolu_1", "AskUserQuestion", colours)
@@ -97,13 +97,10 @@ func TestHookAsks(t *testing.T) {
 func TestHookDefersOneCallOfATurn(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.create("Paint the fence", ""), t.TempDir()
+	task, folder := l.Create("Paint the fence", ""), t.TempDir()
 	l.hook(task, folder, "toolu_1", "AskUserQuestion", colours)
-	waiting, err := l.admin.Task(t.Context(), task.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.admin.Answer(t.Context(), waiting.PendingQuestionID, fermata.Answer{Answers: map[string]any{"q1": "red", "q2": []string{"big"}}}); err != nil {
+	waiting := l.Look(task.ID)
+	if _, err := l.Admin.Answer(t.Context(), waiting.PendingQuestionID, fermata.Answer{Answers: map[string]any{"q1": "red", "q2": []string{"big"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if d, out := l.hook(task, folder, "toolu_2", "AskUserQuestion", args{"questions": []args{{"question": "What else?"}}}); d.Specific.Decision != "deny" {
@@ -114,13 +111,10 @@ func TestHookDefersOneCallOfATurn(t *testing.T) {
 func TestHookWithdrawn(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.create("Paint the fence", ""), t.TempDir()
+	task, folder := l.Create("Paint the fence", ""), t.TempDir()
 	l.hook(task, folder, "toolu_1", "AskUserQuestion", colours)
-	waiting, err := l.admin.Task(t.Context(), task.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.admin.CancelQuestion(t.Context(), waiting.PendingQuestionID, "not now"); err != nil {
+	waiting := l.Look(task.ID)
+	if _, err := l.Admin.CancelQuestion(t.Context(), waiting.PendingQuestionID, "not now"); err != nil {
 		t.Fatal(err)
 	}
 	if d, out := l.hook(task, folder, "toolu_1", "AskUserQuestion", colours); d.Specific.Decision != "deny" || d.Specific.Reason == "" {
@@ -132,13 +126,13 @@ func TestHookWithdrawn(t *testing.T) {
 func TestHookGates(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.create("Paint the fence", ""), t.TempDir()
+	task, folder := l.Create("Paint the fence", ""), t.TempDir()
 	for _, r := range []fermata.NewGateRule{
 		{Tool: "Bash", Args: map[string]string{"command": "ls*"}, Decision: fermata.GateAllow},
 		{Tool: "Bash", Args: map[string]string{"command": "rm*"}, Decision: fermata.GateDeny},
 		{Tool: "Read", Args: map[string]string{"file_path": "*secret*"}, Decision: fermata.GateDeny},
 	} {
-		if _, err := l.admin.AddGateRule(t.Context(), r); err != nil {
+		if _, err := l.Admin.AddGateRule(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
 	"github.com/fermata-hq/fermata/test/process"
-	"github.com/fermata-hq/fermata/test/scriptedmodel"
 )
 
 func TestMain(m *testing.M) { agent.Main(m) }
@@ -99,10 +99,13 @@ func (d *desk) results() string {
 func shell(command string) map[string]string { return map[string]string{"command": command} }
 
 // rules are those of the tests: one command may run, another may not.
-func (d *desk) rules() {
+func (d *desk) rules() { d.rulesOf("Bash") }
+
+// rulesOf are the same for a shell of another name.
+func (d *desk) rulesOf(tool string) {
 	d.Helper()
-	d.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "touch allowed*"}, Decision: fermata.GateAllow})
-	d.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "touch denied*"}, Decision: fermata.GateDeny, Reason: "it is denied"})
+	d.rule(fermata.NewGateRule{Tool: tool, Args: map[string]string{"command": "touch allowed*"}, Decision: fermata.GateAllow})
+	d.rule(fermata.NewGateRule{Tool: tool, Args: map[string]string{"command": "touch denied*"}, Decision: fermata.GateDeny, Reason: "it is denied"})
 }
 
 // checkGated checks what ran, and what the model was told.
@@ -128,7 +131,7 @@ var claudeFlags = []string{"-p", "go", "--output-format", "json", "--allowedTool
 func TestClaudeIsGated(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "Bash", shell("touch allowed"), shell("touch denied"), shell("true && touch denied2; touch denied2"))
-	d.install("claude", d.room.Claude())
+	d.install("claude", d.room.Claude(t))
 	d.rules()
 	d.run(agent.Program(t, "claude"), claudeFlags...)
 	d.checkGated()
@@ -137,7 +140,7 @@ func TestClaudeIsGated(t *testing.T) {
 func TestClaudeRunsNothingWithoutTheServer(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "Bash", shell("touch allowed"))
-	d.install("claude", d.room.Claude())
+	d.install("claude", d.room.Claude(t))
 	d.rules()
 	d.server.Stop()
 	d.run(agent.Program(t, "claude"), claudeFlags...)
@@ -154,7 +157,7 @@ func TestClaudeRunsNothingWithoutTheServer(t *testing.T) {
 func TestClaudeDialogIsMirrored(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "Bash", shell("touch asked"), shell("touch refused"))
-	d.install("claude", d.room.Claude())
+	d.install("claude", d.room.Claude(t))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -233,7 +233,7 @@ func (l *lines) String() string {
 func TestWithoutAServer(t *testing.T) {
 	t.Parallel()
 	binary := process.Binary(t, "")
-	stderr := &lines{want: "`fermata respond`", seen: make(chan struct{})}
+	stderr := &lines{want: "`fermata serve --single-user`", seen: make(chan struct{})}
 	cmd := command(t, binary, "FERMATA_LISTEN=127.0.0.1:0")
 	cmd.Stderr = stderr
 	session := connect(t, "2025-11-25", &mcp.CommandTransport{Command: cmd})

@@ -1,8 +1,8 @@
 package process
 
 import (
-	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -50,11 +50,7 @@ func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 	go func() {
 		defer close(drained)
 		defer func() { _ = read.Close() }()
-		for scan := bufio.NewScanner(read); scan.Scan(); {
-			c.mu.Lock()
-			c.lines = append(c.lines, scan.Text())
-			c.mu.Unlock()
-		}
+		c.read(read)
 	}()
 	go func() {
 		c.err = c.cmd.Wait()
@@ -72,6 +68,26 @@ func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 		}
 	})
 	return c
+}
+
+// read keeps the output, line by line. What was written at once is there at once, so that
+// who sees its first line sees all of it.
+func (c *Child) read(from io.Reader) {
+	buffer, begun := make([]byte, 64<<10), ""
+	for {
+		n, err := from.Read(buffer)
+		lines := strings.Split(begun+string(buffer[:n]), "\n")
+		begun = lines[len(lines)-1]
+		c.mu.Lock()
+		c.lines = append(c.lines, lines[:len(lines)-1]...)
+		if err != nil && begun != "" {
+			c.lines = append(c.lines, begun)
+		}
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
 }
 
 // clean drops variables that would configure the program behind a test's back.

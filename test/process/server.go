@@ -32,8 +32,14 @@ func Serve(tb testing.TB, binary string, database []string, args ...string) *Ser
 // Launch starts a server and does not wait until it is ready.
 func Launch(tb testing.TB, binary string, database []string, args ...string) *Server {
 	tb.Helper()
+	return LaunchIn(tb, binary, nil, database, args...)
+}
+
+// LaunchIn does so with more in the environment, NAME=value each.
+func LaunchIn(tb testing.TB, binary string, env, database []string, args ...string) *Server {
+	tb.Helper()
 	all := append([]string{"serve", "--listen", "127.0.0.1:0", "--log-level", "warn"}, database...)
-	return &Server{Child: Start(tb, binary, nil, append(all, args...)...)}
+	return &Server{Child: Start(tb, binary, env, append(all, args...)...)}
 }
 
 // Ready waits until the server is ready, and reads what it printed.

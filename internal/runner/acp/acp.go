@@ -86,8 +86,11 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, nil
 }
 
-// commandSetting is the setting of a session that holds the command of the agent.
-const commandSetting = "command"
+// Settings of a session: the command of the agent, and when the session began.
+const (
+	commandSetting = "command"
+	beganSetting   = "began"
+)
 
 // command is the agent's command on one line.
 func (r *Runner) command() string {

@@ -29,6 +29,10 @@ type conversation struct {
 	program *program
 	conn    *acp.Connection
 	session *session
+	// began is when the session did.
+	began string
+	// forgets says that the agent drops a turn from its session when it is cancelled.
+	forgets bool
 	// asked gets the question for which the agent has to stop.
 	asked chan string
 	// asking holds one token: people are asked one thing at a time.
@@ -49,7 +53,7 @@ type conversation struct {
 
 func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 	c := &conversation{
-		r: r, claim: claim, desk: desk, prompts: agent.NewPrompts(r.opts.Options, claim, desk), session: newSession(desk),
+		r: r, claim: claim, desk: desk, prompts: agent.NewPrompts(r.opts.Options, agent.AskPerson, claim, desk), session: newSession(desk),
 		asked: make(chan string, 1), asking: make(chan struct{}, 1), prompted: make(chan struct{}, 1), refused: map[string]bool{}, given: map[string]*fermata.Resolution{},
 		mail: mail{desk: desk, state: map[string]bool{}},
 	}
@@ -104,6 +108,9 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 		case c.mail.unread():
 			c.logf("a person interrupts: the agent is told.")
 			prompt = c.tell()
+			if c.forgets && t.reason == acp.StopReasonCancelled {
+				prompt = c.prompts.Begin(ctx, true) + prompt
+			}
 		case t.reason == acp.StopReasonEndTurn:
 			return c.finish("")
 		default:
@@ -114,7 +121,8 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 
 // finish is the end of a run that went well.
 func (c *conversation) finish(result fermata.Result) fermata.Finish {
-	return fermata.Finish{Result: result, Summary: agent.Summary(c.session.said())}
+	said := c.session.said()
+	return fermata.Finish{Result: result, Summary: agent.Summary(said), Details: agent.Whole(said)}
 }
 
 // failure is the end of a run in which the agent failed.
@@ -195,18 +203,20 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 				c.cancel(ctx)
 			}
 		case t.asked = <-c.asked:
-			stop()
-			c.cancel(ctx)
-			late = time.After(c.r.opts.Grace)
-		case id := <-c.session.asked:
-			t.asked = id
-			stop()
-			c.cancel(ctx)
-			late = time.After(c.r.opts.Grace)
+			late = c.halt(ctx, stop)
+		case t.asked = <-c.session.asked:
+			late = c.halt(ctx, stop)
 		case <-late:
-			c.logf("the agent did not stop its turn when asked to, so its program is stopped.")
+			if !c.forgets {
+				c.logf("the agent did not stop its turn when asked to, so its program is stopped.")
+			}
+			c.program.stop()
 			return t
 		case <-ctx.Done():
+			if c.forgets {
+				c.program.stop()
+				return t
+			}
 			c.cancel(ctx)
 			select {
 			case <-ends:
@@ -215,6 +225,21 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 			return t
 		}
 	}
+}
+
+// writeTime is how long an agent that forgets may take to write down what it was told last.
+const writeTime = 100 * time.Millisecond
+
+// halt ends a turn for a question. The channel tells when the program must not be
+// waited for any longer. An agent that forgets a cancelled turn is not asked to
+// cancel it: its program is ended with what its session has by then.
+func (c *conversation) halt(ctx context.Context, stop context.CancelFunc) <-chan time.Time {
+	if c.forgets {
+		return time.After(writeTime)
+	}
+	stop()
+	c.cancel(ctx)
+	return time.After(c.r.opts.Grace)
 }
 
 // askedMeanwhile is a question that was asked as the turn ended.

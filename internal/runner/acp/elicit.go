@@ -83,7 +83,7 @@ func (c *conversation) fillIn(ctx context.Context, f *form, digest string) reply
 		return cancelled
 	case fermata.CodeOf(err) == fermata.CodePendingQuestionExists:
 		c.logf("this question has to wait: %v", err)
-		c.suspend("another question")
+		c.suspend(ctx, "another question")
 		return cancelled
 	case err != nil:
 		c.logf("nobody could be asked: %v", err)

@@ -91,7 +91,7 @@ func TestTools(t *testing.T) {
 	for _, v := range server.Env {
 		env[v.Name] = v.Value
 	}
-	if server.Name != "fermata" || server.Command != "/usr/bin/fermata" || strings.Join(server.Args, " ") != "mcp" ||
+	if server.Name != "fermata" || server.Command != "/usr/bin/fermata" || strings.Join(server.Args, " ") != "mcp --ask-tool ask_person" ||
 		env["FERMATA_URL"] != "http://server" || env["FERMATA_TOKEN"] != "fmt_agent" || env["FERMATA_TASK"] != "task_1" || env["FERMATA_RUN"] != "run_1" {
 		t.Errorf("the tools are %s", data)
 	}

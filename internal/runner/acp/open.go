@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/coder/acp-go-sdk"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // version is the only one of the protocol that this room speaks.
@@ -28,6 +30,9 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 	if hello.ProtocolVersion != version {
 		return "", fmt.Errorf("it speaks version %d of the Agent Client Protocol, and this worker version %d", hello.ProtocolVersion, version)
 	}
+	// A turn of Gemini CLI that is cancelled while its model thinks is rolled back, also in
+	// the file of the session; a session without any turn is deleted at the next start.
+	c.forgets = hello.Agent.Name == geminiName
 	c.recall(ctx)
 	last := c.lastSession()
 	if last == nil {
@@ -47,7 +52,10 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 // refuses agents that leave out what nobody needs.
 type greeting struct {
 	ProtocolVersion int `json:"protocolVersion"`
-	Capabilities    struct {
+	Agent           struct {
+		Name string `json:"name"`
+	} `json:"agentInfo"`
+	Capabilities struct {
 		LoadSession bool `json:"loadSession"`
 	} `json:"agentCapabilities"`
 	AuthMethods []struct {
@@ -67,6 +75,7 @@ func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (st
 	if res.SessionID == "" {
 		return "", errors.New("it began a session without an id")
 	}
+	c.began = time.Now().UTC().Format(time.RFC3339)
 	c.keep(res.SessionID)
 	return c.prompts.Begin(ctx, lost), nil
 }
@@ -98,6 +107,10 @@ func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.S
 	if was := last.Settings[commandSetting]; was != "" && was != c.r.command() {
 		c.logf("the session began with the command %q, and goes on with %q.", was, c.r.command())
 	}
+	c.began = last.Settings[beganSetting]
+	if c.forgets {
+		c.outlast(ctx)
+	}
 	c.session.replay(true)
 	defer c.session.replay(false)
 	_, err := acp.SendRequest[json.RawMessage](c.conn, ctx, acp.AgentMethodSessionLoad, acp.LoadSessionRequest{
@@ -105,8 +118,35 @@ func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.S
 	})
 	if err == nil {
 		c.keep(last.ID)
+		c.session.settle(ctx)
 	}
 	return err
+}
+
+// geminiName is what Gemini CLI calls itself.
+const geminiName = "gemini-cli"
+
+// outlast waits until the minute in which the session began is over. Gemini CLI names
+// the file of a session by that minute, and before it loads the session it begins
+// one of the same id: in the same minute that is written over the file that it is
+// about to read, and "No previous sessions found" is all that is left.
+func (c *conversation) outlast(ctx context.Context) {
+	began, err := time.Parse(time.RFC3339, c.began)
+	if err != nil {
+		return
+	}
+	rest := time.Until(began.Truncate(time.Minute).Add(time.Minute + time.Second))
+	if rest <= 0 || rest > 2*time.Minute {
+		return // another machine's clock is not waited for
+	}
+	c.logf("Gemini CLI loses a session that is loaded in the minute in which it began: it is loaded in %s.", rest.Round(time.Second))
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.conn.Done():
+	case <-ctx.Done():
+	}
 }
 
 // gone reports whether the connection has ended.
@@ -142,7 +182,11 @@ func (c *conversation) keptSession() *fermata.Session {
 	if id == "" {
 		return nil
 	}
-	return &fermata.Session{ID: id, Settings: map[string]string{commandSetting: c.r.command()}}
+	settings := map[string]string{commandSetting: c.r.command()}
+	if c.began != "" {
+		settings[beganSetting] = c.began
+	}
+	return &fermata.Session{ID: id, Settings: settings}
 }
 
 // servers are the tools by which the agent asks: Fermata's own.
@@ -157,7 +201,7 @@ func (c *conversation) servers() []acp.McpServer {
 			env = append(env, v)
 		}
 	}
-	return []acp.McpServer{{Stdio: &acp.McpServerStdio{Name: "fermata", Command: o.Fermata, Args: []string{"mcp"}, Env: env}}}
+	return []acp.McpServer{{Stdio: &acp.McpServerStdio{Name: "fermata", Command: o.Fermata, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Env: env}}}
 }
 
 // recall notes what people decided since the last run: a session that was

@@ -11,6 +11,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // permission is a request for one. Arguments are kept as they came, byte for byte:
@@ -49,7 +50,7 @@ func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPer
 // ownTools are the tools of Fermata that ask or tell people something. Nobody is
 // asked whether an agent may ask.
 var ownTools = []string{
-	"ask_user", "request_approval", "post_question", "check_answer", "cancel_question", "read_messages", "report_progress",
+	agent.AskPerson, "request_approval", "post_question", "check_answer", "cancel_question", "read_messages", "report_progress",
 }
 
 // isOwn reports whether the call is of one of Fermata's own tools: it has the
@@ -112,7 +113,7 @@ func (c *conversation) held(ctx context.Context, p *permission, call fermata.Gat
 	if v.Decision == fermata.GateDeny {
 		// Another question of the task is open, so nobody was asked about this call.
 		c.logf("%s has to wait: %s", call.Title(), v.Reason)
-		c.suspend(v.QuestionID)
+		c.suspend(ctx, v.QuestionID)
 		return &cancelled
 	}
 	c.logf("asks for permission (%s): %s", v.QuestionID, call.Title())
@@ -127,7 +128,7 @@ func (c *conversation) held(ctx context.Context, p *permission, call fermata.Gat
 	case q.Resolution.Approved() && len(q.Resolution.Action) > 0:
 		// The approval is of other arguments. It stays unused, and the agent is told of it.
 		c.logf("approved with edits: the agent is told, and has to ask with these arguments.")
-		c.suspend(q.ID)
+		c.suspend(ctx, q.ID)
 		return &cancelled
 	}
 	return nil

@@ -68,18 +68,22 @@ func (c *conversation) await(ctx context.Context, id string, until time.Time) (*
 		return nil, fmt.Errorf("wait for %s: %w", id, err)
 	case q.Status == fermata.Pending:
 		c.logf("nobody answered %s (%s) so far: the agent stops, and a later run goes on with the answer.", q.ID, q.Title)
-		c.suspend(id)
+		c.suspend(ctx, id)
 		return nil, nil
 	default:
 		return q, nil
 	}
 }
 
-// suspend stops the agent until a question is answered.
-func (c *conversation) suspend(id string) {
+// suspend stops the agent until a question is answered. One that forgets cancelled
+// turns gets no reply any more: its program ends first.
+func (c *conversation) suspend(ctx context.Context, id string) {
 	select {
 	case c.asked <- id:
 	default:
+	}
+	if c.forgets {
+		<-ctx.Done()
 	}
 }
 

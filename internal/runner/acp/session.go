@@ -1,9 +1,11 @@
 package acp
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/coder/acp-go-sdk"
 
@@ -16,6 +18,8 @@ type session struct {
 	log  *transcript
 	// asked gets the question that the agent asked by Fermata's own tools, and waits for.
 	asked chan string
+	// replayed gets a sign for what the agent tells of earlier runs.
+	replayed chan struct{}
 
 	mu    sync.Mutex
 	name  acp.SessionId
@@ -36,7 +40,7 @@ type call struct {
 }
 
 func newSession(desk Desk) *session {
-	return &session{desk: desk, log: &transcript{to: desk.Log(), voice: "\x00"}, asked: make(chan string, 1), calls: map[string]*call{}}
+	return &session{desk: desk, log: &transcript{to: desk.Log(), voice: "\x00"}, asked: make(chan string, 1), replayed: make(chan struct{}, 1), calls: map[string]*call{}}
 }
 
 func (s *session) id() acp.SessionId {
@@ -56,6 +60,32 @@ func (s *session) replay(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quiet = on
+}
+
+// A replay is over when nothing of it has come for the pause, or at the latest after so long.
+const (
+	replayPause   = 200 * time.Millisecond
+	longestReplay = 5 * time.Second
+)
+
+// settle waits for the end of a replay: some agents go on with it after they have said that
+// the session is loaded, and their words of then would pass for words of now.
+func (s *session) settle(ctx context.Context) {
+	pause, limit := time.NewTimer(replayPause), time.NewTimer(longestReplay)
+	defer pause.Stop()
+	defer limit.Stop()
+	for {
+		select {
+		case <-s.replayed:
+			pause.Reset(replayPause)
+		case <-pause.C:
+			return
+		case <-limit.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // begin begins a turn.
@@ -105,6 +135,10 @@ func (s *session) update(params json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.quiet {
+		select {
+		case s.replayed <- struct{}{}:
+		default:
+		}
 		return
 	}
 	u := &n.Update
@@ -199,7 +233,7 @@ func blank(raw json.RawMessage) bool {
 
 // awaits returns the question for which the agent has to stop after the call.
 func (c *call) awaits(u *update) string {
-	for _, tool := range []string{"ask_user", "request_approval"} {
+	for _, tool := range []string{agent.AskPerson, "request_approval"} {
 		if !strings.Contains(c.titles, tool) {
 			continue
 		}

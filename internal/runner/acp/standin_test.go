@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/coder/acp-go-sdk"
 
@@ -125,7 +126,14 @@ func (s *standIn) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (ac
 		}
 	}
 	s.loaded = true
-	err := s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: p.SessionId, Update: acp.UpdateAgentMessageText("old news\n")})
+	old := acp.SessionNotification{SessionId: p.SessionId, Update: acp.UpdateAgentMessageText("old news\n")}
+	// As Gemini CLI, it goes on with old news after it has said that the session is loaded.
+	for late := range 20 {
+		time.AfterFunc(time.Duration(late)*2*time.Millisecond, func() {
+			s.conn.SessionUpdate(context.WithoutCancel(ctx), old) //nolint:errcheck // the client may be gone
+		})
+	}
+	err := s.conn.SessionUpdate(ctx, old)
 	return acp.LoadSessionResponse{}, err
 }
 
@@ -213,7 +221,7 @@ func (t *turn) playSuite(b runnertest.Behaviour) {
 		))
 	case runnertest.EndsSilently:
 	case runnertest.Asks:
-		t.update(acp.StartToolCall("c1", "fermata_ask_user"))
+		t.update(acp.StartToolCall("c1", "fermata_ask_person"))
 		t.update(acp.UpdateToolCall("c1", acp.WithUpdateStatus("completed"), acp.WithUpdateContent([]acp.ToolCallContent{
 			acp.ToolContent(acp.TextBlock(`{"status":"pending","question_id":"q_1"}`)),
 		})))

@@ -1,109 +1,73 @@
 package claude
 
 import (
-	"cmp"
-	"context"
-	"fmt"
-	"io"
 	"strings"
-	"time"
 
-	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/process"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // Name is what tasks call this runner.
 const Name = "claude"
 
-// DefaultPermissionMode lets the agent edit the files of its working copy; what
-// else it wants to do is asked.
-const DefaultPermissionMode = "acceptEdits"
-
-// Desk is the worker's side of a run: the same type as worker.Desk, which says
-// what it promises.
-type Desk = interface {
-	Dir() string
-	Log() io.Writer
-	Progress(p fermata.Progress)
-	Inbox() <-chan *fermata.ResumeContext
-	KeepSession(s fermata.Session)
-}
-
-// Options say what is run and how.
-type Options struct {
-	// Program is Claude Code; empty is claude, found in PATH.
-	Program string
-	// Fermata is the path of the fermata program: the agent's MCP server and its hooks.
-	Fermata string
-	// URL is the server's address, and Token what the agent shows there; it should
-	// have the scope ask only.
-	URL, Token string
-	// PermissionMode is one of Claude Code's; empty is [DefaultPermissionMode].
-	PermissionMode string
-	// ExtraArgs are further arguments of the program, such as the model. They come
-	// last, so that they hold against those of the runner.
-	ExtraArgs []string
-	// PassEnv names variables of the worker that the agent inherits beside the usual
-	// ones; SetEnv are further ones, as NAME=value.
-	PassEnv, SetEnv []string
-	// Grace is how long the program may take to stop; 0 means 10 s.
-	Grace time.Duration
-	// Patience is how long something under way may go on when a person interrupts;
-	// 0 means 30 s.
-	Patience time.Duration
-}
-
-// Runner runs Claude Code. It is safe for concurrent use.
-type Runner struct{ opts Options }
+// DefaultMode lets the agent edit the files of its working copy; what else it
+// wants to do is asked.
+const DefaultMode = "acceptEdits"
 
 // New returns a runner.
-func New(o Options) *Runner {
-	o.Program = cmp.Or(o.Program, "claude")
-	o.PermissionMode = cmp.Or(o.PermissionMode, DefaultPermissionMode)
-	o.Grace = cmp.Or(o.Grace, process.DefaultGrace)
-	o.Patience = cmp.Or(o.Patience, 30*time.Second)
-	return &Runner{o}
+func New(o agent.Options) *agent.Runner {
+	return agent.New(agent.Kind{
+		Name: Name, Program: "claude",
+		PassEnv: []string{
+			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_CUSTOM_HEADERS",
+			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+			"DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "IS_SANDBOX",
+		},
+		Command: command,
+		Reader:  func() func([]byte) []agent.Event { return (&reader{}).read },
+		Mode:    mode, Instructed: true, HooksStop: true, TellsEnd: true,
+	}, o)
 }
 
-// Name returns the name by which tasks call for it.
-func (r *Runner) Name() string { return Name }
-
-// Run talks with the agent until it is done, failed, or waits for a person. A
-// session that cannot be resumed is replaced by a new one, which is told what
-// the old one was told.
-func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
-	if ctx.Err() != nil {
-		return fermata.Finish{}, context.Cause(ctx)
+// mode is the permission mode that the arguments set.
+func mode(extra []string) string {
+	mode := DefaultMode
+	for i, arg := range extra {
+		if value, ok := strings.CutPrefix(arg, modeFlag+"="); ok {
+			mode = value
+		} else if arg == modeFlag && i+1 < len(extra) {
+			mode = extra[i+1]
+		}
 	}
-	p, err := newPapers(r.opts, claim)
+	return mode
+}
+
+const modeFlag = "--permission-mode"
+
+// askTools are the tools of Fermata's MCP server that the agent may use
+// without asking. The one for permission prompts is not the agent's.
+var askTools = []string{
+	"ask_user", "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages",
+}
+
+// command writes the papers of the turn, and names them to the program. Arguments
+// of the user's come last, so that they hold against these.
+func command(t *agent.Turn) (args, env []string, err error) {
+	settings, servers, err := writePapers(t)
 	if err != nil {
-		return fermata.Finish{}, err
+		return nil, nil, err
 	}
-	defer p.remove()
-	c := newConversation(r.opts, claim, desk, p)
-	fin, err := c.hold(ctx)
-	if ctx.Err() != nil {
-		return fermata.Finish{}, context.Cause(ctx)
+	allowed := make([]string, 0, len(askTools))
+	for _, tool := range askTools {
+		allowed = append(allowed, "mcp__fermata__"+tool)
 	}
-	return fin, err
-}
-
-// maxSummary is how long the server takes summaries, in characters.
-const maxSummary = 4096
-
-func failed(format string, args ...any) fermata.Finish {
-	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(strings.TrimSpace(plain(fmt.Sprintf(format, args...))), maxSummary)}
-}
-
-// plain replaces what is no UTF-8, and zero bytes.
-func plain(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
-// clip cuts text to n characters.
-func clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
+	args = []string{
+		"-p", "--output-format", "stream-json", "--verbose",
+		"--mcp-config", servers, "--strict-mcp-config", "--settings", settings,
+		modeFlag, DefaultMode, "--permission-prompt-tool", "mcp__fermata__approve",
+		"--allowedTools", strings.Join(allowed, ","),
 	}
-	return s
+	if t.Session != "" {
+		args = append(args, "--resume", t.Session)
+	}
+	return append(args, t.ExtraArgs...), nil, nil
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/claude"
 	"github.com/fermata-hq/fermata/internal/runner/runnertest"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
-var _ worker.Runner = (*claude.Runner)(nil)
+var _ worker.Runner = claude.New(agent.Options{})
 
 // speak are the words of Claude Code.
 const speak = `
@@ -33,13 +34,9 @@ end() { result '"subtype":"success","is_error":false,"stop_reason":"end_turn","t
 resumed() { case " $* " in *" --resume s-1 "*) ;; *) return 1;; esac; }
 `
 
-func options(program string) claude.Options {
-	return claude.Options{Program: program, Fermata: "/nowhere/fermata", Grace: 300 * time.Millisecond}
-}
-
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		return claude.New(options(runnertest.Speaker(t, speak, b)))
+		return claude.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Fermata: "/nowhere/fermata", Grace: 300 * time.Millisecond})
 	})
 }

@@ -5,7 +5,73 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
+
+// reader translates the lines of a turn.
+type reader struct {
+	// announced is the last text of the assistant until it acts.
+	announced string
+}
+
+func (r *reader) read(line []byte) []agent.Event {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return []agent.Event{{Note: string(line)}}
+	}
+	switch e.Type {
+	case "system":
+		if e.Subtype == "init" {
+			return []agent.Event{{Session: e.SessionID, Note: "fermata: Claude Code " + e.Version + ", session " + e.SessionID}}
+		}
+	case "assistant", "user":
+		var events []agent.Event
+		for _, b := range e.Message.blocks() {
+			events = append(events, r.block(b))
+		}
+		return events
+	case "result":
+		return []agent.Event{e.end()}
+	default:
+		// The program tells more than a log needs, and more with every version.
+	}
+	return nil
+}
+
+// block takes what the agent says or does, or what came of a call.
+func (r *reader) block(b block) agent.Event {
+	switch b.Type {
+	case "text":
+		text := strings.TrimSpace(b.Text)
+		r.announced = text
+		return agent.Event{Said: text, Note: text}
+	case "tool_use":
+		return agent.Event{Opens: b.ID, Note: agent.Line("> %s", b.describe()), Progress: r.progress(b)}
+	case "tool_result":
+		e := agent.Event{Closes: b.ToolUseID}
+		if b.IsError {
+			e.Note = "! " + agent.Clip(strings.TrimSpace(textOf(b.Content)), 2000)
+		}
+		return e
+	default:
+		return agent.Event{}
+	}
+}
+
+// progress is the agent's plan where it writes one, and else what it said before
+// it went on to act. Its last words are no progress.
+func (r *reader) progress(b block) *fermata.Progress {
+	first, _, _ := strings.Cut(r.announced, "\n")
+	r.announced = ""
+	switch {
+	case b.Name == "TodoWrite":
+		return agent.Todos(b.Input)
+	case first == "":
+		return nil
+	default:
+		return &fermata.Progress{Message: first}
+	}
+}
 
 // event is a line of stream-json, as far as it is read.
 type event struct {
@@ -54,9 +120,16 @@ func (o *outcome) paused() bool {
 	return o.TerminalReason == "hook_stopped" || o.StopReason == "tool_deferred" || o.Deferred != nil
 }
 
-// words are why the turn failed, as far as it says.
-func (o *outcome) words() string {
-	return strings.TrimSpace(strings.Join(append(o.Errors, o.Result), "\n"))
+// end is how the turn ended.
+func (o *outcome) end() agent.Event {
+	e := agent.Event{Ended: true, Said: strings.TrimSpace(o.Result), Paused: o.paused(), Fatal: o.IsError}
+	if o.IsError {
+		e.Trouble = strings.TrimSpace(strings.Join(append(o.Errors, o.Result), "\n"))
+	}
+	if o.Deferred != nil {
+		e.Deferred = o.Deferred.ID
+	}
+	return e
 }
 
 // blocks returns the pieces of a message; a bare text is one.
@@ -78,34 +151,10 @@ func (b block) describe() string {
 	json.Unmarshal(b.Input, &in) //nolint:errcheck // a call without readable input has its name
 	for _, key := range []string{"command", "file_path", "pattern", "url", "question", "description", "message", "title"} {
 		if text, ok := in[key].(string); ok && text != "" {
-			return b.Name + ": " + clip(strings.Join(strings.Fields(text), " "), 300)
+			return b.Name + ": " + text
 		}
 	}
 	return b.Name
-}
-
-// plan is how far the agent is by the list that it keeps for itself.
-func (b block) plan() (fermata.Progress, bool) {
-	var in struct {
-		Todos []struct {
-			Content string `json:"content"`
-			Status  string `json:"status"`
-		} `json:"todos"`
-	}
-	if b.Name != "TodoWrite" || json.Unmarshal(b.Input, &in) != nil || len(in.Todos) == 0 {
-		return fermata.Progress{}, false
-	}
-	p := fermata.Progress{Message: "All is done.", Total: float64(len(in.Todos))}
-	next := false
-	for _, todo := range in.Todos {
-		switch {
-		case todo.Status == "completed":
-			p.Current++
-		case !next:
-			next, p.Message = true, clip(plain(todo.Content), 500)
-		}
-	}
-	return p, p.Message != ""
 }
 
 // textOf is the text of a tool's result: a string, or blocks of text.

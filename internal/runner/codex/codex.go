@@ -29,6 +29,7 @@ func New(o agent.Options) *agent.Runner {
 		Reader:    func() func([]byte) []agent.Event { return read },
 		AwaitKept: awaitKept,
 		InUse:     func(words string) bool { return strings.Contains(words, "already has an active writer") },
+		TellsEnd:  true,
 	}, o)
 }
 
@@ -45,9 +46,10 @@ func command(t *agent.Turn) (args, env []string, err error) {
 		args = append(args,
 			"-c", server+"command="+quote(t.Fermata),
 			"-c", server+`args=["mcp"]`,
-			"-c", server+`env_vars=["FERMATA_URL","FERMATA_TOKEN","FERMATA_TASK","FERMATA_RUN"]`,
+			"-c", server+"env_vars="+quoteAll(agent.ServerEnv),
 			"-c", server+"tool_timeout_sec="+strconv.Itoa(toolTimeout),
 			"-c", server+`default_tools_approval_mode="approve"`,
+			"-c", "hooks="+hooks(t),
 		)
 	}
 	args = append(args, t.ExtraArgs...)
@@ -64,6 +66,15 @@ func quote(s string) string {
 		return strconv.Quote(s)
 	}
 	return string(data)
+}
+
+// quoteAll writes a list of strings of TOML.
+func quoteAll(list []string) string {
+	quoted := make([]string, len(list))
+	for i := range list {
+		quoted[i] = quote(list[i])
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
 }
 
 // home is where Codex keeps its sessions.

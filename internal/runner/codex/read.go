@@ -61,6 +61,8 @@ func read(line []byte) []agent.Event {
 	switch e.Type {
 	case "thread.started":
 		return []agent.Event{{Session: e.ThreadID, Note: "session " + e.ThreadID}}
+	case "turn.completed":
+		return []agent.Event{{Ended: true}}
 	case "turn.failed":
 		trouble := "the turn failed"
 		if e.Error != nil {
@@ -83,13 +85,13 @@ func read(line []byte) []agent.Event {
 func (i item) started() []agent.Event {
 	switch i.Type {
 	case "command_execution":
-		return []agent.Event{{Opens: i.ID, Note: agent.Line("$ %s", i.Command)}}
+		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.Line("$ %s", i.Command)}}
 	case "mcp_tool_call":
-		return []agent.Event{{Opens: i.ID, Note: agent.Line("%s.%s %s", i.Server, i.Tool, i.Arguments)}}
+		return []agent.Event{{Opens: i.ID, Acts: true, Note: agent.Line("%s.%s %s", i.Server, i.Tool, i.Arguments)}}
 	case "todo_list":
 		return i.planned()
 	default:
-		return []agent.Event{{Opens: i.ID}}
+		return []agent.Event{{Opens: i.ID, Acts: true}}
 	}
 }
 

@@ -4,6 +4,7 @@ package command_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -102,6 +103,42 @@ func TestResults(t *testing.T) {
 				t.Errorf("got %q %q, want %q with %q", fin.Result, fin.Summary, tt.result, tt.summary)
 			}
 		})
+	}
+}
+
+func TestDetailsOfPlainPrograms(t *testing.T) {
+	t.Parallel()
+	type printed struct {
+		ExitCode int    `json:"exit_code"`
+		Output   string `json:"output"`
+	}
+	long := strings.Repeat("0123456789abcdef", 4096) // 64 KiB
+	tests := []struct {
+		name, script string
+		want         printed
+	}{
+		{"all that it prints, as it is", `echo ' one'; echo; printf 'two'; echo oops >&2`, printed{0, " one\n\ntwo"}},
+		{"nothing", `true`, printed{0, ""}},
+		{"a failure has them too", `echo half; exit 7`, printed{7, "half\n"}},
+		{"a signal has no code", `kill -9 $$`, printed{-1, ""}},
+		{"no progress", `echo a; echo '::progress b'; echo c`, printed{0, "a\nc\n"}},
+		{"no text", `printf 'a\000b\377\n'`, printed{0, "a\uFFFDb\uFFFD\n"}},
+		{"the last 64 KiB", `head -c 300000 /dev/zero | tr '\0' x; i=0; while [ $i -lt 4096 ]; do printf 0123456789abcdef; i=$((i+1)); done`, printed{0, long}},
+		{"never half a letter", `printf 'ü'; printf '%s' "` + long[1:] + `"`, printed{0, long[1:]}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			fin, _ := play(t, command.Options{Command: shell(tt.script)}, nil)
+			var got printed
+			if err := json.Unmarshal(fin.Details, &got); err != nil || got != tt.want {
+				t.Errorf("got %.200s %v, want %.200q", fin.Details, err, tt.want.Output)
+			}
+		})
+	}
+	fin, _ := play(t, command.Options{Command: shell(`echo '{"result":"completed","summary":"mine"}'`)}, nil)
+	if fin.Details != nil {
+		t.Errorf("a program that says what came of it has the details %s", fin.Details)
 	}
 }
 

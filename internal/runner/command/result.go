@@ -44,10 +44,22 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 	case len(data) > 0:
 		return parse(data)
 	case state.Success():
-		return fermata.Finish{Summary: clip(out.last, maxSummary)}
+		return fermata.Finish{Summary: clip(out.last, maxSummary), Details: printed(state, out)}
 	default:
-		return failed("The agent ended with %s.\n%s", state, lastWords(out, errs))
+		fin := failed("The agent ended with %s.\n%s", state, lastWords(out, errs))
+		fin.Details = printed(state, out)
+		return fin
 	}
+}
+
+// printed are the details of a program that says nothing of its own: how it
+// ended, and the end of what it wrote.
+func printed(state *os.ProcessState, out *scanner) json.RawMessage {
+	raw, err := json.Marshal(map[string]any{"exit_code": state.ExitCode(), "output": out.ending()})
+	if err != nil {
+		return nil // a number and valid text cannot fail
+	}
+	return raw
 }
 
 // lastWords are the last lines of the error output, or else of the output.

@@ -17,16 +17,21 @@ const tailLines = 10
 // tailLine is how much of each of these is remembered, in bytes.
 const tailLine = 1000
 
+// mostOutput is how much of the end of a program's output is its result, in bytes.
+const mostOutput = 64 << 10
+
 // progressMark begins a line that reports progress.
 const progressMark = "::progress "
 
 // scanner reads the lines of a stream that passes by. It keeps the last line
-// that is not empty whole, and the beginnings of a few before it.
+// that is not empty whole, and the beginnings of a few before it, and the end of
+// it all as it is, but for reports of progress.
 type scanner struct {
 	progress func(fermata.Progress)
 	line     []byte
 	last     string
 	tail     []string
+	output   []byte
 }
 
 func newScanner(progress func(fermata.Progress)) *scanner { return &scanner{progress: progress} }
@@ -41,17 +46,28 @@ func (s *scanner) Write(p []byte) (int, error) {
 		}
 		s.line = append(s.line, piece...)
 		if whole {
-			s.end()
+			s.take("\n")
 		}
 		p = rest
 	}
 	return n, nil
 }
 
-// end takes what was read as a whole line.
+// end takes what is left of the stream as its last line.
 func (s *scanner) end() {
-	line := strings.TrimSpace(validText(string(s.line)))
+	if len(s.line) > 0 {
+		s.take("")
+	}
+}
+
+// take takes what was read as a whole line, with its end.
+func (s *scanner) take(end string) {
+	raw := validText(string(s.line))
+	line := strings.TrimSpace(raw)
 	s.line = s.line[:0]
+	if s.progress == nil || !strings.HasPrefix(line, progressMark) {
+		s.keep(raw + end)
+	}
 	switch {
 	case line == "":
 	case s.progress != nil && strings.HasPrefix(line, progressMark):
@@ -61,6 +77,19 @@ func (s *scanner) end() {
 		s.tail = append(s.tail, clip(line, tailLine))
 		s.tail = s.tail[max(0, len(s.tail)-tailLines):]
 	}
+}
+
+// keep adds to the output and leaves out its beginning where it gets too long.
+func (s *scanner) keep(text string) {
+	s.output = append(s.output, text...)
+	if len(s.output) > 2*mostOutput {
+		s.output = append(s.output[:0], s.output[len(s.output)-mostOutput:]...)
+	}
+}
+
+// ending is the end of the output.
+func (s *scanner) ending() string {
+	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-mostOutput):]), "")
 }
 
 // report passes a progress line on. One that is no JSON object of a progress is taken

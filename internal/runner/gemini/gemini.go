@@ -14,10 +14,6 @@ import (
 // Name is what tasks call this runner.
 const Name = "gemini"
 
-// askTool is what the tool ask_user is called here: without a terminal, Gemini CLI
-// hides its own tool of that name, and every other with it.
-const askTool = "ask_person"
-
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
@@ -27,18 +23,22 @@ func New(o agent.Options) *agent.Runner {
 			"GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA",
 			"GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
 		},
-		AskTool: askTool,
+		AskTool: agent.AskPerson, HooksStop: true, TellsEnd: true,
 		Command: command,
 		Reader:  func() func([]byte) []agent.Event { return (&reader{calls: map[string]call{}}).read },
 	}, o)
 }
 
-// command lets the agent edit files without asking, if the user does not say
-// otherwise. The working copy is the worker's, so it is trusted.
+// command lets the agent use every tool, because the gate stands before each, if the
+// user does not say otherwise. The working copy is the worker's, so it is trusted.
 func command(t *agent.Turn) (args, env []string, err error) {
 	args = []string{"--output-format", "stream-json"}
-	if !slices.ContainsFunc(t.ExtraArgs, setsMode) {
+	switch {
+	case slices.ContainsFunc(t.ExtraArgs, setsMode):
+	case t.Fermata == "":
 		args = append(args, "--approval-mode", "auto_edit")
+	default:
+		args = append(args, "--approval-mode", "yolo")
 	}
 	args = append(args, t.ExtraArgs...)
 	if t.Session != "" {
@@ -50,6 +50,14 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	}
 	home, err := makeHome(t)
 	return args, append(env, homeVariable+"="+home), err
+}
+
+// unasked are the tools that look, plan, or edit files of the working copy. Nobody
+// is asked about them unless a rule says so. What the agent saves for later runs is
+// none of them: that changes the user's own files.
+var unasked = []string{
+	"read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "write_todos",
+	"get_internal_docs", "activate_skill", "codebase_investigator", "cli_help", "write_file", "replace",
 }
 
 // setsMode reports whether an argument says what needs approval.

@@ -48,7 +48,7 @@ func makeHome(t *agent.Turn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	add(settings, t.Fermata)
+	add(settings, t)
 	return home, write(filepath.Join(mine, "settings.json"), settings)
 }
 
@@ -86,35 +86,32 @@ func readSettings(name string) (map[string]any, error) {
 	return settings, nil
 }
 
-// add adds what Fermata needs: its server, and the end of the turn after a question.
-// Gates are the user's to install. The variables of the server come from
-// the environment of the run.
-func add(settings map[string]any, program string) {
+// add adds what Fermata needs: its server, the gate before every tool, and the end of
+// the turn after a question. The variables of the server come from the environment
+// of the run.
+func add(settings map[string]any, t *agent.Turn) {
 	env := map[string]string{}
-	for _, name := range []string{"FERMATA_URL", "FERMATA_TOKEN", "FERMATA_TASK", "FERMATA_RUN"} {
+	for _, name := range agent.ServerEnv {
 		env[name] = "${" + name + "}"
 	}
 	object(settings, "mcpServers")["fermata"] = map[string]any{
-		"command": program, "args": []string{"mcp", "--ask-tool", askTool}, "env": env, "trust": true, "timeout": toolTimeout,
+		"command": t.Fermata, "args": []string{"mcp", "--ask-tool", agent.AskPerson}, "env": env, "trust": true, "timeout": toolTimeout,
 	}
 	object(settings, "general")["enableAutoUpdate"] = false
 	object(settings, "hooksConfig")["enabled"] = true
-	addHook(object(settings, "hooks"), "AfterTool", "mcp_fermata_.*", quote(program)+" hook gemini")
+	hooks, line := object(settings, "hooks"), t.Hook(Name, unasked...)
+	addHook(hooks, "SessionStart", "*", line)
+	addHook(hooks, "BeforeTool", ".*", line)
+	addHook(hooks, "AfterTool", "mcp_fermata_.*", line)
 }
-
-// hookTimeout is how long the hook may take, in milliseconds. It asks nobody.
-const hookTimeout = 60 * 1000
 
 // addHook adds a command to those of an event.
 func addHook(hooks map[string]any, event, tools, command string) {
 	list, _ := hooks[event].([]any)
 	hooks[event] = append(list, map[string]any{"matcher": tools, "hooks": []any{
-		map[string]any{"name": "fermata-worker", "type": "command", "command": command, "timeout": hookTimeout},
+		map[string]any{"name": "fermata-worker", "type": "command", "command": command, "timeout": agent.HookSeconds * 1000},
 	}})
 }
-
-// quote writes a path for the shell.
-func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // object returns the object of that name, made where there is none.
 func object(parent map[string]any, name string) map[string]any {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -38,7 +39,8 @@ func TestHomeKeepsTheUsers(t *testing.T) {
 	put(t, filepath.Join(home, ".gemini", "settings.json"), theirs)
 	put(t, filepath.Join(home, ".gemini", "oauth_creds.json"), "secret")
 	r := gemini.New(agent.Options{
-		Program: runnertest.Program(t, `cp "$GEMINI_CLI_HOME/.gemini/settings.json" "$GEMINI_CLI_HOME/.gemini/oauth_creds.json" .`),
+		Program: runnertest.Program(t, `cp "$GEMINI_CLI_HOME/.gemini/settings.json" "$GEMINI_CLI_HOME/.gemini/oauth_creds.json" .
+echo '{"type":"result","status":"success"}'`),
 		Fermata: "/opt/fer mata", Folder: folder, SetEnv: []string{"HOME=" + home},
 	})
 	claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1", Title: "Paint"}, Run: &fermata.Run{ID: "run_1"}, Context: &fermata.ResumeContext{}}
@@ -71,7 +73,7 @@ func TestHomeKeepsTheUsers(t *testing.T) {
 		t.Errorf("the server is %+v", s)
 	}
 	after := got.Hooks.AfterTool
-	if len(after) != 2 || after[0].Matcher != "mine" || after[1].Hooks[0].Command != "'/opt/fer mata' hook gemini" {
+	if len(after) != 2 || after[0].Matcher != "mine" || !strings.HasPrefix(after[1].Hooks[0].Command, "'/opt/fer mata' hook gemini --worker") {
 		t.Errorf("the hooks are %+v", after)
 	}
 	if string(take(t, filepath.Join(dir, "oauth_creds.json"))) != "secret" {

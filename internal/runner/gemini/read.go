@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
@@ -42,6 +41,8 @@ const stopped = "stop_execution"
 type reader struct {
 	said  strings.Builder
 	calls map[string]call
+	// paused says that a hook ended the turn.
+	paused bool
 }
 
 func (r *reader) read(line []byte) []agent.Event {
@@ -67,12 +68,12 @@ func (r *reader) read(line []byte) []agent.Event {
 func (r *reader) translate(e *event) agent.Event {
 	switch e.Type {
 	case "init":
-		return agent.Event{Session: e.SessionID, Note: "session " + e.SessionID}
+		return agent.Event{Session: e.SessionID, Acts: true, Note: "session " + e.SessionID}
 	case "tool_use":
 		r.calls[e.ID] = e.call
 		out := agent.Event{Opens: e.ID, Note: agent.Line("%s %s", e.Tool, e.Parameters)}
 		if e.Tool == "write_todos" {
-			out.Progress = planned(e.Parameters)
+			out.Progress = agent.Todos(e.Parameters)
 		}
 		return out
 	case "tool_result":
@@ -80,13 +81,14 @@ func (r *reader) translate(e *event) agent.Event {
 	case "error":
 		return agent.Event{Trouble: e.Message}
 	case "result":
+		out := agent.Event{Ended: true, Paused: r.paused}
 		if e.Status == "error" {
-			out := agent.Event{Trouble: "the turn failed", Fatal: true}
+			out.Trouble, out.Fatal = "the turn failed", true
 			if e.Error != nil {
 				out.Trouble = cmp.Or(e.Error.Message, out.Trouble)
 			}
-			return out
 		}
+		return out
 	}
 	return agent.Event{}
 }
@@ -97,36 +99,13 @@ func (r *reader) result(e *event) agent.Event {
 	c := r.calls[e.ID]
 	delete(r.calls, e.ID)
 	out := agent.Event{Closes: e.ID}
-	tool, ours := strings.CutPrefix(c.Tool, "mcp_fermata_")
-	switch {
-	case ours && e.Error != nil && e.Error.Type == stopped:
-		out.Asked, out.Ends = cmp.Or(e.Error.Message, stopped), true
-	case ours:
-		if tool == askTool {
-			tool = "ask_user"
-		}
+	r.paused = r.paused || e.Error != nil && e.Error.Type == stopped
+	out.Paused = r.paused
+	if tool, ours := strings.CutPrefix(c.Tool, "mcp_fermata_"); ours {
 		out.Asked = agent.Awaits(tool, c.Parameters, e.Output)
 	}
 	if e.Status == "error" && e.Error != nil {
 		out.Note = agent.Line("! %s: %s", c.Tool, e.Error.Message)
 	}
 	return out
-}
-
-// planned is the agent's own plan as progress.
-func planned(input json.RawMessage) *fermata.Progress {
-	var plan struct {
-		Todos []struct {
-			Description string `json:"description"`
-			Status      string `json:"status"`
-		} `json:"todos"`
-	}
-	if json.Unmarshal(input, &plan) != nil {
-		return nil
-	}
-	steps := make([]agent.Step, len(plan.Todos))
-	for n, step := range plan.Todos {
-		steps[n] = agent.Step{Text: step.Description, Done: step.Status == "completed" || step.Status == "cancelled"}
-	}
-	return agent.Plan(steps)
 }

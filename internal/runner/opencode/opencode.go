@@ -41,16 +41,20 @@ func command(t *agent.Turn) (args, env []string, err error) {
 	if t.Fermata == "" {
 		return args, nil, nil
 	}
-	config, err := configuration(t.Getenv(content), t.Fermata)
+	plugin, err := writePlugin(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	config, err := configuration(t.Getenv(content), t.Fermata, plugin)
 	if err != nil {
 		return nil, nil, err
 	}
 	return args, []string{content + "=" + config}, nil
 }
 
-// configuration adds Fermata's server to a configuration, if there is one. The
-// server gets its variables from opencode's own environment.
-func configuration(given, program string) (string, error) {
+// configuration adds Fermata's server and the plugin with the gate to a configuration,
+// if there is one. The server gets its variables from opencode's own environment.
+func configuration(given, program, plugin string) (string, error) {
 	config := map[string]any{}
 	if given != "" {
 		if err := json.Unmarshal([]byte(given), &config); err != nil {
@@ -65,6 +69,8 @@ func configuration(given, program string) (string, error) {
 		"type": "local", "command": []string{program, "mcp"}, "enabled": true, "timeout": toolTimeout,
 	}
 	config["mcp"] = servers
+	plugins, _ := config["plugin"].([]any)
+	config["plugin"] = append(plugins, plugin)
 	data, err := json.Marshal(config)
 	return string(data), err
 }

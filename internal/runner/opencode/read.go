@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
@@ -46,7 +45,7 @@ func read(line []byte) []agent.Event {
 	out := agent.Event{Session: e.SessionID}
 	switch e.Type {
 	case "step_start":
-		out.Opens = e.Part.MessageID
+		out.Opens, out.Acts = e.Part.MessageID, true
 	case "step_finish":
 		out.Closes = e.Part.MessageID
 	case "text":
@@ -72,24 +71,6 @@ func (p part) call(out *agent.Event) {
 		out.Asked = agent.Awaits(tool, p.State.Input, p.State.Output)
 	}
 	if p.Tool == "todowrite" {
-		out.Progress = planned(p.State.Input)
+		out.Progress = agent.Todos(p.State.Input)
 	}
-}
-
-// planned is the agent's own plan as progress.
-func planned(input json.RawMessage) *fermata.Progress {
-	var plan struct {
-		Todos []struct {
-			Content string `json:"content"`
-			Status  string `json:"status"`
-		} `json:"todos"`
-	}
-	if json.Unmarshal(input, &plan) != nil {
-		return nil
-	}
-	steps := make([]agent.Step, len(plan.Todos))
-	for n, step := range plan.Todos {
-		steps[n] = agent.Step{Text: step.Content, Done: step.Status == "completed" || step.Status == "cancelled"}
-	}
-	return agent.Plan(steps)
 }

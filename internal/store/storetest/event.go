@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"encoding/json"
+	"slices"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -10,6 +12,8 @@ import (
 var events = map[string]func(*suite){
 	"round trip":                 eventRoundTrip,
 	"filters":                    eventFilters,
+	"search":                     eventSearch,
+	"numbers follow the clock":   eventSeqAt,
 	"a failed write leaves none": eventFailed,
 	"after the commit":           eventCommitted,
 }
@@ -38,11 +42,13 @@ func eventFilters(s *suite) {
 		filter store.EventFilter
 		want   []int64
 	}{
-		"limit": {store.EventFilter{Limit: 2}, []int64{1, 2}},
-		"after": {store.EventFilter{After: 6, Limit: 9}, []int64{7, 8}},
-		"task":  {store.EventFilter{TaskID: "task_1", Limit: 9}, []int64{3, 4, 7, 8}},
-		"types": {store.EventFilter{Types: []string{"task.ended", "x"}, After: 2, Limit: 9}, []int64{4, 6, 8}},
-		"both":  {store.EventFilter{TaskID: "task_1", Types: []string{"task.ended"}, After: 4, Limit: 9}, []int64{8}},
+		"limit":  {store.EventFilter{Limit: 2}, []int64{1, 2}},
+		"after":  {store.EventFilter{After: 6, Limit: 9}, []int64{7, 8}},
+		"task":   {store.EventFilter{TaskID: "task_1", Limit: 9}, []int64{3, 4, 7, 8}},
+		"types":  {store.EventFilter{Types: []string{"task.ended", "x"}, After: 2, Limit: 9}, []int64{4, 6, 8}},
+		"newest": {store.EventFilter{Newest: true, Limit: 2}, []int64{8, 7}},
+		"before": {store.EventFilter{TaskID: "task_1", Before: 7, Newest: true, Limit: 2}, []int64{4, 3}},
+		"both":   {store.EventFilter{TaskID: "task_1", Types: []string{"task.ended"}, After: 4, Limit: 9}, []int64{8}},
 	} {
 		got, err := s.read().Events(c.filter)
 		s.ok(err)
@@ -81,4 +87,76 @@ func eventCommitted(s *suite) {
 	s.write(func(tx *store.Tx) { marked(tx, "c") })
 	s.equal([]int64{1, 2, 3}, seen)
 	s.equal(3, visible)
+}
+
+func eventSearch(s *suite) {
+	s.write(func(tx *store.Tx) {
+		tx.Append(&fermata.Event{Type: fermata.EventTaskCreated, TaskID: "task_1", Actor: robot, Data: json.RawMessage(`{"title":"50% \u003ci\u003e"}`)})
+		tx.Append(&fermata.Event{Type: fermata.EventQuestionAsked, TaskID: "task_1", QuestionID: "q_1", Actor: robot, Data: json.RawMessage(`{"title":"Deploy?"}`)})
+		tx.Append(&fermata.Event{Type: fermata.EventQuestionAnswered, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1", Actor: alice})
+		tx.Append(&fermata.Event{Type: fermata.EventTokenCreated, Actor: fermata.System, Data: json.RawMessage(`{"name":"50 percent"}`)})
+	})
+	for name, c := range map[string]struct {
+		filter store.EventFilter
+		want   []int64
+	}{
+		"noun":            {store.EventFilter{Types: []string{"question"}}, []int64{2, 3}},
+		"noun and type":   {store.EventFilter{Types: []string{"token", "question.asked"}}, []int64{2, 4}},
+		"no such noun":    {store.EventFilter{Types: []string{"quest", "%"}}, nil},
+		"kind":            {store.EventFilter{Actor: "system"}, []int64{4}},
+		"id":              {store.EventFilter{Actor: "mem_1"}, []int64{3}},
+		"name":            {store.EventFilter{Actor: hard}, []int64{1, 2}},
+		"text":            {store.EventFilter{Text: "DEPLOY"}, []int64{2}},
+		"wildcards":       {store.EventFilter{Text: "50%"}, []int64{1}},
+		"escaped in JSON": {store.EventFilter{Text: "<i>"}, []int64{1}},
+		"part of a name":  {store.EventFilter{Text: "alic"}, []int64{3}},
+		"task":            {store.EventFilter{Text: "task_1"}, []int64{1, 2, 3}},
+		"question":        {store.EventFilter{Text: "q_1"}, []int64{2, 3}},
+		"run":             {store.EventFilter{Text: "run_1"}, []int64{3}},
+		"together":        {store.EventFilter{Text: "q_1", Types: []string{"question"}, Actor: "human", Newest: true}, []int64{3}},
+		"later":           {store.EventFilter{From: ptr(noon.AddDate(100, 0, 0))}, nil},
+		"earlier":         {store.EventFilter{To: ptr(noon.AddDate(-100, 0, 0))}, nil},
+	} {
+		c.filter.Limit = 9
+		got, err := s.read().Events(c.filter)
+		s.ok(err)
+		var seqs []int64
+		for _, e := range got {
+			seqs = append(seqs, e.Seq)
+		}
+		s.Log(name)
+		s.equal(c.want, seqs)
+	}
+}
+
+func eventSeqAt(s *suite) {
+	seq := func(at time.Time) int64 {
+		s.Helper()
+		n, err := s.read().SeqAt(at)
+		s.ok(err)
+		return n
+	}
+	s.equal(int64(1), seq(noon))
+	var times []time.Time
+	for i := range 9 {
+		s.write(func(tx *store.Tx) {
+			marked(tx, "a")
+			times = append(times, tx.Now())
+			if i%2 == 0 {
+				// Several events of one instant.
+				marked(tx, "b")
+				times = append(times, tx.Now())
+			}
+		})
+	}
+	for _, at := range times {
+		first := int64(1 + slices.IndexFunc(times, func(t time.Time) bool { return !t.Before(at) }))
+		s.equal(first, seq(at))
+		behind := int64(1 + slices.IndexFunc(times, func(t time.Time) bool { return t.After(at) }))
+		if behind == 0 {
+			behind = int64(1 + len(times))
+		}
+		s.equal(behind, seq(at.Add(time.Millisecond)))
+	}
+	s.equal(int64(1), seq(times[0].Add(-time.Hour)))
 }

@@ -22,6 +22,12 @@ func messageRoundTrip(s *suite) {
 	got, err := s.read().Messages("task_1", "", 10)
 	s.ok(err)
 	s.equal([]*fermata.Message{m}, got)
+	got, err = s.read().MessagesByID([]string{m.ID, "msg_none"})
+	s.ok(err)
+	s.equal([]*fermata.Message{m}, got)
+	got, err = s.read().MessagesByID(nil)
+	s.ok(err)
+	s.equal(0, len(got))
 }
 
 func messagePages(s *suite) {

@@ -55,6 +55,7 @@ func questionRoundTrip(s *suite) {
 		}, {Key: "q2", Prompt: "p", ResponseType: fermata.ResponseMultiChoice, Default: []any{"a", "b"}}}
 		q.Context = &fermata.QuestionContext{Step: hard, Error: hard, Preview: &fermata.Preview{Kind: "diff", Text: hard}}
 		q.Action, q.ActionHash = json.RawMessage(action), fermata.HashAction([]byte(action))
+		q.LeastAssurance = fermata.AssurancePasskey
 		q.Assignees, q.Approvals = []string{"alice", "group:R&D", hard}, &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}
 		q.Timeout, q.Deadline, q.OnTimeout = "30m", ptr(noon.Add(30*time.Minute)), fermata.Escalate
 		q.Escalation = []fermata.EscalationLevel{{Assignees: []string{"role:admin"}, Timeout: "5m", OnTimeout: fermata.SkipTask}}
@@ -206,7 +207,7 @@ func questionFilters(s *suite) {
 		"quoted assignee": {store.QuestionFilter{Assignee: `a"b`}, []string{b.ID}},
 		"wildcard":        {store.QuestionFilter{Assignee: "%"}, nil},
 		"text":            {store.QuestionFilter{Text: "50%"}, []string{a.ID}},
-		"text any case":   {store.QuestionFilter{Text: "COLOUR"}, []string{b.ID, c.ID}},
+		"text any case":   {store.QuestionFilter{Text: "COLOUR"}, []string{a.ID, b.ID, c.ID}},
 	} {
 		c.filter.Limit = 10
 		got, err := s.read().Questions(c.filter)

@@ -45,6 +45,12 @@ func runRoundTrip(s *suite) {
 	got, err = s.read().Run(r.ID)
 	s.ok(err)
 	s.equal(r, got)
+	byID, err := s.read().RunsByID([]string{r.ID, "run_none"})
+	s.ok(err)
+	s.equal([]*fermata.Run{r}, byID)
+	byID, err = s.read().RunsByID(nil)
+	s.ok(err)
+	s.equal(0, len(byID))
 	_, err = s.read().Run("run_none")
 	s.code(err, fermata.CodeNotFound)
 }

@@ -35,7 +35,9 @@ type suite struct {
 // nouns are the parts of the suite.
 var nouns = map[string]map[string]func(*suite){
 	"task": tasks, "question": questions, "run": runs, "message": messages, "event": events, "token": tokens,
-	"idempotency": replays, "workspace": workspaces, "ahead": aheads, "group": groups, "replica": replicas, "gate": gates,
+	"idempotency": replays, "workspace": workspaces, "ahead": aheads, "group": groups, "replica": replicas, "gate": gates, "closing": closings,
+	"access": access, "delivery": deliveries, "workflow": workflows,
+	"inbox": inbox,
 }
 
 // Run checks that a database keeps every promise of the store.

@@ -15,6 +15,7 @@ var tasks = map[string]func(*suite){
 	"a stale save fails":                   taskStaleSave,
 	"several saves are one":                taskSavedOnce,
 	"filters":                              taskFilters,
+	"orders":                               taskOrders,
 	"search takes wildcards as characters": taskSearch,
 	"short endings":                        taskEndings,
 	"claim order and filters":              taskClaims,
@@ -146,7 +147,9 @@ func taskSavedOnce(s *suite) {
 
 func taskFilters(s *suite) {
 	parent := s.task(func(t *fermata.Task) { t.Title = "parent" })
-	a := s.task(func(t *fermata.Task) { t.Title, t.Project, t.Labels = "Paint", "web", []string{"x", `"quoted"`} })
+	a := s.task(func(t *fermata.Task) {
+		t.Title, t.Project, t.Labels, t.Agent = "Paint", "web", []string{"x", `"quoted"`}, "review"
+	})
 	b := s.task(func(t *fermata.Task) { t.State, t.ParentID, t.Labels = fermata.TaskDone, parent.ID, []string{"xy"} })
 	for name, c := range map[string]struct {
 		filter store.TaskFilter
@@ -159,6 +162,9 @@ func taskFilters(s *suite) {
 		"label":         {store.TaskFilter{Label: "x"}, []string{a.ID}},
 		"quoted label":  {store.TaskFilter{Label: `"quoted"`}, []string{a.ID}},
 		"text any case": {store.TaskFilter{Text: "pAIN"}, []string{a.ID, b.ID}},
+		"agent":         {store.TaskFilter{Agent: "review"}, []string{a.ID}},
+		"both states":   {store.TaskFilter{States: []fermata.TaskState{fermata.TaskOpen, fermata.TaskDone, fermata.TaskOpen}}, []string{parent.ID, a.ID, b.ID}},
+		"no such state": {store.TaskFilter{States: []fermata.TaskState{"x' OR '' = '"}}, nil},
 		"together":      {store.TaskFilter{Text: "paint", Project: "web", Label: "x", States: []fermata.TaskState{fermata.TaskOpen}}, []string{a.ID}},
 		"none":          {store.TaskFilter{Text: "paint", Project: "api"}, nil},
 	} {
@@ -168,13 +174,73 @@ func taskFilters(s *suite) {
 		s.Log(name)
 		s.ids(c.want, taskIDs(got))
 	}
+	for name, c := range map[string]struct {
+		filter store.TaskFilter
+		open   int64
+		done   int64
+	}{
+		"all":    {store.TaskFilter{}, 2, 1},
+		"web":    {store.TaskFilter{Project: "web"}, 1, 0},
+		"search": {store.TaskFilter{Text: "pAIN"}, 1, 1},
+		"states": {store.TaskFilter{States: []fermata.TaskState{fermata.TaskDone}}, 2, 1},
+	} {
+		want := fermata.NewTaskCounts()
+		want.Add(fermata.TaskOpen, c.open)
+		want.Add(fermata.TaskDone, c.done)
+		got, err := s.read().CountTasksBy(c.filter)
+		s.ok(err)
+		s.Log(name)
+		s.equal(want, got)
+	}
 	first, err := s.read().Tasks(store.TaskFilter{Limit: 2})
 	s.ok(err)
-	rest, err := s.read().Tasks(store.TaskFilter{Limit: 2, Before: first[1].ID})
+	rest, err := s.read().Tasks(store.TaskFilter{Limit: 2, After: store.PlaceOfTask(first[1], "")})
 	s.ok(err)
 	s.equal([]int{2, 1}, []int{len(first), len(rest)})
 	if first[0].ID < first[1].ID || first[1].ID < rest[0].ID {
 		s.Error("the list is not the newest first")
+	}
+}
+
+// taskOrders: every order is one list from its first page to its last, with
+// states and without.
+func taskOrders(s *suite) {
+	var made []*fermata.Task
+	for i, place := range []struct{ priority, minutes int }{{2, 3}, {0, 1}, {2, 2}, {4, 2}, {0, 5}, {2, 2}} {
+		made = append(made, s.task(func(t *fermata.Task) {
+			t.ID = fermata.NewID(fermata.PrefixTask, noon.Add(time.Duration(i)*time.Millisecond))
+			t.Priority, t.UpdatedAt = place.priority, noon.Add(time.Duration(place.minutes)*time.Minute)
+			if i%2 == 1 {
+				t.State = fermata.TaskDone
+			}
+		}))
+	}
+	for sort, order := range map[fermata.TaskSort][]int{
+		"":                   {5, 4, 3, 2, 1, 0},
+		fermata.SortNewest:   {5, 4, 3, 2, 1, 0},
+		fermata.SortOldest:   {0, 1, 2, 3, 4, 5},
+		fermata.SortPriority: {1, 4, 0, 2, 5, 3},
+		fermata.SortUpdated:  {4, 0, 5, 3, 2, 1},
+	} {
+		var want []string
+		for _, i := range order {
+			want = append(want, made[i].ID)
+		}
+		for _, states := range [][]fermata.TaskState{nil, {fermata.TaskDone, fermata.TaskOpen}} {
+			var got []string
+			f := store.TaskFilter{Sort: sort, States: states, Limit: 2}
+			for {
+				page, err := s.read().Tasks(f)
+				s.ok(err)
+				if len(page) == 0 {
+					break
+				}
+				got = append(got, taskIDs(page)...)
+				f.After = store.PlaceOfTask(page[len(page)-1], sort)
+			}
+			s.Logf("%s %v", sort, states)
+			s.equal(want, got)
+		}
 	}
 }
 

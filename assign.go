@@ -1,0 +1,74 @@
+package fermata
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Assignment says who is to answer a question from now on.
+type Assignment struct {
+	Assignees []string `json:"assignees" maxItems:"50" doc:"handles, group:NAME, role:NAME; empty: any member who may answer"`
+	Note      string   `json:"note,omitempty" maxLength:"20000" doc:"a comment for them, shown in the thread"`
+}
+
+// Assign gives the question to other people. An operator may, and whoever may
+// answer it: they delegate. The members are all of the workspace's; names that
+// mean none of them are refused, so that no question waits for nobody.
+func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
+	if err := q.mayAssign(c); err != nil {
+		return err
+	}
+	if q.closed() {
+		return q.ClosedError()
+	}
+	var ps problems
+	ps.assignees("assignees", a.Assignees)
+	ps.text("note", a.Note, 0, MaxMessage)
+	for i, name := range a.Assignees {
+		if !slices.ContainsFunc(members, func(m Member) bool { return m.called(name, q.Project) }) {
+			ps.add(fmt.Sprintf("assignees[%d]", i), "%q is no member, no group and no role that anybody has", name)
+		}
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	assigned := *q
+	assigned.Assignees = nil
+	for _, name := range a.Assignees {
+		if !slices.Contains(assigned.Assignees, name) {
+			assigned.Assignees = append(assigned.Assignees, name)
+		}
+	}
+	if !slices.ContainsFunc(members, func(m Member) bool { return m.DisabledAt == nil && assigned.MayAnswer(m.Caller()) == nil }) {
+		return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(a.Assignees, ", ") + " may answer the question"})
+	}
+	if err := assigned.CheckQuorum(members); err != nil {
+		return err
+	}
+	q.Assignees = assigned.Assignees
+	return nil
+}
+
+func (q *Question) mayAssign(c Caller) error {
+	err := q.MayAnswer(c)
+	if err == nil || c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleOperator) {
+		return nil
+	}
+	return err
+}
+
+// MayComment says who may comment on a question without deciding it: people
+// who answer questions, whoever this one is for.
+func (q *Question) MayComment(c Caller) error {
+	if c.Kind == ActorHuman && c.Has(ScopeAnswer) && c.RoleIn(q.Project).AtLeast(RoleResponder) {
+		return nil
+	}
+	return Errorf(CodeNotEligible, "only people who may answer questions comment on them").
+		WithHint("an agent writes a message into the thread of its task")
+}
+
+// called reports whether an assignee's name means the member in a project.
+func (m *Member) called(name, project string) bool {
+	return slices.Contains(m.Caller().Names(), name) || name == "role:"+string(m.RoleIn(project))
+}

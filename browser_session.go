@@ -1,0 +1,190 @@
+package fermata
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// How long sign-ins last.
+const (
+	// SessionLasts is the longest life of a session, SessionIdles how long it
+	// may stay unused.
+	SessionLasts = 30 * 24 * time.Hour
+	SessionIdles = 7 * 24 * time.Hour
+	// SessionFresh is how long a sign-in counts for what it was; afterwards the
+	// person is known as by any channel, until the next sign-in.
+	SessionFresh = 12 * time.Hour
+	// LinkLasts is the life of a one-time link, MailLinkLasts that of one in a
+	// mail, InvitationLasts that of an invitation.
+	LinkLasts       = 24 * time.Hour
+	MailLinkLasts   = 15 * time.Minute
+	InvitationLasts = 7 * 24 * time.Hour
+)
+
+// SignInMethod says how a person signed in.
+type SignInMethod string
+
+// Ways to sign in.
+const (
+	ByLink       SignInMethod = "link"
+	ByMail       SignInMethod = "email"
+	ByInvitation SignInMethod = "invitation"
+	ByOIDC       SignInMethod = "oidc"
+	ByPasskey    SignInMethod = "passkey"
+)
+
+// BrowserSession is a browser in which a person is signed in.
+type BrowserSession struct {
+	ID       string       `json:"id"`
+	MemberID string       `json:"member_id"`
+	Method   SignInMethod `json:"method" enum:"link,email,invitation,oidc,passkey"`
+	// Assurance is how strongly the person was known at the sign-in.
+	Assurance  Assurance `json:"assurance" enum:"link,channel,session,passkey"`
+	UserAgent  string    `json:"user_agent,omitempty"`
+	CreatedAt  time.Time `json:"created_at"`
+	LastSeenAt time.Time `json:"last_seen_at"`
+	ExpiresAt  time.Time `json:"expires_at"`
+	// Current says that the request came from this session.
+	Current bool `json:"current"`
+
+	WorkspaceID string `json:"-"`
+	Hash        string `json:"-"`
+}
+
+// Ended reports whether the session is over, used or not.
+func (s *BrowserSession) Ended(now time.Time) bool { return !now.Before(s.Until()) }
+
+// Until is when the session ends unless it is used.
+func (s *BrowserSession) Until() time.Time {
+	if idle := s.LastSeenAt.Add(SessionIdles); idle.Before(s.ExpiresAt) {
+		return idle
+	}
+	return s.ExpiresAt
+}
+
+// FreshUntil is when the sign-in stops to count for what it was.
+func (s *BrowserSession) FreshUntil() time.Time { return s.CreatedAt.Add(SessionFresh) }
+
+// Known returns how strongly the person is known now.
+func (s *BrowserSession) Known(now time.Time) Assurance {
+	if !now.Before(s.FreshUntil()) && s.Assurance.AtLeast(AssuranceChannel) {
+		return AssuranceChannel
+	}
+	return s.Assurance
+}
+
+// Link is a right to sign in once. The secret is in the address that is given
+// out; only its hash is stored.
+type Link struct {
+	ID       string       `json:"id"`
+	MemberID string       `json:"member_id,omitempty"`
+	Member   string       `json:"member,omitempty" doc:"the member's handle"`
+	Method   SignInMethod `json:"method" enum:"link,email,invitation"`
+	// Assurance is the most that a sign-in with it counts for: no more than how
+	// strongly its maker was known.
+	Assurance Assurance  `json:"assurance" enum:"channel,session"`
+	CreatedBy Actor      `json:"created_by"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt time.Time  `json:"expires_at"`
+	UsedAt    *time.Time `json:"used_at,omitempty"`
+	// Invite is what the new member gets, where the link is an invitation.
+	Invite *NewInvitation `json:"invite,omitempty"`
+	// URL is set only in the reply that makes the link.
+	URL string `json:"url,omitempty" doc:"shown this once; whoever opens it is signed in"`
+	// Sent says that a mail with the link is on its way.
+	Sent bool `json:"sent,omitempty" doc:"a mail with the link is on its way"`
+
+	WorkspaceID string `json:"-"`
+	Hash        string `json:"-"`
+	// Secret is known only where the link was made.
+	Secret string `json:"-"`
+}
+
+// MostAssured returns how strongly a person is known who signs in with a link
+// that somebody known so strongly made.
+func MostAssured(maker Assurance) Assurance {
+	if maker.AtLeast(AssuranceSession) {
+		return AssuranceSession
+	}
+	return AssuranceChannel
+}
+
+// NewInvitation is a request to invite a person.
+type NewInvitation struct {
+	Email    string          `json:"email,omitempty" maxLength:"254" doc:"where a mail with the link goes, if mail is set up"`
+	Handle   string          `json:"handle,omitempty" maxLength:"64" doc:"default: the first part of the e-mail address"`
+	Name     string          `json:"name,omitempty" maxLength:"100"`
+	Role     Role            `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"default responder"`
+	Groups   []string        `json:"groups,omitempty" maxItems:"50"`
+	Projects map[string]Role `json:"projects,omitempty" doc:"role by project"`
+}
+
+// Complete fills in what was left out and reports what is wrong.
+func (n *NewInvitation) Complete() error {
+	n.Email = strings.ToLower(strings.TrimSpace(n.Email))
+	if n.Role == "" {
+		n.Role = RoleResponder
+	}
+	if n.Handle == "" {
+		n.Handle = handleOf(n.Email)
+	}
+	var ps problems
+	if n.Handle == "" {
+		ps.add("handle", "is needed where there is no e-mail address to take it from")
+	}
+	ps.name("handle", n.Handle)
+	ps.person(n.Name, n.Email, n.Role, n.Projects, n.Groups)
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	n.Groups = Distinct(n.Groups)
+	return nil
+}
+
+// handleOf makes a handle of a mail address.
+func handleOf(email string) string {
+	local, _, _ := strings.Cut(email, "@")
+	handle := []rune{}
+	for _, r := range local {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || slices.Contains([]rune("-_."), r) {
+			handle = append(handle, r)
+		}
+	}
+	return string(handle[:min(len(handle), 48)])
+}
+
+// Invitation is an invitation that waits to be accepted.
+type Invitation struct {
+	ID string `json:"id"`
+	NewInvitation
+	CreatedBy Actor     `json:"created_by"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	// URL is set only in the reply that makes the invitation.
+	URL  string `json:"url,omitempty" doc:"shown this once; whoever opens it becomes the member"`
+	Sent bool   `json:"sent,omitempty" doc:"a mail with the link is on its way"`
+}
+
+// Invitation returns the link as what it is for.
+func (l *Link) Invitation() *Invitation {
+	i := &Invitation{ID: l.ID, CreatedBy: l.CreatedBy, CreatedAt: l.CreatedAt, ExpiresAt: l.ExpiresAt, URL: l.URL, Sent: l.Sent}
+	if l.Invite != nil {
+		i.NewInvitation = *l.Invite
+	}
+	return i
+}
+
+// Passkey is a key of a person's device that signs in.
+type Passkey struct {
+	ID         string     `json:"id"`
+	MemberID   string     `json:"member_id"`
+	Name       string     `json:"name"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// CredentialID names the key to the browser, Credential is all that is
+	// known of it, as JSON.
+	CredentialID string `json:"-"`
+	Credential   string `json:"-"`
+}

@@ -1,0 +1,119 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// AuditQuery narrows the record of what happened. Empty fields narrow nothing.
+type AuditQuery struct {
+	// Q is looked for in names and in what events add; a whole id also finds.
+	Q string
+	// Types are types such as question.asked, or nouns such as question.
+	Types []string
+	// Actor is a kind of actor, an id or a name.
+	Actor  string
+	TaskID string
+	// From and To bound when it happened: from, and before to.
+	From, To *time.Time
+	// Limit is the length of a page; 0 leaves it to the server.
+	Limit int
+	// Cursor is where the last page ended.
+	Cursor string
+}
+
+// Audit returns a page of what happened, the newest first. A page may hold
+// fewer events than were asked for and still lead on: see [fermata.AuditPage].
+func (c *Client) Audit(ctx context.Context, q AuditQuery) (fermata.AuditPage, error) {
+	v := values{}
+	v.text("q", q.Q)
+	v.list("type", q.Types)
+	v.text("actor", q.Actor)
+	v.text("task", q.TaskID)
+	v.instant("from", q.From)
+	v.instant("to", q.To)
+	v.number("limit", int64(q.Limit))
+	v.text("cursor", q.Cursor)
+	return get[fermata.AuditPage](ctx, c, path("audit"), url.Values(v))
+}
+
+// ExportAudit writes the events of a period to w as JSON lines, in the order of
+// the chain, and returns how many they are. Nil bounds are the beginning and
+// the end. An export that is cut off is an error.
+func (c *Client) ExportAudit(ctx context.Context, from, to *time.Time, w io.Writer) (int64, error) {
+	v := values{}
+	v.instant("from", from)
+	v.instant("to", to)
+	req, err := c.request(ctx, call{method: http.MethodGet, path: path("audit", "export"), query: url.Values(v)}, nil)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Accept", "application/jsonl, application/problem+json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return 0, c.unreachable(ctx, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		data, _ := io.ReadAll(io.LimitReader(res.Body, maxReply))
+		return 0, c.problem(res, data)
+	}
+	if kind := res.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/jsonl") {
+		return 0, fermata.Errorf(fermata.CodeInternal, "%s sends %q instead of events", c.base.Host, kind).
+			WithHint("is %s the address of a Fermata server?", c.URL())
+	}
+	return c.copyLines(ctx, res.Body, w)
+}
+
+// copyLines copies whole lines and counts them.
+func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64, error) {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for n := int64(0); ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			return n, nil
+		}
+		if err != nil {
+			return n, c.unreachable(ctx, err)
+		}
+		if _, err := w.Write(line); err != nil {
+			return n, fermata.Errorf(fermata.CodeInternal, "write the export: %w", err)
+		}
+	}
+}
+
+// VerifyExport checks the chain of events that an export holds. It may begin
+// and end anywhere: what is between must be whole.
+func VerifyExport(r io.Reader) AuditReport {
+	var report AuditReport
+	var chain fermata.Chain
+	lines := json.NewDecoder(r)
+	for {
+		var e fermata.Event
+		err := lines.Decode(&e)
+		if errors.Is(err, io.EOF) {
+			report.OK = true
+			return report
+		}
+		if err == nil && report.Events == 0 {
+			chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
+		}
+		if err == nil {
+			err = chain.Next(&e)
+		}
+		if err != nil {
+			report.Problem = err.Error()
+			return report
+		}
+		report.Events++
+	}
+}

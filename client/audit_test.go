@@ -1,0 +1,101 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// exported returns lines of a chain of events from one number on.
+func exported(from int64, n int) []string {
+	var lines []string
+	hash := "before"
+	for i := range n {
+		e := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System, At: time.UnixMilli(1).UTC()}
+		e.Seal(from+int64(i), hash)
+		hash = e.Hash
+		line, err := json.Marshal(e)
+		if err != nil {
+			panic(err)
+		}
+		lines = append(lines, string(line)+"\n")
+	}
+	return lines
+}
+
+func TestExportIsVerified(t *testing.T) {
+	t.Parallel()
+	lines := exported(7, 4)
+	for name, c := range map[string]struct {
+		lines  []string
+		ok     bool
+		events int64
+	}{
+		"whole": {lines, true, 4}, "a part": {lines[1:3], true, 2}, "nothing": {nil, true, 0},
+		"gap":     {[]string{lines[0], lines[2]}, false, 1},
+		"order":   {[]string{lines[1], lines[0]}, false, 1},
+		"changed": {[]string{lines[0], strings.Replace(lines[1], "task.created", "task.updated", 1)}, false, 1},
+		"cut":     {[]string{lines[0], lines[1][:40]}, false, 1},
+		"no JSON": {[]string{"hello\n"}, false, 0},
+	} {
+		got := VerifyExport(strings.NewReader(strings.Join(c.lines, "")))
+		if got.OK != c.ok || got.Events != c.events || got.OK == (got.Problem != "") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestExportThatIsCutOffIsAnError(t *testing.T) {
+	t.Parallel()
+	lines := exported(1, 3)
+	for name, c := range map[string]struct {
+		h    http.HandlerFunc
+		n    int64
+		want fermata.Code
+	}{
+		"whole": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/jsonl")
+			_, _ = io.WriteString(w, strings.Join(lines, ""))
+		}, 3, ""},
+		"broken": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/jsonl")
+			_, _ = io.WriteString(w, lines[0])
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, 1, fermata.CodeUnavailable},
+		"half a line": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/jsonl")
+			_, _ = io.WriteString(w, lines[0]+lines[1][:20])
+		}, 1, fermata.CodeUnavailable},
+		"refused": {func(w http.ResponseWriter, _ *http.Request) {
+			writeJSON(w, http.StatusForbidden, map[string]any{"status": 403, "code": "forbidden", "detail": "no"})
+		}, 0, fermata.CodeForbidden},
+		"another server": {func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, "hello") }, 0, fermata.CodeInternal},
+	} {
+		var out bytes.Buffer
+		n, err := newTest(t, c.h).ExportAudit(t.Context(), nil, nil, &out)
+		if n != c.n || fermata.CodeOf(err) != c.want || int64(strings.Count(out.String(), "\n")) != c.n {
+			t.Errorf("%s: %d events, %v", name, n, err)
+		}
+	}
+}
+
+func TestAuditQuery(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 11, 1, 0, 0, 0, 1_000_000, time.UTC)
+	var asked string
+	c := newTest(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.RawQuery
+		writeJSON(w, http.StatusOK, fermata.AuditPage{NextCursor: "next"})
+	})
+	p, err := c.Audit(t.Context(), AuditQuery{Q: "x y", Types: []string{"a", "b"}, Actor: "ann", TaskID: "t", From: &from, Limit: 3, Cursor: "c"})
+	if want := "actor=ann&cursor=c&from=2026-11-01T00%3A00%3A00.001Z&limit=3&q=x+y&task=t&type=a%2Cb"; err != nil || asked != want || p.NextCursor != "next" {
+		t.Errorf("%v, %+v, asked %s", err, p, asked)
+	}
+}

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// CountQuestions counts pending questions. The query's status, text, order and
+// page do not matter.
+func (c *Client) CountQuestions(ctx context.Context, q QuestionQuery) (fermata.QuestionCounts, error) {
+	v := values{}
+	q.narrow(v)
+	return get[fermata.QuestionCounts](ctx, c, path("questions", "counts"), url.Values(v))
+}
+
+// Undo takes back an answer that is still held.
+func (c *Client) Undo(ctx context.Context, id string) (*fermata.Question, error) {
+	return post[*fermata.Question](ctx, c, path("questions", id, "undo"), struct{}{})
+}
+
+// Assign gives a question to other people.
+func (c *Client) Assign(ctx context.Context, id string, a fermata.Assignment) (*fermata.Question, error) {
+	if a.Assignees == nil {
+		a.Assignees = []string{}
+	}
+	return post[*fermata.Question](ctx, c, path("questions", id, "assign"), a)
+}
+
+// Snooze puts a question off for the caller, or shows it again.
+func (c *Client) Snooze(ctx context.Context, id string, s fermata.Snooze) (*fermata.Question, error) {
+	return post[*fermata.Question](ctx, c, path("questions", id, "snooze"), s)
+}
+
+// Comment comments on a question without deciding it.
+func (c *Client) Comment(ctx context.Context, id, body string) (*fermata.Message, error) {
+	return post[*fermata.Message](ctx, c, path("questions", id, "comments"), note{body})
+}
+
+// Similar lists past answers to similar questions.
+func (c *Client) Similar(ctx context.Context, id string) ([]fermata.PastAnswer, error) {
+	p, err := get[page[fermata.PastAnswer]](ctx, c, path("questions", id, "similar"), nil)
+	return p.Items, err
+}
+
+// Views lists the caller's saved views and those that others share.
+func (c *Client) Views(ctx context.Context) ([]fermata.SavedView, error) {
+	p, err := get[page[fermata.SavedView]](ctx, c, path("views"), nil)
+	return p.Items, err
+}
+
+// SaveView writes a view of the caller's under its name.
+func (c *Client) SaveView(ctx context.Context, v fermata.SavedView) (fermata.SavedView, error) {
+	body := struct {
+		Query  string `json:"query"`
+		Shared bool   `json:"shared,omitempty"`
+	}{v.Query, v.Shared}
+	return do[fermata.SavedView](ctx, c, call{method: http.MethodPut, path: viewPath(v.Name), body: body})
+}
+
+// DeleteView removes a view of the caller's.
+func (c *Client) DeleteView(ctx context.Context, name string) error {
+	return c.run(ctx, call{method: http.MethodDelete, path: viewPath(name)})
+}
+
+// viewPath is the address of a view; its name is any text.
+func viewPath(name string) string {
+	if name == "" {
+		return ""
+	}
+	return path("views") + "/" + url.PathEscape(name)
+}
+
+// Notifications returns a part of what happened that concerns the caller,
+// newest first.
+func (c *Client) Notifications(ctx context.Context, limit int, cursor string) (fermata.Notifications, error) {
+	v := values{}
+	v.number("limit", int64(limit))
+	v.text("cursor", cursor)
+	return get[fermata.Notifications](ctx, c, path("notifications"), url.Values(v))
+}
+
+// ReadNotifications notes up to which event the caller has read.
+func (c *Client) ReadNotifications(ctx context.Context, upTo int64) (fermata.Notifications, error) {
+	body := struct {
+		UpTo int64 `json:"up_to"`
+	}{upTo}
+	return post[fermata.Notifications](ctx, c, path("notifications", "read"), body)
+}

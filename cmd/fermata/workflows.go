@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/cli"
+	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// checkWorkflow says what is wrong with a definition, without a server.
+func checkWorkflow(source []byte) client.WorkflowCheck {
+	return client.WorkflowCheck(workflow.Check(source))
+}
+
+// testWorkflow runs a definition with scripted answers.
+func testWorkflow(ctx context.Context, t cli.WorkflowTest) (*cli.WorkflowReport, error) {
+	report, err := workflow.Test(ctx, t.Source, t.Answers)
+	return (*cli.WorkflowReport)(report), err
+}
+
+// workflowSchema is what editors check definitions with.
+func workflowSchema() json.RawMessage { return definition.Schema() }

@@ -1,0 +1,220 @@
+package fermata_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func asError(err error, target **fermata.Error) bool { return errors.As(err, target) }
+
+func waiting() *fermata.Delivery {
+	return &fermata.Delivery{State: fermata.DeliveryWaiting, NextAt: ptr(noon)}
+}
+
+func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
+	t.Parallel()
+	d, now := waiting(), noon
+	for i, least := range []time.Duration{
+		5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+	} {
+		d.Lease(now)
+		d.Fail(now, "down", false, 0)
+		wait := d.NextAt.Sub(now)
+		if d.State != fermata.DeliveryFailed || wait < least*9/10-time.Millisecond || wait > least*11/10 {
+			t.Fatalf("after failure %d: %s, wait %s, want about %s", i+1, d.State, wait, least)
+		}
+		now = *d.NextAt
+	}
+	d.Lease(now)
+	d.Fail(now, "down", false, 0)
+	if d.State != fermata.DeliveryDead || d.NextAt != nil || d.Attempts != 9 {
+		t.Fatalf("%+v", d)
+	}
+	if err := d.Redeliver(now); err != nil || !d.Due(now) {
+		t.Fatalf("it is not sent again: %v", err)
+	}
+}
+
+func TestRetryAfterIsHonouredAndBounded(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, 1000 * time.Hour: 24 * time.Hour} {
+		d := waiting()
+		d.Fail(noon, "slow down", false, asked)
+		if got := d.NextAt.Sub(noon); got != want {
+			t.Errorf("asked for %s: %s", asked, got)
+		}
+	}
+	d := waiting()
+	d.Fail(noon, "no such address", true, 0)
+	if d.State != fermata.DeliveryDead {
+		t.Error("what is refused for good is tried again")
+	}
+}
+
+func TestAnEndReachesEveryMessage(t *testing.T) {
+	t.Parallel()
+	sent := waiting()
+	sent.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	sent.Want(4, true, noon)
+	if !sent.Due(noon) {
+		t.Error("a message that was sent is not updated")
+	}
+	fixed := waiting()
+	fixed.Deliver(noon, nil, fermata.Pending, 3)
+	fixed.Want(4, true, noon)
+	if fixed.NextAt != nil {
+		t.Error("a message that cannot be changed is sent again")
+	}
+	unsent := waiting()
+	unsent.Want(4, true, noon)
+	if unsent.State != fermata.DeliverySkipped || unsent.Reason != fermata.SkippedClosed {
+		t.Error("a message that nobody needs is sent")
+	}
+	under := waiting()
+	under.Lease(noon)
+	under.Want(4, true, noon)
+	if under.State != fermata.DeliveryWaiting {
+		t.Error("a message that is on its way was skipped")
+	}
+	under.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	if !under.Due(noon) {
+		t.Error("a message that was on its way is not looked at again")
+	}
+	doubtful := waiting()
+	doubtful.Lease(noon.Add(-time.Hour))
+	doubtful.Want(4, true, noon)
+	if doubtful.State != fermata.DeliveryWaiting {
+		t.Error("a message that may have gone out was forgotten")
+	}
+	extended := waiting()
+	extended.Want(4, false, noon)
+	if extended.State != fermata.DeliveryWaiting {
+		t.Error("a message of an open question was skipped")
+	}
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	d := waiting()
+	for range 100 {
+		d.Fail(noon, strings.Repeat("x", 2000), false, 0)
+		d.Tries = 0
+	}
+	if len(d.History) > 30 || len(d.LastError) > 600 {
+		t.Errorf("%d entries, an error of %d bytes", len(d.History), len(d.LastError))
+	}
+}
+
+func TestWaitingForAPageGetsRarer(t *testing.T) {
+	t.Parallel()
+	d, last := waiting(), time.Duration(0)
+	for range 10 {
+		wait := d.NextLook(noon).Sub(noon)
+		if wait < last || wait > time.Hour {
+			t.Fatalf("%s after %s", wait, last)
+		}
+		last = wait
+		d.Defer(noon, noon.Add(wait), fermata.WaitsForPage)
+	}
+	if last != time.Hour {
+		t.Errorf("in the end it looks every %s", last)
+	}
+}
+
+func TestRoutesAreChecked(t *testing.T) {
+	t.Parallel()
+	if err := fermata.DefaultRoutes().Check(); err != nil {
+		t.Error(err)
+	}
+	bad := fermata.Routes{Approval: []fermata.RouteStep{{After: "soon", Channel: "Slack!", When: "never"}}}
+	for _, field := range []string{"approval[0].after", "approval[0].channel", "approval[0].when"} {
+		hasProblem(t, bad.Check(), field)
+	}
+}
+
+func TestAskNamesChannelsAndReminders(t *testing.T) {
+	t.Parallel()
+	task := runningTask()
+	open := func(a fermata.Ask) (*fermata.Question, error) {
+		a.Question = "Which?"
+		return a.Open("q_1", task, agent, fermata.DefaultPolicy(), noon)
+	}
+	for field, a := range map[string]fermata.Ask{
+		"channels[1]":               {Channels: []string{"slack", "slack"}},
+		"channels[0]":               {Channels: []string{"not a name"}},
+		"reminders[0]":              {Reminders: []string{"soon"}},
+		"reminders[1]":              {Reminders: []string{"10m", "0s"}},
+		"escalation[0].channels[0]": {Escalation: []fermata.EscalationLevel{{Channels: []string{""}, Timeout: "1h", OnTimeout: fermata.FailTask}}},
+	} {
+		_, err := open(a)
+		hasProblem(t, err, field)
+	}
+	q, err := open(fermata.Ask{Channels: []string{"slack"}, Reminders: []string{"1h", "10m"}, ShareContext: true})
+	if err != nil || len(q.Channels) != 1 || !q.ShareContext || q.RemindAfter()[0] != 10*time.Minute {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
+func TestOutsideIsBoundedByRisk(t *testing.T) {
+	t.Parallel()
+	two := &fermata.Quorum{Required: 2}
+	for _, tt := range []struct {
+		risk   fermata.Risk
+		quorum *fermata.Quorum
+		known  fermata.Assurance
+		may    bool
+	}{
+		{fermata.RiskLow, nil, fermata.AssuranceLink, true},
+		{fermata.RiskMedium, nil, fermata.AssuranceLink, false},
+		{fermata.RiskMedium, nil, fermata.AssuranceChannel, true},
+		{fermata.RiskHigh, nil, fermata.AssuranceChannel, false},
+		{fermata.RiskHigh, nil, fermata.AssuranceSession, true},
+		{fermata.RiskCritical, nil, fermata.AssuranceSession, false},
+		{fermata.RiskCritical, two, fermata.AssuranceSession, true},
+		{fermata.RiskCritical, nil, fermata.AssurancePasskey, true},
+	} {
+		q := &fermata.Question{Risk: tt.risk, Approvals: tt.quorum}
+		c := person("ann")
+		c.Assurance, c.Outside = tt.known, true
+		if got := q.MayDecide(c) == nil; got != tt.may {
+			t.Errorf("%s risk by %s: %v", tt.risk, tt.known, got)
+		}
+		c.Outside = false
+		if q.MayDecide(c) != nil {
+			t.Errorf("%s risk by %s is refused inside", tt.risk, tt.known)
+		}
+		q.LeastAssurance = fermata.AssuranceChannel
+		c.Outside = true
+		if got := q.MayDecide(c) == nil; got != tt.known.AtLeast(fermata.AssuranceChannel) {
+			t.Errorf("the policy does not decide on %s risk by %s", tt.risk, tt.known)
+		}
+	}
+}
+
+// What the metadata say of places is read by the name of the channel, then by
+// its kind.
+func TestWhereTheAskerWantsIt(t *testing.T) {
+	t.Parallel()
+	q := fermata.Question{Metadata: map[string]string{
+		"slack": "#dev", "team": "#ops", "slack_mention": "@ann, here", "email": "ann@example.com, bob@example.com", "github_issue": "7",
+	}}
+	for name, is := range map[string][2]any{
+		"kind":      {"#dev", q.Target("other", "slack")},
+		"name":      {"#ops", q.Target("team", "slack")},
+		"issue":     {"7", q.Target("hub", "github")},
+		"nowhere":   {"", q.Target("push", "push")},
+		"mail":      {[]string{"ann@example.com", "bob@example.com"}, q.MailTo("email")},
+		"mentioned": {[]string{"@ann", "here"}, q.Mentioned("team", "slack")},
+	} {
+		if diff := cmp.Diff(is[0], is[1]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package fermata
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Held is an answer that the server keeps back for some seconds, so that its
+// author can take it back. Until then the question is pending, and agents are
+// not told of it. See [Question.Hold].
+type Held struct {
+	By Actor `json:"by"`
+	// At is when the person answered; it becomes the time of the resolution.
+	At time.Time `json:"at"`
+	// ReleaseAt is the instant at which the answer settles the question.
+	ReleaseAt  time.Time       `json:"release_at"`
+	Answer     any             `json:"answer,omitempty" doc:"the value, where there is one item"`
+	Answers    map[string]any  `json:"answers,omitempty" doc:"the values by item key"`
+	Comment    string          `json:"comment,omitempty"`
+	Channel    string          `json:"channel,omitempty"`
+	Assurance  Assurance       `json:"assurance,omitempty"`
+	Action     json.RawMessage `json:"action,omitempty" doc:"the edited action, when it was approved with edits"`
+	ActionHash string          `json:"action_hash,omitempty"`
+}
+
+// How long answers are held.
+const (
+	// DefaultUndoSeconds is for how long an answer can be taken back where the
+	// policy does not say.
+	DefaultUndoSeconds = 5
+	// MaxUndoSeconds is the most that a policy may say.
+	MaxUndoSeconds = 300
+)
+
+// UndoTime returns for how long an answer to the question may be held; 0 says
+// not at all. What is critical is answered by a deliberate act, and votes of
+// several people stand.
+func (p Policy) UndoTime(q *Question) time.Duration {
+	if q.Risk == RiskCritical || q.Approvals != nil && q.Approvals.Required > 1 {
+		return 0
+	}
+	seconds := DefaultUndoSeconds
+	if p.UndoSeconds != nil {
+		seconds = *p.UndoSeconds
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// Hold is [Question.Settle] for an answer that may be taken back: it is checked
+// now, and settles the question when it is released, by [Question.Release]. It
+// is never held beyond the deadline. Where the policy holds nothing the answer
+// settles the question at once.
+func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (Settled, error) {
+	d := p.UndoTime(q)
+	if d <= 0 || q.closed() || q.Held != nil {
+		return q.Settle(a, c, now)
+	}
+	r, err := q.resolve(a, c, now)
+	if err != nil {
+		return 0, err
+	}
+	release := Cut(now.Add(d))
+	if q.Deadline != nil && release.After(*q.Deadline) {
+		release = *q.Deadline
+	}
+	q.Held = &Held{
+		By: c.Actor(), At: now, ReleaseAt: release, Answers: r.Answers, Comment: r.Comment, Channel: r.Channel,
+		Assurance: r.Assurance, Action: r.Action, ActionHash: r.ActionHash,
+	}
+	if len(q.Items) == 1 {
+		q.Held.Answer = r.Answers[q.Items[0].Key]
+	}
+	return SettledHeld, nil
+}
+
+// settleHeld treats an answer to a question that holds one already: the same
+// again is fine, any other is a conflict that names who was first.
+func (q *Question) settleHeld(a Answer, answers map[string]any, c Caller) (Settled, error) {
+	h := q.Held
+	mine := h.By.ID == c.Actor().ID
+	if mine && sameAnswers(h.Answers, answers) && h.resolution().sameEdit(a.Action) {
+		return SettledBefore, nil
+	}
+	e := Errorf(CodeQuestionClosed, "the question is %s", h.resolution().Sentence())
+	e.Question = q
+	if mine {
+		return 0, e.WithHint("take your answer back first; that can be done until %s", h.ReleaseAt.Format(time.RFC3339))
+	}
+	return 0, e.WithHint("it counts from %s on, unless %s takes it back", h.ReleaseAt.Format(time.RFC3339), h.By.Name)
+}
+
+// HeldDue reports whether the held answer is to settle the question. The
+// instant decides, not the moment at which somebody looks.
+func (q *Question) HeldDue(now time.Time) bool {
+	return q.Status == Pending && q.Held != nil && !now.Before(q.Held.ReleaseAt)
+}
+
+// Decided reports whether something settles the question as soon as somebody
+// looks: the held answer or the deadline.
+func (q *Question) Decided(now time.Time) bool { return q.HeldDue(now) || q.Due(now) }
+
+// Release lets the held answer settle the question. The question must be
+// [Question.HeldDue].
+func (q *Question) Release() { q.close(*q.Held.resolution()) }
+
+// resolution is what the held answer makes of the question.
+func (h *Held) resolution() *Resolution {
+	by := h.By
+	return &Resolution{
+		Status: Answered, DecidedBy: ActorHuman, AnsweredBy: &by, At: h.At, Answer: h.Answer, Answers: h.Answers, Comment: h.Comment,
+		Channel: h.Channel, Assurance: h.Assurance, Action: h.Action, ActionHash: h.ActionHash,
+	}
+}
+
+// Undo takes the held answer back. Only its author may, and only until it is
+// released.
+func (q *Question) Undo(c Caller) error {
+	switch {
+	case q.closed():
+		return q.ClosedError()
+	case q.Held == nil:
+		return Errorf(CodeIllegalTransition, "the question holds no answer that could be taken back").
+			WithHint("an answer can be taken back when it was given with undo, for some seconds")
+	case c.Kind != ActorHuman || q.Held.By.ID != c.Actor().ID:
+		return Errorf(CodeNotEligible, "the answer is that of %s, who alone may take it back", q.Held.By.Name)
+	}
+	q.Held = nil
+	return nil
+}
+
+// SeenBy returns the question as the caller may see it: an agent learns of an
+// answer when it counts, and not while it may be taken back.
+func (q *Question) SeenBy(c Caller) *Question {
+	if q == nil || q.Held == nil || c.Kind == ActorHuman {
+		return q
+	}
+	seen := *q
+	seen.Held = nil
+	return &seen
+}

@@ -1,0 +1,196 @@
+package fermata_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func hold(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, want fermata.Settled) {
+	t.Helper()
+	got, err := q.Hold(a, c, fermata.DefaultPolicy(), later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Fatalf("settled as %d, want %d", got, want)
+	}
+}
+
+// TestHeldAnswerBecomesTheResolution: a released answer is what it would have
+// been without undo.
+func TestHeldAnswerBecomesTheResolution(t *testing.T) {
+	t.Parallel()
+	edited := json.RawMessage(`{"command": "deploy --dry-run"}`)
+	for name, c := range map[string]struct {
+		ask    string
+		answer fermata.Answer
+	}{
+		"one item":      {twoOptions, fermata.Answer{Answer: "b", Comment: "cheaper", Channel: "web"}},
+		"several items": {twoItems, fermata.Answer{Answers: map[string]any{"name": "n", "tags": []string{"y", "x"}}}},
+		"approval":      {deploy, fermata.Answer{Answer: "approve", ActionHash: deployHash}},
+		"edited":        {deploy, fermata.Answer{Answer: "approve", ActionHash: deployHash, Action: edited}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now, then := opened(t, decoded[fermata.Ask](t, c.ask)), opened(t, decoded[fermata.Ask](t, c.ask))
+			settle(t, now, c.answer, person("ann"), fermata.SettledNow)
+			hold(t, then, c.answer, person("ann"), fermata.SettledHeld)
+			if then.Status != fermata.Pending || then.Resolution != nil {
+				t.Fatalf("the question is %s: %+v", then.Status, then.Resolution)
+			}
+			release := then.Held.ReleaseAt
+			if want := later.Add(5 * time.Second); !release.Equal(want) {
+				t.Errorf("released at %s, want %s", release, want)
+			}
+			if then.HeldDue(release.Add(-1)) || !then.HeldDue(release) || !then.Decided(release) {
+				t.Error("the instant of the release is not the one that decides")
+			}
+			q := stored(t, then)
+			q.Release()
+			if diff := cmp.Diff(stored(t, now), stored(t, q)); diff != "" {
+				t.Errorf("(-at once +released):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	soon := noon.Add(time.Minute + 2*time.Second)
+	for name, c := range map[string]struct {
+		change func(q *fermata.Question, p *fermata.Policy)
+		want   time.Duration
+	}{
+		"by default":        {func(*fermata.Question, *fermata.Policy) {}, 5 * time.Second},
+		"by the policy":     {func(_ *fermata.Question, p *fermata.Policy) { p.UndoSeconds = ptr(30) }, 30 * time.Second},
+		"not by the policy": {func(_ *fermata.Question, p *fermata.Policy) { p.UndoSeconds = ptr(0) }, 0},
+		"critical":          {func(q *fermata.Question, _ *fermata.Policy) { q.Risk = fermata.RiskCritical }, 0},
+		"high":              {func(q *fermata.Question, _ *fermata.Policy) { q.Risk = fermata.RiskHigh }, 5 * time.Second},
+		"to the deadline":   {func(q *fermata.Question, _ *fermata.Policy) { q.Deadline = &soon }, 2 * time.Second},
+		"without deadline":  {func(q *fermata.Question, _ *fermata.Policy) { q.Deadline = nil }, 5 * time.Second},
+	} {
+		q, p := opened(t, decoded[fermata.Ask](t, twoOptions)), fermata.DefaultPolicy()
+		c.change(q, &p)
+		settled, err := q.Hold(fermata.Answer{Answer: "a"}, person("ann"), p, later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case c.want == 0 && (settled != fermata.SettledNow || q.Held != nil):
+			t.Errorf("%s: settled as %d with %+v", name, settled, q.Held)
+		case c.want > 0 && (settled != fermata.SettledHeld || q.Held.ReleaseAt.Sub(later) != c.want):
+			t.Errorf("%s: settled as %d with %+v", name, settled, q.Held)
+		}
+	}
+}
+
+// TestVotesAreNotHeld: several people decide, and a vote stands.
+func TestVotesAreNotHeld(t *testing.T) {
+	t.Parallel()
+	q := opened(t, decoded[fermata.Ask](t, `{"type":"approval","question":"Deploy?","approvals":{"required":2}}`))
+	hold(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.SettledVote)
+	if q.Held != nil || len(q.Votes) != 1 {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestAnswersBesideAHeldOne(t *testing.T) {
+	t.Parallel()
+	ann, bob := person("ann"), person("bob")
+	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledHeld)
+	q = stored(t, q)
+	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
+	settle(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
+	refused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
+	refused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
+	refused(t, q, fermata.Answer{Answer: "c"}, bob, fermata.CodeInvalidRequest, "answer")
+	robot := person("robot")
+	robot.Kind = fermata.ActorAgent
+	refused(t, q, fermata.Answer{Answer: "a"}, robot, fermata.CodeNotEligible)
+}
+
+// TestHoldChecksAtOnce: what would be refused is refused when it is given.
+func TestHoldChecksAtOnce(t *testing.T) {
+	t.Parallel()
+	q := opened(t, decoded[fermata.Ask](t, deploy))
+	_, err := q.Hold(fermata.Answer{Answer: "approve", ActionHash: "other"}, person("ann"), fermata.DefaultPolicy(), later)
+	wantError(t, err, fermata.CodeInvalidRequest, "action_hash")
+	if q.Held != nil {
+		t.Errorf("a refused answer is held: %+v", q.Held)
+	}
+}
+
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	ann, bob := person("ann"), person("bob")
+	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	wantError(t, q.Undo(ann), fermata.CodeIllegalTransition)
+	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledHeld)
+	wantError(t, q.Undo(bob), fermata.CodeNotEligible)
+	if err := q.Undo(ann); err != nil {
+		t.Fatal(err)
+	}
+	if q.Held != nil || q.Status != fermata.Pending {
+		t.Fatalf("%+v", q)
+	}
+	settle(t, q, fermata.Answer{Answer: "b"}, bob, fermata.SettledNow)
+	wantError(t, q.Undo(ann), fermata.CodeQuestionClosed)
+}
+
+// TestAgentsDoNotSeeHeldAnswers: what may be taken back is not acted on.
+func TestAgentsDoNotSeeHeldAnswers(t *testing.T) {
+	t.Parallel()
+	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.SettledHeld)
+	if q.SeenBy(fermata.Caller{Kind: fermata.ActorAgent}).Held != nil {
+		t.Error("an agent sees the held answer")
+	}
+	if q.Held == nil || q.SeenBy(person("bob")).Held == nil {
+		t.Error("a person does not see the held answer")
+	}
+	var none *fermata.Question
+	if none.SeenBy(person("bob")) != nil {
+		t.Error("nothing was made into something")
+	}
+}
+
+func TestCancelWinsOverAHeldAnswer(t *testing.T) {
+	t.Parallel()
+	q := opened(t, decoded[fermata.Ask](t, twoOptions))
+	hold(t, q, fermata.Answer{Answer: "a"}, person("ann"), fermata.SettledHeld)
+	if ok, err := q.Cancel(agent, "", later); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if q.Held != nil || q.HeldDue(over) || q.Resolution.Answers != nil {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestNamesAndMentions(t *testing.T) {
+	t.Parallel()
+	ann := person("ann", "ops")
+	want := []string{"ann", "member:ann", "mem_ann", "member:mem_ann", "group:ops"}
+	if diff := cmp.Diff(want, ann.Names()); diff != "" {
+		t.Error(diff)
+	}
+	// The names are those by which the one rule knows a caller.
+	for _, name := range append(want, "role:responder") {
+		q := opened(t, fermata.Ask{Question: "Go on?", Assignees: []string{name}})
+		if err := q.MayAnswer(ann); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	q := opened(t, fermata.Ask{Title: "Paint", Body: "the Fence", Question: "Which Colour?"})
+	q.TaskTitle = "Garden"
+	for text, want := range map[string]bool{"PAINT": true, "fence": true, "colour": true, "garden": true, "prompt": false, "blue": false} {
+		if q.Mentions(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}

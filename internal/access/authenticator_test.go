@@ -1,0 +1,133 @@
+package access_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// authenticator is a device with passkeys, in software: it makes keys and signs
+// as WebAuthn wants it. Its fields make it lie.
+type authenticator struct {
+	t       *testing.T
+	key     *ecdsa.PrivateKey
+	id      []byte
+	handle  []byte
+	rp      string
+	origin  string
+	flags   byte
+	counter uint32
+}
+
+// present and verified are the flags of a person who touched the device, and
+// of one whom it knows.
+const (
+	present  = 0x01
+	verified = 0x04
+	attested = 0x40
+)
+
+func newAuthenticator(t *testing.T, origin string) *authenticator {
+	t.Helper()
+	return &authenticator{t: t, origin: origin, flags: present | verified}
+}
+
+func (a *authenticator) must(err error) {
+	a.t.Helper()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// wanted is what is read of the options.
+type wanted struct {
+	Options struct {
+		PublicKey struct {
+			Challenge string
+			RPID      string `json:"rpId"`
+			RP        struct{ ID string }
+			User      struct{ ID string }
+			Selection struct {
+				ResidentKey      string
+				UserVerification string
+			} `json:"authenticatorSelection"`
+			UserVerification string
+		} `json:"publicKey"`
+	}
+}
+
+func (a *authenticator) client(ceremony, challenge string) []byte {
+	data, err := json.Marshal(map[string]any{"type": "webauthn." + ceremony, "challenge": challenge, "origin": a.origin, "crossOrigin": false})
+	a.must(err)
+	return data
+}
+
+func (a *authenticator) data(flags byte) []byte {
+	host := sha256.Sum256([]byte(a.rp))
+	return binary.BigEndian.AppendUint32(append(host[:], flags), a.counter)
+}
+
+// create makes a passkey, as navigator.credentials.create does.
+func (a *authenticator) create(options string) string {
+	a.t.Helper()
+	var w wanted
+	a.must(json.Unmarshal([]byte(options), &w))
+	o := w.Options.PublicKey
+	if o.Selection.ResidentKey != "required" || o.Selection.UserVerification != "required" {
+		a.t.Errorf("options: %s", options)
+	}
+	var err error
+	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	a.must(err)
+	a.rp, a.id = o.RP.ID, []byte(rand.Text())
+	a.handle, err = base64.RawURLEncoding.DecodeString(o.User.ID)
+	a.must(err)
+	point, err := a.key.PublicKey.Bytes()
+	a.must(err)
+	public, err := cbor.Marshal(map[int]any{1: 2, 3: -7, -1: 1, -2: point[1:33], -3: point[33:]})
+	a.must(err)
+	data := append(a.data(a.flags|attested), make([]byte, 16)...)
+	data = append(binary.BigEndian.AppendUint16(data, uint16(len(a.id))), a.id...)
+	attestation, err := cbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": append(data, public...)})
+	a.must(err)
+	return a.credential(map[string]any{
+		"clientDataJSON": text(a.client("create", o.Challenge)), "attestationObject": text(attestation), "transports": []string{"internal"},
+	})
+}
+
+// get signs, as navigator.credentials.get does.
+func (a *authenticator) get(options string) string {
+	a.t.Helper()
+	var w wanted
+	a.must(json.Unmarshal([]byte(options), &w))
+	if w.Options.PublicKey.UserVerification != "required" {
+		a.t.Errorf("options: %s", options)
+	}
+	a.counter++
+	client, data := a.client("get", w.Options.PublicKey.Challenge), a.data(a.flags)
+	hash := sha256.Sum256(client)
+	signed := sha256.Sum256(append(data[:len(data):len(data)], hash[:]...))
+	signature, err := ecdsa.SignASN1(rand.Reader, a.key, signed[:])
+	a.must(err)
+	return a.credential(map[string]any{
+		"clientDataJSON": text(client), "authenticatorData": text(data), "signature": text(signature), "userHandle": text(a.handle),
+	})
+}
+
+func (a *authenticator) credential(response map[string]any) string {
+	data, err := json.Marshal(map[string]any{"credential": map[string]any{
+		"id": text(a.id), "rawId": text(a.id), "type": "public-key", "response": response,
+		"authenticatorAttachment": "platform", "clientExtensionResults": map[string]any{},
+	}})
+	a.must(err)
+	return string(data)
+}

@@ -1,0 +1,189 @@
+package access
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+	"golang.org/x/time/rate"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+const (
+	// mailsWaiting bounds the mails that wait to be sent; more are dropped, and
+	// whoever wants one asks again.
+	mailsWaiting = 256
+	// mailWithin is how long one mail may take.
+	mailWithin = 30 * time.Second
+	// A mailbox gets at most some links at once, and then one a minute.
+	mailboxBurst  = 3
+	mailboxEvery  = time.Minute
+	mailboxesKept = 10_000
+)
+
+// MailOptions say how mails are sent.
+type MailOptions struct {
+	// Server is smtp://user:password@host:port, or smtps://… for a port that
+	// speaks TLS from the start.
+	Server string
+	// From is the sender's address, also in the form Name <address>.
+	From string
+	// Link makes the address of a link of its secret.
+	Link   func(secret string) string
+	Engine *engine.Engine
+	Log    *slog.Logger
+}
+
+// Mail sends links. Whether an address is a member's is looked up by the one
+// goroutine of [Mail.Run], so that nobody learns it from how long a reply takes.
+type Mail struct {
+	MailOptions
+	client *gomail.Client
+	jobs   chan func(context.Context) error
+	// recent holds how often a mailbox was written to; only Run uses it.
+	recent map[string]*rate.Limiter
+}
+
+// NewMail checks the options. It does not connect.
+func NewMail(o MailOptions) (*Mail, error) {
+	u, err := url.Parse(o.Server)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
+		// The text of the error could hold the password.
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--smtp must be smtp://user:password@host:port or smtps://…")
+	}
+	if err := gomail.NewMsg().From(o.From); err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--mail-from needs a mail address: %q is none", o.From)
+	}
+	client, err := gomail.NewClient(u.Hostname(), smtpOptions(u)...)
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--smtp: %w", err)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Mail{MailOptions: o, client: client, jobs: make(chan func(context.Context) error, mailsWaiting), recent: map[string]*rate.Limiter{}}, nil
+}
+
+// smtpOptions reads the address. Mails go over TLS; only to this machine they
+// may go without.
+func smtpOptions(u *url.URL) []gomail.Option {
+	opts, auth := []gomail.Option{gomail.WithTimeout(mailWithin)}, gomail.SMTPAuthAutoDiscover
+	switch ip := net.ParseIP(u.Hostname()); {
+	case u.Scheme == "smtps":
+		opts = append(opts, gomail.WithSSLPort(false))
+	case u.Hostname() == "localhost" || ip != nil && ip.IsLoopback():
+		// Without TLS the library finds no way to sign in by itself.
+		opts, auth = append(opts, gomail.WithTLSPortPolicy(gomail.TLSOpportunistic)), gomail.SMTPAuthPlain
+	default:
+		opts = append(opts, gomail.WithTLSPortPolicy(gomail.TLSMandatory))
+	}
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		opts = append(opts, gomail.WithPort(port))
+	}
+	if password, ok := u.User.Password(); ok {
+		opts = append(opts, gomail.WithSMTPAuth(auth), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
+	}
+	return opts
+}
+
+// Run sends mails until ctx ends.
+func (m *Mail) Run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case job := <-m.jobs:
+			if err := job(ctx); err != nil && ctx.Err() == nil {
+				m.Log.ErrorContext(ctx, "a mail was not sent", "error", err)
+			}
+		}
+	}
+}
+
+func (m *Mail) enqueue(job func(context.Context) error) {
+	select {
+	case m.jobs <- job:
+	default:
+		m.Log.Warn("a mail was dropped: too many wait")
+	}
+}
+
+// SendSignIn sends a link to the member who has the address, if any has.
+func (m *Mail) SendSignIn(email string) {
+	m.enqueue(func(ctx context.Context) error {
+		if !m.mayWriteTo(email) {
+			m.Log.WarnContext(ctx, "a sign-in mail was not sent: too many to this address")
+			return nil
+		}
+		l, err := m.Engine.MailLink(ctx, email)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return m.send(ctx, email, letter{
+			Subject: "Sign in to Fermata", Button: "Sign in as " + l.Member, Link: m.Link(l.Secret),
+			Lines: []string{"This link signs you in to Fermata as " + l.Member + ". It works once, for 15 minutes."},
+			End:   "If you did not ask for it, you can ignore this mail: nobody gets in without the link.",
+		})
+	})
+}
+
+// SendInvitation sends the link of an invitation.
+func (m *Mail) SendInvitation(i *fermata.Invitation) {
+	m.enqueue(func(ctx context.Context) error {
+		by := i.CreatedBy.Name
+		if by == "" {
+			by = "An admin"
+		}
+		return m.send(ctx, i.Email, letter{
+			Subject: by + " invites you to Fermata", Button: "Accept the invitation", Link: i.URL,
+			Lines: []string{by + " invites you to Fermata, where agents ask people. You will be called " + i.Handle + ".", "The link works once, for seven days."},
+			End:   "If you do not know what this is about, you can ignore this mail.",
+		})
+	})
+}
+
+// mayWriteTo bounds the mails to one mailbox.
+func (m *Mail) mayWriteTo(email string) bool {
+	bucket, ok := m.recent[email]
+	if !ok {
+		if len(m.recent) >= mailboxesKept {
+			clear(m.recent)
+		}
+		bucket = rate.NewLimiter(rate.Every(mailboxEvery), mailboxBurst)
+		m.recent[email] = bucket
+	}
+	return bucket.Allow()
+}
+
+func (m *Mail) send(ctx context.Context, to string, l letter) error {
+	msg := gomail.NewMsg()
+	if err := msg.From(m.From); err != nil {
+		return err
+	}
+	if err := msg.To(to); err != nil {
+		return err
+	}
+	msg.Subject(l.Subject)
+	msg.SetDate()
+	msg.SetMessageID()
+	// Nobody's out-of-office reply shall answer.
+	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	text, html, err := l.render()
+	if err != nil {
+		return err
+	}
+	msg.SetBodyString(gomail.TypeTextPlain, text)
+	msg.AddAlternativeString(gomail.TypeTextHTML, html)
+	ctx, cancel := context.WithTimeout(ctx, mailWithin)
+	defer cancel()
+	return m.client.DialAndSendWithContext(ctx, msg)
+}

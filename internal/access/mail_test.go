@@ -1,0 +1,366 @@
+package access_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net"
+	"net/http"
+	"net/mail"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/access"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// postOffice is an SMTP server that wants a password and keeps what it gets.
+type postOffice struct {
+	t        *testing.T
+	addr     string
+	received chan delivered
+}
+
+// delivered is one mail.
+type delivered struct {
+	from, to string
+	data     []byte
+}
+
+func newPostOffice(t *testing.T) *postOffice {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &postOffice{t: t, addr: listener.Addr().String(), received: make(chan delivered, 100)}
+	server := smtp.NewServer(p)
+	server.Domain, server.AllowInsecureAuth = "localhost", true
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+	return p
+}
+
+// NewSession begins a conversation.
+func (p *postOffice) NewSession(*smtp.Conn) (smtp.Session, error) {
+	return &conversation{office: p}, nil
+}
+
+type conversation struct {
+	office *postOffice
+	known  bool
+	mail   delivered
+}
+
+func (c *conversation) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (c *conversation) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != "fermata" || password != "p@ss word" {
+			return errors.New("wrong password")
+		}
+		c.known = true
+		return nil
+	}), nil
+}
+
+func (c *conversation) Reset() { c.mail = delivered{} }
+
+func (c *conversation) Logout() error { return nil }
+
+func (c *conversation) Mail(from string, _ *smtp.MailOptions) error {
+	if !c.known {
+		return smtp.ErrAuthRequired
+	}
+	c.mail.from = from
+	return nil
+}
+
+func (c *conversation) Rcpt(to string, _ *smtp.RcptOptions) error {
+	c.mail.to = to
+	return nil
+}
+
+func (c *conversation) Data(r io.Reader) error {
+	var err error
+	c.mail.data, err = io.ReadAll(r)
+	c.office.received <- c.mail
+	return err
+}
+
+// next waits for a mail to the address and returns its plain text.
+func (p *postOffice) next(to string) (subject, text string) {
+	p.t.Helper()
+	var d delivered
+	select {
+	case d = <-p.received:
+	case <-time.After(10 * time.Second):
+		p.t.Fatal("no mail came")
+	}
+	m, err := mail.ReadMessage(bytes.NewReader(d.data))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if d.to != to || d.from != "fermata@example.com" || m.Header.Get("Auto-Submitted") != "auto-generated" || m.Header.Get("Message-Id") == "" {
+		p.t.Fatalf("mail from %s to %s: %v", d.from, d.to, m.Header)
+	}
+	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	part, err := multipart.NewReader(m.Body, params["boundary"]).NextRawPart()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	plain, err := io.ReadAll(quotedprintable.NewReader(part))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	subject, err = (&mime.WordDecoder{}).DecodeHeader(m.Header.Get("Subject"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return subject, string(plain)
+}
+
+var linkIn = regexp.MustCompile(`https?://\S+/sign-in#fml_\w{38}`)
+
+func (p *postOffice) link(to string) string {
+	p.t.Helper()
+	_, text := p.next(to)
+	link := linkIn.FindString(text)
+	if link == "" {
+		p.t.Fatalf("no link in %q", text)
+	}
+	return link
+}
+
+// mails lets the server send mails.
+func mails(w *world, c *api.Config) {
+	w.office = newPostOffice(w.T)
+	w.mail(c, "smtp://fermata:p%40ss%20word@"+w.office.addr, slog.New(slog.NewTextHandler(w.Output(), nil)))
+}
+
+func (w *world) mail(c *api.Config, server string, log *slog.Logger) {
+	w.Helper()
+	m, err := access.NewMail(access.MailOptions{
+		Server: server, From: "Fermata <fermata@example.com>", Engine: w.e, Log: log,
+		Link: func(secret string) string { return api.LinkURL(w.public, secret) },
+	})
+	w.ok(err)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
+	var running sync.WaitGroup
+	running.Go(func() { m.Run(ctx) })
+	w.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+	c.Mail = m
+}
+
+func (b *browser) askForMail(email string) reply {
+	b.w.Helper()
+	return b.must(http.StatusAccepted, "POST /v1/sign-in/email", `{"email":"`+email+`"}`)
+}
+
+func TestMailSignsIn(t *testing.T) {
+	each(t, mails, func(w *world) {
+		office := w.office
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		b := w.browser()
+		b.askForMail(" Ann@Example.COM ")
+		link := office.link("ann@example.com")
+		if r := b.open(link); r.status != http.StatusOK {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
+		b.is("ann", fermata.AssuranceSession)
+		if r := w.browser().open(link); r.status != http.StatusUnauthorized {
+			t.Errorf("the link worked twice: %d", r.status)
+		}
+		b.askForMail("ann@example.com")
+		link = office.link("ann@example.com")
+		w.clock.Advance(fermata.MailLinkLasts)
+		if r := w.browser().open(link); r.status != http.StatusUnauthorized {
+			t.Errorf("the link worked too late: %d", r.status)
+		}
+	})
+}
+
+// TestMailTellsNobodyWhoIsKnown: the reply is the same, and only who is known
+// gets a mail.
+func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
+	each(t, mails, func(w *world) {
+		office := w.office
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.member(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
+		w.change("bob", fermata.MemberChange{Disabled: ptr(true)})
+		b := w.browser()
+		unknown, disabled, known := b.askForMail("eve@example.com"), b.askForMail("bob@example.com"), b.askForMail("ann@example.com")
+		if unknown != known || disabled != known || known.body != "" {
+			t.Errorf("%+v\n%+v\n%+v", unknown, disabled, known)
+		}
+		// Mails are sent in order: the first is the only one.
+		office.link("ann@example.com")
+		if len(office.received) > 0 {
+			t.Error("somebody who is not known got a mail")
+		}
+	})
+}
+
+// TestMailLeadsToTheServerAlone: what a request calls the server does not get
+// into the mail.
+func TestMailLeadsToTheServerAlone(t *testing.T) {
+	each(t, mails, func(w *world) {
+		office := w.office
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		b := w.browser()
+		b.host = "evil.example"
+		b.must(http.StatusAccepted, "POST /v1/sign-in/email", `{"email":"ann@example.com"}`, "X-Forwarded-Host", "evil.example")
+		if link := office.link("ann@example.com"); !strings.HasPrefix(link, w.public+"/sign-in#") {
+			t.Errorf("the link is %q", link)
+		}
+	})
+}
+
+func TestMailboxIsNotFlooded(t *testing.T) {
+	each(t, mails, func(w *world) {
+		office := w.office
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.member(engine.NewMember{Handle: "bob", Email: "bob@example.com"})
+		b := w.browser()
+		for range 10 {
+			b.askForMail("ann@example.com")
+		}
+		b.askForMail("bob@example.com")
+		for range 3 {
+			office.link("ann@example.com")
+		}
+		office.link("bob@example.com")
+	})
+}
+
+func TestMailRequestsAreLimited(t *testing.T) {
+	with := func(w *world, c *api.Config) {
+		mails(w, c)
+		c.Limits.SignIn = api.Rate{PerSecond: 0.001, Burst: 2}
+	}
+	each(t, with, func(w *world) {
+		b := w.browser()
+		for _, email := range []string{"nobody@example.com", "else@example.com"} {
+			b.askForMail(email)
+		}
+		b.must(http.StatusTooManyRequests, "POST /v1/sign-in/email", `{"email":"a@example.com"}`)
+	})
+}
+
+func TestMailRefusesWhatIsNoAddress(t *testing.T) {
+	each(t, mails, func(w *world) {
+		for _, email := range []string{"ann", "a@b, c@d", `a@b.example\r\nBcc: c@d.example`, "Ann <a@b.example>", strings.Repeat("a", 300) + "@b.example"} {
+			w.browser().must(http.StatusBadRequest, "POST /v1/sign-in/email", `{"email":"`+email+`"}`)
+		}
+	})
+}
+
+func TestInvitationByMail(t *testing.T) {
+	each(t, mails, func(w *world) {
+		office := w.office
+		w.member(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
+		boss := w.browser()
+		boss.signIn("boss")
+		r := boss.must(http.StatusCreated, "POST /v1/invitations", `{"email":"cid@example.com","role":"operator"}`)
+		if !strings.Contains(r.body, `"sent":true`) {
+			t.Errorf("%s", r.body)
+		}
+		subject, text := office.next("cid@example.com")
+		if subject != "boss invites you to Fermata" || !strings.Contains(text, "You will be called cid.") {
+			t.Errorf("%q %q", subject, text)
+		}
+		cid := w.browser()
+		if r := cid.open(linkIn.FindString(text)); r.status != http.StatusOK {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+		cid.is("cid", fermata.AssuranceSession)
+	})
+}
+
+// TestMailOfTheOldAddressIsVoid: whoever reads the old mailbox does not come in.
+func TestMailOfTheOldAddressIsVoid(t *testing.T) {
+	each(t, mails, func(w *world) {
+		office := w.office
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		b := w.browser()
+		b.askForMail("ann@example.com")
+		link := office.link("ann@example.com")
+		w.change("ann", fermata.MemberChange{Email: ptr("new@example.com")})
+		if r := b.open(link); r.status != http.StatusUnauthorized {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	})
+}
+
+// lines hands every line of a log on.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// TestMailServerIsDown: nobody is told, but the operator is; the password is in
+// no log.
+func TestMailServerIsDown(t *testing.T) {
+	with := func(w *world, c *api.Config) {
+		w.logged = make(lines, 10)
+		listener, err := (&net.ListenConfig{}).Listen(w.Context(), "tcp", "127.0.0.1:0")
+		w.ok(err)
+		w.ok(listener.Close())
+		w.mail(c, "smtp://fermata:s3cret@"+listener.Addr().String(), slog.New(slog.NewTextHandler(w.logged, nil)))
+	}
+	each(t, with, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.browser().askForMail("ann@example.com")
+		if line := <-w.logged; !strings.Contains(line, "a mail was not sent") || strings.Contains(line, "s3cret") || strings.Contains(line, "fml_") {
+			t.Errorf("%s", line)
+		}
+	})
+}
+
+func TestMailOptions(t *testing.T) {
+	t.Parallel()
+	for server, from := range map[string]string{
+		"": "a@b.example", "http://mail.example": "a@b.example", "smtp://": "a@b.example", "smtp://user:pass word%@x": "a@b.example",
+		"smtp://mail.example": "nonsense", "smtp://mail.example/path": "a@b.example",
+	} {
+		_, err := access.NewMail(access.MailOptions{Server: server, From: from})
+		if fermata.CodeOf(err) != fermata.CodeInvalidRequest || strings.Contains(err.Error(), "pass word") {
+			t.Errorf("%q %q: %v", server, from, err)
+		}
+	}
+	for _, server := range []string{"smtp://mail.example", "smtps://u:p@mail.example:465", "smtp://localhost:25"} {
+		if _, err := access.NewMail(access.MailOptions{Server: server, From: "Fermata <a@b.example>"}); err != nil {
+			t.Errorf("%q: %v", server, err)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }

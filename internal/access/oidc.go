@@ -1,0 +1,177 @@
+package access
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// OIDCOptions name an identity provider.
+type OIDCOptions struct {
+	Issuer, ClientID, ClientSecret string
+	// Name is what the button says; empty takes the issuer's host.
+	Name string
+	// Redirect is where the provider sends people back to.
+	Redirect string
+	Engine   *engine.Engine
+}
+
+// providerWithin is how long the provider may take for one reply.
+const providerWithin = 10 * time.Second
+
+// OIDC signs people in by an identity provider, with the authorization code
+// flow, PKCE, state and nonce.
+type OIDC struct {
+	OIDCOptions
+	http *http.Client
+
+	mu       sync.Mutex
+	provider *oidc.Provider
+}
+
+// NewOIDC checks the options. The provider is asked at the first sign-in, so
+// that the server starts without it.
+func NewOIDC(o OIDCOptions) (*OIDC, error) {
+	u, err := url.Parse(o.Issuer)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--oidc-issuer must be an address such as https://accounts.example.com")
+	}
+	if u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--oidc-issuer needs https: %s would be believed over an open connection", u.Host)
+	}
+	if o.ClientID == "" {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--oidc-client-id is needed with --oidc-issuer")
+	}
+	if o.Name == "" {
+		o.Name = u.Host
+	}
+	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerWithin}}, nil
+}
+
+// DisplayName is what the button says.
+func (o *OIDC) DisplayName() string { return o.Name }
+
+// begun is what the end of a flow must match.
+type begun struct {
+	State    string `json:"state"`
+	Nonce    string `json:"nonce"`
+	Verifier string `json:"verifier"`
+	Return   string `json:"return"`
+}
+
+// discover asks the provider for its addresses and keys, once.
+func (o *OIDC) discover(ctx context.Context) (*oidc.Provider, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.provider != nil {
+		return o.provider, nil
+	}
+	p, err := oidc.NewProvider(oidc.ClientContext(ctx, o.http), o.Issuer)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	o.provider = p
+	return p, nil
+}
+
+func unreachable(err error) error {
+	return caused(fermata.Errorf(fermata.CodeUnavailable, "the identity provider does not answer as it should").
+		WithHint("try again; if it stays, an admin finds the cause in the server's log"), err)
+}
+
+// caused keeps a cause for the log that is not sent.
+func caused(e *fermata.Error, cause error) error { return fmt.Errorf("%w (%w)", e, cause) }
+
+func (o *OIDC) config(p *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: p.Endpoint(), RedirectURL: o.Redirect,
+		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+	}
+}
+
+// Begin returns where to send the browser, and the secret that it keeps until
+// it is back. The path is where it goes then.
+func (o *OIDC) Begin(ctx context.Context, path string) (address, secret string, err error) {
+	p, err := o.discover(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	b := begun{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Return: path}
+	if secret, err = o.Engine.BeginFlow(ctx, engine.FlowOIDC, b); err != nil {
+		return "", "", err
+	}
+	return o.config(p).AuthCodeURL(b.State, oidc.Nonce(b.Nonce), oauth2.S256ChallengeOption(b.Verifier)), secret, nil
+}
+
+// End reads what the provider says of who came back. The secret is what the
+// browser kept. It returns where the browser goes now.
+func (o *OIDC) End(ctx context.Context, secret string, query url.Values) (engine.Identity, string, error) {
+	var b begun
+	if err := o.Engine.EndFlow(ctx, engine.FlowOIDC, secret, &b); err != nil {
+		return engine.Identity{}, "", err
+	}
+	if b.State == "" || query.Get("state") != b.State {
+		return engine.Identity{}, "", refused("the sign-in does not belong to this browser")
+	}
+	if iss := query.Get("iss"); iss != "" && iss != o.Issuer {
+		return engine.Identity{}, "", refused("another identity provider answered")
+	}
+	if query.Get("error") != "" || query.Get("code") == "" {
+		return engine.Identity{}, "", refused("the identity provider did not let you in")
+	}
+	id, err := o.exchange(ctx, b, query.Get("code"))
+	return id, b.Return, err
+}
+
+func refused(message string) error {
+	return fermata.Errorf(fermata.CodeUnauthenticated, "%s", message).WithHint("begin again")
+}
+
+// exchange redeems the code and verifies what comes for it.
+func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Identity, error) {
+	p, err := o.discover(ctx)
+	if err != nil {
+		return engine.Identity{}, err
+	}
+	ctx = oidc.ClientContext(ctx, o.http)
+	token, err := o.config(p).Exchange(ctx, code, oauth2.VerifierOption(b.Verifier))
+	if err != nil {
+		return engine.Identity{}, caused(fermata.Errorf(fermata.CodeUnauthenticated, "the identity provider took the sign-in back").WithHint("begin again"), err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	verified, err := p.Verifier(&oidc.Config{ClientID: o.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return engine.Identity{}, caused(fermata.Errorf(fermata.CodeUnauthenticated, "what the identity provider says cannot be verified").WithHint("begin again"), err)
+	}
+	if verified.Nonce != b.Nonce {
+		return engine.Identity{}, refused("the identity provider answered another sign-in")
+	}
+	var claims struct {
+		Email    string `json:"email"`
+		Verified bool   `json:"email_verified"`
+		Name     string `json:"name"`
+	}
+	if err := verified.Claims(&claims); err != nil {
+		return engine.Identity{}, unreachable(err)
+	}
+	id := engine.Identity{Subject: verified.Issuer + " " + verified.Subject, Name: claims.Name}
+	if claims.Verified {
+		id.Email = fermata.CanonicalEmail(claims.Email)
+	}
+	return id, nil
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || strings.HasPrefix(host, "127.") || host == "::1"
+}

@@ -1,0 +1,348 @@
+package access_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/access"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// provider is an identity provider: discovery, keys, the authorization
+// endpoint and the token endpoint, with real signatures. It checks what a real
+// one checks: client, redirect address, PKCE, and that a code is used once.
+type provider struct {
+	t      *testing.T
+	meta   *oidctest.Server
+	server *httptest.Server
+	key    *ecdsa.PrivateKey
+
+	mu    sync.Mutex
+	codes map[string]url.Values
+	// subject, email and so on are who signs in there; forge changes the claims.
+	claims map[string]any
+	forge  func(claims map[string]any)
+	signer *ecdsa.PrivateKey
+	// refuse makes the person say no.
+	refuse bool
+}
+
+func newProvider(t *testing.T) *provider {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &provider{
+		t: t, key: key, signer: key, codes: map[string]url.Values{}, forge: func(map[string]any) {},
+		claims: map[string]any{"sub": "1", "email": "Ann@example.com", "email_verified": true, "name": "Ann A."},
+		meta:   &oidctest.Server{PublicKeys: []oidctest.PublicKey{{PublicKey: key.Public(), KeyID: "k", Algorithm: oidc.ES256}}, Algorithms: []string{oidc.ES256}},
+	}
+	p.server = httptest.NewServer(p)
+	p.meta.SetIssuer(p.server.URL)
+	t.Cleanup(p.server.Close)
+	return p
+}
+
+// ServeHTTP answers browsers and the server.
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch r.URL.Path {
+	case "/auth":
+		p.authorize(w, r)
+	case "/token":
+		p.redeem(w, r)
+	default:
+		p.meta.ServeHTTP(w, r)
+	}
+}
+
+func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("client_id") != "fermata" || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
+		q.Get("nonce") == "" || !strings.Contains(q.Get("scope"), "openid") {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	back := url.Values{"state": {q.Get("state")}, "iss": {p.server.URL}, "session_state": {"x.y"}, "custom": {"1"}}
+	if p.refuse {
+		back.Set("error", "access_denied")
+	} else {
+		code := rand.Text()
+		p.codes[code] = q
+		back.Set("code", code)
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
+}
+
+func (p *provider) redeem(w http.ResponseWriter, r *http.Request) {
+	id, secret, _ := r.BasicAuth()
+	q, ok := p.codes[r.PostFormValue("code")]
+	delete(p.codes, r.PostFormValue("code"))
+	sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+	if !ok || id != "fermata" || secret != "s3cret" || r.PostFormValue("redirect_uri") != q.Get("redirect_uri") ||
+		base64.RawURLEncoding.EncodeToString(sum[:]) != q.Get("code_challenge") {
+		http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+		return
+	}
+	claims := map[string]any{
+		"iss": p.server.URL, "aud": "fermata", "nonce": q.Get("nonce"),
+		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
+	}
+	for k, v := range p.claims {
+		claims[k] = v
+	}
+	p.forge(claims)
+	text, err := json.Marshal(claims)
+	if err != nil {
+		p.t.Error(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(map[string]any{
+		"access_token": "a", "token_type": "Bearer", "id_token": oidctest.SignIDToken(p.signer, "k", oidc.ES256, string(text)),
+	}); err != nil {
+		p.t.Error(err)
+	}
+}
+
+func withProvider(w *world, c *api.Config) {
+	w.idp = newProvider(w.T)
+	var err error
+	c.OIDC, err = access.NewOIDC(access.OIDCOptions{
+		Issuer: w.idp.server.URL, ClientID: "fermata", ClientSecret: "s3cret", Name: "Example", Redirect: w.public + api.OIDCCallbackPath, Engine: w.e,
+	})
+	w.ok(err)
+}
+
+// leave goes to the provider and returns the address that it sends back to.
+func (b *browser) leave(path string) string {
+	b.w.Helper()
+	start := b.must(http.StatusSeeOther, "GET /v1/sign-in/oidc/start?return="+url.QueryEscape(path), "")
+	return b.must(http.StatusFound, "GET "+start.location, "").location
+}
+
+// comeBack goes the whole way and returns where it ends.
+func (b *browser) comeBack(path string) string {
+	b.w.Helper()
+	return b.must(http.StatusSeeOther, "GET "+b.leave(path), "", "Sec-Fetch-Site", "cross-site").location
+}
+
+func TestIdentityProviderSignsIn(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		b := w.browser()
+		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"oidc":{"name":"Example"}`) {
+			t.Errorf("%s", r.body)
+		}
+		if to := b.comeBack("/inbox?type=approval#q"); to != "/inbox?type=approval#q" {
+			t.Errorf("went to %q", to)
+		}
+		b.is("ann", fermata.AssuranceSession)
+		if len(b.cookies) != 1 {
+			t.Errorf("cookies: %v", b.cookies)
+		}
+		// From now on the subject is who it is, whatever the address says.
+		w.idp.claims["email"] = "changed@example.com"
+		other := w.browser()
+		other.comeBack("/")
+		other.is("ann", fermata.AssuranceSession)
+		// The address alone does not make somebody else to ann.
+		w.idp.claims["sub"], w.idp.claims["email"] = "2", "ann@example.com"
+		thief := w.browser()
+		if to := thief.comeBack("/"); to != "/sign-in?problem=unknown" {
+			t.Errorf("went to %q", to)
+		}
+		thief.is("", "")
+	})
+}
+
+func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		b := w.browser()
+		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
+			t.Errorf("went to %q", to)
+		}
+		b.is("", "")
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		// An address that nobody verified is nobody's.
+		w.idp.claims["email_verified"] = false
+		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
+			t.Errorf("went to %q", to)
+		}
+		w.idp.claims["email_verified"] = true
+		w.change("ann", fermata.MemberChange{Disabled: ptr(true)})
+		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
+			t.Errorf("went to %q", to)
+		}
+		b.is("", "")
+	})
+}
+
+func TestIdentityProviderAcceptsAnInvitation(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		l, err := w.e.Invite(w.Context(), admin, fermata.NewInvitation{Email: "ann@example.com", Role: fermata.RoleOperator})
+		w.ok(err)
+		b := w.browser()
+		b.comeBack("/")
+		b.is("ann", fermata.AssuranceSession)
+		if r := w.browser().open(api.LinkURL(w.public, l.Secret)); r.status != http.StatusUnauthorized {
+			t.Errorf("the invitation was accepted twice: %d", r.status)
+		}
+	})
+}
+
+// TestForgedIdentity: whatever is wrong with the reply, nobody is signed in.
+func TestForgedIdentity(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		for name, forge := range map[string]func(claims map[string]any){
+			"nonce":    func(c map[string]any) { c["nonce"] = "other" },
+			"no nonce": func(c map[string]any) { delete(c, "nonce") },
+			"audience": func(c map[string]any) { c["aud"] = "another client" },
+			"issuer":   func(c map[string]any) { c["iss"] = "https://evil.example" },
+			"expired":  func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() },
+		} {
+			w.idp.forge = forge
+			b := w.browser()
+			if to := b.comeBack("/"); to != "/sign-in?problem=expired" {
+				t.Errorf("%s: went to %q", name, to)
+			}
+			b.is("", "")
+		}
+		w.idp.forge = func(map[string]any) {}
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		w.ok(err)
+		w.idp.signer = key
+		b := w.browser()
+		if to := b.comeBack("/"); to != "/sign-in?problem=expired" {
+			t.Errorf("signature: went to %q", to)
+		}
+		b.is("", "")
+	})
+}
+
+// TestCallbackBelongsToItsBrowser: a way back that another browser began, or
+// that was gone before, or that was changed, signs nobody in.
+func TestCallbackBelongsToItsBrowser(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		expired := func(b *browser, back string) {
+			w.Helper()
+			if to := b.must(http.StatusSeeOther, "GET "+back, "").location; to != "/sign-in?problem=expired" {
+				t.Errorf("went to %q", to)
+			}
+			b.is("", "")
+		}
+		attacker, victim := w.browser(), w.browser()
+		back := attacker.leave("/")
+		expired(victim, back)
+		victim.leave("/")
+		expired(victim, back)
+
+		b := w.browser()
+		for change, value := range map[string]string{"state": "other", "iss": "https://evil.example", "code": "guessed"} {
+			back := b.leave("/")
+			u, err := url.Parse(back)
+			w.ok(err)
+			q := u.Query()
+			q.Set(change, value)
+			u.RawQuery = q.Encode()
+			expired(b, u.String())
+			expired(b, back)
+		}
+		back = b.leave("/")
+		flow := b.cookies["__Host-fermata-flow"]
+		b.must(http.StatusSeeOther, "GET "+back, "")
+		b.is("ann", fermata.AssuranceSession)
+		again := w.browser()
+		again.cookies["__Host-fermata-flow"] = flow
+		expired(again, back)
+
+		late := w.browser()
+		back = late.leave("/")
+		w.clock.Advance(engine.FlowLasts)
+		expired(late, back)
+	})
+}
+
+func TestIdentityProviderSaysNo(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		w.idp.refuse = true
+		if to := w.browser().comeBack("/"); to != "/sign-in?problem=cancelled" {
+			t.Errorf("went to %q", to)
+		}
+	})
+}
+
+func TestNoOpenRedirect(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		for _, path := range []string{
+			"https://evil.example", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil.example", "/\t/evil.example",
+			"/%0d%0aSet-Cookie:x\r\n", "http:/evil.example", "///evil.example",
+		} {
+			w.browser().must(http.StatusBadRequest, "GET /v1/sign-in/oidc/start?return="+url.QueryEscape(path), "")
+		}
+	})
+}
+
+func TestIdentityProviderIsDown(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		b := w.browser()
+		back := b.leave("/")
+		w.idp.server.Close()
+		b.must(http.StatusSeeOther, "GET "+back, "")
+		b.is("", "")
+	})
+	t.Run("from the start", func(t *testing.T) {
+		closed := func(w *world, c *api.Config) {
+			withProvider(w, c)
+			w.idp.server.Close()
+		}
+		each(t, closed, func(w *world) {
+			w.browser().must(http.StatusServiceUnavailable, "GET /v1/sign-in/oidc/start", "")
+		})
+	})
+}
+
+func TestWithoutAProvider(t *testing.T) {
+	each(t, func(*world, *api.Config) {}, func(w *world) {
+		for _, call := range []string{"GET /v1/sign-in/oidc/start", "GET /v1/sign-in/oidc/callback"} {
+			w.browser().must(http.StatusUnprocessableEntity, call, "")
+		}
+		w.browser().must(http.StatusUnprocessableEntity, "POST /v1/sign-in/email", `{"email":"a@b.example"}`)
+		w.browser().must(http.StatusUnprocessableEntity, "POST /v1/sign-in/passkey/start", "")
+	})
+}
+
+func TestOIDCOptions(t *testing.T) {
+	t.Parallel()
+	for _, o := range []access.OIDCOptions{
+		{}, {Issuer: "id.example.com", ClientID: "x"}, {Issuer: "http://id.example.com", ClientID: "x"}, {Issuer: "https://id.example.com"},
+	} {
+		if _, err := access.NewOIDC(o); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	o, err := access.NewOIDC(access.OIDCOptions{Issuer: "https://id.example.com/realm", ClientID: "x"})
+	if err != nil || o.DisplayName() != "id.example.com" {
+		t.Errorf("%v %v", o, err)
+	}
+}

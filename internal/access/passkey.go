@@ -1,0 +1,207 @@
+package access
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/netip"
+	"net/url"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// Passkeys signs people in by a key of their device, which asks for a finger,
+// a face or a PIN.
+type Passkeys struct {
+	engine *engine.Engine
+	wa     *webauthn.WebAuthn
+}
+
+// PasskeyHost returns the host name at which passkeys work for a server that
+// people open at the address, and the origin of its pages; "" where they do
+// not: browsers want a name, and a safe connection or this machine.
+func PasskeyHost(public string) (host, origin string) {
+	u, err := url.Parse(public)
+	if err != nil {
+		return "", ""
+	}
+	host = u.Hostname()
+	if u.Scheme == "http" && isLoopback(host) {
+		// This machine by address: browsers take its name alone.
+		host = "localhost"
+		origin = "http://localhost"
+		if u.Port() != "" {
+			origin += ":" + u.Port()
+		}
+		return host, origin
+	}
+	if _, err := netip.ParseAddr(host); err == nil || u.Scheme != "https" || host == "" {
+		return "", ""
+	}
+	return host, "https://" + u.Host
+}
+
+// NewPasskeys returns passkeys for the host, on pages of the origin.
+func NewPasskeys(e *engine.Engine, host, origin string) (*Passkeys, error) {
+	limits := webauthn.TimeoutConfig{Enforce: true, Timeout: engine.FlowLasts, TimeoutUVD: engine.FlowLasts}
+	wa, err := webauthn.New(&webauthn.Config{
+		RPID: host, RPDisplayName: "Fermata", RPOrigins: []string{origin},
+		Timeouts: webauthn.TimeoutsConfig{Login: limits, Registration: limits},
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired,
+		},
+		AttestationPreference: protocol.PreferNoAttestation,
+	})
+	if err != nil {
+		return nil, fermata.Internal("set passkeys up", err)
+	}
+	return &Passkeys{e, wa}, nil
+}
+
+// Host is the host name at which the passkeys work.
+func (p *Passkeys) Host() string { return p.wa.Config.RPID }
+
+// owner is a member as WebAuthn sees one.
+type owner struct {
+	member *fermata.Member
+	keys   []*fermata.Passkey
+}
+
+// WebAuthnID is what a passkey names its owner by.
+func (o *owner) WebAuthnID() []byte { return []byte(o.member.ID) }
+
+// WebAuthnName is the handle.
+func (o *owner) WebAuthnName() string { return o.member.Handle }
+
+// WebAuthnDisplayName is what people read.
+func (o *owner) WebAuthnDisplayName() string {
+	if o.member.Name != "" {
+		return o.member.Name
+	}
+	return o.member.Handle
+}
+
+// WebAuthnCredentials are the keys of the member.
+func (o *owner) WebAuthnCredentials() []webauthn.Credential {
+	all := make([]webauthn.Credential, 0, len(o.keys))
+	for _, k := range o.keys {
+		var c webauthn.Credential
+		if json.Unmarshal([]byte(k.Credential), &c) == nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (p *Passkeys) owner(ctx context.Context, memberID string) (*owner, error) {
+	m, keys, err := p.engine.PasskeyOwner(ctx, memberID)
+	return &owner{m, keys}, err
+}
+
+func credentialID(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+func badPasskey(err error) error {
+	return caused(fermata.Errorf(fermata.CodeUnauthenticated, "the passkey is not known here, or was not used as it must be").
+		WithHint("try again, or sign in another way"), err)
+}
+
+// begin keeps a ceremony and returns what the browser needs for it.
+func (p *Passkeys) begin(ctx context.Context, kind string, options any, kept *webauthn.SessionData) (json.RawMessage, string, error) {
+	out, err := json.Marshal(options)
+	if err != nil {
+		return nil, "", fermata.Internal("write the options of a passkey", err)
+	}
+	secret, err := p.engine.BeginFlow(ctx, kind, kept)
+	return out, secret, err
+}
+
+// BeginSignIn returns what navigator.credentials.get takes, and the secret that
+// the browser keeps meanwhile. It names no member: the passkey does.
+func (p *Passkeys) BeginSignIn(ctx context.Context) (options json.RawMessage, secret string, err error) {
+	assertion, kept, err := p.wa.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return nil, "", fermata.Internal("begin a sign-in with a passkey", err)
+	}
+	return p.begin(ctx, engine.FlowPasskey, assertion, kept)
+}
+
+// EndSignIn verifies what the passkey signed, and signs its owner in.
+func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []byte, from engine.Browser) (*engine.SignedIn, error) {
+	var kept webauthn.SessionData
+	if err := p.engine.EndFlow(ctx, engine.FlowPasskey, secret, &kept); err != nil {
+		return nil, err
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential)
+	if err != nil {
+		return nil, badPasskey(err)
+	}
+	var who *owner
+	_, used, err := p.wa.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
+		var err error
+		who, err = p.owner(ctx, string(handle))
+		return who, err
+	}, kept, parsed)
+	if err != nil {
+		return nil, badPasskey(err)
+	}
+	if used.Authenticator.CloneWarning {
+		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the passkey's counter went back: there may be a copy of it").
+			WithHint("sign in another way; an admin can remove the passkey")
+	}
+	now, err := json.Marshal(used)
+	if err != nil {
+		return nil, fermata.Internal("keep a passkey", err)
+	}
+	for _, k := range who.keys {
+		if k.CredentialID == credentialID(used.ID) {
+			return p.engine.SignInByPasskey(ctx, k.ID, string(now), from)
+		}
+	}
+	return nil, badPasskey(fermata.NotFound("passkey", ""))
+}
+
+// BeginAdd returns what navigator.credentials.create takes, and the secret that
+// the browser keeps meanwhile.
+func (p *Passkeys) BeginAdd(ctx context.Context, c fermata.Caller) (options json.RawMessage, secret string, err error) {
+	if err := p.engine.MayAddPasskey(ctx, c); err != nil {
+		return nil, "", err
+	}
+	who, err := p.owner(ctx, c.MemberID)
+	if err != nil {
+		return nil, "", err
+	}
+	creation, kept, err := p.wa.BeginRegistration(who, webauthn.WithExclusions(webauthn.Credentials(who.WebAuthnCredentials()).CredentialDescriptors()))
+	if err != nil {
+		return nil, "", fermata.Internal("begin to add a passkey", err)
+	}
+	return p.begin(ctx, engine.FlowAddPasskey, creation, kept)
+}
+
+// EndAdd verifies the new passkey and keeps it.
+func (p *Passkeys) EndAdd(ctx context.Context, c fermata.Caller, secret, name string, credential []byte) (*fermata.Passkey, error) {
+	var kept webauthn.SessionData
+	if err := p.engine.EndFlow(ctx, engine.FlowAddPasskey, secret, &kept); err != nil {
+		return nil, err
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
+	if err != nil {
+		return nil, badPasskey(err)
+	}
+	who, err := p.owner(ctx, c.MemberID)
+	if err != nil {
+		return nil, err
+	}
+	made, err := p.wa.CreateCredential(who, kept, parsed)
+	if err != nil {
+		return nil, badPasskey(err)
+	}
+	data, err := json.Marshal(made)
+	if err != nil {
+		return nil, fermata.Internal("keep a passkey", err)
+	}
+	return p.engine.AddPasskey(ctx, c, name, credentialID(made.ID), string(data))
+}

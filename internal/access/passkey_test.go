@@ -1,0 +1,242 @@
+package access_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/access"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+func withPasskeys(w *world, c *api.Config) {
+	host, origin := access.PasskeyHost(w.public)
+	var err error
+	c.Passkeys, err = access.NewPasskeys(w.e, host, origin)
+	w.ok(err)
+	w.origin = origin
+}
+
+// desk is a browser at the name of this machine, where passkeys work.
+func (w *world) desk() *browser {
+	b := w.browser()
+	b.host = strings.TrimPrefix(w.origin, "http://")
+	return b
+}
+
+func (b *browser) addPasskey(a *authenticator) reply {
+	b.w.Helper()
+	return b.call("POST /v1/passkeys/finish", a.create(b.must(http.StatusOK, "POST /v1/passkeys/start", "").body))
+}
+
+func (b *browser) usePasskey(a *authenticator) reply {
+	b.w.Helper()
+	return b.call("POST /v1/sign-in/passkey/finish", a.get(b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "").body))
+}
+
+// enrolled is a member with a passkey.
+func (w *world) enrolled(handle string) *authenticator {
+	w.Helper()
+	w.member(engine.NewMember{Handle: handle})
+	b, a := w.desk(), newAuthenticator(w.T, w.origin)
+	b.signIn(handle)
+	if r := b.addPasskey(a); r.status != http.StatusCreated {
+		w.Fatalf("%d %s", r.status, r.body)
+	}
+	return a
+}
+
+func TestPasskeySignsIn(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a, b := w.enrolled("ann"), w.desk()
+		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"passkey":true`) {
+			t.Errorf("%s", r.body)
+		}
+		for range 3 {
+			if r := b.usePasskey(a); r.status != http.StatusOK {
+				t.Fatalf("%d %s", r.status, r.body)
+			}
+			b.is("ann", fermata.AssurancePasskey)
+		}
+		var list struct{ Items []fermata.Passkey }
+		r := b.must(http.StatusOK, "GET /v1/passkeys", "")
+		w.ok(json.Unmarshal([]byte(r.body), &list))
+		if len(list.Items) != 1 || list.Items[0].LastUsedAt == nil || strings.Contains(r.body, text(a.id)) {
+			t.Errorf("%s", r.body)
+		}
+		// What is answered now was answered with a passkey.
+		agent := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAsk}}
+		q, err := w.e.AskOutside(w.Context(), agent, "", "", fermata.Ask{Question: "go?"})
+		w.ok(err)
+		r = b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"yes"}`)
+		if !strings.Contains(r.body, `"assurance":"passkey"`) {
+			t.Errorf("%s", r.body)
+		}
+	})
+}
+
+// TestForgedPasskey: what was not signed by the key, for this site, on this
+// page, for this sign-in, by a person whom the device knows, is refused.
+func TestForgedPasskey(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		good := w.enrolled("ann")
+		other := w.enrolled("bob")
+		refused := func(name string, change func(a *authenticator)) {
+			w.Helper()
+			a, b := *good, w.desk()
+			change(&a)
+			if r := b.usePasskey(&a); r.status != http.StatusUnauthorized {
+				t.Errorf("%s: %d %s", name, r.status, r.body)
+			}
+			b.is("", "")
+		}
+		refused("another page", func(a *authenticator) { a.origin = "https://evil.example" })
+		refused("another site", func(a *authenticator) { a.rp = "evil.example" })
+		refused("a person who is not known", func(a *authenticator) { a.flags = present })
+		refused("nobody there", func(a *authenticator) { a.flags = verified })
+		refused("another key", func(a *authenticator) { a.key = other.key })
+		refused("another member", func(a *authenticator) { a.handle = other.handle })
+		refused("nobody's handle", func(a *authenticator) { a.handle = []byte("mem_none") })
+		refused("an unknown key", func(a *authenticator) { a.id = []byte("none") })
+
+		// A signature is good once, and for the sign-in that it was made for.
+		b := w.desk()
+		signed := good.get(b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "").body)
+		flow := b.cookies["__Host-fermata-flow"]
+		thief := w.desk()
+		thief.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "")
+		thief.must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
+		w.desk().must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
+		b.must(http.StatusOK, "POST /v1/sign-in/passkey/finish", signed)
+		again := w.desk()
+		again.cookies["__Host-fermata-flow"] = flow
+		again.must(http.StatusUnauthorized, "POST /v1/sign-in/passkey/finish", signed)
+
+		// A counter that goes back is a copy.
+		copied := *good
+		if r := w.desk().usePasskey(good); r.status != http.StatusOK {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
+		copied.counter = 0
+		if r := w.desk().usePasskey(&copied); r.status != http.StatusUnauthorized {
+			t.Errorf("a copy: %d", r.status)
+		}
+		for _, body := range []string{`{}`, `{"credential":{}}`, `{"credential":"x"}`, `{"credential":null}`} {
+			b := w.desk()
+			b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "")
+			if r := b.call("POST /v1/sign-in/passkey/finish", body); r.status != http.StatusUnauthorized && r.status != http.StatusBadRequest {
+				t.Errorf("%s: %d %s", body, r.status, r.body)
+			}
+		}
+	})
+}
+
+// TestPasskeyIsNoWayUp: whoever came by a weaker way cannot make himself known
+// by the strongest one.
+func TestPasskeyIsNoWayUp(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a := w.enrolled("ann")
+		weak := w.desk()
+		weak.signIn("ann")
+		weak.must(http.StatusForbidden, "POST /v1/passkeys/start", "")
+		var list struct{ Items []fermata.Passkey }
+		w.ok(json.Unmarshal([]byte(weak.must(http.StatusOK, "GET /v1/passkeys", "").body), &list))
+		id := list.Items[0].ID
+		weak.must(http.StatusForbidden, "DELETE /v1/passkeys/"+id, "")
+
+		w.member(engine.NewMember{Handle: "bob"})
+		other := w.desk()
+		other.signIn("bob")
+		other.must(http.StatusNotFound, "DELETE /v1/passkeys/"+id, "")
+		token, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "t", Member: "bob", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
+		w.ok(err)
+		w.desk().must(http.StatusForbidden, "POST /v1/passkeys/start", "", "Authorization", "Bearer "+token.Secret)
+		// A sign-in that is not fresh any more is not enough either.
+		w.clock.Advance(fermata.SessionFresh)
+		// Any change of a member makes the server look at everybody anew.
+		w.change("bob", fermata.MemberChange{Name: ptr("B")})
+		other.is("bob", fermata.AssuranceChannel)
+		other.must(http.StatusForbidden, "POST /v1/passkeys/start", "")
+
+		strong := w.desk()
+		strong.usePasskey(a)
+		second := newAuthenticator(w.T, w.origin)
+		if r := strong.addPasskey(second); r.status != http.StatusCreated {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+		strong.must(http.StatusNoContent, "DELETE /v1/passkeys/"+id, "")
+		if r := w.desk().usePasskey(a); r.status != http.StatusUnauthorized {
+			t.Errorf("a removed passkey: %d", r.status)
+		}
+	})
+}
+
+// TestForgedRegistration: a passkey that a person did not make here is not kept.
+func TestForgedRegistration(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann"})
+		b := w.desk()
+		b.signIn("ann")
+		for name, change := range map[string]func(a *authenticator){
+			"another page":            func(a *authenticator) { a.origin = "https://evil.example" },
+			"nobody knows who":        func(a *authenticator) { a.flags = present },
+			"nobody touched anything": func(a *authenticator) { a.flags = verified },
+		} {
+			a := newAuthenticator(w.T, w.origin)
+			change(a)
+			if r := b.addPasskey(a); r.status != http.StatusUnauthorized {
+				t.Errorf("%s: %d %s", name, r.status, r.body)
+			}
+		}
+		a := newAuthenticator(w.T, w.origin)
+		made := a.create(b.must(http.StatusOK, "POST /v1/passkeys/start", "").body)
+		// The ceremony of one member does not end as another's.
+		w.member(engine.NewMember{Handle: "bob"})
+		other := w.desk()
+		other.signIn("bob")
+		other.cookies["__Host-fermata-flow"] = b.cookies["__Host-fermata-flow"]
+		other.must(http.StatusUnauthorized, "POST /v1/passkeys/finish", made)
+		b.must(http.StatusUnauthorized, "POST /v1/passkeys/finish", made)
+	})
+}
+
+func TestPasskeyOfADisabledMember(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a := w.enrolled("ann")
+		w.change("ann", fermata.MemberChange{Disabled: ptr(true)})
+		if r := w.desk().usePasskey(a); r.status != http.StatusUnauthorized {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	})
+}
+
+// TestPasskeyNeedsTheName: at another address of the server nothing is begun.
+func TestPasskeyNeedsTheName(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		b := w.browser()
+		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"passkey":false`) {
+			t.Errorf("%s", r.body)
+		}
+		b.must(http.StatusUnprocessableEntity, "POST /v1/sign-in/passkey/start", "")
+	})
+}
+
+func TestPasskeyHost(t *testing.T) {
+	t.Parallel()
+	for public, want := range map[string][2]string{
+		"https://fermata.example.com": {"fermata.example.com", "https://fermata.example.com"},
+		"https://box.example:8443":    {"box.example", "https://box.example:8443"},
+		"http://127.0.0.1:7433":       {"localhost", "http://localhost:7433"},
+		"http://localhost:7433":       {"localhost", "http://localhost:7433"},
+		"http://box.lan:7433":         {},
+		"https://192.0.2.1":           {},
+		"":                            {},
+	} {
+		if host, origin := access.PasskeyHost(public); host != want[0] || origin != want[1] {
+			t.Errorf("%q: %q %q", public, host, origin)
+		}
+	}
+}

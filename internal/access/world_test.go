@@ -1,0 +1,192 @@
+package access_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/access"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// admin is a caller who may do everything that people may.
+var admin = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
+	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
+}
+
+// world is a whole server, opened by people at public.
+type world struct {
+	*testing.T
+	e      *engine.Engine
+	clock  *storetest.Clock
+	server *httptest.Server
+	public string
+
+	// What a test needs of the world outside.
+	office *postOffice
+	logged lines
+	idp    *provider
+	origin string
+}
+
+// each runs a test on both databases. With says how people sign in.
+func each(t *testing.T, with func(w *world, c *api.Config), test func(w *world)) {
+	t.Helper()
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := &world{T: t, clock: &storetest.Clock{}}
+		opts.ClockOffset = w.clock.Offset
+		w.e = engine.New(storetest.Open(t, opts), engine.Options{})
+		w.server = httptest.NewUnstartedServer(nil)
+		w.public = "http://" + w.server.Listener.Addr().String()
+		c := api.Config{Engine: w.e, Version: "test", PublicURL: w.public}
+		with(w, &c)
+		w.server.Config.Handler = api.New(c)
+		w.server.Start()
+		t.Cleanup(w.server.Close)
+		test(w)
+	})
+}
+
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatalf("unexpected error: %v", err)
+	}
+}
+
+// member adds a member.
+func (w *world) member(n engine.NewMember) *fermata.Member {
+	w.Helper()
+	m, err := w.e.AddMember(w.Context(), admin, n)
+	w.ok(err)
+	return m
+}
+
+func (w *world) change(handle string, ch fermata.MemberChange) {
+	w.Helper()
+	_, err := w.e.ChangeMember(w.Context(), admin, handle, ch)
+	w.ok(err)
+}
+
+// browser keeps cookies as one does, and says that its own pages send what it
+// sends.
+type browser struct {
+	w       *world
+	cookies map[string]string
+	host    string
+}
+
+func (w *world) browser() *browser {
+	return &browser{w: w, cookies: map[string]string{}, host: strings.TrimPrefix(w.public, "http://")}
+}
+
+// reply is what a call came back with.
+type reply struct {
+	status   int
+	location string
+	body     string
+}
+
+// call sends a request, such as "GET /v1/whoami", and keeps the cookies.
+func (b *browser) call(call, body string, headers ...string) reply {
+	b.w.Helper()
+	method, path, _ := strings.Cut(call, " ")
+	if strings.HasPrefix(path, "/") {
+		path = b.w.public + path
+	}
+	req, err := http.NewRequestWithContext(b.w.Context(), method, path, strings.NewReader(body))
+	b.w.ok(err)
+	if strings.HasPrefix(path, b.w.public) {
+		req.Host = b.host
+		for name, value := range b.cookies {
+			req.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		req.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	b.w.ok(err)
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	b.w.ok(err)
+	for _, c := range res.Cookies() {
+		if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || !strings.HasPrefix(c.Name, "__Host-") {
+			b.w.Errorf("cookie %+v", c)
+		}
+		b.cookies[c.Name] = c.Value
+		if c.MaxAge < 0 {
+			delete(b.cookies, c.Name)
+		}
+	}
+	return reply{res.StatusCode, res.Header.Get("Location"), string(data)}
+}
+
+// must makes a call that replies with the status.
+func (b *browser) must(status int, call, body string, headers ...string) reply {
+	b.w.Helper()
+	r := b.call(call, body, headers...)
+	if r.status != status {
+		b.w.Fatalf("%s: %d %s, want %d", call, r.status, r.body, status)
+	}
+	return r
+}
+
+// me says who the browser is, "" when nobody.
+func (b *browser) me() (name string, known fermata.Assurance) {
+	b.w.Helper()
+	r := b.call("GET /v1/whoami", "")
+	if r.status == http.StatusUnauthorized {
+		return "", ""
+	}
+	var who struct {
+		Name      string
+		Assurance fermata.Assurance
+	}
+	b.w.ok(json.Unmarshal([]byte(r.body), &who))
+	return who.Name, who.Assurance
+}
+
+func (b *browser) is(name string, known fermata.Assurance) {
+	b.w.Helper()
+	if n, k := b.me(); n != name || k != known {
+		b.w.Errorf("signed in as %q, known by %q; want %q, %q", n, k, name, known)
+	}
+}
+
+// open signs in with a link, as the page does.
+func (b *browser) open(link string) reply {
+	b.w.Helper()
+	secret, ok := strings.CutPrefix(link, b.w.public+"/sign-in#")
+	if !ok {
+		b.w.Fatalf("the link is %q", link)
+	}
+	return b.call("POST /v1/sign-in/link", `{"token":"`+secret+`"}`)
+}
+
+// signIn signs a member in with a link of an admin.
+func (b *browser) signIn(handle string) {
+	b.w.Helper()
+	l, err := b.w.e.MakeLink(b.w.Context(), admin, handle)
+	b.w.ok(err)
+	if r := b.open(api.LinkURL(b.w.public, l.Secret)); r.status != http.StatusOK {
+		b.w.Fatalf("%d %s", r.status, r.body)
+	}
+}
+
+var _ api.Mailer = (*access.Mail)(nil)

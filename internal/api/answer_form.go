@@ -1,0 +1,335 @@
+package api
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/redact"
+)
+
+// formField is one item of a question in the form.
+type formField struct {
+	ID, Name, Prompt string
+	// Type is that of the input: textarea, number, date; nothing for choices.
+	Type, Value, Limits string
+	Required            bool
+	Choices             []choiceField
+	Own                 *formField
+	Problem             *problemText
+}
+
+// choiceField is one option that can be picked.
+type choiceField struct {
+	Type, Name, Value, Label, Description string
+	Recommended, Danger, Picked           bool
+}
+
+// Names of fields: an item's own, and that of an answer beside its options.
+const (
+	itemField = "item."
+	ownField  = "own."
+)
+
+func fieldsOf(q *fermata.Question, p *answerPage) []formField {
+	fields := make([]formField, 0, len(q.Items))
+	for i := range q.Items {
+		fields = append(fields, fieldOf(&q.Items[i], p))
+	}
+	return fields
+}
+
+func fieldOf(it *fermata.Item, p *answerPage) formField {
+	f := formField{ID: "f-" + it.Key, Name: itemField + it.Key, Prompt: notice.Clean(it.Prompt), Required: it.IsRequired()}
+	if text := p.problems[it.Key]; text != "" {
+		f.Problem = &problemText{f.ID, text}
+	}
+	typed := func(name string) []string {
+		if p.typed == nil {
+			return nil
+		}
+		return p.typed(name)
+	}
+	if list := typed(f.Name); len(list) > 0 {
+		f.Value = list[0]
+	}
+	switch it.ResponseType {
+	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
+		f.Choices = optionFields(it, f.Name, typed(f.Name))
+		if it.Other {
+			f.Own = &formField{ID: "own-" + it.Key, Name: ownField + it.Key}
+			if list := typed(f.Own.Name); len(list) > 0 {
+				f.Own.Value = list[0]
+			}
+		}
+	case fermata.ResponseBoolean:
+		f.Choices = wordFields(f.Name, typed(f.Name), "yes", "no")
+	case fermata.ResponseApproval:
+		f.Choices = wordFields(f.Name, typed(f.Name), fermata.Approve, fermata.Reject)
+	case fermata.ResponseNumber:
+		f.Type, f.Limits = "number", upperFirst(notice.Limits(it))
+	case fermata.ResponseDate:
+		f.Type = "date"
+	default:
+		f.Type, f.Limits = "textarea", upperFirst(notice.Limits(it))
+	}
+	return f
+}
+
+// optionFields are the options of an item; none is picked beforehand.
+func optionFields(it *fermata.Item, name string, picked []string) []choiceField {
+	kind := "radio"
+	if it.ResponseType == fermata.ResponseMultiChoice {
+		kind = "checkbox"
+	}
+	list := make([]choiceField, 0, len(it.Options))
+	for _, o := range it.Options {
+		list = append(list, choiceField{
+			Type: kind, Name: name, Value: o.Value, Label: notice.OneLine(o.Text()), Description: notice.Clean(o.Description),
+			Recommended: o.Recommended, Danger: o.Danger, Picked: slices.Contains(picked, o.Value),
+		})
+	}
+	return list
+}
+
+func wordFields(name string, picked []string, words ...string) []choiceField {
+	list := make([]choiceField, 0, len(words))
+	for _, w := range words {
+		list = append(list, choiceField{Type: "radio", Name: name, Value: w, Label: upperFirst(w), Picked: slices.Contains(picked, w)})
+	}
+	return list
+}
+
+// sendAnswerPage takes the form of a link's page.
+func (s *Server) sendAnswerPage(w http.ResponseWriter, r *http.Request) {
+	v, p := s.visit(r)
+	if p == nil {
+		p = s.take(r, v)
+	}
+	if p == nil {
+		protectPage(w.Header())
+		w.Header().Set("Location", answerPath+url.PathEscape(r.PathValue("token")))
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	p.Role = "alert"
+	s.writePage(w, r, p)
+}
+
+// take settles the question with what was sent. It returns the page to show
+// when that did not happen.
+func (s *Server) take(r *http.Request, v *engine.Visit) *answerPage {
+	p := answerPageOf(v, r.URL.Path)
+	if err := checkForm(r, v); err != nil {
+		p.status, p.Notices = http.StatusForbidden, append([]string{sentenceOf(err)}, p.Notices...)
+		return p
+	}
+	if p.status != http.StatusOK {
+		return p
+	}
+	values, problems := formValues(v.Question, r.PostForm)
+	if len(problems) > 0 {
+		return retry(p, v, r.PostForm, problems)
+	}
+	if v.Question.PicksDanger(values) && r.PostForm.Get("confirm") != "yes" {
+		return confirmPage(p, v, r.PostForm, values)
+	}
+	a := fermata.Answer{Answers: values, Comment: lines(r.PostForm.Get("comment"))}
+	if v.Question.Type == fermata.Approval {
+		a.ActionHash = v.Question.ActionHash
+	}
+	_, err := s.Engine.AnswerByLink(r.Context(), r.PathValue("token"), a)
+	return s.told(r, v, err)
+}
+
+// told returns the page that tells why an answer was not taken; nil when it
+// was.
+func (s *Server) told(r *http.Request, v *engine.Visit, err error) *answerPage {
+	if err == nil {
+		return nil
+	}
+	var refused *fermata.Error
+	again, dead := s.visit(r)
+	switch {
+	case dead != nil:
+		return dead
+	case !errors.As(err, &refused) || refused.Code == fermata.CodeInternal || refused.Code == fermata.CodeUnavailable:
+		s.Log.ErrorContext(r.Context(), "answer by a link", "error", err)
+		p := deadPage(http.StatusServiceUnavailable, "Something went wrong", "It is not known whether your answer was taken. Open the link again to see.")
+		return p
+	case refused.Code == fermata.CodeInvalidRequest:
+		p := answerPageOf(v, r.URL.Path)
+		return retry(p, v, r.PostForm, problemsOf(refused))
+	}
+	p := answerPageOf(again, r.URL.Path)
+	p.status = statusOf(refused.Code)
+	if refused.Code == fermata.CodeQuestionClosed {
+		p.Notices = append([]string{"Your answer does not count: somebody was first."}, p.Notices...)
+	} else {
+		p.Notices = []string{sentenceOf(refused)}
+	}
+	p.Fields = nil
+	return p
+}
+
+func statusOf(code fermata.Code) int {
+	if code == fermata.CodeQuestionClosed {
+		return http.StatusConflict
+	}
+	return http.StatusForbidden
+}
+
+// checkForm makes sure that a person pressed the button of this very page.
+func checkForm(r *http.Request, v *engine.Visit) error {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent").WithHint("fill in the form and press its button")
+	}
+	if err := fromOwnPage(r); err != nil {
+		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the browser does not say that this page sends it").
+			WithHint("open the link in a browser and press the button there")
+	}
+	if err := r.ParseForm(); err != nil {
+		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the form is too long or damaged")
+	}
+	if !v.SentFrom(r.PostForm.Get("form")) {
+		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the page was not this one").WithHint("look at the question again and press the button")
+	}
+	return nil
+}
+
+// retry shows the form again with what was typed and what is wrong with it.
+func retry(p *answerPage, v *engine.Visit, form url.Values, problems map[string]string) *answerPage {
+	if p.Fields == nil {
+		return p
+	}
+	p.status = http.StatusUnprocessableEntity
+	p.Notices = []string{"Nothing was sent yet. Look at what is marked below."}
+	if text := problems[""]; text != "" {
+		p.Notices = append(p.Notices, upperFirst(text)+".")
+	}
+	p.problems, p.typed = problems, func(name string) []string { return form[name] }
+	p.Comment = lines(form.Get("comment"))
+	shown, _ := redact.Question(v.Question)
+	p.Fields = fieldsOf(shown, p)
+	return p
+}
+
+// confirmPage asks once more before a dangerous option is taken.
+func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[string]any) *answerPage {
+	if p.Fields == nil {
+		return p
+	}
+	p.Fields, p.Body, p.Context = nil, "", nil
+	p.Notices = []string{"This is dangerous: " + notice.AnswerWords(v.Question, values) + ". Nothing was sent yet. Is it meant so?"}
+	for name, list := range form {
+		if name == "form" || name == "confirm" {
+			continue
+		}
+		for _, text := range list {
+			p.Confirm = append(p.Confirm, hiddenField{name, text})
+		}
+	}
+	slices.SortStableFunc(p.Confirm, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
+	return p
+}
+
+// formValues reads the form as values of the items, and says what is wrong
+// with which.
+func formValues(q *fermata.Question, form url.Values) (map[string]any, map[string]string) {
+	values, problems := map[string]any{}, map[string]string{}
+	for i := range q.Items {
+		it := &q.Items[i]
+		v, err := formValue(it, form)
+		if err == nil && v != nil {
+			v, err = it.Normalize(v)
+		}
+		switch {
+		case err != nil:
+			problems[it.Key] = upperFirst(err.Error()) + "."
+		case v != nil:
+			values[it.Key] = v
+		case it.IsRequired():
+			problems[it.Key] = "An answer is needed here."
+		}
+	}
+	return values, problems
+}
+
+// formValue reads one item; nil says that nothing was given.
+func formValue(it *fermata.Item, form url.Values) (any, error) {
+	list := form[itemField+it.Key]
+	own := lines(form.Get(ownField + it.Key))
+	if it.ResponseType == fermata.ResponseMultiChoice {
+		if own != "" {
+			list = append(slices.Clone(list), own)
+		}
+		if len(list) == 0 && !it.IsRequired() {
+			return nil, nil
+		}
+		return list, nil
+	}
+	if len(list) > 1 || len(list) == 1 && own != "" {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "pick one, or write an answer of your own")
+	}
+	text := own
+	if len(list) == 1 {
+		text = lines(list[0])
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	switch it.ResponseType {
+	case fermata.ResponseBoolean:
+		if text != "yes" && text != "no" {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "must be yes or no")
+		}
+		return text == "yes", nil
+	case fermata.ResponseNumber:
+		return notice.Read(it, text)
+	default:
+		return text, nil
+	}
+}
+
+// lines undoes what forms make of line ends.
+func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// problemsOf sorts what is wrong by item; what belongs to none is under "".
+func problemsOf(e *fermata.Error) map[string]string {
+	problems := map[string]string{}
+	for _, p := range e.Problems {
+		key, ok := strings.CutPrefix(p.Field, "answers.")
+		if !ok {
+			key = ""
+		}
+		problems[key] = p.Message
+	}
+	if len(problems) == 0 {
+		problems[""] = e.Message
+	}
+	return problems
+}
+
+// sentenceOf says what is wrong, and what to do instead.
+func sentenceOf(err error) string {
+	text := upperFirst(err.Error()) + "."
+	var e *fermata.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		text += " " + upperFirst(e.Hint) + "."
+	}
+	return text
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

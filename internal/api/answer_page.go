@@ -1,0 +1,230 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"net/http"
+	"strconv"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/redact"
+)
+
+// answerPath is where people answer without signing in, by a link in a
+// message. Looking changes nothing; only a pressed button does.
+const answerPath = "/a/"
+
+var (
+	//go:embed answer_page.html
+	answerHTML string
+	//go:embed answer_page.css
+	answerCSS string
+
+	answerTemplate = template.Must(template.New("answer").Parse(answerHTML))
+	answerPolicy   = "default-src 'none'; style-src 'sha256-" + hashOfStyle() + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+func hashOfStyle() string {
+	sum := sha256.Sum256([]byte(answerCSS))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// answerPage is what the page shows.
+type answerPage struct {
+	Style          template.CSS
+	Title, Heading string
+	// Notices say what became of it, or why it cannot be answered here; Role is
+	// how they are read out.
+	Notices     []string
+	Role        string
+	Facts, Body string
+	Context     []namedText
+	Action      string
+	ActionHash  string
+	Fields      []formField
+	Comment     string
+	Deadline    string
+	Self, Form  string
+	Confirm     []hiddenField
+	SignIn, For string
+	status      int
+	problems    map[string]string
+	typed       func(name string) []string
+}
+
+type namedText struct{ Name, Text string }
+
+type hiddenField struct{ Name, Value string }
+
+// problemText is what is wrong with a field.
+type problemText struct{ ID, Text string }
+
+// ProblemID is the id of the element that tells what is wrong with a field.
+func (answerPage) ProblemID(p *problemText) string { return p.ID + "-problem" }
+
+func (s *Server) answerRoutes() {
+	s.mux.HandleFunc("GET "+answerPath+"{token}", s.showAnswerPage)
+	s.mux.HandleFunc("POST "+answerPath+"{token}", s.sendAnswerPage)
+}
+
+// showAnswerPage shows the question of a link. It changes nothing: programs
+// open every link of a mail before a person does.
+func (s *Server) showAnswerPage(w http.ResponseWriter, r *http.Request) {
+	v, p := s.visit(r)
+	if p == nil {
+		p = answerPageOf(v, r.URL.Path)
+	}
+	s.writePage(w, r, p)
+}
+
+// visit opens the link of a request, or returns the page that tells why it
+// cannot be opened.
+func (s *Server) visit(r *http.Request) (*engine.Visit, *answerPage) {
+	v, err := s.Engine.OpenAnswerLink(r.Context(), r.PathValue("token"))
+	if err == nil {
+		c := v.Member.ByLink(v.Link.Workspace, v.Question)
+		err = s.limits.perToken(&c)
+	}
+	switch fermata.CodeOf(err) {
+	case "":
+		return v, nil
+	case fermata.CodeNotFound:
+		return nil, deadPage(http.StatusNotFound, "This link is not good", "It was not copied whole, or it was revoked.", "Open the newest message, or sign in.")
+	case fermata.CodeRateLimited:
+		return nil, deadPage(http.StatusTooManyRequests, "Too many requests", "Wait a moment and try again.")
+	default:
+		s.Log.ErrorContext(r.Context(), "the page of a link", "error", err)
+		return nil, deadPage(http.StatusInternalServerError, "Something went wrong", "Nothing was sent. Try again, or sign in.")
+	}
+}
+
+// deadPage has nothing to answer.
+func deadPage(status int, heading string, words ...string) *answerPage {
+	return &answerPage{status: status, Heading: heading, Notices: words, SignIn: "/"}
+}
+
+// answerPageOf is what the holder of a link sees of its question.
+func answerPageOf(v *engine.Visit, self string) *answerPage {
+	if v.Member.DisabledAt != nil {
+		return deadPage(http.StatusForbidden, "You may not answer any more", "Your account was disabled. Ask an admin.")
+	}
+	q, decidable := redact.Question(v.Question)
+	title := notice.OneLine(q.Title)
+	p := &answerPage{
+		status: http.StatusOK, Title: title, Heading: title, Self: self, SignIn: "/questions/" + q.ID,
+		For: "This link is " + personal(v.Member) + ". It answers this question alone, in that name. Do not pass it on.",
+	}
+	switch said := alreadySaid(v, q); {
+	case said != "":
+		p.Notices = []string{said}
+	case v.Expired:
+		p.status, p.Notices = http.StatusGone, []string{"This link is over. Sign in to answer."}
+	case v.Question.Due(v.Now):
+		p.Notices = []string{"The deadline has passed."}
+	case v.Refused != nil:
+		p.status, p.Notices = http.StatusForbidden, []string{sentenceOf(v.Refused)}
+	case !decidable:
+		p.status = http.StatusForbidden
+		p.Notices = []string{"What is decided here holds a secret that is shown only to who is signed in."}
+	default:
+		p.ask(v, q)
+	}
+	return p
+}
+
+// ask shows the whole question with its form.
+func (p *answerPage) ask(v *engine.Visit, q *fermata.Question) {
+	p.SignIn, p.Form = "", v.Form()
+	p.Facts = notice.OneLine(string(q.Type) + " · risk " + string(q.Risk) + " · asked by " + q.AskedBy.Name + " · " + redacted(v.TaskTitle) + " · " + q.Project)
+	p.Body = notice.Clean(q.Body)
+	if c := q.Context; c != nil {
+		p.context("Step", c.Step)
+		p.context("Error", c.Error)
+		if c.Preview != nil {
+			p.context("Preview ("+notice.OneLine(c.Preview.Kind)+")", c.Preview.Text)
+		}
+	}
+	if len(q.Action) > 0 {
+		p.Action, _ = notice.Action(q, len(q.Action)*100)
+		p.ActionHash = q.ActionHash
+	}
+	p.Deadline = notice.Deadline(&notice.Notice{Question: q, At: v.Now})
+	p.Fields = fieldsOf(q, p)
+}
+
+func redacted(s string) string {
+	clean, _ := redact.Text(s)
+	return clean
+}
+
+func (p *answerPage) context(name, text string) {
+	if text != "" {
+		p.Context = append(p.Context, namedText{name, notice.Clean(text)})
+	}
+}
+
+// alreadySaid says how the question ended, or what the person has said to it;
+// nothing while it awaits an answer.
+func alreadySaid(v *engine.Visit, q *fermata.Question) string {
+	if q.Resolution != nil {
+		said := upperFirst(notice.OutcomeWords(q)) + "."
+		for _, late := range q.Resolution.Late {
+			if late.By.ID == v.Member.ID {
+				said += " Your answer came too late and was kept."
+			}
+		}
+		return said
+	}
+	if h := v.Question.Held; h != nil {
+		return "An answer was given and will count in a moment."
+	}
+	for _, vote := range q.Votes {
+		if vote.By.ID == v.Member.ID && q.Approvals != nil {
+			return "Your vote counts: " + vote.Value + ". " + strconv.Itoa(len(q.Votes)) + " of " + strconv.Itoa(q.Approvals.Required) + " people have voted."
+		}
+	}
+	return ""
+}
+
+// personal says whose a link is.
+func personal(m *fermata.Member) string {
+	name := m.Name
+	if name == "" {
+		name = m.Handle
+	}
+	return "for " + notice.OneLine(name)
+}
+
+// writePage sends a page that no one keeps, frames, finds or is told of.
+func (s *Server) writePage(w http.ResponseWriter, r *http.Request, p *answerPage) {
+	p.Style = template.CSS(answerCSS) //nolint:gosec // it is a file of our own
+	if p.Role == "" {
+		p.Role = "status"
+	}
+	var out bytes.Buffer
+	if err := answerTemplate.Execute(&out, p); err != nil {
+		s.writeProblem(w, r, fermata.Internal("write the page of a link", err))
+		return
+	}
+	protectPage(w.Header())
+	w.WriteHeader(p.status)
+	_, _ = w.Write(out.Bytes())
+}
+
+func protectPage(h http.Header) {
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", answerPolicy)
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+	// The address is told to nobody else. With no-referrer, browsers would not
+	// say either that a form comes from this very page.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()")
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// PeriodInput bounds when something happened. It is exported because huma
+// passes over embedded structs that are not.
+type PeriodInput struct {
+	From time.Time `query:"from" doc:"at this instant or later (RFC 3339)"`
+	To   time.Time `query:"to" doc:"before this instant (RFC 3339)"`
+}
+
+func (in PeriodInput) bounds() (from, to *time.Time, err error) {
+	if !in.From.IsZero() {
+		from = &in.From
+	}
+	if !in.To.IsZero() {
+		to = &in.To
+	}
+	if from != nil && to != nil && !from.Before(*to) {
+		return nil, nil, fermata.Invalid(fermata.Problem{Field: "to", Message: "must be after from"})
+	}
+	return from, to, nil
+}
+
+// auditInput searches the record of what happened.
+type auditInput struct {
+	PageInput
+	PeriodInput
+	Q     string   `query:"q" maxLength:"200" doc:"a part of a name, or of what an event adds; or a whole id"`
+	Type  []string `query:"type" maxItems:"50" doc:"types such as question.asked, or nouns such as question, separated by commas"`
+	Actor string   `query:"actor" maxLength:"128" doc:"human, agent, system, policy or timeout; or an id or a name"`
+	Task  string   `query:"task" maxLength:"64" doc:"an id, or a unique short ending of one"`
+}
+
+// streamed is a reply that is written as it is read.
+type streamed struct{ Body func(huma.Context) }
+
+func (s *Server) auditRoutes() {
+	add(s, operation("GET /audit", "list-audit", "Search what happened, the newest first"), s.audit)
+	op := operation("GET /audit/export", "export-audit", "Export what happened as JSON lines, in the order of the chain")
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[fermata.Event](), true, "Event")
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "One event a line. A transfer that ends early was cut off: the connection breaks.",
+		Content:     map[string]*huma.MediaType{"application/jsonl": {Schema: schema}},
+	}}
+	add(s, op, s.exportAudit)
+}
+
+func (s *Server) audit(ctx context.Context, c fermata.Caller, in *auditInput) (*reply[fermata.AuditPage], error) {
+	from, to, err := in.bounds()
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.Engine.Audit(ctx, c, engine.AuditFilter{
+		TaskID: in.Task, Types: in.Type, Actor: in.Actor, Q: in.Q, From: from, To: to, Limit: in.Limit, Cursor: in.Cursor,
+	})
+	if page.Items == nil {
+		page.Items = []*fermata.Event{}
+	}
+	return replyOf(page, err)
+}
+
+// exportAudit streams events. What fails before the first one is a problem;
+// what fails later breaks the connection, so that nobody takes a part for the
+// whole.
+func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodInput) (*streamed, error) {
+	from, to, err := in.bounds()
+	if err != nil {
+		return nil, err
+	}
+	if !c.Has(fermata.ScopeRead) {
+		return nil, fermata.Errorf(fermata.CodeForbidden, "the token does not have the scope read")
+	}
+	return &streamed{func(hc huma.Context) {
+		_, w := humago.Unwrap(hc)
+		conn := http.NewResponseController(w)
+		w.Header().Set("Content-Type", "application/jsonl")
+		w.Header().Set("Content-Disposition", `attachment; filename="fermata-audit.jsonl"`)
+		lines := json.NewEncoder(w)
+		// Not a byte of what was hashed may change.
+		lines.SetEscapeHTML(false)
+		err := s.Engine.ExportAudit(ctx, c, engine.ExportRange{From: from, To: to}, func(events []*fermata.Event) error {
+			// A connection without deadlines, as in a test, is cut by its own end.
+			_ = conn.SetWriteDeadline(time.Now().Add(writeWithin))
+			for _, e := range events {
+				if err := lines.Encode(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			s.Log.WarnContext(ctx, "an export of the audit ended early", "error", err)
+			panic(http.ErrAbortHandler)
+		}
+	}}, nil
+}

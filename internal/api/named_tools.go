@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// ToolInput names a tool in the path. It is exported because huma passes over
+// embedded structs that are not.
+type ToolInput struct {
+	Name string `path:"name" maxLength:"64"`
+}
+
+// toolDefinition is a tool to define. Who defined it, and when, is the server's to
+// say.
+type toolDefinition struct {
+	Description string              `json:"description,omitempty" maxLength:"2000"`
+	Agent       *fermata.AgentTool  `json:"agent,omitempty"`
+	Command     []string            `json:"command,omitempty" maxItems:"200" doc:"a program and its arguments, with templates; a worker runs it"`
+	Server      *fermata.ToolServer `json:"server,omitempty" doc:"an MCP server; its tools are called name.tool"`
+	Schema      json.RawMessage     `json:"schema,omitempty" doc:"JSON Schema that the output must fit"`
+	Timeout     string              `json:"timeout,omitempty" maxLength:"20" doc:"how long one call may take, such as 30m"`
+}
+
+func (t *toolDefinition) named(name string) *fermata.NamedTool {
+	return &fermata.NamedTool{
+		Name: name, Description: t.Description, Agent: t.Agent, Command: t.Command, Server: t.Server, Schema: t.Schema, Timeout: t.Timeout,
+	}
+}
+
+type toolBody struct {
+	ToolInput
+	Body toolDefinition
+}
+
+// serverDefinition is an MCP server to define.
+type serverDefinition struct {
+	fermata.ToolServer
+	Description string `json:"description,omitempty" maxLength:"2000"`
+}
+
+type serverBody struct {
+	ToolInput
+	Body serverDefinition
+}
+
+type namedToolReply = reply[*fermata.NamedTool]
+
+func (s *Server) namedToolRoutes() {
+	workflows(s, operation("GET /tools", "list-tools", "List every tool that steps of workflows may name"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[fermata.ToolInfo]], error) {
+			return listOf(w.Tools(ctx, c))
+		})
+	workflows(s, operation("GET /named-tools", "list-named-tools", "List the tools that the workspace has defined"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.NamedTool]], error) {
+			return listOf(w.NamedTools(ctx, c))
+		})
+	workflows(s, operation("GET /tools/{name}", "get-named-tool", "Read a tool that the workspace has defined"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*namedToolReply, error) {
+			return replyOf(w.NamedTool(ctx, c, in.Name))
+		})
+	workflows(s, operation("PUT /tools/{name}", "put-named-tool", "Define a tool: a prompt for an agent, a command, or an MCP server"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *toolBody) (*namedToolReply, error) {
+			return replyOf(w.PutNamedTool(ctx, c, in.Body.named(in.Name)))
+		})
+	workflows(s, operation("DELETE /tools/{name}", "remove-named-tool", "Remove a tool; steps that name it fail from then on"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*empty, error) {
+			return emptyOf(w.DeleteNamedTool(ctx, c, in.Name))
+		})
+	s.toolServerRoutes()
+}
+
+// toolServerRoutes are the same store, seen as the servers in it.
+func (s *Server) toolServerRoutes() {
+	workflows(s, operation("GET /mcp-servers", "list-mcp-servers", "List the MCP servers whose tools steps may name"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.NamedTool]], error) {
+			all, err := w.NamedTools(ctx, c)
+			var servers []*fermata.NamedTool
+			for _, t := range all {
+				if t.Server != nil {
+					servers = append(servers, t)
+				}
+			}
+			return listOf(servers, err)
+		})
+	workflows(s, operation("GET /mcp-servers/{name}", "get-mcp-server", "Read an MCP server"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*namedToolReply, error) {
+			return replyOf(serverNamed(ctx, w, c, in.Name))
+		})
+	workflows(s, operation("PUT /mcp-servers/{name}", "put-mcp-server", "Define an MCP server; its tools are called name.tool"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *serverBody) (*namedToolReply, error) {
+			server := in.Body.ToolServer
+			return replyOf(w.PutNamedTool(ctx, c, &fermata.NamedTool{Name: in.Name, Description: in.Body.Description, Server: &server}))
+		})
+	workflows(s, operation("DELETE /mcp-servers/{name}", "remove-mcp-server", "Remove an MCP server"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*empty, error) {
+			if _, err := serverNamed(ctx, w, c, in.Name); err != nil {
+				return nil, err
+			}
+			return emptyOf(w.DeleteNamedTool(ctx, c, in.Name))
+		})
+}
+
+func serverNamed(ctx context.Context, w *workflow.Service, c fermata.Caller, name string) (*fermata.NamedTool, error) {
+	t, err := w.NamedTool(ctx, c, name)
+	if err == nil && t.Server == nil {
+		return nil, fermata.NotFound("MCP server", name)
+	}
+	return t, err
+}

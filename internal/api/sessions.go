@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// whoami tells a caller who it is.
+type whoami struct {
+	Workspace string            `json:"workspace"`
+	Kind      fermata.ActorKind `json:"kind" enum:"human,agent,system,policy,timeout"`
+	MemberID  string            `json:"member_id,omitempty" doc:"of a person"`
+	Name      string            `json:"name" doc:"of a person: the handle"`
+	FullName  string            `json:"full_name,omitempty"`
+	Email     string            `json:"email,omitempty"`
+	Role      fermata.Role      `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"where projects says nothing else"`
+	// Projects holds the role in single projects.
+	Projects  map[string]fermata.Role `json:"projects,omitempty" doc:"role by project"`
+	Groups    []string                `json:"groups,omitempty"`
+	Scopes    []fermata.Scope         `json:"scopes"`
+	Assurance fermata.Assurance       `json:"assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly the person is known now"`
+	SessionID string                  `json:"session_id,omitempty" doc:"of a person who is signed in with a browser"`
+	// FreshUntil is when the assurance of a session falls to channel.
+	FreshUntil *time.Time `json:"fresh_until,omitempty" doc:"when the assurance of the session falls to channel"`
+	SingleUser bool       `json:"single_user" doc:"the server serves one local user without sign-in"`
+	ServerTime time.Time  `json:"server_time"`
+	Version    string     `json:"version"`
+}
+
+// signedOut is the reply that takes the cookie away.
+type signedOut struct {
+	SetCookie []string `header:"Set-Cookie"`
+}
+
+func (s *Server) sessionRoutes() {
+	e := s.Engine
+	add(s, operation("GET /whoami", "whoami", "Read who calls, and what he may do"),
+		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[whoami], error) {
+			return replyOf(s.whoIs(ctx, c))
+		})
+	add(s, operation("POST /sign-out", "sign-out", "End the session of this browser"),
+		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*signedOut, error) {
+			return &signedOut{[]string{cookie(sessionCookie, "", 0)}}, e.SignOut(ctx, c)
+		})
+	add(s, operation("GET /sessions", "list-sessions", "List where you are signed in"),
+		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.BrowserSession]], error) {
+			return listOf(e.Sessions(ctx, c))
+		})
+	add(s, operation("DELETE /sessions/{id}", "end-session", "Sign a browser out"),
+		func(ctx context.Context, c fermata.Caller, in *IDInput) (*empty, error) {
+			return emptyOf(e.EndSession(ctx, c, in.ID))
+		})
+}
+
+// whoIs describes a caller.
+func (s *Server) whoIs(ctx context.Context, c fermata.Caller) (whoami, error) {
+	me := whoami{
+		Workspace: c.WorkspaceID, Kind: c.Kind, MemberID: c.MemberID, Name: c.Name, Role: c.Role, Projects: c.Projects, Groups: c.Groups,
+		Scopes: c.Scopes, SessionID: c.SessionID, SingleUser: s.SingleUser, ServerTime: fermata.Cut(time.Now()), Version: s.Version,
+	}
+	if c.MemberID == "" {
+		return me, nil
+	}
+	me.Assurance = c.Assurance
+	m, err := s.Engine.Self(ctx, c)
+	if err != nil {
+		return me, err
+	}
+	me.FullName, me.Email = m.Name, m.Email
+	if c.SessionID == "" {
+		return me, nil
+	}
+	session, err := s.Engine.Session(ctx, c)
+	if err == nil && c.Assurance.AtLeast(fermata.AssuranceSession) {
+		until := session.FreshUntil()
+		me.FreshUntil = &until
+	}
+	return me, err
+}

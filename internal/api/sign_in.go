@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// signInPath is where requests need no caller: they are about to become one.
+const signInPath = "/v1/sign-in/"
+
+// Mailer sends links to people. Its calls return at once.
+type Mailer interface {
+	// SendSignIn sends a link to the member who has the address, if any has.
+	SendSignIn(email string)
+	// SendInvitation sends the link of an invitation.
+	SendInvitation(i *fermata.Invitation)
+}
+
+// signInMethods lists the ways to sign in here.
+type signInMethods struct {
+	SingleUser bool `json:"single_user" doc:"whoever reaches the server from this machine is the one user"`
+	Link       bool `json:"link" doc:"one-time links and invitations"`
+	Email      bool `json:"email" doc:"a link by mail"`
+	Passkey    bool `json:"passkey"`
+	// OIDC is the identity provider.
+	OIDC *oidcMethod `json:"oidc,omitempty" doc:"the identity provider; absent where there is none"`
+}
+
+type oidcMethod struct {
+	Name string `json:"name" doc:"what the button says"`
+}
+
+// signedIn is the reply that makes a browser's session.
+type signedIn struct {
+	SetCookie []string `header:"Set-Cookie"`
+	Body      whoami
+}
+
+// linkToken uses a link.
+type linkToken struct {
+	Token string `json:"token" minLength:"1" maxLength:"100" doc:"what stands behind # in the link"`
+}
+
+func (s *Server) signInRoutes() {
+	open(s, operation("GET /sign-in/methods", "list-sign-in-methods", "List the ways to sign in"), s.signInMethods)
+	open(s, operation("POST /sign-in/link", "sign-in-by-link", "Sign in with a one-time link, an invitation or a link from a mail"), s.signInByLink)
+	email := operation("POST /sign-in/email", "sign-in-by-email", "Ask for a sign-in link by mail; the reply does not tell whether the address is known")
+	email.DefaultStatus = http.StatusAccepted
+	open(s, email, s.signInByEmail)
+}
+
+func (s *Server) signInByLink(ctx context.Context, in *bodyInput[linkToken]) (*signedIn, error) {
+	r := requestOf(ctx)
+	from := remote(r)
+	if !s.limits.mayTry(from, in.Body.Token) {
+		return nil, limited("too many wrong links came from this address", s.limits.failedEvery())
+	}
+	if err := s.safeForCookies(r); err != nil {
+		return nil, err
+	}
+	session, err := s.Engine.SignInByLink(ctx, in.Body.Token, browserOf(r))
+	if fermata.CodeOf(err) == fermata.CodeUnauthenticated {
+		s.limits.failed(from, in.Body.Token)
+	}
+	return s.signedIn(ctx, session, err)
+}
+
+// mailAddress asks for a link by mail.
+type mailAddress struct {
+	Email string `json:"email" minLength:"3" maxLength:"254"`
+}
+
+// accepted is the reply of a call whose outcome is not told: 202.
+type accepted struct{}
+
+// signInByEmail replies the same whether the address is a member's or not, and
+// as fast: who it belongs to is looked up later.
+func (s *Server) signInByEmail(ctx context.Context, in *bodyInput[mailAddress]) (*accepted, error) {
+	if s.Mail == nil {
+		return nil, fermata.Errorf(fermata.CodePolicyViolation, "this server sends no mail").WithHint("an admin sets it up with --smtp, or gives you a link")
+	}
+	if err := take(s.limits.begin.get(remote(requestOf(ctx)), s.limits.rates.SignIn.bucket), "too many sign-ins were begun from this address"); err != nil {
+		return nil, err
+	}
+	email := fermata.CanonicalEmail(in.Body.Email)
+	if email == "" {
+		return nil, fermata.Invalid(fermata.Problem{Field: "email", Message: "is no e-mail address"})
+	}
+	s.Mail.SendSignIn(email)
+	return &accepted{}, nil
+}
+
+// open registers a call that needs no caller.
+func open[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error)) {
+	op.Security = []map[string][]string{{}}
+	op.Parameters = nil
+	add(s, op, func(ctx context.Context, _ fermata.Caller, in *I) (*O, error) { return h(ctx, in) })
+}
+
+func (s *Server) signInMethods(ctx context.Context, _ *struct{}) (*reply[signInMethods], error) {
+	m := signInMethods{SingleUser: s.SingleUser, Link: true, Email: s.Mail != nil, Passkey: s.passkeysAt(requestOf(ctx))}
+	if s.OIDC != nil {
+		m.OIDC = &oidcMethod{s.OIDC.DisplayName()}
+	}
+	return replyOf(m, nil)
+}
+
+// signedIn hands the browser its session.
+func (s *Server) signedIn(ctx context.Context, in *engine.SignedIn, err error) (*signedIn, error) {
+	if err != nil {
+		return nil, err
+	}
+	me, err := s.whoIs(ctx, in.Caller)
+	if err != nil {
+		return nil, err
+	}
+	return &signedIn{SetCookie: []string{cookie(sessionCookie, in.Secret, fermata.SessionLasts)}, Body: me}, nil
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// OIDCCallbackPath is where the identity provider sends people back to.
+const OIDCCallbackPath = "/v1/sign-in/oidc/callback"
+
+// redirect sends the browser elsewhere.
+type redirect struct {
+	Status    int
+	Location  string   `header:"Location"`
+	SetCookie []string `header:"Set-Cookie"`
+}
+
+type oidcStart struct {
+	Return string `query:"return" maxLength:"2000" doc:"path of this server to go to afterwards"`
+}
+
+// oidcCallback is what is read of the address. Providers add more.
+type oidcCallback struct {
+	State string `query:"state"`
+	Code  string `query:"code"`
+	Iss   string `query:"iss"`
+	Error string `query:"error"`
+}
+
+func (s *Server) oidcRoutes() {
+	start := operation("GET /sign-in/oidc/start", "begin-oidc", "Go to the identity provider")
+	start.DefaultStatus = http.StatusSeeOther
+	open(s, start, s.beginOIDC)
+	callback := operation("GET /sign-in/oidc/callback", "end-oidc", "Come back from the identity provider")
+	callback.DefaultStatus, callback.SkipValidateParams = http.StatusSeeOther, true
+	open(s, callback, s.endOIDC)
+}
+
+// beginOIDC changes nothing of anybody: GET may do it. A page that sends
+// somebody here signs him in as himself.
+func (s *Server) beginOIDC(ctx context.Context, in *oidcStart) (*redirect, error) {
+	if s.OIDC == nil {
+		return nil, noOIDC()
+	}
+	path, err := ownPath(in.Return)
+	if err != nil {
+		return nil, err
+	}
+	r := requestOf(ctx)
+	if err := s.safeForCookies(r); err != nil {
+		return nil, err
+	}
+	if err := take(s.limits.begin.get(remote(r), s.limits.rates.SignIn.bucket), "too many sign-ins were begun from this address"); err != nil {
+		return nil, err
+	}
+	address, secret, err := s.OIDC.Begin(ctx, path)
+	if err != nil {
+		s.Log.WarnContext(ctx, "a sign-in by the identity provider did not begin", "error", err)
+		return nil, err
+	}
+	return &redirect{http.StatusSeeOther, address, []string{cookie(flowCookie, secret, engine.FlowLasts)}}, nil
+}
+
+// endOIDC ends at a page in any case: a person looks at the browser. What went
+// wrong is named in the page's address by its kind.
+func (s *Server) endOIDC(ctx context.Context, in *oidcCallback) (*redirect, error) {
+	if s.OIDC == nil {
+		return nil, noOIDC()
+	}
+	r := requestOf(ctx)
+	id, path, err := s.OIDC.End(ctx, cookieValue(r, flowCookie), url.Values{
+		"state": {in.State}, "code": {in.Code}, "iss": {in.Iss}, "error": {in.Error},
+	})
+	if err != nil {
+		return s.notSignedIn(ctx, oidcProblem(in, err), err), nil
+	}
+	session, err := s.Engine.SignInByIdentity(ctx, id, browserOf(r))
+	if err != nil {
+		return s.notSignedIn(ctx, "unknown", err), nil
+	}
+	return &redirect{http.StatusSeeOther, path, []string{
+		cookie(flowCookie, "", 0), cookie(sessionCookie, session.Secret, fermata.SessionLasts),
+	}}, nil
+}
+
+func oidcProblem(in *oidcCallback, err error) string {
+	switch {
+	case in.Error != "":
+		return "cancelled"
+	case fermata.CodeOf(err) == fermata.CodeUnavailable:
+		return "unavailable"
+	default:
+		return "expired"
+	}
+}
+
+func (s *Server) notSignedIn(ctx context.Context, problem string, err error) *redirect {
+	s.Log.WarnContext(ctx, "a sign-in by the identity provider failed", "error", err)
+	return &redirect{http.StatusSeeOther, "/sign-in?problem=" + problem, []string{cookie(flowCookie, "", 0)}}
+}
+
+func noOIDC() error {
+	return fermata.Errorf(fermata.CodePolicyViolation, "this server has no identity provider").
+		WithHint("an admin sets it up with --oidc-issuer, or gives you a link")
+}
+
+// ownPath refuses to send a browser anywhere but to this server.
+func ownPath(path string) (string, error) {
+	if path == "" {
+		return "/", nil
+	}
+	u, err := url.Parse(path)
+	bad := err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") ||
+		strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || r < ' ' || r == 0x7f })
+	if bad {
+		return "", fermata.Invalid(fermata.Problem{Field: "return", Message: "must be a path of this server, such as /inbox"})
+	}
+	return u.String(), nil
+}

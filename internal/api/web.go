@@ -1,0 +1,33 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+)
+
+// protocols are the addresses that programs speak to. Nothing below them is a
+// page, so that a mistyped call gets a problem and not a document of HTML.
+var protocols = []string{"/v1", "/mcp", "/hooks", "/.well-known", "/healthz", "/readyz", "/metrics", "/openapi.json", "/schemas", "/a"}
+
+// isPage reports whether a request is for what people see. Pages are open to
+// everybody: they hold nothing before they have called the API.
+func (s *Server) isPage(r *http.Request) bool {
+	if s.Web == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	for _, prefix := range protocols {
+		if rest, found := strings.CutPrefix(r.URL.Path, prefix); found && (rest == "" || rest[0] == '/') {
+			return false
+		}
+	}
+	return true
+}
+
+// pageOrNothing takes what no route takes.
+func (s *Server) pageOrNothing(w http.ResponseWriter, r *http.Request) {
+	if s.isPage(r) {
+		s.Web.ServeHTTP(w, r)
+		return
+	}
+	s.noRoute(w, r)
+}

@@ -1,0 +1,92 @@
+package api
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// workflowHookPath is where remote systems start runs. It needs no token: the
+// request's own signature says who sends it.
+const workflowHookPath = "/v1/hooks/workflow/"
+
+// hooked says which run a webhook started.
+type hooked struct {
+	RunID string `json:"run_id" doc:"the same for a request that is sent again"`
+}
+
+// workflowHookRoute registers the webhook of workflows. It stands beside huma,
+// which would read the body as its own: what is signed is the very bytes.
+func (s *Server) workflowHookRoute() {
+	s.mux.HandleFunc("POST "+workflowHookPath+"{name}", s.workflowHook)
+	op := operation("POST /hooks/workflow/{name}", "call-workflow-webhook", "Start a run of a workflow that has a webhook")
+	op.Description = "Signed as Standard Webhooks says, with the headers webhook-id, webhook-timestamp and webhook-signature. " +
+		"A request whose webhook-id was there before starts nothing and gets the same reply."
+	op.Security = []map[string][]string{{}}
+	op.Parameters = []*huma.Param{{Name: "name", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}}
+	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{}}}}
+	op.Responses = map[string]*huma.Response{
+		"202": {
+			Description: "the run that it started",
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[hooked](), true, "")}},
+		},
+		"default": {
+			Description: "Error",
+			Content: map[string]*huma.MediaType{
+				"application/problem+json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ProblemDetails](), true, "")},
+			},
+		},
+	}
+	s.api.OpenAPI().AddOperation(&op)
+}
+
+// workflowHook hands a request to the workflow that it names.
+func (s *Server) workflowHook(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	runID, err := s.callWorkflow(w, r, name)
+	if err != nil {
+		s.writeProblem(w, r, s.forStrangers(r, name, err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusAccepted)
+	// The client may be gone; there is nobody to tell.
+	_ = json.NewEncoder(w).Encode(hooked{runID})
+}
+
+func (s *Server) callWorkflow(w http.ResponseWriter, r *http.Request, name string) (string, error) {
+	if s.Workflows == nil {
+		return "", fermata.NotFound("workflow", name)
+	}
+	// A connection without deadlines, as in a test, is read to its end.
+	conn := http.NewResponseController(w)
+	_ = conn.SetReadDeadline(time.Now().Add(readWithin))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, fermata.MaxWebhook))
+	_ = conn.SetReadDeadline(time.Time{})
+	if err != nil {
+		return "", unreadable(err)
+	}
+	return s.Workflows.Webhook(r.Context(), store.DefaultWorkspace, name, r.Header, body)
+}
+
+// forStrangers tells a caller without a valid signature nothing about which
+// workflows there are: each refusal of that kind looks the same. The log says
+// which it was.
+func (s *Server) forStrangers(r *http.Request, name string, err error) error {
+	switch fermata.CodeOf(err) {
+	case fermata.CodeNotFound, fermata.CodeForbidden, fermata.CodeUnauthenticated, fermata.CodeIllegalTransition:
+	default:
+		return err
+	}
+	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "a webhook was refused", slog.String("workflow", name), slog.Any("error", err))
+	return fermata.Errorf(fermata.CodeUnauthenticated, "no workflow takes this request: its name, its state or the signature is not right").
+		WithHint("sign it as Standard Webhooks says, with the secret of fermata workflow webhook-secret; the server's log says what is wrong")
+}

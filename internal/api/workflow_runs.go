@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// WorkflowRunsInput narrows a list of runs. It is exported because huma passes
+// over embedded structs that are not.
+type WorkflowRunsInput struct {
+	PageInput
+	State   []fermata.TaskState `query:"state" maxItems:"20" doc:"separated by commas"`
+	Trigger fermata.TriggerType `query:"trigger" enum:"label_added,schedule,webhook,manual,event,workflow" doc:"what started it"`
+}
+
+func (in *WorkflowRunsInput) filter() workflow.RunFilter {
+	return workflow.RunFilter{State: in.State, Trigger: in.Trigger, Cursor: in.Cursor, Limit: in.Limit}
+}
+
+// runsOfOne lists the runs of one workflow.
+type runsOfOne struct {
+	WorkflowInput
+	WorkflowRunsInput
+}
+
+// runsOfAll lists the runs of all workflows.
+type runsOfAll struct {
+	WorkflowRunsInput
+	Workflow string `query:"workflow" maxLength:"64" doc:"name of the workflow"`
+	Project  string `query:"project" maxLength:"64"`
+}
+
+// newRun is what a run is started with.
+type newRun struct {
+	Inputs map[string]any `json:"inputs,omitempty" doc:"by name, of the types that the workflow says"`
+}
+
+type newRunBody struct {
+	WorkflowInput
+	Body *newRun
+}
+
+// runRetry is what a step is tried again with.
+type runRetry struct {
+	Input json.RawMessage `json:"input,omitempty" doc:"an object: what the step that failed gets instead of its input"`
+}
+
+type (
+	workflowRunReply = reply[*fermata.WorkflowRun]
+	workflowRunList  = reply[page[*fermata.WorkflowRun]]
+)
+
+func (s *Server) workflowRunRoutes() {
+	start := created(operation("POST /workflows/{name}/runs", "start-workflow", "Start a run by hand"))
+	start.Description = "A run is a task: it is cancelled, and its thread read, under the same id."
+	workflows(s, start,
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *newRunBody) (*workflowRunReply, error) {
+			var inputs map[string]any
+			if in.Body != nil {
+				inputs = in.Body.Inputs
+			}
+			return replyOf(w.Start(ctx, c, in.Name, inputs))
+		})
+	workflows(s, operation("GET /workflows/{name}/runs", "list-runs-of-workflow", "List the runs of a workflow, the newest first"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *runsOfOne) (*workflowRunList, error) {
+			f := in.filter()
+			f.Workflow = in.Name
+			return pageOf(w.Runs(ctx, c, f))
+		})
+	workflows(s, operation("GET /workflow-runs", "list-workflow-runs", "List the runs of all workflows, the newest first"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *runsOfAll) (*workflowRunList, error) {
+			f := in.filter()
+			f.Workflow, f.Project = in.Workflow, in.Project
+			return pageOf(w.Runs(ctx, c, f))
+		})
+	workflows(s, operation("GET /workflow-runs/{id}", "get-workflow-run", "Read a run, with its steps, its graph, and the question that it waits for"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *IDInput) (*workflowRunReply, error) {
+			return replyOf(w.OneRun(ctx, c, in.ID))
+		})
+	workflows(s, operation("POST /workflow-runs/{id}/retry", "retry-workflow-run", "Let a run that ended without success go on with the step where it ended"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *idBody[*runRetry]) (*workflowRunReply, error) {
+			var input json.RawMessage
+			if in.Body != nil {
+				input = in.Body.Input
+			}
+			return replyOf(w.Retry(ctx, c, in.ID, input))
+		})
+}

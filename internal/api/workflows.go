@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// WorkflowInput names a workflow in the path. It is exported because huma
+// passes over embedded structs that are not.
+type WorkflowInput struct {
+	Name string `path:"name" maxLength:"64"`
+}
+
+type workflowBody struct {
+	WorkflowInput
+	Body workflow.Definition
+}
+
+// workflowVersion is a workflow as it is, or as it was.
+type workflowVersion struct {
+	WorkflowInput
+	Hash string `query:"hash" maxLength:"64" doc:"of an earlier definition, such as the one that a run is pinned to"`
+}
+
+// workflowSource is a definition to look at.
+type workflowSource struct {
+	Source string `json:"source" maxLength:"262144" doc:"the definition as YAML"`
+}
+
+// webhookSecret is shown once.
+type webhookSecret struct {
+	Secret string `json:"secret,omitempty" doc:"signs requests to the webhook (Standard Webhooks); only the first reply to a request has it"`
+}
+
+type workflowReply = reply[*fermata.Workflow]
+
+// workflows registers a call of workflows. A server may run without them.
+func workflows[I, O any](s *Server, op huma.Operation, h func(context.Context, *workflow.Service, fermata.Caller, *I) (*O, error)) {
+	add(s, op, func(ctx context.Context, c fermata.Caller, in *I) (*O, error) {
+		if s.Workflows == nil {
+			return nil, fermata.Errorf(fermata.CodeNotFound, "this server runs no workflows")
+		}
+		return h(ctx, s.Workflows, c, in)
+	})
+}
+
+func (s *Server) workflowRoutes() {
+	workflows(s, operation("GET /workflows", "list-workflows", "List the workflows, each with its newest run"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Workflow]], error) {
+			return listOf(w.Workflows(ctx, c))
+		})
+	workflows(s, operation("POST /workflows/validate", "validate-workflow", "List everything that is wrong with a definition; nothing is stored"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[workflowSource]) (*reply[workflow.Validation], error) {
+			v, err := w.Validate(ctx, c, in.Body.Source)
+			if v.Problems == nil {
+				v.Problems = []fermata.DefinitionProblem{}
+			}
+			return replyOf(v, err)
+		})
+	workflows(s, operation("GET /workflows/{name}", "get-workflow", "Read a workflow, with its source and its graph"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *workflowVersion) (*workflowReply, error) {
+			return replyOf(w.Workflow(ctx, c, in.Name, in.Hash))
+		})
+	put := operation("PUT /workflows/{name}", "put-workflow", "Store a definition, or enable and disable a workflow")
+	put.Description = "Runs that are under way stay with the definition that they began with. A definition that is not right is " +
+		"refused with every problem at once; field is its place, as in source:12:5."
+	workflows(s, put,
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *workflowBody) (*workflowReply, error) {
+			return replyOf(w.Put(ctx, c, in.Name, in.Body))
+		})
+	workflows(s, operation("DELETE /workflows/{name}", "remove-workflow", "Remove a workflow; its runs go on, and can be looked at"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *WorkflowInput) (*empty, error) {
+			return emptyOf(w.Delete(ctx, c, in.Name))
+		})
+	workflows(s, operation("POST /workflows/{name}/webhook-secret", "new-webhook-secret", "Make the secret that signs requests to the webhook; an earlier one is void"),
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *namedNothing) (*reply[webhookSecret], error) {
+			secret, err := w.NewWebhookSecret(ctx, c, in.Name)
+			return replyOf(webhookSecret{secret}, err)
+		})
+	s.workflowRunRoutes()
+	s.namedToolRoutes()
+	s.workflowHookRoute()
+	s.mux.HandleFunc("GET "+workflowSchemaPath, workflowSchema)
+}
+
+// namedNothing is a workflow in the path, and no body or an empty object.
+type namedNothing struct {
+	WorkflowInput
+	Body *nothing
+}
+
+// workflowSchemaPath is where editors read what a definition may hold. It tells
+// nothing of anybody.
+const workflowSchemaPath = "/schemas/workflow.json"
+
+func workflowSchema(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/schema+json")
+	// The client may be gone; there is nobody to tell.
+	_, _ = w.Write(definition.Schema())
+}

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/fermata-hq/fermata/internal/access"
+	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// AccessOptions say how people sign in, beside the links that admins make.
+type AccessOptions struct {
+	// SMTP is the server that sends mails, smtp://user:password@host:port, and
+	// MailFrom their sender; empty sends none.
+	SMTP, MailFrom string
+	// IMAP is the mailbox that replies to questions come to,
+	// imaps://user:password@host, and MailReplyTo the address that leads there;
+	// without a mailbox replies are not read.
+	IMAP, MailReplyTo string
+	// OIDCIssuer is the address of an identity provider; empty has none.
+	OIDCIssuer, OIDCClientID, OIDCName, OIDCClientSecret string
+}
+
+// checkAccess says all that is wrong with how people are to sign in.
+func checkAccess(o ServeOptions) error {
+	var wrong []error
+	if o.PublicURL != "" {
+		u, err := url.Parse(o.PublicURL)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+			wrong = append(wrong, fmt.Errorf("--public-url must be an address without a path, such as https://fermata.example.com, not %q", o.PublicURL))
+		}
+	}
+	a := o.Access
+	if (a.SMTP == "") != (a.MailFrom == "") {
+		wrong = append(wrong, errors.New("--smtp and --mail-from go together"))
+	}
+	if a.IMAP != "" && a.SMTP == "" {
+		wrong = append(wrong, errors.New("--imap needs --smtp: replies are to mails that were sent"))
+	}
+	if a.MailReplyTo != "" && a.IMAP == "" {
+		wrong = append(wrong, errors.New("--mail-reply-to needs --imap, where the replies are read"))
+	}
+	if a.OIDCIssuer == "" && (a.OIDCClientID != "" || a.OIDCClientSecret != "") {
+		wrong = append(wrong, errors.New("--oidc-client-id needs --oidc-issuer"))
+	}
+	if o.PublicURL == "" && (a.SMTP != "" || a.OIDCIssuer != "") {
+		wrong = append(wrong, errors.New("--public-url is needed: mails and the identity provider lead people to it"))
+	}
+	return errors.Join(wrong...)
+}
+
+// ways are the parts by which people sign in.
+type ways struct {
+	mail     *access.Mail
+	oidc     *access.OIDC
+	passkeys *access.Passkeys
+}
+
+func newWays(o ServeOptions, e *engine.Engine) (w ways, err error) {
+	a := o.Access
+	if a.SMTP != "" {
+		w.mail, err = access.NewMail(access.MailOptions{
+			Server: a.SMTP, From: a.MailFrom, Engine: e, Log: o.Log,
+			Link: func(secret string) string { return api.LinkURL(o.PublicURL, secret) },
+		})
+		if err != nil {
+			return w, err
+		}
+	}
+	if a.OIDCIssuer != "" {
+		w.oidc, err = access.NewOIDC(access.OIDCOptions{
+			Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Name: a.OIDCName,
+			Redirect: o.PublicURL + api.OIDCCallbackPath, Engine: e,
+		})
+		if err != nil {
+			return w, err
+		}
+	}
+	if host, origin := access.PasskeyHost(o.PublicURL); host != "" {
+		w.passkeys, err = access.NewPasskeys(e, host, origin)
+	}
+	return w, err
+}
+
+// add puts the ways to sign in into the configuration of the server.
+func (w ways) add(c api.Config) api.Config {
+	c.OIDC, c.Passkeys = w.oidc, w.passkeys
+	if w.mail != nil {
+		// A nil *access.Mail would be an interface that is not nil.
+		c.Mail = w.mail
+	}
+	return c
+}

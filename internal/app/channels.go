@@ -1,0 +1,94 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	// Members' time zones are known wherever the server runs.
+	_ "time/tzdata"
+
+	"github.com/fermata-hq/fermata/internal/channel/email"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/channel/notify"
+	"github.com/fermata-hq/fermata/internal/channel/push"
+	"github.com/fermata-hq/fermata/internal/channel/slack"
+	"github.com/fermata-hq/fermata/internal/channel/webhook"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/insight"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// opens makes what opens channels of a kind of what its room has.
+func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
+	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
+		c, err := open(settings, env)
+		if err != nil {
+			// A nil channel of the kind would be an interface that is not nil.
+			return nil, err
+		}
+		return c, nil
+	}
+}
+
+// channelKinds are the kinds of channels that this server has.
+func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
+	mail := delivery.Kind{Name: email.Kind, To: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: opens(email.Open)}
+	if o.Access.SMTP != "" {
+		settings := map[string]string{"smtp": o.Access.SMTP, "from": o.Access.MailFrom}
+		if o.Access.IMAP != "" {
+			settings["imap"] = o.Access.IMAP
+		}
+		if o.Access.MailReplyTo != "" {
+			settings["reply_to"] = o.Access.MailReplyTo
+		}
+		fixed, err := json.Marshal(settings)
+		if err != nil {
+			return nil, err
+		}
+		mail.BuiltIn, mail.Fixed = true, fixed
+	}
+	return append([]delivery.Kind{
+		{Name: push.Kind, To: delivery.ToPeople, BuiltIn: true, Settings: push.Settings, Secrets: push.Secrets, Open: opens(push.Open)},
+		mail,
+		{Name: slack.Kind, To: delivery.ToPeopleOrPlace, Settings: slack.Settings, Secrets: slack.Secrets, Open: opens(slack.Open)},
+		{Name: github.Kind, To: delivery.ToPlace, Public: true, Settings: github.Schema, Secrets: github.Secrets, Open: opens(github.Open)},
+		{
+			Name: webhook.Name, To: delivery.ToPlace, Settings: json.RawMessage(webhook.Schema), Secrets: webhook.Secrets,
+			Prepare: webhook.Prepare, Open: opens(webhook.Open),
+		},
+		{Name: notify.Name, To: delivery.ToPlace, Settings: json.RawMessage(notify.Schema), Secrets: notify.Secrets, Open: opens(notify.Open)},
+	}, o.Channels...), nil
+}
+
+// newDelivery puts together what delivers questions.
+func newDelivery(o ServeOptions, db *store.DB, e *engine.Engine, metrics *insight.Metrics) (*delivery.Service, error) {
+	kinds, err := channelKinds(o)
+	if err != nil {
+		return nil, err
+	}
+	client, err := outboundClient(o)
+	if err != nil {
+		return nil, err
+	}
+	return delivery.New(delivery.Options{
+		DB: db, Engine: e, Kinds: kinds, PublicURL: o.PublicURL, HTTP: client, Log: o.Log, Observe: metrics.ObserveDelivery,
+	}), nil
+}
+
+// outboundClient returns what sends requests to addresses that people name.
+func outboundClient(o ServeOptions) (*http.Client, error) {
+	var allowed []netip.Prefix
+	for _, s := range o.AllowNetworks {
+		network, err := netip.ParsePrefix(strings.TrimSpace(s))
+		if err != nil {
+			return nil, fmt.Errorf("--allow-networks: %q is no network; write it like 10.0.0.0/8", s)
+		}
+		allowed = append(allowed, network)
+	}
+	return outbound.Client(outbound.Options{Allow: allowed}), nil
+}

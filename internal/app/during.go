@@ -1,0 +1,23 @@
+package app
+
+import (
+	"context"
+	"errors"
+)
+
+// during serves as long as use runs, and returns when both have ended.
+func during(ctx context.Context, o ServeOptions, use func(ctx context.Context, s Served) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ready, ended := make(chan Served, 1), make(chan error, 1)
+	o.Ready = func(s Served) { ready <- s }
+	go func() { ended <- Serve(ctx, o) }()
+	select {
+	case err := <-ended:
+		return err
+	case served := <-ready:
+		err := use(ctx, served)
+		stop()
+		return errors.Join(err, <-ended)
+	}
+}

@@ -1,0 +1,166 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/process"
+	"github.com/fermata-hq/fermata/internal/rehearsal"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+)
+
+// RehearseOptions say which agent program is tried.
+type RehearseOptions struct {
+	// Agent is the runner's name; Path is where its program is.
+	Agent, Path string
+	// Program is this program; it is the worker, too.
+	Program string
+}
+
+// An agent may take so long for one step of a rehearsal, and so long altogether.
+const (
+	rehearsalStep    = time.Minute
+	rehearsalOverall = 3 * time.Minute
+)
+
+// Rehearse tries whether an agent program is stopped when it asks, and goes on
+// with the answer. Server, worker, model and home are thrown away afterwards, and
+// all of it is on loopback. The error says what kept it from being tried.
+func Rehearse(ctx context.Context, o RehearseOptions) (steps []rehearsal.Step, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, rehearsalOverall, fmt.Errorf("not done within %s", rehearsalOverall))
+	defer cancel()
+	folder, err := os.MkdirTemp("", "fermata-doctor-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder to throw away: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	model := scriptedmodel.New(rehearsal.Script(o.Agent))
+	url, stop, err := serveModel(ctx, model)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	room, err := rehearsal.NewRoom(folder, url)
+	if err != nil {
+		return nil, err
+	}
+	serve := ServeOptions{
+		Listen: "127.0.0.1:0", Data: filepath.Join(folder, "data"), Log: slog.New(slog.DiscardHandler), Out: io.Discard,
+	}
+	err = during(ctx, serve, func(ctx context.Context, served Served) error {
+		person, err := client.New(served.URL, served.FirstToken)
+		if err != nil {
+			return err
+		}
+		defer person.CloseIdleConnections()
+		worker, err := rehearsalWorker(ctx, o, room, served)
+		if err != nil {
+			return err
+		}
+		stage := &rehearsal.Stage{Program: o.Agent, Model: model, Person: person, Limit: rehearsalStep}
+		return whileRunning(ctx, worker, func(ctx context.Context) error {
+			steps, err = stage.Play(ctx)
+			return err
+		})
+	})
+	return steps, err
+}
+
+// serveModel serves the model on loopback until it is stopped.
+func serveModel(ctx context.Context, m *scriptedmodel.Model) (url string, stop func(), err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen: %w", err)
+	}
+	server := &http.Server{Handler: m, ReadHeaderTimeout: time.Minute}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(listener)
+	}()
+	return "http://" + listener.Addr().String(), func() {
+		_ = server.Close()
+		<-ended
+	}, nil
+}
+
+// rehearsalWorker is a worker that has nothing of the user's environment, so that
+// neither has its agent.
+func rehearsalWorker(ctx context.Context, o RehearseOptions, room *rehearsal.Room, served Served) (process.Program, error) {
+	env, err := room.Env(o.Agent)
+	if err != nil {
+		return process.Program{}, err
+	}
+	token, err := renewToken(ctx, served, "worker", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
+	if err != nil {
+		return process.Program{}, err
+	}
+	agents, err := renewToken(ctx, served, "agents", fermata.ScopeAsk)
+	if err != nil {
+		return process.Program{}, err
+	}
+	argv := []string{
+		o.Program, "worker", "--name", "doctor", "--log-level", "warn", "--folder", filepath.Join(room.Temp, "work"),
+		"--runner", o.Agent, "--program", o.Path,
+	}
+	for _, name := range env.Names() {
+		argv = append(argv, "--pass-env", name)
+	}
+	return process.Program{
+		Argv: argv, Dir: room.Work,
+		Env: append(env, "FERMATA_URL="+served.URL, "FERMATA_TOKEN="+token, "FERMATA_AGENT_TOKEN="+agents),
+	}, nil
+}
+
+// whileRunning runs a program as long as use runs. Where the program ends first, so
+// does the context of use, with what the program wrote as its cause.
+func whileRunning(ctx context.Context, p process.Program, use func(context.Context) error) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	using, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	out := &words{}
+	p.Stdout, p.Stderr = out, out
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		state, err := p.Run(running)
+		if running.Err() == nil {
+			end(errors.Join(fmt.Errorf("the worker ended (%v): %s", state, out.text), err))
+		}
+	}()
+	err := use(using)
+	stop()
+	<-ended
+	return err
+}
+
+// words keeps the end of what a program writes. The program's two streams are
+// copied at the same time.
+type words struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// mostWords is how much is kept, in bytes.
+const mostWords = 4000
+
+// Write takes a piece. It never fails.
+func (w *words) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, p...)
+	w.text = w.text[max(0, len(w.text)-mostWords):]
+	return len(p), nil
+}

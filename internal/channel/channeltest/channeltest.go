@@ -1,0 +1,438 @@
+// Package channeltest drives a whole server and a channel against the stand-in
+// of its remote service: what every channel promises, in one suite.
+package channeltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/app"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// patience is how long a test waits for one thing, on a machine with much else to do.
+const patience = 2 * time.Minute
+
+// Config says how a channel is driven.
+type Config struct {
+	// New makes the stand-in, and ends it after the test.
+	New func(tb testing.TB) standin.Remote
+	// ByName says that the stand-in knows people by their names, not by their
+	// ids.
+	ByName bool
+	// Everybody says that everybody sees the same message.
+	Everybody bool
+	// Thanked says that who answers is told so, and sees no message change.
+	Thanked bool
+	// Settings are added to those of the stand-in.
+	Settings map[string]any
+	// Kinds are kinds that the server does not have by itself.
+	Kinds []delivery.Kind
+	// Name is the channel that is there by itself; empty adds one.
+	Name string
+	// Join makes the person reachable over it, signed in with the token; nil
+	// where knowing who the person is there is enough.
+	Join func(tb testing.TB, r standin.Remote, url, token, person string)
+	// Pages says that what has no button is answered on the question's page.
+	Pages bool
+	// Linkless says that messages have no address in them: the device that shows
+	// them knows the server's.
+	Linkless bool
+	// Forge sends what the person never said about the message: with a bad
+	// signature, old, in another's name. It answers "toml". Nil where nothing
+	// comes back.
+	Forge Say
+	// Replay answers "toml" as the person, and then sends the very same again.
+	Replay Say
+}
+
+// Say says something about a message that a person sees; inbound is where the
+// server takes the remote system's requests.
+type Say func(tb testing.TB, r standin.Remote, inbound, person string, m standin.Message)
+
+// lab is one server with one channel and two people.
+type lab struct {
+	*testing.T
+	Config
+	remote standin.Remote
+	url    string
+	asked  []*fermata.Question
+	admin  *client.Client
+	agent  *client.Client
+	// people are by name, as the stand-in knows them.
+	people map[string]string
+}
+
+// Run checks that a channel keeps every promise.
+func Run(t *testing.T, c Config) {
+	for name, fact := range map[string]func(*lab){
+		"every question is asked and answered":   everyQuestion,
+		"every end updates the message":          everyEnd,
+		"the second is told who was first":       second,
+		"who may not is told so":                 notEligible,
+		"text that imitates ours is text":        imitation,
+		"forged and repeated ones count nothing": forged,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, c)
+			fact(l)
+			l.scanned()
+		})
+	}
+}
+
+// inbound is where the requests of the remote system for the channel arrive.
+const inbound = "/v1/inbound/there"
+
+func newLab(t *testing.T, c Config) *lab {
+	t.Helper()
+	l := &lab{T: t, Config: c, remote: c.New(t), people: map[string]string{}}
+	l.url = l.serve()
+	url := l.url
+	for _, name := range []string{"ann", "bob"} {
+		l.person(url, name)
+	}
+	settings := l.remote.Settings()
+	for name, value := range c.Settings {
+		settings[name] = value
+	}
+	l.remote.Inbound(url + inbound)
+	name := c.Name
+	if name == "" {
+		name = "there"
+		_, err := l.admin.AddChannel(t.Context(), fermata.NewChannel{Name: name, Kind: l.remote.Kind(), Settings: settings})
+		l.ok(err)
+	}
+	steps := []fermata.RouteStep{{After: "0s", Channel: name}}
+	_, err := l.admin.SetRoutes(t.Context(), fermata.Routes{
+		Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{},
+	})
+	l.ok(err)
+	p, err := l.admin.Policy(t.Context())
+	l.ok(err)
+	p.AllowShorter = true
+	_, err = l.admin.SetPolicy(t.Context(), p)
+	l.ok(err)
+	result, err := l.admin.TestChannel(t.Context(), name, "")
+	if l.ok(err); !result.OK {
+		t.Fatalf("the channel does not work: %+v", result.Problems)
+	}
+	return l
+}
+
+// serve starts the server and returns its address.
+func (l *lab) serve() string {
+	l.Helper()
+	ready := make(chan app.Served, 1)
+	ended := make(chan error, 1)
+	var log bytes.Buffer
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		ended <- app.Serve(ctx, app.ServeOptions{
+			Listen: "127.0.0.1:0", Data: l.TempDir(), AllowNetworks: []string{"127.0.0.0/8"}, Channels: l.Kinds, Version: "test",
+			Log: slog.New(slog.NewTextHandler(&log, nil)), Out: io.Discard, Ready: func(s app.Served) { ready <- s },
+		})
+	}()
+	var served app.Served
+	select {
+	case served = <-ready:
+	case err := <-ended:
+		cancel()
+		l.Fatalf("the server ended: %v", err)
+	}
+	l.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			l.Errorf("the server ended with %v", err)
+		}
+		if l.Failed() {
+			l.Logf("the server's log:\n%s", log.String())
+		}
+	})
+	var err error
+	l.admin, err = client.New(served.URL, served.FirstToken)
+	l.ok(err)
+	token, err := l.admin.CreateToken(l.Context(), fermata.NewToken{Name: "agent", Scopes: []fermata.Scope{fermata.ScopeAsk}})
+	l.ok(err)
+	l.agent, err = client.New(served.URL, token.Secret)
+	l.ok(err)
+	return served.URL
+}
+
+// person makes a member who is somebody there.
+func (l *lab) person(url, name string) {
+	l.Helper()
+	id, email := l.remote.Person(name)
+	_, err := l.admin.AddMember(l.Context(), client.NewMember{Handle: name, Email: email, Role: fermata.RoleResponder})
+	l.ok(err)
+	if id != "" {
+		_, err := l.admin.SetIdentity(l.Context(), name, l.remote.Kind(), id, name)
+		l.ok(err)
+	}
+	l.people[name] = id
+	if l.ByName {
+		l.people[name] = name
+	}
+	if l.Join != nil {
+		scopes := []fermata.Scope{fermata.ScopeRead, fermata.ScopeAnswer}
+		token, err := l.admin.CreateToken(l.Context(), fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Scopes: scopes})
+		l.ok(err)
+		l.Join(l.T, l.remote, url, token.Secret, name)
+	}
+}
+
+func (l *lab) ok(err error) {
+	l.Helper()
+	if err != nil {
+		l.Fatalf("unexpected error: %v", err)
+	}
+}
+
+// await looks until a condition holds.
+func (l *lab) await(what string, holds func() bool) {
+	l.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			l.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience, what, l.sent())
+		}
+	}
+}
+
+func (l *lab) ask(a fermata.Ask) *fermata.Question {
+	l.Helper()
+	q, err := l.agent.AskOutside(l.Context(), client.Outside{Ask: a})
+	l.ok(err)
+	l.asked = append(l.asked, q)
+	return q
+}
+
+// about lists the messages about the question that a person sees.
+func (l *lab) about(person string, q *fermata.Question) []standin.Message {
+	return slices.DeleteFunc(l.remote.Seen(l.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
+}
+
+// sees waits for the one message about a question.
+func (l *lab) sees(person string, q *fermata.Question) standin.Message {
+	l.Helper()
+	var found []standin.Message
+	l.await(person+" sees "+q.Title, func() bool {
+		found = l.about(person, q)
+		return len(found) > 0
+	})
+	return found[len(found)-1]
+}
+
+// told waits until a person is told words with one of the parts in them.
+func (l *lab) told(person string, parts ...string) {
+	l.Helper()
+	l.await(fmt.Sprintf("%s is told one of %q", person, parts), func() bool {
+		for _, words := range l.remote.Told(l.people[person]) {
+			for _, part := range parts {
+				if strings.Contains(strings.ToLower(words), part) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// closed waits until every message about the question says that it is closed.
+func (l *lab) closed(q *fermata.Question, answerer string) {
+	l.Helper()
+	l.await("every message says that it is closed", func() bool {
+		for name := range l.people {
+			if l.Thanked && name == answerer {
+				continue
+			}
+			for _, m := range l.about(name, q) {
+				if !m.Closed {
+					return false
+				}
+			}
+		}
+		return true
+	})
+}
+
+func (l *lab) pending(q *fermata.Question) {
+	l.Helper()
+	now, err := l.admin.Question(l.Context(), q.ID)
+	if l.ok(err); now.Status != fermata.Pending {
+		l.Fatalf("the question is %s", now.Status)
+	}
+}
+
+var choice = []fermata.Option{{Value: "toml", Label: "TOML"}, {Value: "yaml", Label: "YAML"}}
+
+func ptr[T any](v T) *T { return &v }
+
+// items are one of every response type, and what is answered.
+var items = map[string]struct {
+	item  fermata.Item
+	value any
+}{
+	"text":         {fermata.Item{Prompt: "Which name?", ResponseType: fermata.ResponseText}, "otter"},
+	"choice":       {fermata.Item{Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: choice}, "yaml"},
+	"multi_choice": {fermata.Item{Prompt: "Which formats?", ResponseType: fermata.ResponseMultiChoice, Options: choice}, []any{"toml", "yaml"}},
+	"boolean":      {fermata.Item{Prompt: "Really?", ResponseType: fermata.ResponseBoolean}, true},
+	"number":       {fermata.Item{Prompt: "How many?", ResponseType: fermata.ResponseNumber, Min: ptr(1.0)}, 42.0},
+	"date":         {fermata.Item{Prompt: "When?", ResponseType: fermata.ResponseDate}, "2026-12-24"},
+}
+
+// everyQuestion asks every type with every response type, and answers it there.
+func everyQuestion(l *lab) {
+	for _, typ := range []fermata.QuestionType{fermata.Blocking, fermata.NonBlocking, fermata.ErrorRecovery} {
+		for name, each := range items {
+			it := each.item
+			if typ == fermata.NonBlocking {
+				it.Default = each.value
+			}
+			q := l.ask(fermata.Ask{Type: typ, Title: string(typ) + " " + name, Items: []fermata.Item{it}})
+			l.answered(q, map[string]any{"answer": each.value})
+		}
+	}
+	q := l.ask(fermata.Ask{Title: "Several", Items: []fermata.Item{
+		{Key: "format", Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: choice},
+		{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText},
+	}})
+	l.answered(q, map[string]any{"format": "toml", "name": "otter"})
+	for _, value := range []string{fermata.Approve, fermata.Reject} {
+		q := l.ask(fermata.Ask{Type: fermata.Approval, Title: "May it " + value + "?", Action: json.RawMessage(`{"command":"deploy"}`)})
+		l.answered(q, map[string]any{"answer": value})
+	}
+}
+
+// answered answers as ann, and looks what became of it.
+func (l *lab) answered(q *fermata.Question, answers map[string]any) {
+	l.Helper()
+	m := l.sees("ann", q)
+	l.sentOnce(q)
+	l.ok(l.remote.Reply(l.people["ann"], m, standin.Reply{Answers: answers}))
+	var now *fermata.Question
+	l.await(q.Title+" is answered with "+fmt.Sprint(answers), func() bool {
+		var err error
+		now, err = l.admin.Question(l.Context(), q.ID)
+		l.ok(err)
+		return now.Status != fermata.Pending
+	})
+	r := now.Resolution
+	if diff := cmp.Diff(answers, r.Answers); diff != "" || r.AnsweredBy == nil || r.AnsweredBy.Name != "ann" || r.Channel != l.remote.Kind() && (!l.Pages || r.Channel != "web") {
+		l.Errorf("%s: by %+v over %q (-want +got):\n%s", q.Title, r.AnsweredBy, r.Channel, diff)
+	}
+	l.closed(q, "ann")
+}
+
+// ends are all ways in which a question ends.
+var ends = map[string]struct {
+	timeout fermata.Timeout
+	event   string
+	do      func(l *lab, q *fermata.Question) error
+}{
+	"answered": {"1h", "question.answered", func(l *lab, q *fermata.Question) error {
+		_, err := l.admin.Answer(l.Context(), q.ID, fermata.Answer{Answer: "toml"})
+		return err
+	}},
+	"cancelled": {"1h", "question.cancelled", func(l *lab, q *fermata.Question) error {
+		_, err := l.agent.CancelQuestion(l.Context(), q.ID, "not needed")
+		return err
+	}},
+	"timed out": {"3s", "question.timed_out", func(*lab, *fermata.Question) error { return nil }},
+}
+
+// everyEnd ends questions in every way.
+func everyEnd(l *lab) {
+	for name, end := range ends {
+		q := l.ask(fermata.Ask{Title: "How it ends: " + name, Question: "Which format?", Options: choice, Timeout: end.timeout})
+		l.sees("ann", q)
+		l.ok(end.do(l, q))
+		l.await("it has ended", func() bool {
+			now, err := l.admin.Question(l.Context(), q.ID)
+			l.ok(err)
+			return now.Status != fermata.Pending
+		})
+		l.await("the message says so", func() bool { return l.sees("ann", q).Closed })
+		dead := slices.DeleteFunc(l.sees("ann", q).Buttons, func(b string) bool { return strings.HasPrefix(b, "Open") })
+		if len(dead) > 0 {
+			l.Errorf("%s: dead buttons %q", name, dead)
+		}
+	}
+}
+
+// second answers a question that somebody else has answered.
+func second(l *lab) {
+	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
+	ann, bob := l.sees("ann", q), l.sees("bob", q)
+	l.ok(l.remote.Reply(l.people["ann"], ann, standin.Reply{Answers: map[string]any{"answer": "toml"}}))
+	l.await("it is answered", func() bool {
+		now, err := l.admin.Question(l.Context(), q.ID)
+		l.ok(err)
+		return now.Status == fermata.Answered
+	})
+	if err := l.remote.Reply(l.people["bob"], bob, standin.Reply{Answers: map[string]any{"answer": "yaml"}}); err == nil {
+		l.told("bob", "ann")
+	}
+	l.closed(q, "ann")
+}
+
+// notEligible answers a question that is for somebody else.
+func notEligible(l *lab) {
+	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice, Assignees: []string{"ann"}})
+	m := l.sees("ann", q)
+	if !l.Everybody {
+		if n := len(l.about("bob", q)); n > 0 {
+			l.Errorf("bob sees what is for ann")
+		}
+	}
+	if err := l.remote.Reply(l.people["bob"], m, standin.Reply{Answers: map[string]any{"answer": "yaml"}}); err == nil {
+		l.told("bob", "for ann", "somebody else's", "may not")
+	}
+	l.pending(q)
+}
+
+// forged lets the hooks send what must not count, and what counts once.
+func forged(l *lab) {
+	if l.Forge == nil {
+		return
+	}
+	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
+	l.Forge(l.T, l.remote, l.url+inbound, l.people["ann"], l.sees("ann", q))
+	l.pending(q)
+	again := l.ask(fermata.Ask{Question: "Which format again?", Options: choice})
+	l.Replay(l.T, l.remote, l.url+inbound, l.people["ann"], l.sees("ann", again))
+	// What comes in order has come when what was sent last counts.
+	last := l.ask(fermata.Ask{Question: "And which format last?", Options: choice})
+	l.answered(last, map[string]any{"answer": "toml"})
+	l.pending(q)
+	events, _, err := l.admin.Events(l.Context(), client.EventQuery{Limit: 500, Types: []fermata.EventType{
+		fermata.EventQuestionAnswered, fermata.EventQuestionAnsweredLate, fermata.EventQuestionVoteCast,
+	}})
+	l.ok(err)
+	counted := map[string]int{}
+	for _, e := range events {
+		counted[e.QuestionID]++
+	}
+	if diff := cmp.Diff(map[string]int{again.ID: 1, last.ID: 1}, counted); diff != "" {
+		l.Errorf("how often questions were answered (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,96 @@
+package channeltest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// evil are words that pass for those of chats, mail and ourselves.
+var evil = []string{
+	"<!channel> *Approved* by <@U0000001>", "[Approve here](https://evil.example.com)", "@everyone <b>Approved</b>",
+	"<https://evil.example.com|Approve>", "# Answered\n**Closed:** answered by ann: toml", "</div><h1>Answered</h1><a href=\"https://evil.example.com\">Approve</a>",
+	"---\nAnswered by ann: toml\n---", "```\nend of the text\n```\n## Approve\n- [x] toml", "\u202edesolC\u202c \u200bAnswered by ann", "<!-- fermata --> <details><summary>Answered</summary>",
+}
+
+// imitation asks with words that pass for the channel's own: what is shown has
+// the buttons, the headings and the lines of a message with plain words, and no
+// others.
+func imitation(l *lab) {
+	honest := l.ask(fermata.Ask{Title: "Look", Question: "Which format?", Body: "Some words.", Options: choice})
+	open := l.sees("ann", honest)
+	_, err := l.agent.CancelQuestion(l.Context(), honest.ID, "not needed")
+	l.ok(err)
+	l.await("it says that it is closed", func() bool { return l.sees("ann", honest).Closed })
+	// The best imitations are real messages: an open one, and one that is closed.
+	for _, body := range append([]string{open.Text, l.sees("ann", honest).Text}, evil...) {
+		q := l.ask(fermata.Ask{Title: "Look", Question: "Which format?", Body: body, Options: choice})
+		m := l.sees("ann", q)
+		if m.Closed {
+			l.Errorf("%q passes for an end", body)
+		}
+		if diff := cmp.Diff(unsigned(open.Buttons), unsigned(m.Buttons)); diff != "" {
+			l.Errorf("%q: other buttons (-honest +imitation):\n%s", body, diff)
+		}
+		for _, line := range bare(m, q, body) {
+			l.Errorf("%q stands in the message as a line of its own: %q\n%s", body, line, m.Text)
+		}
+		l.pending(q)
+		_, err := l.agent.CancelQuestion(l.Context(), q.ID, "seen")
+		l.ok(err)
+	}
+}
+
+// unsigned are buttons without the addresses behind them.
+func unsigned(buttons []string) []string {
+	var all []string
+	for _, b := range buttons {
+		word, _, _ := strings.Cut(b, "http")
+		all = append(all, strings.TrimSpace(word))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// shortLine is the length below which a line says too little to pass for ours.
+const shortLine = 6
+
+// bare lists the lines of the body that stand in the message as they are, with
+// nothing before them that says that they are somebody's words.
+func bare(m standin.Message, q *fermata.Question, body string) []string {
+	lines := strings.Split(standin.Unquoted(m.Text), "\n")
+	var found []string
+	for line := range strings.SplitSeq(body, "\n") {
+		line = strings.TrimSpace(line)
+		if len(line) < shortLine || strings.Contains(line, q.Title) {
+			continue
+		}
+		allowed := 0
+		if ours(line) {
+			allowed = 1
+		}
+		if n := count(lines, line); n > allowed {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+func count(lines []string, line string) int {
+	n := 0
+	for _, l := range lines {
+		if strings.TrimSpace(l) == line {
+			n++
+		}
+	}
+	return n
+}
+
+// ours says that a message itself has the line, which a real one is full of.
+func ours(line string) bool {
+	return !slices.ContainsFunc(evil, func(e string) bool { return strings.Contains(e, line) })
+}

@@ -1,0 +1,173 @@
+package channeltest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// scanner opens what it finds, as previews of chats, scanners of mail and
+// curious programs do: by HEAD and by GET, signed in as nobody, with scripts
+// off, and once more what the pages lead to. None of it is a decision.
+type scanner struct {
+	tb   testing.TB
+	base *url.URL
+	seen map[string]bool
+	// asked are the addresses that were opened.
+	asked []string
+}
+
+// mostAddresses bounds what one scan opens.
+const mostAddresses = 400
+
+var links = regexp.MustCompile(`https?://[^\s<>"'|\\)]+`)
+
+// openers are what they call themselves; the last passes for a browser.
+var openers = []string{
+	"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+}
+
+func newScanner(tb testing.TB, base string) *scanner {
+	tb.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &scanner{tb: tb, base: u, seen: map[string]bool{}}
+}
+
+// open opens every address in the texts, and what their pages lead to.
+func (s *scanner) open(texts ...string) {
+	var found []string
+	for _, text := range texts {
+		for _, address := range links.FindAllString(html.UnescapeString(text), -1) {
+			found = append(found, s.visit(strings.TrimRight(address, ".,;"))...)
+		}
+	}
+	for _, address := range found {
+		s.visit(address)
+	}
+}
+
+// visit opens one address of the server and returns what its page leads to.
+func (s *scanner) visit(address string) (further []string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host != s.base.Host || s.seen[address] || len(s.asked) >= mostAddresses {
+		return nil
+	}
+	s.seen[address] = true
+	s.asked = append(s.asked, address)
+	for _, opener := range openers {
+		s.request(http.MethodHead, address, opener)
+		further = s.request(http.MethodGet, address, opener)
+	}
+	return further
+}
+
+func (s *scanner) request(method, address, opener string) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, address, http.NoBody)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	req.Header.Set("User-Agent", opener)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.tb.Errorf("the scanner cannot open %s: %v", address, err)
+		return nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	page, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
+	if err != nil || res.StatusCode >= http.StatusInternalServerError {
+		s.tb.Errorf("%s %s: %s, %v", method, address, res.Status, err)
+	}
+	return leadsTo(page, res.Request.URL)
+}
+
+// leadsTo lists where the links and the forms of a page go, with what its
+// fields hold already.
+func leadsTo(page []byte, at *url.URL) []string {
+	doc, err := html.Parse(bytes.NewReader(page))
+	if err != nil {
+		return nil
+	}
+	var found []string
+	filled := url.Values{}
+	for node := range doc.Descendants() {
+		name := attribute(node, "name")
+		if name != "" && (node.Data == "input" || node.Data == "button") {
+			filled.Add(name, attribute(node, "value"))
+		}
+		for _, key := range []string{"href", "action", "formaction"} {
+			if to, err := at.Parse(attribute(node, key)); err == nil && attribute(node, key) != "" && node.Data != "link" {
+				to.Fragment = ""
+				found = append(found, to.String())
+			}
+		}
+	}
+	if len(filled) > 0 {
+		// A form that was sent by GET would carry its buttons so.
+		to := *at
+		to.RawQuery = filled.Encode()
+		found = append(found, to.String())
+	}
+	return slices.Compact(slices.Sorted(slices.Values(found)))
+}
+
+func attribute(node *html.Node, key string) string {
+	for _, a := range node.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// scanned opens everything in every message of the lab; afterwards every
+// question is as it was.
+func (l *lab) scanned() {
+	l.Helper()
+	before := l.states()
+	s := newScanner(l.T, l.url)
+	for name := range l.people {
+		for _, m := range l.remote.Seen(l.people[name]) {
+			s.open(m.Text)
+		}
+	}
+	for _, content := range l.sentContents() {
+		s.open(content)
+	}
+	if len(s.asked) == 0 && !l.Linkless && len(before) > 0 {
+		l.Error("no message has an address in it")
+	}
+	if after := l.states(); !slices.Equal(before, after) {
+		l.Errorf("a scanner changed questions:\nbefore %v\nafter  %v", before, after)
+	}
+}
+
+// states says of every question of the lab how it stands.
+func (l *lab) states() []string {
+	l.Helper()
+	var all []string
+	for _, q := range l.asked {
+		now, err := l.admin.Question(l.Context(), q.ID)
+		l.ok(err)
+		state := q.ID + " " + string(now.Status)
+		if r := now.Resolution; r != nil && r.AnsweredBy != nil {
+			state += " by " + r.AnsweredBy.Name + " over " + r.Channel
+		}
+		all = append(all, state)
+	}
+	return all
+}

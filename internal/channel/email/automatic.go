@@ -1,0 +1,43 @@
+package email
+
+import "strings"
+
+// automatic says why a mail was not written by a person; empty where one wrote
+// it. No such mail counts, and none is answered: two machines could go on for
+// ever.
+func (r *reply) automatic() string {
+	get := func(name string) string { return strings.ToLower(strings.TrimSpace(r.header.Get(name))) }
+	if kind, _, _ := r.header.ContentType(); kind == "multipart/report" || kind == "message/delivery-status" || r.header.Has("X-Failed-Recipients") {
+		return "a report about a mail"
+	}
+	if by := get("Auto-Submitted"); by != "" && by != "no" {
+		return "an automatic reply"
+	}
+	for _, name := range []string{"X-Autoreply", "X-Autorespond", "X-Autoresponse", "X-Auto-Reply-From", "X-Mail-Autoreply"} {
+		if r.header.Has(name) && get(name) != "no" {
+			return "an automatic reply"
+		}
+	}
+	switch get("Precedence") {
+	case "bulk", "list", "junk", "auto_reply":
+		return "a mail to many"
+	}
+	for fields := r.header.Fields(); fields.Next(); {
+		if strings.HasPrefix(strings.ToLower(fields.Key()), "list-") {
+			return "a mail of a list"
+		}
+	}
+	if r.header.Has("X-Loop") || r.header.Has("X-Fermata-Delivery") {
+		return "a mail of our own"
+	}
+	local, _, _ := strings.Cut(r.from.Address, "@")
+	switch {
+	case local == "":
+		return "a mail without a sender"
+	case local == "mailer-daemon" || local == "postmaster" || local == "noreply" || local == "no-reply":
+		return "a mail of a machine"
+	case r.header.Has("Return-Path") && strings.Trim(get("Return-Path"), "<> ") == "":
+		return "a mail that wants no reply"
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package email
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"golang.org/x/time/rate"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// Channel sends mails and reads the replies.
+type Channel struct {
+	*config
+	env notice.Env
+	log *slog.Logger
+	// told bounds the mails that say what became of a reply, per person. Only
+	// Listen uses it.
+	told map[string]*rate.Limiter
+}
+
+// Open makes a channel of its settings. It connects to nothing.
+func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
+	c, err := readSettings(raw)
+	if err != nil {
+		return nil, err
+	}
+	log := env.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Channel{config: c, env: env, log: log, told: map[string]*rate.Limiter{}}, nil
+}
+
+// sent is what the channel needs to know of a mail later.
+type sent struct {
+	MessageID  string   `json:"message_id"`
+	References []string `json:"references,omitempty"`
+	Subject    string   `json:"subject"`
+	To         string   `json:"to"`
+	// Ended says of which end the person was told already.
+	Ended string `json:"ended,omitempty"`
+}
+
+// Send sends the mail of a notice. A mail that is sent again is the same, with
+// the same Message-ID.
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+	if n.To.Email == "" {
+		return notice.Receipt{}, failed(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
+			WithHint("an admin sets one at the member"))
+	}
+	l, err := c.write(n)
+	if err != nil {
+		return notice.Receipt{}, err
+	}
+	return c.deliver(ctx, l)
+}
+
+// Update sends a short mail into the same thread when the question has ended;
+// mails cannot be changed. It sends none to whoever answered by mail, because
+// they were told so, and none twice.
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Receipt) (notice.Receipt, error) {
+	if n.Outcome == nil {
+		return before, nil
+	}
+	var ref sent
+	if err := json.Unmarshal(before.Ref, &ref); err != nil {
+		return before, failed(fermata.Internal("read where a mail went", err))
+	}
+	ended := string(n.Outcome.Status) + "." + stamp(n.Outcome.At)
+	if ref.Ended == ended || answeredByMail(n) {
+		return before, nil
+	}
+	l, err := c.writeEnd(n, ref)
+	if err != nil {
+		return before, err
+	}
+	if _, err := c.deliver(ctx, l); err != nil {
+		return before, err
+	}
+	ref.Ended = ended
+	after := before
+	if after.Ref, err = json.Marshal(ref); err != nil {
+		return before, err
+	}
+	after.Content = l.content()
+	return after, nil
+}
+
+// answeredByMail reports whether the recipient closed the question by a reply.
+func answeredByMail(n *notice.Notice) bool {
+	if n.Question == nil || n.Question.Resolution == nil {
+		return false
+	}
+	r := n.Question.Resolution
+	return r.AnsweredBy != nil && r.AnsweredBy.ID != "" && r.AnsweredBy.ID == n.To.Member && r.Channel == Kind
+}
+
+// deliver hands a letter to the server.
+func (c *Channel) deliver(ctx context.Context, l *letter) (notice.Receipt, error) {
+	msg, err := l.message(c.config)
+	if err != nil {
+		return notice.Receipt{}, failed(err)
+	}
+	if err := c.smtp.send(ctx, msg); err != nil {
+		return notice.Receipt{}, err
+	}
+	ref, err := json.Marshal(sent{MessageID: l.MessageID, References: l.References, Subject: l.Subject, To: l.To.Address})
+	return notice.Receipt{Ref: ref, Content: l.content()}, err
+}

@@ -1,0 +1,163 @@
+package email
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// A mailbox that cannot be reached is tried again after these times.
+const (
+	firstRest = time.Second
+	longRest  = 5 * time.Minute
+)
+
+// Listen reads replies until ctx ends. It connects again as often as it takes.
+func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
+	if c.imap == nil {
+		<-ctx.Done()
+		return nil
+	}
+	rest := firstRest
+	for {
+		began := time.Now()
+		err := c.listenOnce(ctx, hear)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it ended because it was to end
+		}
+		if time.Since(began) > longRest {
+			rest = firstRest
+		}
+		c.log.WarnContext(ctx, "the mailbox of the channel cannot be read, trying again", "in", rest, "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(rest/2 + rand.N(rest)): //nolint:gosec // spread, no secret
+		}
+		rest = min(rest*2, longRest)
+	}
+}
+
+// listenOnce reads replies over one connection.
+func (c *Channel) listenOnce(ctx context.Context, hear notice.Hear) error {
+	box, err := c.openMailbox(ctx)
+	if err != nil {
+		return err
+	}
+	defer box.close()
+	for {
+		again, err := c.look(ctx, box, hear)
+		if err != nil {
+			return err
+		}
+		wait := c.poll
+		if box.idles && !again {
+			wait = idleFor
+		}
+		if err := box.wait(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// look reads what came since the last look. Again says that some mails could
+// not be dealt with yet.
+func (c *Channel) look(ctx context.Context, box *mailbox, hear notice.Hear) (again bool, err error) {
+	at, err := c.loadPlace(ctx, box.validity)
+	if err != nil {
+		return false, err
+	}
+	uids, err := box.find(at)
+	if err != nil {
+		return false, err
+	}
+	if at.fresh {
+		uids = at.start(uids, box.next)
+		if err := c.storePlace(ctx, at); err != nil {
+			return false, err
+		}
+	}
+	for start := 0; start < len(uids); start += atOnce {
+		mails, err := box.headers(uids[start:min(start+atOnce, len(uids))])
+		if err != nil {
+			return false, err
+		}
+		for _, m := range mails {
+			done, err := c.read(ctx, box, m, at, hear)
+			if err != nil {
+				return false, err
+			}
+			at.pass(m.uid, done)
+		}
+		if err := c.storePlace(ctx, at); err != nil {
+			return false, err
+		}
+	}
+	return len(at.Again) > 0, nil
+}
+
+// read deals with one mail. Done is false for one that has to be looked at
+// again.
+func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place, hear notice.Hear) (done bool, err error) {
+	r, err := c.readHeader(m.header)
+	if err != nil || !r.ours() {
+		// The mailbox may have other uses: what is not ours stays as it is.
+		return true, nil //nolint:nilerr // what cannot be read is not ours
+	}
+	log := c.log.With("message", r.id(m.header), "delivery", r.delivery)
+	if why := r.automatic(); why != "" {
+		log.InfoContext(ctx, "a mail was not read as an answer", "because", "it is "+why)
+		return true, c.settle(box, m)
+	}
+	if at.seen(r.id(m.header)) {
+		return true, c.settle(box, m)
+	}
+	body, err := box.body(m.uid)
+	if err != nil {
+		return false, err
+	}
+	verdict, err := hear(ctx, c.inbound(r, m, body))
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if err != nil {
+		log.WarnContext(ctx, "a reply could not be taken yet", "error", err)
+		return false, nil
+	}
+	if err := c.tell(ctx, r, verdict); err != nil {
+		log.WarnContext(ctx, "a person could not be told what became of a reply", "error", err)
+		if at.tries(m.uid) < mostTries {
+			return false, nil
+		}
+	}
+	at.remember(r.id(m.header))
+	at.pass(m.uid, true)
+	// Other mails of this look may take long, or never end.
+	return true, errors.Join(c.settle(box, m), c.storePlace(ctx, at))
+}
+
+// inbound is what a reply says.
+func (c *Channel) inbound(r *reply, m incoming, body []byte) *notice.Inbound {
+	secret, whole := cutOpenOnly(r.token)
+	in := &notice.Inbound{
+		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: textOf(body), At: m.at,
+		From: notice.Identity{Kind: Kind, ID: r.from.Address, Name: r.from.Name},
+	}
+	switch p := c.prove(r); {
+	case p == forged:
+		in.From.Denied = "your mail server did not prove that the mail comes from " + r.from.Address + ": open the question instead"
+	case p == unproven && secret == "":
+		in.From.Denied = "the mail does not hold what binds it to the question: reply to the mail itself, or open the question"
+	case !whole:
+		in.From.Denied = "the mail could not show all of what will run: open the question to decide"
+	default:
+		in.From.Email = r.from.Address
+	}
+	return in
+}
+
+// settle marks a mail as dealt with.
+func (c *Channel) settle(box *mailbox, m incoming) error { return box.settle(m.uid, c.moveTo) }

@@ -1,0 +1,439 @@
+package email_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	mailserver "github.com/fermata-hq/fermata/test/standin/email"
+)
+
+// reply drafts a reply of ada to her newest mail and sends it.
+func (w *world) reply(p mailserver.Program, m *mailserver.Mail, text string) {
+	w.t.Helper()
+	to := m.Header.Get("Reply-To")
+	w.submit("ada", mailserver.Draft(p, "ada", m, text), to)
+}
+
+func TestEveryMailProgramCanReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(nil)
+	w.send(c, asked())
+	m := w.mail("ada", 1)
+	w.listen(c)
+	texts := []string{"B", "toml: because of Müller", "other: two\nlines", "format: A\nname: Bär & <Söhne>"}
+	mails := 1
+	for _, p := range []mailserver.Program{mailserver.Gmail, mailserver.Outlook, mailserver.AppleMail, mailserver.Thunderbird, mailserver.Phone} {
+		for i, text := range texts {
+			w.say(notice.Verdict{Counted: i%2 == 0, Words: fmt.Sprintf("Heard by %s: number %d.", p, i)}, 0)
+			w.reply(p, m, text)
+			in := w.next()
+			if in.Text != text {
+				t.Errorf("%s: %q became %q", p, text, in.Text)
+			}
+			if in.Reply != secret || in.Delivery != "dlv_1" || in.ID == "" || in.At.IsZero() {
+				t.Errorf("%s: the reply is bound to nothing: %+v", p, in)
+			}
+			if in.From != (notice.Identity{Kind: "email", ID: "ada@people.test", Name: "Ada", Email: "ada@people.test"}) {
+				t.Errorf("%s: the reply is from %+v", p, in.From)
+			}
+			if mails++; mails > 11 {
+				continue // more are not sent to one person within an hour
+			}
+			told := w.mail("ada", mails)
+			if !strings.Contains(told.Plain, fmt.Sprintf("Heard by %s: number %d.", p, i)) || told.Header.Get("Auto-Submitted") != "auto-replied" || !strings.HasPrefix(told.Subject(), "Re: ") {
+				t.Errorf("%s: the person was told %q", p, told.Raw)
+			}
+			if told.Header.Get("In-Reply-To") != "<"+in.ID+">" {
+				t.Errorf("%s: told in reply to %s, not to %s", p, told.Header.Get("In-Reply-To"), in.ID)
+			}
+		}
+	}
+	w.awaitSeen("fermata", len(texts)*5)
+	if mails := w.mails("ada", 11); len(mails) != 11 {
+		t.Errorf("ada was told %d times within an hour", len(mails)-1)
+	}
+}
+
+// awaitSeen waits until all of n mails of a mailbox are marked as read.
+func (w *world) awaitSeen(name string, n int) {
+	w.t.Helper()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(2 * time.Minute)
+	for {
+		mails, err := w.Mails(name)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		seen := 0
+		for _, m := range mails {
+			if m.Seen {
+				seen++
+			}
+		}
+		if seen == n {
+			return
+		}
+		select {
+		case <-late:
+			w.t.Fatalf("%d of %d mails are marked as read, not %d", seen, len(mails), n)
+		case <-look.C:
+		}
+	}
+}
+
+func TestARefusedReplyCanBeSaidAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(nil)
+	w.send(c, asked())
+	w.listen(c)
+	q := asked().Question
+	w.say(notice.Verdict{Code: fermata.CodeInvalidRequest, Words: `"C" is no option. Reply with A or B.`, Question: q}, 0)
+	w.reply(mailserver.Gmail, w.mail("ada", 1), "C")
+	w.next()
+	told := w.mail("ada", 2)
+	if !strings.Contains(told.Plain, `"C" is no option`) || !strings.Contains(told.Plain, "https://fermata.example/questions/q_1") {
+		t.Errorf("told %q", told.Plain)
+	}
+	// The reply to what was told is bound as the first one was.
+	w.reply(mailserver.Outlook, told, "A")
+	if in := w.next(); in.Text != "A" || in.Reply != secret || in.From.Email == "" {
+		t.Errorf("heard %+v", in)
+	}
+}
+
+// plain is a mail of a person to the channel, with more headers.
+func plain(id, from, to, headers string) []byte {
+	return fmt.Appendf(nil, "From: %s\nTo: %s\nSubject: Re: Question\nMessage-ID: <%s@people.test>\n%sMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\nA\n", from, to, id, headers)
+}
+
+const (
+	adas    = "Ada <ada@people.test>"
+	replyTo = "fermata+" + secret + "@people.test"
+)
+
+func TestMailsOfMachinesAreNeitherHeardNorAnswered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(nil)
+	w.listen(c)
+	machines := []string{
+		"Auto-Submitted: auto-replied\n", "Auto-Submitted: auto-generated; why=away\n", "X-Autoreply: yes\n", "X-Autorespond: away\n", "Precedence: bulk\n",
+		"Precedence: auto_reply\n", "List-Id: <all.people.test>\n", "List-Unsubscribe: <mailto:x@people.test>\n", "X-Loop: x\n", "X-Fermata-Delivery: dlv_1\n",
+		"X-Failed-Recipients: ada@people.test\n",
+	}
+	for i, headers := range machines {
+		w.submit("ada", plain(fmt.Sprint("m", i), adas, replyTo, headers), replyTo)
+	}
+	for i, from := range []string{"MAILER-DAEMON@people.test", "postmaster@people.test", "no-reply@people.test", "ada@people.test, bob@people.test"} {
+		w.submit("ada", plain(fmt.Sprint("d", i), from, replyTo, ""), replyTo)
+	}
+	if err := w.Inject("", plain("null", adas, replyTo, ""), replyTo); err != nil {
+		t.Fatal(err)
+	}
+	n := len(machines) + 5
+	w.mails("fermata", n)
+	// A question to a full mailbox comes back as a real report.
+	away := asked()
+	away.To.Email = mailserver.Address("full")
+	w.send(c, away)
+	if report := w.mail("fermata", n+1); !strings.Contains(report.Header.Get("Content-Type"), "multipart/report") {
+		t.Fatalf("the report is %s", report.Raw)
+	}
+	w.submit("ada", plain("human", adas, replyTo, "Auto-Submitted: no\n"), replyTo)
+	if in := w.next(); in.ID != "human@people.test" {
+		t.Errorf("heard %+v", in)
+	}
+	w.nothing("a mail of a machine")
+	if told := w.mails("ada", 1); len(told) != 1 || !strings.Contains(told[0].Header.Get("In-Reply-To"), "human") {
+		t.Errorf("machines were answered: %d mails", len(told))
+	}
+}
+
+func TestOtherMailOfTheMailboxIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(nil)
+	w.listen(c)
+	w.submit("bob", plain("other", "bob@people.test", "fermata@people.test", "In-Reply-To: <dlv_1@elsewhere.test>\n"), "fermata@people.test")
+	w.mails("fermata", 1)
+	w.submit("ada", plain("ours", adas, replyTo, ""), replyTo)
+	w.next()
+	w.awaitSeen("fermata", 1)
+	if mails := w.mails("fermata", 2); mails[0].Seen || !mails[1].Seen {
+		t.Errorf("seen: %v, %v", mails[0].Seen, mails[1].Seen)
+	}
+}
+
+func TestTheSenderIsWhomTheServerVouchesFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	stop := w.listen(w.open(nil))
+	inject := func(id, headers string) {
+		t.Helper()
+		if err := w.Inject("ada@people.test", plain(id, adas, replyTo, headers), replyTo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	denied := func(what string, want bool) {
+		t.Helper()
+		if in := w.next(); (in.From.Denied != "") != want || (in.From.Email == "") != want {
+			t.Errorf("%s: %+v", what, in.From)
+		}
+	}
+	inject("forged", "")
+	denied("a mail that anybody wrote", true)
+	inject("claims", "Authentication-Results: mail.people.test; dmarc=pass header.from=people.test\n")
+	denied("a mail that says itself that it passed", true)
+	w.submit("bob", plain("bobs", adas, replyTo, ""), replyTo)
+	denied("a mail that somebody else of the server wrote", true)
+	w.submit("ada", plain("adas", adas, replyTo, ""), replyTo)
+	denied("a mail of ada", false)
+	w.awaitSeen("fermata", 4)
+	stop()
+
+	// Where the server is not named, its header can speak against a mail, and
+	// the secret has to bind it.
+	w.store.values = map[string]string{}
+	stop = w.listen(w.open(map[string]any{"authserv_id": nil}))
+	inject("secret", "")
+	denied("a mail with the secret", false)
+	if err := w.Append("fermata", plain("spf", adas, replyTo, "Authentication-Results: mx.test; spf=fail smtp.mailfrom=ada@people.test\n")); err != nil {
+		t.Fatal(err)
+	}
+	denied("a mail that failed", true)
+	if err := w.Append("fermata", plain("bare", adas, "fermata@people.test", "In-Reply-To: <dlv_1@people.test>\n")); err != nil {
+		t.Fatal(err)
+	}
+	denied("a mail without the secret", true)
+	stop()
+}
+
+func TestWithoutPlusAddressesTheThreadBindsAReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(map[string]any{"reply_to": nil})
+	w.send(c, asked())
+	w.listen(c)
+	m := w.mail("ada", 1)
+	if got := m.Header.Get("Reply-To"); got != "<fermata@people.test>" {
+		t.Errorf("replies go to %s", got)
+	}
+	w.reply(mailserver.Gmail, m, "A")
+	if in := w.next(); in.Reply != secret || in.Delivery != "dlv_1" {
+		t.Errorf("heard %+v", in)
+	}
+}
+
+func TestARepeatedMailCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	w.listen(w.open(nil))
+	again := plain("same", adas, replyTo, "")
+	w.submit("ada", again, replyTo)
+	w.submit("ada", again, replyTo)
+	w.submit("ada", plain("last", adas, replyTo, ""), replyTo)
+	if a, b := w.next(), w.next(); a.ID != "same@people.test" || b.ID != "last@people.test" {
+		t.Errorf("heard %s and %s", a.ID, b.ID)
+	}
+	w.awaitSeen("fermata", 3)
+	if told := w.mails("ada", 2); len(told) != 2 {
+		t.Errorf("ada was told %d times", len(told))
+	}
+}
+
+func TestReadingGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	// What lay there unread before the channel was made is read, once.
+	w.submit("ada", plain("before", adas, replyTo, ""), replyTo)
+	w.mails("fermata", 1)
+	stop := w.listen(w.open(nil))
+	if in := w.next(); in.ID != "before@people.test" {
+		t.Errorf("heard %s", in.ID)
+	}
+	w.awaitSeen("fermata", 1)
+	stop()
+
+	// The server is away, and mails wait in it.
+	w.submit("ada", plain("while", adas, replyTo, ""), replyTo)
+	w.mails("fermata", 2)
+	stop = w.listen(w.open(nil))
+	if in := w.next(); in.ID != "while@people.test" {
+		t.Errorf("heard %s", in.ID)
+	}
+	w.awaitSeen("fermata", 2)
+	w.StopIMAP()
+	if err := w.StartIMAP(); err != nil {
+		t.Fatal(err)
+	}
+	w.submit("ada", plain("after", adas, replyTo, ""), replyTo)
+	if in := w.next(); in.ID != "after@people.test" {
+		t.Errorf("heard %s", in.ID)
+	}
+	w.awaitSeen("fermata", 3)
+	stop()
+
+	// Another life of the mailbox: no mail is lost, none counts twice.
+	w.store.values["mailbox"] = strings.Replace(w.store.values["mailbox"], `"validity":`, `"validity":1`, 1)
+	w.submit("ada", plain("life", adas, replyTo, ""), replyTo)
+	w.mails("fermata", 4)
+	stop = w.listen(w.open(nil))
+	if in := w.next(); in.ID != "life@people.test" {
+		t.Errorf("heard %s", in.ID)
+	}
+	w.awaitSeen("fermata", 4)
+	stop()
+	w.nothing("an old mail")
+}
+
+func TestAReplyThatCannotBeTakenYetIsBroughtAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	w.say(notice.Verdict{Counted: true, Words: "It counted."}, 2)
+	stop := w.listen(w.open(nil))
+	w.submit("ada", plain("one", adas, replyTo, ""), replyTo)
+	if in := w.next(); in.ID != "one@people.test" {
+		t.Errorf("heard %s", in.ID)
+	}
+	w.awaitSeen("fermata", 1)
+	stop()
+
+	// It stays to be done over an end of the program.
+	w.say(notice.Verdict{Counted: true, Words: "It counted."}, 1000)
+	stop = w.listen(w.open(nil))
+	w.submit("ada", plain("two", adas, replyTo, ""), replyTo)
+	w.awaitStored(`"again":{"`)
+	stop()
+	w.say(notice.Verdict{Counted: true, Words: "It counted."}, 0)
+	stop = w.listen(w.open(nil))
+	if in := w.next(); in.ID != "two@people.test" {
+		t.Errorf("heard %s", in.ID)
+	}
+	w.awaitSeen("fermata", 2)
+	stop()
+}
+
+// awaitStored waits until the channel has stored a text.
+func (w *world) awaitStored(text string) {
+	w.t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(2 * time.Minute)
+	for {
+		got, _ := w.store.load(w.t.Context(), "mailbox")
+		if strings.Contains(got, text) {
+			return
+		}
+		select {
+		case <-late:
+			w.t.Fatalf("stored is %s", got)
+		case <-look.C:
+		}
+	}
+}
+
+func TestAServerThatTellsNothingIsAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{NoIdle: true})
+	w.listen(w.open(nil))
+	for i := range 3 {
+		w.submit("ada", plain(fmt.Sprint("p", i), adas, replyTo, ""), replyTo)
+		if in := w.next(); in.ID != fmt.Sprintf("p%d@people.test", i) {
+			t.Errorf("heard %s", in.ID)
+		}
+	}
+}
+
+func TestMailsThatWereReadAreMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	stop := w.listen(w.open(map[string]any{"move_to": "Answers"}))
+	w.submit("ada", plain("one", adas, replyTo, ""), replyTo)
+	w.next()
+	w.submit("ada", plain("two", adas, replyTo, ""), replyTo)
+	w.next()
+	w.mails("ada", 2)
+	w.awaitSeen("fermata", 0)
+	stop()
+	moved, err := w.MailsIn("fermata", "Answers")
+	if err != nil || len(moved) == 0 || !moved[0].Seen {
+		t.Errorf("moved are %d: %v", len(moved), err)
+	}
+}
+
+func TestCheckSaysTheRemedy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	if err := w.open(nil).Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fermataAt := mailserver.Address("fermata")
+	tests := []struct {
+		name   string
+		change map[string]any
+		want   []string
+	}{
+		{"password", map[string]any{"password": "wrong"}, []string{"app password", "app password"}},
+		{"mailbox password", map[string]any{"imap_password": "wrong"}, []string{"app password"}},
+		{"authority", map[string]any{"ca": nil, "smtp": w.SMTPS(fermataAt), "imap": w.IMAPS(fermataAt)}, []string{"authority's certificate into ca", "authority's certificate into ca"}},
+		{"port", map[string]any{"smtp": "smtp://localhost:1", "imap": "imap://a@localhost:1"}, []string{"nothing listens there", "nothing listens there"}},
+		{"host", map[string]any{"smtp": "smtp://mail.invalid"}, []string{"no such host"}},
+		{"no TLS there", map[string]any{"smtp": strings.Replace(w.SMTP(fermataAt), "smtp:", "smtps:", 1), "imap": strings.Replace(w.IMAP(fermataAt), "imap:", "imaps:", 1)},
+			[]string{"smtp:// instead of smtps://", "imap:// instead of imaps://"}},
+		{"folder", map[string]any{"mailbox": "Nowhere"}, []string{"name of the folder"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := w.open(tt.change).Check(t.Context())
+			hints := hints(err)
+			if len(hints) != len(tt.want) {
+				t.Fatalf("the hints are %q of %v", hints, err)
+			}
+			for i := range hints {
+				if !strings.Contains(hints[i], tt.want[i]) {
+					t.Errorf("the hint is %q, not %q: %v", hints[i], tt.want[i], err)
+				}
+			}
+			if strings.Contains(err.Error(), mailserver.Password) {
+				t.Errorf("the error tells the password: %v", err)
+			}
+		})
+	}
+}
+
+// hints collects the remedies of joined errors.
+func hints(err error) []string {
+	var all []string
+	switch e := err.(type) { //nolint:errorlint // it walks the tree
+	case *fermata.Error:
+		return []string{e.Hint}
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			all = append(all, hints(err)...)
+		}
+	}
+	return all
+}
+
+func TestListeningWithoutAMailboxWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(map[string]any{"imap": nil, "reply_to": nil})
+	stop := w.listen(c)
+	w.send(c, asked())
+	m := w.mail("ada", 1)
+	if strings.Contains(m.Plain, "Reply with") || m.Header.Get("Reply-To") != "" {
+		t.Errorf("the mail tells to reply:\n%s", m.Plain)
+	}
+	if words, _ := m.Links(); len(words) != 2 {
+		t.Errorf("the links are %q", words)
+	}
+	stop()
+}

@@ -1,0 +1,304 @@
+package email
+
+import (
+	_ "embed" // for the templates
+	"html/template"
+	"strings"
+	texttemplate "text/template"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+//go:embed letter.html
+var htmlSource string
+
+//go:embed letter.txt
+var textSource string
+
+var (
+	htmlLetter = template.Must(template.New("html").Funcs(template.FuncMap{"agent": unlinked}).Parse(htmlSource))
+	textLetter = texttemplate.Must(texttemplate.New("text").Parse(textSource))
+)
+
+// page is what both parts of a mail show.
+type page struct {
+	Subject, Preheader string
+	// Text is the whole mail in plain words.
+	Text string
+	// Head is one line of ours above the text of agents.
+	Head, Title, Body string
+	Boxes             []box
+	Items             []item
+	// Missing says that the action is not shown.
+	Missing string
+	// Deadline says until when, How how to answer by a reply; Note is what the
+	// person should know of replies.
+	Deadline, Note string
+	How            []how
+	Buttons        []button
+	List           []entry
+	Facts          []string
+	// Hash is that of the action; Short the words of a short mail.
+	Hash, Short string
+}
+
+// box is a piece of text that an agent wrote.
+type box struct {
+	Head, Text string
+	Code       bool
+}
+
+type item struct {
+	Prompt, Default string
+	Options         []option
+}
+
+type option struct {
+	Mark, Label, Description string
+	Recommended, Danger      bool
+}
+
+// how is a part of an instruction; Code is to be typed as it stands.
+type how struct {
+	Text string
+	Code bool
+}
+
+type button struct {
+	Label, URL string
+	First      bool
+}
+
+// entry is a question of a digest.
+type entry struct{ Title, Project, Deadline, URL string }
+
+// render writes both parts of the mail. Whether the person may reply is said
+// in it.
+func (l *letter) render(n *notice.Notice, reply bool, publicURL string) error {
+	p := page{Subject: l.Subject, Preheader: notice.Short(n), Note: note(n, reply), Buttons: buttons(n)}
+	shown := *n
+	if !reply {
+		// The plain text would tell to reply.
+		shown.Decide = false
+	}
+	p.Text = strings.TrimRight(notice.Text(&shown), "\n")
+	if n.Question != nil {
+		p.question(n, reply)
+	} else {
+		p.Head, p.Body, p.List = notice.OneLine(n.Title), clipped(n.Body), entries(n, publicURL)
+		p.Text += addresses(p.List)
+	}
+	return l.fill(p)
+}
+
+// entries lists the questions of a digest.
+func entries(n *notice.Notice, publicURL string) []entry {
+	var list []entry
+	for _, q := range n.Questions {
+		e := entry{
+			Title: notice.OneLine(q.Title), Project: notice.OneLine(q.Project),
+			Deadline: notice.Deadline(&notice.Notice{Question: q, To: n.To, At: n.At}),
+		}
+		if publicURL != "" {
+			e.URL = strings.TrimRight(publicURL, "/") + "/questions/" + q.ID
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// addresses lists where the questions of a digest are.
+func addresses(list []entry) string {
+	var b strings.Builder
+	for _, e := range list {
+		if e.URL != "" {
+			b.WriteString("\n\n│ " + e.Title + "\n" + e.URL)
+		}
+	}
+	return b.String()
+}
+
+func (p *page) question(n *notice.Notice, reply bool) {
+	q := n.Question
+	// The headline without the title, which stands in the box of the agent.
+	untitled := *q
+	untitled.Title = ""
+	head := strings.TrimSuffix(notice.Headline(&notice.Notice{Purpose: n.Purpose, Question: &untitled}), ": ")
+	p.Head = head + askedBy(n)
+	p.Title, p.Body, p.Items = notice.OneLine(q.Title), clipped(q.Body), items(q)
+	p.context(q)
+	if len(q.Action) > 0 {
+		if action, whole := notice.Action(q, notice.LongestText); whole {
+			p.Boxes = append(p.Boxes, box{"What will run", action, true})
+			p.Hash = notice.OneLine(q.ActionHash)
+		} else {
+			p.Missing = sentence("What will run is " + action)
+		}
+	}
+	if n.Outcome != nil {
+		p.Short = endWords(n)
+	} else {
+		p.Deadline = notice.Deadline(n)
+		if reply {
+			p.How = parts(notice.HowToAnswer(q))
+		}
+	}
+	p.Facts = append(p.Facts, "Question "+q.ID)
+}
+
+func (p *page) context(q *fermata.Question) {
+	c := q.Context
+	if c == nil {
+		return
+	}
+	if c.Step != "" {
+		p.Boxes = append(p.Boxes, box{"Step", clipped(c.Step), false})
+	}
+	if c.Error != "" {
+		p.Boxes = append(p.Boxes, box{"Error", clipped(c.Error), true})
+	}
+	if c.Preview != nil && c.Preview.Text != "" {
+		p.Boxes = append(p.Boxes, box{"Preview (" + notice.OneLine(c.Preview.Kind) + ")", clipped(c.Preview.Text), true})
+	}
+}
+
+func items(q *fermata.Question) []item {
+	var list []item
+	for i := range q.Items {
+		it := &q.Items[i]
+		shown := item{}
+		switch {
+		case len(q.Items) > 1:
+			shown.Prompt = it.Key + ": " + notice.Clean(it.Prompt)
+		case it.Prompt != q.Title:
+			shown.Prompt = notice.Clean(it.Prompt)
+		}
+		marks := notice.Marks(it)
+		for j, o := range it.Options {
+			shown.Options = append(shown.Options, option{
+				Mark: marks[j], Label: notice.OneLine(o.Text()), Description: notice.Clean(o.Description),
+				Recommended: o.Recommended, Danger: o.Danger,
+			})
+		}
+		if it.Default != nil {
+			shown.Default = notice.AnswerWords(&fermata.Question{Items: q.Items[i : i+1]}, map[string]any{it.Key: it.Default})
+		}
+		list = append(list, shown)
+	}
+	return list
+}
+
+func askedBy(n *notice.Notice) string {
+	by := n.Question.AskedBy.Name
+	if by == "" {
+		by = string(n.Question.AskedBy.Kind)
+	}
+	told := " from " + notice.OneLine(by)
+	if n.TaskTitle != "" {
+		told += ", task “" + cut(notice.OneLine(n.TaskTitle), 120) + "”"
+	}
+	if n.Project != "" {
+		told += ", project " + notice.OneLine(n.Project)
+	}
+	return told
+}
+
+// note says what becomes of a reply.
+func note(n *notice.Notice, reply bool) string {
+	switch {
+	case n.Question == nil || n.Outcome != nil:
+		return ""
+	case reply:
+		return "You can answer by a reply to this mail: only what stands at its top counts, and only from " + n.To.Email + ". You are told what became of it."
+	case n.Answer != "":
+		return "A reply to this mail is no answer: please press the button."
+	default:
+		return "This question is answered on its page: a reply to this mail is no answer."
+	}
+}
+
+func buttons(n *notice.Notice) []button {
+	var list []button
+	if n.Answer != "" && n.Outcome == nil {
+		list = append(list, button{"Answer", n.Answer, true})
+	}
+	if n.Open != "" {
+		label := "Open in Fermata"
+		if n.Question != nil {
+			label = "Open the question"
+		}
+		list = append(list, button{label, n.Open, len(list) == 0})
+	}
+	return list
+}
+
+// renderShort writes a mail of one or two sentences about a question.
+func (l *letter) renderShort(words string, q *fermata.Question, open string) error {
+	p := page{Subject: l.Subject, Preheader: cut(words, 160), Short: words}
+	if open != "" {
+		p.Buttons = []button{{"Open the question", open, true}}
+	}
+	p.Text = words
+	if q != nil {
+		p.Title = notice.OneLine(q.Title)
+		p.Text += "\n\n│ " + p.Title
+		p.Facts = []string{"Question " + q.ID}
+	}
+	if open != "" {
+		p.Text += "\n\nOpen: " + open
+	}
+	return l.fill(p)
+}
+
+func (l *letter) fill(p page) error {
+	var text, html strings.Builder
+	if err := textLetter.Execute(&text, p); err != nil {
+		return err
+	}
+	if err := htmlLetter.Execute(&html, p); err != nil {
+		return err
+	}
+	l.Text, l.HTML = text.String(), html.String()
+	return nil
+}
+
+// actionWhole reports whether the mail shows all of what will run.
+func actionWhole(n *notice.Notice) bool {
+	if n.Question == nil || len(n.Question.Action) == 0 {
+		return true
+	}
+	_, whole := notice.Action(n.Question, notice.LongestText)
+	return whole
+}
+
+// clipped is text of an agent, with nothing hidden in it, and no longer than a
+// mail should be.
+func clipped(s string) string {
+	s = strings.Trim(s, "\n")
+	if short := cut(s, notice.LongestText); short != s {
+		return notice.Clean(short) + "\n(cut here; open the question to read on)"
+	}
+	return notice.Clean(s)
+}
+
+// parts cuts an instruction at its backquotes and its indented lines.
+func parts(s string) []how {
+	var list []how
+	for i, part := range strings.Split(s, "`") {
+		if part != "" {
+			list = append(list, how{Text: part, Code: i%2 == 1})
+		}
+	}
+	return list
+}
+
+// unlinked writes text of an agent so that mail programs find no address in it
+// to make a link of: an element that shows nothing, and is not copied, stands
+// where they look.
+func unlinked(s string) template.HTML {
+	escaped := template.HTMLEscapeString(s)
+	return template.HTML(breaks.Replace(escaped)) //nolint:gosec // it was escaped, and only <wbr> is added
+}
+
+var breaks = strings.NewReplacer("://", ":<wbr>//", ".", "<wbr>.", "@", "<wbr>@<wbr>", "www", "w<wbr>ww")

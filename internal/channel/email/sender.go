@@ -1,0 +1,164 @@
+package email
+
+import (
+	"strings"
+)
+
+// Anybody can write any sender into a mail. What is known of it is what our
+// own mail server found out and wrote into Authentication-Results (RFC 8601).
+
+// proof says how well the sender of a mail is known.
+type proof int
+
+const (
+	// unproven: the server said nothing. The secret in the reply has to do.
+	unproven proof = iota
+	// proven: the server vouches for the sender.
+	proven
+	// forged: the server checked, and nothing vouches for the sender.
+	forged
+)
+
+// prove reads what the server found out about the sender. Where the settings
+// name the server, only its word counts and it has to vouch. Otherwise the
+// topmost header, which the last server wrote, can only speak against a mail:
+// the sender may have written it.
+func (c *config) prove(r *reply) proof {
+	results, found := c.results(r)
+	if !found {
+		if c.authServID != "" {
+			return forged
+		}
+		return unproven
+	}
+	p := vouches(results, r.from.Address)
+	switch {
+	case c.authServID == "" && p == proven:
+		return unproven
+	case c.authServID != "" && p == unproven:
+		return forged
+	}
+	return p
+}
+
+// results collects what the server wrote. Below its own Received stands what
+// the mail came with.
+func (c *config) results(r *reply) (all []result, found bool) {
+	for fields := r.header.Fields(); fields.Next(); {
+		if found && (c.authServID == "" || strings.EqualFold(fields.Key(), "Received")) {
+			return all, true
+		}
+		if !strings.EqualFold(fields.Key(), "Authentication-Results") {
+			continue
+		}
+		id, results := readResults(fields.Value())
+		if c.authServID == "" || strings.EqualFold(id, c.authServID) {
+			all, found = append(all, results...), true
+		}
+	}
+	return all, found
+}
+
+// result is one method with what it found: dkim, pass and header.d.
+type result struct {
+	method, value string
+	params        map[string]string
+}
+
+// readResults reads the header. Comments and quoted texts go first: servers
+// write into them what the sender said, and it could hold results.
+func readResults(s string) (id string, results []result) {
+	head, rest, _ := strings.Cut(bare(s), ";")
+	if words := strings.Fields(head); len(words) > 0 {
+		id = words[0]
+	}
+	for part := range strings.SplitSeq(rest, ";") {
+		r := result{params: map[string]string{}}
+		for i, word := range strings.Fields(part) {
+			name, value, _ := strings.Cut(strings.ToLower(word), "=")
+			if i == 0 {
+				r.method, r.value = name, value
+			} else {
+				r.params[name] = value
+			}
+		}
+		if r.value != "" {
+			results = append(results, r)
+		}
+	}
+	return id, results
+}
+
+// bare takes comments and quoted texts out of a header (RFC 5322). What does
+// not end is left out to the end.
+func bare(s string) string {
+	var b strings.Builder
+	depth, quoted, escaped := 0, false, false
+	for _, r := range s {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && (depth > 0 || quoted):
+			escaped = true
+		case quoted:
+			quoted = r != '"'
+		case r == '"' && depth == 0:
+			quoted = true
+		case r == '(':
+			depth++
+		case r == ')' && depth > 0:
+			depth--
+		case depth == 0:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// vouches weighs the results of one server. That DMARC failed outweighs all
+// else.
+func vouches(results []result, from string) proof {
+	found := unproven
+	for _, r := range results {
+		fits, known := r.fits(from)
+		switch {
+		case !known:
+		case r.method == "dmarc" && r.value == "fail":
+			return forged
+		case r.value == "pass" && fits:
+			found = proven
+		case (r.value == "fail" || r.value == "hardfail" || r.value == "softfail" || r.value == "policy") && found == unproven:
+			found = forged
+		}
+	}
+	return found
+}
+
+// fits reports whether a result is about the sender; known, whether the method
+// says anything about senders.
+func (r result) fits(from string) (fits, known bool) {
+	_, domain, _ := strings.Cut(from, "@")
+	of := func(name string) string {
+		value := r.params[name]
+		return value[strings.LastIndex(value, "@")+1:]
+	}
+	switch r.method {
+	case "dmarc":
+		return aligned(of("header.from"), domain), true
+	case "dkim":
+		return aligned(of("header.d"), domain) || aligned(of("header.i"), domain), true
+	case "spf":
+		return aligned(of("smtp.mailfrom"), domain), true
+	case "auth":
+		return r.params["smtp.auth"] == strings.ToLower(from), true
+	default:
+		return false, false
+	}
+}
+
+// aligned reports whether a mail's domain is the one that was proven, or below
+// it.
+func aligned(proved, domain string) bool {
+	proved, domain = strings.Trim(proved, "<>."), strings.ToLower(domain)
+	return strings.Contains(proved, ".") && (proved == domain || strings.HasSuffix(domain, "."+proved))
+}

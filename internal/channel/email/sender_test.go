@@ -1,0 +1,52 @@
+package email
+
+import (
+	"net/mail"
+	"strings"
+	"testing"
+)
+
+func TestProve(t *testing.T) {
+	t.Parallel()
+	const mx = "mx.example.com"
+	tests := []struct {
+		name, headers  string
+		named, unnamed proof // with and without the server's name in the settings
+	}{
+		{"nothing", "", forged, unproven},
+		{"dmarc", "Authentication-Results: mx.example.com; dmarc=pass (p=REJECT) header.from=example.com", proven, unproven},
+		{"dkim", "Authentication-Results: mx.example.com 1; dkim=pass (2048-bit key; unprotected) header.d=example.com header.i=@example.com", proven, unproven},
+		{"dkim of the domain above", "Authentication-Results: mx.example.com; dkim=pass header.d=com", forged, unproven},
+		{"spf", "Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=ada@example.com", proven, unproven},
+		{"spf of another", "Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=eve@evil.test", forged, unproven},
+		{"sign-in", "Authentication-Results: mx.example.com; auth=pass (PLAIN) smtp.auth=ada@example.com", proven, unproven},
+		{"sign-in of another", "Authentication-Results: mx.example.com; auth=pass (PLAIN) smtp.auth=eve@example.com", forged, unproven},
+		{"dmarc fails although spf passed", "Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=ada@example.com; dmarc=fail header.from=example.com", forged, forged},
+		{"spf fails", "Authentication-Results: mx.example.com; spf=softfail smtp.mailfrom=ada@example.com", forged, forged},
+		{"spf fails, dkim passes", "Authentication-Results: mx.example.com; spf=fail smtp.mailfrom=list@other.test; dkim=pass header.d=example.com", proven, unproven},
+		{"none", "Authentication-Results: mx.example.com; none", forged, unproven},
+		{"a comment that holds results", "Authentication-Results: mx.example.com; spf=none (x; dmarc=pass header.from=example.com) smtp.mailfrom=eve@evil.test", forged, unproven},
+		{"a quotation that holds results", `Authentication-Results: mx.example.com; spf=none smtp.mailfrom="a; dmarc=pass header.from=example.com"@evil.test`, forged, unproven},
+		{"a comment that does not end", "Authentication-Results: mx.example.com; spf=none (x; dmarc=pass header.from=example.com", forged, unproven},
+		{"another server", "Authentication-Results: evil.test; dmarc=pass header.from=example.com", forged, unproven},
+		{"several headers", "Authentication-Results: mx.example.com; spf=none\nAuthentication-Results: mx.example.com; dkim=pass header.d=example.com", proven, unproven},
+		{"what came with the mail", "Authentication-Results: mx.example.com; spf=none\nReceived: from evil.test by mx.example.com\nAuthentication-Results: mx.example.com; dmarc=pass header.from=example.com", forged, unproven},
+		{"below our Received", "Received: from x by mx.example.com\nAuthentication-Results: mx.example.com; dmarc=pass header.from=example.com\nReceived: from y by x", proven, unproven},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for name, want := range map[string]proof{mx: tt.named, "": tt.unnamed} {
+				c := &config{authServID: name, from: &mail.Address{Address: "fermata@example.com"}}
+				raw := strings.TrimLeft(tt.headers+"\nFrom: Ada <ada@example.com>\n\n", "\n")
+				r, err := c.readHeader([]byte(strings.ReplaceAll(raw, "\n", "\r\n")))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := c.prove(r); got != want {
+					t.Errorf("the server called %q: got %v, want %v", name, got, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package email
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// sendWithin is how long one mail may take.
+const sendWithin = 30 * time.Second
+
+// client makes a client of the server. Mails go over TLS; only to this machine
+// they may go without.
+func (s *server) client() (*gomail.Client, error) {
+	port, err := strconv.Atoi(s.port)
+	if err != nil {
+		return nil, err
+	}
+	opts, auth := []gomail.Option{gomail.WithTimeout(sendWithin), gomail.WithTLSConfig(s.config)}, gomail.SMTPAuthAutoDiscover
+	switch {
+	case s.tls:
+		opts = append(opts, gomail.WithSSL())
+	case s.local():
+		// Without TLS the library finds no way to sign in by itself.
+		opts, auth = append(opts, gomail.WithTLSPolicy(gomail.TLSOpportunistic)), gomail.SMTPAuthPlain
+	default:
+		opts = append(opts, gomail.WithTLSPolicy(gomail.TLSMandatory))
+	}
+	if s.user != "" && s.password != "" {
+		opts = append(opts, gomail.WithSMTPAuth(auth), gomail.WithUsername(s.user), gomail.WithPassword(s.password))
+	}
+	return gomail.NewClient(s.host, append(opts, gomail.WithPort(port))...)
+}
+
+// send sends one mail over a connection of its own.
+func (s *server) send(ctx context.Context, msg *gomail.Msg) error {
+	client, err := s.client()
+	if err != nil {
+		return failed(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendWithin)
+	defer cancel()
+	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
+		// What goes wrong after the server took the mail is no reason to send
+		// it again.
+		return verdict(err)
+	}
+	return nil
+}

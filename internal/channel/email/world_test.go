@@ -1,0 +1,209 @@
+package email_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/email"
+	"github.com/fermata-hq/fermata/internal/notice"
+	mailserver "github.com/fermata-hq/fermata/test/standin/email"
+)
+
+// world is a channel beside a real mail server, and what it heard.
+type world struct {
+	*mailserver.Server
+	t     *testing.T
+	store *memory
+	heard chan *notice.Inbound
+
+	mu sync.Mutex
+	// verdict is what hearing says, and fail how often it fails before.
+	verdict notice.Verdict
+	fail    int
+}
+
+// memory keeps what a channel stores between runs.
+type memory struct {
+	mu     sync.Mutex
+	values map[string]string
+}
+
+func (m *memory) load(_ context.Context, key string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.values[key], nil
+}
+
+func (m *memory) save(_ context.Context, key, value string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.values[key] = value
+	return nil
+}
+
+func newWorld(t *testing.T, o mailserver.Options) *world {
+	t.Helper()
+	return &world{
+		Server: mailserver.Start(t, o), t: t, store: &memory{values: map[string]string{}}, heard: make(chan *notice.Inbound, 100),
+		verdict: notice.Verdict{Counted: true, Words: "Your answer counted: toml."},
+	}
+}
+
+// open opens a channel with some settings changed; nil leaves one out.
+func (w *world) open(change map[string]any) *email.Channel {
+	w.t.Helper()
+	c, err := w.try(change)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+func (w *world) try(change map[string]any) (*email.Channel, error) {
+	settings := mailserver.Settings(w.Server)
+	maps.Copy(settings, change)
+	maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
+	raw, err := json.Marshal(settings)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return email.Open(raw, notice.Env{
+		Name: "email", PublicURL: "https://fermata.example", Load: w.store.load, Store: w.store.save,
+		Log: slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+}
+
+func (w *world) hear(_ context.Context, in *notice.Inbound) (notice.Verdict, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fail > 0 {
+		w.fail--
+		return notice.Verdict{}, errors.New("the database is away")
+	}
+	w.heard <- in
+	return w.verdict, nil
+}
+
+func (w *world) say(v notice.Verdict, fail int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.verdict, w.fail = v, fail
+}
+
+// listen lets a channel listen until the returned function is called.
+func (w *world) listen(c *email.Channel) (stop func()) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := c.Listen(ctx, w.hear); err != nil {
+			w.t.Errorf("listen: %v", err)
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// next returns the next reply that was heard.
+func (w *world) next() *notice.Inbound {
+	w.t.Helper()
+	select {
+	case in := <-w.heard:
+		return in
+	case <-time.After(2 * time.Minute):
+		w.t.Fatal("nothing was heard")
+		return nil
+	}
+}
+
+// nothing makes sure that nothing else was heard before a last reply.
+func (w *world) nothing(what string) {
+	w.t.Helper()
+	select {
+	case in := <-w.heard:
+		w.t.Fatalf("%s was heard: %+v", what, in)
+	default:
+	}
+}
+
+func (w *world) mails(name string, n int) []*mailserver.Mail {
+	w.t.Helper()
+	mails, err := w.Await(name, n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return mails
+}
+
+// mail is the newest of n mails of a person.
+func (w *world) mail(name string, n int) *mailserver.Mail { return w.mails(name, n)[n-1] }
+
+func (w *world) send(c *email.Channel, n *notice.Notice) notice.Receipt {
+	w.t.Helper()
+	r, err := c.Send(w.t.Context(), n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) submit(name string, draft []byte, to string) {
+	w.t.Helper()
+	if err := w.Submit(name, draft, strings.Trim(to, "<>")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+const secret = "3mJ9xkQpZt7vYc2aLw5R"
+
+func ada() notice.Recipient {
+	return notice.Recipient{Member: "mbr_ada", Handle: "ada", Name: "Ada Lovelace", Email: mailserver.Address("ada"), Zone: "Europe/Berlin"}
+}
+
+// asked is the notice of a question about a format.
+func asked() *notice.Notice {
+	until := noon.Add(30 * time.Minute)
+	return &notice.Notice{
+		Delivery: "dlv_1", Purpose: notice.Asked, TaskTitle: "Settle the format", Project: "demo", To: ada(), Decide: true, Reply: secret, At: noon,
+		Open: "https://fermata.example/questions/q_1", Answer: "https://fermata.example/a/" + secret,
+		Question: &fermata.Question{
+			ID: "q_1", Type: fermata.Blocking, Status: fermata.Pending, Title: "Which format?", Body: "Both work.", Risk: fermata.RiskLow,
+			Deadline: &until, OnTimeout: fermata.FailTask, AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
+			Items: []fermata.Item{{Key: "answer", Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
+				{Value: "toml", Label: "TOML", Description: "as the others", Recommended: true}, {Value: "yaml", Label: "YAML"},
+			}}},
+		},
+	}
+}
+
+// approval is the notice of an approval with an action.
+func approval(action string) *notice.Notice {
+	n := asked()
+	n.Question.Type, n.Question.Title = fermata.Approval, "Deploy?"
+	n.Question.Items = []fermata.Item{{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval}}
+	n.Question.Action, n.Question.ActionHash = json.RawMessage(action), fermata.HashAction(json.RawMessage(action))
+	return n
+}
+
+// ended is the notice after its end.
+func ended(n *notice.Notice, by, channel string) *notice.Notice {
+	after, q := *n, *n.Question
+	q.Status = fermata.Answered
+	q.Resolution = &fermata.Resolution{
+		Status: fermata.Answered, DecidedBy: fermata.ActorHuman, AnsweredBy: &fermata.Actor{Kind: fermata.ActorHuman, ID: "mbr_" + by, Name: by},
+		At: noon.Add(time.Minute), Answers: map[string]any{"answer": "toml"}, Answer: "toml", Channel: channel,
+	}
+	after.Question, after.Outcome, after.Answer = &q, notice.OutcomeOf(&q), ""
+	return &after
+}

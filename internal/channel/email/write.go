@@ -1,0 +1,101 @@
+package email
+
+import (
+	"net/mail"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// longestSubject is how many characters a subject has at most: more is cut by
+// mail programs anyway.
+const longestSubject = 120
+
+// write makes the mail of a notice.
+func (c *Channel) write(n *notice.Notice) (*letter, error) {
+	l := &letter{
+		To: mail.Address{Name: cleanName(n.To.Name), Address: n.To.Email}, Subject: subject(n),
+		MessageID: c.id(n.Delivery), Auto: "auto-generated", Delivery: n.Delivery,
+	}
+	shown := *n
+	whole := actionWhole(n)
+	if !whole {
+		// Nobody decides on what they cannot see.
+		shown.Decide, shown.Answer = false, ""
+	}
+	if n.Question != nil {
+		c.thread(l, n, whole)
+	}
+	return l, l.render(&shown, c.replyTo != "" && shown.Decide, c.env.PublicURL)
+}
+
+// thread puts the mail into the thread of its question, and the secret where a
+// reply brings it back.
+func (c *Channel) thread(l *letter, n *notice.Notice, whole bool) {
+	l.about(n.Question)
+	member := n.To.Member
+	if member == "" {
+		member = digest(strings.ToLower(n.To.Email))
+	}
+	l.References = []string{c.id(questionID + n.Question.ID + "." + member)}
+	t := token(n.Reply, whole)
+	if t != "" {
+		l.References = append(l.References, c.id(replyID+t))
+	}
+	l.InReplyTo = l.References[0]
+	if c.replyTo != "" {
+		l.ReplyTo = c.replyAddress(t)
+	}
+}
+
+// writeEnd makes the short mail that says how a question ended.
+func (c *Channel) writeEnd(n *notice.Notice, ref sent) (*letter, error) {
+	local := strings.Trim(ref.MessageID, "<>")
+	local, _, _ = strings.Cut(local, "@")
+	l := &letter{
+		To: mail.Address{Name: cleanName(n.To.Name), Address: ref.To}, Subject: "Re: " + ref.Subject,
+		MessageID: c.id(local + "." + string(n.Outcome.Status) + "." + stamp(n.Outcome.At)),
+		InReplyTo: ref.MessageID, References: append(append([]string{}, ref.References...), ref.MessageID),
+		Auto: "auto-generated", Delivery: n.Delivery,
+	}
+	l.about(n.Question)
+	return l, l.renderShort(endWords(n), n.Question, n.Open)
+}
+
+func endWords(n *notice.Notice) string {
+	return sentence("This question was " + notice.OneLine(n.Outcome.Words))
+}
+
+// subject says on one line what a mail is about.
+func subject(n *notice.Notice) string {
+	s := notice.Headline(n)
+	if s == "" {
+		s = "Fermata"
+	}
+	return cut(s, longestSubject)
+}
+
+// cut shortens a text to so many characters.
+func cut(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
+
+// cleanName makes a name that a header can hold.
+func cleanName(s string) string { return cut(notice.OneLine(s), 60) }
+
+// sentence gives words a big first letter and an end.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	first, n := utf8.DecodeRuneInString(s)
+	s = strings.ToUpper(string(first)) + s[n:]
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}

@@ -1,0 +1,92 @@
+package email
+
+import (
+	"regexp"
+	"strings"
+)
+
+// written keeps what a person wrote: all that stands above a quotation, the
+// head of a quoted mail, or a signature. The languages of these heads are
+// many, so a line counts as one by its form.
+func written(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\u00a0", " "), "\n")
+	end := len(lines)
+	for i, line := range lines {
+		if quotes(line) || signs(line) || heads(lines[i:]) {
+			end = i
+			break
+		}
+	}
+	lines = lines[:end]
+	if end > 0 {
+		lines = withoutIntroduction(lines, s)
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+func quotes(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, ">") || strings.HasPrefix(line, "│ ") || strings.HasPrefix(line, "| ")
+}
+
+var (
+	signature = regexp.MustCompile(`^(-- ?|—|__+|\*{3,}|-{3,}.*|_{5,}.*)$`)
+	// Phones sign in one line: Sent from my phone, Get Outlook for Android.
+	phone = regexp.MustCompile(`(?i)^(sent from my |sent with |sent via |get outlook for |get bluemail |von meinem .* gesendet|gesendet von |gesendet mit |envoyé de mon |envoyé depuis |enviado desde mi |enviado do meu |inviato da |verzonden vanaf |verstuurd vanaf |skickat från |wysłane z |отправлено с |发自我的|iphoneから送信)`)
+	// wrote introduces a quotation: a line with a date, an address or a verb,
+	// and a colon at its end.
+	wrote = regexp.MustCompile(`(?i)(\d{1,4}[./\- ]|\d{1,2}:\d{2}|@|\b(wrote|schrieb|écrit|escribió|escreveu|ha scritto|schreef|skrev|napisał)\b).*[:：]\s*$`)
+	// field is a line of the head of a quoted mail: From: Ada.
+	field     = regexp.MustCompile(`^\s*\*?(\p{L}[\p{L} -]{0,24})\*?\s?[:：]\*?\s+\S`)
+	mailField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람)\*?\s?[:：]`)
+)
+
+func signs(line string) bool {
+	line = strings.TrimRight(line, "\r")
+	return signature.MatchString(line) || phone.MatchString(strings.TrimSpace(line))
+}
+
+// heads reports whether the head of a quoted mail begins here: From and at
+// least two other fields of which one has a date or an address.
+func heads(lines []string) bool {
+	if !mailField.MatchString(lines[0]) || len(lines) < 3 {
+		return false
+	}
+	fields, telling := 0, false
+	for _, line := range lines[:min(len(lines), 6)] {
+		if !field.MatchString(line) {
+			break
+		}
+		fields++
+		telling = telling || strings.Contains(line, "@") || regexp.MustCompile(`\d{4}`).MatchString(line)
+	}
+	return fields >= 3 && telling
+}
+
+// withoutIntroduction takes off the lines that introduce a quotation, such as
+// "On Friday Ada wrote:". They may be broken into several.
+func withoutIntroduction(lines []string, whole string) []string {
+	last := len(lines) - 1
+	for last >= 0 && strings.TrimSpace(lines[last]) == "" {
+		last--
+	}
+	if last < 0 || len(lines) == strings.Count(whole, "\n")+1 {
+		return lines
+	}
+	first := last
+	for first > 0 && last-first < 3 && strings.TrimSpace(lines[first-1]) != "" {
+		first--
+	}
+	for from := last; from >= first; from-- {
+		if wrote.MatchString(strings.Join(lines[from:last+1], " ")) && introduction.MatchString(lines[from]) {
+			return lines[:from]
+		}
+	}
+	if wrote.MatchString(lines[last]) {
+		return lines[:last]
+	}
+	return lines
+}
+
+// introduction begins an introduction: a date, or the word before one.
+var introduction = regexp.MustCompile(`(?i)^\s*((on|am|le|el|il|em|op|den|dnia|w dniu|em|в|вс|пн|вт|ср|чт|пт|сб)\b.*\d|\p{L}{2,4}[.,] .*\d|\d{1,4}[./\-年]\s?\d)`)

@@ -1,0 +1,84 @@
+package email
+
+import "testing"
+
+func TestWritten(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{"alone", "B\n", "B"},
+		{"blank lines", "\n\n  B  \n\n", "B"},
+		{"paragraphs", "toml\n\nBecause of the tools.\nReally.", "toml\n\nBecause of the tools.\nReally."},
+		{"quotation", "B\n> Which?\n", "B"},
+		{"quotation of a bar", "B\n│ Which?\n", "B"},
+		{"answer below", "> Which?\n\nB\n", ""},
+		{"signature", "B\n-- \nAda\nLovelace Ltd.", "B"},
+		{"signature without its space", "B\n--\nAda", "B"},
+		{"line", "B\n\n____________\nFrom: x\n", "B"},
+		{"original message", "B\n\n-----Original Message-----\nFrom: x", "B"},
+		{"ursprüngliche", "B\n\n-----Ursprüngliche Nachricht-----\nVon: x", "B"},
+		{"phone", "approve\n\nSent from my iPhone", "approve"},
+		{"telefon", "ja\n\nVon meinem iPhone gesendet", "ja"},
+		{"outlook", "B\n\nGet Outlook for Android", "B"},
+		{"on", "B\n\nOn Fri, 20 Nov 2026 at 10:00, Fermata <f@x.test> wrote:\n> Which?", "B"},
+		{"on, broken", "B\n\nOn Fri, 20 Nov 2026 at 10:00, Fermata\n<f@x.test> wrote:\n\n> Which?", "B"},
+		{"am", "B\n\nAm 20.11.26 um 10:00 schrieb Fermata:\n> Which?", "B"},
+		{"schrieb am", "B\n\nFermata <f@x.test> schrieb am Fr., 20. Nov. 2026, 10:00:\n> Which?", "B"},
+		{"le", "B\n\nLe ven. 20 nov. 2026 à 10:00, Fermata <f@x.test> a écrit :\n> Which?", "B"},
+		{"el", "B\n\nEl vie, 20 nov 2026 a las 10:00, Fermata (<f@x.test>) escribió:\n> Which?", "B"},
+		{"japanese", "B\n\n2026年11月20日(金) 10:00 Fermata <f@x.test>:\n> Which?", "B"},
+		{"russian", "B\n\nпт, 20 нояб. 2026 г. в 10:00, Fermata <f@x.test>:\n> Which?", "B"},
+		{"without a blank line", "2\nOn Fri, 20 Nov 2026 at 10:00, Fermata wrote:\n> Which?", "2"},
+		{"a date", "2026-11-20\n\nFermata <f@x.test> wrote:\n> When?", "2026-11-20"},
+		{"a colon that introduces nothing", "reject: we wait for\nthe review:\n> Deploy?", "reject: we wait for\nthe review:"},
+		{"head of a mail", "B\n\nFrom: Fermata <f@x.test>\nSent: Friday, 20 November 2026 10:00\nTo: Ada\nSubject: Which?\n\nWhich?", "B"},
+		{"kopf", "B\n\nVon: Fermata <f@x.test>\nGesendet: Freitag, 20. November 2026 10:00\nAn: Ada\nBetreff: Which?\n", "B"},
+		{"bold head", "B\n\n*From:* Fermata <f@x.test>\n*Sent:* Friday, 20 November 2026\n*To:* Ada\n", "B"},
+		{"items", "from: postgres\nto: sqlite\nwhen: later", "from: postgres\nto: sqlite\nwhen: later"},
+		{"space that does not break", "B\u00a0\n\u00a0\n> x", "B"},
+		{"nothing", "\n> x\n", ""},
+		{"dashes as a list", "- one\n- two", "- one\n- two"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := written(tt.in); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestHTMLText(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{"lines", "<div>B</div><div>because</div>", "B\nbecause"},
+		{"break", "B<br>because", "B\nbecause"},
+		{"space", "<p>one\n  <b>two</b> three</p>", "one two three"},
+		{"entities", "a &amp; b &lt;c&gt;", "a & b <c>"},
+		{"style and script", "<style>x{}</style><script>y</script>B", "B"},
+		{"gmail", `<div dir="ltr">B</div><div class="gmail_quote gmail_quote_container">On Friday<blockquote>x</blockquote></div>`, "B"},
+		{"outlook", `<p>B</p><div id="appendonsend"></div><hr><div id="divRplyFwdMsg">From: x</div>`, "B"},
+		{"thunderbird", `<p>B</p><div class="moz-cite-prefix">Am 20.11.</div><blockquote>x</blockquote>`, "B"},
+		{"apple", `B<br><blockquote type="cite">x</blockquote>`, "B"},
+		{"answer below", `<blockquote>x</blockquote>B`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := written(htmlText(tt.in)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzTextOf(f *testing.F) {
+	f.Add([]byte("Content-Type: text/plain\n\nB\n> x"))
+	f.Add([]byte("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>B\n--b--"))
+	f.Add([]byte("Content-Type: text/plain; format=flowed; delsp=yes\nContent-Transfer-Encoding: base64\n\nQQ=="))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if s := textOf(raw); len(s) > 4*longestReply {
+			t.Errorf("%d bytes are handed on", len(s))
+		}
+	})
+}

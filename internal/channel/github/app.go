@@ -1,0 +1,98 @@
+package github
+
+import (
+	"context"
+	"crypto/rsa"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	gh "github.com/google/go-github/v89/github"
+)
+
+// key reads the App's private key. A key within an environment variable often
+// has \n for its line ends.
+func (s *Settings) key() (*rsa.PrivateKey, error) {
+	return jwt.ParseRSAPrivateKeyFromPEM([]byte(strings.ReplaceAll(s.PrivateKey, `\n`, "\n")))
+}
+
+// bearer is a transport that signs requests to one host, and to no other: a
+// redirection must not carry the token away.
+type bearer struct {
+	host  string
+	token func(ctx context.Context) (string, error)
+	// refused is told that GitHub did not take the token.
+	refused func()
+	base    http.RoundTripper
+}
+
+// RoundTrip sends the request with the token.
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != b.host {
+		return b.base.RoundTrip(r)
+	}
+	token, err := b.token(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	signed := r.Clone(r.Context())
+	signed.Header.Set("Authorization", "Bearer "+token)
+	resp, err := b.base.RoundTrip(signed)
+	if err == nil && resp.StatusCode == http.StatusUnauthorized && b.refused != nil {
+		b.refused()
+	}
+	return resp, err
+}
+
+// appToken returns a token with which the App speaks for itself. GitHub takes
+// ten minutes at most, and clocks differ.
+func (s *Settings) appToken(context.Context) (string, error) {
+	key, err := s.key()
+	if err != nil {
+		return "", err
+	}
+	now := time.Now()
+	return jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
+		Issuer:    strconv.FormatInt(s.AppID, 10),
+		IssuedAt:  jwt.NewNumericDate(now.Add(-time.Minute)),
+		ExpiresAt: jwt.NewNumericDate(now.Add(8 * time.Minute)),
+	}).SignedString(key)
+}
+
+// installation keeps the token of an App's installation, which lasts an hour.
+type installation struct {
+	id  int64
+	app *gh.Client
+
+	mu      sync.Mutex
+	token   string
+	expires time.Time
+}
+
+// renewBefore is how long before its end a token is replaced.
+const renewBefore = 5 * time.Minute
+
+// current returns a token that holds.
+func (i *installation) current(ctx context.Context) (string, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.token != "" && time.Now().Before(i.expires.Add(-renewBefore)) {
+		return i.token, nil
+	}
+	t, _, err := i.app.Apps.CreateInstallationToken(ctx, i.id, nil)
+	if err != nil {
+		return "", failed("sign in as the App's installation", err)
+	}
+	i.token, i.expires = t.GetToken(), t.GetExpiresAt().Time
+	return i.token, nil
+}
+
+// forget drops the token, which GitHub no longer takes.
+func (i *installation) forget() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.token = ""
+}

@@ -1,0 +1,227 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// Channel asks on issues of GitHub.
+type Channel struct {
+	client   *Client
+	settings Settings
+	env      notice.Env
+	every    time.Duration
+
+	// issues are locked one by one, so that two looks at one comment do not
+	// tell the same thing twice.
+	issues [64]sync.Mutex
+	// done are the comments and deliveries that were dealt with.
+	done recent
+	// looks are what stood on issues a moment ago.
+	looks looks
+}
+
+// Open makes a channel of settings. It connects to nothing.
+func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
+	s, err := readSettings(raw)
+	if err != nil {
+		return nil, err
+	}
+	every, err := s.every()
+	if err != nil {
+		return nil, err
+	}
+	if env.Log == nil {
+		env.Log = slog.New(slog.DiscardHandler)
+	}
+	if env.HTTP == nil {
+		env.HTTP = &http.Client{Timeout: time.Minute}
+	}
+	client, err := NewClient(s, env.HTTP)
+	if err != nil {
+		return nil, fermata.Invalid(fermata.Problem{Field: "settings", Message: err.Error()})
+	}
+	return &Channel{client: client, settings: s, env: env, every: every}, nil
+}
+
+// ref is how a comment is found again.
+type ref struct {
+	Place
+	Comment int64 `json:"comment"`
+	// Assigned are the people whom the channel has assigned.
+	Assigned []string `json:"assigned,omitempty"`
+}
+
+// Send writes the comment. A retry finds the one that arrived, and a question
+// that is asked on an issue already is not asked there twice.
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+	if n.Purpose == notice.Event {
+		return notice.Receipt{}, hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
+			WithHint("use a channel of the kind webhook"))
+	}
+	at, err := c.place(n)
+	if err != nil {
+		return notice.Receipt{}, err
+	}
+	defer c.lock(at)()
+	since := time.Now()
+	if n.Question != nil {
+		since = n.Question.CreatedAt
+	}
+	if err := c.remember(ctx, at, since); err != nil {
+		return notice.Receipt{}, err
+	}
+	seen, err := c.look(ctx, at)
+	if err != nil {
+		return notice.Receipt{}, err
+	}
+	body := write(n, c.greeting(ctx, n))
+	defer c.looks.forget(at)
+	to := ref{Place: at}
+	if old := seen.sent(n); old != nil {
+		to.Comment, body = old.ID, old.Body
+	} else {
+		written, err := c.client.Comment(ctx, at, body)
+		if err != nil {
+			return notice.Receipt{}, err
+		}
+		to.Comment = written.ID
+	}
+	if n.Question != nil && n.Outcome == nil {
+		if err := c.beginWaiting(ctx, &to, n); err != nil {
+			return notice.Receipt{}, err
+		}
+	}
+	return to.receipt(body)
+}
+
+func (r ref) receipt(body string) (notice.Receipt, error) {
+	raw, err := json.Marshal(r)
+	return notice.Receipt{Ref: raw, Content: body}, err
+}
+
+// Update makes the comment say what the notice says now, and closes what was
+// opened with it.
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+	var to ref
+	if err := json.Unmarshal(sent.Ref, &to); err != nil || to.Comment == 0 {
+		return sent, hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "it is not known where the comment is"))
+	}
+	defer c.lock(to.Place)()
+	defer c.looks.forget(to.Place)
+	body := write(n, c.greeting(ctx, n))
+	switch err := c.client.Edit(ctx, to.Place, to.Comment, body); statusOf(err) {
+	case http.StatusNotFound, http.StatusGone:
+		// Somebody deleted the comment: it shows nothing wrong.
+	default:
+		if err != nil {
+			return sent, err
+		}
+	}
+	if n.Question != nil && n.Outcome != nil {
+		if err := c.endWaiting(ctx, &to, n); err != nil {
+			return sent, err
+		}
+	}
+	return to.receipt(body)
+}
+
+// place finds the issue for a notice: where the asker or the task says, or the
+// channel's usual one.
+func (c *Channel) place(n *notice.Notice) (Place, error) {
+	target := n.To.Target
+	if target == "" && c.settings.Issue != 0 {
+		target = strconv.Itoa(c.settings.Issue)
+	}
+	if target == "" {
+		return Place{}, hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the question names no issue, and the channel has no usual one").
+			WithHint(`set the metadata github_issue of the question to "owner/repo#123", or the channel's repository and issue`))
+	}
+	at, err := ParsePlace(target, c.settings.Repository)
+	if err != nil {
+		return at, hopeless(asError(err))
+	}
+	if !c.settings.allows(at) {
+		return at, hopeless(fermata.Errorf(fermata.CodeForbidden, "the channel may not write to %s", at.repository()).
+			WithHint("add it to the channel's repositories"))
+	}
+	return at, nil
+}
+
+// greeting mentions those for whom the question is, where their accounts are
+// known: a mention is what notifies them.
+func (c *Channel) greeting(ctx context.Context, n *notice.Notice) string {
+	if n.Outcome != nil {
+		return ""
+	}
+	logins := c.asked(ctx, n)
+	if len(logins) == 0 {
+		return ""
+	}
+	return "For @" + strings.Join(logins, ", @") + "."
+}
+
+// asked are the logins of those for whom the question is.
+func (c *Channel) asked(ctx context.Context, n *notice.Notice) []string {
+	var logins []string
+	for _, id := range append([]string{n.To.ID}, n.To.People...) {
+		if login := c.login(ctx, id); login != "" && !slices.Contains(logins, login) {
+			logins = append(logins, login)
+		}
+	}
+	return logins
+}
+
+// login returns the login for an identity's id; empty where there is none.
+func (c *Channel) login(ctx context.Context, id string) string {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || number <= 0 {
+		return ""
+	}
+	login, err := c.client.Login(ctx, number)
+	if err != nil {
+		c.env.Log.WarnContext(ctx, "a GitHub account cannot be found", "id", number, "error", err)
+	}
+	return login
+}
+
+// lock keeps others from the issue until what it returns is called.
+func (c *Channel) lock(at Place) func() {
+	m := &c.issues[at.Number%len(c.issues)]
+	m.Lock()
+	return m.Unlock
+}
+
+// since is the key under which is kept since when an issue has questions.
+func (p Place) since() string { return "issue/" + p.String() }
+
+// remember keeps that the issue has questions, before the first is there. It
+// is set once: comments on all other issues are nobody's business.
+func (c *Channel) remember(ctx context.Context, at Place, since time.Time) error {
+	known, err := c.env.Load(ctx, at.since())
+	if err != nil || known != "" {
+		return err
+	}
+	// Clocks differ, and a question can be older than its way to here.
+	return c.env.Store(ctx, at.since(), since.Add(-time.Hour).UTC().Format(time.RFC3339))
+}
+
+// known reports since when the issue has questions; false where it has none.
+func (c *Channel) known(ctx context.Context, at Place) (time.Time, bool, error) {
+	text, err := c.env.Load(ctx, at.since())
+	if err != nil || text == "" {
+		return time.Time{}, false, err
+	}
+	since, err := time.Parse(time.RFC3339, text)
+	return since, err == nil, err
+}

@@ -1,0 +1,123 @@
+package github
+
+import (
+	"context"
+	"slices"
+
+	gh "github.com/google/go-github/v89/github"
+)
+
+// CheckState is how far a check is.
+type CheckState string
+
+// States of checks.
+const (
+	CheckSuccess CheckState = "success"
+	CheckFailure CheckState = "failure"
+	CheckPending CheckState = "pending"
+	// CheckNone is the state of a commit that nothing checks.
+	CheckNone CheckState = "none"
+)
+
+// Check is a check of a commit: a run of an App, or a status that a program set.
+type Check struct {
+	Name  string
+	State CheckState
+	URL   string
+}
+
+// mostCheckPages bounds how many checks of one commit are read.
+const mostCheckPages = 10
+
+// Checks returns the checks of a commit, and what they come to: a failure if
+// one failed, else pending if one is not done.
+func (c *Client) Checks(ctx context.Context, at Place, commit string) ([]Check, CheckState, error) {
+	all, err := c.checkRuns(ctx, at, commit)
+	if err != nil {
+		return nil, "", err
+	}
+	statuses, err := c.statuses(ctx, at, commit)
+	if err != nil {
+		return nil, "", err
+	}
+	all = append(all, statuses...)
+	return all, combined(all), nil
+}
+
+// combined is what checks come to.
+func combined(all []Check) CheckState {
+	is := func(state CheckState) bool {
+		return slices.ContainsFunc(all, func(c Check) bool { return c.State == state })
+	}
+	switch {
+	case len(all) == 0:
+		return CheckNone
+	case is(CheckFailure):
+		return CheckFailure
+	case is(CheckPending):
+		return CheckPending
+	default:
+		return CheckSuccess
+	}
+}
+
+func (c *Client) checkRuns(ctx context.Context, at Place, commit string) ([]Check, error) {
+	all := []Check{}
+	options := &gh.ListCheckRunsOptions{ListOptions: gh.ListOptions{PerPage: 100}}
+	for range mostCheckPages {
+		some, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, at.Owner, at.Repo, commit, options)
+		if err != nil {
+			return nil, failed("read the checks of "+commit+" in "+at.repository(), err)
+		}
+		for _, r := range some.CheckRuns {
+			all = append(all, Check{Name: r.GetName(), State: stateOfRun(r), URL: r.GetHTMLURL()})
+		}
+		if options.Page = resp.NextPage; options.Page == 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+// stateOfRun takes what was skipped, and what does not care, for a success, as
+// GitHub does.
+func stateOfRun(r *gh.CheckRun) CheckState {
+	if r.GetStatus() != "completed" {
+		return CheckPending
+	}
+	switch r.GetConclusion() {
+	case "success", "neutral", "skipped":
+		return CheckSuccess
+	default:
+		return CheckFailure
+	}
+}
+
+func (c *Client) statuses(ctx context.Context, at Place, commit string) ([]Check, error) {
+	all := []Check{}
+	options := &gh.ListOptions{PerPage: 100}
+	for range mostCheckPages {
+		some, resp, err := c.api.Repositories.GetCombinedStatus(ctx, at.Owner, at.Repo, commit, options)
+		if err != nil {
+			return nil, failed("read the statuses of "+commit+" in "+at.repository(), err)
+		}
+		for _, s := range some.Statuses {
+			all = append(all, Check{Name: s.GetContext(), State: stateOfStatus(s.GetState()), URL: s.GetTargetURL()})
+		}
+		if options.Page = resp.NextPage; options.Page == 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+func stateOfStatus(state string) CheckState {
+	switch state {
+	case "success":
+		return CheckSuccess
+	case "pending":
+		return CheckPending
+	default:
+		return CheckFailure
+	}
+}

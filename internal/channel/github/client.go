@@ -1,0 +1,250 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	gh "github.com/google/go-github/v89/github"
+)
+
+// Client speaks with GitHub as one account: a token's, or an App's.
+type Client struct {
+	api *gh.Client
+	// app speaks for the App itself; nil with a token.
+	app *gh.Client
+
+	settings Settings
+
+	mu     sync.Mutex
+	self   Account
+	rights map[string]right
+	logins map[int64]string
+}
+
+// NewClient returns a client. It connects to nothing.
+func NewClient(s Settings, base *http.Client) (*Client, error) {
+	c := &Client{settings: s, rights: map[string]right{}, logins: map[int64]string{}}
+	address, err := url.Parse(s.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	transport := base.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	signed := func(b *bearer) (*gh.Client, error) {
+		b.host, b.base = address.Host, transport
+		return gh.NewClient(gh.WithHTTPClient(base), gh.WithTransport(b), gh.WithURLs(&s.APIURL, nil), gh.WithUserAgent("fermata"))
+	}
+	if s.AppID == 0 {
+		c.api, err = signed(&bearer{token: func(context.Context) (string, error) { return s.Token, nil }})
+		return c, err
+	}
+	if c.app, err = signed(&bearer{token: c.settings.appToken}); err != nil {
+		return nil, err
+	}
+	in := &installation{id: s.InstallationID, app: c.app}
+	c.api, err = signed(&bearer{token: in.current, refused: in.forget})
+	return c, err
+}
+
+// Account is a person or a program at GitHub.
+type Account struct {
+	ID    int64  `json:"id"`
+	Login string `json:"login"`
+	Type  string `json:"type"`
+}
+
+// Comment is a comment on an issue or pull request.
+type Comment struct {
+	ID        int64     `json:"id"`
+	Body      string    `json:"body"`
+	User      Account   `json:"user"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	HTMLURL   string    `json:"html_url"`
+	IssueURL  string    `json:"issue_url"`
+	// App is the program through which a person's account wrote it.
+	App *struct {
+		ID int64 `json:"id"`
+	} `json:"performed_via_github_app"`
+}
+
+// byProgram reports whether no person wrote the comment with their own hands.
+func (c *Comment) byProgram() bool { return c.User.Type != "User" || c.App != nil }
+
+// do sends a request and reads the answer.
+func (c *Client) do(ctx context.Context, act, method, path string, body, into any) (*gh.Response, error) {
+	req, err := c.api.NewRequest(ctx, method, path, body)
+	if err != nil {
+		return nil, failed(act, err)
+	}
+	resp, err := c.api.Do(req, into)
+	return resp, failed(act, err)
+}
+
+// Self returns the account that the client writes as.
+func (c *Client) Self(ctx context.Context) (Account, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.self.ID != 0 {
+		return c.self, nil
+	}
+	path := "user"
+	if c.app != nil {
+		app, _, err := c.app.Apps.Get(ctx, "")
+		if err != nil {
+			return Account{}, failed("ask GitHub for the App", err)
+		}
+		path = "users/" + url.PathEscape(app.GetSlug()+"[bot]")
+	}
+	var self Account
+	if _, err := c.do(ctx, "ask GitHub who this account is", http.MethodGet, path, nil, &self); err != nil {
+		return Account{}, err
+	}
+	c.self = self
+	return self, nil
+}
+
+// Issue returns the issue or pull request.
+func (c *Client) Issue(ctx context.Context, at Place) (*gh.Issue, error) {
+	issue, _, err := c.api.Issues.Get(ctx, at.Owner, at.Repo, at.Number)
+	return issue, failed("read "+at.String(), err)
+}
+
+// mostPages bounds how many comments of one issue are read at once.
+const mostPages = 50
+
+// Comments returns the comments of an issue that were written or changed since
+// then, oldest first.
+func (c *Client) Comments(ctx context.Context, at Place, since time.Time) ([]Comment, error) {
+	var all []Comment
+	query := url.Values{"per_page": {"100"}}
+	if !since.IsZero() {
+		query.Set("since", since.UTC().Format(time.RFC3339))
+	}
+	for n := 1; n != 0 && n <= mostPages; {
+		query.Set("page", strconv.Itoa(n))
+		var some []Comment
+		resp, err := c.do(ctx, "read the comments of "+at.String(), http.MethodGet,
+			fmt.Sprintf("repos/%s/issues/%d/comments?%s", at.repository(), at.Number, query.Encode()), nil, &some)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		n = resp.NextPage
+	}
+	return all, nil
+}
+
+// Comment writes a comment.
+func (c *Client) Comment(ctx context.Context, at Place, body string) (*Comment, error) {
+	var written Comment
+	_, err := c.do(ctx, "comment on "+at.String(), http.MethodPost,
+		fmt.Sprintf("repos/%s/issues/%d/comments", at.repository(), at.Number), map[string]string{"body": body}, &written)
+	return &written, err
+}
+
+// Edit changes a comment.
+func (c *Client) Edit(ctx context.Context, at Place, id int64, body string) error {
+	_, err := c.do(ctx, "change a comment on "+at.String(), http.MethodPatch,
+		fmt.Sprintf("repos/%s/issues/comments/%d", at.repository(), id), map[string]string{"body": body}, nil)
+	return err
+}
+
+// React puts a reaction on a comment. The same one again changes nothing.
+func (c *Client) React(ctx context.Context, at Place, id int64, content string) error {
+	_, _, err := c.api.Reactions.CreateIssueCommentReaction(ctx, at.Owner, at.Repo, id, content)
+	return failed("react to a comment on "+at.String(), err)
+}
+
+// reacted reports whether the client's account has a reaction on a comment.
+func (c *Client) reacted(ctx context.Context, at Place, id int64) (bool, error) {
+	self, err := c.Self(ctx)
+	if err != nil {
+		return false, err
+	}
+	var list []struct {
+		User Account `json:"user"`
+	}
+	_, err = c.do(ctx, "read the reactions on a comment on "+at.String(), http.MethodGet,
+		fmt.Sprintf("repos/%s/issues/comments/%d/reactions?per_page=100", at.repository(), id), nil, &list)
+	for _, r := range list {
+		if r.User.ID == self.ID {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// Label sets a label on an issue.
+func (c *Client) Label(ctx context.Context, at Place, label string) error {
+	_, _, err := c.api.Issues.AddLabelsToIssue(ctx, at.Owner, at.Repo, at.Number, []string{label})
+	return failed("label "+at.String(), err)
+}
+
+// Unlabel takes a label off an issue, if it is there.
+func (c *Client) Unlabel(ctx context.Context, at Place, label string) error {
+	_, err := c.api.Issues.RemoveLabelForIssue(ctx, at.Owner, at.Repo, at.Number, url.PathEscape(label))
+	if err = failed("take a label off "+at.String(), err); statusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// Assign assigns people to an issue and returns whom it did not have before.
+// GitHub leaves out in silence who cannot be assigned.
+func (c *Client) Assign(ctx context.Context, at Place, logins []string) ([]string, error) {
+	before, err := c.Issue(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	after, _, err := c.api.Issues.AddAssignees(ctx, at.Owner, at.Repo, at.Number, logins)
+	if err != nil {
+		return nil, failed("assign "+at.String(), err)
+	}
+	had := map[int64]bool{}
+	for _, u := range before.Assignees {
+		had[u.GetID()] = true
+	}
+	var added []string
+	for _, u := range after.Assignees {
+		if !had[u.GetID()] {
+			added = append(added, u.GetLogin())
+		}
+	}
+	return added, nil
+}
+
+// Unassign takes people off an issue.
+func (c *Client) Unassign(ctx context.Context, at Place, logins []string) error {
+	_, _, err := c.api.Issues.RemoveAssignees(ctx, at.Owner, at.Repo, at.Number, logins)
+	return failed("take people off "+at.String(), err)
+}
+
+// Login returns the login that the account with the id has now.
+func (c *Client) Login(ctx context.Context, id int64) (string, error) {
+	c.mu.Lock()
+	login := c.logins[id]
+	c.mu.Unlock()
+	if login != "" {
+		return login, nil
+	}
+	var a Account
+	if _, err := c.do(ctx, "ask GitHub for a login", http.MethodGet, "user/"+strconv.FormatInt(id, 10), nil, &a); err != nil {
+		return "", err
+	}
+	if !owner.MatchString(a.Login) {
+		return "", failed("ask GitHub for a login", errors.New("it is malformed"))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.logins[id] = a.Login
+	return a.Login, nil
+}

@@ -1,0 +1,363 @@
+package github
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// longestComment keeps below the 65,536 characters that GitHub takes.
+const longestComment = 60_000
+
+// measure says how much of a question a comment shows. The action is never
+// cut: where it does not fit, the comment only opens the question.
+type measure struct {
+	body, context, description int
+	// all is false where options and action are left to the question's page.
+	all bool
+}
+
+// measures are tried in order until one fits.
+var measures = []measure{
+	{body: 20_000, context: 10_000, description: 2_000, all: true},
+	{body: 2_000, context: 1_000, description: 300, all: true},
+	{body: 500, description: 60, all: true},
+	{body: 500},
+}
+
+// write returns the comment for a notice, with its mark. A question is shown
+// with what has become of it.
+func write(n *notice.Notice, greeting string) string {
+	if n.Question == nil {
+		return writeOther(n)
+	}
+	var text string
+	for _, m := range measures {
+		if text = writeQuestion(n, greeting, m); utf8.RuneCountInString(text) <= longestComment {
+			break
+		}
+	}
+	return text
+}
+
+func writeQuestion(n *notice.Notice, greeting string, m measure) string {
+	q := n.Question
+	sheet := &sheet{}
+	sheet.add("### %s %s", heading(n), phrase(q.Title))
+	if n.Outcome != nil {
+		sheet.add("**Closed:** %s.", told(n.Outcome.Words))
+	} else if greeting != "" {
+		sheet.add("%s", greeting)
+	}
+	if q.Body != "" {
+		sheet.add("%s", block(shorten(q.Body, m.body)))
+	}
+	if q.Context != nil && m.context > 0 {
+		sheet.context(q.Context, m.context)
+	}
+	whole := m.all
+	if len(q.Action) > 0 && m.all {
+		// The action is code, which is as wide as it is; a third of a comment leaves room for the rest.
+		var action string
+		action, whole = notice.Action(q, longestComment/2)
+		if whole {
+			sheet.add("What will run, exactly:")
+			sheet.add("%s", fence("json", action))
+			if q.ActionHash != "" {
+				sheet.add("<sub>sha256 %s</sub>", code(q.ActionHash))
+			}
+		} else {
+			sheet.add("What will run is %s.", action)
+		}
+	}
+	if m.all {
+		sheet.items(q, m.description)
+	}
+	state := stateClosed
+	if n.Outcome == nil {
+		state = sheet.how(n, whole)
+	}
+	sheet.footer(n)
+	found := mark{delivery: n.Delivery, question: q.ID, state: state, words: wordsOf(q)}
+	if state == stateOpen {
+		found.action = q.ActionHash
+	}
+	sheet.add("%s", found)
+	return sheet.String()
+}
+
+// sheet is a comment in the making: parts with an empty line between them.
+type sheet struct{ parts []string }
+
+func (s *sheet) add(format string, args ...any) {
+	s.parts = append(s.parts, fmt.Sprintf(format, args...))
+}
+
+// String returns the comment.
+func (s *sheet) String() string { return strings.Join(s.parts, "\n\n") }
+
+func heading(n *notice.Notice) string {
+	head := map[fermata.QuestionType]string{
+		fermata.Approval: "Approval", fermata.ErrorRecovery: "Error", fermata.NonBlocking: "Question (no hurry)",
+	}[n.Question.Type]
+	if head == "" {
+		head = "Question"
+	}
+	if n.Question.Risk == fermata.RiskHigh || n.Question.Risk == fermata.RiskCritical {
+		head += ", " + string(n.Question.Risk) + " risk"
+	}
+	switch n.Purpose {
+	case notice.Reminder:
+		head = "Reminder: " + strings.ToLower(head)
+	case notice.Escalated:
+		head = "Escalated: " + strings.ToLower(head)
+	default:
+	}
+	return head + ":"
+}
+
+// context shows what the asker gave along; what must not be public is not in
+// the notice.
+func (s *sheet) context(c *fermata.QuestionContext, most int) {
+	if c.Step != "" {
+		s.add("Step: %s", phrase(c.Step))
+	}
+	if c.Error != "" {
+		s.add("Error:")
+		s.add("%s", fence("text", notice.Clean(shorten(c.Error, most))))
+	}
+	if c.Preview != nil {
+		info := map[string]string{"diff": "diff", "json": "json"}[c.Preview.Kind]
+		if info == "" {
+			info = "text"
+		}
+		s.add("Preview:")
+		s.add("%s", fence(info, notice.Exact(shorten(c.Preview.Text, most))))
+	}
+}
+
+// items lists what is asked and what can be picked.
+func (s *sheet) items(q *fermata.Question, description int) {
+	for i := range q.Items {
+		it := &q.Items[i]
+		switch {
+		case len(q.Items) > 1:
+			s.add("**%s** – %s", phrase(it.Key), prompt(it.Prompt))
+		case it.Prompt != q.Title:
+			s.add("%s", opening(it.Prompt))
+		}
+		if len(it.Options) > 0 {
+			s.add("%s", options(it, description))
+		}
+	}
+}
+
+// prompt keeps one line on the line, and quotes several.
+func prompt(text string) string {
+	if strings.Contains(strings.TrimSpace(text), "\n") {
+		return "\n\n" + block(text)
+	}
+	return phrase(text)
+}
+
+// opening is a prompt at the beginning of a line, where a sign or a number
+// could make a list or a rule.
+func opening(text string) string {
+	if first := []rune(strings.TrimSpace(text)); len(first) > 0 && !unicode.IsLetter(first[0]) && !strings.Contains(string(first), "\n") {
+		return code(string(first))
+	}
+	return prompt(text)
+}
+
+func options(it *fermata.Item, description int) string {
+	var lines []string
+	for i, m := range notice.Marks(it) {
+		o := it.Options[i]
+		line := fmt.Sprintf("- **%s** · %s", strings.ReplaceAll(m, "#", `\#`), phrase(o.Text()))
+		if o.Label != "" && o.Label != o.Value {
+			line += " (" + code(o.Value) + ")"
+		}
+		if o.Recommended {
+			line += " – *recommended*"
+		}
+		if o.Danger {
+			line += " – *dangerous*"
+		}
+		if o.Description != "" {
+			line += " – " + phrase(cut(o.Description, description))
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func cut(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
+
+// how tells how to answer and until when, and returns the state of the comment.
+func (s *sheet) how(n *notice.Notice, whole bool) string {
+	state := stateOpen
+	if n.Decide && whole {
+		s.add("**To answer**, write a comment here that begins with %s.", beginning(n.Question))
+		if sample := several(n.Question); sample != "" {
+			s.add("%s", sample)
+		}
+		s.add("Only the comment as it is first written counts, and only from people with write access.")
+	} else {
+		state = statePage
+		s.add("**This question is answered on its page**, not by a comment.")
+	}
+	deadline := "It waits until somebody answers."
+	if q := n.Question; q.Deadline != nil {
+		// The clock on an issue is everybody's.
+		deadline = fmt.Sprintf("Answer until **%s**; then %s.", q.Deadline.UTC().Format("Mon 2 Jan 2006, 15:04 UTC"), told(notice.AtDeadline(q)))
+	}
+	s.add("%s", deadline)
+	if votes := votes(n.Question); votes != "" {
+		s.add("%s", votes)
+	}
+	return state
+}
+
+// beginning says with what an answer begins.
+func beginning(q *fermata.Question) string {
+	if len(q.Items) != 1 {
+		return "`/answer`, and has one line for each of its parts"
+	}
+	it := &q.Items[0]
+	switch it.ResponseType {
+	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
+		told := oneOf(notice.Marks(it)) + ", or the value"
+		if it.ResponseType == fermata.ResponseMultiChoice {
+			told += " – several with commas between them"
+		}
+		if it.Other {
+			told += ", or with `other: your text`"
+		}
+		return told + "; a comment can follow behind a colon"
+	case fermata.ResponseBoolean:
+		return "`yes` or `no`"
+	case fermata.ResponseApproval:
+		return "`approve`, or `reject: the reason`"
+	case fermata.ResponseNumber:
+		return "the number, or `/answer` and the number"
+	case fermata.ResponseDate:
+		return "the date, such as `2027-01-31`"
+	default:
+		return "`/answer` and your text"
+	}
+}
+
+// oneOf lists marks; of many, the first and the last.
+func oneOf(marks []string) string {
+	spans := make([]string, len(marks))
+	for i := range marks {
+		spans[i] = span(marks[i])
+	}
+	switch last := len(spans) - 1; {
+	case last == 0:
+		return spans[0]
+	case last > 5:
+		return "one of " + spans[0] + " to " + spans[last]
+	default:
+		return strings.Join(spans[:last], ", ") + " or " + spans[last]
+	}
+}
+
+// several shows how several items are answered in one comment.
+func several(q *fermata.Question) string {
+	if len(q.Items) == 1 {
+		return ""
+	}
+	lines := []string{"/answer"}
+	for i := range q.Items {
+		it := &q.Items[i]
+		sample := "your text"
+		switch marks := notice.Marks(it); {
+		case len(marks) > 0:
+			sample = marks[0]
+		case it.ResponseType == fermata.ResponseBoolean:
+			sample = "yes"
+		case it.ResponseType == fermata.ResponseNumber:
+			sample = "5"
+		case it.ResponseType == fermata.ResponseDate:
+			sample = "2027-01-31"
+		case it.ResponseType == fermata.ResponseApproval:
+			sample = fermata.Approve
+		}
+		lines = append(lines, it.Key+": "+sample)
+	}
+	return fence("text", notice.Clean(strings.Join(lines, "\n")))
+}
+
+// votes says who has voted so far where one person alone does not decide.
+func votes(q *fermata.Question) string {
+	if q.Approvals == nil || q.Approvals.Required < 2 {
+		return ""
+	}
+	told := fmt.Sprintf("%d people must approve.", q.Approvals.Required)
+	for _, v := range q.Votes {
+		told += fmt.Sprintf(" %s: %s.", phrase(v.By.Name), phrase(v.Value))
+	}
+	return told
+}
+
+// footer says what the question belongs to. The signed address is not for a
+// place that others read, the page behind the sign-in is.
+func (s *sheet) footer(n *notice.Notice) {
+	q := n.Question
+	if link := address(n.Open); link != "" {
+		s.add("[Open the question](%s)", link)
+	}
+	told := "Asked by " + phrase(q.AskedBy.Name)
+	if q.AskedBy.Name == "" {
+		told = "Asked by the " + string(q.AskedBy.Kind)
+	}
+	if n.TaskTitle != "" && n.TaskTitle != q.Title {
+		told += " for " + phrase(n.TaskTitle)
+	}
+	if n.Project != "" {
+		told += " in " + phrase(n.Project)
+	}
+	if q.RunID != "" {
+		told += " · run " + code(q.RunID)
+	}
+	s.add("<sub>%s · question %s</sub>", told, code(q.ID))
+}
+
+// address returns the link if it is one that cannot end what stands around it.
+func address(link string) string {
+	if !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") || strings.ContainsAny(link, " <>()[]\"\\`\n\r\t") {
+		return ""
+	}
+	return link
+}
+
+// writeOther writes what asks nothing: a digest, an alert, a test.
+func writeOther(n *notice.Notice) string {
+	s := &sheet{}
+	s.add("### %s", phrase(cut(n.Title, 200)))
+	if n.Body != "" {
+		s.add("%s", block(shorten(n.Body, 20_000)))
+	}
+	var list []string
+	for _, q := range n.Questions {
+		list = append(list, fmt.Sprintf("- %s · %s", code(q.ID), phrase(q.Title)))
+	}
+	if len(list) > 0 {
+		s.add("%s", strings.Join(list[:min(len(list), 100)], "\n"))
+	}
+	if link := address(n.Open); link != "" {
+		s.add("[Open Fermata](%s)", link)
+	}
+	s.add("%s", mark{delivery: n.Delivery, note: string(n.Purpose)})
+	return s.String()
+}

@@ -1,0 +1,250 @@
+package github_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	remote "github.com/fermata-hq/fermata/test/standin"
+	standin "github.com/fermata-hq/fermata/test/standin/github"
+)
+
+// office is the delivery of the server, with GitHub as its only channel.
+type office struct {
+	*testing.T
+	hub *standin.Server
+	e   *engine.Engine
+	s   *delivery.Service
+}
+
+var (
+	boss = fermata.Caller{
+		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
+		Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
+	}
+	builder = fermata.Caller{
+		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "builder",
+		Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
+	}
+)
+
+func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *office {
+	t.Helper()
+	o := &office{T: t, hub: standin.New()}
+	t.Cleanup(o.hub.Close)
+	db := storetest.Open(t, store.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "fermata.db")})
+	o.e = engine.New(db, engine.Options{})
+	o.s = delivery.New(delivery.Options{DB: db, Engine: o.e, PublicURL: "https://fermata.example", Kinds: []delivery.Kind{{
+		Name: github.Kind, To: delivery.ToPlace, Settings: github.Schema, Secrets: github.Secrets, Public: github.Public,
+		Open: func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
+			return github.Open(settings, env)
+		},
+	}}})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h, err := o.s.Handler(store.DefaultWorkspace, "github")
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	o.hub.Inbound(server.URL)
+	o.ok(o.e.Start(t.Context()))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go o.e.RunTail(ctx)
+	go func() { defer close(done); o.s.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	for _, name := range []string{"ann", "bob"} {
+		id, _ := o.hub.Person(name)
+		_, err := o.e.AddMember(t.Context(), boss, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
+		o.ok(err)
+		_, err = o.s.SetIdentity(t.Context(), boss, name, fermata.Identity{Kind: github.Kind, ID: id})
+		o.ok(err)
+	}
+	_, err := o.s.AddChannel(t.Context(), boss, fermata.NewChannel{Name: "github", Kind: github.Kind, Settings: settings(o.hub)})
+	o.ok(err)
+	steps := []fermata.RouteStep{{After: "0s", Channel: "github"}}
+	_, err = o.s.SetRoutes(t.Context(), boss, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
+	o.ok(err)
+	until(t, "the channel is planned for", func() bool {
+		plan, err := db.In(t.Context(), store.DefaultWorkspace).Plan()
+		o.ok(err)
+		return plan.Seq >= 0
+	})
+	return o
+}
+
+func (o *office) ok(err error) {
+	o.Helper()
+	if err != nil {
+		o.Fatal(err)
+	}
+}
+
+func (o *office) ask(a fermata.Ask) *fermata.Question {
+	o.Helper()
+	q, err := o.e.AskOutside(o.Context(), builder, "", "", a)
+	o.ok(err)
+	return q
+}
+
+// seen waits for the comment with the question.
+func (o *office) seen(q *fermata.Question, closed bool) remote.Message {
+	o.Helper()
+	var found remote.Message
+	until(o.T, "the comment stands on the issue", func() bool {
+		for _, m := range o.hub.Seen("anybody") {
+			if m.Question == q.ID && m.Closed == closed {
+				found = m
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func (o *office) question(id string) *fermata.Question {
+	o.Helper()
+	q, err := o.e.Question(o.Context(), boss, id)
+	o.ok(err)
+	return q
+}
+
+func (o *office) told(person, words string) {
+	o.Helper()
+	until(o.T, person+" is told: "+words, func() bool {
+		return slices.ContainsFunc(o.hub.Told(person), func(s string) bool { return strings.Contains(s, words) })
+	})
+}
+
+// The way from asking to a closed comment, with everything of the server in
+// between, as a token's account with webhooks and as an App that looks itself.
+func TestServerAsksAndHearsOverGitHub(t *testing.T) {
+	t.Parallel()
+	for name, settings := range map[string]func(*standin.Server) map[string]any{
+		"token, webhook": func(s *standin.Server) map[string]any {
+			settings := s.Settings()
+			settings["poll"] = "off"
+			return settings
+		},
+		"App, polling": func(s *standin.Server) map[string]any {
+			settings := s.AppSettings()
+			delete(settings, "webhook_secret")
+			return settings
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t, settings)
+			test, err := o.s.TestChannel(t.Context(), boss, "github", "")
+			if err != nil || !test.OK {
+				t.Fatalf("the test says %+v, %v", test, err)
+			}
+			q := o.ask(fermata.Ask{Question: "Which format?", Options: []fermata.Option{{Value: "toml"}, {Value: "yaml"}}, Assignees: []string{"ann", "bob"}})
+			m := o.seen(q, false)
+			if !strings.Contains(m.Text, "For @ann, @bob.") {
+				t.Errorf("ann and bob do not learn of it: %s", m.Text)
+			}
+			until(t, "they are assigned", func() bool { return slices.Equal(o.hub.Assignees(standin.Issue), []string{"ann", "bob"}) })
+			o.hub.User("eve", "write")
+			o.hub.Comment("eve", standin.Issue, "A")
+			o.told("eve", "Eve is nobody who may answer here")
+			o.hub.Comment("bob", standin.Issue, "C")
+			o.hub.Comment("ann", standin.Issue, "B: it is what we know")
+			o.told("ann", "+1")
+			if m := o.seen(q, true); !strings.Contains(m.Text, "**Closed:** answered by ann: yaml.") {
+				t.Errorf("the comment says %s", m.Text)
+			}
+			r := o.question(q.ID).Resolution
+			if r == nil || r.Answer != "yaml" || r.Channel != "github" || r.Assurance != fermata.AssuranceChannel || r.Comment != "it is what we know" {
+				t.Errorf("it was resolved as %+v", r)
+			}
+			o.hub.Comment("bob", standin.Issue, "toml")
+			o.told("bob", "Somebody was first: answered by ann: yaml.")
+			until(t, "nobody is assigned any more", func() bool { return len(o.hub.Assignees(standin.Issue)) == 0 && len(o.hub.Labels(standin.Issue)) == 0 })
+		})
+	}
+}
+
+// Every form of an answer comes back as it was given.
+func TestServerHearsEveryForm(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, func(s *standin.Server) map[string]any { return s.Settings() })
+	item := func(key string, form fermata.ResponseType) fermata.Item {
+		it := fermata.Item{Key: key, Prompt: "What of " + key + "?", ResponseType: form}
+		if form == fermata.ResponseChoice || form == fermata.ResponseMultiChoice {
+			it.Options = []fermata.Option{{Value: "one"}, {Value: "two"}, {Value: "three"}}
+		}
+		return it
+	}
+	forms := map[fermata.ResponseType]any{
+		fermata.ResponseText: "Call it done.", fermata.ResponseChoice: "two", fermata.ResponseMultiChoice: []any{"one", "three"},
+		fermata.ResponseBoolean: true, fermata.ResponseNumber: 4.5, fermata.ResponseDate: "2027-01-31",
+	}
+	var all []fermata.Item
+	answers := map[string]any{}
+	for _, form := range []fermata.ResponseType{
+		fermata.ResponseText, fermata.ResponseChoice, fermata.ResponseMultiChoice, fermata.ResponseBoolean, fermata.ResponseNumber, fermata.ResponseDate,
+	} {
+		all = append(all, item(string(form), form))
+		answers[string(form)] = forms[form]
+		q := o.ask(fermata.Ask{Items: []fermata.Item{item("it", form)}})
+		o.ok(o.hub.Reply("ann", o.seen(q, false), remote.Reply{Answers: map[string]any{"it": forms[form]}}))
+		o.seen(q, true)
+		got, want := raw(t, o.question(q.ID).Resolution.Answer), raw(t, forms[form])
+		if string(got) != string(want) {
+			t.Errorf("%s: answered %s, want %s", form, got, want)
+		}
+	}
+	q := o.ask(fermata.Ask{Title: "All of it", Items: all})
+	o.ok(o.hub.Reply("ann", o.seen(q, false), remote.Reply{Answers: answers}))
+	o.seen(q, true)
+	if got, want := raw(t, o.question(q.ID).Resolution.Answers), raw(t, answers); string(got) != string(want) {
+		t.Errorf("answered %s, want %s", got, want)
+	}
+	action := o.ask(fermata.Ask{Question: "May it?", ResponseType: fermata.ResponseApproval, Action: json.RawMessage(`{"command":"make"}`)})
+	m := o.seen(action, false)
+	// What was shown is known once the server has noted that it was sent.
+	until(t, "the delivery is noted", func() bool {
+		all, _, err := o.s.Deliveries(t.Context(), boss, delivery.Filter{QuestionID: action.ID})
+		o.ok(err)
+		return len(all) == 1 && all[0].State == fermata.DeliverySent
+	})
+	if strings.Contains(m.Text, "To answer") {
+		o.ok(o.hub.Reply("bob", m, remote.Reply{Text: "reject: not before lunch"}))
+		o.seen(action, true)
+		if r := o.question(action.ID).Resolution; r.Answer != fermata.Reject || r.Comment != "not before lunch" {
+			t.Errorf("it was resolved as %+v", r)
+		}
+	} else {
+		t.Errorf("an approval of medium risk is not offered: %s", m.Text)
+	}
+}
+
+// Each way in which a question ends is told where it was asked.
+func TestServerClosesTheComment(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, func(s *standin.Server) map[string]any { return s.Settings() })
+	q := o.ask(fermata.Ask{Question: "Go on?", ResponseType: fermata.ResponseBoolean})
+	o.seen(q, false)
+	_, err := o.e.CancelQuestion(o.Context(), boss, q.ID, "")
+	o.ok(err)
+	if m := o.seen(q, true); !strings.Contains(m.Text, "cancelled by") {
+		t.Errorf("the comment says %s", m.Text)
+	}
+}

@@ -1,0 +1,149 @@
+package github
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	gh "github.com/google/go-github/v89/github"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// failure is what GitHub refused, and how it goes on.
+type failure struct {
+	err       *fermata.Error
+	status    int
+	permanent bool
+}
+
+// Error returns what is wrong.
+func (f *failure) Error() string { return f.err.Error() }
+
+// Unwrap returns the error with code and hint.
+func (f *failure) Unwrap() error { return f.err }
+
+// RetryAfter is how long GitHub asks to wait; 0 for no word.
+func (f *failure) RetryAfter() time.Duration { return f.err.RetryAfter }
+
+// Permanent says that trying again cannot help.
+func (f *failure) Permanent() bool { return f.permanent }
+
+// unspoken is how long to wait when GitHub names no time: its documentation
+// asks for a minute at least.
+const unspoken = time.Minute
+
+// failed explains an error of the API.
+func failed(act string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *failure
+	if errors.As(err, &known) {
+		return err
+	}
+	var primary *gh.RateLimitError
+	var secondary *gh.AbuseRateLimitError
+	var moved *gh.RedirectionError
+	var refused *gh.ErrorResponse
+	switch {
+	case errors.As(err, &primary):
+		return limited(act, max(time.Until(primary.Rate.Reset.Time), 0)+time.Second)
+	case errors.As(err, &secondary):
+		wait := unspoken
+		if secondary.RetryAfter != nil {
+			wait = *secondary.RetryAfter
+		}
+		return limited(act, wait)
+	case errors.As(err, &moved):
+		// Requests are not sent after a repository that moved: others may take its old name.
+		return &failure{status: moved.StatusCode, permanent: true, err: fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
+			WithHint("name the repository as it is called now, in the channel's settings and in the questions")}
+	case errors.As(err, &refused) && refused.Response != nil:
+		return explain(act, refused)
+	default:
+		return &failure{err: fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
+			WithHint("check that the server may reach GitHub's API, and api_url")}
+	}
+}
+
+func limited(act string, wait time.Duration) error {
+	e := fermata.Errorf(fermata.CodeRateLimited, "%s: GitHub asks to wait for %s", act, wait.Round(time.Second)).
+		WithHint("a GitHub App has limits of its own; a longer poll needs fewer requests")
+	e.RetryAfter = wait
+	return &failure{err: e, status: http.StatusTooManyRequests}
+}
+
+func explain(act string, r *gh.ErrorResponse) error {
+	status := r.Response.StatusCode
+	if seconds, err := strconv.Atoi(r.Response.Header.Get("Retry-After")); err == nil && status != http.StatusServiceUnavailable {
+		return limited(act, time.Duration(seconds)*time.Second)
+	}
+	f := &failure{status: status}
+	as := func(code fermata.Code, hint string) *failure {
+		f.err = fermata.Errorf(code, "%s: GitHub answered %d %s", act, status, faults(r)).WithHint("%s", hint)
+		return f
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		return as(fermata.CodeUnauthenticated, "the token or the App's key is wrong, revoked or expired: make a new one and set it")
+	case http.StatusForbidden:
+		return as(fermata.CodeForbidden, "give the token or the App the permission Issues: read and write (for pull requests also Pull requests: read and write); a locked conversation takes no comment")
+	case http.StatusNotFound, http.StatusGone:
+		f.permanent = true
+		return as(fermata.CodeNotFound, "check owner, repository and number, and that the token or the App's installation includes the repository")
+	case http.StatusUnprocessableEntity:
+		f.permanent = true
+		return as(fermata.CodeInvalidRequest, "GitHub does not take what was sent")
+	case http.StatusTooManyRequests:
+		return limited(act, unspoken)
+	default:
+		return as(fermata.CodeUnavailable, "GitHub has a problem; see githubstatus.com")
+	}
+}
+
+// faults is GitHub's message with each thing that it found wrong.
+func faults(r *gh.ErrorResponse) string {
+	wrong := make([]string, 0, len(r.Errors))
+	for _, e := range r.Errors {
+		wrong = append(wrong, cmp.Or(e.Message, strings.TrimSpace(e.Field+" is "+e.Code)))
+	}
+	if len(wrong) == 0 {
+		return r.Message
+	}
+	return r.Message + " (" + strings.Join(wrong, "; ") + ")"
+}
+
+// hopeless returns a failure that no retry mends.
+func hopeless(err *fermata.Error) error { return &failure{err: err, permanent: true} }
+
+// statusOf returns the status that GitHub answered with, 0 for another error.
+func statusOf(err error) int {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.status
+	}
+	return 0
+}
+
+// refusedFor reports whether GitHub refused for good what was asked for: the
+// thing is not there, or may not be touched.
+func refusedFor(err error) bool {
+	switch statusOf(err) {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
+// asError returns the error with code and hint.
+func asError(err error) *fermata.Error {
+	var e *fermata.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return fermata.Internal("ask GitHub", err)
+}

@@ -1,0 +1,182 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// arrived is a comment that somebody wrote.
+type arrived struct {
+	Comment
+	at Place
+	// edited says that the comment had been changed when it was first seen. Who
+	// may write in a repository can change the comments of others.
+	edited bool
+}
+
+func (a *arrived) key() string { return fmt.Sprintf("comment/%d", a.ID) }
+
+// read hands an answer on and tells its author what became of it. A comment
+// that answers nothing is left alone. It returns an error when the comment must
+// be read once more.
+func (c *Channel) read(ctx context.Context, hear notice.Hear, a arrived) error {
+	if c.done.has(a.key()) || a.byProgram() || firstWords(a.Body) == "" {
+		return nil
+	}
+	if _, known, err := c.known(ctx, a.at); err != nil || !known {
+		return err
+	}
+	if ours, err := c.wrote(ctx, a); ours || err != nil {
+		return c.tolerate(ctx, err)
+	}
+	defer c.lock(a.at)()
+	if c.done.has(a.key()) {
+		return nil
+	}
+	seen, err := c.lookFor(ctx, a)
+	if err != nil {
+		return c.tolerate(ctx, err)
+	}
+	if err := c.answer(ctx, hear, a, seen); err != nil {
+		return err
+	}
+	c.done.add(a.key())
+	return nil
+}
+
+// wrote reports whether the channel wrote the comment.
+func (c *Channel) wrote(ctx context.Context, a arrived) (bool, error) {
+	if _, marked := readMark(a.Body); !marked {
+		return false, nil
+	}
+	self, err := c.client.Self(ctx)
+	return self.ID == a.User.ID, err
+}
+
+func (c *Channel) answer(ctx context.Context, hear notice.Hear, a arrived, seen *written) error {
+	picked, ok := seen.pick(a.Body, time.Now())
+	switch {
+	case !ok:
+		return nil
+	case a.User.ID == seen.self.ID:
+		return c.tell(ctx, a, seen, verdict{words: "this account is the one that Fermata writes with, so its comments do not count. Please answer with your own."})
+	case a.edited:
+		return c.edited(ctx, a, seen, picked)
+	case picked.problem != "":
+		return c.tell(ctx, a, seen, verdict{words: picked.problem, about: picked.HTMLURL})
+	}
+	denied, err := c.client.Denied(ctx, a.at, a.User)
+	if err != nil {
+		return err
+	}
+	where, err := json.Marshal(ref{Place: a.at, Comment: a.ID})
+	if err != nil {
+		return err
+	}
+	in := notice.Inbound{
+		ID: a.key(), Question: picked.mark.question, Text: picked.text, Context: where, At: a.CreatedAt,
+		From: notice.Identity{Kind: Kind, ID: fmt.Sprint(a.User.ID), Name: a.User.Login, Denied: denied},
+	}
+	if err := vouch(ctx, hear, &in, picked.mark.action); err != nil {
+		return err
+	}
+	v, err := hear(ctx, &in)
+	if err != nil {
+		return err
+	}
+	return c.tell(ctx, a, seen, verdict{counted: v.Counted, words: said(v.Words), about: picked.HTMLURL})
+}
+
+// vouch binds an answer to the action that the comment shows: its hash is the
+// one of the mark, whatever the server knows by now of what it has sent.
+func vouch(ctx context.Context, hear notice.Hear, in *notice.Inbound, action string) error {
+	if action == "" {
+		return nil
+	}
+	look := *in
+	look.ID, look.Text = "", ""
+	v, err := hear(ctx, &look)
+	if err != nil || v.Question == nil {
+		return err
+	}
+	// What cannot be read is told in the server's own words.
+	if answer, err := notice.ParseReply(v.Question, in.Text); err == nil {
+		answer.ActionHash = action
+		in.Answer = &answer
+	}
+	return nil
+}
+
+// edited tells that a changed comment does not count, unless it was told
+// before what became of it.
+func (c *Channel) edited(ctx context.Context, a arrived, seen *written, picked pick) error {
+	told, err := c.client.reacted(ctx, a.at, a.ID)
+	if err != nil || told {
+		return c.tolerate(ctx, err)
+	}
+	return c.tell(ctx, a, seen, verdict{about: picked.HTMLURL, words: "this comment was changed before it was read, so it does not count. Please write a new one."})
+}
+
+// said writes words that may hold text of others.
+func said(words string) string {
+	if !strings.Contains(strings.TrimSpace(words), "\n") {
+		return told(words)
+	}
+	if strings.ContainsFunc(words, notice.Hidden) {
+		words = notice.Clean(words)
+	}
+	return "\n\n" + quote(words)
+}
+
+// verdict is what the author of a comment is told; words are Markdown, about
+// is the address of the question.
+type verdict struct {
+	counted bool
+	words   string
+	about   string
+}
+
+const (
+	// mostReplies bounds how often one person is told something in words within
+	// an hour on an issue: anybody can comment, and a reply reaches everybody.
+	mostReplies = 5
+	hour        = time.Hour
+)
+
+// tell puts a reaction on the comment, and says why where it did not count.
+func (c *Channel) tell(ctx context.Context, a arrived, seen *written, v verdict) error {
+	reaction := "confused"
+	if v.counted {
+		reaction = "+1"
+	}
+	if err := c.tolerate(ctx, c.client.React(ctx, a.at, a.ID, reaction)); err != nil || v.counted {
+		return err
+	}
+	replies := 0
+	for _, o := range seen.comments {
+		if o.mark.reply == a.ID {
+			return nil
+		}
+		if o.mark.to == a.User.ID && time.Since(o.CreatedAt) < hour {
+			replies++
+		}
+	}
+	if replies >= mostReplies {
+		return nil
+	}
+	to := "To this comment: "
+	if owner.MatchString(a.User.Login) {
+		to = "@" + a.User.Login + ": "
+	}
+	if link := address(v.about); link != "" {
+		v.words += "\n\n([the question](" + link + "))"
+	}
+	defer c.looks.forget(a.at)
+	_, err := c.client.Comment(ctx, a.at, to+v.words+"\n\n"+mark{reply: a.ID, to: a.User.ID}.String())
+	return c.tolerate(ctx, err)
+}

@@ -1,0 +1,244 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// label is a label as GitHub names it.
+type label struct {
+	Name string `json:"name"`
+}
+
+// labelIssue is the issue that was labelled; PullRequest is there where it is
+// none.
+type labelIssue struct {
+	Number      int       `json:"number"`
+	Title       string    `json:"title"`
+	HTMLURL     string    `json:"html_url"`
+	UpdatedAt   time.Time `json:"updated_at"`
+	PullRequest *struct{} `json:"pull_request"`
+}
+
+// issueEvent is an entry of GitHub's own list of what happened to issues.
+type issueEvent struct {
+	ID        int64      `json:"id"`
+	Event     string     `json:"event"`
+	Actor     Account    `json:"actor"`
+	Label     label      `json:"label"`
+	CreatedAt time.Time  `json:"created_at"`
+	Issue     labelIssue `json:"issue"`
+}
+
+// labelling is a label that somebody put on an issue.
+type labelling struct {
+	// key is the same however it is heard of.
+	key        string
+	repository string
+	actor      Account
+	label      string
+	issue      labelIssue
+	at         time.Time
+}
+
+// longestTitle bounds what is kept of an issue's title, in characters.
+const longestTitle = 300
+
+// hearLabel tells the server. What the channel's own account labels is nobody's
+// wish: a workflow would start itself.
+func (c *Channel) hearLabel(ctx context.Context, hear notice.Hear, l *labelling) error {
+	self, err := c.client.Self(ctx)
+	if err != nil || self.ID == l.actor.ID {
+		return err
+	}
+	title := l.issue.Title
+	if utf8.RuneCountInString(title) > longestTitle {
+		title = string([]rune(title)[:longestTitle-1]) + "…"
+	}
+	_, err = hear(ctx, &notice.Inbound{ID: l.key, At: l.at, Happened: &notice.Happening{
+		Type: fermata.EventLabelAdded,
+		Data: map[string]any{
+			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": title, "url": l.issue.HTMLURL,
+		},
+	}})
+	return err
+}
+
+// labelled takes the webhook of a label. Where the channel looks itself as
+// well, it finds the same label in GitHub's list: then the number there is what
+// both go by, so that it counts once.
+func (c *Channel) labelled(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+	if ignored := c.ignoresLabel(e); ignored != "" {
+		return http.StatusOK, "ignored: " + ignored
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
+	defer cancel()
+	repository, listed := c.settings.spelled(e.Repository.FullName)
+	one := &labelling{
+		key: "delivery/" + id, repository: repository, actor: e.Sender, label: e.Label.Name, issue: e.Issue, at: e.Issue.UpdatedAt,
+	}
+	var err error
+	if listed && c.every > 0 {
+		err = c.hearListed(ctx, hear, one)
+	} else {
+		err = c.hearLabel(ctx, hear, one)
+	}
+	if err != nil {
+		c.env.Log.WarnContext(ctx, "a label on GitHub is not heard yet", "channel", c.env.Name, "issue", e.Issue.Number, "error", err)
+		return http.StatusServiceUnavailable, "not now: deliver it again, or it is fetched later"
+	}
+	c.done.add("delivery/" + id)
+	return http.StatusOK, "heard"
+}
+
+// ignoresLabel says why an event is no new label on an issue of this channel.
+func (c *Channel) ignoresLabel(e *event) string {
+	_, _, named := cutRepository(e.Repository.FullName)
+	switch {
+	case e.Action != "labeled":
+		return "of issues, only added labels are heard"
+	case e.Issue.Number <= 0 || e.Label.Name == "" || e.Sender.ID <= 0 || !named:
+		return "it names no issue, no label or nobody who added it"
+	case e.Issue.PullRequest != nil:
+		return "it is a pull request"
+	}
+	return c.ignoresPlace(e, "the label", e.Issue.UpdatedAt)
+}
+
+const (
+	// listLag is how long GitHub's list may take to show what a webhook tells.
+	listLag = time.Second
+	// mostLags is how often it is looked for.
+	mostLags = 4
+)
+
+// hearListed hears of a label by its entry in GitHub's list.
+func (c *Channel) hearListed(ctx context.Context, hear notice.Hear, l *labelling) error {
+	for range mostLags {
+		var page []issueEvent
+		_, _, err := (&glance{}).get(ctx, c.client, eventsPath(l.repository, 1), &page)
+		if err != nil {
+			return failed("read what happened to issues in "+l.repository, err)
+		}
+		found := false
+		for _, one := range slices.Backward(page) {
+			if one.Issue.Number != l.issue.Number || !strings.EqualFold(one.Label.Name, l.label) || !one.counts() {
+				continue
+			}
+			found = true
+			if err := c.hearLabel(ctx, hear, one.labelling(l.repository)); err != nil {
+				return err
+			}
+		}
+		if found {
+			return nil
+		}
+		timer := time.NewTimer(listLag)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+	return fermata.Errorf(fermata.CodeUnavailable, "GitHub's list of what happened in %s does not have it yet", l.repository)
+}
+
+// counts reports whether the entry is a label that was put on an issue lately.
+func (e *issueEvent) counts() bool {
+	return e.Event == "labeled" && e.ID > 0 && e.Issue.Number > 0 && e.Label.Name != "" && e.Issue.PullRequest == nil && time.Since(e.CreatedAt) <= oldestEvent
+}
+
+func (e *issueEvent) labelling(repository string) *labelling {
+	return &labelling{
+		key: fmt.Sprintf("event/%d", e.ID), repository: repository, actor: e.Actor, label: e.Label.Name, issue: e.Issue, at: e.CreatedAt,
+	}
+}
+
+// eventsPath is the address of GitHub's list, the newest first.
+func eventsPath(repository string, page int) string {
+	return fmt.Sprintf("repos/%s/issues/events?per_page=%d&page=%d", repository, perPage, page)
+}
+
+// labelPoller reads the labels of one repository.
+type labelPoller struct {
+	c          *Channel
+	hear       notice.Hear
+	repository string
+	seen       glance
+	// begun says that it is kept since when labels are read.
+	begun bool
+}
+
+func (p *labelPoller) key() string { return "labels/" + p.repository }
+
+// round hears every label that is new, the oldest first.
+func (p *labelPoller) round(ctx context.Context) error {
+	pos, err := p.c.position(ctx, p.key())
+	if err != nil {
+		return err
+	}
+	fresh, err := p.fetch(ctx, pos)
+	if err != nil || len(fresh) == 0 && p.begun {
+		return err
+	}
+	for _, one := range slices.Backward(fresh) {
+		if one.counts() {
+			if err := p.c.hearLabel(ctx, p.hear, one.labelling(p.repository)); err != nil {
+				// The next look reads all of them again.
+				p.seen = glance{}
+				return err
+			}
+		}
+		pos.Seen[one.ID] = one.CreatedAt
+		if one.CreatedAt.After(pos.Since) {
+			pos.Since = one.CreatedAt
+		}
+	}
+	pos.done()
+	err = p.c.keep(ctx, p.key(), pos)
+	p.begun = err == nil
+	return err
+}
+
+// fetch returns what was not seen yet, the newest first.
+func (p *labelPoller) fetch(ctx context.Context, pos *position) ([]issueEvent, error) {
+	oldest := pos.Done.Add(-overlap)
+	var fresh []issueEvent
+	rest := &glance{}
+	for n := 1; n <= mostPages; n++ {
+		look := rest
+		if n == 1 {
+			look = &p.seen
+		}
+		var page []issueEvent
+		resp, changed, err := look.get(ctx, p.c.client, eventsPath(p.repository, n), &page)
+		if err != nil {
+			p.seen = glance{}
+			return nil, failed("read what happened to issues in "+p.repository, err)
+		}
+		if !changed {
+			return nil, nil
+		}
+		for _, one := range page {
+			if one.CreatedAt.Before(oldest) {
+				return fresh, nil
+			}
+			if _, known := pos.Seen[one.ID]; !known {
+				fresh = append(fresh, one)
+			}
+		}
+		if resp.NextPage == 0 {
+			break
+		}
+	}
+	return fresh, nil
+}

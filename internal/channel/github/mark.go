@@ -1,0 +1,182 @@
+package github
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// A mark stands, hidden, at the end of every comment that the channel writes.
+// It is believed in comments of the channel's own account only.
+type mark struct {
+	// delivery and question say what a comment asks.
+	delivery, question string
+	// state is open, page (open, answered on its page alone) or closed.
+	state string
+	// action is the hash of the action that the comment shows whole.
+	action string
+	// words are digests of what an answer can begin with.
+	words []string
+	// reply is the id of the comment to which this one replies, to the id of
+	// the person; note names another comment that must not be written twice.
+	reply, to int64
+	note      string
+}
+
+const (
+	stateOpen   = "open"
+	statePage   = "page"
+	stateClosed = "closed"
+)
+
+var (
+	markLine = regexp.MustCompile(`<!-- fermata ([a-zA-Z0-9_=.: -]*) -->\s*$`)
+	unsafeID = regexp.MustCompile(`[^a-zA-Z0-9_]`)
+)
+
+// String writes the mark as a comment of HTML, which nobody sees.
+func (m mark) String() string {
+	var parts []string
+	add := func(key, value string) {
+		if value != "" {
+			parts = append(parts, key+"="+value)
+		}
+	}
+	add("delivery", unsafeID.ReplaceAllString(m.delivery, "_"))
+	add("question", unsafeID.ReplaceAllString(m.question, "_"))
+	add("state", m.state)
+	add("action", unsafeID.ReplaceAllString(m.action, "_"))
+	add("words", strings.Join(m.words, "."))
+	if m.reply != 0 {
+		add("reply", strconv.FormatInt(m.reply, 10))
+		add("to", strconv.FormatInt(m.to, 10))
+	}
+	add("note", unsafeID.ReplaceAllString(m.note, "_"))
+	return "<!-- fermata " + strings.Join(parts, " ") + " -->"
+}
+
+// readMark finds the mark of a comment. Only the end counts: what stands above
+// can be text of others.
+func readMark(body string) (mark, bool) {
+	found := markLine.FindStringSubmatch(body)
+	if found == nil {
+		return mark{}, false
+	}
+	var m mark
+	for part := range strings.SplitSeq(found[1], " ") {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "delivery":
+			m.delivery = value
+		case "question":
+			m.question = value
+		case "state":
+			m.state = value
+		case "action":
+			m.action = value
+		case "words":
+			m.words = strings.Split(value, ".")
+		case "reply":
+			m.reply, _ = strconv.ParseInt(value, 10, 64)
+		case "to":
+			m.to, _ = strconv.ParseInt(value, 10, 64)
+		case "note":
+			m.note = value
+		}
+	}
+	return m, true
+}
+
+// wordsOf returns digests of everything with which an answer to the question
+// can begin, so that talk on the issue is told from answers after a restart.
+func wordsOf(q *fermata.Question) []string {
+	var words []string
+	add := func(list ...string) {
+		for _, w := range list {
+			if d := digest(w); w != "" && !slices.Contains(words, d) {
+				words = append(words, d)
+			}
+		}
+	}
+	for i := range q.Items {
+		it := &q.Items[i]
+		if len(q.Items) > 1 {
+			add(it.Key)
+			continue
+		}
+		switch it.ResponseType {
+		case fermata.ResponseBoolean:
+			add("yes", "y", "true", "ja", "j", "no", "n", "false", "nein")
+		case fermata.ResponseApproval:
+			add("approve", "approved", "yes", "y", "ja", "j", "genehmigen", "genehmigt", "/approve")
+			add("reject", "rejected", "no", "n", "nein", "ablehnen", "abgelehnt", "/reject")
+		case fermata.ResponseNumber:
+			add(aNumber)
+		case fermata.ResponseDate:
+			add(aDate)
+		default: // a text begins with anything, so it needs the command; options follow
+		}
+		add(notice.Marks(it)...)
+		for j, o := range it.Options {
+			add(o.Value, o.Label, notice.OneLine(o.Text()), strconv.Itoa(j+1))
+		}
+		if it.Other {
+			add("other")
+		}
+	}
+	return words
+}
+
+// aNumber and aDate stand among the words for any number and any date.
+const (
+	aNumber = "\x00number"
+	aDate   = "\x00date"
+)
+
+var (
+	numberLine = regexp.MustCompile(`^[+-]?[0-9][0-9_]*(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+	dateLine   = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*| [0-9].*| *:.*)?$`)
+)
+
+func digest(word string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(strings.ToLower(word)))
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// begins reports whether the line begins as an answer does: with a word, and
+// then its end, or a sign that parts it from a comment.
+func (m mark) begins(line string) bool {
+	line = strings.TrimSpace(strings.TrimLeft(line, `"“„«`))
+	head, _, _ := strings.Cut(line, ":")
+	head = strings.TrimSpace(head)
+	if numberLine.MatchString(head) && m.takes(aNumber) || dateLine.MatchString(line) && m.takes(aDate) {
+		return true
+	}
+	for i := range line {
+		if i > 0 && parts(line[i:]) && m.takes(line[:i]) {
+			return true
+		}
+	}
+	return line != "" && m.takes(line)
+}
+
+func (m mark) takes(word string) bool { return slices.Contains(m.words, digest(word)) }
+
+// parts reports whether a word can end before the rest of the line.
+func parts(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	if strings.ContainsRune(`,:;.!)"”“»`, r) {
+		return true
+	}
+	next := strings.TrimLeftFunc(rest, unicode.IsSpace)
+	return next != rest && strings.ContainsAny(next[:min(1, len(next))], ":-") || next != rest && (strings.HasPrefix(next, "–") || strings.HasPrefix(next, "—"))
+}

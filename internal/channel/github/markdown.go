@@ -1,0 +1,139 @@
+package github
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// What was not written by Fermata is shown as text. GitHub gives a meaning to
+// more than Markdown: @names, #numbers, commits, addresses, words between
+// colons. So there is no list of what to escape: a text goes out as it is only
+// if it is made of harmless characters, and as code otherwise, where GitHub
+// reads nothing.
+
+var (
+	// linked finds what GitHub links or draws although its characters are
+	// harmless: GH-1 and its like, commits, addresses, emoji.
+	linked = regexp.MustCompile(`(?i)[a-z0-9]+-[0-9]|\b[0-9a-f]{7,40}\b|://|\bwww\.|:[a-z0-9_+-]+:`)
+	// harmless are the signs beside letters, digits and symbols.
+	harmless = `,.;:?!'"()-–—/%+=&…’‘“”‚„«»·×→°⟨⟩ `
+)
+
+// plain reports whether GitHub shows the line as it is.
+func plain(line string) bool {
+	for _, r := range line {
+		if !unicode.In(r, unicode.L, unicode.Nd, unicode.Mn, unicode.Mc, unicode.So, unicode.Sc) && !strings.ContainsRune(harmless, r) || r == '$' {
+			return false
+		}
+	}
+	return !linked.MatchString(line)
+}
+
+// phrase writes text of others within a line.
+func phrase(s string) string { return inline(strings.TrimSpace(notice.OneLine(s))) }
+
+// told writes words in which text of others was made visible before: what
+// stands for a hidden character must not be made visible again.
+func told(s string) string {
+	if strings.ContainsFunc(s, notice.Hidden) {
+		return phrase(s)
+	}
+	return inline(strings.Join(strings.Fields(s), " "))
+}
+
+func inline(line string) string {
+	if plain(line) {
+		return strings.ReplaceAll(line, "&", "&amp;")
+	}
+	return span(line)
+}
+
+// code writes a line as code.
+func code(s string) string { return span(notice.OneLine(s)) }
+
+// span puts a line behind more backquotes than it has in a row.
+func span(s string) string {
+	ticks := strings.Repeat("`", longestRun(s)+1)
+	if s == "" {
+		return "` `"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") {
+		s = " " + s + " "
+	}
+	return ticks + s + ticks
+}
+
+// fence writes lines as a block of code, within a fence that is longer than
+// any in them.
+func fence(info, s string) string {
+	bar := strings.Repeat("`", max(3, longestRun(s)+1))
+	return bar + info + "\n" + strings.TrimRight(s, "\n") + "\n" + bar
+}
+
+func longestRun(s string) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		run++
+		if r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// block writes paragraphs of others: quoted where they are plain, and else as
+// code with its long lines broken.
+func block(s string) string { return quote(notice.Clean(s)) }
+
+func quote(s string) string {
+	s = strings.TrimSpace(s)
+	lines := strings.Split(s, "\n")
+	for _, line := range lines {
+		// A sign or a number at the beginning of a line could make a list.
+		if first := []rune(line); len(first) > 0 && !unicode.IsLetter(first[0]) || !plain(line) {
+			return fence("text", wrap(s, 100))
+		}
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("> "+strings.ReplaceAll(line, "&", "&amp;"), " ")
+	}
+	// GitHub keeps line ends within comments.
+	return strings.Join(lines, "\n")
+}
+
+// wrap breaks long lines at spaces.
+func wrap(s string, width int) string {
+	var out strings.Builder
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		rest := []rune(line)
+		for len(rest) > width {
+			at := width
+			for at > 0 && rest[at] != ' ' {
+				at--
+			}
+			if at == 0 {
+				break
+			}
+			out.WriteString(string(rest[:at]) + "\n")
+			rest = rest[at+1:]
+		}
+		out.WriteString(string(rest))
+	}
+	return out.String()
+}
+
+// shorten cuts a text and says so.
+func shorten(s string, most int) string {
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most]) + "\n… (cut here: open the question to read on)"
+}

@@ -1,0 +1,51 @@
+package github
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+)
+
+// keyHolds is how long a comment is looked for that was written under a key.
+const keyHolds = 365 * 24 * time.Hour
+
+// keyMark hides a key at the end of what is written, so that it is found again.
+func keyMark(key string) mark {
+	sum := sha256.Sum256([]byte(key))
+	return mark{note: "key_" + hex.EncodeToString(sum[:16])}
+}
+
+// marked is a text with the mark of a key.
+func marked(body, key string) string {
+	if body == "" {
+		return keyMark(key).String()
+	}
+	return body + "\n\n" + keyMark(key).String()
+}
+
+// hasKey reports whether a text was written under the key.
+func hasKey(body, key string) bool {
+	m, ok := readMark(body)
+	return ok && m.note == keyMark(key).note
+}
+
+// CommentOnce writes a comment, unless the client's account has written one
+// under the key before, which it then returns.
+func (c *Client) CommentOnce(ctx context.Context, at Place, body, key string) (written *Comment, created bool, err error) {
+	self, err := c.Self(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	comments, err := c.Comments(ctx, at, time.Now().Add(-keyHolds))
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range comments {
+		if comments[i].User.ID == self.ID && hasKey(comments[i].Body, key) {
+			return &comments[i], false, nil
+		}
+	}
+	written, err = c.Comment(ctx, at, marked(body, key))
+	return written, err == nil, err
+}

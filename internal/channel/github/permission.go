@@ -1,0 +1,70 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// right is what somebody may do in a repository, as it was a moment ago.
+type right struct {
+	denied string
+	until  time.Time
+}
+
+const (
+	// rightHolds is how long a permission that was looked up is believed.
+	rightHolds = 30 * time.Second
+	// mostRights bounds what is remembered.
+	mostRights = 10_000
+)
+
+// Denied says why GitHub does not let the person decide in the repository, and
+// nothing where it does: who may write may. What GitHub says beside the
+// comment (author_association) is no permission, so it is asked.
+func (c *Client) Denied(ctx context.Context, at Place, who Account) (string, error) {
+	key := strings.ToLower(at.repository()) + " " + who.Login
+	c.mu.Lock()
+	known, ok := c.rights[key]
+	c.mu.Unlock()
+	if ok && time.Now().Before(known.until) {
+		return known.denied, nil
+	}
+	denied, err := c.lookUp(ctx, at, who)
+	if err != nil {
+		return "", err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.rights) >= mostRights {
+		clear(c.rights)
+	}
+	c.rights[key] = right{denied, time.Now().Add(rightHolds)}
+	return denied, nil
+}
+
+func (c *Client) lookUp(ctx context.Context, at Place, who Account) (string, error) {
+	var level struct {
+		Permission string  `json:"permission"`
+		User       Account `json:"user"`
+	}
+	_, err := c.do(ctx, "look up a permission in "+at.repository(), http.MethodGet,
+		"repos/"+at.repository()+"/collaborators/"+url.PathEscape(who.Login)+"/permission", nil, &level)
+	switch {
+	case statusOf(err) == http.StatusForbidden:
+		return "the account that Fermata uses here may not look up who has write access; an administrator of the repository must allow it", nil
+	case statusOf(err) == http.StatusNotFound:
+		return "only people with write access to the repository may answer here", nil
+	case err != nil:
+		return "", err
+	case level.User.ID != who.ID:
+		return "the account was renamed meanwhile; please write it again", nil
+	// maintain is told as write, triage as read.
+	case level.Permission == "admin", level.Permission == "write":
+		return "", nil
+	default:
+		return "only people with write access to the repository may answer here", nil
+	}
+}

@@ -1,0 +1,153 @@
+package github
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A pick is the question that a comment means, and what it says to it.
+type pick struct {
+	ownComment
+	text string
+	// problem says why the comment cannot be handed on as it is.
+	problem string
+}
+
+const (
+	command = "/answer"
+	// shortestEnding is how much of a question's id names it.
+	shortestEnding = 6
+	// lateFor is how long a comment without /answer is taken for an answer to a
+	// question that has closed. Later it is talk.
+	lateFor = 24 * time.Hour
+)
+
+// firstWords returns what a person wrote, without a quotation above it.
+func firstWords(body string) string {
+	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
+	first := slices.IndexFunc(lines, func(l string) bool {
+		l = strings.TrimSpace(l)
+		return l != "" && !strings.HasPrefix(l, ">")
+	})
+	if first < 0 {
+		return ""
+	}
+	lines = lines[first:]
+	lines[0] = unformat(strings.TrimSpace(lines[0]))
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// formatted is a line that begins with something bold or in code, as the
+// options of a question are.
+var formatted = regexp.MustCompile("^(?:\\*\\*([^*]+)\\*\\*|`([^`]+)`)(.*)$")
+
+func unformat(line string) string {
+	if m := formatted.FindStringSubmatch(line); m != nil {
+		return m[1] + m[2] + m[3]
+	}
+	return line
+}
+
+// pick finds the question that a comment answers: the one that it names, or
+// the only one that is open. It is false where the comment is no answer.
+func (w *written) pick(body string, now time.Time) (pick, bool) {
+	text := firstWords(body)
+	rest, explicit := cutCommand(text)
+	if named, behind, ok := w.named(rest); ok {
+		return settled(named, behind), true
+	}
+	open := w.open()
+	line, _, _ := strings.Cut(text, "\n")
+	if !explicit && !slices.ContainsFunc(open, func(o ownComment) bool { return o.mark.begins(line) }) {
+		late, ok := w.late(func(o ownComment) bool { return now.Sub(o.UpdatedAt) < lateFor && o.mark.begins(line) })
+		if len(open) > 0 || !ok {
+			return pick{}, false
+		}
+		return settled(late, text), true
+	}
+	switch {
+	case len(open) == 1:
+		return settled(open[0], rest), true
+	case len(open) > 1:
+		return pick{problem: whichOne(open)}, true
+	}
+	if late, ok := w.late(func(ownComment) bool { return true }); ok {
+		return settled(late, rest), true
+	}
+	return pick{problem: "no question is open here."}, true
+}
+
+// settled returns the pick of a question, unless it takes no comment.
+func settled(o ownComment, text string) pick {
+	p := pick{ownComment: o, text: strings.TrimSpace(text)}
+	switch {
+	case o.mark.state == statePage:
+		p.problem = "this question is answered on its page, not by a comment."
+	case p.text == "":
+		p.problem = "the answer is missing: write it behind `/answer`, on the same line."
+	}
+	return p
+}
+
+// cutCommand takes /answer off the beginning.
+func cutCommand(text string) (string, bool) {
+	if len(text) < len(command) || !strings.EqualFold(text[:len(command)], command) {
+		return text, false
+	}
+	rest := text[len(command):]
+	if rest != "" && !strings.ContainsAny(rest[:1], " \t\n") {
+		return text, false
+	}
+	return strings.TrimSpace(rest), true
+}
+
+// named finds the question whose id, or its ending, stands first.
+func (w *written) named(text string) (ownComment, string, bool) {
+	end := strings.IndexAny(text, " \t\n")
+	word := text
+	if end >= 0 {
+		word = text[:end]
+	}
+	id := strings.ToLower(strings.Trim(word, "`*:#,"))
+	if len(id) < shortestEnding {
+		return ownComment{}, "", false
+	}
+	var found []ownComment
+	for _, one := range slices.Backward(w.comments) {
+		same := func(o ownComment) bool { return o.mark.question == one.mark.question }
+		if strings.HasSuffix(one.mark.question, id) && !slices.ContainsFunc(found, same) {
+			found = append(found, one)
+		}
+	}
+	if len(found) != 1 {
+		return ownComment{}, "", false
+	}
+	return found[0], text[len(word):], true
+}
+
+// late finds the question that closed last among those that fit.
+func (w *written) late(fits func(ownComment) bool) (ownComment, bool) {
+	for _, one := range slices.Backward(w.comments) {
+		if one.mark.question != "" && one.mark.state == stateClosed && fits(one) {
+			return one, true
+		}
+	}
+	return ownComment{}, false
+}
+
+// whichOne asks the person to name one of several questions.
+func whichOne(open []ownComment) string {
+	var b strings.Builder
+	example := ending(open[0].mark.question)
+	fmt.Fprintf(&b, "%d questions are open here. Please name the one that you mean, as in `/answer %s A`:\n", len(open), example)
+	for _, o := range open {
+		fmt.Fprintf(&b, "\n- `%s` – [the question](%s)", ending(o.mark.question), o.HTMLURL)
+	}
+	return b.String()
+}
+
+// ending is the part of an id by which people name a question.
+func ending(id string) string { return id[max(0, len(id)-shortestEnding):] }

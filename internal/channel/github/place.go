@@ -1,0 +1,59 @@
+package github
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Place is an issue or a pull request.
+type Place struct {
+	Owner  string `json:"owner"`
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+}
+
+// Names go into addresses as they stand, so nothing else may be in them.
+var (
+	owner = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38}|[A-Za-z0-9-]{0,30}_[A-Za-z0-9]{1,10})$`)
+	repo  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	page  = regexp.MustCompile(`^https?://[^/]+/([^/]+)/([^/]+)/(?:issues|pull)/([0-9]+)(?:[#?].*)?$`)
+)
+
+// repository returns owner/repo.
+func (p Place) repository() string { return p.Owner + "/" + p.Repo }
+
+// String returns owner/repo#number.
+func (p Place) String() string { return fmt.Sprintf("%s#%d", p.repository(), p.Number) }
+
+// ParsePlace reads owner/repo#123, the address of an issue or pull request, or
+// a number alone, which is in the usual repository.
+func ParsePlace(text, usual string) (Place, error) {
+	text = strings.TrimSpace(text)
+	wrong := fermata.Errorf(fermata.CodeInvalidRequest, "%q names no issue", text).
+		WithHint("write owner/repo#123")
+	name, number, found := strings.Cut(text, "#")
+	if m := page.FindStringSubmatch(text); m != nil {
+		name, number = m[1]+"/"+m[2], m[3]
+	} else if !found {
+		name, number = "", text
+	}
+	if name == "" {
+		name = usual
+	}
+	ownerName, repoName, ok := cutRepository(name)
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil || n < 1 {
+		return Place{}, wrong
+	}
+	return Place{Owner: ownerName, Repo: repoName, Number: n}, nil
+}
+
+func cutRepository(name string) (ownerName, repoName string, ok bool) {
+	ownerName, repoName, _ = strings.Cut(name, "/")
+	ok = owner.MatchString(ownerName) && repo.MatchString(repoName) && repoName != "." && repoName != ".."
+	return ownerName, repoName, ok
+}

@@ -1,0 +1,224 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// overlap is how far back each look goes: GitHub can show a comment a little
+// after one that is younger.
+const overlap = time.Minute
+
+// firstLook is how far back the first look goes.
+const firstLook = 10 * time.Minute
+
+// Listen fetches comments and labels again and again: instead of a webhook, and
+// beside one to find what it lost, since GitHub delivers once.
+func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
+	var pollers []*poller
+	for _, name := range c.settings.named() {
+		pollers = append(pollers, &poller{c: c, hear: hear, repository: name, labels: labelPoller{c: c, hear: hear, repository: name}})
+	}
+	if c.every == 0 || len(pollers) == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	for {
+		wait := c.every
+		for _, p := range pollers {
+			err := p.round(ctx)
+			if err == nil {
+				err = p.labels.round(ctx)
+			}
+			wait = max(wait, p.report(ctx, err))
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// poller reads the comments of one repository.
+type poller struct {
+	c          *Channel
+	hear       notice.Hear
+	repository string
+	seen       glance
+	labels     labelPoller
+	// told is the error that was logged last.
+	told string
+}
+
+// report logs a trouble once, and returns how long GitHub asks to wait.
+func (p *poller) report(ctx context.Context, err error) time.Duration {
+	if err == nil || ctx.Err() != nil {
+		p.told = ""
+		return 0
+	}
+	if code := string(asError(err).Code); code != p.told {
+		p.told = code
+		p.c.env.Log.WarnContext(ctx, "what is new on GitHub cannot be read", "channel", p.c.env.Name, "repository", p.repository, "error", err)
+	}
+	var f *failure
+	if errors.As(err, &f) {
+		return f.RetryAfter()
+	}
+	return 0
+}
+
+// position is how far the comments of a repository were read.
+type position struct {
+	// Since is when the last comment that was read was changed, Done what that
+	// was at the end of the last look that read everything.
+	Since time.Time `json:"since"`
+	Done  time.Time `json:"done"`
+	// Seen are the comments read since Done, and in the overlap before it.
+	Seen map[int64]time.Time `json:"seen,omitempty"`
+}
+
+func (p *poller) key() string { return "comments/" + p.repository }
+
+func (p *poller) load(ctx context.Context) (*position, error) { return p.c.position(ctx, p.key()) }
+
+// position returns what is kept under the key; at first, a moment ago.
+func (c *Channel) position(ctx context.Context, key string) (*position, error) {
+	text, err := c.env.Load(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	pos := &position{}
+	if text == "" || json.Unmarshal([]byte(text), pos) != nil {
+		start := time.Now().Add(-firstLook).UTC().Truncate(time.Second)
+		pos = &position{Since: start, Done: start}
+	}
+	if pos.Seen == nil {
+		pos.Seen = map[int64]time.Time{}
+	}
+	return pos, nil
+}
+
+func (p *poller) save(ctx context.Context, pos *position) error {
+	return p.c.keep(ctx, p.key(), pos)
+}
+
+func (c *Channel) keep(ctx context.Context, key string, pos *position) error {
+	raw, err := json.Marshal(pos)
+	if err != nil {
+		return err
+	}
+	return c.env.Store(ctx, key, string(raw))
+}
+
+// round reads everything that is new. It goes on from the time of the last
+// comment of a page, not from its number: comments that are changed meanwhile
+// move behind, and would push others over the edge of a page.
+func (p *poller) round(ctx context.Context) error {
+	pos, err := p.load(ctx)
+	if err != nil {
+		return err
+	}
+	from, page := pos.Since.Add(-overlap), 1
+	for {
+		found, err := p.fetch(ctx, from, page)
+		if err != nil || found == nil {
+			return err
+		}
+		before := len(pos.Seen)
+		if err := p.take(ctx, pos, found); err != nil {
+			p.seen = glance{}
+			return errors.Join(err, p.save(context.WithoutCancel(ctx), pos))
+		}
+		if len(found) < perPage {
+			return p.finish(ctx, pos, len(pos.Seen) != before || pos.Done.Before(pos.Since))
+		}
+		if err := p.save(ctx, pos); err != nil {
+			return err
+		}
+		if last := found[len(found)-1].UpdatedAt; last.After(from) {
+			from, page = last, 1
+		} else {
+			page++
+		}
+	}
+}
+
+// finish keeps that everything was read, and forgets what cannot come again.
+func (p *poller) finish(ctx context.Context, pos *position, changed bool) error {
+	if !changed {
+		return nil
+	}
+	pos.done()
+	return p.save(ctx, pos)
+}
+
+// done keeps that everything was read so far.
+func (pos *position) done() {
+	pos.Done = pos.Since
+	for id, at := range pos.Seen {
+		if at.Before(pos.Done.Add(-overlap)) {
+			delete(pos.Seen, id)
+		}
+	}
+}
+
+// perPage is the most that GitHub gives at once.
+const perPage = 100
+
+// fetch returns a page of comments, the longest unchanged first; nil when
+// nothing has changed since the last look.
+func (p *poller) fetch(ctx context.Context, from time.Time, page int) ([]Comment, error) {
+	query := url.Values{
+		"since": {from.UTC().Format(time.RFC3339)}, "sort": {"updated"}, "direction": {"asc"},
+		"per_page": {strconv.Itoa(perPage)}, "page": {strconv.Itoa(page)},
+	}
+	found := []Comment{}
+	_, changed, err := p.seen.get(ctx, p.c.client, fmt.Sprintf("repos/%s/issues/comments?%s", p.repository, query.Encode()), &found)
+	if err != nil {
+		return nil, failed("read the comments in "+p.repository, err)
+	}
+	if !changed {
+		return nil, nil
+	}
+	return found, nil
+}
+
+var issueNumber = regexp.MustCompile(`/issues/([0-9]+)$`)
+
+// take reads the comments in their order, and stops at the first that must be
+// read again.
+func (p *poller) take(ctx context.Context, pos *position, found []Comment) error {
+	start := pos.Done.Add(-overlap)
+	for _, one := range found {
+		if _, seen := pos.Seen[one.ID]; !seen && !one.CreatedAt.Before(start) {
+			if err := p.c.read(ctx, p.hear, p.arrived(one)); err != nil {
+				return err
+			}
+		}
+		pos.Seen[one.ID] = one.UpdatedAt
+		if one.UpdatedAt.After(pos.Since) {
+			pos.Since = one.UpdatedAt
+		}
+	}
+	return nil
+}
+
+func (p *poller) arrived(one Comment) arrived {
+	a := arrived{Comment: one, edited: one.UpdatedAt.After(one.CreatedAt)}
+	a.at.Owner, a.at.Repo, _ = cutRepository(p.repository)
+	if m := issueNumber.FindStringSubmatch(one.IssueURL); m != nil {
+		a.at.Number, _ = strconv.Atoi(m[1])
+	}
+	return a
+}

@@ -1,0 +1,169 @@
+package github_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standin "github.com/fermata-hq/fermata/test/standin/github"
+)
+
+// Comments come in hundreds, many in one second, while the channel looks,
+// fails, and starts anew: each is heard once.
+func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"webhook_secret": nil})
+	w.hub.Limit(1_000_000, time.Now().Add(time.Hour), 1_000_000, 0)
+	w.send(w.question(first, choice()))
+	stop := w.listenWith(w.channel)
+	const people, each = 4, 30
+	var wait sync.WaitGroup
+	for p := range people {
+		login := fmt.Sprintf("person%d", p)
+		w.hub.User(login, "write")
+		wait.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(p), 1))
+			for i := range each {
+				w.hub.Comment(login, standin.Issue, "A")
+				switch random.IntN(60) {
+				case 0:
+					w.desk.fail(1)
+				case 1:
+					w.hub.Fail("GET /repos/octo/hello/issues", http.StatusBadGateway)
+				case 2:
+					w.hub.Edit(w.hub.Comment(login, standin.Issue, "talk"), login, fmt.Sprintf("more talk %d", i))
+				}
+			}
+		})
+	}
+	wait.Wait()
+	stop()
+	// What a process had read, the next one does not read again as new.
+	w.listenWith(w.open(map[string]any{"webhook_secret": nil}))
+	until(t, "all are heard", func() bool { return len(w.desk.list()) == people*each })
+	ids := map[string]bool{}
+	for _, in := range w.desk.list() {
+		if ids[in.ID] {
+			t.Errorf("%s is heard twice", in.ID)
+		}
+		ids[in.ID] = true
+	}
+}
+
+// A look without news costs nothing of what GitHub allows in an hour.
+func TestPollingWithoutNewsIsFree(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"webhook_secret": nil})
+	w.send(w.question(first, choice()))
+	w.listen()
+	w.comment("ada", "B")
+	until(t, "the answer counts", func() bool { return w.desk.answer(first) != "" })
+	looks := func() int {
+		return len(slices.DeleteFunc(w.hub.Requests(), func(r string) bool { return r != "GET /repos/octo/hello/issues/comments" }))
+	}
+	seen := 0
+	until(t, "it has looked twice more", func() bool { seen += looks(); return seen >= 3 })
+	left := w.hub.Left()
+	seen = 0
+	until(t, "it has looked again", func() bool { seen += looks(); return seen >= 2 })
+	if got := w.hub.Left(); got != left {
+		t.Errorf("%d looks without news cost %d", seen, left-got)
+	}
+}
+
+// While the server was down, an answer came.
+func TestAnswerOfTheNightIsHeard(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"webhook_secret": nil})
+	ago := func(d time.Duration) { w.hub.Clock(func() time.Time { return time.Now().Add(-d) }) }
+	n := w.question(first, choice())
+	n.Question.CreatedAt = time.Now().Add(-9 * time.Hour)
+	ago(9 * time.Hour)
+	w.send(n)
+	if err := w.kept.store(t.Context(), "comments/octo/hello", position(9*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	ago(8 * time.Hour)
+	for range 250 {
+		w.hub.Comment("grace", standin.Issue, "How nice.")
+	}
+	changed := w.hub.Comment("mallory", standin.Issue, "How nice.")
+	w.comment("ada", "B")
+	ago(4 * time.Hour)
+	w.hub.Edit(changed, "mallory", "A")
+	w.hub.Clock(time.Now)
+	w.listen()
+	until(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+	until(t, "the change is refused", func() bool {
+		return slices.ContainsFunc(w.hub.Told("mallory"), func(s string) bool { return strings.Contains(s, "changed before it was read") })
+	})
+}
+
+func position(ago time.Duration) string {
+	at := time.Now().Add(-ago).UTC().Truncate(time.Second).Format(time.RFC3339)
+	return fmt.Sprintf(`{"since":%q,"done":%q}`, at, at)
+}
+
+// An answer that a webhook lost is found.
+func TestLostWebhookIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	w.send(w.question(first, choice()))
+	w.webhooks()
+	w.desk.fail(1)
+	w.comment("ada", "B")
+	w.listen()
+	until(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+}
+
+// Both ways see each comment; it is heard once, and its author told once.
+func TestBothWaysTellOnce(t *testing.T) {
+	t.Parallel()
+	w := start(t, nil)
+	w.send(w.question(first, choice()))
+	w.webhooks()
+	w.listen()
+	w.comment("ada", "/answer nonsense")
+	w.comment("grace", "B")
+	until(t, "the answer counts", func() bool { return w.desk.answer(first) == "grace: toml" })
+	w.hub.Requests()
+	seen := 0
+	until(t, "it has looked again", func() bool {
+		for _, r := range w.hub.Requests() {
+			if r == "GET /repos/octo/hello/issues/comments" {
+				seen++
+			}
+		}
+		return seen >= 2
+	})
+	replies := 0
+	for _, body := range w.comments() {
+		if strings.HasPrefix(body, "@ada") {
+			replies++
+		}
+	}
+	if replies != 1 || len(w.desk.list()) != 2 {
+		t.Errorf("%d replies, %d heard", replies, len(w.desk.list()))
+	}
+}
+
+func TestPollingWaitsAsLongAsGitHubAsks(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"webhook_secret": nil})
+	w.send(w.question(first, choice()))
+	w.hub.Limit(0, time.Now().Add(3*time.Second), 100, 0)
+	w.hub.Requests()
+	w.listen()
+	w.comment("ada", "B")
+	until(t, "it has looked", func() bool { return len(w.hub.Requests()) > 0 })
+	until(t, "the answer counts once the hour is over", func() bool { return w.desk.answer(first) == "ada: toml" })
+	// One request found out that the hour is used up; then it was quiet.
+	if n := len(slices.DeleteFunc(w.hub.Requests(), func(r string) bool { return r != "GET /repos/octo/hello/issues/comments" })); n > 2 {
+		t.Errorf("%d looks while GitHub asked to wait", n)
+	}
+}

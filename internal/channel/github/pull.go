@@ -1,0 +1,83 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	gh "github.com/google/go-github/v89/github"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// NewPull is a pull request to open.
+type NewPull struct {
+	Title, Body string
+	// Head is the branch with the changes, owner:branch for one of a fork; Base
+	// is where they go.
+	Head, Base string
+	Draft      bool
+	// Key finds it again, even when it was closed meanwhile.
+	Key string
+}
+
+// OpenPull opens a pull request, unless there is one for its branches: an open
+// one, or one that was opened under the key.
+func (c *Client) OpenPull(ctx context.Context, at Place, p NewPull) (pull *gh.PullRequest, created bool, err error) {
+	if old, err := c.pull(ctx, at, p); err != nil || old != nil {
+		return old, false, err
+	}
+	if err := c.hasHead(ctx, at, p.Head); err != nil {
+		return nil, false, err
+	}
+	body := marked(p.Body, p.Key)
+	pull, _, err = c.api.PullRequests.Create(ctx, at.Owner, at.Repo, &gh.NewPullRequest{
+		Title: &p.Title, Head: &p.Head, Base: &p.Base, Body: &body, Draft: &p.Draft,
+	})
+	if err = failed("open a pull request in "+at.repository(), err); statusOf(err) == http.StatusUnprocessableEntity {
+		// Somebody else may have opened it meanwhile.
+		if old, other := c.pull(ctx, at, p); other == nil && old != nil {
+			return old, false, nil
+		}
+	}
+	return pull, err == nil, err
+}
+
+// pull finds the pull request that stands for a new one.
+func (c *Client) pull(ctx context.Context, at Place, p NewPull) (*gh.PullRequest, error) {
+	head := p.Head
+	if !strings.Contains(head, ":") {
+		head = at.Owner + ":" + head
+	}
+	list, _, err := c.api.PullRequests.List(ctx, at.Owner, at.Repo, &gh.PullRequestListOptions{
+		State: "all", Head: head, Base: p.Base, ListOptions: gh.ListOptions{PerPage: 100},
+	})
+	if err != nil {
+		return nil, failed("look for pull requests in "+at.repository(), err)
+	}
+	for _, one := range list {
+		if one.GetState() == "open" || hasKey(one.GetBody(), p.Key) {
+			return one, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+// hasHead reports a branch that is not at GitHub with what to do about it.
+func (c *Client) hasHead(ctx context.Context, at Place, head string) error {
+	if strings.Contains(head, ":") {
+		return nil
+	}
+	sha, err := c.Branch(ctx, at, head)
+	if err != nil || sha != "" {
+		return err
+	}
+	return hopeless(fermata.Errorf(fermata.CodeNotFound, "there is no branch %s in %s", head, at.repository()).
+		WithHint("let the step that changes the code push it (push: true), or name the branch as head"))
+}
+
+// PullHead returns the branch and the commit of a pull request.
+func (c *Client) PullHead(ctx context.Context, at Place) (branch, commit string, err error) {
+	p, _, err := c.api.PullRequests.Get(ctx, at.Owner, at.Repo, at.Number)
+	return p.GetHead().GetRef(), p.GetHead().GetSHA(), failed("read "+at.String(), err)
+}

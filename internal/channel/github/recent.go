@@ -1,0 +1,42 @@
+package github
+
+import "sync"
+
+// recent remembers the latest of many keys. It only saves work: whether
+// something counted before is known to the server.
+type recent struct {
+	mu   sync.Mutex
+	keys map[string]bool
+	ring []string
+	next int
+}
+
+// mostRecent bounds what is remembered.
+const mostRecent = 10_000
+
+// has reports whether the key was added.
+func (r *recent) has(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.keys[key]
+}
+
+// add remembers the key, and forgets the oldest one.
+func (r *recent) add(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.keys[key] {
+		return
+	}
+	if r.keys == nil {
+		r.keys = map[string]bool{}
+	}
+	if len(r.ring) < mostRecent {
+		r.ring = append(r.ring, key)
+	} else {
+		delete(r.keys, r.ring[r.next])
+		r.ring[r.next] = key
+		r.next = (r.next + 1) % mostRecent
+	}
+	r.keys[key] = true
+}

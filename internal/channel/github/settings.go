@@ -1,0 +1,193 @@
+package github
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Kind is the name of this kind of channel.
+const Kind = "github"
+
+// Public says that people who may not read the project can see what is sent:
+// whoever reads the repository does.
+const Public = true
+
+// Secrets names the settings that are never shown again.
+var Secrets = []string{"token", "private_key", "webhook_secret"}
+
+// Schema is the JSON Schema of the settings.
+var Schema = json.RawMessage(`{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+    "token": {"type": "string", "title": "Token", "description": "A personal access token; leave it empty for a GitHub App."},
+    "app_id": {"type": "integer", "minimum": 1, "title": "App ID", "description": "Of a GitHub App."},
+    "private_key": {"type": "string", "format": "textarea", "title": "Private key", "description": "The App's private key (PEM)."},
+    "installation_id": {"type": "integer", "minimum": 1, "title": "Installation ID", "description": "The number at the end of the installation's address."},
+    "repository": {"type": "string", "title": "Repository", "description": "owner/repo: where questions go that name only the number of an issue."},
+    "repositories": {"type": "array", "items": {"type": "string"}, "title": "More repositories", "description": "owner/repo: further repositories that questions may name."},
+    "issue": {"type": "integer", "minimum": 1, "title": "Issue", "description": "Where questions go that name no issue."},
+    "webhook_secret": {"type": "string", "title": "Webhook secret", "description": "As it is set at GitHub. Without one, comments and labels are fetched."},
+    "poll": {"type": "string", "pattern": "^(off|[0-9]+(ms|s|m|h))$", "title": "Look every", "description": "30s without a webhook, 5m beside one; off stops it."},
+    "api_url": {"type": "string", "format": "uri", "title": "API address", "description": "Of GitHub Enterprise Server: https://HOST/api/v3/."},
+    "waiting_label": {"type": "string", "maxLength": 50, "title": "Label while waiting", "description": "Set while a question is open; empty sets none."},
+    "timeout_label": {"type": "string", "maxLength": 50, "title": "Label after a timeout", "description": "Set when nobody answered in time; empty sets none."},
+    "timeout_assignees": {"type": "array", "items": {"type": "string"}, "title": "Assign after a timeout", "description": "Logins of people."}
+  }
+}`)
+
+// Settings are those of one channel.
+type Settings struct {
+	Token          string `json:"token"`
+	AppID          int64  `json:"app_id"`
+	PrivateKey     string `json:"private_key"`
+	InstallationID int64  `json:"installation_id"`
+
+	Repository   string   `json:"repository"`
+	Repositories []string `json:"repositories"`
+	Issue        int      `json:"issue"`
+
+	WebhookSecret string `json:"webhook_secret"`
+	Poll          string `json:"poll"`
+	APIURL        string `json:"api_url"`
+
+	WaitingLabel     string   `json:"waiting_label"`
+	TimeoutLabel     string   `json:"timeout_label"`
+	TimeoutAssignees []string `json:"timeout_assignees"`
+}
+
+const (
+	publicAPI = "https://api.github.com/"
+	// shortestPoll keeps a channel within what GitHub allows in an hour.
+	shortestPoll = time.Second
+	usualPoll    = 30 * time.Second
+	// sweepPoll finds what a webhook lost: GitHub delivers once.
+	sweepPoll = 5 * time.Minute
+	// shortestSecret is how long a webhook's secret must be: it can be guessed
+	// without asking anybody.
+	shortestSecret = 16
+)
+
+// readSettings reads settings, and says everything that is wrong with them.
+func readSettings(raw json.RawMessage) (Settings, error) {
+	var s Settings
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return s, fermata.Invalid(fermata.Problem{Field: "settings", Message: err.Error()})
+	}
+	if s.APIURL == "" {
+		s.APIURL = publicAPI
+	}
+	if !strings.HasSuffix(s.APIURL, "/") {
+		s.APIURL += "/"
+	}
+	if problems := s.problems(); len(problems) > 0 {
+		return s, fermata.Invalid(problems...).WithHint("docs/github.md says what each setting is for")
+	}
+	return s, nil
+}
+
+func (s *Settings) problems() []fermata.Problem {
+	var list []fermata.Problem
+	add := func(field, format string, args ...any) {
+		list = append(list, fermata.Problem{Field: "settings." + field, Message: fmt.Sprintf(format, args...)})
+	}
+	s.accountProblems(add)
+	for i, name := range s.named() {
+		if _, _, ok := cutRepository(name); !ok {
+			add("repository", "%q (number %d) is not of the form owner/repo", name, i+1)
+		}
+	}
+	if len(s.named()) == 0 && (s.AppID == 0 || s.WebhookSecret == "") {
+		add("repository", "is missing: only an App with a webhook knows by itself where it may write")
+	}
+	if s.Issue != 0 && s.Repository == "" {
+		add("issue", "needs repository")
+	}
+	if u, err := url.Parse(s.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		add("api_url", "%q is no address", s.APIURL)
+	}
+	if s.WebhookSecret != "" && len(s.WebhookSecret) < shortestSecret {
+		add("webhook_secret", "has %d characters, needs at least %d", len(s.WebhookSecret), shortestSecret)
+	}
+	if every, err := s.every(); err != nil || every != 0 && every < shortestPoll {
+		add("poll", `%q must be a time of at least 1s, such as "30s", or "off"`, s.Poll)
+	} else if every == 0 && s.WebhookSecret == "" {
+		add("poll", "is off and there is no webhook_secret: no answer would be heard")
+	}
+	for _, login := range s.TimeoutAssignees {
+		if !owner.MatchString(login) {
+			add("timeout_assignees", "%q is no login", login)
+		}
+	}
+	return list
+}
+
+func (s *Settings) accountProblems(add func(field, format string, args ...any)) {
+	app := s.AppID != 0 || s.PrivateKey != "" || s.InstallationID != 0
+	switch {
+	case s.Token != "" && app:
+		add("token", "goes with no App: give either token, or app_id, private_key and installation_id")
+	case s.Token == "" && !app:
+		add("token", "is missing: give token, or app_id, private_key and installation_id of a GitHub App")
+	case app && (s.AppID == 0 || s.PrivateKey == "" || s.InstallationID == 0):
+		add("app_id", "a GitHub App needs app_id, private_key and installation_id")
+	case app:
+		if _, err := s.key(); err != nil {
+			add("private_key", "is no RSA key in PEM form, as GitHub lets you download it")
+		}
+	}
+}
+
+// named lists the repositories that the settings name.
+func (s *Settings) named() []string {
+	var names []string
+	if s.Repository != "" {
+		names = append(names, s.Repository)
+	}
+	return append(names, s.Repositories...)
+}
+
+// allows reports whether questions may go to the repository, and answers come
+// from it. An App without named ones writes wherever it is installed.
+func (s *Settings) allows(p Place) bool {
+	names := s.named()
+	for _, name := range names {
+		if strings.EqualFold(name, p.repository()) {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+// spelled is the name of a repository as the settings have it, and whether they
+// name it: GitHub tells no case apart.
+func (s *Settings) spelled(repository string) (string, bool) {
+	for _, name := range s.named() {
+		if strings.EqualFold(name, repository) {
+			return name, true
+		}
+	}
+	return repository, false
+}
+
+// every is how often comments are fetched, 0 for never.
+func (s *Settings) every() (time.Duration, error) {
+	switch {
+	case s.Poll == "off":
+		return 0, nil
+	case s.Poll != "":
+		return time.ParseDuration(s.Poll)
+	case s.WebhookSecret != "":
+		return sweepPoll, nil
+	default:
+		return usualPoll, nil
+	}
+}

@@ -1,0 +1,83 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// beginWaiting labels the issue and assigns the people who are asked. Where the
+// account may not, the question stands there all the same.
+func (c *Channel) beginWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
+	if label := c.settings.WaitingLabel; label != "" {
+		if err := c.tolerate(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
+			return err
+		}
+	}
+	people := c.asked(ctx, n)
+	if len(people) == 0 {
+		return nil
+	}
+	added, err := c.client.Assign(ctx, to.Place, people)
+	to.Assigned = added
+	return c.tolerate(ctx, err)
+}
+
+// endWaiting takes away what beginWaiting set, and marks a timeout.
+func (c *Channel) endWaiting(ctx context.Context, to *ref, n *notice.Notice) error {
+	seen, err := c.look(ctx, to.Place)
+	if err != nil {
+		return c.tolerate(ctx, err)
+	}
+	others := slices.ContainsFunc(seen.open(), func(o ownComment) bool { return o.mark.question != n.Question.ID })
+	if label := c.settings.WaitingLabel; label != "" && !others {
+		if err := c.tolerate(ctx, c.client.Unlabel(ctx, to.Place, label)); err != nil {
+			return err
+		}
+	}
+	if n.Outcome.Status == fermata.TimedOut {
+		return c.timedOut(ctx, to, n, seen)
+	}
+	if len(to.Assigned) > 0 {
+		if err := c.tolerate(ctx, c.client.Unassign(ctx, to.Place, to.Assigned)); err != nil {
+			return err
+		}
+		to.Assigned = nil
+	}
+	return nil
+}
+
+// timedOut tells on the issue that nobody answered: a changed comment alone
+// notifies nobody.
+func (c *Channel) timedOut(ctx context.Context, to *ref, n *notice.Notice, seen *written) error {
+	if label := c.settings.TimeoutLabel; label != "" {
+		if err := c.tolerate(ctx, c.client.Label(ctx, to.Place, label)); err != nil {
+			return err
+		}
+	}
+	if people := c.settings.TimeoutAssignees; len(people) > 0 {
+		if _, err := c.client.Assign(ctx, to.Place, people); c.tolerate(ctx, err) != nil {
+			return err
+		}
+	}
+	note := "timeout_" + n.Question.ID
+	if slices.ContainsFunc(seen.comments, func(o ownComment) bool { return o.mark.note == note }) {
+		return nil
+	}
+	body := fmt.Sprintf("Nobody answered %s in time: %s.\n\n%s", phrase(n.Question.Title), told(n.Outcome.Words), mark{note: note})
+	_, err := c.client.Comment(ctx, to.Place, body)
+	return c.tolerate(ctx, err)
+}
+
+// tolerate logs what GitHub refuses for good, and returns what may work later:
+// a missing right to label must not keep a question from people.
+func (c *Channel) tolerate(ctx context.Context, err error) error {
+	if err == nil || !refusedFor(err) {
+		return err
+	}
+	c.env.Log.WarnContext(ctx, "GitHub refused something beside the question", "channel", c.env.Name, "error", err)
+	return nil
+}

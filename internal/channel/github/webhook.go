@@ -1,0 +1,152 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	gh "github.com/google/go-github/v89/github"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+const (
+	// largestEvent is the largest body that is read.
+	largestEvent = 1 << 20
+	// oldestEvent is how old a comment may be that a webhook brings: GitHub
+	// delivers again for three days. A captured request is worth nothing later.
+	oldestEvent = 72 * time.Hour
+	// webhookTime is how long a delivery takes at most; GitHub gives up at ten
+	// seconds.
+	webhookTime = 9 * time.Second
+)
+
+// deliveryID is how GitHub numbers deliveries.
+var deliveryID = regexp.MustCompile(`^[0-9a-fA-F-]{8,64}$`)
+
+// event is what a webhook tells of a comment, or of a label.
+type event struct {
+	Action     string     `json:"action"`
+	Issue      labelIssue `json:"issue"`
+	Comment    Comment    `json:"comment"`
+	Label      label      `json:"label"`
+	Sender     Account    `json:"sender"`
+	Repository struct {
+		FullName string `json:"full_name"`
+	} `json:"repository"`
+	Installation struct {
+		ID int64 `json:"id"`
+	} `json:"installation"`
+}
+
+// Handler takes GitHub's webhooks. It believes what is signed with the secret,
+// and hears comments that were just created, and labels that were just added.
+func (c *Channel) Handler(hear notice.Hear) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status, words := c.receive(r, hear)
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, words+"\n") //nolint:gosec // the words are all ours, and plain text
+	})
+}
+
+// receive returns the status and what GitHub's list of deliveries shows.
+func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
+	if c.settings.WebhookSecret == "" {
+		return http.StatusNotFound, "this channel has no webhook_secret"
+	}
+	if r.Method != http.MethodPost {
+		return http.StatusMethodNotAllowed, "webhooks are sent with POST"
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return http.StatusUnsupportedMediaType, "set the webhook's content type to application/json"
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, largestEvent+1))
+	if err != nil || len(body) > largestEvent {
+		return http.StatusRequestEntityTooLarge, "the event is too large"
+	}
+	if !c.signed(r.Header, body) {
+		return http.StatusUnauthorized, "the signature is missing or wrong: the secret must be the same at GitHub and in the channel"
+	}
+	id := r.Header.Get(gh.DeliveryIDHeader)
+	if !deliveryID.MatchString(id) {
+		return http.StatusBadRequest, gh.DeliveryIDHeader + " is missing"
+	}
+	if c.done.has("delivery/" + id) {
+		return http.StatusOK, "was delivered before"
+	}
+	react := c.happened
+	switch r.Header.Get(gh.EventTypeHeader) {
+	case "issue_comment":
+	case "issues":
+		react = c.labelled
+	default:
+		return http.StatusOK, "ignored: only issue_comment and issues are heard"
+	}
+	var e event
+	if err := json.Unmarshal(body, &e); err != nil {
+		return http.StatusBadRequest, "the event is no valid JSON"
+	}
+	return react(r.Context(), hear, id, &e)
+}
+
+// signed reports whether the raw body is signed with the secret. Older, weaker
+// signatures do not count.
+func (c *Channel) signed(h http.Header, body []byte) bool {
+	signatures := h.Values(gh.SHA256SignatureHeader)
+	return len(signatures) == 1 && strings.HasPrefix(signatures[0], "sha256=") &&
+		gh.ValidateSignature(signatures[0], body, []byte(c.settings.WebhookSecret)) == nil
+}
+
+func (c *Channel) happened(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+	if ignored := c.ignores(e); ignored != "" {
+		return http.StatusOK, "ignored: " + ignored
+	}
+	// GitHub hangs up when it has waited for long, and must not stop us then.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
+	defer cancel()
+	at := Place{Number: e.Issue.Number}
+	at.Owner, at.Repo, _ = cutRepository(e.Repository.FullName)
+	err := c.read(ctx, hear, arrived{Comment: e.Comment, at: at, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
+	if err != nil {
+		c.env.Log.WarnContext(ctx, "a comment on GitHub is not heard yet", "channel", c.env.Name, "comment", e.Comment.ID, "error", err)
+		return http.StatusServiceUnavailable, "not now: deliver it again, or it is fetched later"
+	}
+	c.done.add("delivery/" + id)
+	return http.StatusOK, "heard"
+}
+
+// ignores says why an event is no new comment of this channel's places.
+func (c *Channel) ignores(e *event) string {
+	_, _, named := cutRepository(e.Repository.FullName)
+	switch {
+	case e.Action != "created":
+		return "only created comments are heard"
+	case e.Comment.ID <= 0 || e.Issue.Number <= 0 || !named:
+		return "it names no comment"
+	case e.Comment.User.ID <= 0 || e.Sender.ID != e.Comment.User.ID:
+		return "the sender did not write the comment"
+	}
+	return c.ignoresPlace(e, "the comment", e.Comment.CreatedAt)
+}
+
+// ignoresPlace says why an event is not of this channel's places, or what it
+// tells of is too old.
+func (c *Channel) ignoresPlace(e *event, what string, since time.Time) string {
+	at := Place{Number: e.Issue.Number}
+	at.Owner, at.Repo, _ = strings.Cut(e.Repository.FullName, "/")
+	switch {
+	case c.settings.AppID != 0 && e.Installation.ID != c.settings.InstallationID:
+		return "it is of another installation"
+	case !c.settings.allows(at):
+		return "the channel does not know this repository"
+	case time.Since(since) > oldestEvent:
+		return what + " is too old"
+	}
+	return ""
+}

@@ -1,0 +1,263 @@
+package github_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/outbound"
+	standin "github.com/fermata-hq/fermata/test/standin/github"
+)
+
+// world is a channel beside its GitHub, with a server that takes what is heard.
+type world struct {
+	t       *testing.T
+	hub     *standin.Server
+	channel *github.Channel
+	desk    *desk
+	kept    *kept
+}
+
+// kept is what the channel keeps between runs.
+type kept struct {
+	mu     sync.Mutex
+	values map[string]string
+}
+
+func (k *kept) load(_ context.Context, key string) (string, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.values[key], nil
+}
+
+func (k *kept) store(_ context.Context, key, value string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.values[key] = value
+	return nil
+}
+
+// desk does with what is heard what the delivery of the server does: it counts
+// an id once, and the first answer to a question.
+type desk struct {
+	mu        sync.Mutex
+	questions map[string]*fermata.Question
+	heard     []notice.Inbound
+	verdicts  map[string]notice.Verdict
+	counted   map[string]string // what was answered, by question
+	failing   int
+}
+
+func (d *desk) hear(_ context.Context, in *notice.Inbound) (notice.Verdict, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failing > 0 {
+		d.failing--
+		return notice.Verdict{}, errors.New("the database is busy")
+	}
+	if v, again := d.verdicts[in.ID]; again {
+		return v, nil
+	}
+	d.heard = append(d.heard, *in)
+	v := d.judge(in)
+	d.verdicts[in.ID] = v
+	return v, nil
+}
+
+func (d *desk) judge(in *notice.Inbound) notice.Verdict {
+	q := d.questions[in.Question]
+	switch {
+	case in.Happened != nil:
+		return notice.Verdict{Counted: true, Words: "It is on record."}
+	case q == nil:
+		return notice.Verdict{Code: fermata.CodeNotFound, Words: "There is no such question."}
+	case in.From.Denied != "":
+		return notice.Verdict{Code: fermata.CodeForbidden, Words: "It did not count: " + in.From.Denied + "."}
+	}
+	a, err := notice.ParseReply(q, in.Text)
+	if err != nil {
+		return notice.Verdict{Code: fermata.CodeInvalidRequest, Words: err.Error()}
+	}
+	if first, taken := d.counted[q.ID]; taken {
+		return notice.Verdict{Code: fermata.CodeQuestionClosed, Words: "It was answered before, by " + first + "."}
+	}
+	d.counted[q.ID] = fmt.Sprintf("%s: %v", in.From.Name, a.Answer)
+	return notice.Verdict{Counted: true, Words: "It counted.", Question: q}
+}
+
+// list returns what was heard so far.
+func (d *desk) list() []notice.Inbound {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.heard)
+}
+
+func (d *desk) answer(id string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.counted[id]
+}
+
+func (d *desk) fail(times int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failing = times
+}
+
+// start opens a channel with the settings of the stand-in and some changes.
+func start(t *testing.T, change map[string]any) *world {
+	t.Helper()
+	w := &world{t: t, hub: standin.New(), kept: &kept{values: map[string]string{}}}
+	t.Cleanup(w.hub.Close)
+	w.desk = &desk{questions: map[string]*fermata.Question{}, verdicts: map[string]notice.Verdict{}, counted: map[string]string{}}
+	w.channel = w.open(change)
+	return w
+}
+
+// open opens the channel once more, as another process does.
+func (w *world) open(change map[string]any) *github.Channel {
+	w.t.Helper()
+	settings := w.hub.Settings()
+	if change["app_id"] != nil {
+		settings = w.hub.AppSettings()
+	}
+	maps.Copy(settings, change)
+	maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
+	channel, err := github.Open(raw(w.t, settings), w.env())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return channel
+}
+
+func (w *world) env() notice.Env {
+	return notice.Env{
+		Name: "github", PublicURL: "https://fermata.example", HTTP: outbound.Client(outbound.Options{AllowPrivate: true, Timeout: 30 * time.Second}),
+		Load: w.kept.load, Store: w.kept.store, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+func raw(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// app are the changes that make the channel an App.
+var app = map[string]any{"app_id": standin.AppID}
+
+// webhooks lets GitHub reach the channel.
+func (w *world) webhooks() string {
+	server := httptest.NewServer(w.channel.Handler(w.desk.hear))
+	w.t.Cleanup(server.Close)
+	w.hub.Inbound(server.URL + "/v1/inbound/github/webhook")
+	return server.URL
+}
+
+// listen lets the channel look for comments until the test ends.
+func (w *world) listen() { w.listenWith(w.channel) }
+
+func (w *world) listenWith(channel *github.Channel) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := channel.Listen(ctx, w.desk.hear); err != nil {
+			w.t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// question makes a question that waits on the usual issue.
+func (w *world) question(id string, items ...fermata.Item) *notice.Notice {
+	q := &fermata.Question{
+		ID: id, TaskID: "task_1", RunID: "run_00000000000000000001", Type: fermata.Blocking, Status: fermata.Pending,
+		Title: "Which format?", Items: items, Risk: fermata.RiskLow, CreatedAt: time.Now(),
+		AskedBy: fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"},
+	}
+	w.desk.mu.Lock()
+	w.desk.questions[id] = q
+	w.desk.mu.Unlock()
+	return &notice.Notice{
+		Delivery: "dlv_" + id[2:], Purpose: notice.Asked, Question: q, TaskTitle: "Write the settings", Project: "demo",
+		Open: "https://fermata.example/questions/" + id, Answer: "https://fermata.example/a/signed", Reply: "the-reply-secret",
+		Decide: true, At: time.Now(),
+	}
+}
+
+// Ids of questions.
+const (
+	first  = "q_01jd0000000000aaaaaa"
+	second = "q_01jd0000000000bbbbbb"
+)
+
+func choice() fermata.Item {
+	return fermata.Item{Key: "format", Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
+		{Value: "json", Label: "JSON", Description: "What machines like"},
+		{Value: "toml", Label: "TOML", Description: "What people like", Recommended: true},
+	}}
+}
+
+// send sends a notice and returns its receipt.
+func (w *world) send(n *notice.Notice) notice.Receipt {
+	w.t.Helper()
+	receipt, err := w.channel.Send(w.t.Context(), n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return receipt
+}
+
+// closed is the notice when the question has ended.
+func closed(n *notice.Notice, status fermata.QuestionStatus, words string) *notice.Notice {
+	done := *n
+	q := *n.Question
+	q.Status = status
+	done.Question, done.Outcome = &q, &notice.Outcome{Status: status, Words: words, At: time.Now()}
+	return &done
+}
+
+// until waits for a fact.
+func until(t *testing.T, what string, fact func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(time.Minute)
+	defer deadline.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !fact() {
+		select {
+		case <-deadline.C:
+			t.Fatalf("this did not come to be: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// comments on the usual issue.
+func (w *world) comments() []string { return w.hub.Bodies(standin.Issue) }
+
+// comment writes one as a person who may write, and waits until GitHub has
+// told of it.
+func (w *world) comment(login, text string) int64 {
+	w.hub.User(login, "write")
+	id := w.hub.Comment(login, standin.Issue, text)
+	w.hub.Deliveries()
+	return id
+}

@@ -1,0 +1,117 @@
+package github
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// written is what the channel's own account has written on an issue.
+type written struct {
+	self Account
+	// at is when it was read.
+	at       time.Time
+	comments []ownComment
+}
+
+type ownComment struct {
+	Comment
+	mark mark
+}
+
+// look reads what the channel has written on an issue, oldest first. GitHub is
+// the only memory of it: nothing is forgotten in a crash.
+func (c *Channel) look(ctx context.Context, at Place) (*written, error) {
+	began := time.Now()
+	self, err := c.client.Self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	since, _, err := c.known(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	comments, err := c.client.Comments(ctx, at, since)
+	if err != nil {
+		return nil, err
+	}
+	w := &written{self: self, at: began}
+	for _, one := range comments {
+		if m, ok := readMark(one.Body); ok && one.User.ID == self.ID {
+			w.comments = append(w.comments, ownComment{one, m})
+		}
+	}
+	return w, nil
+}
+
+// sent finds the comment that an earlier try wrote. A question that stands on
+// the issue for another person stands there for everybody.
+func (w *written) sent(n *notice.Notice) *Comment {
+	for i := range w.comments {
+		m := w.comments[i].mark
+		again := m.delivery != "" && m.delivery == n.Delivery
+		shared := n.Purpose == notice.Asked && n.Question != nil && m.question == n.Question.ID && m.state != stateClosed
+		if again || shared {
+			return &w.comments[i].Comment
+		}
+	}
+	return nil
+}
+
+// open lists the questions that are open on the issue, each once.
+func (w *written) open() []ownComment {
+	var list []ownComment
+	for _, one := range w.comments {
+		same := func(o ownComment) bool { return o.mark.question == one.mark.question }
+		if one.mark.question != "" && one.mark.state != stateClosed && !slices.ContainsFunc(list, same) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// looks keep what was read of issues: many comments that came while nobody
+// looked need one look.
+type looks struct {
+	mu sync.Mutex
+	at map[Place]*written
+}
+
+const (
+	// mostLooks bounds how many issues are kept.
+	mostLooks = 100
+	// clocksDiffer is how far apart the clocks here and at GitHub may be.
+	clocksDiffer = time.Minute
+)
+
+// lookFor reads what the channel had written when a comment was. What was read
+// after the comment is good enough: it holds all that its author could see.
+func (c *Channel) lookFor(ctx context.Context, a arrived) (*written, error) {
+	c.looks.mu.Lock()
+	kept := c.looks.at[a.at]
+	c.looks.mu.Unlock()
+	if kept != nil && kept.at.Add(-clocksDiffer).After(a.CreatedAt) {
+		return kept, nil
+	}
+	w, err := c.look(ctx, a.at)
+	if err != nil {
+		return nil, err
+	}
+	c.looks.mu.Lock()
+	defer c.looks.mu.Unlock()
+	if c.looks.at == nil || len(c.looks.at) >= mostLooks {
+		c.looks.at = map[Place]*written{}
+	}
+	c.looks.at[a.at] = w
+	return w, nil
+}
+
+// forget makes the next look a new one: the channel has written on the issue.
+func (l *looks) forget(at Place) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.at, at)
+}

@@ -1,0 +1,180 @@
+// Package notify sends a short text to one of the many services that a
+// notification URL reaches. It goes one way: nothing is answered there, and
+// what was sent is not changed when the question closes.
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// Name is the name of the kind.
+const Name = "notify"
+
+// within is how long a service has to take a message.
+const within = 20 * time.Second
+
+// settings are those of one channel.
+type settings struct {
+	URL          string `json:"url"`
+	TellOutcome  bool   `json:"tell_outcome,omitempty"`
+	AllowPrivate bool   `json:"allow_private,omitempty"`
+}
+
+// Schema is the JSON Schema of the settings.
+const Schema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["url"],
+  "properties": {
+    "url": {"type": "string", "title": "Notification URL", "description": "Of the service, such as ntfy://ntfy.sh/TOPIC, discord://TOKEN@ID or telegram://TOKEN@telegram?chats=ID. It is a secret: whoever has it can write there."},
+    "tell_outcome": {"type": "boolean", "title": "Tell the outcome", "description": "Send a second message when the question closes: the first one cannot be changed."},
+    "allow_private": {"type": "boolean", "title": "Private addresses", "description": "Also send to a service in your own network."}
+  }
+}`
+
+// Secrets are the settings that are never shown again.
+var Secrets = []string{"url"}
+
+// Channel sends to one service. It is safe for concurrent use.
+type Channel struct {
+	name string
+	settings
+	service service
+	http    *http.Client
+}
+
+// Open makes a channel of its settings. It connects to nothing.
+func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
+	c := &Channel{name: env.Name, http: env.HTTP}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c.settings); err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of a notification service do not fit: %w", err)
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil || u.Scheme == "" {
+		return nil, wrongURL("is no notification URL").WithHint("it begins with the service, as in ntfy://ntfy.sh/TOPIC; docs/notify.md lists them")
+	}
+	if c.service, err = find(u); err != nil {
+		return nil, err
+	}
+	_, err = c.open()
+	return c, err
+}
+
+func wrongURL(message string) *fermata.Error {
+	return fermata.Invalid(fermata.Problem{Field: "settings.url", Message: message})
+}
+
+// open makes the library's side of the channel: one for each message, because
+// it keeps what it is given for the next.
+func (c *Channel) open() (types.Service, error) {
+	var s types.Service
+	err := safely(func() (err error) {
+		s, err = (&router.ServiceRouter{}).Locate(c.URL)
+		return err
+	})
+	if err != nil {
+		return nil, wrongURL("the service does not take this URL: " + c.why(err)).
+			WithHint("docs/notify.md says how the URL of each service is made")
+	}
+	if c.AllowPrivate {
+		return s, nil
+	}
+	return s, c.service.protect(s, c.http)
+}
+
+// Check sends a test message.
+func (c *Channel) Check(ctx context.Context) error {
+	return c.send(ctx, text{"Fermata", "This is a test of the channel " + c.name + ". It works."})
+}
+
+// Send sends a short text with the address of the question's page.
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+	t := write(n)
+	if err := c.send(ctx, t); err != nil {
+		return notice.Receipt{}, err
+	}
+	receipt := notice.Receipt{Content: t.String()}
+	if c.TellOutcome && n.Question != nil {
+		// The end of the question is wanted here.
+		receipt.Ref = json.RawMessage(`true`)
+	}
+	return receipt, nil
+}
+
+// Update tells how the question ended, where that is wanted. What was sent
+// stays as it is.
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+	if !c.TellOutcome || n.Outcome == nil {
+		return sent, nil
+	}
+	t := writeOutcome(n)
+	if err := c.send(ctx, t); err != nil {
+		return sent, err
+	}
+	return notice.Receipt{Ref: sent.Ref, Content: t.String()}, nil
+}
+
+// send has the library send a text. It knows no context: what takes too long
+// goes on alone, and counts as not sent.
+func (c *Channel) send(ctx context.Context, t text) error {
+	s, err := c.open()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	params, message := types.Params{}, t.body
+	if c.service.title {
+		params.SetTitle(t.title)
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- safely(func() error { return s.Send(message, &params) }) }()
+	select {
+	case err = <-sent:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		return nil
+	}
+	return c.failed(err)
+}
+
+// safely turns a panic of the library into an error: what one service sends
+// back, or somebody writes into a URL, must not end the server.
+func safely(call func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the library failed: %v", r)
+		}
+	}()
+	return call()
+}
+
+// failed tells why a text was not sent.
+func (c *Channel) failed(err error) error {
+	hint := "test the URL with the service's own page; it is tried again"
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		hint = "the service did not respond within " + within.String() + "; it is tried again"
+	case strings.Contains(err.Error(), "not a public address"):
+		hint = "only public addresses are used: set allow_private for a service in your own network"
+	}
+	return fermata.Errorf(fermata.CodeUnavailable, "the service %s took nothing: %s", c.service.name, c.why(err)).WithHint("%s", hint)
+}

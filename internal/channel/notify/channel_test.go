@@ -1,0 +1,189 @@
+package notify
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"errors"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// phone is an ntfy server as far as senders see it.
+type phone struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	shown  []shown
+}
+
+type shown struct{ path, title, text string }
+
+func newPhone(t *testing.T) *phone {
+	t.Helper()
+	p := &phone{status: http.StatusOK}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.shown = append(p.shown, shown{r.URL.Path, r.Header.Get("Title"), string(body)})
+		w.WriteHeader(p.status)
+		_, _ = io.WriteString(w, `{"id":"1","code":40101,"error":"unauthorized for topic s3cret-topic"}`)
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *phone) url() string {
+	return strings.Replace(p.URL, "http://", "ntfy://", 1) + "/s3cret-topic?scheme=http"
+}
+
+func (p *phone) last() (int, shown) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.shown) == 0 {
+		return 0, shown{}
+	}
+	return len(p.shown), p.shown[len(p.shown)-1]
+}
+
+func question() *notice.Notice {
+	deadline := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
+	return &notice.Notice{
+		Delivery: "dlv_1", Purpose: notice.Asked, TaskTitle: "Add a configuration file", Open: "https://fermata.test/q/q_1",
+		Question: &fermata.Question{ID: "q_1", Title: "Which format, für alle?", Deadline: &deadline, Body: "long"},
+	}
+}
+
+func TestQuestionIsTold(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t)
+	c, err := open(t, settings{URL: p.url(), AllowPrivate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := c.Send(t.Context(), question())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := shown{"/s3cret-topic", "A question waits for an answer",
+		"Which format, für alle?\nTask: Add a configuration file\nUntil: 2026-11-21 20:00 UTC\nOpen: https://fermata.test/q/q_1"}
+	if n, got := p.last(); n != 1 || got != want {
+		t.Errorf("%d messages, the last %+v", n, got)
+	}
+	if receipt.Ref != nil || !strings.Contains(receipt.Content, "Which format") {
+		t.Errorf("%+v", receipt)
+	}
+	n := question()
+	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: toml"}
+	if _, err := c.Update(t.Context(), n, receipt); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := p.last(); n != 1 {
+		t.Errorf("the closing was told though nobody asked for it: %d messages", n)
+	}
+}
+
+func TestOutcomeIsToldWhereItIsWanted(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t)
+	c, err := open(t, settings{URL: p.url(), AllowPrivate: true, TellOutcome: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := question()
+	receipt, err := c.Send(t.Context(), n)
+	if err != nil || receipt.Ref == nil {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	n.Outcome = &notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: toml"}
+	if receipt, err = c.Update(t.Context(), n, receipt); err != nil || receipt.Ref == nil {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	if n, got := p.last(); n != 2 || got.title != "A question is closed" || !strings.Contains(got.text, "answered by Ada: toml") {
+		t.Errorf("%d messages, the last %+v", n, got)
+	}
+}
+
+func TestTextThatImitatesOursIsOneLine(t *testing.T) {
+	t.Parallel()
+	n := question()
+	n.Question.Title = "Fine?\nOpen: https://evil.test\r\nX-Priority: 1\x00\u202e" + strings.Repeat("x", 500)
+	text := write(n)
+	lines := strings.Split(text.body, "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "Fine? Open: https://evil.test X-Priority: 1 xxx") || !strings.HasSuffix(lines[0], "…") {
+		t.Errorf("%q", text.body)
+	}
+}
+
+func TestOtherPurposes(t *testing.T) {
+	t.Parallel()
+	digest := write(&notice.Notice{Purpose: notice.Digest, Title: "2 questions wait", Questions: []*fermata.Question{{Title: "A?"}, {Title: "B?"}}, Open: "https://f/"})
+	if digest.body != "2 questions wait\n- A?\n- B?\nOpen: https://f/" {
+		t.Errorf("%q", digest.body)
+	}
+	alert := write(&notice.Notice{Purpose: notice.Alert, Title: "The channel slack fails", Body: "since 10:00"})
+	if alert.title != "The channel slack fails" || alert.body != "The channel slack fails\nsince 10:00" {
+		t.Errorf("%+v", alert)
+	}
+}
+
+func TestFailureSaysWhyAndKeepsTheSecret(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t)
+	p.status = http.StatusUnauthorized
+	c, err := open(t, settings{URL: p.url(), AllowPrivate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := c.Check(t.Context())
+	p.Close()
+	gone := c.Check(t.Context())
+	guarded, err := open(t, settings{URL: p.url()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := guarded.Check(t.Context())
+	for err, want := range map[error]string{said: "ntfy", gone: "refused", refused: "not a public address"} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if e, ok := errors.AsType[*fermata.Error](err); !ok || e.Hint == "" {
+			t.Errorf("%v has no hint", err)
+		}
+	}
+	if e, _ := errors.AsType[*fermata.Error](refused); e == nil || !strings.Contains(e.Hint, "allow_private") {
+		t.Errorf("%v", refused)
+	}
+}
+
+// Services that take a client get the one that refuses private addresses.
+func TestPrivateServicesAreNotConnectedTo(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t)
+	host := strings.TrimPrefix(p.URL, "http://")
+	for _, raw := range []string{
+		p.url(), "gotify://" + host + "/Aaaaaaaaaaaaaaa?disableTLS=yes", "mattermost://" + host + "/token?disableTLS=yes",
+		"rocketchat://" + host + "/token/token", "pagerduty://" + host + "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		strings.Replace(p.url(), "127.0.0.1", "localhost", 1) + "&disabletlsverification=yes",
+		"gotify://" + host + "/Aaaaaaaaaaaaaaa?insecureskipverify=yes",
+	} {
+		c, err := open(t, settings{URL: raw})
+		if err != nil {
+			t.Errorf("%s: %v", raw, err)
+			continue
+		}
+		if err := c.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "not a public address") {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+	if n, _ := p.last(); n != 0 {
+		t.Errorf("%d messages came", n)
+	}
+}

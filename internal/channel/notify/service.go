@@ -1,0 +1,113 @@
+package notify
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/googlechat"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/matrix"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/mattermost"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/rocketchat"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/teams"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/zulip"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/incident/opsgenie"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/incident/pagerduty"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/bark"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/gotify"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/ntfy"
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/push/pushover"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+)
+
+// service is what is known of a service of the library. The library makes
+// connections of its own, so it is decided by service how a URL is kept from
+// leading into a private network.
+type service struct {
+	name string
+	// title says that the service shows a title apart from the text.
+	title bool
+	// guard gives the library a client that refuses private addresses.
+	guard func(types.Service, *http.Client)
+	// host returns where a service leads that has no fixed host and takes no
+	// client; known are hosts that are public for certain, with what is below
+	// them.
+	host  func(types.Service) string
+	known []string
+}
+
+// nowhere is the host of services that run in one's own network.
+func nowhere(types.Service) string { return "" }
+
+// services are all that are reached. Left out are smtp, which the channel
+// email does better, and logger, which writes to the standard output.
+var services = map[string]service{
+	// These know their host themselves.
+	"discord": {title: true}, "ifttt": {title: true}, "join": {title: true}, "lark": {title: true},
+	"notifiarr": {}, "pushbullet": {title: true}, "slack": {title: true}, "telegram": {title: true}, "wecom": {},
+
+	// These take a client.
+	"gotify":     {title: true, guard: func(s types.Service, c *http.Client) { *s.(*gotify.Service).GetHTTPClient() = *c }},
+	"mattermost": {guard: func(s types.Service, c *http.Client) { *s.(*mattermost.Service).GetHTTPClient() = *c }},
+	"ntfy":       {title: true, guard: func(s types.Service, c *http.Client) { s.(*ntfy.Service).SetHTTPClient(c) }},
+	"pagerduty":  {guard: func(s types.Service, c *http.Client) { s.(*pagerduty.Service).SetHTTPClient(c) }},
+	"pushover":   {title: true, guard: func(s types.Service, c *http.Client) { s.(*pushover.Service).Client = c }},
+	"rocketchat": {guard: func(s types.Service, c *http.Client) { s.(*rocketchat.Service).Client = c }},
+
+	// These connect to what the URL names, however it leads there.
+	"bark":       {title: true, host: func(s types.Service) string { return s.(*bark.Service).Config.Host }, known: []string{"day.app"}},
+	"generic":    {title: true, host: nowhere},
+	"googlechat": googleChat, "hangouts": googleChat,
+	"matrix":   {title: true, host: func(s types.Service) string { return s.(*matrix.Service).Config.Host }, known: []string{"matrix.org"}},
+	"opsgenie": {title: true, host: func(s types.Service) string { return s.(*opsgenie.Service).Config.Host }, known: []string{"opsgenie.com"}},
+	"signal":   {host: nowhere},
+	"teams":    {title: true, host: func(s types.Service) string { return s.(*teams.Service).Config.Host }, known: []string{"webhook.office.com"}},
+	"zulip":    {host: func(s types.Service) string { return s.(*zulip.Service).Config.Host }, known: []string{"zulipchat.com"}},
+}
+
+var googleChat = service{host: func(s types.Service) string { return s.(*googlechat.Service).Config.Host }, known: []string{"googleapis.com"}}
+
+// find returns the service of a URL.
+func find(u *url.URL) (service, error) {
+	name, _, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
+	s, ok := services[name]
+	if !ok {
+		return s, wrongURL("names the service \""+name+"\", which is not known").
+			WithHint("there are: %s", strings.Join(slices.Sorted(maps.Keys(services)), ", "))
+	}
+	s.name = name
+	if name == "matrix" && u.User.Username() != "" {
+		// The library would sign in with it whenever it opens the URL.
+		return s, wrongURL("has a name and a password").WithHint("matrix takes an access token: matrix://:TOKEN@HOST/?rooms=ROOM")
+	}
+	return s, nil
+}
+
+// protect keeps what the library has opened away from private addresses.
+func (s service) protect(opened types.Service, client *http.Client) error {
+	if s.guard != nil {
+		s.guard(opened, client)
+	}
+	if s.host == nil || below(s.host(opened), s.known) {
+		return nil
+	}
+	hint := "set allow_private if the service may be in your own network"
+	if s.name == "generic" {
+		hint += "; for your own programs take a channel of the kind webhook, which signs what it sends"
+	}
+	return wrongURL("may lead to a private address, which is not checked for the service "+s.name).WithHint("%s", hint)
+}
+
+// plainHost is a name, with a port or none.
+var plainHost = regexp.MustCompile(`^([a-z0-9.-]+?)\.?(:[0-9]+)?$`)
+
+// below reports whether a host is one of the known, or below it.
+func below(host string, known []string) bool {
+	match := plainHost.FindStringSubmatch(strings.ToLower(host))
+	return match != nil && slices.ContainsFunc(known, func(k string) bool {
+		return match[1] == k || strings.HasSuffix(match[1], "."+k)
+	})
+}

@@ -1,0 +1,65 @@
+package push
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	webpush "github.com/SherClockHolmes/webpush-go"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+const (
+	// longestTTL is how long push services keep a message at most.
+	longestTTL = 28 * 24 * time.Hour
+	// closedTTL is how long it is worth telling a device that a question closed.
+	closedTTL = 24 * time.Hour
+	// testTTL is short: whoever tests looks now.
+	testTTL = 5 * time.Minute
+	// topicLength is the longest topic (RFC 8030, 5.4).
+	topicLength = 32
+	smallRecord = 2048
+)
+
+// topic is one for each question: a newer message replaces the one that still
+// waits for the device.
+func topic(n *notice.Notice) string {
+	name := tag(n)
+	sum := sha256.Sum256([]byte(name))
+	return base64.RawURLEncoding.EncodeToString(sum[:])[:topicLength]
+}
+
+// ttl is how long the message is worth delivering, in seconds: for a question,
+// until its deadline.
+func ttl(n *notice.Notice, now time.Time) int {
+	keep := longestTTL
+	switch {
+	case n.Purpose == notice.Test:
+		keep = testTTL
+	case n.Outcome != nil:
+		keep = closedTTL
+	case n.Question != nil && n.Question.Deadline != nil:
+		keep = min(keep, n.Question.Deadline.Sub(now))
+	}
+	return max(0, int(keep/time.Second))
+}
+
+// urgency says for what a device is woken (RFC 8030, 5.3).
+func urgency(n *notice.Notice) webpush.Urgency {
+	switch {
+	case n.Purpose == notice.Digest:
+		return webpush.UrgencyLow
+	case n.Outcome != nil:
+		return webpush.UrgencyNormal
+	case n.Question == nil:
+		return webpush.UrgencyHigh
+	case n.Question.Risk == fermata.RiskHigh || n.Question.Risk == fermata.RiskCritical || n.Question.Type.Suspends():
+		return webpush.UrgencyHigh
+	case n.Purpose == notice.Reminder || n.Purpose == notice.Escalated:
+		return webpush.UrgencyNormal
+	default:
+		return webpush.UrgencyLow
+	}
+}

@@ -1,0 +1,72 @@
+package push
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// storedKey is where the server keeps the key that it made.
+const storedKey = "vapid_private_key"
+
+// PublicKey is what a page gives to the browser when a person adds a device:
+// the devices then take messages from this server only.
+func (c *Channel) PublicKey(ctx context.Context) (string, error) {
+	key, err := c.key(ctx)
+	if err != nil {
+		return "", err
+	}
+	return publicOf(key), nil
+}
+
+// key is the one of the settings, else the one that was made at first use. It
+// is read each time: another process may have been the first.
+func (c *Channel) key(ctx context.Context) (*ecdh.PrivateKey, error) {
+	if c.PrivateKey != "" {
+		return readKey(c.PrivateKey)
+	}
+	kept, err := c.env.Load(ctx, storedKey)
+	if err != nil {
+		return nil, err
+	}
+	if kept == "" {
+		if kept, err = c.makeKey(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return readKey(kept)
+}
+
+// makeKey makes a key and returns the one that is kept then: a device that was
+// given another would take nothing from this server.
+func (c *Channel) makeKey(ctx context.Context) (string, error) {
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	return c.env.Keep(ctx, storedKey, privateOf(key))
+}
+
+func readKey(written string) (*ecdh.PrivateKey, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(written), "="))
+	if err == nil {
+		var key *ecdh.PrivateKey
+		if key, err = ecdh.P256().NewPrivateKey(raw); err == nil {
+			return key, nil
+		}
+	}
+	return nil, fermata.Errorf(fermata.CodeInvalidRequest, "private_key is not a VAPID key").
+		WithHint("it is 32 bytes in base64url, as `npx web-push generate-vapid-keys` prints it; leave it out and the server makes one")
+}
+
+func publicOf(key *ecdh.PrivateKey) string {
+	return base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes())
+}
+
+func privateOf(key *ecdh.PrivateKey) string {
+	return base64.RawURLEncoding.EncodeToString(key.Bytes())
+}

@@ -1,0 +1,77 @@
+package push
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// quick returns the buttons that decide, and what the person must have before
+// the eyes for that. There are none unless the risk is low and everything that
+// is decided on fits in the notification, sign by sign.
+func quick(n *notice.Notice, words *words) (buttons []action, shown string) {
+	q := n.Question
+	if !n.Decide || q.Status != fermata.Pending || q.Risk != fermata.RiskLow || q.Held != nil || len(q.Items) != 1 || !oneDecides(q) {
+		return nil, ""
+	}
+	buttons = buttonsOf(&q.Items[0], words)
+	shown, whole := decidedOn(q)
+	if !whole {
+		return nil, ""
+	}
+	return buttons, shown
+}
+
+// oneDecides reports whether one press of one signed-in person is enough.
+func oneDecides(q *fermata.Question) bool {
+	return (q.Approvals == nil || q.Approvals.Required <= 1) && q.LeastAssurance != fermata.AssurancePasskey
+}
+
+func buttonsOf(it *fermata.Item, words *words) []action {
+	for _, option := range it.Options {
+		if option.Danger {
+			return nil
+		}
+	}
+	switch it.ResponseType {
+	case fermata.ResponseApproval:
+		return []action{{"approve", words.approve, fermata.Approve}, {"reject", words.reject, fermata.Reject}}
+	case fermata.ResponseBoolean:
+		return []action{{"yes", words.yes, true}, {"no", words.no, false}}
+	default:
+		return nil
+	}
+}
+
+// decidedOn returns what is decided on beside the title, and whether it can be
+// shown whole.
+func decidedOn(q *fermata.Question) (text string, whole bool) {
+	if q.Context != nil && (q.Context.Preview != nil || q.Context.Error != "") {
+		return "", false
+	}
+	var parts []string
+	if prompt := q.Items[0].Prompt; prompt != q.Title {
+		parts = append(parts, prompt)
+	}
+	if len(q.Action) > 0 {
+		// What was redacted is not what will run.
+		sum := sha256.Sum256(q.Action)
+		if hex.EncodeToString(sum[:]) != q.ActionHash {
+			return "", false
+		}
+		parts = append(parts, string(q.Action))
+	} else if q.Body != "" {
+		parts = append(parts, q.Body)
+	}
+	text = strings.Join(parts, "\n")
+	for _, part := range append(parts, q.Title) {
+		if plain(part) != part {
+			return "", false
+		}
+	}
+	return text, utf8.RuneCountInString(text) <= longestBody && utf8.RuneCountInString(q.Title) <= longestTitle
+}

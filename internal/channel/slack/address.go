@@ -1,0 +1,87 @@
+package slack
+
+import (
+	"encoding/json"
+	"strings"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// address says which question, for whom, a message is about. It stands in the
+// id of a block, where only this app can put it: a message keeps it when its
+// buttons are gone, and a reply in its thread finds it there.
+type address struct {
+	question, delivery, reply string
+	stage                     stage
+}
+
+// stage is what a message is there for.
+type stage string
+
+const (
+	// decide: it shows all that is decided on. opens: it leads to the question's
+	// page. closed: it tells how the question ended.
+	decide stage = "decide"
+	opens  stage = "open"
+	closed stage = "closed"
+)
+
+const addressMark = "fermata1"
+
+func addressOf(n *notice.Notice) address {
+	return address{question: n.Question.ID, delivery: n.Delivery, reply: n.Reply, stage: opens}
+}
+
+func (a address) blockID() string {
+	id := strings.Join([]string{addressMark, string(a.stage), a.question, a.delivery, a.reply}, "|")
+	if len(id) > maxBlockID {
+		id = strings.Join([]string{addressMark, string(a.stage), a.question, a.delivery, ""}, "|")
+	}
+	return id
+}
+
+func readAddress(blockID string) (address, bool) {
+	parts := strings.Split(blockID, "|")
+	if len(parts) != 5 || parts[0] != addressMark {
+		return address{}, false
+	}
+	return address{stage: stage(parts[1]), question: parts[2], delivery: parts[3], reply: parts[4]}, true
+}
+
+// findAddress looks for the address in the blocks of a message.
+func findAddress(blocks api.Blocks) (address, bool) {
+	for _, b := range blocks.BlockSet {
+		if a, ok := readAddress(b.ID()); ok {
+			return a, true
+		}
+	}
+	return address{}, false
+}
+
+// press is what a button carries: the question and what pressing it answers.
+type press struct {
+	Question string `json:"q"`
+	Delivery string `json:"d,omitempty"`
+	Reply    string `json:"r,omitempty"`
+	// Key is the item; Value its answer.
+	Key   string `json:"k,omitempty"`
+	Value any    `json:"v,omitempty"`
+	// Hash is of the action that the message showed.
+	Hash string `json:"h,omitempty"`
+}
+
+func (p press) value() string {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+func readPress(value string) (press, bool) {
+	var p press
+	err := json.Unmarshal([]byte(value), &p)
+	return p, err == nil && p.Question != ""
+}

@@ -1,0 +1,199 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// ref is what finds a message again, and says what it showed last.
+type ref struct {
+	Channel string    `json:"channel"`
+	Message string    `json:"ts"`
+	At      time.Time `json:"at,omitzero"`
+	Final   bool      `json:"final,omitempty"`
+	Shared  bool      `json:"shared,omitempty"`
+	Lost    string    `json:"lost,omitempty"`
+}
+
+func (r ref) key() string { return r.Channel + "/" + r.Message }
+
+// Send posts a message: to the member, or into the conversation.
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+	if n.Purpose == notice.Event {
+		return notice.Receipt{}, &failure{permanent: true, err: fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
+			WithHint("send events with a channel of the kind webhook")}
+	}
+	conversation, at, err := c.destination(ctx, &n.To)
+	if err != nil {
+		return notice.Receipt{}, err
+	}
+	if at.mentions, err = c.mentions(ctx, n); err != nil {
+		return notice.Receipt{}, err
+	}
+	m := render(n, at)
+	if at.lost == "" || n.Question == nil {
+		return c.post(ctx, n, conversation, at, m)
+	}
+	// Of several people whom Slack does not know, each is told by the same
+	// message in the conversation.
+	return c.common.post(n.Question.ID+" "+string(n.Purpose), func() (notice.Receipt, error) {
+		return c.post(ctx, n, conversation, at, m)
+	})
+}
+
+func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, at place, m message) (notice.Receipt, error) {
+	r := ref{Channel: conversation, At: n.At, Final: final(n), Shared: at.shared, Lost: at.lost}
+	var err error
+	if r.Message = c.arrived(ctx, conversation, n.Delivery); r.Message != "" {
+		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
+			return notice.Receipt{}, failed("bring a message up to date", err)
+		}
+	} else if r.Channel, r.Message, err = c.api.PostMessageContext(ctx, conversation, m.options()...); err != nil {
+		err = failed("post a message", err)
+		if doubtful(err) {
+			c.doubt.add(n.Delivery)
+		}
+		return notice.Receipt{}, err
+	}
+	c.doubt.remove(n.Delivery)
+	return c.receipt(r, m, n.Reply)
+}
+
+// arrived returns the message of a delivery whose first try ended in doubt, if
+// it did arrive.
+func (c *Channel) arrived(ctx context.Context, conversation, delivery string) string {
+	since, doubt := c.doubt.since(delivery)
+	if !doubt || delivery == "" {
+		return ""
+	}
+	history, err := c.api.GetConversationHistoryContext(ctx, &api.GetConversationHistoryParameters{
+		ChannelID: conversation, Oldest: timestamp(since.Add(-5 * time.Minute)), Limit: 200,
+	})
+	if err != nil {
+		c.env.Log.WarnContext(ctx, "slack: whether a message arrived cannot be found out; it is sent again", "delivery", delivery, "error", err)
+		return ""
+	}
+	for i := range history.Messages {
+		m := &history.Messages[i]
+		if a, ok := findAddress(m.Blocks); ok && a.delivery == delivery && c.wrote(ctx, m) {
+			return m.Timestamp
+		}
+	}
+	return ""
+}
+
+// Update makes a message say what the notice says now, unless it says
+// something newer already.
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+	var r ref
+	if len(sent.Ref) == 0 || n.Question == nil && n.Purpose != notice.Digest {
+		return sent, nil
+	}
+	if err := json.Unmarshal(sent.Ref, &r); err != nil {
+		return sent, fermata.Internal("read where a Slack message is", err)
+	}
+	ends := final(n)
+	if older(r.At, r.Final, latest(n.At, r.At), ends) {
+		return sent, nil
+	}
+	mentions, err := c.mentions(ctx, n)
+	if err != nil {
+		return sent, err
+	}
+	m := render(n, place{shared: r.Shared, lost: r.Lost, mentions: mentions})
+	err = c.shown.write(r.key(), n.At, ends, func() error { return c.change(ctx, r, m, ends) })
+	if err != nil {
+		return sent, err
+	}
+	r.At, r.Final = latest(n.At, r.At), ends
+	return c.receipt(r, m, n.Reply)
+}
+
+// latest returns at, or what is known already where nothing is said.
+func latest(at, known time.Time) time.Time {
+	if at.IsZero() {
+		return known
+	}
+	return at
+}
+
+// change rewrites a message. One that is gone has nothing left to press; one
+// that may not be changed any more gets the end written in its thread.
+func (c *Channel) change(ctx context.Context, r ref, m message, ends bool) error {
+	_, _, _, err := c.api.UpdateMessageContext(ctx, r.Channel, r.Message, m.options()...)
+	err = failed("update a message", err)
+	switch {
+	case says(err, "message_not_found"):
+		return nil
+	case says(err, "cant_update_message", "edit_window_closed"):
+		if !ends {
+			return nil
+		}
+		_, _, err := c.api.PostMessageContext(ctx, r.Channel, append(m.options(), api.MsgOptionTS(r.Message))...)
+		return failed("tell the end in a thread", err)
+	}
+	return err
+}
+
+func final(n *notice.Notice) bool {
+	return n.Outcome != nil || n.Question != nil && n.Question.Status != fermata.Pending
+}
+
+// options turn everything off by which Slack would read more into a text than
+// stands there.
+func (m message) options() []api.MsgOption {
+	return []api.MsgOption{
+		api.MsgOptionText(m.Text, false), api.MsgOptionBlocks(m.Blocks...), api.MsgOptionDisableMarkdown(),
+		api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl(), api.MsgOptionParse(false), api.MsgOptionLinkNames(false),
+	}
+}
+
+func (c *Channel) receipt(r ref, m message, secret string) (notice.Receipt, error) {
+	where, err := json.Marshal(r)
+	if err != nil {
+		return notice.Receipt{}, fermata.Internal("write where a Slack message is", err)
+	}
+	content, err := json.Marshal(m)
+	if err != nil {
+		return notice.Receipt{}, fermata.Internal("write what a Slack message says", err)
+	}
+	kept := string(content)
+	if secret != "" {
+		// What was sent is kept for people to read; the secret is for nobody.
+		kept = strings.ReplaceAll(kept, secret, "…")
+	}
+	return notice.Receipt{Ref: where, Content: kept}, nil
+}
+
+// destination says where a message goes, and who reads it there.
+func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conversation string, at place, err error) {
+	shared := place{shared: !c.ShareContext}
+	switch {
+	case to.Target != "":
+		return to.Target, shared, nil
+	case to.Member == "" && to.ID == "":
+		return c.Conversation, shared, nil
+	}
+	id := to.ID
+	if id == "" {
+		if id, err = c.people.find(ctx, c, to.Email); err != nil {
+			return "", place{}, err
+		}
+	}
+	if id == "" {
+		shared.lost = to.Name
+		if shared.lost == "" {
+			shared.lost = to.Handle
+		}
+		return c.Conversation, shared, nil
+	}
+	conversation, err = c.people.direct(ctx, c, id)
+	return conversation, place{}, err
+}

@@ -1,0 +1,175 @@
+package slack
+
+import (
+	"fmt"
+	"strconv"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// Names of what is pressed and picked. Those that answer begin with "answer".
+const (
+	actionAnswer = "answer"
+	actionSend   = "send"
+	actionForm   = "form"
+	actionOpen   = "open"
+	actionPick   = "pick"
+)
+
+// maxButtons is up to how many options are buttons; more are a menu.
+const maxButtons = 5
+
+// answerable reports whether the question can be answered with what Slack has:
+// in its message or in a form.
+func answerable(q *fermata.Question) bool {
+	if len(q.Items) == 1 && !needsForm(&q.Items[0]) {
+		return fitsMenu(&q.Items[0])
+	}
+	_, ok := form(q, formData{press: press{Question: q.ID}})
+	return ok
+}
+
+// needsForm reports whether an item takes what is typed.
+func needsForm(it *fermata.Item) bool {
+	return it.ResponseType == fermata.ResponseText || it.ResponseType == fermata.ResponseNumber
+}
+
+func fitsMenu(it *fermata.Item) bool { return len(it.Options) <= maxOptions }
+
+// controls are the blocks with what is pressed.
+func controls(n *notice.Notice, a address) []api.Block {
+	q := n.Question
+	base := press{Question: q.ID, Delivery: a.delivery, Reply: a.reply, Hash: q.ActionHash}
+	var blocks []api.Block
+	var buttons []api.BlockElement
+	if len(q.Items) == 1 {
+		it := &q.Items[0]
+		base.Key = it.Key
+		blocks, buttons = single(q, it, base)
+	} else {
+		buttons = append(buttons, formButton("Answer…", base))
+	}
+	if n.Open != "" {
+		buttons = append(buttons, openButton(n.Open))
+	}
+	return append(blocks, api.NewActionBlock("", buttons...))
+}
+
+func single(q *fermata.Question, it *fermata.Item, base press) (blocks []api.Block, buttons []api.BlockElement) {
+	switch it.ResponseType {
+	case fermata.ResponseApproval:
+		return nil, approvalButtons(q, base)
+	case fermata.ResponseBoolean:
+		return nil, []api.BlockElement{
+			answerButton("yes", "Yes", base, true), answerButton("no", "No", base, false),
+		}
+	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
+		if it.ResponseType == fermata.ResponseChoice && len(it.Options) <= maxButtons {
+			buttons = optionButtons(it, base)
+		} else {
+			blocks, buttons = pickAndSend(menu(it, actionPick), "Choose", it, base)
+		}
+		if it.Other {
+			buttons = append(buttons, formButton("Something else…", base))
+		}
+		return blocks, buttons
+	case fermata.ResponseDate:
+		return pickAndSend(api.NewDatePickerBlockElement(actionPick), "Pick a date", it, base)
+	default:
+		return nil, []api.BlockElement{formButton("Answer…", base)}
+	}
+}
+
+func approvalButtons(q *fermata.Question, base press) []api.BlockElement {
+	approve := answerButton(fermata.Approve, "Approve", base, fermata.Approve).WithStyle(api.StylePrimary)
+	if q.Risk == fermata.RiskHigh || q.Risk == fermata.RiskCritical {
+		approve.WithConfirm(confirm("Approve "+quoted(q.Title)+"? The risk is "+string(q.Risk)+".", "Approve"))
+	}
+	return []api.BlockElement{
+		approve,
+		answerButton(fermata.Reject, "Reject", base, fermata.Reject).WithStyle(api.StyleDanger),
+		formButton("With a comment…", base),
+	}
+}
+
+func optionButtons(it *fermata.Item, base press) []api.BlockElement {
+	buttons := make([]api.BlockElement, 0, len(it.Options)+2)
+	labels := optionLabels(it)
+	for i, o := range it.Options {
+		b := answerButton(strconv.Itoa(i), labels[i], base, o.Value)
+		switch {
+		case o.Danger:
+			b.WithStyle(api.StyleDanger).WithConfirm(dangerous(labels[i]))
+		case o.Recommended:
+			b.WithStyle(api.StylePrimary)
+		}
+		buttons = append(buttons, b)
+	}
+	return buttons
+}
+
+// optionLabels are what buttons and menus say; the message lists the options
+// in full.
+func optionLabels(it *fermata.Item) []string {
+	labels := notice.Marks(it)
+	for i, o := range it.Options {
+		labels[i] = cut(labels[i]+" · "+notice.OneLine(o.Text()), min(maxButton, maxOptionText))
+	}
+	return labels
+}
+
+func answerButton(id, label string, p press, value any) *api.ButtonBlockElement {
+	p.Value = value
+	return api.NewButtonBlockElement(actionAnswer+":"+id, p.value(), plain(cut(label, maxButton)))
+}
+
+func formButton(label string, p press) *api.ButtonBlockElement {
+	return api.NewButtonBlockElement(actionForm, p.value(), plain(label))
+}
+
+// pickAndSend is a menu or picker, and a button that sends what was picked: a
+// slip in the menu decides nothing.
+func pickAndSend(element api.BlockElement, label string, it *fermata.Item, base press) ([]api.Block, []api.BlockElement) {
+	send := api.NewButtonBlockElement(actionSend, base.value(), plain("Send answer")).WithStyle(api.StylePrimary)
+	for i, o := range it.Options {
+		if o.Danger {
+			send.WithStyle(api.StyleDanger).WithConfirm(confirm(optionLabels(it)[i]+" is marked as dangerous. Send what you picked?", "Send"))
+			break
+		}
+	}
+	section := api.NewSectionBlock(plain(label+":"), nil, api.NewAccessory(element))
+	return []api.Block{section}, []api.BlockElement{send}
+}
+
+// menu is the list of the options of an item.
+func menu(it *fermata.Item, action string) api.BlockElement {
+	options := make([]*api.OptionBlockObject, len(it.Options))
+	labels := optionLabels(it)
+	for i, o := range it.Options {
+		options[i] = api.NewOptionBlockObject(optionValue(i, o), plain(labels[i]), nil)
+	}
+	if it.ResponseType == fermata.ResponseMultiChoice {
+		return api.NewOptionsMultiSelectBlockElement(api.MultiOptTypeStatic, plain("Choose"), action, options...)
+	}
+	return api.NewOptionsSelectBlockElement(api.OptTypeStatic, plain("Choose"), action, options...)
+}
+
+// optionValue is what a menu sends for an option: its value, or its place
+// where Slack has no room for the value.
+func optionValue(i int, o fermata.Option) string {
+	if v := "=" + o.Value; size(v) <= maxOptionValue {
+		return v
+	}
+	return "#" + strconv.Itoa(i)
+}
+
+func dangerous(label string) *api.ConfirmationBlockObject {
+	return confirm(fmt.Sprintf("%s is marked as dangerous.", label), "Go on")
+}
+
+func confirm(text, yes string) *api.ConfirmationBlockObject {
+	return api.NewConfirmationBlockObject(plain("Are you sure?"), plain(cut(text, maxConfirm)), plain(yes), plain("Back")).WithStyle(api.StyleDanger)
+}

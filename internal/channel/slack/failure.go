@@ -1,0 +1,126 @@
+package slack
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// failure is what Slack said when it did not do what was asked.
+type failure struct {
+	err *fermata.Error
+	// slack is Slack's name of the error.
+	slack     string
+	after     time.Duration
+	permanent bool
+}
+
+// Error says what was not done, and why.
+func (f *failure) Error() string { return f.err.Error() }
+
+// RetryAfter is how long Slack asks to wait.
+func (f *failure) RetryAfter() time.Duration { return f.after }
+
+// Permanent says that trying again cannot help.
+func (f *failure) Permanent() bool { return f.permanent }
+
+// Unwrap returns the error with its hint.
+func (f *failure) Unwrap() error { return f.err }
+
+// remedies say what to do about what Slack says. All of them need a person.
+//
+//nolint:gosec // Words about credentials are none.
+var remedies = map[string]string{
+	"invalid_auth":                          "copy the Bot User OAuth Token (xoxb-…) again from “OAuth & Permissions” of the app",
+	"not_authed":                            "copy the Bot User OAuth Token (xoxb-…) again from “OAuth & Permissions” of the app",
+	"account_inactive":                      "the app was removed from the workspace: install it again and copy the new token",
+	"token_revoked":                         "the token was revoked: install the app again and copy the new token",
+	"token_expired":                         "switch token rotation off for the app, or copy a new token",
+	"not_allowed_token_type":                "bot_token must be a bot token (xoxb-…), app_token an app-level token (xapp-…)",
+	"missing_scope":                         "add the scope under “OAuth & Permissions” (docs/slack-manifest.yaml has all of them) and install the app again",
+	"not_in_channel":                        "invite the app to the conversation: write /invite @Fermata there",
+	"channel_not_found":                     "use the id of the conversation (C…, at the end of “View channel details”), and invite the app to it when it is private: /invite @Fermata",
+	"is_archived":                           "the conversation is archived: unarchive it, or set another one",
+	"restricted_action":                     "the workspace does not let the app write there: ask its administrator, or set another conversation",
+	"ekm_access_denied":                     "the workspace's administrators suspended access to messages",
+	"team_access_not_granted":               "install the app in this workspace of the organisation",
+	"user_not_found":                        "the Slack account is gone: connect the member with another one",
+	"cannot_dm_bot":                         "the member is connected with a bot: connect the member with a person's account",
+	"user_disabled":                         "the Slack account is deactivated: connect the member with another one",
+	"invalid_blocks":                        "Slack refuses how the message is built: please report it",
+	"invalid_blocks_format":                 "Slack refuses how the message is built: please report it",
+	"msg_blocks_too_long":                   "Slack refuses the length of the message: please report it",
+	"msg_too_long":                          "Slack refuses the length of the message: please report it",
+	"invalid_arguments":                     "Slack refuses how the message is built: please report it",
+	"method_not_supported_for_channel_type": "set another conversation",
+}
+
+// failed makes a failure of what a call returned.
+func failed(act string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var limited *api.RateLimitedError
+	var refused api.SlackErrorResponse
+	var status api.StatusCodeError
+	switch {
+	case errors.As(err, &limited):
+		return &failure{
+			err:   fermata.Errorf(fermata.CodeRateLimited, "%s: Slack asks to wait %s", act, limited.RetryAfter),
+			slack: "ratelimited", after: limited.RetryAfter,
+		}
+	case errors.As(err, &refused):
+		return said(act, refused)
+	case errors.As(err, &status):
+		f := &failure{err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack answered %s", act, status.Status), slack: status.Status}
+		f.permanent = status.Code == http.StatusNotFound || status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden
+		if f.permanent {
+			f.err.Hint = "check api_url and the tokens of the channel"
+		}
+		return f
+	default:
+		return &failure{err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
+	}
+}
+
+func said(act string, r api.SlackErrorResponse) *failure {
+	f := &failure{slack: r.Err}
+	words := r.Err
+	if r.Needed != "" {
+		words += fmt.Sprintf(" (needs %s)", r.Needed)
+	}
+	if more := strings.Join(r.ResponseMetadata.Messages, "; "); more != "" {
+		words += ": " + more
+	}
+	f.err = fermata.Errorf(fermata.CodeUnavailable, "%s: Slack says %s", act, words)
+	if hint, known := remedies[r.Err]; known {
+		f.permanent, f.err.Hint = true, hint
+	}
+	return f
+}
+
+// says reports whether Slack refused with one of the names.
+func says(err error, names ...string) bool {
+	var f *failure
+	if !errors.As(err, &f) {
+		return false
+	}
+	for _, name := range names {
+		if f.slack == name {
+			return true
+		}
+	}
+	return false
+}
+
+// doubtful reports whether Slack may have done it nevertheless.
+func doubtful(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && !f.permanent && f.after == 0 && !says(err, "ratelimited", "rate_limited")
+}

@@ -1,0 +1,263 @@
+package slack
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+const (
+	formCallback = "fermata_answer"
+	blockItem    = "item:"
+	blockOther   = "other:"
+	blockComment = "comment"
+	roomOfForm   = 40_000
+)
+
+// formData is what a form brings back beside what was typed.
+type formData struct {
+	press
+	// Channel and Message are where the form was opened from.
+	Channel string `json:"c,omitempty"`
+	Message string `json:"m,omitempty"`
+	// Respond is where the person is told what became of it.
+	Respond string `json:"u,omitempty"`
+}
+
+// form makes the form of a question, and reports false when it does not fit.
+func form(q *fermata.Question, data formData) (api.ModalViewRequest, bool) {
+	data.Key, data.Value = "", nil
+	raw, err := json.Marshal(data)
+	if err != nil || size(string(raw)) > maxMetadata {
+		return api.ModalViewRequest{}, false
+	}
+	p := &page{most: maxModalBlocks, room: roomOfForm}
+	p.box(q.Title, true)
+	p.box(q.Body, false)
+	showAction(p, q)
+	fits := true
+	for i := range q.Items {
+		fits = formItem(p, &q.Items[i], len(q.Items) > 1) && fits
+	}
+	if q.Type == fermata.Approval {
+		comment := api.NewPlainTextInputBlockElement(nil, actionPick).WithMultiline(true).WithMaxLength(maxInput)
+		p.add(api.NewInputBlock(blockComment, plain("Comment"), nil, comment).WithOptional(true))
+	}
+	return api.ModalViewRequest{
+		Type: api.VTModal, CallbackID: formCallback, PrivateMetadata: string(raw),
+		Title: plain(cut("Answer", maxModalTitle)), Submit: plain("Send answer"), Close: plain("Cancel"),
+		Blocks: api.Blocks{BlockSet: p.blocks},
+	}, fits && !p.cut && wholeAction(q)
+}
+
+func formItem(p *page, it *fermata.Item, several bool) bool {
+	label := notice.OneLine(it.Header)
+	if label == "" {
+		label = "Your answer"
+		if several {
+			label = it.Key
+		}
+	}
+	p.box(it.Prompt, false)
+	if len(it.Options) > 0 {
+		p.box(options(it), false)
+	}
+	element, ok := formElement(it)
+	if !ok {
+		return false
+	}
+	p.add(api.NewInputBlock(blockItem+it.Key, plain(cut(label, maxLabel)), nil, element).WithOptional(!it.IsRequired() || it.Other))
+	if it.Other {
+		other := api.NewPlainTextInputBlockElement(nil, actionPick).WithMaxLength(longest(it))
+		p.add(api.NewInputBlock(blockOther+it.Key, plain("Something else"), nil, other).WithOptional(true))
+	}
+	return true
+}
+
+func formElement(it *fermata.Item) (api.BlockElement, bool) {
+	switch it.ResponseType {
+	case fermata.ResponseText:
+		return textInput(it)
+	case fermata.ResponseNumber:
+		return numberInput(it), true
+	case fermata.ResponseBoolean:
+		return radio(it, radioOption{"?true", "Yes", true}, radioOption{"?false", "No", false}), true
+	case fermata.ResponseApproval:
+		// Nothing is picked before the person picks it.
+		bare := &fermata.Item{}
+		return radio(bare, radioOption{"=" + fermata.Approve, "Approve", nil}, radioOption{"=" + fermata.Reject, "Reject", nil}), true
+	case fermata.ResponseDate:
+		picker := api.NewDatePickerBlockElement(actionPick)
+		picker.InitialDate, _ = it.Default.(string)
+		return picker, true
+	default:
+		if !fitsMenu(it) {
+			return nil, false
+		}
+		return menu(it, actionPick), true
+	}
+}
+
+func longest(it *fermata.Item) int {
+	if it.MaxLength != nil && *it.MaxLength > 0 {
+		return min(*it.MaxLength, maxInput)
+	}
+	return maxInput
+}
+
+// textInput reports false when a text that is long enough cannot be typed.
+func textInput(it *fermata.Item) (api.BlockElement, bool) {
+	input := api.NewPlainTextInputBlockElement(nil, actionPick).WithMultiline(longest(it) > 200).WithMaxLength(longest(it))
+	if it.MinLength != nil && *it.MinLength > 0 {
+		if *it.MinLength > maxInput {
+			return nil, false
+		}
+		input.WithMinLength(*it.MinLength)
+	}
+	if s, ok := it.Default.(string); ok && size(s) <= longest(it) {
+		input.WithInitialValue(s)
+	}
+	return input, true
+}
+
+func numberInput(it *fermata.Item) api.BlockElement {
+	text := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	input := api.NewNumberInputBlockElement(nil, actionPick, true)
+	if it.Min != nil {
+		input.WithMinValue(text(*it.Min))
+	}
+	if it.Max != nil {
+		input.WithMaxValue(text(*it.Max))
+	}
+	if f, ok := it.Default.(float64); ok {
+		input.WithInitialValue(text(f))
+	}
+	return input
+}
+
+type radioOption struct {
+	value, label string
+	means        any
+}
+
+func radio(it *fermata.Item, options ...radioOption) api.BlockElement {
+	element := api.NewRadioButtonsBlockElement(actionPick)
+	for _, o := range options {
+		choice := api.NewOptionBlockObject(o.value, plain(o.label), nil)
+		element.Options = append(element.Options, choice)
+		if it.Default != nil && it.Default == o.means {
+			element.InitialOption = choice
+		}
+	}
+	return element
+}
+
+// picked reads what was typed and picked. An option that is named by its place
+// is looked up in the item, which is nil where the question is not at hand:
+// then ok is false.
+func picked(a api.BlockAction, it *fermata.Item) (value any, ok bool) {
+	switch a.Type {
+	case "static_select", "radio_buttons":
+		return chosen(a.SelectedOption.Value, it)
+	case "multi_static_select", "checkboxes":
+		list := make([]string, 0, len(a.SelectedOptions))
+		for _, o := range a.SelectedOptions {
+			v, ok := chosen(o.Value, it)
+			if !ok {
+				return nil, false
+			}
+			if s, isText := v.(string); isText {
+				list = append(list, s)
+			}
+		}
+		if len(list) == 0 {
+			return nil, true
+		}
+		return list, true
+	case "datepicker":
+		return text(a.SelectedDate), true
+	case "number_input":
+		if f, err := strconv.ParseFloat(strings.TrimSpace(a.Value), 64); err == nil {
+			return f, true
+		}
+		return text(a.Value), true
+	default:
+		return text(a.Value), true
+	}
+}
+
+// text is nil for nothing.
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func chosen(value string, it *fermata.Item) (any, bool) {
+	if value == "" {
+		return nil, true
+	}
+	switch rest := value[1:]; value[0] {
+	case '=':
+		return rest, true
+	case '?':
+		return rest == "true", true
+	default:
+		i, err := strconv.Atoi(rest)
+		if it == nil || err != nil || i < 0 || i >= len(it.Options) {
+			return nil, false
+		}
+		return it.Options[i].Value, true
+	}
+}
+
+// readForm reads a form that was sent. ok is false where the question must be
+// at hand to read it, and is not.
+func readForm(view *api.View, hash string, q *fermata.Question) (answer fermata.Answer, ok bool) {
+	answer = fermata.Answer{Answers: map[string]any{}, ActionHash: hash, Channel: Kind}
+	if view.State == nil {
+		return answer, true
+	}
+	for block, actions := range view.State.Values {
+		a := actions[actionPick]
+		if block == blockComment {
+			answer.Comment = a.Value
+			continue
+		}
+		key, isItem := strings.CutPrefix(block, blockItem)
+		if !isItem {
+			continue
+		}
+		var it *fermata.Item
+		if q != nil {
+			it = q.Item(key)
+		}
+		value, ok := picked(a, it)
+		if !ok {
+			return answer, false
+		}
+		if value = withOther(value, a.Type, view.State.Values[blockOther+key][actionPick].Value); value != nil {
+			answer.Answers[key] = value
+		}
+	}
+	return answer, true
+}
+
+// withOther adds what was written beside the options: it is one more choice,
+// or the only one.
+func withOther(value any, kind api.ActionType, other string) any {
+	if strings.TrimSpace(other) == "" {
+		return value
+	}
+	if kind == "multi_static_select" {
+		list, _ := value.([]string)
+		return append(list, other)
+	}
+	return other
+}

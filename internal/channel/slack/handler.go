@@ -1,0 +1,146 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	api "github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// largestBody is more than Slack ever sends.
+const largestBody = 1 << 20
+
+// Handler takes Slack's requests: events, interactions and the command, all at
+// any path. Nothing of a request is believed before its signature, over its
+// very bytes and a time within five minutes, fits.
+func (c *Channel) Handler(hear notice.Hear) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			http.Error(w, "Slack sends its requests here by POST", http.StatusMethodNotAllowed)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestBody))
+		if err != nil {
+			http.Error(w, "the request is too large or was cut off", http.StatusRequestEntityTooLarge)
+			return
+		}
+		if err := c.verify(r.Header, body); err != nil {
+			c.env.Log.InfoContext(r.Context(), "slack: a request was refused", "error", err)
+			http.Error(w, "the request is not signed by Slack", http.StatusUnauthorized)
+			return
+		}
+		// What was begun for a person is not given up because Slack hangs up.
+		ctx := context.WithoutCancel(r.Context())
+		answer := c.answer(ctx, r.Header.Get("Content-Type"), body, hear)
+		write(w, answer)
+		if answer.after != nil {
+			go answer.after(ctx)
+		}
+	})
+}
+
+// verify checks the signature and its time.
+func (c *Channel) verify(header http.Header, body []byte) error {
+	if c.SigningSecret == "" {
+		return errors.New("signing_secret is not set")
+	}
+	for _, name := range []string{"X-Slack-Signature", "X-Slack-Request-Timestamp"} {
+		if len(header.Values(name)) != 1 {
+			return errors.New("the request has not one signature and one time")
+		}
+	}
+	v, err := api.NewSecretsVerifier(header, c.SigningSecret)
+	if err != nil {
+		return err
+	}
+	if _, err := v.Write(body); err != nil {
+		return err
+	}
+	return v.Ensure()
+}
+
+// answer reads a request that is Slack's.
+func (c *Channel) answer(ctx context.Context, contentType string, body []byte, hear notice.Hear) reply {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil || !utf8.Valid(body) {
+		return malformed
+	}
+	switch kind {
+	case "application/json":
+		return c.answerEvent(ctx, body, hear)
+	case "application/x-www-form-urlencoded":
+		values, err := url.ParseQuery(string(body))
+		if err != nil {
+			return malformed
+		}
+		return c.answerForm(ctx, values, hear)
+	default:
+		return reply{status: http.StatusUnsupportedMediaType}
+	}
+}
+
+func (c *Channel) answerEvent(ctx context.Context, body []byte, hear notice.Hear) reply {
+	e, err := slackevents.ParseEvent(body, slackevents.OptionNoVerifyToken())
+	switch {
+	case e.Type == slackevents.URLVerification:
+		if v, ok := e.Data.(*slackevents.EventsAPIURLVerificationEvent); ok {
+			return reply{status: http.StatusOK, payload: map[string]string{"challenge": v.Challenge}}
+		}
+		return malformed
+	case err != nil && strings.Contains(string(body), `"event_callback"`):
+		// An event of a kind that is not known here concerns no question.
+		return accepted
+	case err != nil:
+		return malformed
+	}
+	return c.event(ctx, &e, hear)
+}
+
+func (c *Channel) answerForm(ctx context.Context, values url.Values, hear notice.Hear) reply {
+	if payload := values.Get("payload"); payload != "" {
+		var cb api.InteractionCallback
+		if err := json.Unmarshal([]byte(payload), &cb); err != nil {
+			return malformed
+		}
+		return c.interaction(ctx, &cb, hear)
+	}
+	if values.Get("command") == "" {
+		if values.Get("ssl_check") != "" {
+			return accepted
+		}
+		return malformed
+	}
+	return c.command(ctx, &api.SlashCommand{
+		Command: values.Get("command"), Text: values.Get("text"), UserID: values.Get("user_id"), UserName: values.Get("user_name"),
+		ChannelID: values.Get("channel_id"), TeamID: values.Get("team_id"), TriggerID: values.Get("trigger_id"), ResponseURL: values.Get("response_url"),
+	}, hear)
+}
+
+func write(w http.ResponseWriter, r reply) {
+	if r.status >= http.StatusInternalServerError {
+		w.Header().Set("Retry-After", "1")
+	}
+	if r.payload == nil {
+		w.WriteHeader(r.status)
+		return
+	}
+	body, err := json.Marshal(r.payload)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(r.status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,291 @@
+package slack_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/slack"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/standin"
+	remote "github.com/fermata-hq/fermata/test/standin/slack"
+)
+
+var (
+	_ delivery.Channel  = (*slack.Channel)(nil)
+	_ delivery.Receiver = (*slack.Channel)(nil)
+	_ delivery.Listener = (*slack.Channel)(nil)
+)
+
+// desk takes what comes back, by the rules of the domain.
+type desk struct {
+	mu        sync.Mutex
+	questions map[string]*fermata.Question
+	members   map[string]fermata.Caller
+	heard     []notice.Inbound
+	looked    int
+	err       error
+	hold      chan struct{}
+	came      chan struct{}
+}
+
+func newDesk() *desk {
+	return &desk{came: make(chan struct{}, 10_000), questions: map[string]*fermata.Question{}, members: map[string]fermata.Caller{}}
+}
+
+// hear is a notice.Hear.
+func (d *desk) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
+	d.mu.Lock()
+	hold := d.hold
+	d.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return notice.Verdict{}, ctx.Err()
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	look := in.Text == "" && in.Answer == nil
+	if look {
+		d.looked++
+	} else {
+		d.heard = append(d.heard, *in)
+		d.came <- struct{}{}
+	}
+	if d.err != nil {
+		return notice.Verdict{}, d.err
+	}
+	c, known := d.members[in.From.Email]
+	if !known {
+		return notice.Verdict{Code: fermata.CodeNotEligible, Words: "Nobody here is connected with your Slack account."}, nil
+	}
+	q := d.question(in.Question)
+	if q == nil {
+		return notice.Verdict{Code: fermata.CodeNotFound, Words: "There is no such question."}, nil
+	}
+	if look {
+		now := *q
+		return notice.Verdict{Question: &now}, nil
+	}
+	return d.settle(q, c, in), nil
+}
+
+func (d *desk) question(id string) *fermata.Question {
+	for known, q := range d.questions {
+		if id != "" && strings.HasSuffix(known, id) {
+			return q
+		}
+	}
+	return nil
+}
+
+func (d *desk) settle(q *fermata.Question, c fermata.Caller, in *notice.Inbound) notice.Verdict {
+	var a fermata.Answer
+	var err error
+	if in.Answer != nil {
+		a = *in.Answer
+	} else {
+		a, err = notice.ParseReply(q, in.Text)
+	}
+	if err == nil {
+		a.Channel = slack.Kind
+		_, err = q.Settle(a, c, time.Now().UTC())
+	}
+	now := *q
+	v := notice.Verdict{Question: &now, Counted: err == nil, Code: fermata.CodeOf(err), Words: "It counted."}
+	switch {
+	case v.Code == fermata.CodeQuestionClosed:
+		v.Words = "It was " + notice.OutcomeWords(q) + "."
+	case err != nil:
+		v.Words = err.Error()
+	}
+	return v
+}
+
+// ask opens a question.
+func (d *desk) ask(q *fermata.Question) *fermata.Question {
+	if q.ID == "" {
+		q.ID = fermata.NewID(fermata.PrefixQuestion, time.Now())
+	}
+	q.Status, q.Project, q.CreatedAt = fermata.Pending, "web", time.Now().UTC()
+	q.AskedBy = fermata.Actor{Kind: fermata.ActorAgent, Name: "builder"}
+	if q.Risk == "" {
+		q.Risk = fermata.RiskLow
+	}
+	if len(q.Action) > 0 {
+		q.ActionHash = fermata.HashAction(q.Action)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.questions[q.ID] = q
+	return q
+}
+
+// now returns the question as it is.
+func (d *desk) now(id string) fermata.Question {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return *d.questions[id]
+}
+
+func (d *desk) answers() []notice.Inbound {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.heard)
+}
+
+// awaitHeard waits until so many answers came.
+func (d *desk) awaitHeard(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		select {
+		case <-d.came:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the answer did not come")
+		}
+	}
+}
+
+func (d *desk) set(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+}
+
+// lab is a channel with its Slack and a desk behind it.
+type lab struct {
+	*remote.Server
+
+	channel *slack.Channel
+	desk    *desk
+	handler http.Handler
+	ada     string
+	mail    string
+}
+
+// transport is how Slack reaches the server.
+type transport string
+
+const (
+	overHTTP   transport = "http"
+	overSocket transport = "socket"
+)
+
+var transports = []transport{overHTTP, overSocket}
+
+func newLab(t *testing.T, by transport) *lab {
+	t.Helper()
+	l := &lab{Server: remote.New(), desk: newDesk()}
+	t.Cleanup(l.Close)
+	settings := l.Settings()
+	if by == overHTTP {
+		delete(settings, "app_token")
+	}
+	l.channel = open(t, settings)
+	l.handler = l.channel.Handler(l.desk.hear)
+	if by == overHTTP {
+		server := httptest.NewServer(l.handler)
+		t.Cleanup(server.Close)
+		l.Inbound(server.URL)
+	} else {
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- l.channel.Listen(ctx, l.desk.hear) }()
+		t.Cleanup(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Errorf("Listen ended with %v", err)
+			}
+		})
+	}
+	l.ada, l.mail = l.member("Ada", fermata.RoleResponder)
+	return l
+}
+
+// member makes a person who is in Slack and a member.
+func (l *lab) member(name string, role fermata.Role) (id, mail string) {
+	id, mail = l.Person(name)
+	l.desk.set(func() {
+		l.desk.members[mail] = fermata.Caller{
+			Kind: fermata.ActorHuman, MemberID: "mem_" + strings.ToLower(name), Name: name, Role: role,
+			Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeRead}, Assurance: fermata.AssuranceChannel,
+		}
+	})
+	return id, mail
+}
+
+func open(t *testing.T, settings map[string]any) *slack.Channel {
+	t.Helper()
+	raw, err := json.Marshal(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := slack.Open(raw, notice.Env{Name: "slack", PublicURL: "https://fermata.example.com", HTTP: &http.Client{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// tells is the notice of a question for Ada.
+func (l *lab) tells(q *fermata.Question) *notice.Notice {
+	return &notice.Notice{
+		Delivery: "dlv_" + q.ID[2:], Purpose: notice.Asked, Question: q, TaskTitle: "Build it", Project: q.Project,
+		To:   notice.Recipient{Member: "mem_ada", Name: "Ada", Email: l.mail},
+		Open: "https://fermata.example.com/questions/" + q.ID, Decide: true, Reply: "reply-secret-of-ada-0123456789abcdef", At: q.CreatedAt,
+	}
+}
+
+// send asks Ada, and returns what she sees.
+func (l *lab) send(t *testing.T, q *fermata.Question) (standin.Message, notice.Receipt) {
+	t.Helper()
+	receipt, err := l.channel.Send(t.Context(), l.tells(q))
+	if err != nil {
+		t.Fatalf("send: %v", err)
+	}
+	return l.last(t, l.ada), receipt
+}
+
+func (l *lab) last(t *testing.T, person string) standin.Message {
+	t.Helper()
+	seen := l.Seen(person)
+	if len(seen) == 0 {
+		t.Fatal("the person sees no message")
+	}
+	return seen[len(seen)-1]
+}
+
+// awaitTold waits until the person was told words with this in them.
+func (l *lab) awaitTold(t *testing.T, person, part string) {
+	t.Helper()
+	err := l.Await("told: "+part, func() bool {
+		return slices.ContainsFunc(l.Told(person), func(s string) bool { return strings.Contains(s, part) })
+	})
+	if err != nil {
+		t.Fatalf("%v; told: %q", err, l.Told(person))
+	}
+}
+
+func no(v bool) *bool { return &v }
+
+func text(prompt string) fermata.Item {
+	return fermata.Item{Key: "answer", Prompt: prompt, ResponseType: fermata.ResponseText}
+}
+
+func approval(title string) *fermata.Question {
+	return &fermata.Question{
+		Type: fermata.Approval, Title: title, Action: json.RawMessage(`{"tool":"shell","args":{"command":"make deploy"}}`),
+		Items: []fermata.Item{{Key: "decision", Prompt: title, ResponseType: fermata.ResponseApproval}},
+	}
+}

@@ -1,0 +1,69 @@
+package slack
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// Ids as Slack gives them: of people, and of groups of people.
+var (
+	userID  = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
+	groupID = regexp.MustCompile(`^S[A-Z0-9]{5,20}$`)
+	wrapped = regexp.MustCompile(`^<(?:@|!subteam\^)([A-Z0-9]+)>$`)
+)
+
+// mentions writes whom a message in a conversation names, so that Slack
+// notifies them. Whoever cannot be found there stands as plain words.
+func (c *Channel) mentions(ctx context.Context, n *notice.Notice) ([]string, error) {
+	if n.To.Member != "" || n.Question == nil || final(n) {
+		return nil, nil
+	}
+	var all []string
+	for _, name := range n.To.People {
+		s, err := c.mention(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func (c *Channel) mention(ctx context.Context, name string) (string, error) {
+	if m := wrapped.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	}
+	bare := strings.TrimPrefix(name, "@")
+	switch {
+	case userID.MatchString(bare):
+		return "<@" + bare + ">", nil
+	case groupID.MatchString(bare):
+		return "<!subteam^" + bare + ">", nil
+	case bare == "here" || bare == "channel":
+		return "<!" + bare + ">", nil
+	case strings.Contains(bare, "@"):
+		id, err := c.people.find(ctx, c, bare)
+		if err != nil {
+			return "", err
+		}
+		if id != "" {
+			return "<@" + id + ">", nil
+		}
+		bare, _, _ = strings.Cut(bare, "@")
+	}
+	return quoted(plainName(bare)), nil
+}
+
+// plainName leaves of a name what Slack cannot read as markup.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || r == '.' || r == '-' {
+			return r
+		}
+		return -1
+	}, s)
+}

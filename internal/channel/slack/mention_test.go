@@ -1,0 +1,44 @@
+package slack_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/standin/slack"
+)
+
+// Whom a message in a conversation is for is mentioned there, as Slack writes
+// it; whatever else stands in the names stays words.
+func TestWhoIsMentioned(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	_, mail := l.member("grace", fermata.RoleResponder)
+	for name, want := range map[string]string{
+		"U0000001":            "For <@U0000001>\n",
+		"@U0000001":           "For <@U0000001>\n",
+		"<@U0000001>":         "For <@U0000001>\n",
+		"<!subteam^S0000001>": "For <!subteam^S0000001>\n",
+		"here":                "For <!here>\n",
+		"@channel":            "For <!channel>\n",
+		mail:                  "For <@U",
+		"nobody@example.com":  "For “nobody”\n",
+		"<!everyone>":         "For “everyone”\n",
+		"*bold* <http://x|y>": "For “boldhttpxy”\n",
+	} {
+		q := l.desk.ask(&fermata.Question{
+			Type: fermata.Blocking, Title: "For whom?",
+			Items: []fermata.Item{{Key: "answer", Prompt: "For whom?", ResponseType: fermata.ResponseBoolean}},
+		})
+		n := l.tells(q)
+		n.To = notice.Recipient{People: []string{name}}
+		if _, err := l.channel.Send(t.Context(), n); err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		if m := l.last(t, l.ada); !strings.HasPrefix(m.ID, slack.Room+"/") || !strings.Contains(m.Text, want) {
+			t.Errorf("%q: got\n%s\nwant %q", name, m.Text, want)
+		}
+	}
+}

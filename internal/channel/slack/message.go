@@ -1,0 +1,346 @@
+package slack
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// message is what is posted: the blocks, and the text of the notification on
+// lock screens.
+type message struct {
+	Text   string      `json:"text"`
+	Blocks []api.Block `json:"blocks"`
+}
+
+// place is what depends on where a message stands.
+type place struct {
+	// shared says that others than the addressee read it, and that context is
+	// not for them.
+	shared bool
+	// lost is the name of the member whom Slack does not know.
+	lost string
+	// mentions name people there, as Slack writes it, so that they are notified.
+	mentions []string
+}
+
+// render says what a notice says.
+func render(n *notice.Notice, at place) message {
+	switch n.Purpose {
+	case notice.Digest:
+		return renderDigest(n)
+	case notice.Alert, notice.Test, notice.Event:
+		return renderWords(n)
+	default:
+	}
+	if n.Outcome != nil || n.Question.Status != fermata.Pending {
+		return renderClosed(n)
+	}
+	return renderOpen(n, at)
+}
+
+func renderOpen(n *notice.Notice, at place) message {
+	q, p := n.Question, newMessage()
+	title := heading(n)
+	p.header(title)
+	if at.lost != "" {
+		p.facts("For " + quoted(at.lost) + ", whose Slack account is not known, and whoever else may answer")
+	}
+	if len(at.mentions) > 0 {
+		p.add(api.NewSectionBlock(ours("For "+strings.Join(at.mentions, ", ")), nil, nil))
+	}
+	p.box(q.Title, true)
+	p.box(q.Body, false)
+	if !at.shared || q.ShareContext {
+		showContext(p, q.Context)
+	} else if q.Context != nil {
+		p.say("_There is context that is not shown in this conversation._")
+	}
+	showAction(p, q)
+	showItems(p, q)
+	p.facts(belonging(n)...)
+	deadline(p, q)
+	if s := votes(q); s != "" {
+		p.facts(s)
+	}
+	finish(p, n, at)
+	return message{Text: short(title, q), Blocks: p.blocks}
+}
+
+// finish adds what is pressed, or says why there is nothing but to open it.
+func finish(p *page, n *notice.Notice, at place) {
+	a, q := addressOf(n), n.Question
+	if at.shared {
+		// It is for whoever may answer there, not for one person.
+		a.reply = ""
+	}
+	// A page keeps eight blocks free for what comes now.
+	p.most = maxBlocks
+	var why string
+	switch {
+	case !n.Decide:
+		why = "This is decided in Fermata."
+	case q.Held != nil:
+		why = "It has an answer, which its author can still take back."
+	case !wholeAction(q):
+		why = "What will run holds secrets that are not shown here: open it to decide."
+	case p.cut:
+		why = "It is too long to be shown whole here: open it to read and decide."
+	case !answerable(q):
+		why = "It does not fit Slack's buttons and forms: open it to decide."
+	default:
+		a.stage = decide
+	}
+	if a.stage == decide {
+		p.blocks = append(p.blocks, controls(n, a)...)
+		p.add(api.NewContextBlock(a.blockID(), ours("Press a button, or answer in the thread of this message: what is written there is read as the answer.")))
+		return
+	}
+	if n.Open != "" {
+		p.add(api.NewActionBlock("", openButton(n.Open)))
+	}
+	p.add(api.NewContextBlock(a.blockID(), ours(why)))
+}
+
+func heading(n *notice.Notice) string {
+	var s string
+	switch n.Question.Type {
+	case fermata.Approval:
+		s = "Approval needed"
+	case fermata.ErrorRecovery:
+		s = "An error needs a decision"
+	case fermata.NonBlocking:
+		s = "Question (the work goes on)"
+	default:
+		s = "Question (the work waits)"
+	}
+	switch n.Purpose {
+	case notice.Reminder:
+		return "Reminder: " + s
+	case notice.Escalated:
+		return "Escalated: " + s
+	default:
+		return s
+	}
+}
+
+// short is what a lock screen shows.
+func short(title string, q *fermata.Question) string {
+	return escape(title + ": " + quoted(q.Title))
+}
+
+func showContext(p *page, c *fermata.QuestionContext) {
+	if c == nil {
+		return
+	}
+	p.box(c.Step, false)
+	if c.Error != "" {
+		p.say("*Error*")
+		p.code(c.Error)
+	}
+	if c.Preview != nil {
+		p.say("*Preview*")
+		p.code(c.Preview.Text)
+	}
+}
+
+// wholeAction reports whether the action at hand is the one that will run, with
+// nothing taken out.
+func wholeAction(q *fermata.Question) bool {
+	return len(q.Action) == 0 || fermata.HashAction(q.Action) == q.ActionHash
+}
+
+// showAction shows what will run, from the very bytes that are approved: the
+// line breaks are ours, everything else stands as it is.
+func showAction(p *page, q *fermata.Question) {
+	if len(q.Action) == 0 {
+		return
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, q.Action, "", "  "); err != nil {
+		pretty.Reset()
+		pretty.Write(q.Action)
+	}
+	p.say("*This is what will run:*")
+	p.code(pretty.String())
+}
+
+func showItems(p *page, q *fermata.Question) {
+	for i := range q.Items {
+		it := &q.Items[i]
+		var sb strings.Builder
+		if len(q.Items) > 1 {
+			fmt.Fprintf(&sb, "%d. %s", i+1, it.Prompt)
+		} else if strings.TrimSpace(it.Prompt) != strings.TrimSpace(q.Title) {
+			sb.WriteString(it.Prompt)
+		}
+		if sb.Len() > 0 && len(it.Options) > 0 {
+			sb.WriteByte('\n')
+		}
+		sb.WriteString(options(it))
+		p.box(sb.String(), false)
+	}
+}
+
+// options lists what can be picked, each with the mark that people type.
+func options(it *fermata.Item) string {
+	marks := notice.Marks(it)
+	lines := make([]string, len(it.Options))
+	for i, o := range it.Options {
+		lines[i] = marks[i] + " · " + notice.OneLine(o.Text())
+		if o.Description != "" {
+			lines[i] += " — " + notice.OneLine(o.Description)
+		}
+		if o.Recommended {
+			lines[i] += " (recommended)"
+		}
+		if o.Danger {
+			lines[i] += " (dangerous)"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func belonging(n *notice.Notice) []string {
+	facts := make([]string, 0, 4)
+	if n.TaskTitle != "" {
+		facts = append(facts, "Task: "+quoted(n.TaskTitle))
+	}
+	if n.Project != "" {
+		facts = append(facts, "Project: "+n.Project)
+	}
+	if r := n.Question.Risk; r != "" && r != fermata.RiskLow {
+		facts = append(facts, "Risk: "+string(r))
+	}
+	return append(facts, n.Question.ID)
+}
+
+// deadline says until when, in the reader's own time zone, and what happens
+// then, which can hold text of others.
+func deadline(p *page, q *fermata.Question) {
+	if q.Deadline == nil {
+		return
+	}
+	then := "Then " + notice.OneLine(notice.AtDeadline(q)) + "."
+	p.add(api.NewContextBlock("", ours("Answer by "+date(*q.Deadline)+"."), plain(cut(then, maxSection/4))))
+}
+
+// date is an instant that Slack shows in each reader's own time.
+func date(t time.Time) string {
+	t = t.UTC()
+	return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", t.Unix(), t.Format("2006-01-02 15:04 UTC"))
+}
+
+func votes(q *fermata.Question) string {
+	if q.Approvals == nil || q.Approvals.Required < 2 {
+		return ""
+	}
+	s := "Needs " + strconv.Itoa(q.Approvals.Required) + " people"
+	said := make([]string, 0, len(q.Votes))
+	for _, v := range q.Votes {
+		said = append(said, v.By.Name+": "+v.Value)
+	}
+	if len(said) > 0 {
+		s += "; so far " + strings.Join(said, ", ")
+	}
+	return s
+}
+
+func openButton(address string) *api.ButtonBlockElement {
+	return api.NewButtonBlockElement(actionOpen, "", plain("Open in Fermata")).WithURL(address)
+}
+
+// renderClosed shows how a question ended. It has nothing left to press.
+func renderClosed(n *notice.Notice) message {
+	q, p := n.Question, newMessage()
+	status := q.Status
+	var words string
+	if n.Outcome != nil {
+		status, words = n.Outcome.Status, n.Outcome.Words
+	} else {
+		words = notice.OutcomeWords(q)
+	}
+	title := closedHeading(status)
+	p.header(title)
+	p.box(q.Title, true)
+	p.add(api.NewSectionBlock(plain(cut(notice.OneLine(words), roomOfBox)), nil, nil))
+	p.facts(belonging(n)...)
+	if n.Open != "" {
+		p.add(api.NewActionBlock("", openButton(n.Open)))
+	}
+	a := addressOf(n)
+	a.stage = closed
+	p.add(api.NewContextBlock(a.blockID(), ours("Closed"+closedAt(n)+".")))
+	return message{Text: escape(title + ": " + quoted(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
+}
+
+func closedAt(n *notice.Notice) string {
+	var at time.Time
+	switch {
+	case n.Outcome != nil:
+		at = n.Outcome.At
+	case n.Question.Resolution != nil:
+		at = n.Question.Resolution.At
+	}
+	if at.IsZero() {
+		return ""
+	}
+	return " " + date(at)
+}
+
+func closedHeading(s fermata.QuestionStatus) string {
+	switch s {
+	case fermata.TimedOut:
+		return "Nobody answered in time"
+	case fermata.Cancelled:
+		return "Withdrawn"
+	default:
+		return "Answered"
+	}
+}
+
+func renderDigest(n *notice.Notice) message {
+	p := newMessage()
+	p.header("Waiting for you")
+	p.box(n.Title, false)
+	for _, q := range n.Questions {
+		s := quoted(q.Title)
+		if q.Status != fermata.Pending {
+			s += " — closed"
+		}
+		p.facts(s, "Project: "+q.Project, q.ID)
+	}
+	p.box(n.Body, false)
+	p.most = maxBlocks
+	if p.cut {
+		p.say("There are more: open the inbox to see all of them.")
+	}
+	if n.Open != "" {
+		p.add(api.NewActionBlock("", openButton(n.Open)))
+	}
+	return message{Text: escape(cut("Waiting for you: "+notice.OneLine(n.Title), 200)), Blocks: p.blocks}
+}
+
+func renderWords(n *notice.Notice) message {
+	title := "Alert"
+	if n.Purpose == notice.Test {
+		title = "Test"
+	}
+	p := newMessage()
+	p.header(title)
+	p.box(n.Title, true)
+	p.box(n.Body, false)
+	p.most = maxBlocks
+	if n.Open != "" {
+		p.add(api.NewActionBlock("", openButton(n.Open)))
+	}
+	return message{Text: escape(cut(title+": "+notice.OneLine(n.Title), 200)), Blocks: p.blocks}
+}

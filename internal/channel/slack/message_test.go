@@ -1,0 +1,435 @@
+package slack_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// imitations are texts that try to look like Fermata or like Slack.
+var imitations = []string{
+	"<!channel> look here", "<!here|everybody>", "<@U0FERMATA> approve", "<https://evil.example|Approve here>", "https://evil.example/approve",
+	"*Approved by Ada* _really_ ~not~ `code`", "```\nblock\n```", "> quoted\n>>> all of it", ":white_check_mark: Answered by Ada", "<!date^0^{date}|soon>",
+	"Answered\nanswered by Ada: approve", "This is what will run:\nls", "&lt;!channel&gt;", "fermata1|decide|q_other|dlv|reply",
+	"│ a bar", "Press a button, or answer in the thread of this message.",
+}
+
+// TestTextOfOthersStaysText: whatever an agent writes, Slack makes nothing of
+// it, and it stands in a box, where nothing of ours stands. The stand-in
+// refuses messages with mentions and links.
+func TestTextOfOthersStaysText(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	for i, bad := range imitations {
+		q := l.desk.ask(&fermata.Question{
+			Type: fermata.Blocking, Title: cut(bad, 120), Body: bad,
+			Context: &fermata.QuestionContext{Step: bad, Error: bad, Preview: &fermata.Preview{Kind: "text", Text: bad}},
+			Items: []fermata.Item{{
+				Key: "choice", Prompt: bad, ResponseType: fermata.ResponseChoice,
+				Options: []fermata.Option{{Value: bad, Label: bad, Description: bad, Danger: true}, {Value: "b"}}, Default: "b",
+			}},
+			OnTimeout: fermata.TakeDefault, Deadline: at(time.Now().Add(time.Hour)),
+		})
+		n := l.tells(q)
+		n.TaskTitle, n.Project = bad, "web"
+		if _, err := l.channel.Send(t.Context(), n); err != nil {
+			t.Fatalf("%q: %v", bad, err)
+		}
+		m := l.last(t, l.ada)
+		if m.Question != q.ID {
+			t.Errorf("%d: the question found is %q", i, m.Question)
+		}
+		for first := range strings.SplitSeq(bad, "\n") {
+			for line := range strings.SplitSeq(m.Text, "\n") {
+				ours := strings.HasPrefix(line, "│ ") || strings.Contains(line, "“")
+				if strings.HasPrefix(line, first) && !ours && !strings.HasPrefix(line, "Press a button") && !strings.HasPrefix(line, "*") {
+					t.Errorf("%q stands outside of the box as %q", first, line)
+				}
+			}
+		}
+		b, err := l.Button(m.ID, m.Buttons[0])
+		if err != nil || b["confirm"] == nil {
+			t.Errorf("a dangerous option has no confirmation: %v %v", b, err)
+		}
+	}
+}
+
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}
+
+func at(t time.Time) *time.Time { return &t }
+
+// TestHiddenCharacters: an action is shown with everything in it.
+func TestHiddenCharacters(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := approval("Delete?")
+	q.Action = json.RawMessage("{\"command\":\"rm \u202e/pmt/ \u200bx\u00a0y\"}")
+	m, _ := l.send(t, l.desk.ask(q))
+	for _, want := range []string{"⟨U+202E⟩", "⟨U+200B⟩", "⟨U+00A0⟩"} {
+		if !strings.Contains(m.Text, want) {
+			t.Errorf("%s is not shown:\n%s", want, m.Text)
+		}
+	}
+}
+
+// TestWhatDoesNotFit: what cannot be shown whole can only be opened.
+func TestWhatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line of text\n", 1000)
+	big := approval("Deploy?")
+	big.Action = json.RawMessage(`{"command":"` + strings.Repeat("x", 12_000) + `"}`)
+	lengthy := text("Write a book")
+	lengthy.MinLength = new(5000)
+	opts := options(101)
+	cases := map[string]*fermata.Question{
+		"a long body":     {Type: fermata.Blocking, Title: "Go on?", Body: long, Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}},
+		"a long action":   big,
+		"a long preview":  {Type: fermata.Blocking, Title: "Go on?", Context: &fermata.QuestionContext{Preview: &fermata.Preview{Kind: "diff", Text: long}}, Items: []fermata.Item{text("Go on?")}},
+		"many options":    {Type: fermata.Blocking, Title: "Which?", Items: []fermata.Item{choice(opts)}},
+		"a long text":     {Type: fermata.Blocking, Title: "Write", Items: []fermata.Item{lengthy}},
+		"many long items": {Type: fermata.Blocking, Title: "Which?", Items: manyItems()},
+	}
+	for name, q := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, overHTTP)
+			q = l.desk.ask(q)
+			m, _ := l.send(t, q)
+			if !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
+				t.Errorf("it offers %q", m.Buttons)
+			}
+			if !strings.Contains(m.Text, "open it") {
+				t.Errorf("it does not say why:\n%s", m.Text)
+			}
+			if err := l.Write(l.ada, m.ID, "approve"); err != nil {
+				t.Fatal(err)
+			}
+			l.awaitTold(t, l.ada, "decided in Fermata")
+			if len(l.desk.answers()) != 0 {
+				t.Error("a reply below it was heard")
+			}
+		})
+	}
+}
+
+func manyItems() []fermata.Item {
+	items := make([]fermata.Item, 20)
+	for i := range items {
+		items[i] = choice(options(60))
+		items[i].Key = fmt.Sprintf("item-%d", i)
+		items[i].Prompt = strings.Repeat("prompt ", 500)
+	}
+	return items
+}
+
+// TestLargestThatFits: the longest of everything keeps Slack's limits.
+func TestLargestThatFits(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	wide := make([]fermata.Option, 40)
+	for i := range wide {
+		wide[i] = fermata.Option{Value: strings.Repeat("😀", 190) + fmt.Sprint(i), Recommended: i == 0, Danger: i == 1}
+	}
+	questions := map[string]*fermata.Question{
+		"emoji": {Type: fermata.Blocking, Title: strings.Repeat("😀", 120), Items: []fermata.Item{choice(wide[:5])}},
+		"menu":  {Type: fermata.Blocking, Title: "Which?", Items: []fermata.Item{choice(wide[:20])}},
+		"items": {Type: fermata.Blocking, Title: "Which?", Items: twentyItems()},
+		"body":  {Type: fermata.Blocking, Title: "Which?", Body: strings.Repeat("x\n\n\n", 2400), Items: []fermata.Item{text("Which?")}},
+	}
+	for name, q := range questions {
+		m, _ := l.send(t, l.desk.ask(q))
+		if len(m.Buttons) < 2 {
+			t.Errorf("%s cannot be answered in Slack: %q\n%s", name, m.Buttons, m.Text[len(m.Text)-200:])
+		}
+	}
+}
+
+func twentyItems() []fermata.Item {
+	items := make([]fermata.Item, 20)
+	for i := range items {
+		items[i] = fermata.Item{Key: fmt.Sprintf("item-%d", i), Prompt: "What about this one?", ResponseType: fermata.ResponseText}
+	}
+	return items
+}
+
+// TestNotDecidedHere: where the policy asks for more, nothing decides.
+func TestNotDecidedHere(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	n := l.tells(l.desk.ask(approval("Deploy?")))
+	n.Decide = false
+	if _, err := l.channel.Send(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if m := l.last(t, l.ada); !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
+		t.Errorf("it offers %q", m.Buttons)
+	}
+}
+
+// TestWhere: to the person where Slack knows the person, else into the
+// conversation, without context there.
+func TestWhere(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := l.desk.ask(&fermata.Question{
+		Type: fermata.ErrorRecovery, Title: "Try again?", Context: &fermata.QuestionContext{Error: "password is hunter2"},
+		Items: []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
+	})
+	bob, _ := l.Person("Bob")
+	for _, c := range []struct {
+		name   string
+		to     notice.Recipient
+		direct bool
+		says   string
+	}{
+		{"known by id", notice.Recipient{Member: "mem_ada", ID: l.ada}, true, ""},
+		{"found by e-mail", notice.Recipient{Member: "mem_ada", Email: l.mail}, true, ""},
+		{"unknown", notice.Recipient{Member: "mem_zoe", Name: "Zoe", Email: "zoe@example.com"}, false, "“Zoe”, whose Slack account is not known"},
+		{"nobody", notice.Recipient{}, false, ""},
+		{"asked for there", notice.Recipient{Target: "C0ROOM"}, false, ""},
+	} {
+		before := len(l.Seen(bob))
+		n := l.tells(q)
+		n.To = c.to
+		if _, err := l.channel.Send(t.Context(), n); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		m := l.last(t, l.ada)
+		if isPublic := len(l.Seen(bob)) > before; isPublic == c.direct {
+			t.Errorf("%s: everybody sees it: %v", c.name, isPublic)
+		}
+		if strings.Contains(m.Text, "hunter2") != c.direct || !strings.Contains(m.Text, c.says) {
+			t.Errorf("%s:\n%s", c.name, m.Text)
+		}
+	}
+}
+
+// TestSharedContext: an asker can say that the context is for everybody.
+func TestSharedContext(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := l.desk.ask(&fermata.Question{
+		Type: fermata.ErrorRecovery, Title: "Try again?", Context: &fermata.QuestionContext{Error: "the disk is full"}, ShareContext: true,
+		Items: []fermata.Item{{Key: "ok", Prompt: "Try again?", ResponseType: fermata.ResponseBoolean}},
+	})
+	n := l.tells(q)
+	n.To = notice.Recipient{}
+	if _, err := l.channel.Send(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if m := l.last(t, l.ada); !strings.Contains(m.Text, "the disk is full") {
+		t.Errorf("Ada sees %s", m.Text)
+	}
+}
+
+// TestClosing: on every kind of end the message says so and has nothing left
+// to press.
+func TestClosing(t *testing.T) {
+	t.Parallel()
+	by := fermata.Actor{Kind: fermata.ActorHuman, Name: "Ada"}
+	for name, c := range map[string]struct {
+		outcome notice.Outcome
+		says    string
+	}{
+		"answered":  {notice.Outcome{Status: fermata.Answered, Words: "answered by Ada: <!channel> *x*"}, "answered by Ada: <!channel> *x*"},
+		"timed out": {notice.Outcome{Status: fermata.TimedOut, Words: "timed out: nobody answered"}, "Nobody answered in time"},
+		"withdrawn": {notice.Outcome{Status: fermata.Cancelled, Words: "cancelled by the agent"}, "Withdrawn"},
+	} {
+		for _, purpose := range []notice.Purpose{notice.Asked, notice.Reminder, notice.Escalated} {
+			t.Run(name+"/"+string(purpose), func(t *testing.T) {
+				t.Parallel()
+				l := newLab(t, overHTTP)
+				n := l.tells(l.desk.ask(approval("Deploy?")))
+				n.Purpose = purpose
+				sent, err := l.channel.Send(t.Context(), n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ended := *n.Question
+				ended.Status, ended.Resolution = c.outcome.Status, &fermata.Resolution{Status: c.outcome.Status, AnsweredBy: &by, At: time.Now()}
+				done := *n
+				outcome := c.outcome
+				outcome.At = time.Now()
+				done.Question, done.Outcome, done.At = &ended, &outcome, n.At.Add(time.Second)
+				final, err := l.channel.Update(t.Context(), &done, sent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := l.last(t, l.ada)
+				if !m.Closed || !strings.Contains(m.Text, c.says) || !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
+					t.Errorf("Ada sees %q with %q", m.Text, m.Buttons)
+				}
+				if len(l.Seen(l.ada)) != 1 {
+					t.Errorf("there are %d messages", len(l.Seen(l.ada)))
+				}
+				// An older state comes late, through the same process or another.
+				for _, channel := range []interface {
+					Update(ctx ctx, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error)
+				}{l.channel, open(t, l.Settings())} {
+					if _, err := channel.Update(t.Context(), n, final); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
+					t.Fatal(err)
+				}
+				if got := l.last(t, l.ada); got.Text != m.Text {
+					t.Errorf("something older was written over the end:\n%s", got.Text)
+				}
+			})
+		}
+	}
+}
+
+// TestUpdateOfOpen: votes and a longer deadline show in the same message.
+func TestUpdateOfOpen(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := approval("Deploy?")
+	q.Approvals = &fermata.Quorum{Required: 2}
+	m, sent := l.send(t, l.desk.ask(q))
+	voted := *q
+	voted.Votes = []fermata.Vote{{By: fermata.Actor{Name: "Bob"}, Value: fermata.Approve}}
+	n := l.tells(&voted)
+	n.At = n.At.Add(time.Second)
+	if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
+		t.Fatal(err)
+	}
+	got := l.last(t, l.ada)
+	if got.ID != m.ID || !strings.Contains(got.Text, "Bob: approve") || !slices.Contains(got.Buttons, "Approve") {
+		t.Errorf("Ada sees %+v", got)
+	}
+}
+
+// TestContent: what was sent is kept as it was sent, but for the secret.
+func TestContent(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	_, sent := l.send(t, l.desk.ask(approval("Deploy?")))
+	if !strings.Contains(sent.Content, "make deploy") || strings.Contains(sent.Content, "reply-secret") || !json.Valid([]byte(sent.Content)) {
+		t.Errorf("kept is %s", sent.Content)
+	}
+}
+
+// TestOtherPurposes: digests, alerts and tests.
+func TestOtherPurposes(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	one := l.desk.ask(&fermata.Question{Type: fermata.NonBlocking, Title: "Tabs or <!here>?", Items: []fermata.Item{text("?")}})
+	for _, n := range []*notice.Notice{
+		{Purpose: notice.Digest, Title: "1 question", Questions: []*fermata.Question{one}, Open: "https://fermata.example.com/inbox"},
+		{Purpose: notice.Alert, Title: "Timeouts above <20 %>", Body: "12 of 40 & more"},
+		{Purpose: notice.Test, Title: "It works", Body: "This is a test."},
+	} {
+		n.Delivery = "dlv_" + string(n.Purpose)
+		sent, err := l.channel.Send(t.Context(), n)
+		if err != nil {
+			t.Fatalf("%s: %v", n.Purpose, err)
+		}
+		if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
+			t.Errorf("%s: %v", n.Purpose, err)
+		}
+		if m := l.last(t, l.ada); !strings.Contains(m.Text, n.Title) {
+			t.Errorf("%s: %q", n.Purpose, m.Text)
+		}
+	}
+	_, err := l.channel.Send(t.Context(), &notice.Notice{Purpose: notice.Event, Raw: json.RawMessage(`{}`)})
+	var f delivering
+	if !errors.As(err, &f) || !f.Permanent() {
+		t.Errorf("an event is %v", err)
+	}
+}
+
+// TestDeadButton: a button that was left over tells who was first, and the
+// message is mended.
+func TestDeadButton(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Go on?", Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}})
+	m, _ := l.send(t, q)
+	l.desk.set(func() {
+		r := fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, At: time.Now().Add(-time.Hour), Outcome: fermata.SkipTask}
+		q.Status, q.Resolution = fermata.TimedOut, &r
+	})
+	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
+		t.Fatal(err)
+	}
+	err := l.Await("mended", func() bool { return l.last(t, l.ada).Closed })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Told(l.ada)) != 1 {
+		t.Errorf("told %q", l.Told(l.ada))
+	}
+}
+
+// TestOneForSeveralUnknown: people whom Slack does not know share one message
+// in the conversation.
+func TestOneForSeveralUnknown(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := yesNo(l)
+	var receipts []notice.Receipt
+	for _, name := range []string{"Zoe", "Yan", "Xavi"} {
+		n := l.tells(q)
+		n.Delivery += name
+		n.To = notice.Recipient{Member: "mem_" + name, Name: name, Email: name + "@example.com"}
+		sent, err := l.channel.Send(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		receipts = append(receipts, sent)
+	}
+	if got := len(l.Seen(l.ada)); got != 1 {
+		t.Fatalf("there are %d messages", got)
+	}
+	// Whoever may answer does, and every delivery brings the message to its end.
+	if err := l.Reply(l.ada, l.last(t, l.ada), standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
+		t.Fatal(err)
+	}
+	l.awaitTold(t, l.ada, "It counted.")
+	if in := l.desk.answers()[0]; in.Reply != "" {
+		t.Error("the answer carries the secret of one person")
+	}
+	for _, sent := range receipts {
+		now := l.desk.now(q.ID)
+		n := l.tells(&now)
+		n.Outcome = notice.OutcomeOf(&now)
+		if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := l.last(t, l.ada); !m.Closed {
+		t.Errorf("it is open: %+v", m)
+	}
+}
+
+// TestSecretsInAction: an action from which secrets were taken out is not the
+// one that runs.
+func TestSecretsInAction(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := l.desk.ask(approval("Deploy?"))
+	q.Action = json.RawMessage(`{"command":"login [redacted]"}`)
+	m, _ := l.send(t, q)
+	if !slices.Equal(m.Buttons, []string{"Open in Fermata"}) {
+		t.Errorf("it offers %q", m.Buttons)
+	}
+	if err := l.Command(l.ada, "/answer", q.ID+" approve"); err != nil {
+		t.Fatal(err)
+	}
+	l.awaitTold(t, l.ada, "does not fit a form")
+}

@@ -1,0 +1,91 @@
+package slack
+
+import (
+	"fmt"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// page gathers the blocks of a message or form and keeps Slack's limits. What
+// comes from agents and people stands in boxes, which our own words never do:
+// whatever it says, it cannot look like us.
+type page struct {
+	blocks []api.Block
+	most   int
+	room   int
+	// cut says that something was left out.
+	cut bool
+}
+
+// newMessage keeps blocks and text free for the buttons and the last lines.
+func newMessage() *page { return &page{most: maxBlocks - 8, room: roomOfMessage} }
+
+func (p *page) add(b api.Block) bool {
+	if len(p.blocks) >= p.most {
+		p.cut = true
+		return false
+	}
+	p.blocks = append(p.blocks, b)
+	return true
+}
+
+func (p *page) header(s string) {
+	p.add(api.NewHeaderBlock(plain(cut(s, maxHeader))))
+}
+
+// say adds a line of our own; it may hold Slack's markup.
+func (p *page) say(s string) { p.add(api.NewContextBlock("", ours(s))) }
+
+// box adds text of others as a quotation.
+func (p *page) box(s string, bold bool) {
+	var style *api.RichTextSectionTextStyle
+	if bold {
+		style = &api.RichTextSectionTextStyle{Bold: true}
+	}
+	p.fill(notice.Clean(s), func(part string) api.RichTextElement {
+		return &api.RichTextQuote{Type: api.RTEQuote, Elements: []api.RichTextSectionElement{api.NewRichTextSectionTextElement(part, style)}}
+	})
+}
+
+// code adds text of others in which every character counts.
+func (p *page) code(s string) {
+	p.fill(notice.Exact(s), func(part string) api.RichTextElement {
+		return &api.RichTextPreformatted{Type: api.RTEPreformatted, Elements: []api.RichTextSectionElement{api.NewRichTextSectionTextElement(part, nil)}}
+	})
+}
+
+func (p *page) fill(s string, element func(string) api.RichTextElement) {
+	if s == "" {
+		return
+	}
+	if size(s) > p.room {
+		p.cut = true
+		s = cut(s, max(p.room, 1))
+	}
+	p.room -= size(s)
+	for _, part := range pieces(s, roomOfBox) {
+		if part == "" {
+			part = " "
+		}
+		if !p.add(api.NewRichTextBlock("", element(part))) {
+			return
+		}
+	}
+}
+
+// facts adds small facts in one line, each as plain text.
+func (p *page) facts(facts ...string) {
+	var elements []api.MixedElement
+	for _, f := range facts {
+		if f != "" && len(elements) < 10 {
+			elements = append(elements, plain(cut(notice.OneLine(f), maxHeader)))
+		}
+	}
+	if len(elements) > 0 {
+		p.add(api.NewContextBlock("", elements...))
+	}
+}
+
+func quoted(s string) string { return fmt.Sprintf("“%s”", cut(notice.OneLine(s), 100)) }

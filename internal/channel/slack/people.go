@@ -1,0 +1,164 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// people remembers for a while who is who in Slack.
+type people struct {
+	mu      sync.Mutex
+	self    *api.AuthTestResponse
+	users   map[string]remembering[notice.Identity]
+	emails  map[string]remembering[string]
+	directs map[string]string
+}
+
+type remembering[T any] struct {
+	value T
+	at    time.Time
+}
+
+// known is how long it is believed who somebody is: an address that was taken
+// away from an account must not answer for long.
+const known = 5 * time.Minute
+
+// mostPeople bounds the memory.
+const mostPeople = 20_000
+
+func recall[T any](p *people, from *map[string]remembering[T], key string) (T, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, found := (*from)[key]
+	return r.value, found && time.Since(r.at) < known
+}
+
+func remember[T any](p *people, into *map[string]remembering[T], key string, value T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if *into == nil || len(*into) >= mostPeople {
+		*into = map[string]remembering[T]{}
+	}
+	(*into)[key] = remembering[T]{value: value, at: time.Now()}
+}
+
+// me returns who the app itself is.
+func (p *people) me(ctx context.Context, c *Channel) (*api.AuthTestResponse, error) {
+	p.mu.Lock()
+	self := p.self
+	p.mu.Unlock()
+	if self != nil {
+		return self, nil
+	}
+	self, err := c.api.AuthTestContext(ctx)
+	if err != nil {
+		return nil, failed("ask who the app is", err)
+	}
+	p.mu.Lock()
+	p.self = self
+	p.mu.Unlock()
+	return self, nil
+}
+
+// wrote reports whether a message is the app's own.
+func (c *Channel) wrote(ctx context.Context, m *api.Message) bool {
+	me, err := c.people.me(ctx, c)
+	return err == nil && (m.User != "" && m.User == me.UserID || m.BotID != "" && m.BotID == me.BotID)
+}
+
+// identity asks Slack who a user is.
+func (p *people) identity(ctx context.Context, c *Channel, id, name string) (notice.Identity, error) {
+	if who, found := recall(p, &p.users, id); found {
+		return who, nil
+	}
+	me, err := p.me(ctx, c)
+	if err != nil {
+		return notice.Identity{}, err
+	}
+	who := notice.Identity{Kind: Kind, ID: id, Name: name}
+	u, err := c.api.GetUserInfoContext(ctx, id)
+	err = failed("ask who a user is", err)
+	switch {
+	case says(err, "missing_scope", "user_not_visible", "user_not_found"):
+		// The id itself is signed by Slack; there is only no address to it.
+		return who, nil
+	case err != nil:
+		return notice.Identity{}, err
+	}
+	if u.RealName != "" {
+		who.Name = u.RealName
+	}
+	if trusted(u, me.TeamID) {
+		who.Email = u.Profile.Email
+	}
+	if u.IsBot || u.IsWorkflowBot || u.Deleted {
+		who.Denied = "the Slack account is a bot or deactivated"
+	}
+	remember(p, &p.users, id, who)
+	return who, nil
+}
+
+// trusted reports whether the workspace itself vouches for the address of a
+// user: in a conversation that is shared with another workspace, that one's
+// administrators say what the addresses of their people are.
+func trusted(u *api.User, team string) bool {
+	return u.IsEmailConfirmed && u.TeamID == team && !u.IsStranger && !u.Deleted && !u.IsBot
+}
+
+// find returns the user with the address; empty if there is none.
+func (p *people) find(ctx context.Context, c *Channel, email string) (string, error) {
+	if email == "" {
+		return "", nil
+	}
+	if id, found := recall(p, &p.emails, email); found {
+		return id, nil
+	}
+	me, err := p.me(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	id := ""
+	u, err := c.api.GetUserByEmailContext(ctx, email)
+	err = failed("look for a user by e-mail", err)
+	switch {
+	case says(err, "users_not_found", "missing_scope"):
+	case err != nil:
+		return "", err
+	case trusted(u, me.TeamID):
+		id = u.ID
+	}
+	remember(p, &p.emails, email, id)
+	return id, nil
+}
+
+// direct returns the conversation between the app and a user.
+func (p *people) direct(ctx context.Context, c *Channel, user string) (string, error) {
+	p.mu.Lock()
+	conversation := p.directs[user]
+	p.mu.Unlock()
+	if conversation != "" {
+		return conversation, nil
+	}
+	opened, _, _, err := c.api.OpenConversationContext(ctx, &api.OpenConversationParameters{Users: []string{user}})
+	if err != nil {
+		return "", failed("open a direct message", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.directs == nil || len(p.directs) >= mostPeople {
+		p.directs = map[string]string{}
+	}
+	p.directs[user] = opened.ID
+	return opened.ID, nil
+}
+
+// timestamp is a time as Slack writes it.
+func timestamp(t time.Time) string {
+	return fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000)
+}

@@ -1,0 +1,116 @@
+package slack
+
+import (
+	"context"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// settledSince is how long a question may be closed before a message that
+// still had buttons is mended by whoever pressed one: before that its update
+// is on its way.
+const settledSince = 30 * time.Second
+
+func (t *task) key() string { return t.says.channel + "/" + t.message.Timestamp }
+
+// strip takes the buttons off the message while the answer is on its way. If
+// it stays like that, it says what to do.
+func (t *task) strip(ctx context.Context) {
+	if t.message == nil {
+		return
+	}
+	blocks := bare(t.message.Blocks)
+	blocks = append(blocks, api.NewSectionBlock(plain("An answer is being counted. If this does not change, it did not count: open the question."), nil, nil))
+	if b := openOf(t.message.Blocks); b != nil {
+		blocks = append(blocks, api.NewActionBlock("", b))
+	}
+	t.rewrite(ctx, t.c.shown.strip, message{Text: t.message.Text, Blocks: blocks})
+}
+
+// restore puts the buttons back.
+func (t *task) restore(ctx context.Context) {
+	if t.message != nil {
+		t.rewrite(ctx, t.c.shown.restore, message{Text: t.message.Text, Blocks: t.message.Blocks.BlockSet})
+	}
+}
+
+func (t *task) rewrite(ctx context.Context, by func(string, func() error) error, m message) {
+	r := ref{Channel: t.says.channel, Message: t.message.Timestamp}
+	if err := by(t.key(), func() error { return t.c.change(ctx, r, m, false) }); err != nil {
+		t.log(ctx, "slack: the buttons of a message could not be changed", err)
+	}
+}
+
+// settle brings the message to what became of the question after its buttons
+// were taken away.
+func (t *task) settle(ctx context.Context, v notice.Verdict) {
+	if t.message == nil {
+		return
+	}
+	if q := v.Question; q == nil || q.Status == fermata.Pending || q.Resolution == nil {
+		t.restore(ctx)
+		return
+	}
+	t.end(ctx, v.Question)
+}
+
+// heal ends a message that still had buttons though its question is long
+// closed.
+func (t *task) heal(ctx context.Context, v notice.Verdict) {
+	if q := v.Question; t.message != nil && q != nil && q.Resolution != nil && time.Since(q.Resolution.At) > settledSince {
+		t.end(ctx, q)
+	}
+}
+
+func (t *task) end(ctx context.Context, q *fermata.Question) {
+	n := &notice.Notice{
+		Delivery: t.in.Delivery, Reply: t.in.Reply, Question: q, TaskTitle: q.TaskTitle, Project: q.Project,
+		Outcome: notice.OutcomeOf(q), At: q.Resolution.At,
+	}
+	if b := openOf(t.message.Blocks); b != nil {
+		n.Open = b.URL
+	}
+	r := ref{Channel: t.says.channel, Message: t.message.Timestamp}
+	m := renderClosed(n)
+	err := t.c.shown.write(t.key(), n.At, true, func() error { return t.c.change(ctx, r, m, false) })
+	if err != nil {
+		t.log(ctx, "slack: the end of a question could not be shown", err)
+	}
+}
+
+// bare returns the blocks without what can be pressed or picked.
+func bare(blocks api.Blocks) (kept []api.Block) {
+	for _, b := range blocks.BlockSet {
+		switch b := b.(type) {
+		case *api.ActionBlock, *api.InputBlock:
+		case *api.SectionBlock:
+			if b.Accessory != nil {
+				continue
+			}
+			kept = append(kept, b)
+		default:
+			kept = append(kept, b)
+		}
+	}
+	return kept
+}
+
+// openOf returns the button that opens the question.
+func openOf(blocks api.Blocks) *api.ButtonBlockElement {
+	for _, b := range blocks.BlockSet {
+		actions, ok := b.(*api.ActionBlock)
+		if !ok || actions.Elements == nil {
+			continue
+		}
+		for _, e := range actions.Elements.ElementSet {
+			if button, ok := e.(*api.ButtonBlockElement); ok && button.ActionID == actionOpen {
+				return button
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// reply is what Slack is answered to one request, over HTTP or Socket Mode.
+type reply struct {
+	status  int
+	payload any
+	// after is done when Slack has its answer.
+	after func(ctx context.Context)
+}
+
+var (
+	accepted    = reply{status: http.StatusOK}
+	unavailable = reply{status: http.StatusServiceUnavailable}
+	malformed   = reply{status: http.StatusBadRequest}
+)
+
+// repeated is the answer to the same request once more: nothing is done again.
+func (r reply) repeated() reply { return reply{status: r.status, payload: r.payload} }
+
+// acknowledged reports whether Slack hears that the request arrived. Without
+// it Slack brings an event again, and tells a person that a click failed.
+func (r reply) acknowledged() bool { return r.status < http.StatusBadRequest }
+
+// Slack waits three seconds. Up to patience the channel waits for what became
+// of a click before it acknowledges: should the process die in that time, the
+// person is told by Slack. What takes longer is acknowledged, shown in the
+// message as not counted yet, and gone on with for at most longest.
+const (
+	patience    = 1500 * time.Millisecond
+	longestWork = 45 * time.Second
+)
+
+// interaction answers a click or a form.
+func (c *Channel) interaction(ctx context.Context, cb *api.InteractionCallback, hear notice.Hear) reply {
+	if cb.User.ID == "" || cb.TriggerID == "" {
+		return malformed
+	}
+	id := cb.TriggerID + " " + cb.ActionTs
+	return c.handled.do(ctx, "interaction "+id, func() (reply, bool) {
+		switch cb.Type {
+		case api.InteractionTypeBlockActions:
+			return c.clicked(ctx, cb, id, hear)
+		case api.InteractionTypeViewSubmission:
+			if cb.View.CallbackID == formCallback {
+				return c.submitted(ctx, cb, id, hear)
+			}
+		default:
+		}
+		return accepted, true
+	})
+}
+
+func (c *Channel) clicked(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
+	if len(cb.ActionCallback.BlockActions) == 0 {
+		return accepted, true
+	}
+	a := cb.ActionCallback.BlockActions[0]
+	name, _, _ := strings.Cut(a.ActionID, ":")
+	if name != actionAnswer && name != actionSend && name != actionForm {
+		return accepted, true // a menu that was opened, a link that was followed
+	}
+	t := &task{
+		c: c, hear: hear, user: cb.User.ID, name: cb.User.Name,
+		says: voice{respond: cb.ResponseURL, channel: cb.Channel.ID, thread: cb.Message.ThreadTimestamp, user: cb.User.ID},
+		in:   &notice.Inbound{ID: id, At: parseStamp(a.ActionTs)},
+	}
+	p, ok := readPress(a.Value)
+	if !ok {
+		return reply{status: http.StatusOK, after: t.tell("This button cannot be read any more. Open the question in Fermata.")}, true
+	}
+	t.about(p)
+	if name == actionForm {
+		data := formData{press: p, Channel: cb.Channel.ID, Message: cb.Message.Timestamp, Respond: cb.ResponseURL}
+		return reply{status: http.StatusOK, after: t.showForm(cb.TriggerID, data)}, true
+	}
+	t.message = &cb.Message
+	if name == actionSend {
+		picks, ok := sentPick(cb, nil)
+		if !ok {
+			// The place of the option is known; its value only the question has.
+			t.complete = func(q *fermata.Question) bool {
+				v, ok := sentPick(cb, q.Item(p.Key))
+				t.value(p, v)
+				return ok
+			}
+		}
+		if ok && picks == nil {
+			return reply{status: http.StatusOK, after: t.tell("Nothing is picked yet. Choose above, then press “Send answer”.")}, true
+		}
+		p.Value = picks
+	}
+	t.value(p, p.Value)
+	return t.run(ctx, t.afterClick)
+}
+
+// submitted answers a form that was sent.
+func (c *Channel) submitted(ctx context.Context, cb *api.InteractionCallback, id string, hear notice.Hear) (reply, bool) {
+	var data formData
+	if err := json.Unmarshal([]byte(cb.View.PrivateMetadata), &data); err != nil || data.Question == "" {
+		return malformed, true
+	}
+	t := &task{
+		c: c, hear: hear, user: cb.User.ID, name: cb.User.Name,
+		says: voice{respond: data.Respond, channel: data.Channel, user: cb.User.ID},
+		in:   &notice.Inbound{ID: id, At: time.Now()},
+	}
+	t.about(data.press)
+	answer, ok := readForm(&cb.View, data.Hash, nil)
+	if !ok {
+		t.complete = func(q *fermata.Question) bool {
+			answer, ok := readForm(&cb.View, data.Hash, q)
+			t.in.Answer = &answer
+			return ok
+		}
+	}
+	t.in.Answer = &answer
+	return t.run(ctx, t.afterForm(&cb.View))
+}
+
+// command answers /answer.
+func (c *Channel) command(ctx context.Context, cmd *api.SlashCommand, hear notice.Hear) reply {
+	if cmd.UserID == "" || cmd.TriggerID == "" {
+		return malformed
+	}
+	return c.handled.do(ctx, "command "+cmd.TriggerID, func() (reply, bool) {
+		question, text, _ := strings.Cut(strings.TrimSpace(written(cmd.Text)), " ")
+		t := &task{
+			c: c, hear: hear, user: cmd.UserID, name: cmd.UserName,
+			says: voice{respond: cmd.ResponseURL, channel: cmd.ChannelID, user: cmd.UserID},
+			in:   &notice.Inbound{ID: cmd.TriggerID, Question: question, Text: strings.TrimSpace(text), At: time.Now()},
+		}
+		switch {
+		case question == "" || question == "help":
+			return reply{status: http.StatusOK, payload: ephemeral(c.usage(cmd.Command))}, true
+		case t.in.Text == "":
+			return reply{status: http.StatusOK, after: t.showForm(cmd.TriggerID, formData{press: press{Question: question}, Respond: cmd.ResponseURL, Channel: cmd.ChannelID})}, true
+		}
+		t.trigger = cmd.TriggerID
+		return t.run(ctx, t.afterCommand)
+	})
+}
+
+func (c *Channel) usage(command string) string {
+	if command == "" {
+		command = "/answer"
+	}
+	s := "Write “" + command + " <id> <answer>”: a letter or value of an option, yes or no, approve, reject: reason, or a text. “" +
+		command + " <id>” opens a form. The id stands below each question; its end is enough."
+	if c.env.PublicURL != "" {
+		s += " What waits for you is in the inbox: " + c.env.PublicURL
+	}
+	return s
+}
+
+// event answers an event: of them all only replies in the threads of questions
+// count.
+func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear notice.Hear) reply {
+	m, isMessage := e.InnerEvent.Data.(*slackevents.MessageEvent)
+	outer, hasID := e.Data.(*slackevents.EventsAPICallbackEvent)
+	if !isMessage || !hasID || outer.EventID == "" || !writtenNow(m) {
+		return accepted
+	}
+	if m.ThreadTimeStamp == "" || m.ThreadTimeStamp == m.TimeStamp {
+		if m.ChannelType != slackevents.ChannelTypeIM {
+			return accepted
+		}
+		return c.handled.do(ctx, "event "+outer.EventID, func() (reply, bool) {
+			t := &task{c: c, says: voice{channel: m.Channel, user: m.User}}
+			return reply{status: http.StatusOK, after: t.tell("This did not count: answer in the thread of a question. " + c.usage(""))}, true
+		})
+	}
+	return c.handled.do(ctx, "event "+outer.EventID, func() (reply, bool) {
+		root, ok, err := c.root(ctx, m, outer)
+		if err != nil {
+			c.env.Log.WarnContext(ctx, "slack: the message that a reply belongs to could not be read", "error", err)
+			var f *failure
+			if errors.As(err, &f) && f.permanent {
+				return accepted, true
+			}
+			return unavailable, false
+		}
+		if !ok {
+			return accepted, true
+		}
+		t := &task{
+			c: c, hear: hear, user: m.User,
+			says: voice{channel: m.Channel, thread: m.ThreadTimeStamp, user: m.User},
+			in: &notice.Inbound{
+				ID: outer.EventID, Question: root.question, Delivery: root.delivery, Reply: root.reply,
+				Text: written(m.Text), At: parseStamp(m.TimeStamp),
+			},
+		}
+		if root.stage == opens {
+			return reply{status: http.StatusOK, after: t.tell("This question is decided in Fermata: open it there. What you wrote here did not count.")}, true
+		}
+		return t.run(ctx, t.afterReply)
+	})
+}
+
+// writtenNow reports whether a message was written by a person just now:
+// edits, bots and what Slack itself says do not count.
+func writtenNow(m *slackevents.MessageEvent) bool {
+	switch m.SubType {
+	case "", "thread_broadcast", "file_share":
+	default:
+		return false
+	}
+	return m.BotID == "" && m.User != "" && strings.TrimSpace(m.Text) != ""
+}
+
+// root finds the question in the message that began the thread. Only a message
+// of the app itself has one.
+func (c *Channel) root(ctx context.Context, m *slackevents.MessageEvent, outer *slackevents.EventsAPICallbackEvent) (address, bool, error) {
+	me, err := c.people.me(ctx, c)
+	if err != nil {
+		return address{}, false, err
+	}
+	var by struct {
+		Parent string `json:"parent_user_id"`
+	}
+	if outer.InnerEvent != nil {
+		if err := json.Unmarshal(*outer.InnerEvent, &by); err == nil && by.Parent != "" && by.Parent != me.UserID {
+			return address{}, false, nil
+		}
+	}
+	messages, _, _, err := c.api.GetConversationRepliesContext(ctx, &api.GetConversationRepliesParameters{
+		ChannelID: m.Channel, Timestamp: m.ThreadTimeStamp, Latest: m.ThreadTimeStamp, Inclusive: true, Limit: 1,
+	})
+	if err != nil {
+		return address{}, false, failed("read a thread", err)
+	}
+	for i := range messages {
+		if messages[i].Timestamp == m.ThreadTimeStamp && c.wrote(ctx, &messages[i]) {
+			a, ok := findAddress(messages[i].Blocks)
+			return a, ok, nil
+		}
+	}
+	return address{}, false, nil
+}
+
+// mayRespond reports whether an address to answer to is Slack's own.
+func (c *Channel) mayRespond(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	if c.APIURL != "" {
+		own, err := url.Parse(c.APIURL)
+		return err == nil && u.Scheme == own.Scheme && u.Host == own.Host
+	}
+	return u.Scheme == "https" && (u.Host == "hooks.slack.com" || u.Host == "hooks.slack-gov.com")
+}

@@ -1,0 +1,99 @@
+package slack
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// Kind is the name of this kind of channel.
+const Kind = "slack"
+
+// Secrets names the settings that are never shown again.
+var Secrets = []string{"bot_token", "app_token", "signing_secret"}
+
+// Settings is the JSON Schema of the settings.
+var Settings = json.RawMessage(`{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["bot_token", "conversation"],
+  "properties": {
+    "bot_token": {"type": "string", "title": "Bot token", "pattern": "^(xoxb-|env:|file:)", "description": "Bot User OAuth Token of the app, xoxb-…"},
+    "app_token": {"type": "string", "title": "App-level token", "pattern": "^(xapp-|env:|file:)?", "description": "xapp-… with the scope connections:write, for Socket Mode: no public address is needed"},
+    "signing_secret": {"type": "string", "title": "Signing secret", "description": "of the app's Basic Information, when Slack sends its requests over HTTP"},
+    "conversation": {"type": "string", "title": "Conversation", "minLength": 1, "description": "where questions go that are for nobody with a known Slack account: the id of a conversation, C…"},
+    "share_context": {"type": "boolean", "title": "Show context in the conversation", "description": "everybody in the conversation may read the projects, so errors and previews may be shown there"},
+    "api_url": {"type": "string", "title": "Address of the Slack API", "description": "only for tests and GovSlack; empty for slack.com"}
+  }
+}`)
+
+type settings struct {
+	BotToken      string `json:"bot_token"`
+	AppToken      string `json:"app_token"`
+	SigningSecret string `json:"signing_secret"`
+	Conversation  string `json:"conversation"`
+	ShareContext  bool   `json:"share_context"`
+	APIURL        string `json:"api_url"`
+}
+
+// callTime bounds one call to Slack, well inside the lease of a delivery: a
+// call that hangs must not end after somebody else took the delivery over.
+const callTime = 15 * time.Second
+
+// Channel is one Slack app in one workspace.
+type Channel struct {
+	settings
+	env     notice.Env
+	api     *api.Client
+	http    *http.Client
+	people  people
+	shown   ledger
+	doubt   doubts
+	common  common
+	handled once
+	// patience is how long Slack is kept waiting for what became of a click.
+	patience time.Duration
+}
+
+// Open makes a channel of settings that fit the schema. It connects to nothing.
+func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
+	c := &Channel{env: env, patience: patience}
+	if c.env.Log == nil {
+		c.env.Log = slog.New(slog.DiscardHandler)
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c.settings); err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of the Slack channel cannot be read: %v", err)
+	}
+	if c.BotToken == "" || c.Conversation == "" {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "a Slack channel needs bot_token and conversation").
+			WithHint("docs/slack.md says where to find them")
+	}
+	c.http = bounded(env.HTTP)
+	options := []api.Option{api.OptionHTTPClient(c.http), api.OptionAppLevelToken(c.AppToken)}
+	if c.APIURL != "" {
+		options = append(options, api.OptionAPIURL(strings.TrimSuffix(c.APIURL, "/")+"/"))
+	}
+	c.api = api.New(c.BotToken, options...)
+	return c, nil
+}
+
+func bounded(client *http.Client) *http.Client {
+	if client == nil {
+		return &http.Client{Timeout: callTime}
+	}
+	own := *client
+	if own.Timeout == 0 || own.Timeout > callTime {
+		own.Timeout = callTime
+	}
+	return &own
+}

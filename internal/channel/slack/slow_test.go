@@ -1,0 +1,119 @@
+package slack_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// TestSlow: what takes longer than Slack waits is acknowledged, and the message
+// says meanwhile that nothing is counted yet and cannot be pressed again.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	for _, by := range transports {
+		t.Run(string(by), func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, by)
+			q := yesNo(l)
+			m, _ := l.send(t, q)
+			hold := make(chan struct{})
+			l.desk.set(func() { l.desk.hold = hold })
+			if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
+				t.Fatal("it was not acknowledged in time: ", err)
+			}
+			awaitSeen(t, l, "bare", func(m standin.Message) bool {
+				return strings.Contains(m.Text, "An answer is being counted") && slices.Equal(m.Buttons, []string{"Open in Fermata"})
+			})
+			close(hold)
+			l.awaitTold(t, l.ada, "It counted.")
+			awaitSeen(t, l, "closed", func(m standin.Message) bool { return m.Closed && strings.Contains(m.Text, "answered by Ada: yes") })
+		})
+	}
+}
+
+// TestSlowAndRefused: the buttons come back when the answer does not count.
+func TestSlowAndRefused(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := yesNo(l)
+	m, _ := l.send(t, q)
+	hold := make(chan struct{})
+	l.desk.set(func() {
+		l.desk.hold = hold
+		c := l.desk.members[l.mail]
+		c.Role = fermata.RoleViewer
+		l.desk.members[l.mail] = c
+	})
+	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
+		t.Fatal(err)
+	}
+	awaitSeen(t, l, "bare", func(m standin.Message) bool { return !slices.Contains(m.Buttons, "Yes") })
+	close(hold)
+	awaitSeen(t, l, "its buttons back", func(m standin.Message) bool { return slices.Contains(m.Buttons, "Yes") })
+	l.awaitTold(t, l.ada, "viewer may not answer")
+}
+
+// TestSlowAndOutdated: an end that was shown meanwhile stays.
+func TestSlowAndOutdated(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := yesNo(l)
+	m, sent := l.send(t, q)
+	hold := make(chan struct{})
+	l.desk.set(func() { l.desk.hold = hold })
+	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
+		t.Fatal(err)
+	}
+	awaitSeen(t, l, "bare", func(m standin.Message) bool { return !slices.Contains(m.Buttons, "Yes") })
+	done := l.tells(q)
+	done.Outcome, done.At = ended("answered by Bob: no"), q.CreatedAt.Add(1e9)
+	if _, err := l.channel.Update(t.Context(), done, sent); err != nil {
+		t.Fatal(err)
+	}
+	l.desk.set(func() {
+		l.desk.hold = nil
+		l.desk.members = nil // nobody is known: the answer will not count
+	})
+	close(hold)
+	l.awaitTold(t, l.ada, "Nobody here is connected")
+	if m := l.last(t, l.ada); !m.Closed || !strings.Contains(m.Text, "answered by Bob: no") {
+		t.Errorf("the end was overwritten: %s", m.Text)
+	}
+}
+
+// TestSlowAndFailing: who pressed is told even when it comes to nothing.
+func TestSlowAndFailing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := yesNo(l)
+	m, _ := l.send(t, q)
+	hold := make(chan struct{})
+	l.desk.set(func() { l.desk.hold = hold })
+	if err := l.Reply(l.ada, m, standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
+		t.Fatal(err)
+	}
+	awaitSeen(t, l, "bare", func(m standin.Message) bool { return !slices.Contains(m.Buttons, "Yes") })
+	l.desk.set(func() { l.desk.err = errors.New("the store is down") })
+	close(hold)
+	l.desk.awaitHeard(t, 2)
+	l.desk.set(func() { l.desk.err = nil })
+	l.awaitTold(t, l.ada, "It counted.")
+	awaitSeen(t, l, "closed", func(m standin.Message) bool { return m.Closed })
+}
+
+func ended(words string) *notice.Outcome {
+	return &notice.Outcome{Status: fermata.Answered, Words: words, At: time.Now()}
+}
+
+func awaitSeen(t *testing.T, l *lab, what string, holds func(standin.Message) bool) {
+	t.Helper()
+	if err := l.Await("the message is "+what, func() bool { return holds(l.last(t, l.ada)) }); err != nil {
+		t.Fatalf("%v\n%+v", err, l.last(t, l.ada))
+	}
+}

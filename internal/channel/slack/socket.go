@@ -1,0 +1,108 @@
+package slack
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/gorilla/websocket"
+	api "github.com/slack-go/slack"
+	"github.com/slack-go/slack/slackevents"
+	"github.com/slack-go/slack/socketmode"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// atOnce bounds how many requests of one connection are worked on together.
+const atOnce = 64
+
+// Listen keeps a Socket Mode connection until ctx ends. Without an app-level
+// token there is nothing to listen to.
+func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
+	if c.AppToken == "" {
+		<-ctx.Done()
+		return nil
+	}
+	client := socketmode.New(c.api, socketmode.OptionDialer(c.dialer()), socketmode.OptionReadLimit(largestBody),
+		socketmode.OptionLog(slog.NewLogLogger(c.env.Log.Handler(), slog.LevelDebug)))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- client.RunContext(ctx) }()
+	var working sync.WaitGroup
+	defer working.Wait()
+	free := make(chan struct{}, atOnce)
+	for {
+		select {
+		case err := <-ended:
+			if ctx.Err() != nil {
+				return nil
+			}
+			return failed("keep a Socket Mode connection", err)
+		case e := <-client.Events:
+			if e.Request == nil {
+				c.note(ctx, &e)
+				continue
+			}
+			free <- struct{}{}
+			working.Go(func() {
+				defer func() { <-free }()
+				c.serve(ctx, client, &e, hear)
+			})
+		}
+	}
+}
+
+// serve answers one request. One that is not acknowledged comes again, or the
+// person is told by Slack.
+func (c *Channel) serve(ctx context.Context, client *socketmode.Client, e *socketmode.Event, hear notice.Hear) {
+	r := accepted
+	switch data := e.Data.(type) {
+	case api.InteractionCallback:
+		r = c.interaction(ctx, &data, hear)
+	case api.SlashCommand:
+		r = c.command(ctx, &data, hear)
+	case slackevents.EventsAPIEvent:
+		r = c.event(ctx, &data, hear)
+	}
+	if r.acknowledged() && e.Request.EnvelopeID != "" {
+		if err := client.AckCtx(ctx, e.Request.EnvelopeID, r.payload); err != nil {
+			c.env.Log.WarnContext(ctx, "slack: a request could not be acknowledged", "error", err)
+		}
+	}
+	if r.after != nil {
+		r.after(ctx)
+	}
+}
+
+// note logs what the connection says of itself.
+func (c *Channel) note(ctx context.Context, e *socketmode.Event) {
+	switch data := e.Data.(type) {
+	case *api.ConnectionErrorEvent:
+		c.env.Log.WarnContext(ctx, "slack: Socket Mode is not connected", "error", data.ErrorObj, "again_in", data.Backoff)
+	case *socketmode.ConnectedEvent:
+		c.env.Log.InfoContext(ctx, "slack: Socket Mode is connected")
+	case *socketmode.ErrorBadMessage:
+		c.env.Log.DebugContext(ctx, "slack: a message of Socket Mode is not understood", "error", data.Cause)
+	case *api.InvalidAuthEvent:
+		c.env.Log.WarnContext(ctx, "slack: Socket Mode refuses app_token", "error", errors.New("invalid_auth"))
+	}
+}
+
+// dialer connects in the way of the server's own client, which knows what may
+// be connected to.
+func (c *Channel) dialer() *websocket.Dialer {
+	d := &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: callTime, WriteBufferSize: 32 << 10}
+	switch t := c.http.Transport.(type) {
+	case *http.Transport:
+		d.Proxy, d.TLSClientConfig, d.NetDialContext = t.Proxy, t.TLSClientConfig, t.DialContext
+	case interface {
+		DialContext(ctx context.Context, network, address string) (net.Conn, error)
+	}:
+		d.Proxy, d.NetDialContext = nil, t.DialContext
+	}
+	return d
+}

@@ -1,0 +1,269 @@
+package slack
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// task is one thing that a person did in Slack, on its way to be counted.
+type task struct {
+	c          *Channel
+	hear       notice.Hear
+	user, name string
+	says       voice
+	in         *notice.Inbound
+	// message is the one whose button was pressed.
+	message *api.Message
+	// trigger opens a form where the person must see an action before it is
+	// approved.
+	trigger string
+	// complete fills the answer in from the question; it reports false when
+	// that cannot be done.
+	complete func(q *fermata.Question) bool
+}
+
+// heard is what became of it. form is the question that must be answered in a
+// form instead.
+type heard struct {
+	verdict notice.Verdict
+	form    *fermata.Question
+	err     error
+}
+
+const notCounted = "Your answer could not be counted just now. Please try it again in a moment, or open the question in Fermata."
+
+func (t *task) about(p press) {
+	t.in.Question, t.in.Delivery, t.in.Reply = p.Question, p.Delivery, p.Reply
+}
+
+func (t *task) value(p press, value any) {
+	t.in.Answer = &fermata.Answer{Answer: value, ActionHash: p.Hash, Channel: Kind}
+}
+
+// run hears the person out. What it returns is for Slack; false says that the
+// same request may come again.
+func (t *task) run(ctx context.Context, finish func(heard) reply) (reply, bool) {
+	work, cancel := context.WithTimeout(ctx, longestWork)
+	done := make(chan heard, 1)
+	go func() { done <- t.work(work) }()
+	timer := time.NewTimer(t.c.patience)
+	defer timer.Stop()
+	select {
+	case h := <-done:
+		cancel()
+		if h.err != nil {
+			t.log(ctx, "slack: an answer could not be counted", h.err)
+			return reply{status: http.StatusServiceUnavailable, after: t.tell(notCounted)}, false
+		}
+		return finish(h), true
+	case <-timer.C:
+		return reply{status: http.StatusOK, after: func(ctx context.Context) {
+			defer cancel()
+			t.late(ctx, work, done)
+		}}, true
+	}
+}
+
+// work finds out who the person is, and has the answer heard.
+func (t *task) work(ctx context.Context) heard {
+	if err := t.identify(ctx); err != nil {
+		return heard{err: err}
+	}
+	if t.complete != nil || t.trigger != "" {
+		v, err := t.look(ctx)
+		if err != nil || v.Question == nil {
+			return heard{verdict: v, err: err}
+		}
+		if t.trigger != "" && unseen(v.Question, t.in.Text) {
+			return heard{form: v.Question}
+		}
+		if t.complete != nil && !t.complete(v.Question) {
+			return heard{verdict: notice.Verdict{Code: fermata.CodeInvalidRequest, Words: "This option is not there any more. Open the question in Fermata.", Question: v.Question}}
+		}
+	}
+	v, err := t.hear(ctx, t.in)
+	return heard{verdict: v, err: err}
+}
+
+func (t *task) identify(ctx context.Context) error {
+	who, err := t.c.people.identity(ctx, t.c, t.user, t.name)
+	t.in.From = who
+	return err
+}
+
+// look asks what the question is now.
+func (t *task) look(ctx context.Context) (notice.Verdict, error) {
+	look := *t.in
+	look.ID, look.Text, look.Answer = "", "", nil
+	return t.hear(ctx, &look)
+}
+
+// unseen reports whether a command would approve an action that the person
+// need not have seen in Slack.
+func unseen(q *fermata.Question, text string) bool {
+	if q.Status != fermata.Pending || len(q.Action) == 0 {
+		return false
+	}
+	a, err := notice.ParseReply(q, text)
+	return err == nil && (a.Answer == fermata.Approve || anyIs(a.Answers, fermata.Approve))
+}
+
+func anyIs(answers map[string]any, value string) bool {
+	for _, v := range answers {
+		if v == value {
+			return true
+		}
+	}
+	return false
+}
+
+// late goes on after Slack had its answer: the message says that the answer is
+// not counted yet and has no buttons, and gets them back if it fails.
+func (t *task) late(ctx, work context.Context, done <-chan heard) {
+	t.strip(ctx)
+	h := <-done
+	for wait := time.Second; h.err != nil && work.Err() == nil; wait *= 2 {
+		t.log(ctx, "slack: an answer could not be counted yet", h.err)
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+			h = t.work(work)
+		case <-work.Done():
+			timer.Stop()
+		}
+	}
+	// Words are told even when the work was stopped.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	switch {
+	case h.err != nil:
+		t.log(ctx, "slack: an answer was not counted", h.err)
+		t.restore(ctx)
+		t.says.tell(ctx, t.c, notCounted)
+	case h.form != nil:
+		t.says.tell(ctx, t.c, "Open the question to see what will run, and approve it there.")
+	default:
+		t.settle(ctx, h.verdict)
+		t.says.tell(ctx, t.c, h.verdict.Words)
+	}
+}
+
+func (t *task) log(ctx context.Context, msg string, err error) {
+	//nolint:sloglint // The messages are constants of the callers.
+	t.c.env.Log.WarnContext(ctx, msg, "question", t.in.Question, "error", err)
+}
+
+// tell returns what tells the person something.
+func (t *task) tell(words string) func(context.Context) {
+	return func(ctx context.Context) { t.says.tell(ctx, t.c, words) }
+}
+
+func (t *task) afterClick(h heard) reply {
+	return reply{status: http.StatusOK, after: func(ctx context.Context) {
+		t.says.tell(ctx, t.c, h.verdict.Words)
+		t.heal(ctx, h.verdict)
+	}}
+}
+
+func (t *task) afterReply(h heard) reply {
+	return reply{status: http.StatusOK, after: t.tell(h.verdict.Words)}
+}
+
+func (t *task) afterCommand(h heard) reply {
+	if h.form != nil {
+		return reply{status: http.StatusOK, after: func(ctx context.Context) {
+			t.openForm(ctx, h.form, t.trigger, formData{press: press{Question: h.form.ID}, Channel: t.says.channel, Respond: t.says.respond})
+		}}
+	}
+	return reply{status: http.StatusOK, payload: ephemeral(h.verdict.Words)}
+}
+
+// afterForm closes the form when the answer counted, shows what was wrong with
+// it, or says in its place why it does not count.
+func (t *task) afterForm(view *api.View) func(heard) reply {
+	return func(h heard) reply {
+		v := h.verdict
+		block := firstInput(view)
+		switch {
+		case v.Counted:
+			return reply{status: http.StatusOK, after: t.tell(v.Words)}
+		case v.Code == fermata.CodeInvalidRequest && block != "":
+			return reply{status: http.StatusOK, payload: api.NewErrorsViewSubmissionResponse(map[string]string{block: cut(v.Words, maxSection)})}
+		default:
+			return reply{status: http.StatusOK, payload: api.NewUpdateViewSubmissionResponse(words(v.Words))}
+		}
+	}
+}
+
+func firstInput(view *api.View) string {
+	for _, b := range view.Blocks.BlockSet {
+		if b.BlockType() == api.MBTInput {
+			return b.ID()
+		}
+	}
+	return ""
+}
+
+// words is a form that only says something.
+func words(s string) *api.ModalViewRequest {
+	return &api.ModalViewRequest{
+		Type: api.VTModal, Title: plain("Not counted"), Close: plain("Close"),
+		Blocks: api.Blocks{BlockSet: []api.Block{api.NewSectionBlock(plain(cut(s, maxSection)), nil, nil)}},
+	}
+}
+
+// showForm returns what opens the form of the question, after a look at what it
+// is now and whether the person may answer it.
+func (t *task) showForm(trigger string, data formData) func(context.Context) {
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, callTime)
+		defer cancel()
+		var v notice.Verdict
+		err := t.identify(ctx)
+		if err == nil {
+			v, err = t.look(ctx)
+		}
+		switch {
+		case err != nil:
+			t.log(ctx, "slack: a form could not be made", err)
+			t.says.tell(ctx, t.c, "The form could not be opened just now. Please try it again in a moment.")
+		case v.Question != nil && v.Question.Status != fermata.Pending:
+			t.says.tell(ctx, t.c, "It is closed: "+notice.OutcomeWords(v.Question)+".")
+			t.heal(ctx, v)
+		case v.Question == nil || v.Code != "":
+			t.says.tell(ctx, t.c, v.Words)
+		default:
+			data.Question, data.Hash = v.Question.ID, hashSeen(v.Question, data.Hash)
+			t.openForm(ctx, v.Question, trigger, data)
+		}
+	}
+}
+
+// hashSeen is of the action that the form shows, which is the one of the
+// message.
+func hashSeen(q *fermata.Question, seen string) string {
+	if seen != "" {
+		return seen
+	}
+	return q.ActionHash
+}
+
+func (t *task) openForm(ctx context.Context, q *fermata.Question, trigger string, data formData) {
+	data.Hash = hashSeen(q, data.Hash)
+	view, fits := form(q, data)
+	if !fits {
+		t.says.tell(ctx, t.c, "The question does not fit a form of Slack. Open it in Fermata.")
+		return
+	}
+	_, err := t.c.api.OpenViewContext(ctx, trigger, view)
+	if err = failed("open a form", err); err != nil {
+		t.log(ctx, "slack: a form could not be opened", err)
+		t.says.tell(ctx, t.c, "Slack did not open the form in time. Please press again.")
+	}
+}

@@ -1,0 +1,85 @@
+package slack
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	api "github.com/slack-go/slack"
+)
+
+// Limits of Slack, in characters. Slack counts UTF-16 units in some places and
+// runes in others; size counts the larger of both.
+const (
+	maxHeader      = 150
+	maxSection     = 3000
+	maxButton      = 75
+	maxOptionText  = 75
+	maxOptionValue = 150
+	maxOptions     = 100
+	maxModalTitle  = 24
+	maxLabel       = 2000
+	maxInput       = 3000
+	maxMetadata    = 3000
+	maxBlockID     = 255
+	maxConfirm     = 300
+	maxBlocks      = 50
+	maxModalBlocks = 100
+	// roomOfMessage is how much text one message shows. Slack refuses longer
+	// ones ("msg_blocks_too_long") at a length that it does not publish.
+	roomOfMessage = 11_000
+	// roomOfBox leaves room in one box for what Slack adds in counting.
+	roomOfBox = 2900
+)
+
+func size(s string) int { return len(utf16.Encode([]rune(s))) }
+
+// plain is text in which Slack sees no markup: no mention, no link, no emoji
+// code, no formatting.
+func plain(s string) *api.TextBlockObject {
+	return api.NewTextBlockObject(api.PlainTextType, s, false, false)
+}
+
+// ours is text of our own in Slack's markup. What it quotes must be escaped.
+func ours(s string) *api.TextBlockObject {
+	return api.NewTextBlockObject(api.MarkdownType, s, false, true)
+}
+
+// escape takes the three characters away that begin Slack's control sequences.
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// cut shortens s to at most n characters; the last one says that it did.
+func cut(s string, n int) string {
+	if size(s) <= n {
+		return s
+	}
+	left := n - 1
+	for i, r := range s {
+		if left -= utf16.RuneLen(r); left < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// pieces splits s so that none is longer than n characters, at the end of a
+// line where there is one.
+func pieces(s string, n int) []string {
+	var all []string
+	for size(s) > n {
+		end, left := 0, n
+		for i, r := range s {
+			if left -= utf16.RuneLen(r); left < 0 {
+				end = i
+				break
+			}
+		}
+		if nl := strings.LastIndexByte(s[:end], '\n'); nl > end/2 {
+			all, s = append(all, s[:nl]), s[nl+1:]
+			continue
+		}
+		all, s = append(all, s[:end]), s[end:]
+	}
+	return append(all, s)
+}

@@ -1,0 +1,133 @@
+package slack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// voice is where one person is told something that nobody else sees.
+type voice struct {
+	// respond is an address that Slack gave with the request.
+	respond               string
+	channel, thread, user string
+}
+
+// spoken is text that only one person sees.
+type spoken struct {
+	Type    string      `json:"response_type"`
+	Replace bool        `json:"replace_original"`
+	Text    string      `json:"text"`
+	Blocks  []api.Block `json:"blocks"`
+}
+
+// ephemeral puts words, which can quote others, in what shows no markup.
+func ephemeral(words string) spoken {
+	words = cut(notice.Clean(words), maxSection)
+	return spoken{Type: api.ResponseTypeEphemeral, Text: escape(words), Blocks: []api.Block{api.NewSectionBlock(plain(words), nil, nil)}}
+}
+
+// tell says something to the person: where the click was made, or directly.
+func (v voice) tell(ctx context.Context, c *Channel, words string) {
+	if strings.TrimSpace(words) == "" {
+		return
+	}
+	s := ephemeral(words)
+	err := v.answer(ctx, c, s)
+	if err != nil && v.channel != "" {
+		options := []api.MsgOption{api.MsgOptionText(s.Text, false), api.MsgOptionBlocks(s.Blocks...), api.MsgOptionDisableMarkdown()}
+		if v.thread != "" {
+			options = append(options, api.MsgOptionTS(v.thread))
+		}
+		_, err = c.api.PostEphemeralContext(ctx, v.channel, v.user, options...)
+	}
+	if err != nil {
+		var conversation string
+		if conversation, err = c.people.direct(ctx, c, v.user); err == nil {
+			_, _, err = c.api.PostMessageContext(ctx, conversation, message{Text: s.Text, Blocks: s.Blocks}.options()...)
+		}
+	}
+	if err != nil {
+		c.env.Log.WarnContext(ctx, "slack: a person could not be told what became of an answer", "user", v.user, "error", err)
+	}
+}
+
+// answer sends to the address that Slack gave.
+func (v voice) answer(ctx context.Context, c *Channel, s spoken) error {
+	if !c.mayRespond(v.respond) {
+		return fmt.Errorf("there is no address to answer to")
+	}
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, v.respond, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<16))
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the answer was %s", resp.Status)
+	}
+	return nil
+}
+
+// references are how Slack writes links and mentions into what people wrote.
+var references = regexp.MustCompile(`<([^<>|]*)(?:\|([^<>]*))?>`)
+
+// written is what a person wrote, without what Slack made of it.
+func written(s string) string {
+	s = references.ReplaceAllStringFunc(s, func(ref string) string {
+		parts := references.FindStringSubmatch(ref)
+		target, label := parts[1], parts[2]
+		switch {
+		case label != "" && strings.HasPrefix(target, "#"):
+			return "#" + label
+		case label != "":
+			return label
+		default:
+			return target
+		}
+	})
+	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s)
+}
+
+// parseStamp reads a time as Slack writes it; now where it cannot be read.
+func parseStamp(s string) time.Time {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f <= 0 {
+		return time.Now()
+	}
+	return time.UnixMicro(int64(f * 1e6)).UTC()
+}
+
+// sentPick reads what was picked above a button that sends.
+func sentPick(cb *api.InteractionCallback, it *fermata.Item) (value any, ok bool) {
+	if cb.BlockActionState == nil {
+		return nil, true
+	}
+	for _, actions := range cb.BlockActionState.Values {
+		if a, found := actions[actionPick]; found {
+			return picked(a, it)
+		}
+	}
+	return nil, true
+}

@@ -1,0 +1,201 @@
+package slack_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/slack"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/standin"
+	remote "github.com/fermata-hq/fermata/test/standin/slack"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+var (
+	admin = fermata.Caller{
+		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
+		Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
+	}
+	agent = fermata.Caller{
+		WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "coder", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
+	}
+)
+
+// house is a whole server's way from a question to its answer, with Slack as
+// its channel.
+type house struct {
+	*testing.T
+	*remote.Server
+
+	e *engine.Engine
+	s *delivery.Service
+	// people are the ids in Slack of ann and bob.
+	people map[string]string
+	heard  int
+}
+
+func newHouse(t *testing.T, opts store.Options, by transport) *house {
+	t.Helper()
+	h := &house{T: t, Server: remote.New(), people: map[string]string{}}
+	t.Cleanup(h.Close)
+	db := storetest.Open(t, opts)
+	h.e = engine.New(db, engine.Options{})
+	h.s = delivery.New(delivery.Options{DB: db, Engine: h.e, PublicURL: "https://fermata.example.com", Kinds: []delivery.Kind{{
+		Name: slack.Kind, To: delivery.ToPeopleOrPlace, Settings: slack.Settings, Secrets: slack.Secrets,
+		Open: func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
+			return slack.Open(settings, env)
+		},
+	}}})
+	h.ok(h.e.Start(t.Context()))
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go h.e.RunTail(ctx)
+	go func() { defer close(done); h.s.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
+	settings := h.Settings()
+	if by == overHTTP {
+		delete(settings, "app_token")
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			inbound, err := h.s.Handler(store.DefaultWorkspace, "slack")
+			if err != nil {
+				http.NotFound(w, r)
+				return
+			}
+			inbound.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		h.Inbound(server.URL)
+	}
+	_, err := h.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "slack", Kind: slack.Kind, Settings: settings})
+	h.ok(err)
+	steps := []fermata.RouteStep{{After: "0s", Channel: "slack"}}
+	_, err = h.s.SetRoutes(t.Context(), admin, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
+	h.ok(err)
+	for _, name := range []string{"ann", "bob"} {
+		_, err := h.e.AddMember(t.Context(), admin, engine.NewMember{Handle: name, Role: fermata.RoleResponder})
+		h.ok(err)
+		h.people[name], _ = h.Person(name)
+		_, err = h.s.SetIdentity(t.Context(), admin, name, fermata.Identity{Kind: slack.Kind, ID: h.people[name]})
+		h.ok(err)
+	}
+	return h
+}
+
+func (h *house) ok(err error) {
+	h.Helper()
+	if err != nil {
+		h.Fatalf("unexpected error: %v", err)
+	}
+}
+
+func (h *house) ask(a fermata.Ask) *fermata.Question {
+	h.Helper()
+	q, err := h.e.AskOutside(h.Context(), agent, "", "", a)
+	h.ok(err)
+	return q
+}
+
+// sees waits until the person sees a message about the question that holds.
+func (h *house) sees(person string, q *fermata.Question, what string, holds func(standin.Message) bool) (m standin.Message) {
+	h.Helper()
+	err := h.Await(person+" sees "+what, func() bool {
+		for _, m = range h.Seen(h.people[person]) {
+			if m.Question == q.ID && holds(m) {
+				return true
+			}
+		}
+		return false
+	})
+	h.ok(err)
+	return m
+}
+
+// toldLast waits until the person was told as many things as there were
+// answers, the last one with this in it.
+func (h *house) toldLast(person, part string) {
+	h.Helper()
+	before := h.heard
+	h.heard++
+	err := h.Await("told: "+part, func() bool { return len(h.Told(h.people[person])) > before })
+	told := h.Told(h.people[person])
+	if err != nil || !strings.Contains(told[len(told)-1], part) {
+		h.Fatalf("%v; told: %q", err, told)
+	}
+}
+
+func (h *house) told(person, part string) {
+	h.Helper()
+	err := h.Await("told: "+part, func() bool { return strings.Contains(strings.Join(h.Told(h.people[person]), "\n"), part) })
+	if err != nil {
+		h.Fatalf("%v; told: %q", err, h.Told(h.people[person]))
+	}
+}
+
+func isOpen(m standin.Message) bool   { return !m.Closed }
+func isClosed(m standin.Message) bool { return m.Closed }
+
+// TestFromQuestionToAnswer goes the whole way: an agent asks, two people are
+// told, one answers, both messages say so, and the second is told who was
+// first.
+func TestFromQuestionToAnswer(t *testing.T) {
+	t.Parallel()
+	for _, by := range transports {
+		t.Run(string(by), func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, opts store.Options) {
+				h := newHouse(t, opts, by)
+				for _, c := range []struct {
+					name   string
+					ask    fermata.Ask
+					answer map[string]any
+					late   string
+				}{
+					{"button", fermata.Ask{Question: "Which format?", Options: []fermata.Option{{Value: "toml"}, {Value: "yaml"}}}, map[string]any{"answer": "toml"}, "yaml"},
+					{"form", fermata.Ask{Title: "Which name?", Items: []fermata.Item{{Prompt: "Which name?", ResponseType: fermata.ResponseText}}}, map[string]any{"answer": "ada.go"}, "bob.go"},
+					{"approval", fermata.Ask{
+						Type: fermata.Approval, Title: "Deploy?", Risk: fermata.RiskMedium, Action: json.RawMessage(`{"command": "make deploy"}`),
+					}, map[string]any{"approval": "approve"}, "reject"},
+				} {
+					q := h.ask(c.ask)
+					first := h.sees("ann", q, "it", isOpen)
+					second := h.sees("bob", q, "it", isOpen)
+					key := q.Items[0].Key
+					for _, v := range c.answer {
+						h.ok(h.Reply(h.people["ann"], first, standin.Reply{Answers: map[string]any{key: v}}))
+					}
+					h.sees("ann", q, "the end", isClosed)
+					if m := h.sees("bob", q, "the end", isClosed); !strings.Contains(m.Text, "by ann") {
+						t.Errorf("%s: bob sees %s", c.name, m.Text)
+					}
+					h.told("ann", "by ann")
+					h.ok(h.Write(h.people["bob"], second.ID, c.late))
+					h.toldLast("bob", "by ann")
+				}
+			})
+		})
+	}
+}
+
+// TestFormOfTheWhole: the form that /answer opens comes from the server as it
+// is, and the action that it shows is what is approved.
+func TestFormOfTheWhole(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), overHTTP)
+	q := h.ask(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Action: json.RawMessage(`{"command": "make deploy"}`)})
+	h.sees("ann", q, "it", isOpen)
+	h.ok(h.Command(h.people["ann"], "/answer", q.ID+" approve"))
+	h.ok(h.Submit(h.people["ann"], standin.Reply{Answers: map[string]any{q.Items[0].Key: "approve"}, Text: "go"}))
+	h.sees("bob", q, "the end", isClosed)
+	h.ok(h.Command(h.people["bob"], "/answer", q.ID))
+	h.told("bob", "by ann")
+}

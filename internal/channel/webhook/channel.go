@@ -1,0 +1,125 @@
+// Package webhook tells programs elsewhere what happens, as Standard Webhooks
+// (standardwebhooks.com): one signed POST for each delivery, repeated under
+// the same id until it was taken.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/outbound"
+)
+
+// Name is the name of the kind.
+const Name = "webhook"
+
+const (
+	// within is how long a receiver has to respond.
+	within = 15 * time.Second
+	// mostResponse is how much of a response is read. Nothing of it is kept.
+	mostResponse = 64 << 10
+)
+
+// Channel sends to one address. It is safe for concurrent use.
+type Channel struct {
+	name   string
+	url    string
+	signer signer
+	http   *http.Client
+	now    func() time.Time
+}
+
+// Open makes a channel of its settings. It connects to nothing.
+func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
+	s, err := parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	sign, err := newSigner(s)
+	if err != nil {
+		return nil, err
+	}
+	c := &Channel{name: env.Name, url: s.URL, signer: sign, http: env.HTTP, now: time.Now}
+	if s.AllowPrivate {
+		c.http = outbound.Client(outbound.Options{AllowPrivate: true})
+	}
+	return c, nil
+}
+
+// Check sends a test event.
+func (c *Channel) Check(ctx context.Context) error {
+	body, err := json.Marshal(payload{Type: "webhook.test", Timestamp: c.now().UTC(), Data: map[string]string{"channel": c.name}})
+	if err != nil {
+		return err
+	}
+	return c.post(ctx, fermata.NewID("test", c.now()), body)
+}
+
+// Send posts what the notice has to tell. A repeated delivery has the id of the first.
+func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+	receipt, err := c.deliver(ctx, n.Delivery, n)
+	if err == nil && n.Question != nil && n.Purpose != notice.Event {
+		// Its end is told as well.
+		receipt.Ref, err = json.Marshal(n.Delivery)
+	}
+	return receipt, err
+}
+
+// Update posts how a question ended to an address that was told of it by a
+// route. It has an id of its own, so that receivers do not take it for a
+// repetition. An event is a fact: nothing about it changes.
+func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+	if n.Purpose == notice.Event || n.Outcome == nil {
+		return sent, nil
+	}
+	receipt, err := c.deliver(ctx, n.Delivery+"."+string(n.Outcome.Status), n)
+	receipt.Ref = sent.Ref
+	return receipt, err
+}
+
+func (c *Channel) deliver(ctx context.Context, id string, n *notice.Notice) (notice.Receipt, error) {
+	body, err := encode(n)
+	if err != nil {
+		return notice.Receipt{}, err
+	}
+	if err := c.post(ctx, id, body); err != nil {
+		return notice.Receipt{}, err
+	}
+	return notice.Receipt{Content: string(body)}, nil
+}
+
+// post sends one attempt.
+func (c *Channel) post(ctx context.Context, id string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	at := c.now()
+	signature, err := c.signer.sign(id, at, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "Fermata")
+	req.Header.Set(standardwebhooks.HeaderWebhookID, id)
+	req.Header.Set(standardwebhooks.HeaderWebhookTimestamp, unix(at))
+	req.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	res, err := c.http.Do(req)
+	if err != nil {
+		return unreached(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	// The status says all: a body that is cut off, or too long, changes nothing.
+	_, _ = io.CopyN(io.Discard, res.Body, mostResponse)
+	return judge(res, at)
+}

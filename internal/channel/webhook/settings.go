@@ -1,0 +1,103 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/outbound"
+)
+
+// settings are those of one channel.
+type settings struct {
+	URL string `json:"url"`
+	// Events are the types that are sent; "*" is all of them.
+	Events            []string `json:"events,omitempty"`
+	Secret            string   `json:"secret,omitempty"`
+	PreviousSecret    string   `json:"previous_secret,omitempty"`
+	Ed25519PrivateKey string   `json:"ed25519_private_key,omitempty"`
+	// Ed25519PublicKey is for receivers. It follows from the private one.
+	Ed25519PublicKey string `json:"ed25519_public_key,omitempty"`
+	AllowPrivate     bool   `json:"allow_private,omitempty"`
+}
+
+// Schema is the JSON Schema of the settings.
+const Schema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["url"],
+  "properties": {
+    "url": {"type": "string", "format": "uri", "title": "Address", "description": "Where events are posted to, https://example.com/hook."},
+    "events": {"type": "array", "items": {"type": "string"}, "title": "Events", "description": "Types of events that are sent, such as question.asked; * is every type. Without any, only what a route or a question sends here."},
+    "secret": {"type": "string", "title": "Secret", "description": "whsec_ and base64 of 24 to 64 bytes. Leave it out, or write \"generate\", and one is made and shown once. The secret before stays valid until previous_secret is emptied."},
+    "previous_secret": {"type": "string", "title": "Previous secret", "description": "Signs as well while the secret is changed; empty ends that."},
+    "ed25519_private_key": {"type": "string", "title": "Private key (ed25519)", "description": "whsk_ and base64 of the key, or \"generate\". Signs with v1a, so that receivers need no secret."},
+    "ed25519_public_key": {"type": "string", "title": "Public key (ed25519)", "description": "For receivers. It follows from the private key.", "readOnly": true},
+    "allow_private": {"type": "boolean", "title": "Private addresses", "description": "Also send to an address that is not public, such as one of this network."}
+  }
+}`
+
+// Secrets are the settings that are never shown again.
+var Secrets = []string{"secret", "previous_secret", "ed25519_private_key"}
+
+func parse(raw json.RawMessage) (settings, error) {
+	var s settings
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return s, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of a webhook do not fit: %w", err)
+	}
+	if _, err := outbound.ParseURL("settings.url", s.URL); err != nil {
+		return s, err
+	}
+	return s, nil
+}
+
+// Generate asks for a new secret or key where one is written.
+const Generate = "generate"
+
+// Prepare completes settings before they are stored: it makes the secret or
+// the key that is missing or asked for, and keeps a secret that is replaced
+// valid as the previous one. The settings before are nil for a new channel.
+// What it adds is shown once to whoever writes the settings.
+func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
+	var old, s settings
+	if len(before) > 0 {
+		if err := json.Unmarshal(before, &old); err != nil {
+			return nil, err
+		}
+	}
+	s, err := parse(after)
+	if err != nil {
+		return nil, err
+	}
+	// Only who writes them is told: a type that a later version drops must not
+	// end a channel.
+	if err := fermata.CheckEventTypes("settings.events", s.Events); err != nil {
+		return nil, err
+	}
+	if s.Ed25519PrivateKey == Generate {
+		s.Ed25519PrivateKey = newKey()
+	}
+	if s.Secret == Generate || s.Secret == "" && s.Ed25519PrivateKey == "" {
+		s.Secret = newSecret()
+	}
+	// Who writes previous_secret as well knows what they do.
+	if old.Secret != "" && s.Secret != old.Secret && s.PreviousSecret == old.PreviousSecret {
+		s.PreviousSecret = old.Secret
+	}
+	s.Ed25519PublicKey = ""
+	if s.Ed25519PrivateKey != "" && !elsewhere(s.Ed25519PrivateKey) {
+		if s.Ed25519PublicKey, err = publicKey(s.Ed25519PrivateKey); err != nil {
+			return nil, err
+		}
+	}
+	for _, secret := range []string{s.Secret, s.PreviousSecret} {
+		if secret != "" && !elsewhere(secret) {
+			if _, err := decodeSecret("settings.secret", secret); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return json.Marshal(s) //nolint:gosec // the settings are stored with their secrets
+}

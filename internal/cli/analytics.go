@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strconv"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type analyticsCommand struct {
+	period
+	Report   string                 `arg:"" optional:"" enum:"summary,series,questions,responders,projects" default:"summary" help:"summary, series, questions, responders or projects."`
+	Project  string                 `help:"Of this project."`
+	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"TYPE" help:"Of this type of questions."`
+	Interval fermata.SeriesInterval `enum:"hour,day,week" default:"day" help:"Length of a step of a series: hour, day or week."`
+	Limit    int                    `default:"20" help:"How many of the most common questions."`
+	CSV      bool                   `name:"csv" help:"Print a table in CSV."`
+}
+
+func (analyticsCommand) Help() string {
+	return `About the questions that were asked in the period, the last 30 days unless you say otherwise, as they stand now. Every figure names of how many it is: n.
+
+Examples:
+
+    fermata analytics
+    fermata analytics responders --from 7d
+    fermata analytics questions --type approval
+    fermata analytics series --interval week --from 2026-09-01 --csv > weeks.csv
+    fermata analytics --json | jq .timeout_rate`
+}
+
+func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
+	q := client.AnalyticsQuery{Project: c.Project, Type: c.Type, Interval: c.Interval, Limit: c.Limit}
+	var err error
+	if q.From, q.To, err = c.bounds(s); err != nil {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	if c.CSV {
+		return s.csv(func(w io.Writer) error { return server.AnalyticsCSV(ctx, c.Report, q, w) })
+	}
+	switch c.Report {
+	case "series":
+		return printReport(ctx, s, q, server.AnalyticsSeries, seriesTable)
+	case "questions":
+		return printReport(ctx, s, q, server.AnalyticsQuestions, questionsTable)
+	case "responders":
+		return printReport(ctx, s, q, server.AnalyticsResponders, respondersTable)
+	case "projects":
+		return printReport(ctx, s, q, server.AnalyticsProjects, projectsTable)
+	default:
+		return printReport(ctx, s, q, server.AnalyticsSummary, summaryTable)
+	}
+}
+
+// csv prints a table as it comes; what a terminal would obey is left out there.
+func (s *session) csv(write func(io.Writer) error) error {
+	if !s.outTerm {
+		return write(s.out)
+	}
+	var buf bytes.Buffer
+	if err := write(&buf); err != nil {
+		return err
+	}
+	_, err := io.WriteString(s.out, clean(buf.String()))
+	return err
+}
+
+// printReport reads a report and prints it as JSON or as a table.
+func printReport[T any](ctx context.Context, s *session, q client.AnalyticsQuery,
+	read func(context.Context, client.AnalyticsQuery) (T, error), lay func(*session, T) *table,
+) error {
+	found, err := read(ctx, q)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(found)
+	}
+	s.print(lay(s, found), "nothing was asked")
+	return nil
+}
+
+var (
+	answerColumns = []column{{head: "ANSWERED"}, {head: "MEDIAN"}, {head: "P90"}, {head: "<2s"}}
+	figureColumns = append([]column{{head: "ASKED"}, {head: "OPEN"}, {head: "TIMED OUT"}}, answerColumns...)
+)
+
+func answerCells(a fermata.AnswerFigures) []string {
+	return []string{count(a.Answered), seconds(a.TimeToAnswer.Median), seconds(a.TimeToAnswer.P90), percent(a.Reflex)}
+}
+
+// figureCells leaves out what fits no terminal; --csv and --json have all.
+func figureCells(f fermata.Figures) []string {
+	return append([]string{count(f.Asked), count(f.Pending), percent(f.TimeoutRate)}, answerCells(f.AnswerFigures)...)
+}
+
+func count(n int64) string { return strconv.FormatInt(n, 10) }
+
+// seconds writes a length as people read it.
+func seconds(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return lasting(*v)
+}
+
+// lasting writes seconds in the unit that fits.
+func lasting(s float64) string {
+	number := func(v float64, unit string) string { return strconv.FormatFloat(v, 'f', -1, 64) + unit }
+	tenth := func(v float64) float64 { return float64(int64(v*10)) / 10 }
+	switch {
+	case s < 60:
+		return number(s, "s")
+	case s < 3600:
+		return number(tenth(s/60), "min")
+	case s < 48*3600:
+		return number(tenth(s/3600), "h")
+	default:
+		return number(tenth(s/86400), "d")
+	}
+}
+
+// percent writes a share with the number of which it is one.
+func percent(p fermata.Share) string {
+	if p.Value == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(float64(int64(*p.Value*1000+0.5))/10, 'f', -1, 64) + "% of " + count(p.N)
+}
+
+func columns(first []column, rest []column) *table {
+	return &table{columns: append(append([]column{}, first...), rest...)}
+}
+
+func summaryTable(_ *session, r *fermata.AnalyticsSummary) *table {
+	t := columns([]column{{head: "OF", flex: true}}, figureColumns)
+	t.add(append([]string{"all"}, figureCells(r.Figures)...)...)
+	for _, typ := range r.Types {
+		t.add(append([]string{string(typ.Type)}, figureCells(typ.Figures)...)...)
+	}
+	for _, channel := range r.Channels {
+		name := "by " + channel.Channel
+		if channel.Channel == "" {
+			name = "by another way"
+		}
+		t.add(append([]string{name, "", "", ""}, answerCells(channel.AnswerFigures)...)...)
+	}
+	return t
+}
+
+func seriesTable(_ *session, r *fermata.AnalyticsSeries) *table {
+	t := columns([]column{{head: "FROM"}}, figureColumns)
+	for _, step := range r.Items {
+		t.add(append([]string{step.From.UTC().Format("2006-01-02 15:04")}, figureCells(step.Figures)...)...)
+	}
+	return t
+}
+
+func questionsTable(s *session, r *fermata.AnalyticsQuestions) *table {
+	t := columns([]column{{head: "QUESTION", flex: true}, {head: "NEWEST"}}, figureColumns)
+	for _, q := range r.Items {
+		t.add(append([]string{q.Title, s.id(q.QuestionID)}, figureCells(q.Figures)...)...)
+	}
+	return t
+}
+
+func respondersTable(s *session, r *fermata.AnalyticsResponders) *table {
+	t := columns([]column{{head: "WHO", flex: true}}, answerColumns)
+	for _, person := range r.Items {
+		who := person.Handle
+		if who == "" {
+			who = s.id(person.ID)
+		}
+		t.add(append([]string{who}, answerCells(person.AnswerFigures)...)...)
+	}
+	return t
+}
+
+func projectsTable(_ *session, r *fermata.AnalyticsProjects) *table {
+	t := columns([]column{{head: "PROJECT", flex: true}}, figureColumns)
+	for _, p := range r.Items {
+		t.add(append([]string{p.Project}, figureCells(p.Figures)...)...)
+	}
+	return t
+}

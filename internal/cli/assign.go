@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type assignCommand struct {
+	write
+	ID   string   `arg:"" help:"The question, or the task that waits for it."`
+	To   []string `arg:"" optional:"" help:"Handles, group:NAME or role:NAME; none lets anybody answer."`
+	Note string   `help:"Say why; they read it in the thread."`
+}
+
+func (assignCommand) Help() string {
+	return `Who may answer a question can give it to others, and so can an operator.
+
+Examples:
+
+    fermata assign 3f9k2a bob
+    fermata assign 3f9k2a group:ops bob --note "you know this database"`
+}
+
+func (c *assignCommand) Run(ctx context.Context, s *session) error {
+	q, err := s.findQuestion(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	a := fermata.Assignment{Assignees: c.To, Note: c.Note}
+	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/assign", a); done {
+		return err
+	}
+	if q, err = s.client.Assign(ctx, q.ID, a); err != nil {
+		return err
+	}
+	s.wrote(q.WorkspaceID, "%s is for %s", q.ID, forWhom(q))
+	if s.JSON {
+		return s.json(q)
+	}
+	return nil
+}
+
+// forWhom names the assignees of a question.
+func forWhom(q *fermata.Question) string {
+	if len(q.Assignees) == 0 {
+		return "anybody who may answer"
+	}
+	return oneLine(strings.Join(q.Assignees, ", "))
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+	"strings"
+)
+
+type commentCommand struct {
+	write
+	ID   string   `arg:"" help:"The question, or the task that waits for it."`
+	Text []string `arg:"" sep:"none" help:"What you want to say."`
+}
+
+func (commentCommand) Help() string {
+	return `A comment is for the people who answer: it decides nothing, and the task does
+not go on with it. To ask the agent, use fermata clarify.
+
+Examples:
+
+    fermata comment 3f9k2a "I would wait for the release"`
+}
+
+func (c *commentCommand) Run(ctx context.Context, s *session) error {
+	q, err := s.findQuestion(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	text := strings.Join(c.Text, " ")
+	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/comments", map[string]string{"body": text}); done {
+		return err
+	}
+	m, err := s.client.Comment(ctx, q.ID, text)
+	if err != nil {
+		return err
+	}
+	s.wrote(m.WorkspaceID, "commented on %s", q.ID)
+	if s.JSON {
+		return s.json(m)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type deliveriesCommand struct {
+	List      deliveriesListCommand `cmd:"" default:"withargs" help:"List what was sent, the newest first."`
+	Show      deliveryShowCommand   `cmd:"" help:"Show what was sent, and what happened."`
+	Redeliver redeliverCommand      `cmd:"" help:"Send a message once more."`
+}
+
+type deliveriesListCommand struct {
+	Question string                `short:"q" placeholder:"QUESTION" help:"Only what was sent for this question."`
+	Channel  string                `placeholder:"NAME" help:"Only over this channel."`
+	State    fermata.DeliveryState `enum:",waiting,sent,failed,dead,skipped" default:"" placeholder:"STATE" help:"waiting, sent, failed (will be tried again), dead or skipped."`
+	Limit    int                   `short:"n" default:"50" help:"How many (default ${default})."`
+}
+
+func (deliveriesListCommand) Help() string {
+	return `Examples:
+
+    fermata deliveries
+    fermata deliveries --state dead
+    fermata deliveries --question 7k3m`
+}
+
+func (c *deliveriesListCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	all, _, err := server.Deliveries(ctx, client.DeliveryQuery{QuestionID: c.Question, Channel: c.Channel, State: c.State, Limit: c.Limit})
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(all)
+	}
+	t := &table{columns: []column{
+		{head: "ID"}, {head: "PURPOSE"}, {head: "CHANNEL"}, {head: "TO", flex: true}, {head: "STATE"}, {head: "NEXT"}, {head: "WHY", flex: true},
+	}}
+	for _, d := range all {
+		next := ""
+		if d.NextAt != nil {
+			next = s.left(d.NextAt)
+		}
+		t.add(s.id(d.ID), d.Purpose, cmp.Or(d.Channel, d.Kind), d.Member, string(d.State), next, cmp.Or(d.Reason, d.LastError))
+	}
+	s.print(t, "nothing was sent")
+	return nil
+}
+
+type deliveryShowCommand struct {
+	ID string `arg:"" help:"The delivery, or the end of its id."`
+}
+
+func (deliveryShowCommand) Help() string {
+	return `Examples:
+
+    fermata deliveries show 9x2f`
+}
+
+func (c *deliveryShowCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	d, err := server.Delivery(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(d)
+	}
+	p := s.data()
+	p.line("%s over %s: %s %s", d.Purpose, oneLine(cmp.Or(d.Channel, d.Kind)), d.State, oneLine(d.Reason))
+	for _, entry := range d.History {
+		p.line("%s  %s  %s", s.ago(entry.At), entry.What, oneLine(entry.Error))
+	}
+	if d.Content != "" {
+		p.line("")
+		p.text(d.Content)
+	}
+	return nil
+}
+
+type redeliverCommand struct {
+	write
+	ID string `arg:"" help:"The delivery, or the end of its id."`
+}
+
+func (redeliverCommand) Help() string {
+	return `The message has the same id as before: a receiver can tell a repeated one by it.
+
+Examples:
+
+    fermata deliveries redeliver 9x2f`
+}
+
+func (c *redeliverCommand) Run(ctx context.Context, s *session) error {
+	if done, err := s.rehearse(c.write, "POST", "/deliveries/"+c.ID+"/redeliver", nil); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	d, err := server.Redeliver(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	s.wrote("", "%s is sent again over %s", d.ID, oneLine(d.Channel))
+	if s.JSON {
+		return s.json(d)
+	}
+	return nil
+}

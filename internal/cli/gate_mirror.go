@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// mirror puts a permission dialog into the inbox as well; whoever answers
+// first decides. When nobody does in time, it says nothing, and the dialog at
+// the desk decides. Here trouble closes nothing: a person is asked anyway.
+func (h *gateHook) mirror(ctx context.Context) error {
+	if h.Task != "" {
+		return nil
+	}
+	if h.in.Tool == userQuestions {
+		if err := h.mirrorQuestions(ctx); err != nil {
+			fmt.Fprintf(h.err, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
+		}
+		return nil
+	}
+	call := h.call(deskCall + rand.Text())
+	v, err := h.ask(ctx, call)
+	if err == nil {
+		v, err = h.makeRoom(ctx, call, v)
+	}
+	if err == nil && v.Decision == fermata.GateAsk {
+		v, err = h.awaitBesideDesk(ctx, call, v)
+	}
+	if err != nil {
+		fmt.Fprintf(h.err, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
+		return nil
+	}
+	if v.Decision == fermata.GateAsk || v.Status == fermata.Pending || v.DecidedBy == fermata.ActorTimeout || v.Status == fermata.Cancelled {
+		return nil
+	}
+	return h.say(h.permit(v))
+}
+
+// awaitBesideDesk waits as await does, and withdraws the question when nobody
+// answered it or the desk was faster: it must not be answered in vain.
+func (h *gateHook) awaitBesideDesk(ctx context.Context, call fermata.GateCall, v *fermata.GateVerdict) (*fermata.GateVerdict, error) {
+	met, err := h.await(ctx, call, v)
+	if err == nil && met.Decision != fermata.GateAsk {
+		return met, nil
+	}
+	// The program ends the hook when the desk was faster.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateWithin)
+	defer cancel()
+	q, lost := h.server.Question(ctx, v.QuestionID)
+	if lost == nil && q.Metadata[fermata.GateCallKey] == call.CallID {
+		_, lost = h.server.CancelQuestion(ctx, q.ID, "left to the dialog at the desk")
+		if fermata.CodeOf(lost) == fermata.CodeQuestionClosed {
+			// Somebody answered just now.
+			return h.ask(ctx, call)
+		}
+	}
+	if err == nil {
+		err = lost
+	}
+	return v, err
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// maxHookInput bounds what a program may say on standard input.
+const maxHookInput = 8 << 20
+
+// sessionStart is the event with which a session begins, or goes on.
+const sessionStart = "SessionStart"
+
+// hookEvent is what these programs say on standard input.
+type hookEvent struct {
+	Event     string          `json:"hook_event_name"`
+	SessionID string          `json:"session_id"`
+	Dir       string          `json:"cwd"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"tool_input"`
+	CallID    string          `json:"tool_use_id"`
+	// Response is what the tool came to, where it ran already.
+	Response json.RawMessage `json:"tool_response"`
+	// Mode is what Claude Code lets its agent do without asking.
+	Mode       string `json:"permission_mode"`
+	MCPContext struct {
+		Server string `json:"server_name"`
+		Tool   string `json:"tool_name"`
+	} `json:"mcp_context"`
+}
+
+// readHook reads an event.
+func (s *session) readHook() (in hookEvent, err error) {
+	data, err := io.ReadAll(io.LimitReader(s.lines, maxHookInput+1))
+	switch {
+	case err != nil:
+		return in, fmt.Errorf("read the call: %w", err)
+	case len(data) > maxHookInput:
+		return in, fmt.Errorf("the call has more than %d bytes", maxHookInput)
+	}
+	if err := json.Unmarshal(data, &in); err != nil {
+		return in, fmt.Errorf("the call on standard input is not the JSON of a hook: %w", err)
+	}
+	if in.Tool == "" && in.Event != sessionStart {
+		return in, fmt.Errorf("the call names no tool")
+	}
+	return in, nil
+}
+
+// toolTexts are what a tool of an MCP server returned, in every form in which the
+// programs hand it on: its text, blocks of text, the object itself, or one of these as
+// the display of a result.
+func toolTexts(response json.RawMessage) []string {
+	var text string
+	var blocks []struct {
+		Text string `json:"text"`
+	}
+	var shown struct {
+		Display json.RawMessage `json:"returnDisplay"`
+	}
+	switch {
+	case json.Unmarshal(response, &text) == nil:
+		return []string{text}
+	case json.Unmarshal(response, &blocks) == nil:
+		all := make([]string, len(blocks))
+		for i := range blocks {
+			all[i] = blocks[i].Text
+		}
+		return all
+	case json.Unmarshal(response, &shown) == nil && len(shown.Display) > 0:
+		return toolTexts(shown.Display)
+	default:
+		return []string{string(response)}
+	}
+}
+
+// hookError is an error with its hint, for an agent.
+func hookError(err error) string {
+	text := err.Error()
+	if e, ok := err.(*fermata.Error); ok && e.Hint != "" { //nolint:errorlint // the client returns it bare
+		text += " (" + e.Hint + ")"
+	}
+	return text
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type hookOpenCodeCommand struct {
+	gateFlags
+}
+
+func (hookOpenCodeCommand) Help() string {
+	return `Reads an event on standard input, which the plugin of fermata install or of a worker's run writes: opencode itself has no command hooks. What it says is a decision; on any trouble it ends with 2, and the tool does not run.
+
+Examples:
+
+    echo '{"hook_event_name":"tool.execute.before","session_id":"s","tool_name":"bash","tool_input":{"command":"ls"}}' |
+        fermata hook opencode --strict`
+}
+
+// openCodeOutput is what the plugin reads.
+type openCodeOutput struct {
+	Decision fermata.GateDecision `json:"decision"`
+	Reason   string               `json:"reason,omitempty"`
+	Input    json.RawMessage      `json:"input,omitempty"`
+}
+
+// openCode is how the plugin is talked to.
+var openCode = gateDialect{
+	runner: "opencode", before: "tool.execute.before", mcpPrefix: ownServer + "_",
+	decide: func(_ *hookEvent, v *fermata.GateVerdict) (any, error) {
+		return openCodeOutput{Decision: v.Decision, Reason: v.Reason, Input: v.Input}, nil
+	},
+}
+
+func (c *hookOpenCodeCommand) Run(ctx context.Context, s *session) error {
+	return s.gateHook(ctx, c.gateFlags, openCode)
+}

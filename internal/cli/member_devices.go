@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type memberDevicesCommand struct {
+	write
+	Handle  string   `arg:"" help:"Whose devices."`
+	Remove  []string `placeholder:"ID" help:"Passkey or session to end; repeat it."`
+	SignOut bool     `help:"Sign the person out of every browser."`
+}
+
+func (memberDevicesCommand) Help() string {
+	return `Your own, or as an admin anybody's. Who lost all passkeys signs in with a link (fermata member link) and adds a new one.
+
+Examples:
+
+    fermata member devices anna
+    fermata member devices anna --remove 8w3k2f
+    fermata member devices anna --sign-out`
+}
+
+// devices are the passkeys and the sessions of a person.
+type devices struct {
+	Passkeys []*fermata.Passkey        `json:"passkeys"`
+	Sessions []*fermata.BrowserSession `json:"sessions"`
+}
+
+func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	var all devices
+	if all.Passkeys, err = server.PasskeysOf(ctx, c.Handle); err != nil {
+		return err
+	}
+	if all.Sessions, err = server.SessionsOf(ctx, c.Handle); err != nil {
+		return err
+	}
+	if len(c.Remove) == 0 && !c.SignOut {
+		return all.print(s)
+	}
+	for _, typed := range c.Remove {
+		if err := c.remove(ctx, s, server, all, typed); err != nil {
+			return err
+		}
+	}
+	if !c.SignOut {
+		return nil
+	}
+	if done, err := s.rehearse(c.write, "DELETE", "/members/"+c.Handle+"/sessions", nil); done {
+		return err
+	}
+	n, err := server.EndSessionsOf(ctx, c.Handle)
+	if err != nil {
+		return err
+	}
+	s.wrote("", "signed %s out everywhere: %d sessions ended", oneLine(c.Handle), n)
+	return nil
+}
+
+// remove ends the one passkey or session that was typed.
+func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *client.Client, all devices, typed string) error {
+	kind, id, err := all.find(typed)
+	if err != nil {
+		return err
+	}
+	if done, err := s.rehearse(c.write, "DELETE", "/"+kind+"s/"+id, nil); done {
+		return err
+	}
+	end := server.EndSession
+	if kind == "passkey" {
+		end = server.RemovePasskey
+	}
+	if err := end(ctx, id); err != nil {
+		return err
+	}
+	s.wrote("", "removed the %s %s of %s", kind, id, oneLine(c.Handle))
+	return nil
+}
+
+// find returns the device with the id, or with this ending of it.
+func (d devices) find(typed string) (kind, id string, err error) {
+	var ids []string
+	for _, p := range d.Passkeys {
+		if strings.HasSuffix(p.ID, strings.ToLower(typed)) {
+			kind, ids = "passkey", append(ids, p.ID)
+		}
+	}
+	for _, one := range d.Sessions {
+		if strings.HasSuffix(one.ID, strings.ToLower(typed)) {
+			kind, ids = "session", append(ids, one.ID)
+		}
+	}
+	switch {
+	case len(ids) == 0 || typed == "":
+		return "", "", fermata.Errorf(fermata.CodeNotFound, "%q is none of these passkeys and sessions", typed).WithHint("fermata member devices HANDLE lists them")
+	case len(ids) > 1:
+		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typed, strings.Join(ids, ", ")).WithHint("type more of it")
+	}
+	return kind, ids[0], nil
+}
+
+func (d devices) print(s *session) error {
+	if s.JSON {
+		return s.json(d)
+	}
+	t := &table{columns: []column{{head: "ID"}, {head: "KIND"}, {head: "WHAT", flex: true}, {head: "ADDED"}, {head: "USED"}}}
+	for _, p := range d.Passkeys {
+		used := "never"
+		if p.LastUsedAt != nil {
+			used = s.ago(*p.LastUsedAt)
+		}
+		t.add(s.id(p.ID), "passkey", p.Name, s.ago(p.CreatedAt), used)
+	}
+	for _, one := range d.Sessions {
+		t.add(s.id(one.ID), "session", one.UserAgent, s.ago(one.CreatedAt), s.ago(one.LastSeenAt))
+	}
+	s.print(t, "no passkeys, and signed in nowhere")
+	return nil
+}

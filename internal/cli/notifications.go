@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type notificationsCommand struct {
+	write
+	Member   string   `placeholder:"HANDLE" help:"Somebody else's; for admins."`
+	Zone     *string  `placeholder:"ZONE" help:"Time zone, such as Europe/Berlin."`
+	Language *string  `placeholder:"TAG" help:"Language, such as de."`
+	Quiet    *string  `placeholder:"FROM-TO" help:"Quiet hours, such as 22:00-07:00; off ends them."`
+	Days     []string `placeholder:"DAY" help:"Days on which the quiet hours begin: mon,tue … (default: every day)."`
+	Urgent   *bool    `negatable:"" help:"Let urgent questions through the quiet hours."`
+	Digest   *string  `placeholder:"HOW" help:"Gather questions of low urgency: off, hourly or daily."`
+	File     string   `short:"f" type:"existingfile" placeholder:"FILE" help:"JSON with all of it, as --json prints it."`
+}
+
+func (notificationsCommand) Help() string {
+	return `Without a flag it shows how you want to be reached.
+
+Examples:
+
+    fermata notifications
+    fermata notifications --zone Europe/Berlin --quiet 22:00-07:00 --urgent
+    fermata notifications --digest daily
+    fermata notifications --json > mine.json
+    fermata notifications -f mine.json`
+}
+
+// says reports whether a flag changes anything.
+func (c *notificationsCommand) says() bool {
+	return c.Zone != nil || c.Language != nil || c.Quiet != nil || len(c.Days) > 0 || c.Urgent != nil || c.Digest != nil || c.File != ""
+}
+
+func (c *notificationsCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	p, err := server.Preferences(ctx, c.Member)
+	if err != nil {
+		return err
+	}
+	if c.says() {
+		if err := c.apply(&p); err != nil {
+			return err
+		}
+		if err := p.Check(); err != nil {
+			return err
+		}
+		if done, err := s.rehearse(c.write, "PUT", "/me/notifications", p); done {
+			return err
+		}
+		if p, err = server.SetPreferences(ctx, c.Member, p); err != nil {
+			return err
+		}
+		s.wrote("", "noted")
+	}
+	if s.JSON {
+		return s.json(p)
+	}
+	c.show(s, p)
+	return nil
+}
+
+// apply changes what the flags name.
+func (c *notificationsCommand) apply(p *fermata.Preferences) error {
+	if c.File != "" {
+		text, err := os.ReadFile(c.File)
+		if err != nil {
+			return err
+		}
+		*p = fermata.Preferences{}
+		if err := json.Unmarshal(text, p); err != nil {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%s cannot be read as preferences: %w", c.File, err)
+		}
+	}
+	if c.Zone != nil {
+		p.Zone = *c.Zone
+	}
+	if c.Language != nil {
+		p.Language = *c.Language
+	}
+	if c.Digest != nil {
+		p.Digest = fermata.DigestEvery(*c.Digest)
+	}
+	return c.applyQuiet(p)
+}
+
+func (c *notificationsCommand) applyQuiet(p *fermata.Preferences) error {
+	if c.Quiet != nil && *c.Quiet == "off" {
+		p.Quiet = nil
+		return nil
+	}
+	if c.Quiet != nil {
+		from, to, ok := strings.Cut(*c.Quiet, "-")
+		if !ok {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%q are no quiet hours", *c.Quiet).WithHint("write them like 22:00-07:00, or off")
+		}
+		quiet := fermata.QuietHours{From: from, To: to, Urgent: true}
+		if p.Quiet != nil {
+			quiet.Days, quiet.Urgent = p.Quiet.Days, p.Quiet.Urgent
+		}
+		p.Quiet = &quiet
+	}
+	if (len(c.Days) > 0 || c.Urgent != nil) && p.Quiet == nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "there are no quiet hours").WithHint("name them too: --quiet 22:00-07:00")
+	}
+	if len(c.Days) > 0 {
+		p.Quiet.Days = c.Days
+	}
+	if c.Urgent != nil {
+		p.Quiet.Urgent = *c.Urgent
+	}
+	return nil
+}
+
+func (c *notificationsCommand) show(s *session, p fermata.Preferences) {
+	out := s.data()
+	zone := p.Zone
+	if zone == "" {
+		zone = "UTC"
+	}
+	out.line("zone: %s", oneLine(zone))
+	out.line("digest of low urgency: %s", p.Digest)
+	if p.Quiet == nil {
+		out.line("quiet hours: none")
+		return
+	}
+	days, urgent := "every day", "urgent questions wait, too"
+	if len(p.Quiet.Days) > 0 {
+		days = strings.Join(p.Quiet.Days, ", ")
+	}
+	if p.Quiet.Urgent {
+		urgent = "urgent questions come through"
+	}
+	out.line("quiet hours: %s to %s, %s; %s", p.Quiet.From, p.Quiet.To, days, urgent)
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type workflowCommand struct {
+	Validate workflowValidateCommand `cmd:"" help:"Say everything that is wrong with a definition."`
+	Put      workflowPutCommand      `cmd:"" help:"Store a definition on the server."`
+	List     workflowListCommand     `cmd:"" help:"List the workflows."`
+	Show     workflowShowCommand     `cmd:"" help:"Show a workflow or a run, live with --watch."`
+	Graph    workflowGraphCommand    `cmd:"" help:"Draw the steps of a workflow."`
+	Run      workflowRunCommand      `cmd:"" help:"Start a run."`
+	Runs     workflowRunsCommand     `cmd:"" help:"List runs."`
+	Cancel   workflowCancelCommand   `cmd:"" help:"Cancel a run and all below it."`
+	Retry    workflowRetryCommand    `cmd:"" help:"Let a run go on with the step where it ended."`
+	Test     workflowTestCommand     `cmd:"" help:"Run a definition with scripted answers, without a server."`
+	Schema   workflowSchemaCommand   `cmd:"" help:"Print the JSON Schema of definitions, for editors."`
+	Enable   workflowEnableCommand   `cmd:"" help:"Let triggers start runs again."`
+	Disable  workflowDisableCommand  `cmd:"" help:"Let no trigger start a run any more."`
+	Remove   workflowRemoveCommand   `cmd:"" help:"Remove a workflow; its runs stay."`
+	Secret   workflowSecretCommand   `cmd:"" name:"webhook-secret" help:"Make the secret that signs requests to a webhook."`
+	Tools    workflowToolsCommand    `cmd:"" help:"The tools of the workspace that steps may name."`
+}
+
+// source reads a definition from a file; - is standard input.
+func (s *session) source(file string) ([]byte, error) {
+	if file == "-" {
+		data, err := io.ReadAll(io.LimitReader(s.lines, fermata.MaxWorkflowSource+1))
+		if err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "read the definition: %w", err)
+		}
+		return data, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "read the definition: %w", err).
+			WithHint("name a YAML file, or - for standard input")
+	}
+	return data, nil
+}
+
+// checkLocally says what is wrong with a definition as far as this program
+// alone can know.
+func (s *session) checkLocally(source []byte) (*client.WorkflowCheck, error) {
+	if s.hooks.CheckWorkflow == nil {
+		return nil, notBuilt("workflow")
+	}
+	check := s.hooks.CheckWorkflow(source)
+	return &check, nil
+}
+
+// workflowOrRun reads what a word names: a workflow by its name, or a run by
+// its id or the ending of one.
+func (s *session) workflowOrRun(ctx context.Context, word string) (*fermata.Workflow, *fermata.WorkflowRun, error) {
+	server, err := s.server()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !strings.HasPrefix(word, fermata.PrefixTask+"_") {
+		w, err := server.Workflow(ctx, word, "")
+		if err == nil || unexpected(err) {
+			return w, nil, err
+		}
+	}
+	run, err := server.WorkflowRun(ctx, word)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		err = fermata.Errorf(fermata.CodeNotFound, "there is no workflow and no run %q", word).
+			WithHint("fermata workflow list shows workflows, fermata workflow runs shows runs")
+	}
+	return nil, run, err
+}
+
+// shortHash is the beginning of a definition's hash that people see.
+func shortHash(hash string) string { return hash[:min(len(hash), 8)] }

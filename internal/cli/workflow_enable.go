@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata/client"
+)
+
+type workflowEnableCommand struct {
+	write
+	Name string `arg:"" help:"Name of the workflow."`
+}
+
+func (workflowEnableCommand) Help() string {
+	return `Examples:
+
+    fermata workflow enable autofix`
+}
+
+func (c *workflowEnableCommand) Run(ctx context.Context, s *session) error {
+	return s.enableWorkflow(ctx, c.write, c.Name, true)
+}
+
+type workflowDisableCommand struct {
+	write
+	Name string `arg:"" help:"Name of the workflow."`
+}
+
+func (workflowDisableCommand) Help() string {
+	return `Runs that are under way go on; cancel them with fermata workflow cancel.
+
+Examples:
+
+    fermata workflow disable autofix`
+}
+
+func (c *workflowDisableCommand) Run(ctx context.Context, s *session) error {
+	return s.enableWorkflow(ctx, c.write, c.Name, false)
+}
+
+// enableWorkflow stores a workflow as it is, enabled or not.
+func (s *session) enableWorkflow(ctx context.Context, w write, name string, on bool) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	before, err := server.Workflow(ctx, name, "")
+	if err != nil {
+		return err
+	}
+	d := client.Definition{Source: before.Source, Enabled: &on}
+	if done, err := s.rehearse(w, "PUT", "/workflows/"+name, d); done {
+		return err
+	}
+	after, err := server.PutWorkflow(ctx, name, d)
+	if err != nil {
+		return err
+	}
+	s.wrote(after.WorkspaceID, "%s is %s", oneLine(after.Name), enabledText(after))
+	if s.JSON {
+		return s.json(after)
+	}
+	return nil
+}
+
+type workflowRemoveCommand struct {
+	write
+	Name string `arg:"" help:"Name of the workflow."`
+}
+
+func (workflowRemoveCommand) Help() string {
+	return `Its runs go on, and can be looked at.
+
+Examples:
+
+    fermata workflow remove autofix`
+}
+
+func (c *workflowRemoveCommand) Run(ctx context.Context, s *session) error {
+	if done, err := s.rehearse(c.write, "DELETE", "/workflows/"+c.Name, nil); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	if err := server.RemoveWorkflow(ctx, c.Name); err != nil {
+		return err
+	}
+	s.wrote("", "removed the workflow %s", oneLine(c.Name))
+	return nil
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type workflowGraphCommand struct {
+	Name    string `arg:"" name:"name|file|run" help:"Name of a workflow, a file with a definition, or a run."`
+	Mermaid bool   `help:"As a Mermaid flowchart, which GitHub and many editors draw."`
+	Plain   bool   `help:"Plain letters instead of symbols and lines."`
+}
+
+func (workflowGraphCommand) Help() string {
+	return `The steps stand in the order of the file; what leads elsewhere stands below a step, with the reason. A file needs no server.
+
+Examples:
+
+    fermata workflow graph autofix
+    fermata workflow graph ./autofix.yaml
+    fermata workflow graph autofix --mermaid`
+}
+
+func (c *workflowGraphCommand) Run(ctx context.Context, s *session) error {
+	g, err := c.read(ctx, s)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.JSON:
+		return s.json(g)
+	case c.Mermaid:
+		s.data().line("%s", mermaid(g))
+	default:
+		s.graph(g, s.marks(c.Plain), "")
+	}
+	return nil
+}
+
+func (c *workflowGraphCommand) read(ctx context.Context, s *session) (*fermata.WorkflowGraph, error) {
+	if _, err := os.Stat(c.Name); err == nil || c.Name == "-" {
+		return c.ofFile(s)
+	}
+	w, run, err := s.workflowOrRun(ctx, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	var g *fermata.WorkflowGraph
+	if run != nil {
+		g = run.Graph
+	} else {
+		g = w.Graph
+	}
+	if g == nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the definition cannot be read any more").
+			WithHint("fermata workflow show %s says what is wrong with it", c.Name)
+	}
+	return g, nil
+}
+
+func (c *workflowGraphCommand) ofFile(s *session) (*fermata.WorkflowGraph, error) {
+	source, err := s.source(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	check, err := s.checkLocally(source)
+	if err != nil {
+		return nil, err
+	}
+	if !check.Valid || check.Graph == nil {
+		return nil, s.refused(c.Name, check, "there is nothing to draw")
+	}
+	return check.Graph, nil
+}
+
+// Kinds of nodes in a graph.
+const (
+	nodeStart    = "start"
+	nodeQuestion = "question"
+	nodeChild    = "child"
+	nodeTimeout  = "timeout"
+	nodeEnd      = "end"
+)
+
+// isStep reports whether a node is a step of the file.
+func isStep(n fermata.GraphNode) bool {
+	return n.Kind != nodeStart && n.Kind != nodeEnd && n.Kind != nodeTimeout
+}
+
+// graph draws the steps below each other. What leads on to the next one is the
+// line between them; everything else that leads away stands below its step.
+func (s *session) graph(g *fermata.WorkflowGraph, m marks, indent string) {
+	if g == nil {
+		s.data().line("%sthe definition cannot be read any more", indent)
+		return
+	}
+	for _, line := range drawGraph(g, m) {
+		s.data().line("%s", s.fit(indent+line))
+	}
+}
+
+// graphDrawing is a graph as it is drawn in lines.
+type graphDrawing struct {
+	marks marks
+	nodes map[string]fermata.GraphNode
+	out   map[string][]fermata.GraphEdge
+	// column holds the nodes that stand below each other.
+	column []fermata.GraphNode
+	lines  []string
+}
+
+func drawGraph(g *fermata.WorkflowGraph, m marks) []string {
+	d := &graphDrawing{marks: m, nodes: map[string]fermata.GraphNode{}, out: map[string][]fermata.GraphEdge{}}
+	for _, n := range g.Nodes {
+		d.nodes[n.ID] = n
+		if n.Kind != nodeTimeout {
+			d.column = append(d.column, n)
+		}
+	}
+	for _, e := range g.Edges {
+		d.out[e.From] = append(d.out[e.From], e)
+	}
+	width := 0
+	for _, n := range d.column {
+		width = max(width, len([]rune(oneLine(n.ID))))
+	}
+	for i, n := range d.column {
+		next := ""
+		if i+1 < len(d.column) {
+			next = d.column[i+1].ID
+		}
+		d.node(n, next, width)
+	}
+	return d.lines
+}
+
+func (d *graphDrawing) node(n fermata.GraphNode, next string, width int) {
+	tool := ""
+	if n.Tool != "" {
+		tool = "  " + oneLine(n.Tool)
+	}
+	d.lines = append(d.lines, strings.TrimRight(d.symbol(n)+" "+pad(oneLine(n.ID), width)+tool, " "))
+	rail, on := strings.Repeat(" ", len([]rune(d.marks.down))), false
+	var away []string
+	for _, e := range joined(d.out[n.ID]) {
+		leadsOn := e.To == next && !e.Back
+		on = on || leadsOn
+		if !leadsOn || !plainLabel(e.Label) {
+			away = append(away, d.edge(e))
+		}
+	}
+	if on {
+		rail = d.marks.down
+	}
+	if n.Condition != "" {
+		d.lines = append(d.lines, rail+"  if "+oneLine(n.Condition))
+	}
+	for _, text := range away {
+		d.lines = append(d.lines, rail+"  "+text)
+	}
+	if next != "" {
+		d.lines = append(d.lines, strings.TrimRight(rail, " "))
+	}
+}
+
+// joined makes edges that lead to the same node one, with both reasons.
+func joined(edges []fermata.GraphEdge) []fermata.GraphEdge {
+	var list []fermata.GraphEdge
+	for _, e := range edges {
+		i := slices.IndexFunc(list, func(other fermata.GraphEdge) bool { return other.To == e.To && other.Back == e.Back })
+		if i >= 0 && !plainLabel(list[i].Label) && !plainLabel(e.Label) {
+			list[i].Label += ", " + e.Label
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// plainLabel reports whether a label says no more than the line does.
+func plainLabel(label string) bool { return label == "" || label == "next" }
+
+// edge says where an edge leads, through what happens at a timeout.
+func (d *graphDrawing) edge(e fermata.GraphEdge) string {
+	arrow := d.marks.jump
+	if e.Back {
+		arrow = d.marks.back
+	}
+	text := arrow + " " + d.name(e.To)
+	if !plainLabel(e.Label) {
+		text = oneLine(e.Label) + " " + text
+	}
+	if d.nodes[e.To].Kind != nodeTimeout {
+		return text
+	}
+	for _, on := range d.out[e.To] {
+		text += " " + d.edge(fermata.GraphEdge{To: on.To, Back: on.Back})
+		break
+	}
+	return text
+}
+
+// name is what a node is called: what happens at a timeout by its tool.
+func (d *graphDrawing) name(id string) string {
+	if n := d.nodes[id]; n.Kind == nodeTimeout && n.Tool != "" {
+		return oneLine(n.Tool)
+	}
+	return oneLine(id)
+}
+
+func (d *graphDrawing) symbol(n fermata.GraphNode) string {
+	switch n.Kind {
+	case nodeStart:
+		return d.marks.begin
+	case nodeEnd:
+		return d.marks.end
+	case nodeQuestion:
+		return d.marks.ask
+	case nodeChild:
+		return d.marks.child
+	default:
+		return d.marks.box
+	}
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type workflowListCommand struct{}
+
+func (workflowListCommand) Help() string {
+	return `Examples:
+
+    fermata workflow list
+    fermata workflow list --json | jq -r '.[].name'`
+}
+
+func (c *workflowListCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	all, err := server.Workflows(ctx)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(all)
+	}
+	t := &table{columns: []column{{head: "NAME"}, {head: "STATE"}, {head: "PROJECT", flex: true}, {head: "STARTED BY", flex: true}, {head: "NEXT"}, {head: "LAST RUN"}, {head: "AGO"}}}
+	for _, w := range all {
+		next, state, ago := "", "", ""
+		if at := nextAt(w.Triggers); at != nil {
+			next = s.left(at)
+		}
+		if w.LastRun != nil {
+			state, ago = runState(w.LastRun), s.ago(w.LastRun.CreatedAt)
+		}
+		t.add(w.Name, enabledText(w), w.Project, startedBy(w.Triggers), next, state, ago)
+	}
+	s.print(t, "there are no workflows; fermata workflow put FILE stores one")
+	return nil
+}
+
+// nextAt is when a schedule starts the next run, nil where none does.
+func nextAt(triggers []fermata.WorkflowTrigger) *time.Time {
+	var first *time.Time
+	for _, t := range triggers {
+		if t.NextAt != nil && (first == nil || t.NextAt.Before(*first)) {
+			first = t.NextAt
+		}
+	}
+	return first
+}
+
+// startedBy lists what starts runs, shortly.
+func startedBy(triggers []fermata.WorkflowTrigger) string {
+	var list []string
+	for _, t := range triggers {
+		text := string(t.Type)
+		if t.Text != "" {
+			text += " " + t.Text
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}
+
+// runState is a run's state, and why where that is not plain.
+func runState(r *fermata.WorkflowRun) string {
+	if r.Reason == "" {
+		return string(r.State)
+	}
+	return string(r.State) + " (" + oneLine(r.Reason) + ")"
+}
+
+type workflowRunsCommand struct {
+	Workflow string              `arg:"" optional:"" help:"Runs of this workflow (default: of all)."`
+	State    []fermata.TaskState `placeholder:"STATE" help:"Runs in these states."`
+	Open     bool                `help:"Runs that have not ended."`
+	Trigger  fermata.TriggerType `enum:",label_added,schedule,webhook,manual,event,workflow" default:"" placeholder:"TRIGGER" help:"Started by label_added, schedule, webhook, manual, event or workflow."`
+	Project  string              `help:"Of this project."`
+	Limit    int                 `default:"50" help:"How many at most."`
+}
+
+func (workflowRunsCommand) Help() string {
+	return `Examples:
+
+    fermata workflow runs
+    fermata workflow runs autofix --state failed
+    fermata workflow runs --open
+    fermata workflow runs --trigger schedule --json | jq -r '.[].id'`
+}
+
+func (c *workflowRunsCommand) Run(ctx context.Context, s *session) error {
+	q := client.WorkflowRunQuery{Workflow: c.Workflow, State: c.State, Trigger: c.Trigger, Project: c.Project}
+	if c.Open {
+		for _, state := range fermata.TaskStates {
+			if !state.Ended() {
+				q.State = append(q.State, state)
+			}
+		}
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	list, err := pages(c.Limit, func(cursor string, n int) ([]*fermata.WorkflowRun, string, error) {
+		q.Cursor, q.Limit = cursor, n
+		return server.WorkflowRuns(ctx, q)
+	})
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(list)
+	}
+	s.print(s.runTable(list), "there are no such runs")
+	return nil
+}
+
+// runTable lists runs, the newest first.
+func (s *session) runTable(list []*fermata.WorkflowRun) *table {
+	t := &table{columns: []column{{head: "ID"}, {head: "STATE"}, {head: "WORKFLOW"}, {head: "AT STEP", flex: true}, {head: "STARTED BY"}, {head: "AGO"}, {head: "TOOK"}, {head: "TITLE", flex: true}}}
+	for _, r := range list {
+		step := r.Step
+		if r.State.Ended() {
+			step = ""
+		}
+		t.add(s.id(r.ID), runState(r), r.Workflow, step, s.starter(r), s.ago(r.CreatedAt), s.took(r.CreatedAt, r.EndedAt), r.Title)
+	}
+	return t
+}
+
+// starter says what started a run, and who where it was a person.
+func (s *session) starter(r *fermata.WorkflowRun) string {
+	if r.StartedBy != nil && s.outTerm {
+		return r.StartedBy.Name
+	}
+	return string(r.Trigger)
+}
+
+// took says how long something lasted, or lasts so far.
+func (s *session) took(from time.Time, to *time.Time) string {
+	end := s.now()
+	if to != nil {
+		end = *to
+	}
+	return span(end.Sub(from))
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// mermaid writes a graph for programs that draw. Nodes are numbered: names of
+// steps may mean something there.
+func mermaid(g *fermata.WorkflowGraph) string {
+	lines := []string{"flowchart TD"}
+	numbers := map[string]string{}
+	for i, n := range g.Nodes {
+		numbers[n.ID] = fmt.Sprintf("n%d", i)
+		open, shut := "[", "]"
+		switch n.Kind {
+		case nodeStart, nodeEnd:
+			open, shut = "([", "])"
+		case nodeQuestion:
+			open, shut = "{{", "}}"
+		case nodeChild:
+			open, shut = "[[", "]]"
+		}
+		label := mermaidText(n.ID)
+		if n.Kind == nodeTimeout && n.Tool != "" {
+			label = mermaidText(n.Tool)
+		} else if n.Tool != "" {
+			label += "<br/>" + mermaidText(n.Tool)
+		}
+		if n.Condition != "" {
+			label += "<br/>if " + mermaidText(n.Condition)
+		}
+		lines = append(lines, fmt.Sprintf(`    n%d%s"%s"%s`, i, open, label, shut))
+	}
+	for _, e := range g.Edges {
+		arrow := "-->"
+		if e.Back {
+			arrow = "-.->"
+		}
+		if !plainLabel(e.Label) {
+			arrow += `|"` + mermaidText(e.Label) + `"|`
+		}
+		lines = append(lines, fmt.Sprintf("    %s %s %s", numbers[e.From], arrow, numbers[e.To]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mermaidText escapes what would end a label or be drawn as markup.
+func mermaidText(text string) string {
+	return strings.NewReplacer(
+		"&", "#amp;", "#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "|", "#124;",
+	).Replace(oneLine(text))
+}

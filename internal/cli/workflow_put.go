@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type workflowPutCommand struct {
+	write
+	File    string `arg:"" help:"The definition; - is standard input."`
+	Disable bool   `xor:"state" help:"No trigger starts a run until it is enabled."`
+	Enable  bool   `xor:"state" help:"Enable it, if it was disabled."`
+}
+
+func (workflowPutCommand) Help() string {
+	return `The name is the one in the file. Runs that are under way stay with the definition that they began with. A definition with a problem is not stored; the exit code is 1.
+
+Examples:
+
+    fermata workflow put autofix.yaml
+    fermata workflow put autofix.yaml --disable
+    fermata workflow put autofix.yaml --dry-run`
+}
+
+func (c *workflowPutCommand) Run(ctx context.Context, s *session) error {
+	source, err := s.source(c.File)
+	if err != nil {
+		return err
+	}
+	check, err := s.checkLocally(source)
+	if err != nil {
+		return err
+	}
+	if !check.Valid {
+		return s.refused(c.File, check, "nothing was stored")
+	}
+	d := client.Definition{Source: string(source), Enabled: c.enabled()}
+	if done, err := s.rehearse(c.write, "PUT", "/workflows/"+check.Name, d); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	// The server knows the tools of the workspace.
+	if check, err = server.CheckWorkflow(ctx, d.Source); err != nil {
+		return err
+	}
+	if !check.Valid {
+		return s.refused(c.File, check, "nothing was stored")
+	}
+	s.talk().problems(c.File, check.Problems)
+	before, err := server.Workflow(ctx, check.Name, "")
+	if unexpected(err) {
+		return err
+	}
+	if before != nil && before.Source == d.Source && (d.Enabled == nil || *d.Enabled == before.Enabled) {
+		s.wrote(before.WorkspaceID, "%s is as it was, %s", oneLine(before.Name), enabledText(before))
+		if s.JSON {
+			return s.json(before)
+		}
+		return nil
+	}
+	after, err := server.PutWorkflow(ctx, check.Name, d)
+	if err != nil {
+		return err
+	}
+	s.wrote(after.WorkspaceID, "%s", whatChanged(before, after))
+	if s.JSON {
+		return s.json(after)
+	}
+	s.howToStart(after)
+	return nil
+}
+
+func (c *workflowPutCommand) enabled() *bool {
+	if !c.Enable && !c.Disable {
+		return nil
+	}
+	return &c.Enable
+}
+
+// refused says what is wrong with a file, and what was not done because of it.
+func (s *session) refused(file string, check *client.WorkflowCheck, so string) error {
+	if s.JSON {
+		if err := s.json(checkedFile{file, *check}); err != nil {
+			return err
+		}
+		return outcome(exitFailed)
+	}
+	s.talk().problems(file, check.Problems)
+	s.talk().line("%s: %s; %s", oneLine(file), verdict(check), so)
+	return outcome(exitFailed)
+}
+
+// whatChanged says what storing a definition changed.
+func whatChanged(before, after *fermata.Workflow) string {
+	name, state := oneLine(after.Name), enabledText(after)
+	switch {
+	case before == nil:
+		return "stored " + name + ", new, " + state
+	case before.Hash == after.Hash:
+		return name + " is " + state + " now; its definition is as it was"
+	}
+	text := "changed " + name + " from " + shortHash(before.Hash) + " to " + shortHash(after.Hash) + ", " + state
+	added, gone := differ(steps(after.Graph), steps(before.Graph)), differ(steps(before.Graph), steps(after.Graph))
+	if len(added) > 0 {
+		text += "; new steps: " + oneLine(strings.Join(added, ", "))
+	}
+	if len(gone) > 0 {
+		text += "; gone: " + oneLine(strings.Join(gone, ", "))
+	}
+	return text
+}
+
+// steps names the steps of a graph.
+func steps(g *fermata.WorkflowGraph) []string {
+	var names []string
+	if g == nil {
+		return nil
+	}
+	for _, n := range g.Nodes {
+		if isStep(n) {
+			names = append(names, n.ID)
+		}
+	}
+	return names
+}
+
+// differ returns what is in a and not in b.
+func differ(a, b []string) []string {
+	var list []string
+	for _, name := range a {
+		if !slices.Contains(b, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func enabledText(w *fermata.Workflow) string {
+	if w.Enabled {
+		return "enabled"
+	}
+	return "disabled"
+}
+
+// howToStart says what starts a run from now on.
+func (s *session) howToStart(w *fermata.Workflow) {
+	if !w.Enabled {
+		s.talk().line("no trigger starts a run: fermata workflow enable %s", oneLine(w.Name))
+		return
+	}
+	for _, t := range w.Triggers {
+		switch t.Type {
+		case fermata.TriggerManual:
+			s.talk().line("start it: fermata workflow run %s", oneLine(w.Name))
+		case fermata.TriggerSchedule:
+			if t.NextAt != nil {
+				s.talk().line("next run by schedule: %s", t.NextAt.UTC().Format("2006-01-02 15:04 UTC"))
+			}
+		case fermata.TriggerWebhook:
+			s.talk().line("webhook: POST %s, signed; make the secret: fermata workflow webhook-secret %s", s.webhook(t), oneLine(w.Name))
+		default:
+			// Labels, events and other workflows come by themselves.
+		}
+	}
+}
+
+// webhook is the address of a webhook. A server that knows no public address of
+// its own says the path alone.
+func (s *session) webhook(t fermata.WorkflowTrigger) string {
+	if strings.HasPrefix(t.URL, "/") {
+		return oneLine(s.address + t.URL)
+	}
+	return oneLine(t.URL)
+}

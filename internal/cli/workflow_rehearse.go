@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// WorkflowTest is a definition to run with scripted answers.
+type WorkflowTest struct {
+	Source, Answers []byte
+}
+
+// WorkflowReport is what a run with scripted answers came to.
+type WorkflowReport struct {
+	Workflow string `json:"workflow"`
+	// Passed says that everything expected came to be.
+	Passed   bool                        `json:"passed"`
+	Problems []fermata.DefinitionProblem `json:"problems,omitempty"`
+	Run      *fermata.WorkflowRun        `json:"run,omitempty"`
+	// Failures are the expectations that were not met.
+	Failures []string `json:"failures,omitempty"`
+	// End is the time of the clock when the run ended.
+	End time.Time `json:"end,omitzero"`
+}
+
+type workflowTestCommand struct {
+	File    string `arg:"" help:"The definition."`
+	Answers string `required:"" type:"existingfile" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected."`
+	Plain   bool   `help:"Plain letters instead of symbols."`
+}
+
+func (workflowTestCommand) Help() string {
+	return `Needs no server: people and tools are played by the answers, and the clock goes on by itself, so that a day of waiting takes no time. Each step is reported; the exit code is 1 when something expected did not come to be.
+
+Examples:
+
+    fermata workflow test autofix.yaml --answers autofix.answers.yaml
+    fermata workflow test autofix.yaml --answers late.yaml --json | jq .failures`
+}
+
+func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
+	if s.hooks.TestWorkflow == nil {
+		return notBuilt("workflow test")
+	}
+	source, err := s.source(c.File)
+	if err != nil {
+		return err
+	}
+	answers, err := os.ReadFile(c.Answers)
+	if err != nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "read the answers: %w", err)
+	}
+	report, err := s.hooks.TestWorkflow(ctx, WorkflowTest{Source: source, Answers: answers})
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		err = s.json(report)
+	} else {
+		c.print(s, report)
+	}
+	if err == nil && !report.Passed {
+		err = outcome(exitFailed)
+	}
+	return err
+}
+
+// print writes the steps as a run shows them, and what was not met.
+func (c *workflowTestCommand) print(s *session, report *WorkflowReport) {
+	s.data().problems(c.File, report.Problems)
+	if report.Run != nil {
+		// The clock of the run stands where it ended. The run itself is gone.
+		s.now = func() time.Time { return report.End }
+		run := *report.Run
+		run.ID, run.CanRetry = "", false
+		v := &runView{s: s, marks: s.marks(c.Plain), run: &run}
+		for _, line := range s.linesOf(v) {
+			s.data().line("%s", line)
+		}
+	}
+	p := s.data()
+	for _, failure := range report.Failures {
+		p.line("%s  %s", p.red("FAIL"), oneLine(failure))
+	}
+	if report.Passed {
+		p.line("%s  %s", p.green("ok  "), oneLine(report.Workflow))
+	} else if len(report.Failures) == 0 {
+		p.line("%s  %s", p.red("FAIL"), fmt.Sprintf("%s did not run", oneLine(c.File)))
+	}
+}

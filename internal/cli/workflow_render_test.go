@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// review is a graph with everything that can lead away from a step.
+func review() *fermata.WorkflowGraph {
+	return &fermata.WorkflowGraph{
+		Nodes: []fermata.GraphNode{
+			{ID: "start", Kind: "start"},
+			{ID: "draft", Kind: "step", Tool: "write_notes"},
+			{ID: "review", Kind: "question", Tool: "request_approval", Condition: "inputs.version != ''"},
+			{ID: "review.timeout", Kind: "timeout", Tool: "notify"},
+			{ID: "publish", Kind: "child", Tool: "workflow"},
+			{ID: "end", Kind: "end"},
+		},
+		Edges: []fermata.GraphEdge{
+			{From: "start", To: "draft"},
+			{From: "draft", To: "review", Label: "next"},
+			{From: "review", To: "publish", Label: "skipped"},
+			{From: "review", To: "publish", Label: "answered"},
+			{From: "review", To: "draft", Label: "rejected", Back: true},
+			{From: "review", To: "review.timeout", Label: "timed out"},
+			{From: "review.timeout", To: "end"},
+			{From: "publish", To: "end"},
+		},
+	}
+}
+
+func TestGraph(t *testing.T) {
+	t.Parallel()
+	golden(t, "workflow_graph.txt", strings.Join(drawGraph(review(), symbols), "\n")+"\n")
+	plain := strings.Join(drawGraph(review(), letters), "\n") + "\n"
+	golden(t, "workflow_graph_plain.txt", plain)
+	if strings.ContainsFunc(plain, func(r rune) bool { return r > '~' }) {
+		t.Error("plain letters are not plain")
+	}
+	golden(t, "workflow_graph.mmd", mermaid(review())+"\n")
+}
+
+func TestGraphFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s := newSession(strings.NewReader(""), &out, &out, Hooks{})
+	s.outTerm, s.color, s.width = true, false, 80
+	g := review()
+	g.Nodes[2].Condition = strings.Repeat("inputs.version == 'x' || ", 20)
+	s.graph(g, symbols, "  ")
+	for line := range strings.Lines(out.String()) {
+		if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > 80 {
+			t.Errorf("%d wide: %q", w, line)
+		}
+	}
+	if !strings.Contains(out.String(), "…") {
+		t.Error("what was cut does not say so")
+	}
+}
+
+// TestMermaidKeepsTextInItsPlace: what would end a label, or be drawn as markup,
+// is escaped.
+func TestMermaidKeepsTextInItsPlace(t *testing.T) {
+	t.Parallel()
+	g := &fermata.WorkflowGraph{Nodes: []fermata.GraphNode{{ID: `a"]; n9["b`, Kind: "step", Condition: "x < 1 | `y`\nclick n0"}}}
+	out := mermaid(g)
+	if lines := strings.Split(out, "\n"); len(lines) != 2 {
+		t.Errorf("%d lines: %s", len(lines), out)
+	}
+	label := strings.TrimSuffix(strings.TrimPrefix(strings.Split(out, "\n")[1], `    n0["`), `"]`)
+	if strings.ContainsAny(strings.ReplaceAll(label, "<br/>", ""), "\"<>|`") {
+		t.Errorf("label %s", label)
+	}
+}
+
+// anyRun is a run at its question, with a step of each kind behind it.
+func anyRun() *fermata.WorkflowRun {
+	at := func(ago time.Duration) *time.Time {
+		i := noon.Add(-ago)
+		return &i
+	}
+	item := 1
+	return &fermata.WorkflowRun{
+		ID: "task_01k5h2m9n0abcdefghjk", Workflow: "release", Hash: "0123456789abcdef", Title: "release for #42", State: fermata.TaskAwaitingApproval,
+		Trigger: fermata.TriggerLabel, CreatedAt: *at(time.Hour), Graph: review(),
+		PendingQuestion: &fermata.Question{ID: "q_01k5h2m9n0abcd3f9k2a", Title: "Publish 1.4.0?", Type: fermata.Approval, Assignees: []string{"group:release"}, Deadline: at(-time.Hour)},
+		Steps: []*fermata.WorkflowStep{
+			{Step: "fetch", Occurrence: 1, Tool: "http", State: fermata.StepFailed, Attempt: 3, StartedAt: *at(time.Hour), EndedAt: at(59 * time.Minute),
+				Error: &fermata.StepError{Code: "http_status", Message: "the server replied 503", Hint: "try later"}},
+			{Step: "draft", Occurrence: 2, Tool: "write_notes", State: fermata.StepDone, Attempt: 1, StartedAt: *at(50 * time.Minute), EndedAt: at(40 * time.Minute),
+				Output: json.RawMessage(`{"notes":"` + strings.Repeat("long ", 40) + `"}`)},
+			{Step: "draft", Occurrence: 2, Item: &item, Tool: "write_notes", State: fermata.StepRunning, Attempt: 1, StartedAt: *at(time.Minute)},
+			{Step: "name", Occurrence: 1, Tool: "post_question", State: fermata.StepDone, Attempt: 1, StartedAt: *at(30 * time.Minute), EndedAt: at(20 * time.Minute),
+				QuestionID: "q_1", Note: "taken by itself: confidence 90", Output: json.RawMessage(`{"answer":"Aria","by":"anna","source":"auto"}`)},
+			{Step: "review", Occurrence: 1, Tool: "request_approval", State: fermata.StepWaiting, Attempt: 1, StartedAt: *at(time.Minute), QuestionID: "q_01k5h2m9n0abcd3f9k2a", Until: at(-time.Hour)},
+		},
+	}
+}
+
+func TestRunOfWorkflow(t *testing.T) {
+	t.Parallel()
+	s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
+	s.now = noonClock
+	draw := func(m marks, run *fermata.WorkflowRun) string {
+		return strings.Join(s.linesOf(&runView{s: s, marks: m, run: run}), "\n") + "\n"
+	}
+	golden(t, "workflow_run.txt", draw(symbols, anyRun()))
+	golden(t, "workflow_run_plain.txt", draw(letters, anyRun()))
+	ended := anyRun()
+	ended.State, ended.Reason, ended.Summary, ended.CanRetry = fermata.TaskFailed, fermata.ReasonStepFailed, "fetch failed: the server replied 503", true
+	if out := draw(symbols, ended); strings.Contains(out, "not yet") || !strings.Contains(out, "  │ fetch failed") || !strings.Contains(out, "workflow retry ") {
+		t.Errorf("ended:\n%s", out)
+	}
+}
+
+// TestForgingInWorkflows puts every text of the corpus where definitions and
+// runs hold texts of others: nothing hides, and no line is made.
+func TestForgingInWorkflows(t *testing.T) {
+	t.Parallel()
+	for _, f := range forgeries(t) {
+		if len(f.Text) > hugeText {
+			continue
+		}
+		var out bytes.Buffer
+		s := newSession(strings.NewReader(""), &out, &out, Hooks{})
+		s.now, s.outTerm, s.errTerm, s.color, s.width = noonClock, true, true, false, 80
+		run := anyRun()
+		run.Title, run.Workflow, run.Reason, run.Summary, run.State = f.Text, f.Text, f.Text, f.Text, fermata.TaskFailed
+		run.StartedBy = &fermata.Actor{Name: f.Text}
+		run.Steps[0].Note, run.Steps[0].Tool, run.Steps[0].Error = f.Text, f.Text, &fermata.StepError{Code: f.Text, Message: f.Text, Hint: f.Text}
+		run.Steps[1].Output, _ = json.Marshal(f.Text)
+		run.Steps[3].Output, _ = json.Marshal(map[string]string{"answer": f.Text, "by": f.Text})
+		run.PendingQuestion.Title = f.Text
+		lines := s.linesOf(&runView{s: s, marks: symbols, run: run})
+		for _, line := range lines {
+			s.data().line("%s", line)
+		}
+		if drawn := strings.Count(out.String(), "\n"); drawn != len(lines) {
+			t.Errorf("%s/%s: %d lines became %d", f.Class, f.Name, len(lines), drawn)
+		}
+		g := review()
+		g.Nodes[1].ID, g.Nodes[1].Tool, g.Nodes[2].Condition, g.Edges[3].Label = f.Text, f.Text, f.Text, f.Text
+		s.showWorkflow(&fermata.Workflow{
+			Name: f.Text, Description: f.Text, Project: f.Text, Hash: "01234567", UpdatedBy: fermata.Actor{Name: f.Text}, Graph: g,
+			Triggers: []fermata.WorkflowTrigger{{Type: "webhook", URL: f.Text}, {Type: "label_added", Text: f.Text}},
+			Inputs:   []fermata.WorkflowInput{{Name: f.Text, Type: "string", Description: f.Text, Default: f.Text, Enum: []any{f.Text}}},
+			Warnings: []fermata.DefinitionProblem{{Line: 1, Column: 1, Message: f.Text, Hint: f.Text, Excerpt: f.Text}},
+		}, symbols)
+		s.showTool(fermata.ToolInfo{Name: f.Text, Kind: f.Text, Description: f.Text, Error: f.Text})
+		out.WriteString(mermaid(g))
+		if i := strings.IndexFunc(out.String(), notice.Hidden); i >= 0 {
+			t.Errorf("%s/%s: a hidden character came through: %q", f.Class, f.Name, out.String()[max(0, i-60):i+20])
+		}
+	}
+}
+
+func TestInputsAreReadByType(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ typ, text, want string }{
+		{"string", "42", `"42"`}, {"string", "", `""`}, {"number", "42", "42"}, {"number", " 0.5\n", "0.5"}, {"number", "1e3", "1e3"},
+		{"number", "12345678901234567890", "12345678901234567890"},
+		{"boolean", "yes", "true"}, {"boolean", "false", "false"}, {"array", "[1]", "[1]"}, {"object", `{"a":1}`, `{"a":1}`},
+		{"number", "x", ""}, {"number", "", ""}, {"number", "0x10", ""}, {"number", "Inf", ""}, {"number", "NaN", ""}, {"number", "1_000", ""},
+		{"boolean", "maybe", ""}, {"array", "{}", ""}, {"object", "[]", ""}, {"object", "null", ""}, {"object", "{", ""},
+	} {
+		v, err := inputValue(fermata.WorkflowInput{Name: "n", Type: c.typ}, c.text)
+		got, _ := json.Marshal(v)
+		switch {
+		case c.want == "" && err == nil:
+			t.Errorf("%s %q: taken as %s", c.typ, c.text, got)
+		case c.want != "" && (err != nil || string(got) != c.want):
+			t.Errorf("%s %q: got %s, %v, want %s", c.typ, c.text, got, err, c.want)
+		case c.want == "" && (fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "--input n")):
+			t.Errorf("%s %q: %v", c.typ, c.text, err)
+		}
+	}
+}
+
+func TestExitCodeOfARun(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		state  fermata.TaskState
+		reason string
+		want   int
+	}{
+		{fermata.TaskDone, "", 0}, {fermata.TaskFailed, fermata.ReasonStepFailed, 1}, {fermata.TaskFailed, fermata.ReasonRejected, 3},
+		{fermata.TaskSkipped, "", 7}, {fermata.TaskAwaitingInput, "", 8}, {fermata.TaskDeferred, "", 8}, {fermata.TaskCancelled, "", 9},
+	} {
+		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
+		if got := s.exit(t.Context(), endOf(&fermata.WorkflowRun{State: c.state, Reason: c.reason})); got != c.want {
+			t.Errorf("%s %s: %d, want %d", c.state, c.reason, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+type workflowRunCommand struct {
+	write
+	Name   string   `arg:"" help:"Name of the workflow."`
+	Input  []string `short:"i" sep:"none" placeholder:"NAME=VALUE" help:"An input, of the type that the workflow says; NAME=@FILE reads a file. Repeat it."`
+	Inputs string   `type:"existingfile" placeholder:"FILE" help:"JSON object with inputs."`
+	Wait   waitFlag `help:"Wait until the run has ended; --wait=10m gives up after that time."`
+}
+
+func (workflowRunCommand) Help() string {
+	return `Without --wait the id of the run is printed. With --wait the run is printed when it has ended, and the exit code tells how: 0 done, 1 failed, 3 a person rejected, 7 skipped (nobody answered in time, or it was left for manual work), 8 still going at the end of --wait, 9 cancelled.
+
+Examples:
+
+    fermata workflow run autofix --input issue=42
+    fermata workflow run release -i version=1.4.0 -i notes=@CHANGELOG.md --wait
+    fermata workflow run report --inputs inputs.json --wait=1h --json`
+}
+
+func (c *workflowRunCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	w, err := server.Workflow(ctx, c.Name, "")
+	if err != nil {
+		return err
+	}
+	inputs, err := c.inputs(s, w)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"inputs": inputs}
+	if done, err := s.rehearse(c.write, "POST", "/workflows/"+w.Name+"/runs", body); done {
+		return err
+	}
+	run, err := server.StartWorkflow(ctx, w.Name, inputs)
+	if err != nil {
+		return err
+	}
+	s.wrote(w.WorkspaceID, "started %s of %s", run.ID, oneLine(w.Name))
+	return s.started(ctx, run, c.Wait)
+}
+
+// started prints a run that goes on, or waits for its end.
+func (s *session) started(ctx context.Context, run *fermata.WorkflowRun, wait waitFlag) error {
+	switch {
+	case wait.on:
+		return s.awaitRun(ctx, run, wait.limit)
+	case s.JSON:
+		return s.json(run)
+	}
+	s.data().line("%s", run.ID)
+	return nil
+}
+
+// inputs reads the inputs as the workflow wants them.
+func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string]any, error) {
+	inputs := map[string]any{}
+	if c.Inputs != "" {
+		data, err := os.ReadFile(c.Inputs)
+		if err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "read the inputs: %w", err)
+		}
+		if err := json.Unmarshal(data, &inputs); err != nil || inputs == nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no JSON object", c.Inputs).WithHint(`write it like {"issue": 42}`)
+		}
+	}
+	for _, given := range c.Input {
+		name, text, ok := strings.Cut(given, "=")
+		if !ok {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s has no value", given).WithHint("write --input %s=VALUE", given)
+		}
+		i := slices.IndexFunc(w.Inputs, func(in fermata.WorkflowInput) bool { return in.Name == name })
+		if i < 0 {
+			return nil, unknownInput(w, name)
+		}
+		text, err := s.textOrFile(text)
+		if err != nil {
+			return nil, err
+		}
+		if inputs[name], err = inputValue(w.Inputs[i], text); err != nil {
+			return nil, err
+		}
+	}
+	return inputs, nil
+}
+
+func unknownInput(w *fermata.Workflow, name string) error {
+	e := fermata.Errorf(fermata.CodeInvalidRequest, "the workflow %s has no input %q", w.Name, name)
+	if len(w.Inputs) == 0 {
+		return e.WithHint("it takes none")
+	}
+	names := make([]string, 0, len(w.Inputs))
+	for _, in := range w.Inputs {
+		names = append(names, in.Name)
+	}
+	return e.WithHint("it takes %s", strings.Join(names, ", "))
+}
+
+// inputValue reads a text as the type of an input.
+func inputValue(in fermata.WorkflowInput, text string) (any, error) {
+	wrong := func(want string) error {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--input %s: %q is no %s", in.Name, text, in.Type).WithHint("write %s", want)
+	}
+	switch in.Type {
+	case "number":
+		text := strings.TrimSpace(text)
+		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
+			return nil, wrong("a number such as 42 or 0.5")
+		}
+		return json.Number(text), nil
+	case "boolean":
+		on, ok := notice.YesOrNo(strings.TrimSpace(text))
+		if !ok {
+			return nil, wrong("true or false")
+		}
+		return on, nil
+	case "object", "array":
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			return nil, wrong("JSON, or @FILE for a file with JSON")
+		}
+		_, isList := v.([]any)
+		_, isObject := v.(map[string]any)
+		if in.Type == "array" && !isList || in.Type == "object" && !isObject {
+			return nil, wrong("a JSON " + in.Type)
+		}
+		return v, nil
+	default:
+		return text, nil
+	}
+}
+
+// awaitRun waits for the end of a run and prints it. With a limit it gives up
+// after it, and the run goes on.
+func (s *session) awaitRun(ctx context.Context, run *fermata.WorkflowRun, limit time.Duration) error {
+	v := &runView{s: s, id: run.ID, marks: s.marks(false), run: run}
+	gaveUp, err := s.untilEnded(ctx, v, limit)
+	if err != nil {
+		return err
+	}
+	if gaveUp {
+		s.talk().line("it has not ended yet; %s goes on", run.ID)
+	}
+	if s.JSON {
+		err = s.json(v.run)
+	} else {
+		for _, line := range s.linesOf(v) {
+			s.data().line("%s", line)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return endOf(v.run)
+}
+
+// untilEnded follows a run until it has ended, and reports whether time was up
+// before. Each question that it stops at is told of once.
+func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duration) (bool, error) {
+	l := s.listen(ctx, v.id)
+	var up <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		up = timer.C
+	}
+	told := map[string]bool{}
+	for {
+		if q := v.run.PendingQuestion; q != nil && !told[q.ID] && !v.over() {
+			told[q.ID] = true
+			s.talk().line("waits for an answer: fermata respond %s  (%s)", shortID(q.ID), oneLine(q.Title))
+		}
+		if v.over() {
+			return false, nil
+		}
+		select {
+		case <-up:
+			return true, nil
+		case err := <-l.ended:
+			return false, err
+		case <-l.dropped:
+			continue
+		case <-l.opened:
+		case <-l.events:
+			l.drain()
+		}
+		if err := v.read(ctx); err != nil {
+			return false, err
+		}
+	}
+}
+
+// endOf is the exit code for what became of a run.
+func endOf(run *fermata.WorkflowRun) error {
+	switch run.State {
+	case fermata.TaskDone:
+		return nil
+	case fermata.TaskFailed:
+		if run.Reason == fermata.ReasonRejected {
+			return outcome(exitRejected)
+		}
+		return outcome(exitFailed)
+	case fermata.TaskCancelled:
+		return outcome(exitCancelled)
+	case fermata.TaskSkipped:
+		return outcome(exitTimedOut)
+	default:
+		return outcome(exitPending)
+	}
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type workflowSchemaCommand struct{}
+
+func (workflowSchemaCommand) Help() string {
+	return `Editors complete and check definitions with it: put this line first into a file.
+
+    # yaml-language-server: $schema=workflow.schema.json
+
+A server has it at /schemas/workflow.json.
+
+Examples:
+
+    fermata workflow schema > workflow.schema.json`
+}
+
+func (c *workflowSchemaCommand) Run(s *session) error {
+	if s.hooks.WorkflowSchema == nil {
+		return notBuilt("workflow")
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, s.hooks.WorkflowSchema(), "", "  "); err != nil {
+		return fermata.Internal("write the schema", err)
+	}
+	s.data().line("%s", indented.String())
+	return nil
+}
+
+type workflowSecretCommand struct {
+	write
+	Name string `arg:"" help:"Name of the workflow."`
+}
+
+func (workflowSecretCommand) Help() string {
+	return `The secret is printed on standard output and cannot be shown again; an earlier one is void at once. Requests are signed as Standard Webhooks says.
+
+Examples:
+
+    fermata workflow webhook-secret deploy`
+}
+
+func (c *workflowSecretCommand) Run(ctx context.Context, s *session) error {
+	if done, err := s.rehearse(c.write, "POST", "/workflows/"+c.Name+"/webhook-secret", nil); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	w, err := server.Workflow(ctx, c.Name, "")
+	if err != nil {
+		return err
+	}
+	url := ""
+	for _, t := range w.Triggers {
+		if t.Type == fermata.TriggerWebhook {
+			url = s.webhook(t)
+		}
+	}
+	if url == "" {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the workflow %s has no webhook", c.Name).
+			WithHint("add `- webhook: true` to its triggers")
+	}
+	secret, err := server.NewWebhookSecret(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	s.wrote(w.WorkspaceID, "made a secret for the webhook of %s", oneLine(c.Name))
+	if secret == "" {
+		// The call was tried again, and the first reply is the only one with it.
+		return fermata.Errorf(fermata.CodeUnavailable, "the reply with the secret was lost on its way").
+			WithHint("make another: fermata workflow webhook-secret %s", c.Name)
+	}
+	if s.JSON {
+		return s.json(map[string]string{"secret": secret, "url": url})
+	}
+	s.talk().line("call it with POST %s", url)
+	s.data().line("%s", secret)
+	return nil
+}

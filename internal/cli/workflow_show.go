@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type workflowShowCommand struct {
+	Word   string `arg:"" name:"name|run" help:"Name of a workflow, or a run."`
+	Watch  bool   `short:"w" help:"Of a run: go on until it has ended, and draw it anew as it changes."`
+	Source bool   `help:"Of a workflow: print the definition alone."`
+	Hash   string `placeholder:"HASH" help:"Of a workflow: the definition that had this hash."`
+	Plain  bool   `help:"Plain letters instead of symbols."`
+}
+
+func (workflowShowCommand) Help() string {
+	return `Of a workflow: what starts it and when, its inputs, its steps, its last runs. Of a run: each step with its state, how long it took, what came of it, and the question that it waits for. Outputs are cut short; --json has all of them.
+
+Examples:
+
+    fermata workflow show autofix
+    fermata workflow show autofix --source > autofix.yaml
+    fermata workflow show 3f9k2a --watch
+    fermata workflow show 3f9k2a --json | jq '.steps[] | {step, state, output}'`
+}
+
+// shownRuns is how many of the last runs a workflow is shown with.
+const shownRuns = 5
+
+func (c *workflowShowCommand) Run(ctx context.Context, s *session) error {
+	w, run, err := s.workflowOrRun(ctx, c.Word)
+	if err != nil {
+		return err
+	}
+	if run != nil {
+		return c.run(ctx, s, run)
+	}
+	if c.Hash != "" {
+		if w, err = s.client.Workflow(ctx, w.Name, c.Hash); err != nil {
+			return err
+		}
+	}
+	if c.Source {
+		_, err := s.out.Write([]byte(w.Source))
+		return err
+	}
+	if c.Watch {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--watch is for runs, and %q is a workflow", c.Word).
+			WithHint("fermata workflow runs %s lists its runs", c.Word)
+	}
+	if s.JSON {
+		return s.json(w)
+	}
+	runs, _, err := s.client.WorkflowRuns(ctx, client.WorkflowRunQuery{Workflow: w.Name, Limit: shownRuns})
+	if err != nil {
+		return err
+	}
+	s.showWorkflow(w, s.marks(c.Plain))
+	if len(runs) > 0 {
+		s.data().line("\nLast runs")
+		s.print(s.runTable(runs), "")
+	}
+	return nil
+}
+
+func (c *workflowShowCommand) run(ctx context.Context, s *session, run *fermata.WorkflowRun) error {
+	v := &runView{s: s, id: run.ID, marks: s.marks(c.Plain)}
+	if c.Watch {
+		return s.watch(ctx, v)
+	}
+	if err := v.read(ctx); err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(v.run)
+	}
+	for _, line := range s.linesOf(v) {
+		s.data().line("%s", line)
+	}
+	return nil
+}
+
+// showWorkflow writes what a workflow is.
+func (s *session) showWorkflow(w *fermata.Workflow, m marks) {
+	p := s.data()
+	p.title(w.Name)
+	p.line("%s", p.dim(fmt.Sprintf("%s · project %s · definition %s, stored by %s %s",
+		enabledText(w), oneLine(w.Project), shortHash(w.Hash), actor(w.UpdatedBy), s.since(w.UpdatedAt))))
+	p.quote("", w.Description)
+	p.line("\nStarted by")
+	for _, t := range w.Triggers {
+		p.line("  %s", s.triggerText(w, t))
+	}
+	if len(w.Triggers) == 0 {
+		p.line("  nothing but other workflows")
+	}
+	if len(w.Inputs) > 0 {
+		p.line("\nInputs")
+	}
+	for _, in := range w.Inputs {
+		p.line("  %s", s.fit(inputText(in)))
+	}
+	p.line("\nSteps")
+	s.graph(w.Graph, m, "  ")
+	if len(w.Warnings) > 0 {
+		p.line("")
+		p.problems(w.Name, w.Warnings)
+	}
+}
+
+// since says how long ago something was; for scripts it is the instant.
+func (s *session) since(t time.Time) string {
+	if s.outTerm {
+		return s.ago(t) + " ago"
+	}
+	return s.ago(t)
+}
+
+func (s *session) triggerText(w *fermata.Workflow, t fermata.WorkflowTrigger) string {
+	parts := []string{fmt.Sprintf("%-11s", t.Type)}
+	if t.Text != "" {
+		parts = append(parts, oneLine(t.Text))
+	}
+	switch {
+	case t.NextAt != nil && s.outTerm:
+		parts = append(parts, "next in "+s.left(t.NextAt))
+	case t.NextAt != nil:
+		parts = append(parts, "next at "+s.left(t.NextAt))
+	case t.Type == fermata.TriggerSchedule:
+		parts = append(parts, "no next time")
+	case t.Type == fermata.TriggerWebhook:
+		parts = append(parts, "POST "+s.webhook(t))
+		if !w.HasWebhookSecret {
+			parts = append(parts, "without a secret")
+		}
+	}
+	return strings.TrimRight(strings.Join(parts, "  "), " ")
+}
+
+func inputText(in fermata.WorkflowInput) string {
+	parts := []string{oneLine(in.Name), in.Type}
+	if in.Required {
+		parts = append(parts, "required")
+	}
+	if in.Default != nil {
+		parts = append(parts, "default "+oneLine(value(in.Default)))
+	}
+	if len(in.Enum) > 0 {
+		parts = append(parts, "one of "+oneLine(value(in.Enum)))
+	}
+	if in.Description != "" {
+		parts = append(parts, oneLine(in.Description))
+	}
+	return strings.Join(parts, "  ")
+}

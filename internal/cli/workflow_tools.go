@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type workflowToolsCommand struct {
+	List   toolsListCommand   `cmd:"" help:"List the tools that steps may name."`
+	Show   toolsShowCommand   `cmd:"" help:"Show a tool: what it takes, what it gives."`
+	Put    toolsPutCommand    `cmd:"" help:"Define the tools and MCP servers of a file."`
+	Remove toolsRemoveCommand `cmd:"" help:"Remove a tool or an MCP server."`
+}
+
+type toolsListCommand struct {
+	Defined bool `help:"Only those that the workspace has defined."`
+}
+
+func (toolsListCommand) Help() string {
+	return `Examples:
+
+    fermata workflow tools list
+    fermata workflow tools list --defined`
+}
+
+func (c *toolsListCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	if c.Defined {
+		return c.defined(ctx, s)
+	}
+	all, err := server.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(all)
+	}
+	t := &table{columns: []column{{head: "NAME", flex: true}, {head: "KIND"}, {head: "WHAT IT DOES", flex: true}}}
+	for _, tool := range all {
+		what := tool.Description
+		if tool.Error != "" {
+			what = "its tools are not known: " + tool.Error
+		}
+		t.add(tool.Name, tool.Kind, what)
+	}
+	s.print(t, "there are no tools")
+	return nil
+}
+
+func (c *toolsListCommand) defined(ctx context.Context, s *session) error {
+	all, err := s.client.NamedTools(ctx)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(all)
+	}
+	t := &table{columns: []column{{head: "NAME"}, {head: "KIND"}, {head: "WHAT IT DOES", flex: true}, {head: "BY", flex: true}, {head: "AGO"}}}
+	for _, tool := range all {
+		t.add(tool.Name, toolKind(tool), tool.Description, tool.UpdatedBy.Name, s.ago(tool.UpdatedAt))
+	}
+	s.print(t, "the workspace has defined no tools; fermata workflow tools put FILE does")
+	return nil
+}
+
+func toolKind(t *fermata.NamedTool) string {
+	switch {
+	case t.Agent != nil:
+		return "agent"
+	case t.Server != nil:
+		return "server"
+	default:
+		return "command"
+	}
+}
+
+type toolsPutCommand struct {
+	write
+	File string `arg:"" help:"YAML with tools and mcp_servers; - is standard input."`
+}
+
+func (toolsPutCommand) Help() string {
+	return `The file is checked as a whole before anything is sent. Tools that are not in it stay as they are.
+
+    tools:
+      analyze_issue:
+        description: Finds out what an issue is about
+        agent: {agent: code, prompt: "Look at issue {{ inputs.issue }} and say how you would fix it."}
+        schema: {type: object, required: [confidence], properties: {confidence: {type: number}}}
+        timeout: 30m
+      run_checks: {command: [make, test]}
+    mcp_servers:
+      tracker: {url: "https://tracker.example.com/mcp", headers: {Authorization: "env:TRACKER"}}
+
+Examples:
+
+    fermata workflow tools put tools.yaml
+    fermata workflow tools put tools.yaml --dry-run`
+}
+
+func (c *toolsPutCommand) Run(ctx context.Context, s *session) error {
+	source, err := s.source(c.File)
+	if err != nil {
+		return err
+	}
+	f := readToolsFile(source)
+	if s.hooks.CheckTool != nil {
+		f.check(s.hooks.CheckTool)
+	}
+	if len(f.problems) > 0 {
+		s.talk().problems(c.File, f.problems)
+		s.talk().line("%s: %s; nothing was stored", oneLine(c.File), counted(len(f.problems), "problem"))
+		return outcome(exitFailed)
+	}
+	if c.DryRun {
+		for _, t := range f.tools {
+			if _, err := s.rehearse(c.write, "PUT", "/tools/"+t.name, t.ToolDefinition); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c.send(ctx, s, f)
+}
+
+// send defines the tools one after the other. One that the server refuses keeps
+// none of the others back.
+func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	stored := []*fermata.NamedTool{}
+	for _, t := range f.tools {
+		kept, err := server.PutNamedTool(ctx, t.name, t.ToolDefinition)
+		if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+			f.refused(t, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.wrote("", "defined the tool %s", oneLine(t.name))
+		stored = append(stored, kept)
+	}
+	if s.JSON {
+		if err := s.json(stored); err != nil {
+			return err
+		}
+	}
+	if len(f.problems) > 0 {
+		s.talk().problems(c.File, f.problems)
+		return outcome(exitFailed)
+	}
+	return nil
+}
+
+type toolsRemoveCommand struct {
+	write
+	Name string `arg:"" help:"Name of the tool or of the MCP server."`
+}
+
+func (toolsRemoveCommand) Help() string {
+	return `Steps that name it fail from then on.
+
+Examples:
+
+    fermata workflow tools remove run_checks`
+}
+
+func (c *toolsRemoveCommand) Run(ctx context.Context, s *session) error {
+	if done, err := s.rehearse(c.write, "DELETE", "/tools/"+c.Name, nil); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	if err := server.RemoveNamedTool(ctx, c.Name); err != nil {
+		return err
+	}
+	s.wrote("", "removed the tool %s", oneLine(c.Name))
+	return nil
+}

@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// toolsFile is a file with tools and MCP servers.
+type toolsFile struct {
+	tools    []placedTool
+	problems []fermata.DefinitionProblem
+	lines    []string
+}
+
+// placedTool is a tool and where it stands in its file.
+type placedTool struct {
+	client.ToolDefinition
+	name         string
+	line, column int
+}
+
+// toolEntry is a tool as it is written.
+type toolEntry struct {
+	Description string   `yaml:"description"`
+	Command     []string `yaml:"command"`
+	Schema      any      `yaml:"schema"`
+	Timeout     string   `yaml:"timeout"`
+	Agent       *struct {
+		Runner string `yaml:"runner"`
+		Agent  string `yaml:"agent"`
+		Prompt string `yaml:"prompt"`
+		Size   string `yaml:"size"`
+	} `yaml:"agent"`
+}
+
+// serverEntry is an MCP server as it is written.
+type serverEntry struct {
+	Description string            `yaml:"description"`
+	Command     []string          `yaml:"command"`
+	Env         map[string]string `yaml:"env"`
+	URL         string            `yaml:"url"`
+	Headers     map[string]string `yaml:"headers"`
+}
+
+// readToolsFile reads a file and everything that is wrong with its form.
+func readToolsFile(source []byte) *toolsFile {
+	f := &toolsFile{lines: strings.Split(string(source), "\n")}
+	parsed, err := parser.ParseBytes(source, 0)
+	if err != nil {
+		f.wrong(spot{1, 1}, "", err)
+		return f
+	}
+	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
+		f.add(1, 1, "", "the file has no tools in it", "begin with tools: or mcp_servers:")
+		return f
+	}
+	for _, section := range entries(parsed.Docs[0].Body) {
+		switch name := section.Key.String(); name {
+		case "tools":
+			f.each(section, readTool)
+		case "mcp_servers":
+			f.each(section, readServer)
+		default:
+			at := section.Key.GetToken().Position
+			f.add(at.Line, at.Column, name, fmt.Sprintf("%q is no part of such a file", name), "it has tools: and mcp_servers:")
+		}
+	}
+	if len(f.tools) == 0 && len(f.problems) == 0 {
+		f.add(1, 1, "", "the file has no tools in it", "begin with tools: or mcp_servers:")
+	}
+	return f
+}
+
+// entries are the keys of a mapping with their values.
+func entries(node ast.Node) []*ast.MappingValueNode {
+	switch node := node.(type) {
+	case *ast.MappingNode:
+		return node.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{node}
+	default:
+		return nil
+	}
+}
+
+// each reads the entries of a section.
+func (f *toolsFile) each(section *ast.MappingValueNode, read func(ast.Node) (client.ToolDefinition, error)) {
+	all := entries(section.Value)
+	if len(all) == 0 {
+		at := section.Key.GetToken().Position
+		f.add(at.Line, at.Column, "", section.Key.String()+" holds no names", "write each one as a key: run_checks: {command: [make, test]}")
+	}
+	for _, entry := range all {
+		name := strings.Trim(entry.Key.String(), `"'`)
+		at := entry.Key.GetToken().Position
+		if slices.ContainsFunc(f.tools, func(t placedTool) bool { return t.name == name }) {
+			f.add(at.Line, at.Column, name, fmt.Sprintf("the name %q stands twice", name), "tools and MCP servers share their names")
+			continue
+		}
+		t, err := read(entry.Value)
+		if err != nil {
+			f.wrong(spot{at.Line, at.Column}, name, err)
+			continue
+		}
+		f.tools = append(f.tools, placedTool{t, name, at.Line, at.Column})
+	}
+}
+
+// readTool reads a prompt for an agent, or a command.
+func readTool(node ast.Node) (client.ToolDefinition, error) {
+	var e toolEntry
+	if err := decodeNode(node, &e); err != nil {
+		return client.ToolDefinition{}, err
+	}
+	t := client.ToolDefinition{Description: e.Description, Command: e.Command, Timeout: e.Timeout}
+	if (e.Agent == nil) == (len(e.Command) == 0) {
+		return t, errors.New("give either agent or command")
+	}
+	if e.Agent != nil {
+		t.Agent = &fermata.AgentTool{Runner: e.Agent.Runner, Agent: e.Agent.Agent, Prompt: e.Agent.Prompt, Size: e.Agent.Size}
+	}
+	if e.Schema != nil {
+		schema, err := json.Marshal(e.Schema)
+		if err != nil {
+			return t, fmt.Errorf("schema is no JSON Schema: %w", err)
+		}
+		t.Schema = schema
+	}
+	return t, nil
+}
+
+// readServer reads an MCP server.
+func readServer(node ast.Node) (client.ToolDefinition, error) {
+	var e serverEntry
+	if err := decodeNode(node, &e); err != nil {
+		return client.ToolDefinition{}, err
+	}
+	if (e.URL == "") == (len(e.Command) == 0) {
+		return client.ToolDefinition{}, errors.New("give either url or command")
+	}
+	return client.ToolDefinition{
+		Description: e.Description, Server: &fermata.ToolServer{Command: e.Command, Env: e.Env, URL: e.URL, Headers: e.Headers},
+	}, nil
+}
+
+func decodeNode(node ast.Node, into any) error {
+	if node == nil || node.Type() == ast.NullType {
+		return errors.New("nothing is said about it")
+	}
+	return yaml.NodeToValue(node, into, yaml.Strict())
+}
+
+// check adds what is wrong with the tools themselves.
+func (f *toolsFile) check(check func(*fermata.NamedTool) error) {
+	for _, t := range f.tools {
+		if err := check(t.Named(t.name)); err != nil {
+			f.refused(t, err)
+		}
+	}
+	slices.SortStableFunc(f.problems, func(a, b fermata.DefinitionProblem) int { return a.Line - b.Line })
+}
+
+// refused adds each reason why a tool was refused.
+func (f *toolsFile) refused(t placedTool, err error) {
+	e, ok := asError(err)
+	if !ok || len(e.Problems) == 0 {
+		f.add(t.line, t.column, t.name, t.name+": "+err.Error(), "")
+		return
+	}
+	for _, p := range e.Problems {
+		f.add(t.line, t.column, t.name, strings.TrimRight(t.name+"."+p.Field, ".")+": "+p.Message, "")
+	}
+}
+
+// spot is where something stands in a file.
+type spot struct{ line, column int }
+
+// wrong adds an error of the parser where it says, else at the place given.
+func (f *toolsFile) wrong(at spot, path string, err error) {
+	message := err.Error()
+	if e, ok := errors.AsType[yaml.Error](err); ok {
+		message = e.GetMessage()
+		if token := e.GetToken(); token != nil && token.Position != nil {
+			at = spot{token.Position.Line, token.Position.Column}
+		}
+	}
+	if path != "" {
+		message = path + ": " + message
+	}
+	f.add(at.line, at.column, path, message, "")
+}
+
+func (f *toolsFile) add(line, column int, path, message, hint string) {
+	p := fermata.DefinitionProblem{Line: line, Column: column, Path: path, Message: message, Hint: hint}
+	if line >= 1 && line <= len(f.lines) {
+		text := strings.TrimRight(f.lines[line-1], "\r")
+		p.Excerpt = text + "\n" + strings.Repeat(" ", min(max(column-1, 0), utf8.RuneCountInString(text))) + "^"
+	}
+	f.problems = append(f.problems, p)
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type toolsShowCommand struct {
+	Name string `arg:"" help:"Name of the tool."`
+}
+
+func (toolsShowCommand) Help() string {
+	return `Examples:
+
+    fermata workflow tools show analyze_issue
+    fermata workflow tools show post_question --json | jq .input`
+}
+
+func (c *toolsShowCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	var named *fermata.NamedTool
+	if !strings.Contains(c.Name, ".") {
+		if named, err = server.NamedTool(ctx, c.Name); unexpected(err) {
+			return err
+		}
+	}
+	if named != nil {
+		return s.showNamedTool(named)
+	}
+	all, err := server.Tools(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(t fermata.ToolInfo) bool { return t.Name == c.Name })
+	if i < 0 {
+		return fermata.NotFound("tool", c.Name).WithHint("fermata workflow tools list shows them")
+	}
+	if s.JSON {
+		return s.json(all[i])
+	}
+	s.showTool(all[i])
+	return nil
+}
+
+func (s *session) showNamedTool(t *fermata.NamedTool) error {
+	if s.JSON {
+		return s.json(t)
+	}
+	p := s.data()
+	p.title(t.Name)
+	p.line("%s", p.dim(toolKind(t)+", defined by "+actor(t.UpdatedBy)+" "+s.since(t.UpdatedAt)))
+	p.quote("", t.Description)
+	switch {
+	case t.Agent != nil:
+		for _, fact := range [][2]string{{"runner", t.Agent.Runner}, {"agent", t.Agent.Agent}, {"size", t.Agent.Size}} {
+			if fact[1] != "" {
+				p.line("%s: %s", fact[0], oneLine(fact[1]))
+			}
+		}
+		p.line("prompt:")
+		p.quote("", t.Agent.Prompt)
+	case t.Server != nil:
+		s.showToolServer(t.Server)
+	default:
+		p.line("command: %s", commandText(t.Command))
+	}
+	if t.Timeout != "" {
+		p.line("timeout: %s", oneLine(t.Timeout))
+	}
+	p.schema("output", t.Schema)
+	return nil
+}
+
+func (s *session) showToolServer(t *fermata.ToolServer) {
+	p := s.data()
+	if t.URL != "" {
+		p.line("url: %s", oneLine(t.URL))
+	} else {
+		p.line("command: %s", commandText(t.Command))
+	}
+	for _, values := range []map[string]string{t.Headers, t.Env} {
+		names := make([]string, 0, len(values))
+		for name := range values {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			p.line("  %s: %s", oneLine(name), oneLine(values[name]))
+		}
+	}
+}
+
+// commandText writes a command as it stands in JSON: nobody runs it by a shell.
+func commandText(command []string) string {
+	data, err := encode(command, "")
+	if err != nil {
+		return ""
+	}
+	return oneLine(string(data))
+}
+
+func (s *session) showTool(t fermata.ToolInfo) {
+	p := s.data()
+	p.title(t.Name)
+	p.line("%s", p.dim(oneLine(strings.ReplaceAll(t.Kind, "_", " "))))
+	p.quote("", t.Description)
+	if t.Error != "" {
+		p.line("its tools are not known: %s", oneLine(t.Error))
+	}
+	p.schema("input", t.Input)
+	p.schema("output", t.Output)
+}
+
+// schema writes what a JSON Schema says of each field.
+func (p printer) schema(name string, schema json.RawMessage) {
+	var s struct {
+		Required   []string `json:"required"`
+		Properties map[string]struct {
+			Type        any    `json:"type"`
+			Description string `json:"description"`
+			Enum        []any  `json:"enum"`
+		} `json:"properties"`
+	}
+	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
+		return
+	}
+	if len(s.Properties) == 0 {
+		p.line("%s: %s", name, oneLine(string(schema)))
+		return
+	}
+	p.line("%s:", name)
+	names := make([]string, 0, len(s.Properties))
+	for field := range s.Properties {
+		names = append(names, field)
+	}
+	slices.Sort(names)
+	for _, field := range names {
+		is := s.Properties[field]
+		parts := []string{oneLine(field)}
+		if is.Type != nil {
+			parts = append(parts, oneLine(value(is.Type)))
+		}
+		if slices.Contains(s.Required, field) {
+			parts = append(parts, "required")
+		}
+		if len(is.Enum) > 0 {
+			parts = append(parts, "one of "+oneLine(value(is.Enum)))
+		}
+		if is.Description != "" {
+			parts = append(parts, oneLine(is.Description))
+		}
+		p.text("  " + strings.Join(parts, "  "))
+	}
+}

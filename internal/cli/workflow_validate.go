@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type workflowValidateCommand struct {
+	Files     []string `arg:"" name:"file" help:"Definitions; - is standard input."`
+	Workspace bool     `help:"Ask the server, which knows the tools of the workspace. Without it, a tool that is not built in is a warning."`
+}
+
+func (workflowValidateCommand) Help() string {
+	return `Needs no server. Every problem is printed as file:line:column: message, with the line and what to do. The exit code is 1 when one of them is no warning.
+
+Examples:
+
+    fermata workflow validate autofix.yaml
+    fermata workflow validate workflows/*.yaml
+    fermata workflow validate --workspace autofix.yaml
+    fermata workflow validate autofix.yaml --json | jq '.[].problems'`
+}
+
+// checkedFile is a file with what was found wrong with it.
+type checkedFile struct {
+	File string `json:"file"`
+	client.WorkflowCheck
+}
+
+func (c *workflowValidateCommand) Run(ctx context.Context, s *session) error {
+	var files []checkedFile
+	valid := true
+	for _, name := range c.Files {
+		source, err := s.source(name)
+		if err != nil {
+			return err
+		}
+		check, err := c.check(ctx, s, source)
+		if err != nil {
+			return err
+		}
+		files = append(files, checkedFile{name, *check})
+		valid = valid && check.Valid
+	}
+	if s.JSON {
+		if err := s.json(files); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range files {
+			s.data().problems(f.File, f.Problems)
+			s.talk().line("%s: %s", oneLine(f.File), verdict(&f.WorkflowCheck))
+		}
+	}
+	if !valid {
+		return outcome(exitFailed)
+	}
+	return nil
+}
+
+func (c *workflowValidateCommand) check(ctx context.Context, s *session, source []byte) (*client.WorkflowCheck, error) {
+	if !c.Workspace {
+		return s.checkLocally(source)
+	}
+	server, err := s.server()
+	if err != nil {
+		return nil, err
+	}
+	return server.CheckWorkflow(ctx, string(source))
+}
+
+// verdict sums a check up.
+func verdict(c *client.WorkflowCheck) string {
+	errors, warnings := 0, 0
+	for _, p := range c.Problems {
+		if p.Warning {
+			warnings++
+		} else {
+			errors++
+		}
+	}
+	parts := []string{"the workflow " + oneLine(c.Name) + " is valid"}
+	if !c.Valid {
+		parts[0] = counted(errors, "problem")
+	}
+	if warnings > 0 {
+		parts = append(parts, counted(warnings, "warning"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// problems writes what is wrong with a file: where, the line with a caret, and
+// what to do.
+func (p printer) problems(file string, list []fermata.DefinitionProblem) {
+	for _, problem := range list {
+		place := fmt.Sprintf("%s:%d:%d:", oneLine(file), problem.Line, problem.Column)
+		message := p.red(oneLine(problem.Message))
+		if problem.Warning {
+			message = p.yellow("warning: ") + oneLine(problem.Message)
+		}
+		p.line("%s %s", p.bold(place), message)
+		for line := range strings.SplitSeq(strings.TrimRight(problem.Excerpt, "\n"), "\n") {
+			if line != "" {
+				p.line("  %s", clean(line))
+			}
+		}
+		if problem.Hint != "" {
+			p.line("  hint: %s", oneLine(problem.Hint))
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// runView is a run of a workflow as it is drawn: step by step.
+type runView struct {
+	s     *session
+	id    string
+	marks marks
+	run   *fermata.WorkflowRun
+	// children are the tasks that steps under way wait for.
+	children map[string]*fermata.Task
+}
+
+// mostChildren bounds how many tasks are read for one drawing.
+const mostChildren = 20
+
+// read reads the run from the server, and the tasks that it waits for.
+func (v *runView) read(ctx context.Context) error {
+	run, err := v.s.client.WorkflowRun(ctx, v.id)
+	if err != nil {
+		return err
+	}
+	children := map[string]*fermata.Task{}
+	for _, step := range run.Steps {
+		if step.ChildID == "" || step.State.Ended() || len(children) == mostChildren {
+			continue
+		}
+		child, err := v.s.client.Task(ctx, step.ChildID)
+		if unexpected(err) {
+			return err
+		}
+		if child != nil {
+			children[step.ChildID] = child
+		}
+	}
+	v.run, v.children = run, children
+	return nil
+}
+
+func (v *runView) document() any {
+	if v.run == nil {
+		return nil
+	}
+	return v.run
+}
+
+func (v *runView) concerns(e *fermata.Event) bool {
+	return e.TaskID == v.id || v.children[e.TaskID] != nil
+}
+
+// over: what ends is seen to its end. A retry is watched anew.
+func (v *runView) over() bool { return v.run != nil && v.run.State.Ended() }
+
+// rows are the run and its steps, in the order in which they began, and those
+// that are still to come.
+func (v *runView) rows() []row {
+	rows := []row{v.head(), v.origin()}
+	width, ahead := v.width(), v.ahead()
+	for _, step := range v.run.Steps {
+		rows = append(rows, v.step(step, width))
+		for _, detail := range v.details(step) {
+			detail.indent = "    "
+			if step.Item != nil {
+				detail.indent = "      "
+			}
+			rows = append(rows, detail)
+		}
+	}
+	for _, node := range ahead {
+		text := pad(oneLine(node.ID), width) + "  not yet            " + oneLine(node.Tool)
+		rows = append(rows, row{"", v.s.data().dim(v.marks.ahead + " " + text), node.ID})
+	}
+	return append(rows, v.end()...)
+}
+
+// width is how much room the names of steps need.
+func (v *runView) width() int {
+	width := 0
+	for _, step := range v.run.Steps {
+		width = max(width, ansi.StringWidth(stepName(step)))
+	}
+	for _, node := range v.ahead() {
+		width = max(width, ansi.StringWidth(oneLine(node.ID)))
+	}
+	return width
+}
+
+// head is the line of the run itself.
+func (v *runView) head() row {
+	p, r := v.s.data(), v.run
+	state := v.marks.state(r.State) + " " + runState(r)
+	switch {
+	case r.State.Suspended():
+		state = p.yellow(state)
+	case r.State == fermata.TaskFailed:
+		state = p.red(state)
+	case r.State == fermata.TaskDone:
+		state = p.green(state)
+	}
+	id := ""
+	if r.ID != "" {
+		id = p.dim(v.s.id(r.ID)) + "  "
+	}
+	return row{"", state + "  " + id + oneLine(r.Title), runState(r) + r.Title}
+}
+
+// origin says which definition runs, what started it, and when.
+func (v *runView) origin() row {
+	r := v.run
+	by := "started by " + string(r.Trigger)
+	if r.StartedBy != nil {
+		by = "started by " + actor(*r.StartedBy)
+	}
+	text := fmt.Sprintf("%s %s · %s %s · %s", oneLine(r.Workflow), shortHash(r.Hash), by, v.s.since(r.CreatedAt), v.s.took(r.CreatedAt, r.EndedAt))
+	return row{"  ", v.s.data().dim(text), "origin"}
+}
+
+// end says what came of the run, and what can be done about it.
+func (v *runView) end() []row {
+	var rows []row
+	if v.run.State.Ended() && v.run.Summary != "" {
+		rows = append(rows, v.wrapped(bar, oneLine(v.run.Summary), "end", nil)...)
+	}
+	if v.run.CanRetry && v.run.State == fermata.TaskFailed {
+		rows = append(rows, row{"", v.s.data().dim("try again: fermata workflow retry " + v.s.id(v.run.ID)), "retry"})
+	}
+	return rows
+}
+
+// ahead are the steps of a run under way that have not begun yet. The ones
+// before a step that has were gone past.
+func (v *runView) ahead() []fermata.GraphNode {
+	if v.run.State.Ended() || v.run.Graph == nil {
+		return nil
+	}
+	begun := map[string]bool{}
+	for _, step := range v.run.Steps {
+		begun[step.Step] = true
+	}
+	var list []fermata.GraphNode
+	for _, node := range v.run.Graph.Nodes {
+		if isStep(node) && !begun[node.ID] {
+			list = append(list, node)
+		}
+	}
+	return list
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// step is the line of a step.
+func (v *runView) step(step *fermata.WorkflowStep, width int) row {
+	p := v.s.data()
+	state := fmt.Sprintf("%-9s", step.State)
+	switch step.State {
+	case fermata.StepWaiting:
+		state = p.yellow(state)
+	case fermata.StepFailed, fermata.StepRejected:
+		state = p.red(state)
+	case fermata.StepDone:
+		state = p.green(state)
+	default:
+	}
+	name := stepName(step)
+	indent := ""
+	if step.Item != nil {
+		indent = "  "
+	}
+	text := fmt.Sprintf("%s %s  %s  %-6s  ", v.marks.step(step), pad(name, width), state, v.s.took(step.StartedAt, step.EndedAt))
+	parts := []string{p.dim(oneLine(step.Tool))}
+	if step.Attempt > 1 {
+		parts = append(parts, fmt.Sprintf("attempt %d", step.Attempt))
+	}
+	if step.Note != "" {
+		parts = append(parts, oneLine(step.Note))
+	}
+	return row{indent, text + strings.Join(parts, " · "), fmt.Sprint(name, step.State, step.Attempt, step.Note)}
+}
+
+// stepName names a step, with its occurrence and its item where that is not
+// plain.
+func stepName(step *fermata.WorkflowStep) string {
+	name := oneLine(step.Step)
+	if step.Occurrence > 1 {
+		name += fmt.Sprintf(" #%d", step.Occurrence)
+	}
+	if step.Item != nil {
+		name += fmt.Sprintf("[%d]", *step.Item)
+	}
+	return name
+}
+
+// details are what a step waits for, why it failed, and what came of it.
+func (v *runView) details(step *fermata.WorkflowStep) []row {
+	var rows []row
+	if q := v.run.PendingQuestion; q != nil && step.QuestionID == q.ID && !step.State.Ended() {
+		rows = append(rows, v.question(q))
+	}
+	if child := v.children[step.ChildID]; child != nil {
+		text := v.marks.waits + " " + stateText(child) + "  " + v.s.data().dim(v.s.id(child.ID)) + "  " + oneLine(child.Title)
+		rows = append(rows, row{text: text, key: child.ID + stateText(child)})
+		if q := child.PendingQuestion; q != nil {
+			rows = append(rows, v.question(q))
+		}
+	}
+	if step.Until != nil && step.State == fermata.StepWaiting && step.QuestionID == "" {
+		text := "goes on at " + v.s.left(step.Until)
+		if v.s.outTerm {
+			text = "goes on in " + v.s.left(step.Until)
+		}
+		rows = append(rows, row{text: text, key: stepName(step) + step.Until.String()})
+	}
+	if e := step.Error; e != nil {
+		key := fmt.Sprint(stepName(step), step.Attempt)
+		rows = append(rows, v.wrapped("", oneLine(e.Message)+" ["+oneLine(e.Code)+"]", key, v.s.data().red)...)
+		if e.Hint != "" {
+			rows = append(rows, v.wrapped("", "hint: "+oneLine(e.Hint), key, nil)...)
+		}
+	}
+	if text := shortOutput(step); text != "" {
+		rows = append(rows, row{text: v.s.data().dim("= " + text), key: stepName(step) + text})
+	}
+	return rows
+}
+
+// errorIndent is the deepest that the details of a step stand.
+const errorIndent = 6
+
+// wrapped is a text that must not be cut: on a terminal it takes as many rows as
+// it needs.
+func (v *runView) wrapped(indent, text, key string, paint func(string) string) []row {
+	lines := []string{text}
+	if v.s.outTerm {
+		lines = strings.Split(ansi.Wrap(text, max(v.s.width-errorIndent, 16), ""), "\n")
+	}
+	rows := make([]row, 0, len(lines))
+	for _, line := range lines {
+		shown := line
+		if paint != nil {
+			shown = paint(line)
+		}
+		rows = append(rows, row{indent, shown, key + line})
+	}
+	return rows
+}
+
+// question is the line of a question that somebody is asked.
+func (v *runView) question(q *fermata.Question) row {
+	p := v.s.data()
+	tree := treeView{s: v.s}
+	text := p.yellow(v.marks.asks) + " " + p.dim(v.s.id(q.ID)) + "  " + oneLine(q.Title) + p.dim("  ["+tree.whom(q)+"]")
+	return row{text: text, key: fmt.Sprint(q.ID, q.Assignees, q.Deadline, len(q.Votes))}
+}
+
+// longestOutput is how much of an output a line shows.
+const longestOutput = 100
+
+// shortOutput is a step's output on one line, cut. Of an answer it is what was
+// answered, and by whom.
+func shortOutput(step *fermata.WorkflowStep) string {
+	text := oneLine(string(step.Output))
+	if answer := answerIn(step); answer != "" {
+		text = answer
+	}
+	if text == "null" || text == "{}" || text == "" {
+		return ""
+	}
+	return ansi.Truncate(text, longestOutput, "…")
+}
+
+// answerIn is what people answered to a step, "" where it asked nothing.
+func answerIn(step *fermata.WorkflowStep) string {
+	var a struct {
+		Answer  any            `json:"answer"`
+		Answers map[string]any `json:"answers"`
+		By      string         `json:"by"`
+		Source  string         `json:"source"`
+	}
+	if step.QuestionID == "" || json.Unmarshal(step.Output, &a) != nil {
+		return ""
+	}
+	text := valuesText(a.Answers)
+	if a.Answer != nil {
+		text = value(a.Answer)
+	}
+	if text == "" {
+		return ""
+	}
+	by := a.By
+	if a.Source != "" && a.Source != "human" {
+		by = a.Source
+	}
+	if by != "" {
+		text += " (" + by + ")"
+	}
+	return oneLine(text)
+}
+
+// pad fills a text with spaces up to a width.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}

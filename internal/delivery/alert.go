@@ -1,0 +1,182 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// alertData is what the event of an alert adds.
+type alertData struct {
+	// Kind is undelivered or channel.
+	Kind    string `json:"kind"`
+	Title   string `json:"title"`
+	Body    string `json:"body"`
+	Channel string `json:"channel,omitempty"`
+}
+
+const (
+	// watchGrace is how long after its last step a question must have reached
+	// somebody; sooner where the deadline is near.
+	watchGrace = time.Minute
+	watchEvery = 5 * time.Second
+)
+
+// watched is the channel of rows that look whether anybody was reached. They
+// are nobody's messages.
+const watched = "watch"
+
+// watch plans a look whether anything that was sent for an urgent question
+// arrived.
+func (b *batch) watch(q *fermata.Question, steps []step, e *fermata.Event) {
+	if q.Type.Urgency() != fermata.UrgencyHigh {
+		return
+	}
+	last := time.Duration(0)
+	for _, s := range steps {
+		last = max(last, s.delay)
+	}
+	at := e.At.Add(last + watchGrace)
+	if q.Deadline != nil {
+		if half := e.At.Add(q.Deadline.Sub(e.At) / 2); half.Before(at) {
+			at = half
+		}
+	}
+	at = fermata.Cut(at)
+	b.rows = append(b.rows, &fermata.Delivery{
+		ID: fermata.NewID(fermata.PrefixDelivery, b.now), QuestionID: q.ID, TaskID: q.TaskID, ChannelID: watched + ":" + b.w.id, Kind: watched,
+		Purpose: string(notice.Alert), State: fermata.DeliveryWaiting, NextAt: &at, CreatedAt: b.now,
+		DeliveryKeeps: fermata.DeliveryKeeps{Unique: q.ID + "/watch"},
+	})
+}
+
+// look raises an alert for every urgent question that reached nobody, until
+// ctx ends.
+func (w *workspace) look(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		if w.active() {
+			if err := w.lookOnce(ctx); err != nil && ctx.Err() == nil {
+				w.s.Log.ErrorContext(ctx, "look for questions that reached nobody", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (w *workspace) lookOnce(ctx context.Context) error {
+	now, err := w.s.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	due, err := w.s.db.DueDeliveries(ctx, watched+":"+w.id, now, 100)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	ids := make([]string, 0, len(due))
+	for _, d := range due {
+		ids = append(ids, d.ID)
+	}
+	return w.s.db.Write(ctx, w.id, func(tx *store.Tx) error {
+		rows, err := tx.DeliveriesByID(ids)
+		if err != nil {
+			return err
+		}
+		for _, d := range rows {
+			if d.NextAt == nil {
+				continue
+			}
+			if err := w.judge(tx, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// judge ends a look: the question has reached somebody, or operators are told.
+func (w *workspace) judge(tx *store.Tx, look *fermata.Delivery) error {
+	q, err := tx.Question(look.QuestionID)
+	if err != nil {
+		return err
+	}
+	look.Skip(tx.Now(), fermata.SkippedNotNeeded)
+	tx.SaveDelivery(look)
+	if q.Status != fermata.Pending {
+		return nil
+	}
+	rows, err := tx.DeliveriesOf([]string{q.ID})
+	if err != nil {
+		return err
+	}
+	why := "nothing was sent: nobody who may answer it can be reached over the channels of its route"
+	for _, d := range rows {
+		switch {
+		case d.Kind == watched:
+		case d.State == fermata.DeliverySent, d.Reason == fermata.WaitsForPage:
+			return nil
+		case d.LastError != "":
+			why = "the last error, over " + d.Channel + ": " + d.LastError
+		case d.State == fermata.DeliveryWaiting && d.Reason == "":
+			why = "it is still waiting to be sent over " + d.Channel
+		}
+	}
+	tx.Append(&fermata.Event{
+		Type: fermata.EventDeliveryAlert, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.System,
+		Data: data(alertData{
+			Kind: "undelivered", Title: "A question has reached nobody",
+			Body: fmt.Sprintf("%s (%s) waits for an answer%s, and %s.", q.Title, q.ID, until(q), why),
+		}),
+	})
+	return nil
+}
+
+func until(q *fermata.Question) string {
+	if q.Deadline == nil {
+		return ""
+	}
+	return " until " + q.Deadline.UTC().Format(time.RFC3339)
+}
+
+// alertChannel tells operators of a channel that has failed for a while.
+func alertChannel(tx *store.Tx, c *fermata.Channel) {
+	tx.Append(&fermata.Event{
+		Type: fermata.EventDeliveryAlert, Actor: fermata.System,
+		Data: data(alertData{
+			Kind: "channel", Channel: c.Name, Title: "The channel " + c.Name + " does not work",
+			Body: fmt.Sprintf("Nothing could be sent over it since %s: %s. Try fermata channel test %s.",
+				c.FailingSince.UTC().Format(time.RFC3339), c.LastError, c.Name),
+		}),
+	})
+}
+
+// alert plans the messages by which operators are told: over every channel but
+// the one at fault, and never in public.
+func (b *batch) alert(e *fermata.Event) {
+	var d alertData
+	if json.Unmarshal(e.Data, &d) != nil {
+		return
+	}
+	members := b.people.operators()
+	for _, l := range b.lanes {
+		info := l.info()
+		if l.kind.Public || info.Name == d.Channel || len(l.subscriptions()) > 0 || l.opened != nil {
+			continue
+		}
+		for _, a := range b.people.addresses(l.kind, members) {
+			row := b.row(l, a, notice.Alert, e.At, fmt.Sprintf("alert/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
+			row.TaskID, row.Title, row.Body = e.TaskID, d.Title, d.Body
+			b.rows = append(b.rows, row)
+		}
+	}
+}

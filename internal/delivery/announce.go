@@ -1,0 +1,107 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Announcement is a message that asks for nothing.
+type Announcement struct {
+	// Key makes that the same is sent once.
+	Key string
+	// Channels names channels, or kinds of them.
+	Channels []string
+	// Members are handles of whom it is for, where a channel reaches people;
+	// empty is everybody who looks after the server.
+	Members     []string
+	TaskID      string
+	Title, Body string
+}
+
+// Announce sends a message, and returns to how many places it is on its way.
+func (s *Service) Announce(ctx context.Context, workspace string, a Announcement) (int, error) {
+	w := s.workspace(workspace)
+	p, err := w.known(ctx)
+	if err != nil {
+		return 0, err
+	}
+	members, err := p.byHandle(a.Members)
+	if err != nil {
+		return 0, err
+	}
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	b := &batch{w: w, lanes: w.usable(), people: p, now: now}
+	for _, name := range a.Channels {
+		lanes := called(b.lanes, name)
+		if len(lanes) == 0 {
+			return 0, fermata.Errorf(fermata.CodeNotFound, "there is no channel %s that is switched on", name).
+				WithHint("fermata channel list shows those that there are")
+		}
+		for _, l := range lanes {
+			for _, to := range p.addresses(l.kind, members) {
+				row := b.row(l, to, notice.Alert, now, fmt.Sprintf("announce/%s/%s/%s/%s", a.Key, l.info().ID, to.member, to.device))
+				row.TaskID, row.Title, row.Body = a.TaskID, a.Title, a.Body
+				b.rows = append(b.rows, row)
+			}
+		}
+	}
+	if len(b.rows) == 0 {
+		return 0, fermata.Errorf(fermata.CodeNotFound, "nobody can be reached over %s", strings.Join(a.Channels, ", "))
+	}
+	err = s.db.Write(ctx, workspace, func(tx *store.Tx) error {
+		for _, row := range b.rows {
+			tx.PlanDelivery(row)
+		}
+		return nil
+	})
+	if err == nil {
+		w.wakeLanes()
+	}
+	return len(b.rows), err
+}
+
+// byHandle returns the members with the handles; without any, who looks after
+// the server.
+func (p *people) byHandle(handles []string) ([]*fermata.Member, error) {
+	if len(handles) == 0 {
+		return p.operators(), nil
+	}
+	var found []*fermata.Member
+	for _, handle := range handles {
+		i := slices.IndexFunc(p.members, func(m *fermata.Member) bool { return m.Handle == handle && m.DisabledAt == nil })
+		if i < 0 {
+			return nil, fermata.NotFound("member", handle)
+		}
+		found = append(found, p.members[i])
+	}
+	return found, nil
+}
+
+// Settings returns the settings of the workspace's first channel of a kind that
+// is switched on, secrets among them: for tools that use the same system.
+func (s *Service) Settings(ctx context.Context, workspace, kind string) (json.RawMessage, error) {
+	k, ok := s.kind(kind)
+	if !ok {
+		return nil, fermata.NotFound("kind of channels", kind)
+	}
+	rows, err := s.db.In(ctx, workspace).Channels()
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if row.Kind == kind && row.Enabled {
+			return k.settings(row)
+		}
+	}
+	return nil, fermata.NotFound("channel of the kind", kind)
+}

@@ -1,0 +1,281 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/redact"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// compose makes the notice of a delivery. It returns none where nothing is to
+// be sent now, and then why.
+func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome, error) {
+	r := l.w.s.db.In(ctx, l.w.id)
+	now, err := l.w.s.db.Now(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now}
+	o := &outcome{shown: c.Wanted}
+	p, err := l.w.known(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	wishes, o2, err := l.recipient(r, c, p, n)
+	if err != nil || o2 != nil {
+		return nil, o2, err
+	}
+	switch n.Purpose {
+	case notice.Event:
+		n.Raw, err = eventOf(r, c.EventSeq)
+		return n, o, err
+	case notice.Test:
+		return n, o, nil
+	case notice.Alert:
+		if c.TaskID != "" {
+			n.Open = l.w.s.PublicURL + "/tasks/" + c.TaskID
+		}
+		if until := wishes.NotBefore(now, true); c.State != fermata.DeliverySent && until.After(now) {
+			return nil, &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+		}
+		return n, o, nil
+	case notice.Digest:
+		return l.digest(r, c, p, wishes, n, o)
+	default:
+		return l.about(ctx, r, c, p, wishes, n, o)
+	}
+}
+
+// eventOf returns an event as it is sent to machines: without secrets.
+func eventOf(r store.Reader, seq int64) (json.RawMessage, error) {
+	events, err := r.Events(store.EventFilter{After: seq - 1, Before: seq + 1, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(events) == 0 {
+		return nil, fermata.NotFound("event", "")
+	}
+	e := events[0]
+	raw, err := json.Marshal(struct {
+		Type      fermata.EventType `json:"type"`
+		Timestamp time.Time         `json:"timestamp"`
+		Data      *fermata.Event    `json:"data"`
+	}{e.Type, e.At, e})
+	if err != nil {
+		return nil, err
+	}
+	clean, _ := redact.JSON(raw)
+	return clean, nil
+}
+
+// recipient fills in to whom the message goes.
+func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) (fermata.Preferences, *outcome, error) {
+	if c.MemberID == "" {
+		return fermata.Preferences{}, nil, nil
+	}
+	m := p.byID[c.MemberID]
+	if m == nil || m.DisabledAt != nil {
+		return fermata.Preferences{}, &outcome{skip: fermata.SkippedNotEligible}, nil
+	}
+	n.To = notice.Recipient{
+		Member: m.ID, Handle: m.Handle, Name: m.Name, Email: m.Email, ID: p.identities[m.ID][c.Kind].ID,
+	}
+	if c.DeviceID != "" {
+		device, err := r.Device(c.DeviceID)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			return fermata.Preferences{}, &outcome{skip: fermata.SkippedDeviceGone}, nil
+		}
+		if err != nil {
+			return fermata.Preferences{}, nil, err
+		}
+		if n.To.Device, err = json.Marshal(device.Subscription); err != nil {
+			return fermata.Preferences{}, nil, err
+		}
+	}
+	all, err := r.Preferences([]string{m.ID})
+	wishes := all[m.ID]
+	n.To.Language, n.To.Zone = wishes.Language, wishes.Zone
+	return wishes, nil, err
+}
+
+// about makes the notice of one question.
+func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
+	q, err := r.Question(c.QuestionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.shows = q.Status
+	if c.State != fermata.DeliverySent {
+		if held, err := l.holds(ctx, c, p, wishes, q, n.At); held != nil || err != nil {
+			return nil, held, err
+		}
+	}
+	t, err := r.Task(q.TaskID)
+	if err != nil {
+		return nil, nil, err
+	}
+	n.TaskTitle, n.Project, n.Open = withoutSecrets(t.Title), q.Project, l.w.s.PublicURL+"/q/"+q.ID
+	info := l.info()
+	n.To.Target = q.Target(info.Name, info.Kind)
+	if c.MemberID == "" {
+		n.To.People = p.named(q, info)
+	}
+	shown, whole := shown(q, l.kind.Public)
+	n.Question, n.Outcome = shown, notice.OutcomeOf(shown)
+	if q.Status != fermata.Pending {
+		return n, o, nil
+	}
+	asks := caller(l.w.id, fermata.AssuranceChannel)
+	if m := p.byID[c.MemberID]; m != nil {
+		asks = memberCaller(l.w.id, m, fermata.AssuranceChannel)
+		shown.Answerable = q.MayAnswer(asks) == nil
+	}
+	n.Decide = whole && mayDecide(q, asks, c.MemberID)
+	o.decides = n.Decide
+	if n.Reply, err = l.w.s.replySecret(ctx, l.w.id, c.ID); err != nil {
+		return nil, nil, err
+	}
+	n.Answer, err = l.answerLink(ctx, q, p.byID[c.MemberID], whole)
+	return n, o, err
+}
+
+// mayDecide reports whether a message may offer to decide: to the member, or
+// in a place to whoever it may be that answers there.
+func mayDecide(q *fermata.Question, c fermata.Caller, memberID string) bool {
+	if memberID == "" {
+		// Who answers there is found out when somebody does.
+		open := *q
+		open.Assignees, open.Approvals = nil, nil
+		return open.MayDecide(c) == nil
+	}
+	return q.MayDecide(c) == nil
+}
+
+// answerLink returns the address at which the member answers without signing
+// in, and none where that is not enough.
+func (l *lane) answerLink(ctx context.Context, q *fermata.Question, m *fermata.Member, whole bool) (string, error) {
+	if m == nil || !whole || l.w.s.PublicURL == "" {
+		return "", nil
+	}
+	token, err := l.w.s.e.AnswerLink(ctx, l.w.id, q.ID, m.ID)
+	if fermata.CodeOf(err) == fermata.CodeNotEligible {
+		return "", nil
+	}
+	return l.w.s.PublicURL + "/a/" + token, err
+}
+
+// holds looks whether a message that was not sent yet is still needed, and
+// may be sent now. It returns nil for yes.
+func (l *lane) holds(ctx context.Context, c *claim, p *people, wishes fermata.Preferences, q *fermata.Question, now time.Time) (*outcome, error) {
+	closed := q.Status != fermata.Pending || q.Due(now)
+	switch m := p.byID[c.MemberID]; {
+	case closed && c.doubtful:
+		// Somebody may have been told of it already: they must be told of its end.
+		return nil, nil
+	case closed:
+		return &outcome{skip: fermata.SkippedClosed}, nil
+	case m != nil && !may(q.MayAnswer(m.Caller())):
+		return &outcome{skip: fermata.SkippedNotEligible}, nil
+	}
+	info := l.info()
+	if c.MemberID != "" {
+		if !wishes.Wants(info.Name, info.Kind, q.Type) && !named(q, info) {
+			return &outcome{skip: fermata.SkippedPreferences}, nil
+		}
+		urgent := q.Type.Urgency() == fermata.UrgencyHigh
+		if until := wishes.NotBefore(now, urgent); until.After(now) {
+			return &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+		}
+	}
+	if c.When == fermata.WhenPageClosed {
+		open, err := l.pageOpen(ctx, c, p, q)
+		if err != nil {
+			return nil, err
+		}
+		if open {
+			return &outcome{until: c.NextLook(now), reason: fermata.WaitsForPage}, nil
+		}
+	}
+	return nil, nil
+}
+
+// may reads what a rule says as yes or no; why not does not matter here.
+func may(refused error) bool { return refused == nil }
+
+// pageOpen reports whether those for whom the message is see the question
+// already.
+func (l *lane) pageOpen(ctx context.Context, c *claim, p *people, q *fermata.Question) (bool, error) {
+	if c.MemberID != "" {
+		return l.w.s.hasPage(ctx, l.w.id, c.MemberID)
+	}
+	var ids []string
+	for _, m := range p.mayAnswer(q) {
+		ids = append(ids, m.ID)
+	}
+	return l.w.s.hasPage(ctx, l.w.id, ids...)
+}
+
+// named reports whether the question itself names the channel.
+func named(q *fermata.Question, info fermata.Channel) bool {
+	for _, name := range q.Channels {
+		if name == info.Name || name == info.Kind {
+			return true
+		}
+	}
+	return false
+}
+
+// digest makes the notice that gathers questions of low urgency.
+func (l *lane) digest(r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
+	if until := wishes.NotBefore(n.At, false); until.After(n.At) {
+		return nil, &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+	}
+	ids := []string{c.QuestionID}
+	for _, d := range c.with {
+		ids = append(ids, d.QuestionID)
+	}
+	questions, err := r.QuestionsByID(fermata.Distinct(ids))
+	if err != nil {
+		return nil, nil, err
+	}
+	m := p.byID[c.MemberID]
+	for _, q := range questions {
+		if q.Status != fermata.Pending || m == nil || q.MayAnswer(m.Caller()) != nil {
+			continue
+		}
+		shown, _ := shown(q, l.kind.Public)
+		n.Questions = append(n.Questions, shown)
+	}
+	if len(n.Questions) == 0 {
+		return nil, &outcome{skip: fermata.SkippedClosed}, nil
+	}
+	n.Title, n.Open, o.shows = digestTitle(len(n.Questions)), l.w.s.PublicURL+"/", fermata.Pending
+	return n, o, nil
+}
+
+func digestTitle(n int) string {
+	if n == 1 {
+		return "1 question waits for an answer"
+	}
+	return strconv.Itoa(n) + " questions wait for an answer"
+}
+
+// memberCaller is a member who answers without a session.
+func memberCaller(workspace string, m *fermata.Member, known fermata.Assurance) fermata.Caller {
+	c := m.Caller()
+	c.WorkspaceID, c.Assurance, c.Outside = workspace, known, true
+	return c
+}
+
+// caller is anybody who may answer.
+func caller(workspace string, known fermata.Assurance) fermata.Caller {
+	return fermata.Caller{
+		WorkspaceID: workspace, Kind: fermata.ActorHuman, Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
+		Assurance: known, Outside: true,
+	}
+}

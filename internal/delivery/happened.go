@@ -1,0 +1,29 @@
+package delivery
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// happened makes a fact of a remote system an event of the log. Its id is
+// remembered in the same transaction: it counts once.
+func (l *lane) happened(ctx context.Context, id string, h *notice.Happening) (notice.Verdict, error) {
+	if id == "" {
+		return notice.Verdict{}, fermata.Errorf(fermata.CodeInvalidRequest, "what happened has no id, so it could count twice")
+	}
+	v := remembered{Counted: true, Words: "It is on record."}
+	channel := l.info().ID
+	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+		before, err := tx.Inbound(channel, id)
+		if err != nil || before != nil {
+			return err
+		}
+		tx.RememberInbound(channel, id, data(v))
+		tx.Append(&fermata.Event{Type: h.Type, Actor: fermata.System, Data: data(h.Data)})
+		return nil
+	})
+	return notice.Verdict{Counted: err == nil, Words: v.Words}, err
+}

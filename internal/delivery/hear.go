@@ -1,0 +1,362 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// mostInboundID bounds the ids of remote systems that are remembered.
+const mostInboundID = 300
+
+// hear is [notice.Hear] of the channel.
+func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, error) {
+	id := in.ID
+	if looks(in) {
+		// Who looks has said nothing yet: what comes under this id may count.
+		id = ""
+	}
+	if len(id) > mostInboundID {
+		id = fermata.HashSecret(id)
+	}
+	info := l.info()
+	r := l.w.s.db.In(ctx, l.w.id)
+	if id != "" {
+		before, err := r.Inbound(info.ID, id)
+		if err != nil {
+			return notice.Verdict{}, err
+		}
+		if before != nil {
+			return l.verdictAgain(r, before)
+		}
+	}
+	if in.Happened != nil {
+		return l.happened(ctx, id, in.Happened)
+	}
+	v, err := l.settle(ctx, r, info, in)
+	if err != nil || id == "" {
+		return v, err
+	}
+	// The answer comes first: heard again, it counts as said before.
+	return v, l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+		kept := remembered{Counted: v.Counted, Code: v.Code, Words: v.Words}
+		if v.Question != nil {
+			kept.Question = v.Question.ID
+		}
+		tx.RememberInbound(info.ID, id, data(kept))
+		return nil
+	})
+}
+
+// looks reports whether a channel only looks at the question, to make a form.
+func looks(in *notice.Inbound) bool {
+	return in.Text == "" && in.Answer == nil && in.Happened == nil
+}
+
+// remembered is a verdict that was given.
+type remembered struct {
+	Counted  bool         `json:"counted,omitempty"`
+	Code     fermata.Code `json:"code,omitempty"`
+	Words    string       `json:"words"`
+	Question string       `json:"question,omitempty"`
+}
+
+// verdictAgain says again what was said before.
+func (l *lane) verdictAgain(r store.Reader, before json.RawMessage) (notice.Verdict, error) {
+	var kept remembered
+	if err := json.Unmarshal(before, &kept); err != nil {
+		return notice.Verdict{}, err
+	}
+	v := notice.Verdict{Counted: kept.Counted, Code: kept.Code, Words: kept.Words}
+	if kept.Question == "" {
+		return v, nil
+	}
+	q, err := r.Question(kept.Question)
+	if err != nil {
+		return v, err
+	}
+	v.Question, _ = shown(q, l.kind.Public)
+	return v, nil
+}
+
+// settle finds out which question, who, and what, and answers.
+func (l *lane) settle(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
+	m, err := l.whoever(r, info, in)
+	if err != nil {
+		return l.refused(nil, nil, err)
+	}
+	q, d, err := l.which(ctx, r, in)
+	if err != nil {
+		return l.refused(nil, nil, err)
+	}
+	c := memberCaller(l.w.id, m, fermata.AssuranceChannel)
+	if err := l.mayHear(q, d, m, c, in); err != nil {
+		return l.refused(q, &c, err)
+	}
+	a, err := answerOf(q, in)
+	if looks(in) {
+		return l.looked(q, err), nil
+	}
+	if err != nil {
+		return l.refused(q, &c, err)
+	}
+	a.Channel = info.Kind
+	if err := l.sawAction(r, info, q, d, m, in, &a); err != nil {
+		return l.refused(q, &c, err)
+	}
+	before := q
+	q, err = l.w.s.e.Answer(ctx, c, q.ID, a)
+	if err != nil {
+		return l.refused(before, &c, err)
+	}
+	return l.taken(q, m), nil
+}
+
+// whoever finds the member behind the identity: by what an admin has said, or
+// by an address that the system has verified.
+func (l *lane) whoever(r store.Reader, info fermata.Channel, in *notice.Inbound) (*fermata.Member, error) {
+	from := in.From
+	kind := from.Kind
+	if kind == "" {
+		kind = info.Kind
+	}
+	var m *fermata.Member
+	id, err := r.Identity(kind, from.ID)
+	switch {
+	case err == nil && from.ID != "":
+		m, err = r.Member(id.MemberID)
+	case fermata.CodeOf(err) == fermata.CodeNotFound && from.Email != "":
+		m, err = r.MemberByEmail(fermata.CanonicalEmail(from.Email))
+	}
+	if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
+		return nil, err
+	}
+	if m == nil || m.DisabledAt != nil {
+		who := from.Name
+		if who == "" {
+			who = from.ID
+		}
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "%s is nobody who may answer here", who).
+			WithHint("an admin can say who you are: fermata member identity HANDLE %s %s", kind, from.ID)
+	}
+	if from.Denied != "" {
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", from.Denied)
+	}
+	return m, nil
+}
+
+// errUnknownQuestion is for whoever may not know, or names no question.
+func errUnknownQuestion() error {
+	return fermata.Errorf(fermata.CodeNotFound, "it is not clear which question this answers").
+		WithHint("answer in reply to the message with the question, or name its id")
+}
+
+// which finds the question that is meant: by the secret of the message, by the
+// delivery, or by its id.
+func (l *lane) which(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
+	deliveryID := in.Delivery
+	if in.Reply != "" {
+		id, err := l.w.s.openReply(ctx, l.w.id, in.Reply)
+		if err != nil {
+			return nil, nil, err
+		}
+		deliveryID = id
+	}
+	var d *fermata.Delivery
+	questionID := in.Question
+	if deliveryID != "" {
+		var err error
+		d, err = r.Delivery(deliveryID)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			return nil, nil, errUnknownQuestion()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if d.ChannelID != l.info().ID || d.QuestionID == "" {
+			return nil, nil, errUnknownQuestion()
+		}
+		if questionID == "" {
+			questionID = d.QuestionID
+		}
+	}
+	if questionID == "" {
+		return nil, nil, errUnknownQuestion()
+	}
+	id, err := r.FindID("question", "questions", fermata.PrefixQuestion, questionID)
+	if err == nil {
+		var q *fermata.Question
+		if q, err = r.Question(id); err == nil {
+			if d != nil && d.QuestionID != q.ID {
+				return nil, nil, errUnknownQuestion()
+			}
+			return q, d, nil
+		}
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil, nil, errUnknownQuestion()
+	}
+	return nil, nil, err
+}
+
+// mayHear refuses an answer by somebody else than the one whom the message was
+// for, and by who may not answer.
+func (l *lane) mayHear(q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller, in *notice.Inbound) error {
+	if in.Reply != "" && d != nil && d.MemberID != "" && d.MemberID != m.ID {
+		return fermata.Errorf(fermata.CodeNotEligible, "this address for replies is somebody else's").
+			WithHint("answer in reply to your own message, or at %s", l.w.s.PublicURL+"/q/"+q.ID)
+	}
+	return q.MayDecide(c)
+}
+
+// answerOf is what the person said.
+func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
+	if in.Answer != nil {
+		return *in.Answer, nil
+	}
+	return notice.ParseReply(q, in.Text)
+}
+
+// sawAction makes sure that who approves was shown the action over this
+// channel: an id that was typed shows nothing.
+func (l *lane) sawAction(r store.Reader, info fermata.Channel, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, in *notice.Inbound, a *fermata.Answer) error {
+	if q.Type != fermata.Approval {
+		a.ActionHash = ""
+		return nil
+	}
+	if q.ActionHash == "" || q.Status != fermata.Pending {
+		// Who comes too late is told who was first.
+		return nil
+	}
+	if in.Answer != nil && in.Answer.ActionHash != "" {
+		// The channel vouches for what it showed: it names its hash.
+		return nil
+	}
+	_, whole := shown(q, l.kind.Public)
+	saw := d != nil && showed(d, whole)
+	if !saw {
+		all, err := r.DeliveriesOf([]string{q.ID})
+		if err != nil {
+			return err
+		}
+		saw = slices.ContainsFunc(all, func(d *fermata.Delivery) bool {
+			return d.ChannelID == info.ID && showed(d, whole) && (d.MemberID == "" || d.MemberID == m.ID)
+		})
+	}
+	if !saw {
+		return fermata.Errorf(fermata.CodeNotEligible, "what is to be approved was not shown to you here").
+			WithHint("look at it and answer at %s", l.w.s.PublicURL+"/q/"+q.ID)
+	}
+	a.ActionHash = q.ActionHash
+	return nil
+}
+
+// showed reports whether a message offered to decide. One that is only just
+// being sent may be answered before that is on record.
+func showed(d *fermata.Delivery, whole bool) bool {
+	return d.Decides || whole && d.LeasedUntil != nil && d.State != fermata.DeliverySent
+}
+
+// looked shows the question to somebody who may answer it and has said nothing.
+func (l *lane) looked(q *fermata.Question, unsaid error) notice.Verdict {
+	v := notice.Verdict{}
+	v.Question, _ = shown(q, l.kind.Public)
+	var e *fermata.Error
+	switch {
+	case q.Status != fermata.Pending:
+		v.Code, v.Words = fermata.CodeQuestionClosed, "It is closed: "+notice.OutcomeOf(v.Question).Words+"."
+	case errors.As(unsaid, &e):
+		v.Words = sentence(e)
+	default:
+		v.Words = "You have said nothing yet."
+	}
+	return v
+}
+
+// taken says that an answer counts.
+func (l *lane) taken(q *fermata.Question, m *fermata.Member) notice.Verdict {
+	shown, _ := shown(q, l.kind.Public)
+	v := notice.Verdict{Counted: true, Question: shown}
+	switch {
+	case q.Status == fermata.Pending && q.Approvals != nil && q.Approvals.Required > 1:
+		given := 0
+		for _, vote := range q.Votes {
+			if vote.Value == fermata.Approve {
+				given++
+			}
+		}
+		v.Words = fmt.Sprintf("Your vote counts. %d of %d approvals are given.", given, q.Approvals.Required)
+	case q.Status == fermata.TimedOut:
+		v.Counted, v.Code = false, fermata.CodeQuestionClosed
+		v.Words = "Your answer came too late and was kept: the question " + notice.OutcomeOf(shown).Words + "."
+	case q.Resolution != nil:
+		v.Words = "Your answer counts: " + notice.OutcomeOf(shown).Words + "."
+	default:
+		v.Words = "Your answer counts, " + nameOf(m) + "."
+	}
+	return v
+}
+
+func nameOf(m *fermata.Member) string {
+	if m.Name != "" {
+		return m.Name
+	}
+	return m.Handle
+}
+
+// refused says why an answer does not count. What is not known yet is an error:
+// the channel brings it again.
+func (l *lane) refused(q *fermata.Question, c *fermata.Caller, err error) (notice.Verdict, error) {
+	var e *fermata.Error
+	if !errors.As(err, &e) || e.Code == fermata.CodeInternal || e.Code == fermata.CodeUnavailable || e.Code == fermata.CodeRateLimited {
+		return notice.Verdict{}, err
+	}
+	v := notice.Verdict{Code: e.Code}
+	if e.Question != nil {
+		q = e.Question
+	}
+	if q != nil && c != nil && c.RoleIn(q.Project) != "" {
+		v.Question, _ = shown(q, l.kind.Public)
+	}
+	switch {
+	case e.Code == fermata.CodeQuestionClosed && v.Question != nil && v.Question.Resolution != nil:
+		v.Words = "Somebody was first: " + notice.OutcomeOf(v.Question).Words + "."
+	case e.Code == fermata.CodeQuestionClosed:
+		v.Words = "Somebody was first: " + e.Message + "."
+	default:
+		v.Words = sentence(e)
+	}
+	return v, nil
+}
+
+// sentence says what is wrong, and what to do instead.
+func sentence(e *fermata.Error) string {
+	parts := []string{capital(e.Message)}
+	if len(e.Problems) > 1 {
+		parts = parts[:0]
+		for _, p := range e.Problems {
+			parts = append(parts, capital(strings.TrimSpace(p.Field+" "+p.Message)))
+		}
+	}
+	text := strings.Join(parts, ". ")
+	text = strings.TrimRight(text, ".") + "."
+	if e.Hint != "" {
+		text += " " + capital(strings.TrimRight(e.Hint, ".")) + "."
+	}
+	return text
+}
+
+func capital(s string) string {
+	r := []rune(s)
+	if len(r) == 0 {
+		return s
+	}
+	return strings.ToUpper(string(r[0])) + string(r[1:])
+}

@@ -1,0 +1,184 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+func errorOf(err error) (*fermata.Error, bool) {
+	var e *fermata.Error
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+// Filter narrows a list of deliveries.
+type Filter struct {
+	QuestionID, Channel, State, Cursor string
+	Limit                              int
+	// Wait is for how long to wait until it is planned what is sent for all that
+	// has happened.
+	Wait time.Duration
+}
+
+const (
+	usualPage   = 50
+	longestPage = 500
+)
+
+// Deliveries lists what was sent, the newest first, and returns the cursor of
+// the next page. Operators see all of it; others what was sent for a question,
+// or to themselves.
+func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([]*fermata.Delivery, string, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, "", err
+	}
+	if f.Limit <= 0 {
+		f.Limit = usualPage
+	}
+	limit := min(f.Limit, longestPage)
+	r := s.db.In(ctx, c.WorkspaceID)
+	query := store.DeliveryFilter{State: f.State, Before: f.Cursor, Limit: limit + 1}
+	if f.Cursor != "" && !fermata.IsID(fermata.PrefixDelivery, f.Cursor) {
+		return nil, "", fermata.Invalid(fermata.Problem{Field: "cursor", Message: "is none of this list"})
+	}
+	if f.QuestionID != "" {
+		id, err := r.FindID("question", "questions", fermata.PrefixQuestion, f.QuestionID)
+		if err != nil {
+			return nil, "", err
+		}
+		query.QuestionID = id
+	} else if !overlooks(c) {
+		query.MemberID = c.MemberID
+	}
+	if f.Channel != "" {
+		channel, err := r.ChannelByName(f.Channel)
+		if err != nil {
+			return nil, "", err
+		}
+		query.ChannelID = channel.ID
+	}
+	if err := s.workspace(c.WorkspaceID).awaitPlan(ctx, f.Wait); err != nil {
+		return nil, "", err
+	}
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := r.Deliveries(query)
+	for _, d := range all {
+		if d.Leased(now) {
+			// It is being worked on: its time has come.
+			d.NextAt = &now
+			if d.State != fermata.DeliverySent {
+				d.NextAt = &d.CreatedAt
+			}
+		}
+	}
+	if err != nil || len(all) <= limit {
+		return all, "", err
+	}
+	return all[:limit], all[limit-1].ID, nil
+}
+
+// planLook is how often it is looked how far planning is.
+const planLook = 10 * time.Millisecond
+
+// awaitPlan returns when what is sent is planned for everything that has
+// happened so far, or after the wait.
+func (w *workspace) awaitPlan(ctx context.Context, wait time.Duration) error {
+	if wait <= 0 {
+		return nil
+	}
+	r := w.s.db.In(ctx, w.id)
+	if active, err := delivers(r); err != nil || !active {
+		return err
+	}
+	head, err := r.Head()
+	if err != nil {
+		return err
+	}
+	limit := time.NewTimer(wait)
+	defer limit.Stop()
+	tick := time.NewTicker(planLook)
+	defer tick.Stop()
+	for {
+		plan, err := r.Plan()
+		if err != nil || plan.Seq >= head.Seq {
+			return err
+		}
+		select {
+		case <-limit.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+// overlooks reports whether somebody sees what was sent to others: operators,
+// and tokens that may administer.
+func overlooks(c fermata.Caller) bool {
+	return c.Has(fermata.ScopeAdmin) || c.Kind == fermata.ActorHuman && c.Role.AtLeast(fermata.RoleOperator)
+}
+
+// Delivery returns one, with what was sent.
+func (s *Service) Delivery(ctx context.Context, c fermata.Caller, id string) (*fermata.Delivery, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	r := s.db.In(ctx, c.WorkspaceID)
+	id, err := r.FindID("delivery", "deliveries", fermata.PrefixDelivery, id)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.Delivery(id)
+	if err != nil {
+		return nil, err
+	}
+	if !overlooks(c) && d.MemberID != c.MemberID {
+		// What was sent to others holds their addresses for answering.
+		d.Content = ""
+	}
+	if strings.HasPrefix(d.ChannelID, watched) {
+		return nil, fermata.NotFound("delivery", id)
+	}
+	return d, nil
+}
+
+// Redeliver sends a message once more, under the same id.
+func (s *Service) Redeliver(ctx context.Context, c fermata.Caller, id string) (*fermata.Delivery, error) {
+	if !overlooks(c) {
+		return nil, fermata.Errorf(fermata.CodeForbidden, "operators send messages again").WithHint("ask one")
+	}
+	id, err := s.db.In(ctx, c.WorkspaceID).FindID("delivery", "deliveries", fermata.PrefixDelivery, id)
+	if err != nil {
+		return nil, err
+	}
+	d, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Delivery, error) {
+		rows, err := tx.DeliveriesByID([]string{id})
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 0 || rows[0].Kind == watched {
+			return nil, fermata.NotFound("delivery", id)
+		}
+		d := rows[0]
+		if err := d.Redeliver(tx.Now()); err != nil {
+			return nil, err
+		}
+		if _, err := tx.Channel(d.ChannelID); err != nil {
+			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is not there any more")
+		}
+		tx.SaveDelivery(d)
+		return d, nil
+	})
+	s.workspace(c.WorkspaceID).wakeLanes()
+	return d, err
+}

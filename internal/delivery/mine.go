@@ -1,0 +1,255 @@
+package delivery
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// self refuses a caller who is no person.
+func self(c fermata.Caller) error {
+	if c.Kind != fermata.ActorHuman || c.MemberID == "" {
+		return fermata.Errorf(fermata.CodeForbidden, "only people have this; the token is an agent's")
+	}
+	return nil
+}
+
+// whose returns the member that is meant: the caller, or somebody whom an admin
+// names by handle or id.
+func (s *Service) whose(ctx context.Context, c fermata.Caller, member string) (*fermata.Member, error) {
+	r := s.db.In(ctx, c.WorkspaceID)
+	if member == "" {
+		if err := self(c); err != nil {
+			return nil, err
+		}
+		return r.Member(c.MemberID)
+	}
+	if member != c.Name && member != c.MemberID || c.Kind != fermata.ActorHuman {
+		if err := require(c, fermata.ScopeAdmin); err != nil {
+			return nil, err
+		}
+	}
+	m, err := r.MemberByHandle(member)
+	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		return m, err
+	}
+	id, err := r.FindID("member", "members", fermata.PrefixMember, member)
+	if err != nil {
+		return nil, err
+	}
+	return r.Member(id)
+}
+
+// Preferences returns how a member wants to be reached; the caller without a
+// name.
+func (s *Service) Preferences(ctx context.Context, c fermata.Caller, member string) (fermata.Preferences, error) {
+	m, err := s.whose(ctx, c, member)
+	if err != nil {
+		return fermata.Preferences{}, err
+	}
+	all, err := s.db.In(ctx, c.WorkspaceID).Preferences([]string{m.ID})
+	return complete(all[m.ID]), err
+}
+
+// complete fills in what was not said.
+func complete(p fermata.Preferences) fermata.Preferences {
+	if p.Digest == "" {
+		p.Digest = fermata.DigestOff
+	}
+	return p
+}
+
+// SetPreferences says how a member wants to be reached.
+func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member string, p fermata.Preferences) (fermata.Preferences, error) {
+	m, err := s.whose(ctx, c, member)
+	if err != nil {
+		return p, err
+	}
+	p = complete(p)
+	if err := p.Check(); err != nil {
+		return p, err
+	}
+	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (fermata.Preferences, error) {
+		tx.SetPreferences(m.ID, p)
+		return p, nil
+	})
+}
+
+// Identities lists who members are in the systems behind channels.
+func (s *Service) Identities(ctx context.Context, c fermata.Caller) ([]fermata.Identity, error) {
+	r := s.db.In(ctx, c.WorkspaceID)
+	if c.Has(fermata.ScopeAdmin) {
+		return r.Identities()
+	}
+	if err := self(c); err != nil {
+		return nil, err
+	}
+	return r.IdentitiesOf(c.MemberID)
+}
+
+// SetIdentity says who a member is in the system behind a kind of channels.
+// Only admins say it: whoever is somebody there answers as that member.
+func (s *Service) SetIdentity(ctx context.Context, c fermata.Caller, member string, i fermata.Identity) (fermata.Identity, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return i, err
+	}
+	m, err := s.whose(ctx, c, member)
+	if err != nil {
+		return i, err
+	}
+	if err := i.Check(); err != nil {
+		return i, err
+	}
+	if _, known := s.kind(i.Kind); !known {
+		return i, fermata.Invalid(fermata.Problem{Field: "kind", Message: "there are no channels of the kind " + i.Kind})
+	}
+	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (fermata.Identity, error) {
+		other, err := tx.Identity(i.Kind, i.ID)
+		if err == nil && other.MemberID != m.ID {
+			return i, fermata.Invalid(fermata.Problem{Field: "id", Message: "is " + other.Member + "'s"}).
+				WithHint("take it away there first: fermata member identity %s %s --remove", other.Member, i.Kind)
+		}
+		if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
+			return i, err
+		}
+		i.MemberID, i.Member, i.CreatedAt = m.ID, m.Handle, tx.Now()
+		tx.SetIdentity(i)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventIdentityChanged, Actor: c.Actor(), Data: data(map[string]any{"member_id": m.ID, "kind": i.Kind, "id": i.ID}),
+		})
+		return i, nil
+	})
+}
+
+// DeleteIdentity forgets who a member is in the system behind a kind of
+// channels.
+func (s *Service) DeleteIdentity(ctx context.Context, c fermata.Caller, member, kind string) error {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return err
+	}
+	m, err := s.whose(ctx, c, member)
+	if err != nil {
+		return err
+	}
+	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+		all, err := tx.IdentitiesOf(m.ID)
+		if err != nil {
+			return struct{}{}, err
+		}
+		for _, i := range all {
+			if i.Kind == kind {
+				tx.DeleteIdentity(m.ID, kind)
+				tx.Append(&fermata.Event{
+					Type: fermata.EventIdentityChanged, Actor: c.Actor(), Data: data(map[string]any{"member_id": m.ID, "kind": kind, "removed": true}),
+				})
+				return struct{}{}, nil
+			}
+		}
+		return struct{}{}, fermata.NotFound("identity", kind)
+	})
+	return err
+}
+
+// mostDevices bounds the devices of one member.
+const mostDevices = 20
+
+// Devices lists the browsers that messages for the caller are pushed to.
+func (s *Service) Devices(ctx context.Context, c fermata.Caller) ([]*fermata.Device, error) {
+	if err := self(c); err != nil {
+		return nil, err
+	}
+	all, err := s.db.In(ctx, c.WorkspaceID).DevicesOf(c.MemberID)
+	for _, d := range all {
+		d.Endpoint = hostOf(d.Subscription.Endpoint)
+	}
+	return all, err
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// AddDevice lets messages for the caller be pushed to a browser.
+func (s *Service) AddDevice(ctx context.Context, c fermata.Caller, n fermata.NewDevice) (*fermata.Device, error) {
+	if err := self(c); err != nil {
+		return nil, err
+	}
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Device, error) {
+		mine, err := tx.DevicesOf(c.MemberID)
+		if err != nil {
+			return nil, err
+		}
+		if len(mine) >= mostDevices {
+			return nil, fermata.Errorf(fermata.CodePolicyViolation, "you have %d devices already", len(mine)).WithHint("remove one that you do not use")
+		}
+		if err := startPlanning(tx); err != nil {
+			return nil, err
+		}
+		name := n.Name
+		if name == "" {
+			name = "browser"
+		}
+		d := &fermata.Device{
+			ID: fermata.NewID(fermata.PrefixDevice, tx.Now()), MemberID: c.MemberID, Name: name, AddedAt: tx.Now(),
+			Subscription: n.Subscription, Endpoint: hostOf(n.Subscription.Endpoint),
+		}
+		tx.InsertDevice(d)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventDeviceAdded, Actor: c.Actor(), Data: data(map[string]any{"device_id": d.ID, "name": d.Name, "host": d.Endpoint}),
+		})
+		return d, nil
+	})
+}
+
+// RemoveDevice ends that.
+func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed string) error {
+	if err := self(c); err != nil {
+		return err
+	}
+	id, err := s.db.In(ctx, c.WorkspaceID).FindID("device", "devices", fermata.PrefixDevice, typed)
+	if err != nil {
+		return err
+	}
+	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+		d, err := tx.Device(id)
+		if err != nil || d.MemberID != c.MemberID {
+			return struct{}{}, fermata.NotFound("device", typed)
+		}
+		tx.DeleteDevice(d.ID)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventDeviceRemoved, Actor: c.Actor(), Data: data(map[string]any{"device_id": d.ID, "member_id": d.MemberID}),
+		})
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// PushKey returns the key that pages give to browsers.
+func (s *Service) PushKey(ctx context.Context, c fermata.Caller) (string, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return "", err
+	}
+	row, err := s.db.In(ctx, c.WorkspaceID).ChannelByName(fermata.KindPush)
+	if err != nil {
+		return "", err
+	}
+	_, channel, err := s.openChannel(c.WorkspaceID, row)
+	if err != nil {
+		return "", err
+	}
+	keyed, ok := channel.(Keyed)
+	if !ok {
+		return "", fermata.NotFound("key", fermata.KindPush)
+	}
+	return keyed.PublicKey(ctx)
+}

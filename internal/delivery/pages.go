@@ -1,0 +1,138 @@
+package delivery
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+const (
+	// pagesShared is how often processes tell each other who has a page open,
+	// pagesKnown how long that is good.
+	pagesShared = 15 * time.Second
+	pagesKnown  = 40 * time.Second
+)
+
+// pages counts who has a page open at this process.
+type pages struct {
+	mu sync.Mutex
+	// open counts by workspace and member.
+	open map[string]map[string]int
+	// others are those at other processes, read not long ago.
+	others map[string]pagesElsewhere
+}
+
+type pagesElsewhere struct {
+	members []string
+	until   time.Time
+}
+
+func newPages() *pages {
+	return &pages{open: map[string]map[string]int{}, others: map[string]pagesElsewhere{}}
+}
+
+// PageOpen notes that a member has a page open, until the function that it
+// returns is called.
+func (s *Service) PageOpen(workspace, memberID string) (closed func()) {
+	s.pages.add(workspace, memberID, 1)
+	return sync.OnceFunc(func() { s.pages.add(workspace, memberID, -1) })
+}
+
+func (p *pages) add(workspace, memberID string, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	members := p.open[workspace]
+	if members == nil {
+		members = map[string]int{}
+		p.open[workspace] = members
+	}
+	if members[memberID] += n; members[memberID] <= 0 {
+		delete(members, memberID)
+	}
+	if len(members) == 0 {
+		delete(p.open, workspace)
+	}
+}
+
+// here lists who has a page open at this process, by workspace.
+func (p *pages) here() map[string][]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[string][]string{}
+	for workspace, members := range p.open {
+		all[workspace] = slices.Sorted(maps.Keys(members))
+	}
+	return all
+}
+
+// hasPage reports whether one of the members has a page open anywhere.
+func (s *Service) hasPage(ctx context.Context, workspace string, members ...string) (bool, error) {
+	s.pages.mu.Lock()
+	for _, m := range members {
+		if s.pages.open[workspace][m] > 0 {
+			s.pages.mu.Unlock()
+			return true, nil
+		}
+	}
+	elsewhere, ok := s.pages.others[workspace]
+	s.pages.mu.Unlock()
+	if s.db.Dialect() == "sqlite" {
+		return false, nil
+	}
+	if !ok || time.Now().After(elsewhere.until) {
+		now, err := s.db.Now(ctx)
+		if err != nil {
+			return false, err
+		}
+		elsewhere.members, err = s.db.In(ctx, workspace).OpenPages(s.process, now)
+		if err != nil {
+			return false, err
+		}
+		elsewhere.until = time.Now().Add(time.Second)
+		s.pages.mu.Lock()
+		s.pages.others[workspace] = elsewhere
+		s.pages.mu.Unlock()
+	}
+	return slices.ContainsFunc(members, func(m string) bool { return slices.Contains(elsewhere.members, m) }), nil
+}
+
+// sharePages tells other processes who has a page open here. SQLite has one
+// process, and nobody to tell.
+func (s *Service) sharePages(ctx context.Context) {
+	if s.db.Dialect() == "sqlite" {
+		return
+	}
+	tick := time.NewTicker(pagesShared)
+	defer tick.Stop()
+	told := map[string]bool{}
+	for {
+		here := s.pages.here()
+		for workspace := range told {
+			if _, ok := here[workspace]; !ok {
+				here[workspace] = nil
+			}
+		}
+		for workspace, members := range here {
+			err := s.db.Write(ctx, workspace, func(tx *store.Tx) error {
+				tx.SetOpenPages(s.process, members, tx.Now().Add(pagesKnown))
+				return nil
+			})
+			if err != nil && ctx.Err() == nil {
+				s.Log.WarnContext(ctx, "tell who has a page open", "error", err)
+				continue
+			}
+			if told[workspace] = true; members == nil {
+				delete(told, workspace)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package delivery
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// people are the members of a workspace, and where they are reached.
+type people struct {
+	members []*fermata.Member
+	byID    map[string]*fermata.Member
+	// identities are by member and kind.
+	identities map[string]map[string]fermata.Identity
+	devices    map[string][]*fermata.Device
+}
+
+// known returns the people, as of now or of the last event that changed them.
+func (w *workspace) known(ctx context.Context) (*people, error) {
+	w.mu.Lock()
+	p, cleared := w.people, w.cleared
+	w.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	r := w.s.db.In(ctx, w.id)
+	head, err := r.Head()
+	if err != nil {
+		return nil, err
+	}
+	if p, err = readPeople(r); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cleared == cleared {
+		w.people, w.peopleAt = p, head.Seq
+	}
+	return p, nil
+}
+
+// aboutPeople are the types of events after which others are reached, or
+// elsewhere.
+var aboutPeople = []string{
+	string(fermata.EventMemberAdded), string(fermata.EventMemberChanged), string(fermata.EventGroupChanged),
+	string(fermata.EventIdentityChanged), string(fermata.EventDeviceAdded), string(fermata.EventDeviceRemoved),
+}
+
+// behind reports whether an event up to the given one changed the people and
+// this process has not heard of it yet: whoever came with it would be left out
+// of what is planned. What is known is forgotten then.
+func (w *workspace) behind(r store.Reader, seq int64) (bool, error) {
+	w.mu.Lock()
+	p, at := w.people, w.peopleAt
+	w.mu.Unlock()
+	if p == nil || at >= seq {
+		return false, nil
+	}
+	changes, err := r.Events(store.EventFilter{After: at, Before: seq + 1, Types: aboutPeople, Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	if len(changes) > 0 {
+		w.forget(true)
+		return true, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.people == p {
+		w.peopleAt = seq
+	}
+	return false, nil
+}
+
+func readPeople(r store.Reader) (*people, error) {
+	p := &people{byID: map[string]*fermata.Member{}, identities: map[string]map[string]fermata.Identity{}, devices: map[string][]*fermata.Device{}}
+	var err error
+	if p.members, err = r.Members(); err != nil {
+		return nil, err
+	}
+	for _, m := range p.members {
+		p.byID[m.ID] = m
+	}
+	identities, err := r.Identities()
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range identities {
+		if p.identities[i.MemberID] == nil {
+			p.identities[i.MemberID] = map[string]fermata.Identity{}
+		}
+		p.identities[i.MemberID][i.Kind] = i
+	}
+	devices, err := r.Devices()
+	for _, d := range devices {
+		p.devices[d.MemberID] = append(p.devices[d.MemberID], d)
+	}
+	return p, err
+}
+
+// mayAnswer lists the people who may answer a question.
+func (p *people) mayAnswer(q *fermata.Question) []*fermata.Member {
+	var all []*fermata.Member
+	for _, m := range p.members {
+		if m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// mostNamed bounds how many people a message to a place names.
+const mostNamed = 10
+
+// assigned lists those whom a question names, by who they are in the system of
+// a kind of channels. A question for everybody names nobody.
+func (p *people) assigned(q *fermata.Question, kind string) []string {
+	if len(q.Assignees) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, m := range p.mayAnswer(q) {
+		if id := p.identities[m.ID][kind].ID; id != "" && len(ids) < mostNamed {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// named lists whom a message to a place names: those whom the question is for,
+// and those whom its asker wants mentioned.
+func (p *people) named(q *fermata.Question, info fermata.Channel) []string {
+	ids := p.assigned(q, info.Kind)
+	for _, name := range q.Mentioned(info.Name, info.Kind) {
+		ids = append(ids, p.there(name, info.Kind))
+	}
+	return fermata.Distinct(ids)
+}
+
+// there says who a member is in the system of a kind of channels: the account,
+// else the mail address by which it can be found. What names no member is
+// handed on as it stands.
+func (p *people) there(name, kind string) string {
+	handle := strings.TrimPrefix(name, "@")
+	for _, m := range p.members {
+		if m.DisabledAt != nil || !strings.EqualFold(m.Handle, handle) {
+			continue
+		}
+		if id := p.identities[m.ID][kind].ID; id != "" {
+			return id
+		}
+		if m.Email != "" {
+			return m.Email
+		}
+	}
+	return name
+}
+
+// operators lists who looks after the server.
+func (p *people) operators() []*fermata.Member {
+	var all []*fermata.Member
+	for _, m := range p.members {
+		if m.DisabledAt == nil && m.Role.AtLeast(fermata.RoleOperator) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// address is one place to which a message goes.
+type address struct{ member, device string }
+
+// placed lists where a message about the question goes over a channel: where
+// the asker says in that system, else where the members are reached.
+func (p *people) placed(q *fermata.Question, l *lane, members []*fermata.Member) []address {
+	info := l.info()
+	switch {
+	case info.Kind == fermata.KindEmail:
+		if to := q.MailTo(info.Name); len(to) > 0 {
+			members = slices.DeleteFunc(slices.Clone(members), func(m *fermata.Member) bool {
+				return !slices.ContainsFunc(to, func(address string) bool { return strings.EqualFold(address, m.Email) })
+			})
+		}
+	case l.kind.To == ToPeopleOrPlace && q.Target(info.Name, info.Kind) != "":
+		return []address{{}}
+	}
+	return p.addresses(l.kind, members)
+}
+
+// addresses lists where a message for the members goes over a channel. There
+// is none where nobody can be reached there.
+func (p *people) addresses(k Kind, members []*fermata.Member) []address {
+	if k.To == ToPlace {
+		return []address{{}}
+	}
+	var all []address
+	for _, m := range members {
+		switch {
+		case k.Name == fermata.KindPush:
+			for _, d := range p.devices[m.ID] {
+				all = append(all, address{m.ID, d.ID})
+			}
+		case p.identities[m.ID][k.Name].ID != "" || m.Email != "":
+			all = append(all, address{member: m.ID})
+		}
+	}
+	if len(all) == 0 && k.To == ToPeopleOrPlace {
+		return []address{{}}
+	}
+	return all
+}

@@ -1,0 +1,280 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// addBuiltIn adds the channels that come with the server, where they are not
+// there yet, and removes those which it does not have any more.
+func (s *Service) addBuiltIn(ctx context.Context, workspace string) error {
+	existing, err := s.db.In(ctx, workspace).Channels()
+	if err != nil {
+		return err
+	}
+	for _, k := range s.Kinds {
+		if !k.BuiltIn || slices.ContainsFunc(existing, func(c *fermata.Channel) bool { return c.Name == k.Name }) {
+			continue
+		}
+		err := s.db.Write(ctx, workspace, func(tx *store.Tx) error {
+			if _, err := tx.ChannelByName(k.Name); fermata.CodeOf(err) != fermata.CodeNotFound {
+				return err
+			}
+			tx.InsertChannel(&fermata.Channel{
+				ID: fermata.NewID(fermata.PrefixChannel, tx.Now()), Name: k.Name, Kind: k.Name, Enabled: true, BuiltIn: true,
+				Settings: map[string]any{}, CreatedAt: tx.Now(),
+			})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lane is one channel of a workspace that is in use.
+type lane struct {
+	w       *workspace
+	kind    Kind
+	channel Channel
+	// opened is why the channel could not be opened.
+	opened  error
+	handler http.Handler
+	stop    context.CancelFunc
+	// work wakes the sender.
+	work chan struct{}
+
+	mu  sync.Mutex
+	row *fermata.Channel
+	// busy counts the deliveries under way; paused is until when the remote
+	// system asked for quiet.
+	busy   int
+	paused time.Time
+}
+
+func (l *lane) wake() {
+	select {
+	case l.work <- struct{}{}:
+	default:
+	}
+}
+
+// info returns the channel as it was read last.
+func (l *lane) info() fermata.Channel {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return *l.row
+}
+
+// reload opens channels that are new, closes those that are gone, and opens
+// anew those whose settings changed.
+func (w *workspace) reload(ctx context.Context) error {
+	r := w.s.db.In(ctx, w.id)
+	rows, err := r.Channels()
+	if err != nil {
+		return err
+	}
+	devices, err := r.Devices()
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hasDevices = len(devices) > 0
+	kept := map[string]bool{}
+	for _, row := range rows {
+		if !row.Enabled {
+			continue
+		}
+		kept[row.ID] = true
+		old := w.lanes[row.ID]
+		if old != nil && reflect.DeepEqual(old.row.Settings, row.Settings) && old.row.Name == row.Name {
+			continue
+		}
+		if old != nil {
+			old.stop()
+		}
+		w.lanes[row.ID] = w.open(row) //nolint:contextcheck // a channel lives as long as the service, not as this call
+	}
+	for id, l := range w.lanes {
+		if !kept[id] {
+			l.stop()
+			delete(w.lanes, id)
+		}
+	}
+	return nil
+}
+
+// open opens a channel and starts what it does by itself.
+func (w *workspace) open(row *fermata.Channel) *lane {
+	l := &lane{w: w, row: row, work: make(chan struct{}, 1), stop: func() {}}
+	l.kind, l.channel, l.opened = w.s.openChannel(w.id, row)
+	if l.opened != nil {
+		w.s.Log.Warn("a channel cannot be used", "channel", row.Name, "error", l.opened)
+	}
+	if receiver, ok := l.channel.(Receiver); ok {
+		l.handler = receiver.Handler(l.hear)
+	}
+	run := w.s.runs()
+	if run == nil {
+		return l
+	}
+	ctx, cancel := context.WithCancel(run.ctx)
+	l.stop = cancel
+	run.parts.Go(func() { l.send(ctx) })
+	if listener, ok := l.channel.(Listener); ok {
+		run.parts.Go(func() { l.listen(ctx, listener) })
+	}
+	return l
+}
+
+func (s *Service) runs() *running {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run
+}
+
+// openChannel makes a channel of what is stored of it.
+func (s *Service) openChannel(workspace string, row *fermata.Channel) (Kind, Channel, error) {
+	k, ok := s.kind(row.Kind)
+	if !ok {
+		return Kind{Name: row.Kind}, nil, fermata.Errorf(fermata.CodeInvalidRequest, "this server has no channels of the kind %q", row.Kind).
+			WithHint("remove the channel, or start a server that has them; those of email need --smtp and --mail-from")
+	}
+	settings, err := k.settings(row)
+	if err != nil {
+		return k, nil, err
+	}
+	channel, err := k.Open(settings, s.env(workspace, row))
+	return k, channel, err
+}
+
+// fixes reports whether the settings of a channel are those that the server was
+// given. Another channel of the kind has its own.
+func (k Kind) fixes(row *fermata.Channel) bool { return row.BuiltIn && k.Fixed != nil }
+
+// settings returns what a channel is opened with: the secrets are read from
+// where they are kept.
+func (k Kind) settings(row *fermata.Channel) (json.RawMessage, error) {
+	if k.fixes(row) {
+		return k.Fixed, nil
+	}
+	resolved, err := k.resolve(row.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(resolved)
+}
+
+func (s *Service) env(workspace string, row *fermata.Channel) notice.Env {
+	id := row.ID
+	return notice.Env{
+		Name: row.Name, PublicURL: s.PublicURL, HTTP: s.HTTP, Log: s.Log.With("channel", row.Name),
+		Load: func(ctx context.Context, key string) (string, error) {
+			return s.db.In(ctx, workspace).ChannelState(id, key)
+		},
+		Store: func(ctx context.Context, key, value string) error {
+			return s.db.Write(ctx, workspace, func(tx *store.Tx) error {
+				tx.SetChannelState(id, key, value)
+				return nil
+			})
+		},
+		Keep: func(ctx context.Context, key, value string) (kept string, err error) {
+			err = s.db.Write(ctx, workspace, func(tx *store.Tx) (err error) {
+				if kept, err = tx.ChannelState(id, key); err != nil || kept != "" {
+					return err
+				}
+				kept = value
+				tx.SetChannelState(id, key, value)
+				return nil
+			})
+			return kept, err
+		},
+	}
+}
+
+// close stops every lane.
+func (w *workspace) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, l := range w.lanes {
+		l.stop()
+		delete(w.lanes, id)
+	}
+	w.changed = true
+}
+
+// active reports whether there is anything to deliver to: a channel, or for
+// pushing a device.
+func (w *workspace) active() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.lanes {
+		if l.kind.Name != fermata.KindPush {
+			return true
+		}
+	}
+	return w.hasDevices
+}
+
+// usable lists the lanes, by name.
+func (w *workspace) usable() []*lane {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*lane
+	for _, l := range w.lanes {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *lane) int {
+		if a.row.Name < b.row.Name {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// lane returns the open channel with the id.
+func (w *workspace) lane(id string) *lane {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lanes[id]
+}
+
+// called lists the lanes that a route or a question means: by name, or all of
+// a kind.
+func called(lanes []*lane, name string) []*lane {
+	var found []*lane
+	for _, l := range lanes {
+		info := l.info()
+		if info.Name == name {
+			return []*lane{l}
+		}
+		if info.Kind == name {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// Handler returns what takes the requests that a remote system sends to a
+// channel of the workspace.
+func (s *Service) Handler(workspace, name string) (http.Handler, error) {
+	w := s.workspace(workspace)
+	for _, l := range w.usable() {
+		if l.info().Name == name && l.handler != nil {
+			return l.handler, nil
+		}
+	}
+	return nil, fermata.NotFound("channel that takes requests", name)
+}

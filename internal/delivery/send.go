@@ -1,0 +1,440 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+const (
+	// atOnce is how many messages of a channel are sent at the same time.
+	atOnce = 16
+	// sendWithin is how long one of them may take, well within its lease.
+	sendWithin = 30 * time.Second
+	// longestPause bounds how long a channel is left alone when it asks for it;
+	// what it refused waits as long as it said.
+	longestPause = 5 * time.Minute
+	// sentNoted is how often a channel's row is told that it works.
+	sentNoted = 10 * time.Second
+)
+
+// send claims and sends what is due on the channel until ctx ends.
+func (l *lane) send(ctx context.Context) {
+	done := make(chan struct{}, atOnce)
+	defer l.finish(done)
+	for {
+		wait, err := l.round(ctx, done)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			l.w.s.Log.ErrorContext(ctx, "claim deliveries", "channel", l.info().Name, "error", err)
+			wait = afterError
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-l.work:
+		case <-done:
+			l.freed()
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// finish waits for what is under way.
+func (l *lane) finish(done <-chan struct{}) {
+	for {
+		l.mu.Lock()
+		busy := l.busy
+		l.mu.Unlock()
+		if busy == 0 {
+			return
+		}
+		<-done
+		l.freed()
+	}
+}
+
+func (l *lane) freed() {
+	l.mu.Lock()
+	l.busy--
+	l.mu.Unlock()
+}
+
+// round starts as much as there is room for, and returns how long to wait for
+// the next.
+func (l *lane) round(ctx context.Context, done chan<- struct{}) (time.Duration, error) {
+	l.mu.Lock()
+	free, pause := atOnce-l.busy, time.Until(l.paused)
+	id := l.row.ID
+	l.mu.Unlock()
+	if pause > 0 {
+		return pause, nil
+	}
+	if free == 0 {
+		return lookAgain, nil
+	}
+	now, err := l.w.s.db.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	due, err := l.w.s.db.DueDeliveries(ctx, id, now, free)
+	if err != nil {
+		return 0, err
+	}
+	if len(due) == 0 {
+		return l.untilNext(ctx, id, now)
+	}
+	claims, err := l.claim(ctx, due)
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range claims {
+		l.mu.Lock()
+		l.busy++
+		l.mu.Unlock()
+		go func() {
+			defer func() { done <- struct{}{} }()
+			l.deliver(ctx, c)
+		}()
+	}
+	return 0, nil
+}
+
+// untilNext returns how long there is nothing to do.
+func (l *lane) untilNext(ctx context.Context, id string, now time.Time) (time.Duration, error) {
+	next, found, err := l.w.s.db.NextDelivery(ctx, id)
+	if err != nil || !found {
+		return lookAgain, err
+	}
+	return min(max(next.Sub(now), time.Millisecond), lookAgain), nil
+}
+
+// claim is a delivery that this process has the right to work on.
+type claim struct {
+	*fermata.Delivery
+	// late is how long after its time it was claimed.
+	late time.Duration
+	// doubtful says that somebody claimed it before and was not heard of again:
+	// the message may have gone out.
+	doubtful bool
+	// with are the other messages of a digest.
+	with []*fermata.Delivery
+}
+
+// claim takes the deliveries that are still due.
+func (l *lane) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
+	var ids []string
+	for _, d := range due {
+		ids = append(ids, d.ID)
+	}
+	var claims []*claim
+	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+		claims = nil
+		rows, err := tx.DeliveriesByID(ids)
+		if err != nil {
+			return err
+		}
+		taken := map[string]bool{}
+		for _, d := range rows {
+			if taken[d.ID] || !d.Due(tx.Now()) || d.Leased(tx.Now()) {
+				continue
+			}
+			c := &claim{Delivery: d, late: tx.Now().Sub(*d.NextAt), doubtful: d.LeasedUntil != nil}
+			taken[d.ID] = true
+			if err := l.gather(tx, c, taken); err != nil {
+				return err
+			}
+			d.Lease(tx.Now())
+			tx.SaveDelivery(d)
+			claims = append(claims, c)
+		}
+		return nil
+	})
+	return claims, err
+}
+
+// gather claims what goes into the same digest.
+func (l *lane) gather(tx *store.Tx, c *claim, taken map[string]bool) error {
+	if c.Purpose != string(notice.Digest) || c.State != fermata.DeliveryWaiting {
+		return nil
+	}
+	others, err := tx.WaitingDigest(c.ChannelID, c.MemberID, c.DeviceID, tx.Now())
+	if err != nil {
+		return err
+	}
+	for _, d := range others {
+		if taken[d.ID] {
+			continue
+		}
+		taken[d.ID] = true
+		d.Lease(tx.Now())
+		tx.SaveDelivery(d)
+		c.with = append(c.with, d)
+	}
+	return nil
+}
+
+// deliver sends a message or brings it up to date, and records what became of
+// it. A message under way is not given up when the service stops.
+func (l *lane) deliver(ctx context.Context, c *claim) {
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	defer cancel()
+	o := l.attempt(sending, c)
+	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
+	defer cancel()
+	if err := l.record(recording, c, o); err != nil {
+		// The lease brings it up again.
+		l.w.s.Log.ErrorContext(ctx, "record a delivery", "delivery", c.ID, "error", err)
+	}
+	l.w.s.Observe(c.Kind, o.name(c.State), c.late)
+}
+
+// outcome is what became of an attempt.
+type outcome struct {
+	// skip and until end or put off the delivery, for the reason.
+	skip string
+	// rest says that there is nothing to do.
+	rest   bool
+	until  time.Time
+	reason string
+	// sent says that the channel took the message, which shows the status as of
+	// the event.
+	sent    bool
+	receipt notice.Receipt
+	shows   fermata.QuestionStatus
+	shown   int64
+	decides bool
+	err     error
+}
+
+func (o *outcome) name(before fermata.DeliveryState) string {
+	switch {
+	case o.skip != "" || o.rest:
+		return "skipped"
+	case !o.until.IsZero():
+		return "deferred"
+	case o.err != nil:
+		return "failed"
+	case before == fermata.DeliverySent:
+		return "updated"
+	default:
+		return "sent"
+	}
+}
+
+// attempt looks whether the message is still needed, and sends it.
+func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
+	if l.opened != nil {
+		return &outcome{err: l.opened}
+	}
+	if c.State == fermata.DeliverySent && (len(c.Ref) == 0 || c.Purpose == string(notice.Digest)) {
+		// What cannot be changed any more stays as it is. So does a digest: it says
+		// what waited when it was sent, and decides nothing.
+		return &outcome{rest: true}
+	}
+	n, o, err := l.compose(ctx, c)
+	if err != nil {
+		return &outcome{err: err}
+	}
+	if n == nil {
+		return o
+	}
+	if c.State == fermata.DeliverySent {
+		o.receipt, o.err = l.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
+	} else {
+		o.receipt, o.err = l.channel.Send(ctx, n)
+	}
+	o.sent = o.err == nil
+	return o
+}
+
+// record writes what became of an attempt, unless somebody else has claimed
+// the delivery meanwhile.
+func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
+	lease := *c.LeasedUntil
+	var told *fermata.Delivery
+	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+		told = nil
+		rows, err := tx.DeliveriesByID([]string{c.ID})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		d := rows[0]
+		if d.LeasedUntil == nil || !d.LeasedUntil.Equal(lease) {
+			return nil
+		}
+		l.apply(tx, d, o)
+		tx.SaveDelivery(d)
+		told = d
+		if err := l.recordRest(tx, c, d); err != nil {
+			return err
+		}
+		return l.recordChannel(tx, d, o)
+	})
+	if err != nil {
+		return err
+	}
+	l.after(told, o)
+	return nil
+}
+
+// after lets the sender act on what was recorded.
+func (l *lane) after(d *fermata.Delivery, o *outcome) {
+	if d != nil && d.NextAt != nil {
+		l.wake()
+	}
+	if wait := retryAfter(o.err); wait > 0 {
+		l.mu.Lock()
+		l.paused = time.Now().Add(min(wait, longestPause))
+		l.mu.Unlock()
+	}
+}
+
+// apply changes the delivery by what became of the attempt.
+func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
+	now := tx.Now()
+	switch {
+	case o.rest:
+		d.Rest()
+	case o.skip != "":
+		d.Skip(now, o.skip)
+	case !o.until.IsZero():
+		d.Defer(now, o.until, o.reason)
+	case o.sent:
+		d.Deliver(now, o.receipt.Ref, o.shows, o.shown)
+		d.Decides = o.decides
+		if o.receipt.Content != "" {
+			tx.SetContent(d.ID, l.w.s.cut(o.receipt.Content))
+		}
+		if d.DeviceID != "" {
+			tx.TouchDevice(d.DeviceID, now)
+		}
+	case gone(o.err) && d.DeviceID != "":
+		tx.DeleteDevice(d.DeviceID)
+		d.Fail(now, o.err.Error(), true, 0)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventDeviceRemoved, Actor: fermata.System, Data: data(map[string]any{"device_id": d.DeviceID, "member_id": d.MemberID, "reason": "unsubscribed"}),
+		})
+	default:
+		d.Fail(now, words(o.err), permanent(o.err), retryAfter(o.err))
+	}
+	if d.State == fermata.DeliveryDead && d.Purpose != string(notice.Event) {
+		tx.Append(&fermata.Event{
+			Type: fermata.EventDeliveryDead, TaskID: d.TaskID, QuestionID: d.QuestionID, Actor: fermata.System,
+			Data: data(map[string]any{"delivery_id": d.ID, "channel": d.Channel, "kind": d.Kind, "member_id": d.MemberID, "error": d.LastError}),
+		})
+	}
+}
+
+// recordRest writes what became of the other messages of a digest: those that
+// were in it went with it, the rest was not needed.
+func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery) error {
+	ids := make([]string, 0, len(c.with))
+	for _, d := range c.with {
+		ids = append(ids, d.ID)
+	}
+	rows, err := tx.DeliveriesByID(ids)
+	if err != nil {
+		return err
+	}
+	for _, d := range rows {
+		switch first.State {
+		case fermata.DeliverySent:
+			d.Deliver(tx.Now(), nil, fermata.Pending, first.Shown)
+			d.Reason = "digest " + first.ID
+		case fermata.DeliverySkipped:
+			d.Skip(tx.Now(), first.Reason)
+		default:
+			// They wait for the digest with the first one.
+			d.LeasedUntil, d.NextAt = nil, first.NextAt
+		}
+		tx.SaveDelivery(d)
+	}
+	return nil
+}
+
+// recordChannel notes at the channel whether it works.
+func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) error {
+	if o.rest || !o.sent && o.err == nil || gone(o.err) && d.DeviceID != "" {
+		return nil
+	}
+	l.mu.Lock()
+	known := *l.row
+	l.mu.Unlock()
+	works := o.err == nil
+	if works && known.LastError == "" && known.LastSentAt != nil && tx.Now().Sub(*known.LastSentAt) < sentNoted {
+		return nil
+	}
+	row, err := tx.Channel(d.ChannelID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if works {
+		row.Sent(tx.Now())
+	} else {
+		row.Failed(tx.Now(), words(o.err))
+	}
+	if gone(o.err) && row.Enabled {
+		row.Enabled = false
+		tx.SkipDeliveriesOf(row.ID, fermata.SkippedDisabled)
+		tx.Append(&fermata.Event{Type: fermata.EventChannelChanged, Actor: fermata.System, Data: data(facts(row))})
+	}
+	if row.NeedsAlert(tx.Now()) {
+		now := tx.Now()
+		row.AlertedAt = &now
+		alertChannel(tx, row)
+	}
+	tx.SaveChannel(row)
+	l.mu.Lock()
+	l.row.LastSentAt, l.row.LastError = row.LastSentAt, row.LastError
+	l.mu.Unlock()
+	return nil
+}
+
+// permanent reports whether trying again cannot help.
+func permanent(err error) bool {
+	var f Failure
+	return errors.As(err, &f) && f.Permanent()
+}
+
+func retryAfter(err error) time.Duration {
+	var f Failure
+	if errors.As(err, &f) {
+		return f.RetryAfter()
+	}
+	return 0
+}
+
+func gone(err error) bool {
+	var g Gone
+	return errors.As(err, &g) && g.Gone()
+}
+
+// words says what is wrong, with the remedy.
+func words(err error) string {
+	var e *fermata.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		return err.Error() + "; " + e.Hint
+	}
+	return err.Error()
+}
+
+// mostContent bounds what is kept of a message.
+const mostContent = 256 << 10
+
+func (s *Service) cut(content string) string {
+	if len(content) > mostContent {
+		return content[:mostContent]
+	}
+	return content
+}

@@ -1,0 +1,266 @@
+package delivery
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Options are what a service needs. DB and Engine are required.
+type Options struct {
+	DB     *store.DB
+	Engine *engine.Engine
+	// Kinds are the kinds of channels that there are.
+	Kinds []Kind
+	// PublicURL is where people open the server.
+	PublicURL string
+	// HTTP sends requests out for channels.
+	HTTP *http.Client
+	// Observe is told of every attempt: how it went, and how long after its
+	// time. It must not block.
+	Observe func(kind, outcome string, late time.Duration)
+	Log     *slog.Logger
+}
+
+// Service delivers, for all workspaces of a database.
+type Service struct {
+	Options
+	db *store.DB
+	e  *engine.Engine
+	// process names this one among those that share the database.
+	process string
+	pages   *pages
+
+	mu sync.Mutex
+	of map[string]*workspace
+	// run is set while the service runs.
+	run *running
+}
+
+// running is what a running service starts its parts with.
+type running struct {
+	ctx   context.Context
+	parts sync.WaitGroup
+}
+
+// New returns a service. Its engine tells it of commits from now on.
+func New(o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{Timeout: sendWithin}
+	}
+	if o.Observe == nil {
+		o.Observe = func(string, string, time.Duration) {}
+	}
+	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
+	s := &Service{Options: o, db: o.DB, e: o.Engine, process: rand.Text(), pages: newPages(), of: map[string]*workspace{}}
+	o.Engine.OnSeen(s.seen)
+	return s
+}
+
+// kind returns the kind with the name.
+func (s *Service) kind(name string) (Kind, bool) {
+	for _, k := range s.Kinds {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// workspace is what is known of one workspace.
+type workspace struct {
+	id string
+	s  *Service
+	// work wakes the planner, changed says that the channels must be read anew.
+	work    chan struct{}
+	mu      sync.Mutex
+	changed bool
+	lanes   map[string]*lane
+	// people are those of the event peopleAt.
+	people   *people
+	peopleAt int64
+	// hasDevices says that messages can be pushed to somebody.
+	hasDevices bool
+	// cleared counts how often the people were forgotten.
+	cleared int
+}
+
+// workspace returns a workspace, and starts its parts if it is new.
+func (s *Service) workspace(id string) *workspace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.of[id]
+	if w == nil {
+		w = &workspace{id: id, s: s, work: make(chan struct{}, 1), changed: true, lanes: map[string]*lane{}}
+		s.of[id] = w
+		if s.run != nil {
+			s.run.parts.Go(func() { w.run(s.run.ctx) })
+		}
+	}
+	return w
+}
+
+// seen is told of every commit.
+func (s *Service) seen(events []*fermata.Event) {
+	w := s.workspace(events[0].WorkspaceID)
+	for _, e := range events {
+		noun, _, _ := strings.Cut(string(e.Type), ".")
+		switch noun {
+		case "channel":
+			w.forget(true)
+		case "member":
+			w.forget(e.Type == fermata.EventDeviceAdded || e.Type == fermata.EventDeviceRemoved)
+		}
+	}
+	w.wake()
+}
+
+// forget drops what events made stale.
+func (w *workspace) forget(channels bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changed = w.changed || channels
+	w.people = nil
+	w.cleared++
+}
+
+func (w *workspace) wake() {
+	select {
+	case w.work <- struct{}{}:
+	default:
+	}
+}
+
+// Run delivers until ctx ends. What is being sent then is given a moment to
+// end; what was not comes up again elsewhere.
+func (s *Service) Run(ctx context.Context) {
+	if err := s.prepare(ctx); err != nil && ctx.Err() == nil {
+		s.Log.ErrorContext(ctx, "prepare channels", "error", err)
+	}
+	run := &running{ctx: ctx}
+	s.mu.Lock()
+	s.run = run
+	for _, w := range s.of {
+		run.parts.Go(func() { w.run(ctx) })
+	}
+	s.mu.Unlock()
+	run.parts.Go(func() { s.sharePages(ctx) })
+	run.parts.Go(func() { s.keepTidy(ctx) })
+	<-ctx.Done()
+	s.mu.Lock()
+	s.run = nil
+	s.mu.Unlock()
+	run.parts.Wait()
+}
+
+// prepare adds the channels that come with the server.
+func (s *Service) prepare(ctx context.Context) error {
+	workspaces, err := s.db.In(ctx, "").Workspaces()
+	if err != nil {
+		return err
+	}
+	for _, id := range workspaces {
+		if err := s.addBuiltIn(ctx, id); err != nil {
+			return err
+		}
+		s.workspace(id)
+	}
+	return nil
+}
+
+const (
+	// lookAgain is how often is looked for what nobody told of.
+	lookAgain = 5 * time.Second
+	// afterError is how long to wait when the database did not answer.
+	afterError = time.Second
+	// rememberInbound is for how long something inbound counts once.
+	rememberInbound = 14 * 24 * time.Hour
+	tidyEvery       = time.Hour
+)
+
+// run keeps the channels open and plans, until ctx ends.
+func (w *workspace) run(ctx context.Context) {
+	defer w.close()
+	if run := w.s.runs(); run != nil {
+		run.parts.Go(func() { w.look(ctx) })
+	}
+	for {
+		again, err := w.step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			w.s.Log.ErrorContext(ctx, "plan deliveries", "error", err)
+			pause(ctx, afterError)
+		case again:
+		default:
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.work:
+			}
+		}
+	}
+}
+
+// step reads the channels if they changed and plans once. It reports whether
+// there is more to plan.
+func (w *workspace) step(ctx context.Context) (bool, error) {
+	w.mu.Lock()
+	changed := w.changed
+	w.changed = false
+	w.mu.Unlock()
+	if changed {
+		if err := w.reload(ctx); err != nil {
+			w.mu.Lock()
+			w.changed = true
+			w.mu.Unlock()
+			return false, err
+		}
+	}
+	if !w.active() {
+		return false, nil
+	}
+	return w.plan(ctx)
+}
+
+// pause waits, so that a database that is away does not fill the log.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// keepTidy forgets from time to time what came back long ago.
+func (s *Service) keepTidy(ctx context.Context) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+			tx.ForgetInbound(tx.Now().Add(-rememberInbound))
+			return nil
+		})
+		if err != nil && ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "forget what came back", "error", err)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package delivery
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// mostSecretFile bounds a file that holds a secret.
+const mostSecretFile = 64 << 10
+
+// resolve reads the secrets that are kept elsewhere: env:NAME and file:/path.
+func (k Kind) resolve(stored map[string]any) (map[string]any, error) {
+	resolved := maps.Clone(stored)
+	for _, name := range k.Secrets {
+		given, ok := resolved[name].(string)
+		if !ok {
+			continue
+		}
+		secret, err := readSecret(name, given)
+		if err != nil {
+			return nil, err
+		}
+		resolved[name] = secret
+	}
+	return resolved, nil
+}
+
+func readSecret(name, given string) (string, error) {
+	field := "settings." + name
+	if variable, ok := strings.CutPrefix(given, "env:"); ok {
+		secret := os.Getenv(variable)
+		if secret == "" {
+			return "", fermata.Invalid(fermata.Problem{Field: field, Message: "the server has no environment variable " + variable}).
+				WithHint("set %s where the server is started, and start it again", variable)
+		}
+		return secret, nil
+	}
+	path, ok := strings.CutPrefix(given, "file:")
+	if !ok {
+		return given, nil
+	}
+	secret, err := os.ReadFile(path)
+	if err != nil || len(secret) > mostSecretFile {
+		// What the system says of files of the server is not for the wire.
+		return "", fermata.Invalid(fermata.Problem{Field: field, Message: "the server cannot read the file " + path}).
+			WithHint("put the secret there, readable for the user that the server runs as")
+	}
+	return strings.TrimSpace(string(secret)), nil
+}
+
+// check reports what is wrong with settings.
+func (k Kind) check(settings map[string]any) error {
+	if len(k.Settings) == 0 {
+		return nil
+	}
+	schema, err := k.schema()
+	if err != nil {
+		return fermata.Internal("read the schema of "+k.Name, err)
+	}
+	data, err := json.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	var wrong *jsonschema.ValidationError
+	if err := schema.Validate(value); errors.As(err, &wrong) {
+		return fermata.Invalid(problemsOf(wrong)...)
+	}
+	return err
+}
+
+func (k Kind) schema() (*jsonschema.Schema, error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(k.Settings))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("settings.json", value); err != nil {
+		return nil, err
+	}
+	return compiler.Compile("settings.json")
+}
+
+var english = message.NewPrinter(language.English)
+
+// problemsOf lists what a schema found wrong, without the values: they may be
+// secrets.
+func problemsOf(e *jsonschema.ValidationError) []fermata.Problem {
+	if len(e.Causes) == 0 {
+		field := strings.Join(append([]string{"settings"}, e.InstanceLocation...), ".")
+		return []fermata.Problem{{Field: field, Message: withoutValue(e)}}
+	}
+	var all []fermata.Problem
+	for _, cause := range e.Causes {
+		all = append(all, problemsOf(cause)...)
+	}
+	return all
+}
+
+// withoutValue says what is wrong; patterns and lengths are told without what
+// was given.
+func withoutValue(e *jsonschema.ValidationError) string {
+	path := e.ErrorKind.KeywordPath()
+	switch {
+	case slices.Contains(path, "pattern"), slices.Contains(path, "format"):
+		return "has not the form that is expected"
+	case slices.Contains(path, "const"), slices.Contains(path, "not"):
+		return "is not what is expected"
+	default:
+		return e.ErrorKind.LocalizedString(english)
+	}
+}
+
+// hidden returns the channel as it is shown: its secrets are only named.
+func (s *Service) hidden(c *fermata.Channel) *fermata.Channel {
+	shown := *c
+	shown.Settings, shown.SecretsSet = maps.Clone(c.Settings), nil
+	k, known := s.kind(c.Kind)
+	if !known {
+		// Which of its settings are secret is not known here.
+		shown.Settings = map[string]any{}
+		return &shown
+	}
+	for _, name := range k.Secrets {
+		if v, ok := shown.Settings[name]; ok && v != nil && v != "" {
+			shown.SecretsSet = append(shown.SecretsSet, name)
+		}
+		delete(shown.Settings, name)
+	}
+	if k.fixes(c) {
+		shown.Settings = map[string]any{}
+	}
+	return &shown
+}

@@ -1,0 +1,31 @@
+package delivery
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestMine sends the caller a test message over a channel. It says nothing of
+// how the channel is set up, which is for admins.
+func (s *Service) TestMine(ctx context.Context, c fermata.Caller, name string) (fermata.ChannelTest, error) {
+	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
+	if err := self(c); err != nil {
+		return out, err
+	}
+	row, err := s.db.In(ctx, c.WorkspaceID).ChannelByName(name)
+	if err != nil {
+		return out, err
+	}
+	k, known := s.kind(row.Kind)
+	if !known || !row.Enabled {
+		out.Problems = append(out.Problems, fermata.ChannelProblem{Message: "nothing is sent over " + row.Name + " now", Hint: "an admin can enable the channel"})
+		return out, nil
+	}
+	out.DeliveryID, err = s.sendTest(ctx, c, row, k, c.Name)
+	if err != nil {
+		out.Problems = append(out.Problems, problemOf(err))
+	}
+	out.OK = len(out.Problems) == 0
+	return out, nil
+}

@@ -1,0 +1,132 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/test/standin/wall"
+)
+
+// sees waits until a person sees a message with all of the words.
+func (w *world) sees(person string, words ...string) {
+	w.Helper()
+	w.await(person+" sees "+strings.Join(words, ", "), func() bool {
+		for _, m := range w.wall.Seen(person) {
+			found := true
+			for _, word := range words {
+				found = found && strings.Contains(m.Text, word)
+			}
+			if found {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Progress goes to those who have switched it on, over its own route.
+func TestProgressReachesWhoWantsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	_, err := w.s.SetRoutes(t.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
+	w.ok(err)
+	on := true
+	_, err = w.s.SetPreferences(t.Context(), admin, "ann", fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
+	w.ok(err)
+	task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
+	w.ok(err)
+	w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "half of the files are converted"}))
+	w.sees("wall-ann", "Progress", "half of the files are converted")
+	w.seen("bob", 0)
+}
+
+// A channel that has failed for a while is told of over the others.
+func TestAChannelThatFailsIsToldOf(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	w.member("op", fermata.RoleOperator)
+	broken := wall.New()
+	t.Cleanup(broken.Close)
+	for range 30 {
+		broken.Fail(500)
+	}
+	_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "broken", Kind: "wall", Settings: broken.Settings()})
+	w.ok(err)
+	w.routes(fermata.RouteStep{After: "0s", Channel: "broken"})
+	q := w.ask(pick)
+	failed := func(attempts int) {
+		t.Helper()
+		w.await("it failed again", func() bool {
+			for _, d := range w.deliveries(q) {
+				if d.Attempts < attempts {
+					return false
+				}
+			}
+			return len(w.deliveries(q)) > 0
+		})
+	}
+	failed(1)
+	for n := 2; n <= 5; n++ {
+		w.pass(3 * time.Minute)
+		failed(min(n, 3))
+	}
+	w.sees("wall-op", "The channel broken does not work", "fermata channel test broken")
+}
+
+// Whoever only looks has said nothing: the same id may answer afterwards.
+func TestALookDecidesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
+	w.channel()
+	ask := pick
+	ask.Assignees = []string{"bob"}
+	q := w.ask(ask)
+	m := w.seen("ann", 1)[0]
+	look := wall.Click{ID: "form", From: "wall-bob", Delivery: m.ID}
+	for range 2 {
+		if told := w.told(look); told == "" || strings.Contains(told, "counts") || w.status(q) != fermata.Pending {
+			t.Errorf("a look: %q", told)
+		}
+	}
+	if told := w.told(wall.Click{ID: "other", From: "wall-ann", Delivery: m.ID}); !strings.Contains(told, "for bob") {
+		t.Errorf("who may not is told %q", told)
+	}
+	look.Text = "toml"
+	if told := w.told(look); !strings.Contains(told, "counts") {
+		t.Errorf("what was said after a look: %q", told)
+	}
+	if told := w.told(wall.Click{ID: "late", From: "wall-bob", Delivery: m.ID}); !strings.Contains(told, "closed") {
+		t.Errorf("a look at what is closed: %q", told)
+	}
+}
+
+// Everybody tests their own notifications, and nobody learns of settings.
+func TestOnesOwnTest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	result, err := w.s.TestMine(t.Context(), w.caller("ann"), "wall")
+	w.ok(err)
+	if !result.OK || result.DeliveryID == "" {
+		t.Errorf("got %+v", result)
+	}
+	w.sees("wall-ann", "Fermata reaches you here")
+	w.seen("bob", 0)
+	if _, err := w.s.TestMine(t.Context(), agent, "wall"); fermata.CodeOf(err) != fermata.CodeForbidden {
+		t.Errorf("an agent: %v", err)
+	}
+	if _, err := w.s.TestMine(t.Context(), w.caller("ann"), "nowhere"); fermata.CodeOf(err) != fermata.CodeNotFound {
+		t.Errorf("no channel: %v", err)
+	}
+	off := false
+	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
+	w.ok(err)
+	if result, err = w.s.TestMine(t.Context(), w.caller("ann"), "wall"); err != nil || result.OK || len(result.Problems) != 1 || result.Problems[0].Hint == "" {
+		t.Errorf("a channel that is off: %+v, %v", result, err)
+	}
+}

@@ -1,0 +1,209 @@
+package delivery_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/standin"
+	"github.com/fermata-hq/fermata/test/standin/wall"
+)
+
+// patience is how long a test waits for one thing, on a machine with much else to do.
+const patience = 2 * time.Minute
+
+// world is a service that delivers to a wall, with people who answer there.
+type world struct {
+	*testing.T
+	db      *store.DB
+	e       *engine.Engine
+	s       *delivery.Service
+	wall    *wall.Wall
+	clock   *storetest.Clock
+	members map[string]*fermata.Member
+	stop    context.CancelFunc
+	stopped chan struct{}
+	sweeper context.CancelFunc
+}
+
+var admin = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
+	Scopes: []fermata.Scope{fermata.ScopeAdmin}, Assurance: fermata.AssuranceSession,
+}
+
+var agent = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Name: "coder", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
+}
+
+// kinds of audiences and how the wall is set up.
+type setup struct {
+	to      delivery.Audience
+	options func(*delivery.Options)
+}
+
+// newWorld makes a world with ann and bob, who are on the wall.
+func newWorld(t *testing.T, opts store.Options, st setup) *world {
+	t.Helper()
+	w := &world{T: t, clock: &storetest.Clock{}, members: map[string]*fermata.Member{}, wall: wall.New()}
+	t.Cleanup(w.wall.Close)
+	opts.ClockOffset = w.clock.Offset
+	w.db = storetest.Open(t, opts)
+	w.e = engine.New(w.db, engine.Options{})
+	o := delivery.Options{DB: w.db, Engine: w.e, Kinds: []delivery.Kind{wall.NewKind(st.to)}, PublicURL: "https://fermata.example.com"}
+	if st.options != nil {
+		st.options(&o)
+	}
+	w.s = delivery.New(o)
+	w.inbound()
+	w.ok(w.e.Start(t.Context()))
+	tail, cancel := context.WithCancel(context.Background())
+	w.sweeper = cancel
+	go w.e.RunTail(tail)
+	t.Cleanup(cancel)
+	for _, name := range []string{"ann", "bob"} {
+		w.member(name, fermata.RoleResponder)
+	}
+	w.start()
+	return w
+}
+
+// inbound serves the requests that the wall sends.
+func (w *world) inbound() {
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		h, err := w.s.Handler(store.DefaultWorkspace, "wall")
+		if err != nil {
+			http.NotFound(rw, r)
+			return
+		}
+		h.ServeHTTP(rw, r)
+	}))
+	w.Cleanup(server.Close)
+	w.wall.Inbound(server.URL)
+}
+
+// start runs the service; stop ends it.
+func (w *world) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); w.s.Run(ctx) }()
+	w.stop, w.stopped = cancel, done
+	w.Cleanup(func() { cancel(); <-done })
+}
+
+func (w *world) member(name string, role fermata.Role) {
+	w.Helper()
+	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: name, Role: role})
+	w.ok(err)
+	w.members[name] = m
+	id, _ := w.wall.Person(name)
+	_, err = w.s.SetIdentity(w.Context(), admin, name, fermata.Identity{Kind: wall.Kind, ID: id})
+	w.ok(err)
+}
+
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatalf("unexpected error: %v", err)
+	}
+}
+
+// channel adds the wall as a channel, and a route for every type that leads
+// there.
+func (w *world) channel(steps ...fermata.RouteStep) *fermata.Channel {
+	w.Helper()
+	c, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: wall.Kind, Settings: w.wall.Settings()})
+	w.ok(err)
+	if steps == nil {
+		steps = []fermata.RouteStep{{After: "0s", Channel: "wall"}}
+	}
+	w.routes(steps...)
+	w.await("the channel is planned for", func() bool {
+		plan, err := w.db.In(w.Context(), store.DefaultWorkspace).Plan()
+		w.ok(err)
+		return plan.Seq >= 0
+	})
+	return c
+}
+
+func (w *world) routes(steps ...fermata.RouteStep) {
+	w.Helper()
+	_, err := w.s.SetRoutes(w.Context(), admin, fermata.Routes{
+		Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{},
+	})
+	w.ok(err)
+}
+
+func (w *world) ask(a fermata.Ask) *fermata.Question {
+	w.Helper()
+	q, err := w.e.AskOutside(w.Context(), agent, "", "", a)
+	w.ok(err)
+	return q
+}
+
+// await looks until a condition holds.
+func (w *world) await(what string, holds func() bool) {
+	w.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			w.Fatalf("not within %s: %s", patience, what)
+		}
+	}
+}
+
+// seen waits for so many messages that a person sees.
+func (w *world) seen(person string, n int) []standin.Message {
+	w.Helper()
+	var all []standin.Message
+	w.await("messages are seen", func() bool {
+		all = w.wall.Seen("wall-" + person)
+		return len(all) >= n
+	})
+	if len(all) != n {
+		w.Fatalf("%s sees %d messages, want %d: %+v", person, len(all), n, all)
+	}
+	return all
+}
+
+// deliveries lists what was sent for a question.
+func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
+	w.Helper()
+	all, _, err := w.s.Deliveries(w.Context(), admin, delivery.Filter{QuestionID: q.ID})
+	w.ok(err)
+	return all
+}
+
+// rests waits until no delivery of the question has anything to do any more.
+func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
+	w.Helper()
+	var all []*fermata.Delivery
+	w.await("the deliveries rest", func() bool {
+		all = w.deliveries(q)
+		for _, d := range all {
+			if d.NextAt != nil {
+				return false
+			}
+		}
+		return len(all) > 0
+	})
+	return all
+}
+
+// caller is the member with a session.
+func (w *world) caller(name string) fermata.Caller {
+	c := w.members[name].Caller()
+	c.WorkspaceID, c.Assurance = store.DefaultWorkspace, fermata.AssuranceSession
+	return c
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// CountClosings counts the questions that have closed.
+func (e *Engine) CountClosings(ctx context.Context, c fermata.Caller, f store.ClosingFilter) ([]store.ClosingCount, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).Closings(f)
+}
+
+// CountQuestions counts the questions that have closed and those that are
+// still open.
+func (e *Engine) CountQuestions(ctx context.Context, c fermata.Caller, f store.ClosingFilter) ([]store.ClosingCount, error) {
+	counts, err := e.CountClosings(ctx, c, f)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := e.reads(ctx, c).Pendings(f)
+	return append(counts, pending...), err
+}
+
+// CommonQuestions are the words in which most of the closed questions were
+// asked.
+type CommonQuestions struct {
+	Closed int64
+	Items  []store.Common
+	// Counts say how they ended, by the words; Titles are by the id of the
+	// newest of each.
+	Counts []store.ClosingCount
+	Titles map[string]string
+}
+
+// MostCommon finds what was asked most often.
+func (e *Engine) MostCommon(ctx context.Context, c fermata.Caller, f store.ClosingFilter, limit int) (CommonQuestions, error) {
+	var found CommonQuestions
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return found, err
+	}
+	r := e.reads(ctx, c)
+	var err error
+	if found.Closed, err = r.CountClosings(f); err != nil {
+		return found, err
+	}
+	if found.Items, err = r.MostCommon(f, limit); err != nil || len(found.Items) == 0 {
+		return found, err
+	}
+	f.By, f.Alike = store.ByAlike, []string{}
+	var newest []string
+	for _, common := range found.Items {
+		f.Alike, newest = append(f.Alike, common.Alike), append(newest, common.Newest)
+	}
+	if found.Counts, err = r.Closings(f); err != nil {
+		return found, err
+	}
+	questions, err := r.QuestionsByID(newest)
+	found.Titles = make(map[string]string, len(questions))
+	for _, q := range questions {
+		found.Titles[q.ID] = q.Title
+	}
+	return found, err
+}

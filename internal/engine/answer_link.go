@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// AnswerLink returns the secret part of an address at which the member answers
+// the question without signing in. It is the same all day, so that a message
+// that is sent again says the same. It refuses, with the reason, where a link
+// is not enough.
+func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID string) (string, error) {
+	r := e.db.In(ctx, workspace)
+	q, err := r.Question(questionID)
+	if err != nil {
+		return "", err
+	}
+	m, err := r.Member(memberID)
+	if err != nil {
+		return "", err
+	}
+	if err := e.mayAnswerByLink(r, m, q); err != nil {
+		return "", err
+	}
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return "", err
+	}
+	l := fermata.AnswerLink{
+		Workspace: workspace, QuestionID: q.ID, MemberID: m.ID, ExpiresAt: now.Truncate(24 * time.Hour).Add(fermata.AnswerLinkLasts),
+	}
+	key, err := e.linkKey(ctx, r, &l)
+	if err != nil {
+		return "", err
+	}
+	return l.Sign(key), nil
+}
+
+// linkKey returns the key that signs links, and fills in the generation.
+func (e *Engine) linkKey(ctx context.Context, r store.Reader, l *fermata.AnswerLink) ([]byte, error) {
+	generation, err := r.AnswerLinkGeneration(l.MemberID)
+	if err != nil {
+		return nil, err
+	}
+	l.Generation = generation
+	return e.grantKey(ctx, fermata.Caller{WorkspaceID: l.Workspace})
+}
+
+// mayAnswerByLink refuses where a link is not enough, or the member may not.
+func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Question) error {
+	if m.DisabledAt != nil {
+		return fermata.Errorf(fermata.CodeNotEligible, "%s may not answer any more", m.Handle).WithHint("ask an admin")
+	}
+	policy, err := e.policy(r)
+	if err != nil {
+		return err
+	}
+	if err := policy.CheckLink(q); err != nil {
+		return err
+	}
+	return q.MayDecide(m.ByLink(r.Workspace(), q))
+}
+
+// Visit is what the holder of a link sees.
+type Visit struct {
+	Link     fermata.AnswerLink
+	Member   *fermata.Member
+	Question *fermata.Question
+	// TaskTitle says what the question belongs to.
+	TaskTitle string
+	// Expired says that the link's own time is over.
+	Expired bool
+	// Refused is why it cannot be answered here; nil where it can.
+	Refused error
+	// Now is the time by the database's clock.
+	Now time.Time
+
+	key []byte
+}
+
+// Form returns what a form of the page carries.
+func (v *Visit) Form() string { return v.Link.Form(v.key, v.Question.ActionHash) }
+
+// SentFrom reports whether a form came from this link's page, and showed this
+// action.
+func (v *Visit) SentFrom(form string) bool {
+	return v.Link.SentFrom(form, v.key, v.Question.ActionHash)
+}
+
+// OpenAnswerLink returns what the holder of a link sees. It changes nothing
+// and notes nothing. A link that was not made here, or was revoked, is
+// [fermata.CodeNotFound].
+func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, error) {
+	l, err := fermata.ReadAnswerLink(token)
+	if err != nil {
+		return nil, err
+	}
+	r := e.db.In(ctx, l.Workspace)
+	// The key is only read: nothing is made by looking.
+	key, err := r.GrantKey()
+	if err != nil {
+		return nil, err
+	}
+	if l.Generation, err = r.AnswerLinkGeneration(l.MemberID); err != nil {
+		return nil, err
+	}
+	if err := l.Signed(token, key); err != nil {
+		return nil, err
+	}
+	return e.visit(ctx, r, l, key)
+}
+
+func (e *Engine) visit(ctx context.Context, r store.Reader, l fermata.AnswerLink, key []byte) (*Visit, error) {
+	m, err := r.Member(l.MemberID)
+	if err != nil {
+		return nil, err
+	}
+	q, err := r.Question(l.QuestionID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Task(q.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Visit{
+		Link: l, Member: m, Question: q, TaskTitle: t.Title, Expired: !now.Before(l.ExpiresAt), Now: now, key: key,
+		Refused: e.mayAnswerByLink(r, m, q),
+	}, nil
+}
+
+// AnswerByLink settles the question of a link with its holder's answer. The
+// same rules hold as for everybody; see [Engine.Answer].
+func (e *Engine) AnswerByLink(ctx context.Context, token string, a fermata.Answer) (*fermata.Question, error) {
+	v, err := e.OpenAnswerLink(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	if v.Refused != nil {
+		return nil, v.Refused
+	}
+	if v.Expired {
+		return nil, fermata.Errorf(fermata.CodeForbidden, "the link is over").WithHint("sign in and answer there")
+	}
+	a.Channel, a.Restart, a.Undo, a.Action = "link", false, false, nil
+	return e.Answer(ctx, v.Member.ByLink(v.Link.Workspace, v.Question), v.Question.ID, a)
+}
+
+// RevokeAnswerLinks ends every link by which a member answers without signing
+// in: one's own, or as an admin anybody's. Messages that are sent from now on
+// have new ones.
+func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, typed string) error {
+	m, err := e.whose(ctx, c, typed)
+	if err != nil {
+		return err
+	}
+	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
+		tx.RevokeAnswerLinks(m.ID)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventMemberChanged, Actor: c.Actor(),
+			Data: data(map[string]any{"member_id": m.ID, "handle": m.Handle, "answer_links": "revoked"}),
+		})
+		return nil
+	})
+}

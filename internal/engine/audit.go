@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// auditBounds say how many events a search looks at.
+type auditBounds struct {
+	// window is for one query, most for one request: a search that finds little
+	// returns what it found so far, and where to go on.
+	window, most int64
+}
+
+const (
+	// clockStep is how far the clock may have been set back without an event
+	// being missed by its time.
+	clockStep = time.Hour
+	// exportPage is how many events an export reads at once.
+	exportPage = 1000
+)
+
+// errMissing says that the record has a hole.
+var errMissing = errors.New("events are missing: verify the audit")
+
+// AuditFilter narrows the record of what happened.
+type AuditFilter struct {
+	TaskID string
+	// Types are whole types such as question.asked, or nouns such as question.
+	Types []string
+	// Actor is a kind of actor, an id or a name.
+	Actor string
+	// Q is searched in names, ids and what the events add.
+	Q        string
+	From, To *time.Time
+
+	Limit  int
+	Cursor string
+}
+
+// Audit lists what happened, the newest first. One call looks at a bounded
+// number of events; see [fermata.AuditPage].
+func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fermata.AuditPage, error) {
+	var page fermata.AuditPage
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return page, err
+	}
+	if f.TaskID != "" {
+		id, err := e.taskID(ctx, c, f.TaskID)
+		if err != nil {
+			return page, err
+		}
+		f.TaskID = id
+	}
+	r := e.reads(ctx, c)
+	s, err := newSearch(r, f)
+	if err != nil {
+		return page, err
+	}
+	list := cursorOf("audit", f.Cursor, f)
+	if err := list.read(&s.before); err != nil {
+		return page, err
+	}
+	if err := s.run(r, e.auditBounds); err != nil {
+		return page, err
+	}
+	page.Items = s.found
+	if s.before > s.after+1 {
+		page.NextCursor = list.write(s.before)
+		page.SearchedTo, err = s.searchedTo(r)
+	}
+	return page, err
+}
+
+// search goes back through the events, a window at a time.
+type search struct {
+	filter store.EventFilter
+	// after and before bound the numbers that are still to be looked at.
+	after, before int64
+	limit         int
+	found         []*fermata.Event
+}
+
+func newSearch(r store.Reader, f AuditFilter) (*search, error) {
+	head, err := r.Head()
+	if err != nil {
+		return nil, err
+	}
+	s := &search{
+		filter: store.EventFilter{
+			TaskID: f.TaskID, Types: f.Types, Actor: f.Actor, Text: f.Q, From: f.From, To: f.To, Newest: true,
+		},
+		before: head.Seq + 1, limit: pageSize(f.Limit),
+	}
+	if f.From != nil {
+		first, err := r.SeqAt(f.From.Add(-clockStep))
+		if err != nil {
+			return nil, err
+		}
+		s.after = first - 1
+	}
+	if f.To != nil {
+		if s.before, err = r.SeqAt(f.To.Add(clockStep)); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// run looks until the page is full, nothing is left, or enough was looked at.
+func (s *search) run(r store.Reader, bounds auditBounds) error {
+	window := bounds.window
+	if s.filter.TaskID != "" {
+		// The events of a task have an index: they are all there are.
+		window = s.before
+	}
+	for seen := int64(0); s.before > s.after+1 && seen < bounds.most; seen += window {
+		f := s.filter
+		f.After, f.Before, f.Limit = max(s.after, s.before-window-1), s.before, s.limit-len(s.found)
+		events, err := r.Events(f)
+		if err != nil {
+			return err
+		}
+		s.found = append(s.found, events...)
+		if len(events) == f.Limit {
+			s.before = events[len(events)-1].Seq
+			return nil
+		}
+		s.before = f.After + 1
+	}
+	return nil
+}
+
+// searchedTo returns the instant down to which everything was looked at, nil
+// when the page is full: then its last event says so.
+func (s *search) searchedTo(r store.Reader) (*time.Time, error) {
+	if len(s.found) >= s.limit {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	last, err := r.Events(store.EventFilter{After: s.before - 1, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return nil, err
+	}
+	return &last[0].At, nil
+}
+
+// ExportRange says which events to export: those from one instant until
+// before another. Nil is the beginning and the end.
+type ExportRange struct{ From, To *time.Time }
+
+// ExportAudit hands over the events of a range in the order of the chain, a
+// part at a time and without a gap, so that whoever has them can verify them.
+func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, within ExportRange, give func([]*fermata.Event) error) error {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return err
+	}
+	r := e.reads(ctx, c)
+	head, err := r.Head()
+	if err != nil {
+		return err
+	}
+	first, end := int64(1), head.Seq+1
+	if within.From != nil {
+		if first, err = r.SeqAt(*within.From); err != nil {
+			return err
+		}
+	}
+	if within.To != nil {
+		if end, err = r.SeqAt(*within.To); err != nil {
+			return err
+		}
+	}
+	for first < end {
+		events, err := r.Events(store.EventFilter{After: first - 1, Before: end, Limit: exportPage})
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			return fermata.Internal("export the audit", errMissing)
+		}
+		if err := give(events); err != nil {
+			return err
+		}
+		first = events[len(events)-1].Seq + 1
+	}
+	return nil
+}

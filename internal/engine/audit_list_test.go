@@ -1,0 +1,148 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// audit reads all pages of a search and returns the numbers of the events.
+func (w *world) audit(f engine.AuditFilter) []int64 {
+	w.Helper()
+	seqs := []int64{}
+	for {
+		page, err := w.e.Audit(w.Context(), w.alice, f)
+		w.ok(err)
+		for _, e := range page.Items {
+			seqs = append(seqs, e.Seq)
+		}
+		if f.Cursor = page.NextCursor; f.Cursor == "" {
+			return seqs
+		}
+	}
+}
+
+// TestAuditFindsWhatHappened: a search finds, the newest first, exactly the
+// events that one who reads all of them would pick.
+func TestAuditFindsWhatHappened(t *testing.T) {
+	each(t, func(w *world) {
+		start, err := w.e.Now(w.Context())
+		w.ok(err)
+		var tasks []string
+		for i := range 6 {
+			w.clock.Advance(20 * time.Minute)
+			task, q := w.suspended(format)
+			w.say(task.ID, "hello")
+			if i%2 == 0 {
+				w.answer(q.ID, "toml")
+			} else {
+				w.cancel(task.ID)
+			}
+			tasks = append(tasks, task.ID)
+		}
+		all, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{Limit: 500})
+		w.ok(err)
+		slices.Reverse(all)
+		rapid.Check(w.T, func(rt *rapid.T) {
+			f := engine.AuditFilter{Limit: rapid.IntRange(1, 9).Draw(rt, "limit")}
+			if rapid.Bool().Draw(rt, "task") {
+				f.TaskID = rapid.SampledFrom(tasks).Draw(rt, "of")
+			}
+			if rapid.Bool().Draw(rt, "type") {
+				f.Types = []string{rapid.SampledFrom([]string{"question.asked", "task.ended", "member.added"}).Draw(rt, "type")}
+			}
+			f.Actor = rapid.SampledFrom([]string{"", "", "human", "alice", "tok_agent", "nobody"}).Draw(rt, "actor")
+			minutes := rapid.IntRange(-10, 130)
+			if rapid.Bool().Draw(rt, "from") {
+				f.From = ptr(start.Add(time.Duration(minutes.Draw(rt, "from")) * time.Minute))
+			}
+			if rapid.Bool().Draw(rt, "to") {
+				f.To = ptr(start.Add(time.Duration(minutes.Draw(rt, "to")) * time.Minute))
+			}
+			want := []int64{}
+			for _, e := range all {
+				if (f.TaskID == "" || e.TaskID == f.TaskID) && (len(f.Types) == 0 || string(e.Type) == f.Types[0]) &&
+					(f.Actor == "" || f.Actor == string(e.Actor.Kind) || f.Actor == e.Actor.ID || f.Actor == e.Actor.Name) &&
+					(f.From == nil || !e.At.Before(*f.From)) && (f.To == nil || e.At.Before(*f.To)) {
+					want = append(want, e.Seq)
+				}
+			}
+			if got := w.audit(f); !slices.Equal(got, want) {
+				rt.Fatalf("found %v, want %v", got, want)
+			}
+		})
+	})
+}
+
+// TestAuditOfAClockThatWasSetBack: what happened before the clock was set back
+// is still found by its time.
+func TestAuditOfAClockThatWasSetBack(t *testing.T) {
+	each(t, func(w *world) {
+		w.task(fermata.NewTask{})
+		w.clock.Advance(30 * time.Minute)
+		w.task(fermata.NewTask{})
+		w.clock.Advance(-30 * time.Minute)
+		w.task(fermata.NewTask{})
+		all, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{Types: []string{"task.created"}})
+		w.ok(err)
+		w.equal(3, len(all))
+		soon := all[0].At.Add(10 * time.Minute)
+		w.equal([]int64{all[1].Seq}, w.audit(engine.AuditFilter{From: &soon, Types: []string{"task"}}))
+		w.equal([]int64{all[2].Seq, all[0].Seq}, w.audit(engine.AuditFilter{To: &soon, Types: []string{"task"}}))
+	})
+}
+
+// TestAuditLooksAtABoundedNumber: a search that finds nothing stops, says how
+// far it came, and goes on from there.
+func TestAuditLooksAtABoundedNumber(t *testing.T) {
+	each(t, func(w *world) {
+		engine.SetAuditBounds(w.e, 2, 4)
+		w.task(fermata.NewTask{Title: "the needle"})
+		needle := w.head()
+		for range 9 {
+			w.task(fermata.NewTask{Title: "hay"})
+		}
+		page, err := w.e.Audit(w.Context(), w.alice, engine.AuditFilter{Q: "needle"})
+		w.ok(err)
+		if len(page.Items) != 0 || page.NextCursor == "" || page.SearchedTo == nil {
+			w.Fatalf("%+v", page)
+		}
+		w.equal([]int64{needle}, w.audit(engine.AuditFilter{Q: "needle"}))
+	})
+}
+
+func TestExportIsTheWholeChain(t *testing.T) {
+	each(t, func(w *world) {
+		for range 3 {
+			w.clock.Advance(time.Minute)
+			_, q := w.suspended(format)
+			w.answer(q.ID, "toml")
+		}
+		all, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{Limit: 500})
+		w.ok(err)
+		middle := all[len(all)/2].At
+		export := func(within engine.ExportRange) (seqs []int64) {
+			var chain fermata.Chain
+			w.ok(w.e.ExportAudit(w.Context(), w.alice, within, func(events []*fermata.Event) error {
+				for _, e := range events {
+					if len(seqs) == 0 {
+						chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
+					}
+					w.ok(chain.Next(e))
+					seqs = append(seqs, e.Seq)
+				}
+				return nil
+			}))
+			return seqs
+		}
+		whole := export(engine.ExportRange{})
+		w.equal(len(all), len(whole))
+		before, after := export(engine.ExportRange{To: &middle}), export(engine.ExportRange{From: &middle})
+		w.equal(whole, append(before, after...))
+	})
+}

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Comment adds a line about a question to the thread. It decides nothing, and
+// the task does not go on with it.
+func (e *Engine) Comment(ctx context.Context, c fermata.Caller, id, body string) (*fermata.Message, error) {
+	if err := fermata.CheckMessage(body); err != nil {
+		return nil, err
+	}
+	id, err := e.questionID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Message, error) {
+		q, err := tx.Question(id)
+		if err != nil {
+			return nil, err
+		}
+		if err := q.MayComment(c); err != nil {
+			return nil, err
+		}
+		return comment(tx, q, c, body), nil
+	}, store.Ahead{Question: id})
+}
+
+// comment writes a comment. No run is handed it: it counts as handed over.
+func comment(tx *store.Tx, q *fermata.Question, c fermata.Caller, body string) *fermata.Message {
+	m := &fermata.Message{
+		ID: fermata.NewID(fermata.PrefixMessage, tx.Now()), TaskID: q.TaskID, QuestionID: q.ID, Kind: fermata.MessageComment,
+		Author: c.Actor(), Body: body, CreatedAt: tx.Now(), HandedTo: c.Actor().ID,
+	}
+	tx.InsertMessage(m)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventMessagePosted, TaskID: q.TaskID, QuestionID: q.ID, Actor: m.Author,
+		Data: data(map[string]string{"message_id": m.ID, "kind": string(m.Kind)}),
+	})
+	return m
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// PasskeysOf lists a member's passkeys.
+func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.Passkey, error) {
+	m, err := e.whose(ctx, c, typed)
+	if err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).PasskeysOf(m.ID)
+}
+
+// SessionsOf lists where a member is signed in.
+func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.BrowserSession, error) {
+	m, err := e.whose(ctx, c, typed)
+	if err != nil {
+		return nil, err
+	}
+	return e.openSessions(ctx, c, m.ID)
+}
+
+// EndSessionsOf signs a member out of every browser. It returns of how many.
+func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
+	m, err := e.whose(ctx, c, typed)
+	if err != nil {
+		return 0, err
+	}
+	var n int
+	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
+		all, err := tx.SessionsOf(m.ID)
+		n = 0
+		for _, s := range all {
+			if !s.Ended(tx.Now()) {
+				n++
+				tx.DeleteSession(s.ID)
+				tx.Append(signedOut(c, s))
+			}
+		}
+		return err
+	})
+	return n, err
+}
+
+// signedOut is the event that a session was ended.
+func signedOut(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event {
+	return &fermata.Event{
+		Type: fermata.EventMemberSignedOut, Actor: c.Actor(), Data: data(map[string]any{"session_id": s.ID, "member_id": s.MemberID}),
+	}
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// FlowLasts is how long somebody may take to sign in elsewhere.
+const FlowLasts = 10 * time.Minute
+
+// flowPrefix begins the secrets by which a browser shows that it began a flow.
+const flowPrefix = "fmf_"
+
+// Flow kinds.
+const (
+	FlowOIDC       = "oidc"
+	FlowPasskey    = "passkey"
+	FlowAddPasskey = "add_passkey"
+)
+
+func badFlow() error {
+	return fermata.Errorf(fermata.CodeUnauthenticated, "the sign-in was not begun in this browser, or took too long").
+		WithHint("begin again")
+}
+
+// BeginFlow keeps what the end of a sign-in must match. It returns the secret
+// that the browser keeps meanwhile.
+func (e *Engine) BeginFlow(ctx context.Context, kind string, v any) (string, error) {
+	secret := fermata.NewSecretOf(flowPrefix)
+	kept, err := json.Marshal(v)
+	if err != nil {
+		return "", fermata.Internal("keep a sign-in", err)
+	}
+	return secret, e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		tx.InsertFlow(store.Flow{Kind: kind, Data: string(kept), Hash: fermata.HashSecret(secret), ExpiresAt: tx.Now().Add(FlowLasts)})
+		return nil
+	})
+}
+
+// EndFlow reads what was kept, once: whatever comes of it, the flow is over.
+func (e *Engine) EndFlow(ctx context.Context, kind, secret string, v any) error {
+	if !fermata.WholeSecret(flowPrefix, secret) {
+		return badFlow()
+	}
+	var f store.Flow
+	var now time.Time
+	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		var err error
+		now = tx.Now()
+		f, err = tx.TakeFlow(kind, fermata.HashSecret(secret))
+		return err
+	})
+	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && !now.Before(f.ExpiresAt) {
+		return badFlow()
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(f.Data), v); err != nil {
+		return fermata.Internal("read what was kept of a sign-in", err)
+	}
+	return nil
+}
+
+// Identity is who somebody is at the identity provider.
+type Identity struct {
+	// Subject is issuer and subject.
+	Subject string
+	// Email is set only if the provider says that it is verified.
+	Email string
+	Name  string
+}
+
+// SignInByIdentity signs the member in whom the identity provider vouches for:
+// the one who came from there before, else the one with the verified address,
+// else the one who was invited by it. There is no other way to become a member.
+func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser) (*SignedIn, error) {
+	own := fermata.NewSecretOf(fermata.SessionPrefix)
+	var in *SignedIn
+	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		m, err := memberOfIdentity(tx, id)
+		if err != nil {
+			return err
+		}
+		in, err = startSession(tx, m, fermata.ByOIDC, fermata.AssuranceSession, from, own)
+		return err
+	})
+	return in, err
+}
+
+func memberOfIdentity(tx *store.Tx, id Identity) (*fermata.Member, error) {
+	m, err := tx.MemberBySubject(id.Subject)
+	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		return m, err
+	}
+	m, err = memberOfEmail(tx, id.Email)
+	if err != nil {
+		return nil, err
+	}
+	if m.Subject != "" {
+		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the address belongs to somebody else at the identity provider").
+			WithHint("ask an admin")
+	}
+	m.Subject = id.Subject
+	if m.Name == "" {
+		m.Name = cutText(id.Name, fermata.MaxMemberName)
+	}
+	tx.UpdateMember(m)
+	tx.Append(&fermata.Event{Type: fermata.EventMemberChanged, Actor: m.Actor(), Data: data(memberFacts(m))})
+	return m, nil
+}
+
+// memberOfEmail returns the member with the address, or makes the one who was
+// invited by it.
+func memberOfEmail(tx *store.Tx, email string) (*fermata.Member, error) {
+	unknown := fermata.Errorf(fermata.CodeUnauthenticated, "nobody here is known by this identity").
+		WithHint("ask an admin for an invitation to the address that the identity provider has")
+	if email == "" {
+		return nil, unknown
+	}
+	m, err := tx.MemberByEmail(email)
+	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		return m, err
+	}
+	open, err := tx.Invitations(tx.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range open {
+		if l.Invite.Email != email {
+			continue
+		}
+		m, err := accept(tx, l)
+		if err != nil {
+			return nil, err
+		}
+		l.MemberID = m.ID
+		tx.UseLink(l)
+		return m, nil
+	}
+	return nil, unknown
+}

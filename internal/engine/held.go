@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// ClaimWorkflow gives the executor of workflows the next run of one to move on.
+// It waits as long as said; [ErrNoTask] then.
+func (e *Engine) ClaimWorkflow(ctx context.Context, workspace, process string, lease, wait time.Duration) (*fermata.Claim, error) {
+	return e.claimNext(ctx, systemIn(workspace), fermata.ClaimRequest{
+		Worker: process, Runners: []string{fermata.RunnerWorkflow},
+		LeaseSeconds: int(lease / time.Second), WaitSeconds: int(wait / time.Second),
+	})
+}
+
+// systemIn is the server itself in a workspace.
+func systemIn(workspace string) fermata.Caller {
+	return fermata.Caller{
+		WorkspaceID: workspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
+	}
+}
+
+// Held is a task under the lease of a run of the server's own, within one
+// transaction. Its methods that end the run are called once at most.
+type Held struct {
+	Tx   *store.Tx
+	Task *fermata.Task
+	Run  *fermata.Run
+	e    *Engine
+}
+
+// WhileHeld changes a task under the lease of its run, and refuses with
+// [fermata.CodeStaleRun] where the lease is over. What fn changes in the task is
+// saved. The function may be run again; nothing leaves the process in it.
+func (e *Engine) WhileHeld(ctx context.Context, workspace, runID string, token int64, fn func(h *Held) error) error {
+	return e.db.Write(ctx, workspace, func(tx *store.Tx) error {
+		run, t, err := held(tx, runID, token)
+		if err != nil {
+			return err
+		}
+		h := &Held{Tx: tx, Task: t, Run: run, e: e}
+		if err := fn(h); err != nil {
+			return err
+		}
+		tx.SaveTask(t)
+		return nil
+	}, store.Ahead{Run: runID})
+}
+
+// Extend makes the lease run from now on.
+func (h *Held) Extend(lease time.Duration) {
+	h.Run.LeaseUntil = h.Tx.Now().Add(lease)
+	h.Tx.SaveRun(h.Run)
+}
+
+// end notes on the run what it came to.
+func (h *Held) end(f fermata.Finish) {
+	h.Task.Attempts = 0
+	endRun(h.Tx, h.Task, h.Run, f, fermata.System)
+}
+
+// Complete ends the task as done.
+func (h *Held) Complete(f fermata.Finish) error {
+	f.Result = fermata.ResultCompleted
+	h.end(f)
+	h.Tx.SaveRun(h.Run)
+	return h.e.end(h.Tx, h.Task, fermata.TaskDone, "", fermata.System)
+}
+
+// Fail ends the task as failed, or as skipped, for the reason.
+func (h *Held) Fail(to fermata.TaskState, reason string, f fermata.Finish) error {
+	f.Result = fermata.ResultFailed
+	h.end(f)
+	h.Tx.SaveRun(h.Run)
+	return h.e.end(h.Tx, h.Task, to, reason, fermata.System)
+}
+
+// Suspend opens a question and stops the task on it. The thresholds take the
+// place of the policy's where they are set. Whatever decided at once – a rule,
+// or the low confidence that ends the task – can be read from the question and
+// the task.
+func (h *Held) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
+	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
+	policy, err := h.e.policy(h.Tx.Reader)
+	if err != nil {
+		return nil, err
+	}
+	q, err := h.e.askUnder(h.Tx, h.Task, h.Run.ID, a, limits.Over(policy), by)
+	if err != nil {
+		return nil, err
+	}
+	h.Run.QuestionID = q.ID
+	h.Tx.SaveRun(h.Run)
+	if h.Task.State == fermata.TaskInProgress {
+		return q, h.e.afterRun(h.Tx, h.Task, q, by)
+	}
+	return q, nil
+}
+
+// Wait stops the task on what it waited for before: its question is still
+// open, or somebody has written meanwhile.
+func (h *Held) Wait() error {
+	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
+	h.Run.QuestionID = h.Task.PendingQuestionID
+	h.Tx.SaveRun(h.Run)
+	return h.e.afterRun(h.Tx, h.Task, nil, fermata.System)
+}
+
+// Note asks a question on which the task does not stop.
+func (h *Held) Note(a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+	return h.e.ask(h.Tx, h.Task, h.Run.ID, a, by)
+}
+
+// Create makes a child of the task.
+func (h *Held) Create(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
+	n.ParentID = h.Task.ID
+	return h.e.createTask(h.Tx, n, by)
+}
+
+// AskOn opens a question on a child that was just created.
+func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+	return h.e.ask(h.Tx, child, "", a, by)
+}
+
+// Block stops the task until the others have ended.
+func (h *Held) Block(on []string) error {
+	h.end(fermata.Finish{Result: fermata.ResultBlocked})
+	h.Tx.SaveRun(h.Run)
+	h.Task.BlockedBy = nil
+	if err := h.e.dependOn(h.Tx, h.Task, on); err != nil {
+		return err
+	}
+	waits, err := h.e.waiting(h.Tx, h.Task, nil)
+	if err != nil {
+		return err
+	}
+	to := fermata.TaskBlocked
+	if !waits {
+		to = h.Task.Ready()
+	}
+	return move(h.Tx, h.Task, to, fermata.System)
+}
+
+// Defer stops the task until an instant.
+func (h *Held) Defer(until time.Time) error {
+	h.end(fermata.Finish{Result: fermata.ResultBlocked})
+	h.Tx.SaveRun(h.Run)
+	if err := move(h.Tx, h.Task, fermata.TaskDeferred, fermata.System); err != nil {
+		return err
+	}
+	cut := fermata.Cut(until)
+	h.Task.DeferUntil = &cut
+	return nil
+}
+
+// CreateIn makes a task in a transaction of a room beside the engine.
+func (e *Engine) CreateIn(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (*fermata.Task, error) {
+	return e.createTask(tx, n, by)
+}
+
+// CancelIn ends a task and everything below it, in a transaction of a room
+// beside the engine.
+func (e *Engine) CancelIn(tx *store.Tx, id, reason string, by fermata.Actor) error {
+	t, err := tx.Task(id)
+	if err != nil || t.State.Ended() {
+		return err
+	}
+	return e.cancelTree(tx, t, reason, by)
+}
+
+// ReopenWith reopens a task that ended, after a change to what its next run
+// finds.
+func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
+	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+		if err := change(tx, t); err != nil {
+			return err
+		}
+		return e.reopen(tx, t, c.Actor())
+	})
+}
+
+// MayUse refuses a caller without one of the scopes, and one who may not write
+// in the project.
+func MayUse(c fermata.Caller, project string, scopes ...fermata.Scope) error {
+	if err := require(c, scopes...); err != nil {
+		return err
+	}
+	if project == "" {
+		return nil
+	}
+	return mayWrite(c, project)
+}
+
+// HandBack gives a claimed run of a workflow back unharmed.
+func (e *Engine) HandBack(ctx context.Context, claim *fermata.Claim) error {
+	_, err := e.Release(ctx, systemIn(claim.Task.WorkspaceID), claim.Run.ID, claim.Run.Token)
+	return err
+}

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// QuestionFilter narrows a list of questions.
+type QuestionFilter struct {
+	Status, Type, Project, Assignee, TaskID, Q string
+	Urgency, Risk, Label, Sort                 string
+	// Mine keeps the questions that the caller may answer, without those that
+	// the caller put off.
+	Mine bool
+	// Snoozed keeps those that the caller put off.
+	Snoozed bool
+
+	Limit  int
+	Cursor string
+}
+
+// mostScanned is how many questions one page looks through for those that the
+// database cannot tell apart. A page that ends there has a cursor to go on.
+const mostScanned = 5000
+
+// query is the filter for the store.
+func (f QuestionFilter) query(c fermata.Caller) store.QuestionFilter {
+	query := store.QuestionFilter{
+		Status: f.Status, Type: f.Type, Project: f.Project, Assignee: f.Assignee, TaskID: f.TaskID, Text: f.Q,
+		Urgency: fermata.Urgency(f.Urgency), Risk: f.Risk, Label: f.Label, Sort: store.QuestionSort(f.Sort),
+	}
+	if f.Mine {
+		query.For = &c
+	}
+	if f.Mine || f.Snoozed {
+		query.Snooze = store.Snooze{Member: c.MemberID, Only: f.Snoozed}
+	}
+	return query
+}
+
+// keeps reports whether a question that was found belongs into the list.
+func (f QuestionFilter) keeps(q *fermata.Question, c fermata.Caller) bool {
+	return (!f.Mine || q.MayAnswer(c) == nil) && (f.Q == "" || q.Mentions(f.Q))
+}
+
+// Questions lists questions: pending ones the most urgent first, others the
+// newest first, unless the filter sorts them. It returns the cursor of the
+// next page. A page may be shorter than its limit.
+func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilter) ([]*fermata.Question, string, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, "", err
+	}
+	if f.TaskID != "" {
+		id, err := e.taskID(ctx, c, f.TaskID)
+		if err != nil {
+			return nil, "", err
+		}
+		f.TaskID = id
+	}
+	query := f.query(c)
+	list := cursorOf("questions", f.Cursor, f)
+	if err := list.read(&query.After); err != nil {
+		return nil, "", err
+	}
+	if f.Mine && !c.CanAnswer() || f.Snoozed && c.MemberID == "" {
+		return nil, "", nil
+	}
+	if err := e.atNow(ctx, &query); err != nil {
+		return nil, "", err
+	}
+	found, end, err := gather(e.reads(ctx, c), c, f, query)
+	if err != nil || end == nil {
+		return found, "", err
+	}
+	return found, list.write(*end), nil
+}
+
+// atNow notes the time where the filter needs it.
+func (e *Engine) atNow(ctx context.Context, query *store.QuestionFilter) error {
+	if query.Snooze.Member == "" {
+		return nil
+	}
+	now, err := e.db.Now(ctx)
+	query.Snooze.Now = now
+	return err
+}
+
+// gather collects a page of questions, and returns where the next one begins;
+// nil at the end.
+func gather(r store.Reader, c fermata.Caller, f QuestionFilter, query store.QuestionFilter) ([]*fermata.Question, *store.QuestionPlace, error) {
+	want := pageSize(f.Limit)
+	query.Limit = want + 1
+	if query.Slow() {
+		var err error
+		if query.Until, err = r.PlaceBehind(query, mostCounted); err != nil {
+			return nil, nil, err
+		}
+	}
+	var found []*fermata.Question
+	for scanned := 0; scanned < mostScanned; {
+		rows, err := r.Questions(query)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := view(r, c, rows); err != nil {
+			return nil, nil, err
+		}
+		for _, q := range rows {
+			if !f.keeps(q, c) {
+				continue
+			}
+			if len(found) == want {
+				end := store.PlaceOf(found[want-1])
+				return found, &end, nil
+			}
+			found = append(found, q.SeenBy(c))
+		}
+		if len(rows) < query.Limit {
+			return found, query.Until, nil
+		}
+		scanned += len(rows)
+		query.After = store.PlaceOf(rows[len(rows)-1])
+		query.Limit = largestPage
+	}
+	return found, &query.After, nil
+}
+
+// view adds what a person sees beside a question.
+func view(r store.Reader, c fermata.Caller, questions []*fermata.Question) error {
+	if c.Kind != fermata.ActorHuman {
+		return nil
+	}
+	around, err := r.Surroundings(questions, c.MemberID)
+	if err != nil {
+		return err
+	}
+	for _, q := range questions {
+		q.TaskTitle = around.Titles[q.TaskID]
+		if until, ok := around.Snoozed[q.ID]; ok {
+			q.SnoozedUntil = &until
+		}
+		if q.Status != fermata.Pending {
+			continue
+		}
+		q.Answerable = q.MayAnswer(c) == nil
+		q.Waiting = &fermata.Waiting{Since: q.CreatedAt}
+		if q.Type.Suspends() && around.States[q.TaskID].Suspended() {
+			q.Waiting.Tasks = 1 + around.Blocked[q.TaskID]
+		}
+	}
+	return nil
+}
+
+// mostCounted is up to how many questions are counted, and how many one page
+// looks into.
+const mostCounted = 10_000
+
+// QuestionCounts counts pending questions.
+func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f QuestionFilter) (fermata.QuestionCounts, error) {
+	counts := fermata.QuestionCounts{ByType: map[fermata.QuestionType]int{}, ByProject: map[string]int{}}
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return counts, err
+	}
+	if f.Mine && !c.CanAnswer() {
+		return counts, nil
+	}
+	f.Status, f.Sort, f.Snoozed = string(fermata.Pending), "", false
+	query := f.query(c)
+	query.Limit = mostCounted + 1
+	if err := e.atNow(ctx, &query); err != nil {
+		return counts, err
+	}
+	r := e.reads(ctx, c)
+	var err error
+	if query.Slow() {
+		if query.Until, err = r.PlaceBehind(query, mostCounted); err != nil {
+			return counts, err
+		}
+	}
+	found, err := r.CountQuestions(query)
+	if err != nil {
+		return counts, err
+	}
+	for _, n := range found {
+		counts.Pending += n.N
+		counts.ByType[n.Type] += n.N
+		counts.ByProject[n.Project] += n.N
+		if n.Type.Urgency() == fermata.UrgencyHigh {
+			counts.Urgent += n.N
+		}
+	}
+	counts.Capped = counts.Pending > mostCounted || query.Until != nil
+	counts.Snoozed, err = e.countSnoozed(ctx, c, f)
+	return counts, err
+}
+
+// countSnoozed counts what the caller put off.
+func (e *Engine) countSnoozed(ctx context.Context, c fermata.Caller, f QuestionFilter) (int, error) {
+	if c.MemberID == "" {
+		return 0, nil
+	}
+	f.Snoozed = true
+	query := f.query(c)
+	query.Limit = mostCounted
+	if err := e.atNow(ctx, &query); err != nil {
+		return 0, err
+	}
+	found, err := e.reads(ctx, c).CountQuestions(query)
+	total := 0
+	for _, n := range found {
+		total += n.N
+	}
+	return total, err
+}

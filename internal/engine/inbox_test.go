@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// titles lists what a filter finds, page by page.
+func (w *world) titles(c fermata.Caller, f engine.QuestionFilter) []string {
+	w.Helper()
+	got := []string{}
+	for {
+		page, next, err := w.e.Questions(w.Context(), c, f)
+		w.ok(err)
+		for _, q := range page {
+			got = append(got, q.Title)
+		}
+		if f.Cursor = next; next == "" {
+			return got
+		}
+	}
+}
+
+// TestPagesOfWhatOneMayAnswer: what the database cannot tell apart is left out
+// without ending the list, however the pages fall.
+func TestPagesOfWhatOneMayAnswer(t *testing.T) {
+	each(t, func(w *world) {
+		var want []string
+		for i := range 12 {
+			ask := fermata.Ask{Title: fmt.Sprintf("q%02d", i), Question: "prompt?"}
+			switch i % 4 {
+			case 0:
+				want = append(want, ask.Title)
+			case 1:
+				ask.Assignees = []string{"bob"}
+			case 2:
+				ask.Body, want = "the items", append(want, ask.Title)
+			default:
+				ask.Assignees, want = []string{"x", "alice"}, append(want, ask.Title)
+			}
+			w.ask(w.task(fermata.NewTask{}).ID, ask)
+		}
+		f := engine.QuestionFilter{Status: "pending", Mine: true, Limit: 2}
+		w.equal(want, w.titles(w.alice, f))
+		f.Q = "items" // the name of a field, which everybody's question has
+		w.equal([]string{"q02", "q06", "q10"}, w.titles(w.alice, f))
+		counts, err := w.e.QuestionCounts(w.Context(), w.alice, engine.QuestionFilter{Mine: true})
+		w.ok(err)
+		w.equal(len(want), counts.Pending)
+		viewer := w.alice
+		viewer.Role = fermata.RoleViewer
+		w.equal([]string{}, w.titles(viewer, engine.QuestionFilter{Mine: true}))
+	})
+}
+
+// TestWaiting: a question says how much stands still for it.
+func TestWaiting(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		for range 2 {
+			w.task(fermata.NewTask{BlockedBy: []string{task.ID}})
+		}
+		got, err := w.e.Question(w.Context(), w.alice, q.ID)
+		w.ok(err)
+		w.equal(&fermata.Waiting{Tasks: 3, Since: q.CreatedAt}, got.Waiting)
+		w.equal(true, got.Answerable)
+		w.say(task.ID, "hello")
+		got, err = w.e.Question(w.Context(), w.alice, q.ID)
+		w.ok(err)
+		w.equal(0, got.Waiting.Tasks)
+	})
+}

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Invite makes a link by which somebody becomes a member. The reply holds its
+// secret, which is not stored.
+func (e *Engine) Invite(ctx context.Context, c fermata.Caller, n fermata.NewInvitation) (*fermata.Link, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	if err := n.Complete(); err != nil {
+		return nil, err
+	}
+	secret := fermata.NewSecretOf(fermata.LinkPrefix)
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Link, error) {
+		if err := handleIsFree(tx.Reader, n.Handle); err != nil {
+			return nil, err
+		}
+		if err := emailIsFree(tx.Reader, &fermata.Member{Email: n.Email}); err != nil {
+			return nil, err
+		}
+		if err := notInvited(tx, n); err != nil {
+			return nil, err
+		}
+		l := newLink(tx, fermata.ByInvitation, c.Actor(), fermata.InvitationLasts, secret)
+		l.Invite, l.Assurance = &n, makerAssurance(c)
+		tx.InsertLink(l)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventMemberInvited, Actor: c.Actor(),
+			Data: data(map[string]any{"invitation_id": l.ID, "handle": n.Handle, "role": n.Role, "groups": n.Groups, "projects": n.Projects}),
+		})
+		return l, nil
+	})
+}
+
+// notInvited refuses a second invitation for the same person.
+func notInvited(tx *store.Tx, n fermata.NewInvitation) error {
+	open, err := tx.Invitations(tx.Now())
+	if err != nil {
+		return err
+	}
+	for _, l := range open {
+		if l.Invite.Handle != n.Handle && (n.Email == "" || l.Invite.Email != n.Email) {
+			continue
+		}
+		return fermata.Invalid(fermata.Problem{Field: "handle", Message: l.Invite.Handle + " was invited already"}).
+			WithHint("withdraw the invitation %s to make a new one", l.ID)
+	}
+	return nil
+}
+
+// Invitations lists the invitations that nobody accepted yet.
+func (e *Engine) Invitations(ctx context.Context, c fermata.Caller) ([]*fermata.Invitation, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	now, err := e.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	links, err := e.reads(ctx, c).Invitations(now)
+	all := make([]*fermata.Invitation, 0, len(links))
+	for _, l := range links {
+		all = append(all, l.Invitation())
+	}
+	return all, err
+}
+
+// Uninvite withdraws an invitation: its link is not good any more.
+func (e *Engine) Uninvite(ctx context.Context, c fermata.Caller, typed string) error {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return err
+	}
+	id, err := e.reads(ctx, c).FindID("invitation", "sign_in_links", fermata.PrefixLink, typed)
+	if err != nil {
+		return err
+	}
+	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
+		open, err := tx.Invitations(tx.Now())
+		if err != nil {
+			return err
+		}
+		for _, l := range open {
+			if l.ID != id {
+				continue
+			}
+			tx.DeleteLink(id)
+			tx.Append(&fermata.Event{
+				Type: fermata.EventMemberUninvited, Actor: c.Actor(), Data: data(map[string]any{"invitation_id": id, "handle": l.Invite.Handle}),
+			})
+			return nil
+		}
+		return fermata.NotFound("invitation", typed)
+	})
+}

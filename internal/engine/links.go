@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+func badLink() error {
+	return fermata.Errorf(fermata.CodeUnauthenticated, "the link is not good any more: it works once, and for a limited time").
+		WithHint("ask for a new one")
+}
+
+// newLink makes a link with a secret.
+func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Actor, lasts time.Duration, secret string) *fermata.Link {
+	return &fermata.Link{
+		ID: fermata.NewID(fermata.PrefixLink, tx.Now()), WorkspaceID: tx.Workspace(), Method: method, Assurance: fermata.AssuranceSession,
+		CreatedBy: by, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(lasts), Hash: fermata.HashSecret(secret), Secret: secret,
+	}
+}
+
+// makerAssurance is how strongly somebody is known who makes a link: the
+// server itself as strongly as can be.
+func makerAssurance(c fermata.Caller) fermata.Assurance {
+	if c.Kind == fermata.ActorSystem {
+		return fermata.AssuranceSession
+	}
+	return fermata.MostAssured(c.Assurance)
+}
+
+// MakeLink makes a one-time link by which a member signs in: for oneself, or
+// as an admin for anybody. The reply holds its secret, which is not stored.
+func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (*fermata.Link, error) {
+	if typed == "" {
+		typed = c.MemberID
+	}
+	m, err := e.whose(ctx, c, typed)
+	if err != nil {
+		return nil, err
+	}
+	secret := fermata.NewSecretOf(fermata.LinkPrefix)
+	l, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Link, error) {
+		m, err := tx.Member(m.ID)
+		if err != nil {
+			return nil, err
+		}
+		if m.DisabledAt != nil {
+			return nil, fermata.Errorf(fermata.CodePolicyViolation, "%s is disabled", m.Handle).WithHint("enable the member first")
+		}
+		l := newLink(tx, fermata.ByLink, c.Actor(), fermata.LinkLasts, secret)
+		l.MemberID, l.Member, l.Assurance = m.ID, m.Handle, makerAssurance(c)
+		tx.InsertLink(l)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventMemberLinked, Actor: c.Actor(), Data: data(map[string]any{"link_id": l.ID, "member_id": m.ID, "handle": m.Handle}),
+		})
+		return l, nil
+	})
+	return l, err
+}
+
+// MailLink makes a link for the mailbox of a member. Nobody having that
+// address is a [fermata.CodeNotFound], which must not be told to who asked.
+func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, error) {
+	secret := fermata.NewSecretOf(fermata.LinkPrefix)
+	var l *fermata.Link
+	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		m, err := tx.MemberByEmail(email)
+		if err != nil {
+			return err
+		}
+		if m.DisabledAt != nil {
+			return fermata.NotFound("member", email)
+		}
+		l = newLink(tx, fermata.ByMail, fermata.System, fermata.MailLinkLasts, secret)
+		l.MemberID, l.Member = m.ID, m.Handle
+		tx.InsertLink(l)
+		return nil
+	})
+	return l, err
+}
+
+// SignInByLink uses a link up: it signs the member in, and makes the member
+// where the link is an invitation.
+func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) (*SignedIn, error) {
+	if !fermata.WholeSecret(fermata.LinkPrefix, secret) {
+		return nil, badLink()
+	}
+	hash := fermata.HashSecret(secret)
+	found, err := e.db.In(ctx, "").LinkByHash(hash)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil, badLink()
+	}
+	if err != nil {
+		return nil, err
+	}
+	own := fermata.NewSecretOf(fermata.SessionPrefix)
+	var in *SignedIn
+	err = e.db.Write(ctx, found.WorkspaceID, func(tx *store.Tx) error {
+		l, err := tx.LinkByHash(hash)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			return badLink()
+		}
+		if err != nil {
+			return err
+		}
+		if l.UsedAt != nil || !tx.Now().Before(l.ExpiresAt) {
+			return badLink()
+		}
+		m, err := memberOfLink(tx, l)
+		if err != nil {
+			return err
+		}
+		tx.UseLink(l)
+		in, err = startSession(tx, m, l.Method, l.Assurance, from, own)
+		return err
+	})
+	return in, err
+}
+
+// memberOfLink returns whom a link signs in.
+func memberOfLink(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
+	if l.Method != fermata.ByInvitation {
+		return tx.Member(l.MemberID)
+	}
+	m, err := accept(tx, l)
+	if err == nil {
+		l.MemberID = m.ID
+	}
+	return m, err
+}
+
+// accept makes the member that an invitation is for. A handle that was taken
+// meanwhile gets a number.
+func accept(tx *store.Tx, l *fermata.Link) (*fermata.Member, error) {
+	n := NewMember{
+		Handle: l.Invite.Handle, Name: l.Invite.Name, Email: l.Invite.Email, Role: l.Invite.Role, Groups: l.Invite.Groups, Projects: l.Invite.Projects,
+	}
+	for i := 2; ; i++ {
+		err := handleIsFree(tx.Reader, n.Handle)
+		if err == nil {
+			break
+		}
+		if fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+			return nil, err
+		}
+		n.Handle = fmt.Sprintf("%s-%d", l.Invite.Handle, i)
+	}
+	return addMember(tx, n, l.CreatedBy)
+}

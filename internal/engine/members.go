@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"os/user"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// NewMember is a request to add a person.
+type NewMember struct {
+	Handle   string                  `json:"handle" minLength:"1" maxLength:"64" doc:"unique in the workspace; what assignees name"`
+	Name     string                  `json:"name,omitempty" maxLength:"100"`
+	Email    string                  `json:"email,omitempty" maxLength:"254"`
+	Role     fermata.Role            `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"default responder"`
+	Groups   []string                `json:"groups,omitempty" maxItems:"50"`
+	Projects map[string]fermata.Role `json:"projects,omitempty" doc:"role by project"`
+}
+
+// member returns the member with the handle, and adds one that is not there.
+func (e *Engine) member(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, error) {
+	m, err := tx.MemberByHandle(n.Handle)
+	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		return m, err
+	}
+	return addMember(tx, n, by)
+}
+
+// addMember adds a member whose handle and address are free.
+func addMember(tx *store.Tx, n NewMember, by fermata.Actor) (*fermata.Member, error) {
+	if n.Role == "" {
+		n.Role = fermata.RoleResponder
+	}
+	m := &fermata.Member{
+		ID: fermata.NewID(fermata.PrefixMember, tx.Now()), Handle: n.Handle, Name: n.Name, Email: n.Email, Role: n.Role,
+		Projects: n.Projects, Groups: fermata.Distinct(n.Groups), CreatedAt: tx.Now(),
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if err := emailIsFree(tx.Reader, m); err != nil {
+		return nil, err
+	}
+	tx.InsertMember(m)
+	tx.Append(&fermata.Event{Type: fermata.EventMemberAdded, Actor: by, Data: data(memberFacts(m))})
+	return m, nil
+}
+
+// memberFacts is what events tell of a member: nothing that would have to be
+// forgotten one day.
+func memberFacts(m *fermata.Member) map[string]any {
+	return map[string]any{
+		"member_id": m.ID, "handle": m.Handle, "role": m.Role, "groups": m.Groups, "projects": m.Projects,
+		"disabled": m.DisabledAt != nil,
+	}
+}
+
+func emailIsFree(r store.Reader, m *fermata.Member) error {
+	if m.Email == "" {
+		return nil
+	}
+	other, err := r.MemberByEmail(m.Email)
+	switch {
+	case fermata.CodeOf(err) == fermata.CodeNotFound:
+		return nil
+	case err != nil:
+		return err
+	case other.ID != m.ID:
+		return fermata.Invalid(fermata.Problem{Field: "email", Message: "is taken"})
+	}
+	return nil
+}
+
+// AddMember adds a person to the workspace.
+func (e *Engine) AddMember(ctx context.Context, c fermata.Caller, n NewMember) (*fermata.Member, error) {
+	if err := require(c, fermata.ScopeAdmin); err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Member, error) {
+		if err := handleIsFree(tx.Reader, n.Handle); err != nil {
+			return nil, err
+		}
+		return addMember(tx, n, c.Actor())
+	})
+}
+
+func handleIsFree(r store.Reader, handle string) error {
+	_, err := r.MemberByHandle(handle)
+	if err == nil {
+		return fermata.Invalid(fermata.Problem{Field: "handle", Message: "is taken"})
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+// Members lists the workspace's people.
+func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Member, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	return e.reads(ctx, c).Members()
+}
+
+// findMember returns the member whom somebody typed: by handle, or by id.
+func findMember(r store.Reader, typed string) (*fermata.Member, error) {
+	m, err := r.MemberByHandle(typed)
+	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		return m, err
+	}
+	id, err := r.FindID("member", "members", fermata.PrefixMember, typed)
+	if err != nil {
+		return nil, err
+	}
+	return r.Member(id)
+}
+
+// ChangeMember changes a person of the workspace. Everybody may change his own
+// name; the rest is for admins, of whom one always stays.
+func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed string, ch fermata.MemberChange) (*fermata.Member, error) {
+	found, err := findMember(e.reads(ctx, c), typed)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind != fermata.ActorHuman || found.ID != c.MemberID || !ch.OnlyName() {
+		if err := require(c, fermata.ScopeAdmin); err != nil {
+			return nil, err
+		}
+	}
+	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Member, error) {
+		m, err := tx.Member(found.ID)
+		if err != nil {
+			return nil, err
+		}
+		before := *m
+		if err := ch.Apply(m, tx.Now()); err != nil {
+			return nil, err
+		}
+		return m, e.saveMember(tx, &before, m, c.Actor())
+	})
+}
+
+// saveMember writes what changed of a member.
+func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.Actor) error {
+	if err := emailIsFree(tx.Reader, m); err != nil {
+		return err
+	}
+	if administers(before) && !administers(m) {
+		if err := anotherAdmin(tx.Reader, m.ID); err != nil {
+			return err
+		}
+	}
+	if m.DisabledAt != nil && before.DisabledAt == nil {
+		tx.DeleteSessionsOf(m.ID)
+		tx.RevokeTokensOf(m.ID)
+		tx.DeleteLinksOf(m.ID, "")
+	}
+	if m.Email != before.Email {
+		// Who reads the old mailbox must not come in any more.
+		tx.DeleteLinksOf(m.ID, fermata.ByMail)
+	}
+	tx.UpdateMember(m)
+	tx.Append(&fermata.Event{Type: fermata.EventMemberChanged, Actor: by, Data: data(memberFacts(m))})
+	return nil
+}
+
+func administers(m *fermata.Member) bool {
+	return m.Role == fermata.RoleAdmin && m.DisabledAt == nil
+}
+
+// anotherAdmin refuses what would leave the workspace without an admin.
+func anotherAdmin(r store.Reader, than string) error {
+	members, err := r.Members()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(members, func(m *fermata.Member) bool { return m.ID != than && administers(m) }) {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodePolicyViolation, "this is the last admin").
+		WithHint("make somebody else an admin first")
+}
+
+// LocalCaller returns the one person of single-user mode, named after the user
+// that the server runs as.
+func (e *Engine) LocalCaller(ctx context.Context) (fermata.Caller, error) {
+	if c, ok := e.callers.get("local", time.Now()); ok {
+		return c, nil
+	}
+	cleared := e.callers.clearings()
+	handle := "local"
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		handle = localHandle(u.Username)
+	}
+	var m *fermata.Member
+	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
+		var err error
+		m, err = e.member(tx, NewMember{Handle: handle, Role: fermata.RoleAdmin}, fermata.System)
+		return err
+	})
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	c := m.Caller()
+	c.WorkspaceID, c.Role, c.Scopes = store.DefaultWorkspace, fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
+	e.callers.put("local", knownCaller{caller: c, until: time.Now().Add(time.Hour)}, cleared)
+	return c, nil
+}
+
+// localHandle makes a handle of the name of a user, which on some systems has
+// other characters.
+func localHandle(name string) string {
+	handle := []rune{}
+	for _, r := range name {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || slices.Contains([]rune("-_./"), r) {
+			handle = append(handle, r)
+		}
+	}
+	if len(handle) == 0 || len(handle) > 64 {
+		return "local"
+	}
+	return string(handle)
+}
+
+// whose returns the member that somebody means: oneself, or as an admin
+// anybody.
+func (e *Engine) whose(ctx context.Context, c fermata.Caller, typed string) (*fermata.Member, error) {
+	m, err := findMember(e.reads(ctx, c), typed)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind == fermata.ActorHuman && m.ID == c.MemberID {
+		return m, nil
+	}
+	return m, require(c, fermata.ScopeAdmin)
+}

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// checkReach refuses a question that names channels which are not there, or
+// wants mail sent to somebody who may not answer it: whoever asks must not
+// believe that people hear of it there.
+func checkReach(r store.Reader, q *fermata.Question) error {
+	var problems []fermata.Problem
+	var hint string
+	if named := namedChannels(q); len(named) > 0 {
+		channels, err := r.Channels()
+		if err != nil {
+			return err
+		}
+		there := reachable(channels)
+		for _, n := range named {
+			if !slices.Contains(there, n.name) {
+				problems = append(problems, fermata.Problem{Field: n.field, Message: fmt.Sprintf("there is no channel %q here", n.name)})
+			}
+		}
+		hint = "there are: " + strings.Join(append([]string{"inbox, where every question is"}, there...), ", ")
+		if len(there) == 0 {
+			hint = "there are none: every question is in the inbox; an admin adds channels: fermata channel add"
+		}
+	}
+	if len(problems) > 0 {
+		return fermata.Invalid(problems...).WithHint("%s", hint)
+	}
+	return checkMail(r, q)
+}
+
+type namedChannel struct{ field, name string }
+
+// namedChannels lists the channels that a question and its levels name.
+func namedChannels(q *fermata.Question) []namedChannel {
+	var all []namedChannel
+	for i, name := range q.Channels {
+		all = append(all, namedChannel{fmt.Sprintf("channels[%d]", i), name})
+	}
+	for i, level := range q.Escalation {
+		for j, name := range level.Channels {
+			all = append(all, namedChannel{fmt.Sprintf("escalation[%d].channels[%d]", i, j), name})
+		}
+	}
+	return all
+}
+
+// reachable lists the names and the kinds of the channels that are in use.
+func reachable(channels []*fermata.Channel) []string {
+	var names, kinds []string
+	for _, c := range channels {
+		if c.Enabled {
+			names, kinds = append(names, c.Name), append(kinds, c.Kind)
+		}
+	}
+	return fermata.Distinct(append(names, kinds...))
+}
+
+// checkMail makes sure that everybody to whom mail is to go may answer.
+func checkMail(r store.Reader, q *fermata.Question) error {
+	addresses := q.MailTo(fermata.KindEmail)
+	if len(addresses) == 0 {
+		return nil
+	}
+	members, err := r.Members()
+	if err != nil {
+		return err
+	}
+	var problems []fermata.Problem
+	for _, address := range addresses {
+		i := slices.IndexFunc(members, func(m *fermata.Member) bool { return m.DisabledAt == nil && strings.EqualFold(m.Email, address) })
+		switch {
+		case i < 0:
+			problems = append(problems, mailProblem("%s is no member's address", address))
+		case q.MayAnswer(members[i].Caller()) != nil:
+			problems = append(problems, mailProblem("%s (%s) may not answer this question", members[i].Handle, address))
+		}
+	}
+	if len(problems) > 0 {
+		return fermata.Invalid(problems...).WithHint("only people who may answer can be asked; an admin adds them: fermata member add")
+	}
+	return nil
+}
+
+func mailProblem(format string, args ...any) fermata.Problem {
+	return fermata.Problem{Field: "metadata." + fermata.KindEmail, Message: fmt.Sprintf(format, args...)}
+}

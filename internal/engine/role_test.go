@@ -1,0 +1,90 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// TestRoleInAProject: a viewer who is responder in one project writes and
+// answers there, and nowhere else.
+func TestRoleInAProject(t *testing.T) {
+	each(t, func(w *world) {
+		_, err := w.e.AddMember(w.Context(), admin, engine.NewMember{
+			Handle: "cid", Role: fermata.RoleViewer, Projects: map[string]fermata.Role{"web": fermata.RoleResponder},
+		})
+		w.ok(err)
+		cid := w.signIn("cid", engine.Browser{}).Caller
+		for project, may := range map[string]bool{"web": true, "default": false, "shop": false} {
+			code := func(err error, want fermata.Code) {
+				w.Helper()
+				if may {
+					want = ""
+				}
+				w.refused(err, want)
+			}
+			task := w.task(fermata.NewTask{Project: project})
+			q := w.ask(task.ID, format)
+			_, err := w.e.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: project})
+			code(err, fermata.CodeForbidden)
+			_, err = w.e.AskOutside(w.Context(), cid, project, "", fermata.Ask{Question: "a?"})
+			code(err, fermata.CodeForbidden)
+			_, err = w.e.PostMessage(w.Context(), cid, task.ID, "hello")
+			code(err, fermata.CodeForbidden)
+			code(w.e.Progress(w.Context(), cid, task.ID, fermata.Progress{Message: "m"}), fermata.CodeForbidden)
+			_, err = w.e.Answer(w.Context(), cid, q.ID, fermata.Answer{Answer: "toml"})
+			code(err, fermata.CodeNotEligible)
+			_, err = w.e.CancelTask(w.Context(), cid, task.ID, "")
+			code(err, fermata.CodeForbidden)
+			if !may {
+				_, err = w.e.CancelQuestion(w.Context(), cid, q.ID, "")
+				code(err, fermata.CodeForbidden)
+				_, err = w.e.Ask(w.Context(), cid, task.ID, format)
+				code(err, fermata.CodeForbidden)
+			}
+			_, err = w.e.Task(w.Context(), cid, task.ID)
+			w.ok(err)
+		}
+	})
+}
+
+// TestQuorumCountsWhoMay: people who are disabled, or viewers in the project,
+// do not make a quorum reachable.
+func TestQuorumCountsWhoMay(t *testing.T) {
+	each(t, func(w *world) {
+		for _, handle := range []string{"bob", "cid"} {
+			w.person(handle)
+		}
+		task := w.task(fermata.NewTask{Project: "web"})
+		three := fermata.Ask{Type: fermata.Approval, Question: "run?", Approvals: &fermata.Quorum{Required: 3}}
+		q := w.ask(task.ID, three)
+		_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+		w.ok(err)
+		for _, ch := range []fermata.MemberChange{{Disabled: ptr(true)}, {Disabled: ptr(false), Projects: map[string]fermata.Role{"web": fermata.RoleViewer}}} {
+			_, err = w.e.ChangeMember(w.Context(), admin, "cid", ch)
+			w.ok(err)
+			_, err = w.e.Ask(w.Context(), w.agent, task.ID, three)
+			w.refused(err, fermata.CodeQuorumUnreachable)
+		}
+	})
+}
+
+// TestRiskEndsAtTheBrowser: what a policy asks of a risk is asked at the door,
+// and the assurance is kept with the answer.
+func TestRiskEndsAtTheBrowser(t *testing.T) {
+	each(t, func(w *world) {
+		w.setPolicy(func(p *fermata.Policy) {
+			p.LeastAssurance = map[fermata.Risk]fermata.Assurance{fermata.RiskHigh: fermata.AssuranceSession}
+		})
+		ask := fermata.Ask{Type: fermata.Approval, Question: "run?", Risk: fermata.RiskHigh}
+		q := w.ask(w.task(fermata.NewTask{}).ID, ask)
+		w.equal(fermata.AssuranceSession, q.LeastAssurance)
+		_, err := w.approve(w.alice, q, fermata.Approve)
+		w.refused(err, fermata.CodeNotEligible)
+		w.question(q.ID, fermata.Pending)
+		q, err = w.approve(w.signIn("alice", engine.Browser{}).Caller, q, fermata.Approve)
+		w.ok(err)
+		w.equal(fermata.AssuranceSession, q.Resolution.Assurance)
+	})
+}

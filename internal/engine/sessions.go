@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// mostSessions bounds the sessions of one member; the one unused for longest
+// goes first.
+const mostSessions = 50
+
+// Browser is where somebody signs in from.
+type Browser struct {
+	UserAgent string
+	// Secret is that of the session which the browser had: it ends.
+	Secret string
+}
+
+// SignedIn is a new session and its secret, which is not stored.
+type SignedIn struct {
+	Caller  fermata.Caller
+	Session *fermata.BrowserSession
+	Secret  string
+}
+
+func badSession() error {
+	return fermata.Errorf(fermata.CodeUnauthenticated, "you are not signed in any more").WithHint("sign in again")
+}
+
+// sessionKey names a session in the cache of callers.
+func sessionKey(hash string) string { return "session:" + hash }
+
+// AuthenticateSession returns who is signed in with the session of the secret.
+// One that is unknown, unused for too long, over, or of a disabled member is
+// refused, and the reply does not tell these apart.
+func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermata.Caller, error) {
+	if !fermata.WholeSecret(fermata.SessionPrefix, secret) {
+		return fermata.Caller{}, badSession()
+	}
+	hash := fermata.HashSecret(secret)
+	if c, ok := e.callers.get(sessionKey(hash), time.Now()); ok {
+		return c, nil
+	}
+	cleared := e.callers.clearings()
+	s, err := e.db.In(ctx, "").SessionByHash(hash)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return fermata.Caller{}, badSession()
+	}
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	m, err := e.db.In(ctx, s.WorkspaceID).Member(s.MemberID)
+	if err != nil {
+		return fermata.Caller{}, err
+	}
+	if s.Ended(now) || m.DisabledAt != nil {
+		return fermata.Caller{}, badSession()
+	}
+	if now.Sub(s.LastSeenAt) > touchEvery {
+		err = e.db.Write(ctx, s.WorkspaceID, func(tx *store.Tx) error {
+			tx.TouchSession(s.ID, tx.Now())
+			return nil
+		})
+	}
+	c, until := sessionCaller(s, m, now), s.Until()
+	e.callers.put(sessionKey(hash), knownCaller{caller: c, until: time.Now().Add(callerFor), expires: &until}, cleared)
+	return c, err
+}
+
+func sessionCaller(s *fermata.BrowserSession, m *fermata.Member, now time.Time) fermata.Caller {
+	c := m.Caller()
+	c.WorkspaceID, c.SessionID, c.Assurance = s.WorkspaceID, s.ID, s.Known(now)
+	return c
+}
+
+// startSession signs a member in. The secret is the session's own, never one
+// that the browser chose; the session that the browser had before ends.
+func startSession(tx *store.Tx, m *fermata.Member, method fermata.SignInMethod, known fermata.Assurance, from Browser, secret string) (*SignedIn, error) {
+	if m.DisabledAt != nil {
+		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the member may not sign in").WithHint("ask an admin")
+	}
+	if err := endOld(tx, m.ID, from); err != nil {
+		return nil, err
+	}
+	s := &fermata.BrowserSession{
+		ID: fermata.NewID(fermata.PrefixSession, tx.Now()), WorkspaceID: tx.Workspace(), MemberID: m.ID, Method: method, Assurance: known,
+		UserAgent: cutText(from.UserAgent, 300), CreatedAt: tx.Now(), LastSeenAt: tx.Now(), ExpiresAt: tx.Now().Add(fermata.SessionLasts),
+		Hash: fermata.HashSecret(secret), Current: true,
+	}
+	tx.InsertSession(s)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventMemberSignedIn, Actor: m.Actor(),
+		Data: data(map[string]any{"session_id": s.ID, "method": method, "assurance": known}),
+	})
+	return &SignedIn{Caller: sessionCaller(s, m, tx.Now()), Session: s, Secret: secret}, nil
+}
+
+// endOld ends the session that the browser had, and what the member has too
+// much.
+func endOld(tx *store.Tx, memberID string, from Browser) error {
+	if fermata.WholeSecret(fermata.SessionPrefix, from.Secret) {
+		old, err := tx.SessionByHash(fermata.HashSecret(from.Secret))
+		switch {
+		case err == nil && old.WorkspaceID == tx.Workspace():
+			tx.DeleteSession(old.ID)
+		case err != nil && fermata.CodeOf(err) != fermata.CodeNotFound:
+			return err
+		}
+	}
+	sessions, err := tx.SessionsOf(memberID)
+	if err != nil {
+		return err
+	}
+	for i := mostSessions - 1; i < len(sessions); i++ {
+		tx.DeleteSession(sessions[i].ID)
+	}
+	return nil
+}
+
+func cutText(s string, most int) string {
+	out := make([]rune, 0, min(len(s), most))
+	for _, r := range s {
+		if len(out) == most {
+			break
+		}
+		if r >= ' ' {
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}
+
+// Session returns the session in which the caller is signed in.
+func (e *Engine) Session(ctx context.Context, c fermata.Caller) (*fermata.BrowserSession, error) {
+	if c.SessionID == "" {
+		return nil, fermata.NotFound("session", "")
+	}
+	s, err := e.reads(ctx, c).Session(c.SessionID)
+	if err == nil {
+		s.Current = true
+	}
+	return s, err
+}
+
+// Self returns the member who calls.
+func (e *Engine) Self(ctx context.Context, c fermata.Caller) (*fermata.Member, error) {
+	return e.reads(ctx, c).Member(c.MemberID)
+}
+
+// Sessions lists where the caller is signed in.
+func (e *Engine) Sessions(ctx context.Context, c fermata.Caller) ([]*fermata.BrowserSession, error) {
+	if err := person(c); err != nil {
+		return nil, err
+	}
+	return e.openSessions(ctx, c, c.MemberID)
+}
+
+// openSessions lists the sessions of a member that are not over.
+func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID string) ([]*fermata.BrowserSession, error) {
+	now, err := e.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.reads(ctx, c).SessionsOf(memberID)
+	var open []*fermata.BrowserSession
+	for _, s := range all {
+		if !s.Ended(now) {
+			s.Current = s.ID == c.SessionID
+			open = append(open, s)
+		}
+	}
+	return open, err
+}
+
+// EndSession signs a browser out: one's own, or as an admin anybody's.
+func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string) error {
+	if err := person(c); err != nil {
+		return err
+	}
+	id, err := e.reads(ctx, c).FindID("session", "browser_sessions", fermata.PrefixSession, typed)
+	if err != nil {
+		return err
+	}
+	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
+		s, err := tx.Session(id)
+		if err == nil && s.MemberID != c.MemberID && !c.Has(fermata.ScopeAdmin) {
+			err = fermata.NotFound("session", typed)
+		}
+		if err != nil {
+			return err
+		}
+		tx.DeleteSession(s.ID)
+		tx.Append(signedOut(c, s))
+		return nil
+	})
+}
+
+// SignOut ends the session of the caller. Without one there is nothing to do.
+func (e *Engine) SignOut(ctx context.Context, c fermata.Caller) error {
+	if c.SessionID == "" {
+		return nil
+	}
+	err := e.EndSession(ctx, c, c.SessionID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// mostCompared is how many answered questions one is compared with, and
+// mostSuggested how many answers are suggested.
+const (
+	mostCompared  = 500
+	mostSuggested = 20
+)
+
+// Similar returns what people answered to questions like this one.
+func (e *Engine) Similar(ctx context.Context, c fermata.Caller, id string) ([]fermata.PastAnswer, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	id, err := e.questionID(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	r := e.reads(ctx, c)
+	q, err := r.Question(id)
+	if err != nil {
+		return nil, err
+	}
+	past, err := r.PastAnswers(q.Type, mostCompared)
+	if err != nil {
+		return nil, err
+	}
+	found := q.Similar(past)
+	return found[:min(len(found), mostSuggested)], nil
+}

@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Snooze puts a question off for the caller alone, or shows it again. Nobody
+// else is told.
+func (e *Engine) Snooze(ctx context.Context, c fermata.Caller, id string, s fermata.Snooze) (*fermata.Question, error) {
+	if err := person(c); err != nil {
+		return nil, err
+	}
+	q, err := e.amend(ctx, c, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
+		until, err := s.End(q, tx.Now())
+		switch {
+		case err != nil:
+			return err
+		case until == nil:
+			tx.Wake(c.MemberID, q.ID)
+		default:
+			tx.Snooze(c.MemberID, q.ID, *until)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return q, view(e.reads(ctx, c), c, []*fermata.Question{q})
+}

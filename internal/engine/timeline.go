@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// TimelineFilter asks for a part of a task's timeline.
+type TimelineFilter struct {
+	TaskID string
+	Limit  int
+	// Cursor leads to the part before.
+	Cursor string
+}
+
+// Timeline returns the last part of what happened to a task, oldest first, and
+// the cursor of the part before it.
+func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilter) (fermata.Timeline, string, error) {
+	if err := require(c, fermata.ScopeRead); err != nil {
+		return nil, "", err
+	}
+	id, err := e.taskID(ctx, c, f.TaskID)
+	if err != nil {
+		return nil, "", err
+	}
+	r := e.reads(ctx, c)
+	if _, err := r.Task(id); err != nil {
+		return nil, "", err
+	}
+	query := store.EventFilter{TaskID: id, Newest: true, Limit: pageSize(f.Limit) + 1}
+	list := cursorOf("timeline", f.Cursor, id)
+	if err := list.read(&query.Before); err != nil {
+		return nil, "", err
+	}
+	events, err := r.Events(query)
+	if err != nil {
+		return nil, "", err
+	}
+	events, more := page(events, f.Limit)
+	slices.Reverse(events)
+	timeline := fermata.NewTimeline(events)
+	if err := fillTimeline(r, c, timeline); err != nil || !more {
+		return timeline, "", err
+	}
+	return timeline, list.write(timeline[0].Seq), nil
+}
+
+// fillTimeline reads what the entries are about.
+func fillTimeline(r store.Reader, c fermata.Caller, timeline fermata.Timeline) error {
+	messageIDs, questionIDs, runIDs := timeline.Needs()
+	messages, err := r.MessagesByID(messageIDs)
+	if err != nil {
+		return err
+	}
+	questions, err := r.QuestionsByID(questionIDs)
+	if err != nil {
+		return err
+	}
+	for i, q := range questions {
+		questions[i] = q.SeenBy(c)
+	}
+	runs, err := r.RunsByID(runIDs)
+	if err != nil {
+		return err
+	}
+	timeline.Fill(messages, questions, runs)
+	return nil
+}

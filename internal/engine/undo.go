@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Undo takes back an answer that is still held. Only its author may.
+func (e *Engine) Undo(ctx context.Context, c fermata.Caller, id string) (*fermata.Question, error) {
+	return e.amend(ctx, c, id, func(tx *store.Tx, _ *fermata.Task, q *fermata.Question) error {
+		if err := q.Undo(c); err != nil {
+			return err
+		}
+		tx.UpdatePending(q)
+		tx.Append(&fermata.Event{Type: fermata.EventQuestionUndone, TaskID: q.TaskID, QuestionID: q.ID, Actor: c.Actor()})
+		return nil
+	})
+}
+
+// hold keeps an answer until it is released. The event does not tell the
+// answer: agents read events.
+func hold(tx *store.Tx, q *fermata.Question) {
+	tx.Hold(q)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventQuestionHeld, TaskID: q.TaskID, QuestionID: q.ID, Actor: q.Held.By,
+		Data: data(map[string]any{"release_at": q.Held.ReleaseAt}),
+	})
+}
+
+// release lets a held answer settle its question, by the door of every answer.
+func (e *Engine) release(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	by := q.Held.By
+	q.Release()
+	return e.settle(tx, t, q, by)
+}
+
+// releaseDue releases a held answer if that is still due.
+func (e *Engine) releaseDue(tx *store.Tx, id string) error {
+	tx.ForgetHeld(id)
+	_, _, err := e.current(tx, id)
+	return err
+}

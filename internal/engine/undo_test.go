@@ -1,0 +1,214 @@
+package engine_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// held answers with undo.
+func (w *world) held(c fermata.Caller, id string, value any) *fermata.Question {
+	w.Helper()
+	q, err := w.e.Answer(w.Context(), c, id, fermata.Answer{Answer: value, Undo: true})
+	w.ok(err)
+	if q.Held == nil || q.Status != fermata.Pending {
+		w.Fatalf("nothing is held: %+v", q)
+	}
+	return q
+}
+
+// TestHeldUntilReleased: the task stands still until the answer counts, and
+// then goes on with it as with every answer.
+func TestHeldUntilReleased(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.held(w.alice, q.ID, "toml")
+		w.sweep(4 * time.Second)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.none()
+		w.sweep(2 * time.Second)
+		w.state(task.ID, fermata.TaskInputReceived)
+		got := w.question(q.ID, fermata.Answered)
+		if got.Held != nil || got.Resolution.Answer != "toml" || got.Resolution.AnsweredBy.Name != "alice" {
+			w.Fatalf("%+v", got.Resolution)
+		}
+		n, err := w.e.Sweep(w.Context())
+		w.ok(err)
+		w.equal(0, n)
+		w.equal(1, w.closings(q.ID))
+		w.equal([]string{"answered: Which format?"}, handed(w.claimed(task.ID).Context))
+		report, err := w.e.VerifyAudit(w.Context(), w.alice)
+		w.ok(err)
+		w.equal(true, report.OK)
+	})
+}
+
+// TestReleasedByWhoeverLooks: the instant decides, not the sweep.
+func TestReleasedByWhoeverLooks(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.person("bob")
+		task, q := w.suspended(format)
+		w.held(w.alice, q.ID, "toml")
+		w.clock.Advance(5 * time.Second)
+		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
+		w.refused(err, fermata.CodeQuestionClosed)
+		w.equal("toml", w.question(q.ID, fermata.Answered).Resolution.Answer)
+		_, err = w.e.Undo(w.Context(), w.alice, q.ID)
+		w.refused(err, fermata.CodeQuestionClosed)
+		w.state(task.ID, fermata.TaskInputReceived)
+		w.sweep(0)
+		w.equal(1, w.closings(q.ID))
+	})
+}
+
+// TestHeldBeforeTheDeadline: an answer in time counts, also when it is held up
+// to the deadline.
+func TestHeldBeforeTheDeadline(t *testing.T) {
+	each(t, func(w *world) {
+		ask := format
+		ask.Timeout, ask.Default = "10m", "yaml"
+		_, q := w.suspended(ask)
+		w.clock.Advance(10*time.Minute - 2*time.Second)
+		got := w.held(w.alice, q.ID, "toml")
+		w.equal(*got.Deadline, got.Held.ReleaseAt)
+		w.sweep(time.Hour)
+		w.equal("toml", w.question(q.ID, fermata.Answered).Resolution.Answer)
+	})
+}
+
+func TestUndone(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.person("bob")
+		task, q := w.suspended(format)
+		w.held(w.alice, q.ID, "toml")
+		_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "json"})
+		w.refused(err, fermata.CodeQuestionClosed)
+		_, err = w.e.Undo(w.Context(), bob, q.ID)
+		w.refused(err, fermata.CodeNotEligible)
+		_, err = w.e.Undo(w.Context(), w.agent, q.ID)
+		w.refused(err, fermata.CodeNotEligible)
+		got, err := w.e.Undo(w.Context(), w.alice, q.ID)
+		w.ok(err)
+		w.equal((*fermata.Held)(nil), got.Held)
+		w.sweep(time.Minute)
+		w.question(q.ID, fermata.Pending)
+		w.held(bob, q.ID, "json")
+		w.sweep(time.Minute)
+		w.equal("json", w.question(q.ID, fermata.Answered).Resolution.Answer)
+		w.equal([]fermata.EventType{
+			fermata.EventTaskCreated, fermata.EventTaskClaimed, fermata.EventRunFinished, fermata.EventQuestionAsked,
+			fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionHeld, fermata.EventQuestionAnswered,
+		}, w.types(task.ID))
+	})
+}
+
+// TestAgentsDoNotLearnHeldAnswers: nothing that an agent reads tells what may
+// still be taken back.
+func TestAgentsDoNotLearnHeldAnswers(t *testing.T) {
+	each(t, func(w *world) {
+		ask := format
+		ask.DedupeKey = "d"
+		task, q := w.suspended(ask)
+		w.held(w.alice, q.ID, "toml")
+		seen := []*fermata.Question{w.question(q.ID, fermata.Pending), w.state(task.ID, fermata.TaskAwaitingInput).PendingQuestion}
+		again, err := w.e.Ask(w.Context(), w.agent, task.ID, ask)
+		w.ok(err)
+		w.say(task.ID, "hello")
+		rc := w.claimed(task.ID).Context
+		seen = append(seen, again, rc.Pending)
+		timeline, _, err := w.e.Timeline(w.Context(), w.agent, engine.TimelineFilter{TaskID: task.ID})
+		w.ok(err)
+		for _, entry := range timeline {
+			if entry.Question != nil {
+				seen = append(seen, entry.Question)
+			}
+		}
+		w.equal(5, len(seen))
+		for i, q := range seen {
+			if q == nil || q.Held != nil {
+				w.Errorf("%d: an agent reads %+v", i, q)
+			}
+		}
+		if q, err := w.e.Question(w.Context(), w.alice, q.ID); err != nil || q.Held == nil {
+			w.Errorf("alice does not see her answer: %+v, %v", q, err)
+		}
+	})
+}
+
+// TestNextQuestionReplacesAHeldOne: an agent that was resumed by a message asks
+// anew; what was not released yet goes with its question.
+func TestNextQuestionReplacesAHeldOne(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.say(task.ID, "think again")
+		claim := w.claimed(task.ID)
+		w.held(w.alice, q.ID, "toml")
+		next := w.finish(claim, asks(fermata.Ask{Question: "Really?"})).PendingQuestionID
+		w.question(q.ID, fermata.Cancelled)
+		w.sweep(time.Minute)
+		w.question(q.ID, fermata.Cancelled)
+		w.question(next, fermata.Pending)
+		w.equal(1, w.closings(q.ID))
+	})
+}
+
+// TestOneEndOfAHeldAnswer: the release, an undo, a cancellation, the deadline
+// and another's answer meet; one of them decides, and no answer that was taken
+// back counts.
+func TestOneEndOfAHeldAnswer(t *testing.T) {
+	each(t, func(w *world) {
+		for round := range 8 {
+			task, q := w.suspended(fermata.Ask{Question: "Which?", Timeout: "10m", Default: "d"})
+			bob := w.person(fmt.Sprint("bob", round))
+			w.clock.Advance(10*time.Minute - 5*time.Second - 3*time.Millisecond)
+			w.held(w.alice, q.ID, "held")
+			w.clock.Advance(5*time.Second - 2*time.Millisecond)
+			undone := false
+			var wg sync.WaitGroup
+			run := func(act string, fn func() error, fine ...fermata.Code) {
+				wg.Go(func() {
+					err := fn()
+					for _, code := range append(fine, "", fermata.CodeQuestionClosed) {
+						if fermata.CodeOf(err) == code {
+							return
+						}
+					}
+					w.Errorf("%s: %v", act, err)
+				})
+			}
+			run("undo", func() error {
+				_, err := w.e.Undo(w.Context(), w.alice, q.ID)
+				undone = err == nil
+				return err
+			})
+			run("answer", func() error {
+				_, err := w.e.Answer(w.Context(), bob, q.ID, fermata.Answer{Answer: "bob", Undo: round%2 == 0})
+				return err
+			})
+			if round%4 > 1 {
+				run("cancel", func() error {
+					_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+					return err
+				})
+			}
+			run("sweep", func() error {
+				w.clock.Advance(6 * time.Millisecond)
+				_, err := w.e.Sweep(w.Context())
+				return err
+			})
+			wg.Wait()
+			w.sweep(time.Minute)
+			w.equal(1, w.closings(q.ID))
+			got, err := w.e.Question(w.Context(), w.alice, q.ID)
+			w.ok(err)
+			if undone == (got.Resolution.Answer == "held") && got.Status == fermata.Answered {
+				w.Errorf("taken back: %v, and the end is %s", undone, got.Resolution.Sentence())
+			}
+			w.complete(w.claimed(task.ID))
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package insight
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+const (
+	// defaultDays is how far analytics look back unless they are told.
+	defaultDays = 30
+	// mostSteps bounds a series.
+	mostSteps = 1000
+	// mostCommon bounds the list of the most common questions.
+	mostCommon, defaultCommon = 100, 20
+)
+
+// Query says which questions analytics are about: those that were asked in a
+// period.
+type Query struct {
+	// From and To bound when they were asked; nil is 30 days before To, and now.
+	From, To *time.Time
+	Project  string
+	Type     string
+	// Interval is the length of a step of a series; empty is a day.
+	Interval fermata.SeriesInterval
+	// Limit is how many of the most common questions to list; 0 is 20.
+	Limit int
+}
+
+// Analytics tell how people and agents fare with questions.
+type Analytics struct{ Engine *engine.Engine }
+
+// filter checks the query and returns it as the store knows it.
+func (a Analytics) filter(ctx context.Context, q Query) (store.ClosingFilter, error) {
+	f := store.ClosingFilter{Project: q.Project, Type: q.Type}
+	if q.Type != "" && !slices.Contains(fermata.QuestionTypes, fermata.QuestionType(q.Type)) {
+		return f, fermata.Invalid(fermata.Problem{Field: "type", Message: "must be blocking, non_blocking, approval or error_recovery"})
+	}
+	if q.To != nil {
+		f.Asked.To = fermata.Cut(*q.To)
+	} else {
+		now, err := a.Engine.Now(ctx)
+		if err != nil {
+			return f, err
+		}
+		// What was asked in this very millisecond counts, too.
+		f.Asked.To = now.Add(time.Millisecond)
+	}
+	f.Asked.From = f.Asked.To.AddDate(0, 0, -defaultDays)
+	if q.From != nil {
+		f.Asked.From = fermata.Cut(*q.From)
+	}
+	if !f.Asked.From.Before(f.Asked.To) {
+		return f, fermata.Invalid(fermata.Problem{Field: "to", Message: "must be after from"})
+	}
+	return f, nil
+}
+
+// Summary returns a period at a glance.
+func (a Analytics) Summary(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsSummary, err error) {
+	f, err := a.filter(ctx, q)
+	if err != nil {
+		return s, err
+	}
+	f.By = store.ByType
+	counts, err := a.Engine.CountQuestions(ctx, c, f)
+	if err != nil {
+		return s, err
+	}
+	all, types := &tally{}, tallied(counts)
+	for _, count := range counts {
+		all.add(count)
+	}
+	f.By, f.People = store.ByChannel, true
+	byChannel, err := a.Engine.CountClosings(ctx, c, f)
+	if err != nil {
+		return s, err
+	}
+	s = fermata.AnalyticsSummary{Period: f.Asked, Figures: all.figures(), Types: []fermata.TypeFigures{}, Channels: []fermata.ChannelFigures{}}
+	for _, typ := range types.busiest() {
+		s.Types = append(s.Types, fermata.TypeFigures{Type: fermata.QuestionType(typ), Figures: types[typ].figures()})
+	}
+	channels := tallied(byChannel)
+	for _, channel := range channels.busiest() {
+		s.Channels = append(s.Channels, fermata.ChannelFigures{Channel: channel, AnswerFigures: channels[channel].answers()})
+	}
+	return s, nil
+}
+
+// Series returns a period step by step.
+func (a Analytics) Series(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsSeries, err error) {
+	f, err := a.filter(ctx, q)
+	if err != nil {
+		return s, err
+	}
+	if q.Interval == "" {
+		q.Interval = fermata.EveryDay
+	}
+	if f.Step = q.Interval.Length(); f.Step == 0 {
+		return s, fermata.Invalid(fermata.Problem{Field: "interval", Message: "must be hour, day or week"})
+	}
+	if f.Asked.To.Sub(f.Asked.From)/f.Step >= mostSteps {
+		return s, fermata.Invalid(fermata.Problem{Field: "interval", Message: "makes more than 1000 steps: take a longer one or a shorter period"})
+	}
+	counts, err := a.Engine.CountQuestions(ctx, c, f)
+	if err != nil {
+		return s, err
+	}
+	steps := map[int64]*tally{}
+	for _, count := range counts {
+		if steps[count.Step] == nil {
+			steps[count.Step] = &tally{}
+		}
+		steps[count.Step].add(count)
+	}
+	s = fermata.AnalyticsSeries{Period: f.Asked, Interval: q.Interval, Items: []fermata.SeriesStep{}}
+	for i, from := int64(0), f.Asked.From; from.Before(f.Asked.To); i, from = i+1, from.Add(f.Step) {
+		t := steps[i]
+		if t == nil {
+			t = &tally{}
+		}
+		to := from.Add(f.Step)
+		if to.After(f.Asked.To) {
+			to = f.Asked.To
+		}
+		s.Items = append(s.Items, fermata.SeriesStep{Period: fermata.Period{From: from, To: to}, Figures: t.figures()})
+	}
+	return s, nil
+}
+
+// Questions returns the questions that were asked most often.
+func (a Analytics) Questions(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsQuestions, err error) {
+	f, err := a.filter(ctx, q)
+	if err != nil {
+		return s, err
+	}
+	limit := defaultCommon
+	if q.Limit > 0 {
+		limit = min(q.Limit, mostCommon)
+	}
+	found, err := a.Engine.MostCommon(ctx, c, f, limit)
+	if err != nil {
+		return s, err
+	}
+	s = fermata.AnalyticsQuestions{Period: f.Asked, Closed: found.Closed, Items: []fermata.AlikeFigures{}}
+	counts := tallied(found.Counts)
+	for _, common := range found.Items {
+		item := fermata.AlikeFigures{QuestionID: common.Newest, Title: found.Titles[common.Newest], Figures: counts.of(common.Alike).figures()}
+		s.Items = append(s.Items, item)
+	}
+	return s, nil
+}
+
+// Responders returns who answered.
+func (a Analytics) Responders(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsResponders, err error) {
+	f, err := a.filter(ctx, q)
+	if err != nil {
+		return s, err
+	}
+	f.By, f.People = store.ByResponder, true
+	counts, err := a.Engine.CountClosings(ctx, c, f)
+	if err != nil {
+		return s, err
+	}
+	members, err := a.Engine.Members(ctx, c)
+	if err != nil {
+		return s, err
+	}
+	handles := make(map[string]string, len(members))
+	for _, m := range members {
+		handles[m.ID] = m.Handle
+	}
+	s = fermata.AnalyticsResponders{Period: f.Asked, Items: []fermata.ResponderFigures{}}
+	people := tallied(counts)
+	for _, id := range people.busiest() {
+		s.Items = append(s.Items, fermata.ResponderFigures{ID: id, Handle: handles[id], AnswerFigures: people[id].answers()})
+	}
+	return s, nil
+}
+
+// Projects returns the projects that asked.
+func (a Analytics) Projects(ctx context.Context, c fermata.Caller, q Query) (s fermata.AnalyticsProjects, err error) {
+	f, err := a.filter(ctx, q)
+	if err != nil {
+		return s, err
+	}
+	f.By = store.ByProject
+	counts, err := a.Engine.CountQuestions(ctx, c, f)
+	if err != nil {
+		return s, err
+	}
+	s = fermata.AnalyticsProjects{Period: f.Asked, Items: []fermata.ProjectFigures{}}
+	projects := tallied(counts)
+	for _, name := range projects.busiest() {
+		s.Items = append(s.Items, fermata.ProjectFigures{Project: name, Figures: projects[name].figures()})
+	}
+	return s, nil
+}

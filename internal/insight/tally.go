@@ -1,0 +1,120 @@
+package insight
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// tally adds up how questions ended.
+type tally struct {
+	pending, answered, byRule, timedOut, cancelled, reflex int64
+	// took counts people's answers by how long they took.
+	took map[time.Duration]int64
+}
+
+// add counts questions that ended alike.
+func (t *tally) add(c store.ClosingCount) {
+	switch c.Status {
+	case fermata.Pending:
+		t.pending += c.N
+	case fermata.TimedOut:
+		t.timedOut += c.N
+	case fermata.Cancelled:
+		t.cancelled += c.N
+	case fermata.Answered:
+		if c.DecidedBy != fermata.ActorHuman {
+			t.byRule += c.N
+			return
+		}
+		t.answered += c.N
+		if c.Took < fermata.ReflexWithin {
+			t.reflex += c.N
+		}
+		if t.took == nil {
+			t.took = map[time.Duration]int64{}
+		}
+		t.took[c.Took] += c.N
+	}
+}
+
+// asked is how many questions were counted.
+func (t *tally) asked() int64 { return t.pending + t.answered + t.byRule + t.timedOut + t.cancelled }
+
+func (t *tally) figures() fermata.Figures {
+	return fermata.Figures{
+		Asked: t.asked(), Pending: t.pending, AnswerFigures: t.answers(), ByRule: t.byRule, TimedOut: t.timedOut, Cancelled: t.cancelled,
+		TimeoutRate: share(t.timedOut, t.answered+t.timedOut),
+	}
+}
+
+func (t *tally) answers() fermata.AnswerFigures {
+	return fermata.AnswerFigures{
+		Answered: t.answered, Reflex: share(t.reflex, t.answered),
+		TimeToAnswer: fermata.Times{Median: t.quantile(0.5), P90: t.quantile(0.9), N: t.answered},
+	}
+}
+
+// share is a part of a whole, rounded to four digits.
+func share(part, whole int64) fermata.Share {
+	if whole == 0 {
+		return fermata.Share{}
+	}
+	value := math.Round(float64(part)/float64(whole)*1e4) / 1e4
+	return fermata.Share{Value: &value, N: whole}
+}
+
+// quantile returns the seconds within which a part of the answers came: those
+// of the answer at the nearest rank. Every answer is counted, none is guessed
+// between two.
+func (t *tally) quantile(part float64) *float64 {
+	if t.answered == 0 {
+		return nil
+	}
+	rank := int64(math.Ceil(part * float64(t.answered)))
+	for _, took := range slices.Sorted(maps.Keys(t.took)) {
+		if rank -= t.took[took]; rank <= 0 {
+			// Seconds of a Duration would be 2.7199999999999998.
+			seconds := float64(took.Milliseconds()) / 1000
+			return &seconds
+		}
+	}
+	return nil
+}
+
+// tallies adds up how questions ended, by what they are told apart by.
+type tallies map[string]*tally
+
+func tallied(lists ...[]store.ClosingCount) tallies {
+	all := tallies{}
+	for _, counts := range lists {
+		for _, c := range counts {
+			all.of(c.Key).add(c)
+		}
+	}
+	return all
+}
+
+// of returns the tally of a key, which may be a new one.
+func (ts tallies) of(key string) *tally {
+	t := ts[key]
+	if t == nil {
+		t = &tally{}
+		ts[key] = t
+	}
+	return t
+}
+
+// mostRows bounds the lists, except for that of the most common questions.
+const mostRows = 200
+
+// busiest lists the keys with the most questions first.
+func (ts tallies) busiest() []string {
+	keys := slices.Sorted(maps.Keys(ts))
+	slices.SortStableFunc(keys, func(a, b string) int { return int(ts[b].asked() - ts[a].asked()) })
+	return keys[:min(len(keys), mostRows)]
+}

@@ -1,0 +1,191 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/email"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/channel/slack"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/standin"
+	mailhouse "github.com/fermata-hq/fermata/test/standin/email"
+	githubhouse "github.com/fermata-hq/fermata/test/standin/github"
+	slackhouse "github.com/fermata-hq/fermata/test/standin/slack"
+)
+
+// administers is who sets the world up.
+var administers = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, Name: "root", Role: fermata.RoleAdmin, Scopes: []fermata.Scope{fermata.ScopeAdmin},
+}
+
+func opens[C delivery.Channel](open func(json.RawMessage, notice.Env) (C, error)) func(json.RawMessage, notice.Env) (delivery.Channel, error) {
+	return func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) { return open(settings, env) }
+}
+
+// town is a world with a Slack, a GitHub and a mail server.
+type town struct {
+	*world
+	slack  *slackhouse.Server
+	github *githubhouse.Server
+	mail   *mailhouse.Remote
+	// dev is a conversation that is not the Slack channel's usual one.
+	dev string
+	// slacks are people's ids in Slack.
+	slacks map[string]string
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	w := newWorld(t,
+		delivery.Kind{Name: slack.Kind, To: delivery.ToPeopleOrPlace, Settings: slack.Settings, Secrets: slack.Secrets, Open: opens(slack.Open)},
+		delivery.Kind{Name: github.Kind, To: delivery.ToPlace, Public: true, Settings: github.Schema, Secrets: github.Secrets, Open: opens(github.Open)},
+		delivery.Kind{Name: email.Kind, To: delivery.ToPeople, Settings: email.Schema(), Secrets: email.Secrets(), Open: opens(email.Open)},
+	)
+	x := &town{world: w, slack: slackhouse.New(), github: githubhouse.New(), mail: mailhouse.NewRemote(t), slacks: map[string]string{}}
+	t.Cleanup(x.slack.Close)
+	t.Cleanup(x.github.Close)
+	for _, name := range []string{"bob", "cem", "viewer"} {
+		role := fermata.RoleResponder
+		if name == "viewer" {
+			role = fermata.RoleViewer
+		}
+		_, address := x.mail.Person(name)
+		_, err := w.engine.AddMember(t.Context(), administers, engine.NewMember{Handle: name, Email: address, Role: role})
+		w.ok(err)
+		x.slacks[name], _ = x.slack.Person(name)
+		_, err = w.delivery.SetIdentity(t.Context(), administers, name, fermata.Identity{Kind: slack.Kind, ID: x.slacks[name]})
+		w.ok(err)
+	}
+	x.dev = x.slack.Room("dev", x.slacks["bob"], x.slacks["cem"])
+	x.github.AddIssue(88)
+	for name, remote := range map[string]standin.Remote{"team": x.slack, "github": x.github, "post": x.mail} {
+		_, err := w.delivery.AddChannel(t.Context(), administers, fermata.NewChannel{Name: name, Kind: remote.Kind(), Settings: remote.Settings()})
+		w.ok(err)
+	}
+	return x
+}
+
+func said(rows []*fermata.Delivery) []string {
+	var all []string
+	for _, d := range rows {
+		all = append(all, fmt.Sprintf("%s to %q: %s %s %s", d.Channel, d.Member, d.State, d.Reason, d.LastError))
+	}
+	return all
+}
+
+// about waits until a person sees so many messages about a question.
+func (x *town) about(r standin.Remote, person, question string, n int) []standin.Message {
+	x.Helper()
+	ctx, cancel := context.WithTimeout(x.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		found := slices.DeleteFunc(r.Seen(person), func(m standin.Message) bool { return m.Question != question })
+		if len(found) >= n {
+			x.equal(n, len(found))
+			return found
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			rows, _, err := x.delivery.Deliveries(context.Background(), administers, delivery.Filter{QuestionID: question})
+			x.Fatalf("%s sees %d messages about %s, want %d; deliveries %v %v", person, len(found), question, n, said(rows), err)
+		}
+	}
+}
+
+func (x *town) agents() map[string]*agent {
+	return map[string]*agent{
+		"over HTTP":  x.overHTTP(versions["without"], x.agent, nil),
+		"over stdio": x.overStdio(versions["with sessions"], x.agent, nil),
+	}
+}
+
+// What post_question names is where people hear of it, and nowhere else.
+func TestPostQuestionReachesWhomItNames(t *testing.T) {
+	t.Parallel()
+	x := newTown(t)
+	for name, a := range x.agents() {
+		t.Run(name, func(t *testing.T) {
+			t.Run("a conversation of Slack, with a mention", func(*testing.T) {
+				r := a.must("post_question", `{"type":"non_blocking","question":"Which format?","options":["toml","yaml"],"default":"toml",
+					"notifyVia":["inbox"],"slackChannel":"#dev","slackMention":"@cem, here"}`)
+				x.equal([]string{"inbox", "team"}, r.Notified)
+				m := x.about(x.slack, x.slacks["bob"], r.QuestionID, 1)[0]
+				if !strings.HasPrefix(m.ID, x.dev+"/") || !strings.Contains(m.Text, "For <@"+x.slacks["cem"]+">, <!here>") || !slices.Contains(m.Buttons, "A · toml") {
+					x.Errorf("got %+v", m)
+				}
+				x.about(x.slack, x.slacks["viewer"], r.QuestionID, 0)
+				x.ok(x.slack.Reply(x.slacks["bob"], m, standin.Reply{Answers: map[string]any{"answer": "yaml"}}))
+				x.closedWith(r.QuestionID, "yaml")
+			})
+			t.Run("an issue of GitHub", func(*testing.T) {
+				r := a.must("post_question", `{"type":"non_blocking","question":"Which base?","options":["main","next"],"defaultAnswer":"main",
+					"notifyVia":["github"],"issueNumber":88}`)
+				x.equal([]string{"github", "inbox"}, slices.Sorted(slices.Values(r.Notified)))
+				x.about(x.github, "bob", r.QuestionID, 1)
+				x.equal(true, slices.ContainsFunc(x.github.Bodies(88), func(body string) bool { return strings.Contains(body, r.QuestionID) }))
+			})
+			t.Run("the mailboxes of some", func(*testing.T) {
+				r := a.must("post_question", `{"type":"non_blocking","question":"Which name?","default":"otter","emailRecipients":["Bob <BOB@`+mailhouse.Domain+`>"]}`)
+				x.equal([]string{"inbox", "post"}, r.Notified)
+				x.about(x.mail, "bob", r.QuestionID, 1)
+				rows, _, err := x.delivery.Deliveries(x.Context(), administers, delivery.Filter{QuestionID: r.QuestionID})
+				x.ok(err)
+				x.equal(1, len(rows))
+			})
+			t.Run("nobody at once", func(*testing.T) {
+				x.equal([]string{"inbox"}, a.must("post_question", `{"type":"non_blocking","question":"Well?","default":"yes"}`).Notified)
+			})
+		})
+	}
+}
+
+// What cannot be reached is refused, with what there is.
+func TestPostQuestionRefusesWhereNobodyIs(t *testing.T) {
+	t.Parallel()
+	x := newTown(t)
+	for name, a := range x.agents() {
+		t.Run(name, func(*testing.T) {
+			for arguments, want := range map[string][]string{
+				`{"question":"?","notifyVia":["slakc"]}`:                                                  {"notifyVia", `"slakc"`, "github, post, slack, team"},
+				`{"question":"?","notifyVia":["slack","push"]}`:                                           {"notifyVia", `"push"`},
+				`{"question":"?","emailRecipients":["eve@evil.example"]}`:                                 {"emailRecipients", "no member's address", "member add"},
+				`{"question":"?","emailRecipients":["viewer@` + mailhouse.Domain + `"]}`:                  {"emailRecipients", "viewer", "may not answer"},
+				`{"question":"?","assignees":["cem"],"emailRecipients":["bob@` + mailhouse.Domain + `"]}`: {"emailRecipients", "bob", "may not answer"},
+				`{"question":"?","slackChannel":"#dev","metadata":{"slack":"#ops"}}`:                      {"slackChannel", "metadata.slack"},
+			} {
+				r := a.refused(fermata.CodeInvalidRequest, "post_question", arguments)
+				said := r.Error.Message + " " + r.Error.Hint
+				for _, word := range want {
+					if !strings.Contains(said, word) {
+						x.Errorf("%s: %q does not say %q", arguments, said, word)
+					}
+				}
+			}
+		})
+	}
+}
+
+func (x *town) closedWith(question string, answer any) {
+	x.Helper()
+	ctx, cancel := context.WithTimeout(x.Context(), time.Minute)
+	defer cancel()
+	q, err := x.engine.WaitQuestion(ctx, x.person, question, time.Minute)
+	x.ok(err)
+	if q.Resolution == nil {
+		x.Fatalf("%s is %s", question, q.Status)
+	}
+	x.equal(answer, q.Resolution.Answer)
+}

@@ -1,0 +1,246 @@
+package notice
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// HowToAnswer tells a person how to write an answer that [ParseReply]
+// understands. What can be typed as it stands is within backquotes, or on
+// indented lines where it has several.
+func HowToAnswer(q *fermata.Question) string {
+	if len(q.Items) != 1 {
+		return howToAnswerItems(q)
+	}
+	it := &q.Items[0]
+	samples := Samples(q)
+	told := "Reply with " + form(it)
+	if with := comment(it, samples); with != "" {
+		told += "; say why behind a colon: `" + with + "`"
+	}
+	told += "."
+	if it.Other && it.ResponseType != fermata.ResponseText && slices.Contains(samples, otherSample) {
+		told += " For an answer of your own write `" + otherSample + "`."
+	}
+	if !it.IsRequired() {
+		told += " To leave it out write `-`."
+	}
+	return told
+}
+
+// howToAnswerItems tells how several items are answered.
+func howToAnswerItems(q *fermata.Question) string {
+	var b strings.Builder
+	b.WriteString("Reply with one line for each")
+	if samples := Samples(q); len(samples) > 0 {
+		b.WriteString(", such as\n")
+		for line := range strings.SplitSeq(samples[0], "\n") {
+			b.WriteString("\n    " + line)
+		}
+		b.WriteString("\n")
+	} else {
+		b.WriteString(".\n")
+	}
+	for i := range q.Items {
+		it := &q.Items[i]
+		fmt.Fprintf(&b, "\n- %s: %s", it.Key, form(it))
+		if !it.IsRequired() {
+			b.WriteString("; may be left out")
+		}
+	}
+	if q.Item(commentKey) == nil {
+		b.WriteString("\n- comment: what you want to say along with it")
+	}
+	return b.String()
+}
+
+const otherSample = "other: your text"
+
+// form says what an item takes.
+func form(it *fermata.Item) string {
+	switch it.ResponseType {
+	case fermata.ResponseChoice:
+		return oneOf(Marks(it))
+	case fermata.ResponseMultiChoice:
+		return "one or more of " + span(Marks(it)) + ", with commas between them" + sampleOf(it)
+	case fermata.ResponseBoolean:
+		return "`yes` or `no`"
+	case fermata.ResponseApproval:
+		return "`approve` or `reject`"
+	case fermata.ResponseNumber:
+		return "a number" + limits(it) + sampleOf(it)
+	case fermata.ResponseDate:
+		return "a date" + sampleOf(it)
+	default:
+		if told := Limits(it); told != "" {
+			return "your answer as text: " + told
+		}
+		return "your answer as text"
+	}
+}
+
+// Limits says what a number or a text must be like; nothing where anything
+// goes.
+func Limits(it *fermata.Item) string {
+	if it.ResponseType == fermata.ResponseNumber {
+		return strings.TrimSpace(limits(it))
+	}
+	var told []string
+	if it.MinLength != nil && *it.MinLength > 1 {
+		told = append(told, fmt.Sprintf("at least %d characters", *it.MinLength))
+	}
+	if it.MaxLength != nil {
+		told = append(told, fmt.Sprintf("at most %d characters", *it.MaxLength))
+	}
+	if it.Pattern != "" {
+		told = append(told, "matching "+OneLine(it.Pattern))
+	}
+	return strings.Join(told, ", ")
+}
+
+func sampleOf(it *fermata.Item) string {
+	if s := values(it); len(s) > 0 {
+		return ", such as `" + s[0] + "`"
+	}
+	return ""
+}
+
+func limits(it *fermata.Item) string {
+	switch {
+	case it.Min != nil && it.Max != nil:
+		return " from " + number(*it.Min) + " to " + number(*it.Max)
+	case it.Min != nil:
+		return " of at least " + number(*it.Min)
+	case it.Max != nil:
+		return " of at most " + number(*it.Max)
+	}
+	return ""
+}
+
+func number(n float64) string { return answerText(n) }
+
+// mostMarksNamed is how many marks are named one by one.
+const mostMarksNamed = 6
+
+func oneOf(marks []string) string {
+	switch {
+	case len(marks) == 1:
+		return "`" + marks[0] + "`"
+	case len(marks) > mostMarksNamed:
+		return "one of " + span(marks)
+	}
+	return "`" + strings.Join(marks[:len(marks)-1], "`, `") + "` or `" + marks[len(marks)-1] + "`"
+}
+
+func span(marks []string) string {
+	if len(marks) <= mostMarksNamed {
+		return "`" + strings.Join(marks, "`, `") + "`"
+	}
+	return "`" + marks[0] + "` to `" + marks[len(marks)-1] + "`"
+}
+
+// comment returns the sample that has a comment.
+func comment(it *fermata.Item, samples []string) string {
+	if it.ResponseType == fermata.ResponseText {
+		return ""
+	}
+	i := slices.IndexFunc(samples, func(s string) bool { return strings.HasSuffix(s, why) })
+	if i < 0 {
+		return ""
+	}
+	return samples[i]
+}
+
+const why = ": because …"
+
+// Samples returns replies as people can type them. Each is understood: what
+// would be refused for this question is not among them.
+func Samples(q *fermata.Question) []string {
+	var samples []string
+	if len(q.Items) == 1 {
+		samples = itemSamples(&q.Items[0])
+	} else {
+		lines := make([]string, 0, len(q.Items))
+		for i := range q.Items {
+			it := &q.Items[i]
+			switch list := values(it); {
+			case len(list) > 0:
+				lines = append(lines, it.Key+": "+list[0])
+			case it.ResponseType == fermata.ResponseText:
+				lines = append(lines, it.Key+": your text")
+			}
+		}
+		samples = []string{strings.Join(lines, "\n")}
+	}
+	return slices.DeleteFunc(samples, func(s string) bool {
+		_, err := parseReply(q, s)
+		return err != nil
+	})
+}
+
+func itemSamples(it *fermata.Item) []string {
+	samples := values(it)
+	if len(samples) > 0 {
+		with := samples[0] + why
+		if it.ResponseType == fermata.ResponseApproval {
+			with = fermata.Reject + why
+		}
+		samples = append(samples, with)
+	}
+	if it.Other {
+		samples = append(samples, otherSample)
+	}
+	if !it.IsRequired() {
+		samples = append(samples, "-")
+	}
+	return samples
+}
+
+// values returns what can be typed for an item; nothing for a text.
+func values(it *fermata.Item) []string {
+	switch it.ResponseType {
+	case fermata.ResponseChoice:
+		return Marks(it)
+	case fermata.ResponseMultiChoice:
+		return []string{someMarks(it)}
+	case fermata.ResponseBoolean:
+		return []string{"yes", "no"}
+	case fermata.ResponseApproval:
+		return []string{fermata.Approve, fermata.Reject}
+	case fermata.ResponseNumber:
+		return []string{someNumber(it)}
+	case fermata.ResponseDate:
+		return []string{"2027-01-31"}
+	default:
+		return nil
+	}
+}
+
+// someMarks picks as many options as the item takes; two where it may.
+func someMarks(it *fermata.Item) string {
+	n := 2
+	if it.Min != nil {
+		n = max(n, int(*it.Min))
+	}
+	if it.Max != nil {
+		n = min(n, int(*it.Max))
+	}
+	marks := Marks(it)
+	return strings.Join(marks[:max(0, min(n, len(marks)))], ", ")
+}
+
+// someNumber returns a number that the item takes.
+func someNumber(it *fermata.Item) string {
+	n := 5.0
+	if it.Min != nil {
+		n = max(n, *it.Min)
+	}
+	if it.Max != nil {
+		n = min(n, *it.Max)
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}

@@ -1,0 +1,171 @@
+package notice
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Pick reads what a person typed at a terminal as the value of an item, and
+// checks it. The exact value of an option wins over any other meaning: scripts
+// write values. What comes from a message is read by [ParseReply], which
+// refuses what has two meanings.
+func Pick(it *fermata.Item, text string) (any, error) {
+	v, err := Read(it, text)
+	if err != nil {
+		return nil, err
+	}
+	return it.Normalize(v)
+}
+
+// Read is [Pick] without the check of the item's limits.
+func Read(it *fermata.Item, text string) (any, error) {
+	trimmed := strings.TrimSpace(text)
+	switch it.ResponseType {
+	case fermata.ResponseChoice:
+		return pickOption(it, trimmed)
+	case fermata.ResponseMultiChoice:
+		return pickOptions(it, trimmed)
+	case fermata.ResponseBoolean:
+		if b, ok := YesOrNo(trimmed); ok {
+			return b, nil
+		}
+		return nil, refuse("%q is neither yes nor no", trimmed)
+	case fermata.ResponseApproval:
+		if verdict, ok := approveOrReject(trimmed); ok {
+			return verdict, nil
+		}
+		return nil, refuse("%q is neither approve nor reject", trimmed)
+	case fermata.ResponseNumber:
+		return readNumber(trimmed)
+	case fermata.ResponseDate:
+		return trimmed, nil
+	default:
+		return text, nil
+	}
+}
+
+// pickOption finds an option by its value, its label or its number. What fits
+// none is an answer of its own where the item takes one.
+func pickOption(it *fermata.Item, text string) (string, error) {
+	if o, ok := it.Option(text); ok {
+		return o.Value, nil
+	}
+	for _, o := range it.Options {
+		if strings.EqualFold(o.Text(), text) || strings.EqualFold(o.Value, text) {
+			return o.Value, nil
+		}
+	}
+	if isInt(text) && Numbered(it) {
+		return pickNumber(it, text)
+	}
+	if it.Other && text != "" {
+		return text, nil
+	}
+	return "", refuse("%q is not an option; there are %s", text, choices(it))
+}
+
+// mostChoices is how many options an error lists.
+const mostChoices = 12
+
+// choices lists the options as people type them.
+func choices(it *fermata.Item) string {
+	var list []string
+	for i, o := range it.Options {
+		if i == mostChoices {
+			return fmt.Sprintf("%s and %d more", strings.Join(list, ", "), len(it.Options)-i)
+		}
+		list = append(list, strconv.Quote(o.Value))
+	}
+	return strings.Join(list, ", ")
+}
+
+// pickNumber finds an option by its number, from 1.
+func pickNumber(it *fermata.Item, text string) (string, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(it.Options) {
+		return "", refuse("there is no option %s; there are %d", text, len(it.Options))
+	}
+	return it.Options[n-1].Value, nil
+}
+
+// pickOptions reads several picks: a JSON list, or one after the other with
+// commas between them.
+func pickOptions(it *fermata.Item, text string) ([]string, error) {
+	var parts []string
+	if _, whole := it.Option(text); whole {
+		parts = []string{text}
+	} else if json.Unmarshal([]byte(text), &parts) != nil {
+		parts = strings.Split(text, ",")
+	}
+	values := []string{}
+	for _, part := range parts {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		v, err := pickOption(it, part)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// Numbered reports whether options can be picked by number: not where an
+// option is itself a number, which would have two meanings.
+func Numbered(it *fermata.Item) bool {
+	for _, o := range it.Options {
+		if isInt(o.Value) || isInt(o.Text()) {
+			return false
+		}
+	}
+	return true
+}
+
+func isInt(s string) bool {
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
+
+// YesOrNo reads a yes or a no, in English or German; ok is false for what is
+// neither.
+func YesOrNo(text string) (yes, ok bool) {
+	switch strings.ToLower(text) {
+	case "yes", "y", "true", "1", "on", "ja", "j":
+		return true, true
+	case "no", "n", "false", "0", "off", "nein":
+		return false, true
+	}
+	return false, false
+}
+
+// approveOrReject reads a verdict, in English or German.
+func approveOrReject(text string) (string, bool) {
+	switch strings.ToLower(text) {
+	case "approve", "approved", "yes", "y", "ja", "j", "genehmigen", "genehmigt":
+		return fermata.Approve, true
+	case "reject", "rejected", "no", "n", "nein", "ablehnen", "abgelehnt":
+		return fermata.Reject, true
+	}
+	return "", false
+}
+
+func readNumber(text string) (float64, error) {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	switch {
+	case err == nil:
+		return n, nil
+	case strings.Contains(text, ","):
+		return 0, refuse("%q is no number: write a point before the decimals, and nothing between thousands", text)
+	default:
+		return 0, refuse("%q is no number", text)
+	}
+}
+
+func refuse(format string, args ...any) *fermata.Error {
+	return fermata.Errorf(fermata.CodeInvalidRequest, format, args...)
+}

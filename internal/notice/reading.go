@@ -1,0 +1,294 @@
+package notice
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// A reading is one meaning of what a person wrote; without a value it leaves
+// the item out.
+type reading struct {
+	value   any
+	comment string
+}
+
+// leavesOut reports whether the text leaves an item out that may be.
+func leavesOut(it *fermata.Item, text string) bool { return text == "-" && !it.IsRequired() }
+
+// readReply reads a reply to the only item of a question.
+func readReply(it *fermata.Item, text string) (reading, error) {
+	if leavesOut(it, text) {
+		return reading{}, nil
+	}
+	if it.ResponseType == fermata.ResponseText {
+		v, err := it.Normalize(text)
+		return reading{value: v}, err
+	}
+	line, rest, _ := strings.Cut(text, "\n")
+	line = strings.TrimSpace(line)
+	if r, ok := command(it, line); ok {
+		r.comment = strings.TrimSpace(r.comment + "\n" + below(rest))
+		return r, nil
+	}
+	found, why := readings(it, line)
+	own, isOwn := ownAnswer(it, line, text)
+	if isOwn {
+		found = append(found, own)
+	}
+	switch {
+	case len(found) == 0:
+		return reading{}, why
+	case len(found) > 1:
+		return reading{}, twoMeanings(line, found)
+	}
+	r := found[0]
+	if !isOwn {
+		r.comment = strings.TrimSpace(r.comment + "\n" + below(rest))
+	}
+	v, err := it.Normalize(r.value)
+	return reading{value: v, comment: r.comment}, err
+}
+
+// command reads /approve and /reject, behind which the reason needs no colon.
+func command(it *fermata.Item, line string) (reading, bool) {
+	if it.ResponseType != fermata.ResponseApproval {
+		return reading{}, false
+	}
+	for _, verdict := range []string{fermata.Approve, fermata.Reject} {
+		if reason, ok := cutWord(line, "/"+verdict); ok {
+			return reading{value: verdict, comment: strings.TrimSpace(strings.TrimPrefix(reason, ":"))}, true
+		}
+	}
+	return reading{}, false
+}
+
+// readValue reads a value where no comment can stand beside it.
+func readValue(it *fermata.Item, text string) (any, error) {
+	if it.ResponseType == fermata.ResponseText {
+		return it.Normalize(text)
+	}
+	values, err := meanings(it, text)
+	found := make([]reading, 0, 1)
+	for _, v := range values {
+		found = append(found, reading{value: v})
+	}
+	if own, ok := ownAnswer(it, text, text); ok {
+		found = append(found, own)
+	}
+	switch {
+	case len(found) == 0:
+		return nil, err
+	case len(found) > 1:
+		return nil, twoMeanings(text, found)
+	}
+	return it.Normalize(found[0].value)
+}
+
+// readings returns every meaning of a line, with and without a comment behind
+// a colon. The error says what is wrong when there is none.
+func readings(it *fermata.Item, line string) ([]reading, error) {
+	var found []reading
+	heads := []reading{{value: line}}
+	for i := len(line) - 1; i >= 0; i-- {
+		if line[i] == ':' {
+			heads = append(heads, reading{value: line[:i], comment: strings.TrimSpace(line[i+1:])})
+		}
+	}
+	var why error
+	for _, head := range heads {
+		values, err := meanings(it, strings.TrimSpace(head.value.(string)))
+		why = err
+		for _, v := range values {
+			same := func(r reading) bool { return identity(r.value) == identity(v) }
+			if !slices.ContainsFunc(found, same) {
+				found = append(found, reading{value: v, comment: head.comment})
+			}
+		}
+	}
+	return found, why
+}
+
+// identity makes values comparable.
+func identity(v any) string { return fmt.Sprintf("%#v", v) }
+
+// twoMeanings refuses what can be read in more than one way.
+func twoMeanings(text string, found []reading) error {
+	var list []string
+	for _, r := range found {
+		list = append(list, shorten(answerText(r.value), 60))
+	}
+	return refuse("%q can mean %s", shorten(OneLine(text), 60), strings.Join(list, " or "))
+}
+
+// meanings returns the values that a text can mean. The error says what is
+// wrong when there is none.
+func meanings(it *fermata.Item, text string) ([]any, error) {
+	switch it.ResponseType {
+	case fermata.ResponseChoice:
+		var values []any
+		for _, i := range picked(it, text) {
+			values = append(values, it.Options[i].Value)
+		}
+		if values == nil {
+			return nil, noOption(it, text)
+		}
+		return values, nil
+	case fermata.ResponseMultiChoice:
+		return lists(it, text)
+	case fermata.ResponseBoolean, fermata.ResponseApproval:
+		word := strings.TrimRight(text, ".!")
+		if isInt(word) {
+			return nil, refuse("%q is no word for yes or no", text)
+		}
+		text = word
+		fallthrough
+	default:
+		v, err := Read(it, text)
+		if err != nil {
+			return nil, err
+		}
+		if it.ResponseType == fermata.ResponseDate {
+			if v, err = it.Normalize(v); err != nil {
+				return nil, refuse("%q is no date as in 2027-01-31", text)
+			}
+		}
+		return []any{v}, nil
+	}
+}
+
+// noOption refuses what names no option.
+func noOption(it *fermata.Item, text string) error {
+	return refuse("%q is not an option; there are %s", shorten(OneLine(text), 60), choices(it))
+}
+
+// lists returns the choices that a text can mean: one option, or several with
+// commas between them, or a JSON list of values.
+func lists(it *fermata.Item, text string) ([]any, error) {
+	var found []any
+	add := func(values []string) {
+		v, err := it.Normalize(values)
+		if err != nil {
+			// The limits are checked once more, and told, when it is the only meaning.
+			v = values
+		}
+		if !slices.ContainsFunc(found, func(have any) bool { return identity(have) == identity(v) }) {
+			found = append(found, v)
+		}
+	}
+	for _, i := range picked(it, text) {
+		add([]string{it.Options[i].Value})
+	}
+	if word := strings.ToLower(text); (word == "none" || word == "keine") && takesNone(it) {
+		add([]string{})
+	}
+	var exact []string
+	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &exact) == nil {
+		add(exact)
+	}
+	several, err := listed(it, text)
+	for _, values := range several {
+		add(values)
+	}
+	if found == nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func takesNone(it *fermata.Item) bool {
+	_, err := it.Normalize([]string{})
+	return err == nil
+}
+
+// listed reads options with commas between them. A part with two meanings
+// makes two lists.
+func listed(it *fermata.Item, text string) ([][]string, error) {
+	lists := [][]string{nil}
+	for rest, more := text, true; more; {
+		if own, ok := otherPrefix(it, rest); ok {
+			for i := range lists {
+				lists[i] = append(slices.Clip(lists[i]), own)
+			}
+			break
+		}
+		var part string
+		part, rest, more = cutPart(rest)
+		places := picked(it, part)
+		if len(places) == 0 {
+			return nil, noOption(it, part)
+		}
+		var longer [][]string
+		for _, list := range lists {
+			for _, i := range places {
+				longer = append(longer, append(slices.Clip(list), it.Options[i].Value))
+			}
+		}
+		lists = longer
+		if len(lists) > 2 {
+			lists = lists[:2] // two are enough to refuse them
+		}
+	}
+	return lists, nil
+}
+
+// cutPart cuts at the first comma that is not within quotation marks.
+func cutPart(text string) (part, rest string, more bool) {
+	text = strings.TrimSpace(text)
+	from := 0
+	if strings.HasPrefix(text, `"`) {
+		if end := strings.Index(text[1:], `"`); end >= 0 {
+			from = end + 2
+		}
+	}
+	if i := strings.Index(text[from:], ","); i >= 0 {
+		return strings.TrimSpace(text[:from+i]), strings.TrimSpace(text[from+i+1:]), true
+	}
+	return text, "", false
+}
+
+// ownAnswer reads an answer beside the options, where the item takes one: all
+// of the text. What begins as an option does is not taken for one, unless it
+// says so.
+func ownAnswer(it *fermata.Item, line, text string) (reading, bool) {
+	if !it.Other {
+		return reading{}, false
+	}
+	several := it.ResponseType == fermata.ResponseMultiChoice
+	wrap := func(s string) (reading, bool) {
+		if several {
+			return reading{value: []string{s}}, true
+		}
+		return reading{value: s}, true
+	}
+	if own, ok := otherPrefix(it, text); ok {
+		if several {
+			return reading{}, false // read with the list
+		}
+		return wrap(own)
+	}
+	if inner, ok := unquote(text); ok && len(picked(it, text)) == 0 {
+		return wrap(inner)
+	}
+	if found, _ := readings(it, line); len(found) > 0 || likeMark(line) || several && strings.Contains(line, ",") {
+		return reading{}, false
+	}
+	first := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t,;:.!?()", r) })
+	if len(first) == 0 || len(picked(it, first[0])) > 0 {
+		return reading{}, false
+	}
+	return wrap(text)
+}
+
+// otherPrefix reads "other: text".
+func otherPrefix(it *fermata.Item, text string) (string, bool) {
+	head, own, ok := strings.Cut(text, ":")
+	if !ok || !it.Other || !strings.EqualFold(strings.TrimSpace(head), "other") {
+		return "", false
+	}
+	own = strings.TrimSpace(own)
+	return own, own != ""
+}

@@ -1,0 +1,206 @@
+package notice
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// ParseReply reads what a person wrote back in a message as the answer to a
+// question. The first line is strict: a letter, a number, the value or the
+// label of an option (several with commas), yes or no, approve or
+// "reject: reason", a number, a date, a text; where there are several items,
+// a line "key: value" for each. Behind a colon and on the lines below stands
+// a comment. What could mean two things is refused. The error has
+// [fermata.CodeInvalidRequest], and its hint tells how to write it.
+func ParseReply(q *fermata.Question, text string) (fermata.Answer, error) {
+	a, err := parseReply(q, tidy(text))
+	if err == nil {
+		return a, nil
+	}
+	var refused *fermata.Error
+	if errors.As(err, &refused) {
+		told := *refused
+		told.Hint = HowToAnswer(q)
+		return fermata.Answer{}, &told
+	}
+	return fermata.Answer{}, err
+}
+
+func parseReply(q *fermata.Question, text string) (fermata.Answer, error) {
+	if text == "" {
+		return fermata.Answer{}, refuse("the reply is empty")
+	}
+	if len(q.Items) != 1 {
+		values, comment, err := readLines(q, text)
+		return consented(q, fermata.Answer{Answers: values, Comment: comment}), err
+	}
+	r, err := readReply(&q.Items[0], text)
+	a := fermata.Answer{Answer: r.value, Comment: r.comment}
+	if r.value == nil {
+		a.Answers = map[string]any{}
+	}
+	return consented(q, a), err
+}
+
+// consented names the action that the person saw in the message.
+func consented(q *fermata.Question, a fermata.Answer) fermata.Answer {
+	if q.Type == fermata.Approval {
+		a.ActionHash = q.ActionHash
+	}
+	return a
+}
+
+// tidy takes away what programs put around the words of a person.
+func tidy(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\r\n", "\n")
+	text = strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || Hidden(r) })
+	if rest, ok := cutWord(text, "/answer"); ok {
+		text = rest
+	}
+	return text
+}
+
+// cutWord cuts a word off the beginning of a text.
+func cutWord(text, word string) (string, bool) {
+	if len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {
+		return text, false
+	}
+	rest := text[len(word):]
+	if rest != "" && !strings.ContainsAny(rest[:1], " \n\t") {
+		return text, false
+	}
+	return strings.TrimSpace(rest), true
+}
+
+// below returns the comment on the lines below the first: what comes before a
+// signature or a quotation.
+func below(rest string) string {
+	var kept []string
+	for line := range strings.SplitSeq(rest, "\n") {
+		if ends(line) {
+			break
+		}
+		kept = append(kept, line)
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+// ends reports whether the person's own words end at the line.
+func ends(line string) bool {
+	return strings.HasPrefix(line, ">") || strings.TrimRight(line, " ") == "--"
+}
+
+// readLines reads a reply to several items.
+func readLines(q *fermata.Question, text string) (values map[string]any, comment string, err error) {
+	texts, comment, err := itemTexts(q, text)
+	if err != nil {
+		return nil, "", err
+	}
+	values = make(map[string]any, len(texts))
+	var problems []fermata.Problem
+	for i := range q.Items {
+		it := &q.Items[i]
+		given, ok := texts[it.Key]
+		if !ok || leavesOut(it, given) {
+			if it.IsRequired() {
+				problems = append(problems, fermata.Problem{Field: it.Key, Message: "is required"})
+			}
+			continue
+		}
+		v, err := readValue(it, given)
+		if err != nil {
+			problems = append(problems, fermata.Problem{Field: it.Key, Message: err.Error()})
+			continue
+		}
+		values[it.Key] = v
+	}
+	if len(problems) > 0 {
+		return nil, "", fermata.Invalid(problems...)
+	}
+	return values, comment, nil
+}
+
+const commentKey = "comment"
+
+// itemTexts cuts a reply into what it says to each item. A line without a key
+// goes on with the text above it.
+func itemTexts(q *fermata.Question, text string) (texts map[string]string, comment string, err error) {
+	texts = map[string]string{}
+	last := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if ends(line) {
+			break
+		}
+		key, value, found := keyOf(q, line)
+		_, twice := texts[key]
+		switch {
+		case found && twice:
+			return nil, "", refuse("%s is answered twice", key)
+		case found:
+			texts[key], last = value, key
+		case strings.TrimSpace(line) == "" && last == "":
+		case goesOn(q, last):
+			texts[last] += "\n" + line
+		case strings.TrimSpace(line) != "":
+			return nil, "", refuse("the line %q does not begin with one of the keys %s", OneLine(line), strings.Join(keys(q), ", "))
+		}
+	}
+	for key := range texts {
+		texts[key] = strings.TrimSpace(texts[key])
+	}
+	if q.Item(commentKey) == nil {
+		comment = texts[commentKey]
+		delete(texts, commentKey)
+	}
+	return texts, comment, nil
+}
+
+// goesOn reports whether what stands under the key may have several lines.
+func goesOn(q *fermata.Question, key string) bool {
+	it := q.Item(key)
+	return key != "" && (it == nil || it.ResponseType == fermata.ResponseText)
+}
+
+// keyOf finds the key of an item, or the word comment, at the beginning of a
+// line.
+func keyOf(q *fermata.Question, line string) (key, value string, found bool) {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return "", "", false
+	}
+	name = strings.TrimSpace(name)
+	list := append(keys(q), commentKey)
+	for _, k := range list {
+		if k == name {
+			return k, strings.TrimSpace(value), true
+		}
+	}
+	for _, k := range list {
+		if strings.EqualFold(k, name) && oneOnly(list, name) {
+			return k, strings.TrimSpace(value), true
+		}
+	}
+	return "", "", false
+}
+
+// oneOnly reports whether the name, in whatever case, stands for one key.
+func oneOnly(list []string, name string) bool {
+	n := 0
+	for _, k := range list {
+		if strings.EqualFold(k, name) {
+			n++
+		}
+	}
+	return n == 1
+}
+
+func keys(q *fermata.Question) []string {
+	list := make([]string, 0, len(q.Items)+1)
+	for i := range q.Items {
+		list = append(list, q.Items[i].Key)
+	}
+	return list
+}

@@ -1,0 +1,273 @@
+package notice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// LongestText is how many characters of an action, and of all context, a
+// message shows that says nothing else.
+const LongestText = 10_000
+
+// bar stands before every line that was not written by Fermata, so that no
+// text can pass for one of ours.
+const bar = "│ "
+
+// Text writes a message as plain text: what is asked, what helps to answer,
+// how to answer and until when. Text of agents stands behind a bar, with
+// nothing hidden in it.
+func Text(n *Notice) string {
+	q := n.Question
+	if q == nil {
+		return textWithoutQuestion(n)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", Headline(n))
+	if n.Outcome != nil {
+		fmt.Fprintf(&b, "\n%s.\n", upper(n.Outcome.Words))
+	}
+	fmt.Fprintf(&b, "\nAsked by %s%s.\n", name(q.AskedBy), belongs(n))
+	quoted(&b, "", q.Body)
+	if c := q.Context; c != nil {
+		quoted(&b, "Step:", c.Step)
+		quoted(&b, "Error:", c.Error)
+		if c.Preview != nil {
+			quoted(&b, "Preview ("+OneLine(c.Preview.Kind)+"):", c.Preview.Text)
+		}
+	}
+	if len(q.Action) > 0 {
+		if action, whole := Action(q, LongestText); whole {
+			fmt.Fprintf(&b, "\nWhat will run:\n%s\nsha256 %s\n", barred(action), OneLine(q.ActionHash))
+		} else {
+			fmt.Fprintf(&b, "\nWhat will run: %s\n", action)
+		}
+	}
+	if options := Options(q); options != "" {
+		fmt.Fprintf(&b, "\n%s\n", options)
+	}
+	if n.Outcome == nil {
+		writeHow(&b, n)
+	}
+	if n.Open != "" {
+		fmt.Fprintf(&b, "\nOpen: %s\n", n.Open)
+	}
+	return b.String()
+}
+
+func writeHow(b *strings.Builder, n *Notice) {
+	fmt.Fprintf(b, "\n%s\n", Deadline(n))
+	if n.Decide {
+		fmt.Fprintf(b, "\n%s\n", HowToAnswer(n.Question))
+	}
+	if n.Answer != "" {
+		fmt.Fprintf(b, "\nAnswer: %s\n", n.Answer)
+	}
+}
+
+func textWithoutQuestion(n *Notice) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", OneLine(n.Title))
+	quoted(&b, "", n.Body)
+	for _, q := range n.Questions {
+		fmt.Fprintf(&b, "\n- %s\n  %s\n", OneLine(q.Title), Deadline(&Notice{Question: q, To: n.To}))
+	}
+	if n.Open != "" {
+		fmt.Fprintf(&b, "\nOpen: %s\n", n.Open)
+	}
+	return b.String()
+}
+
+// belongs says which task and project a question is of.
+func belongs(n *Notice) string {
+	told := ""
+	if n.TaskTitle != "" {
+		told += fmt.Sprintf(" for the task “%s”", shorten(OneLine(n.TaskTitle), 120))
+	}
+	if n.Project != "" {
+		told += " in " + OneLine(n.Project)
+	}
+	return told
+}
+
+// quoted writes text of others behind a bar, below a head.
+func quoted(b *strings.Builder, head, text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	if head != "" {
+		head = "\n" + head
+	}
+	text = strings.Trim(text, "\n")
+	fmt.Fprintf(b, "%s\n%s\n", head, barred(Clean(shorten(text, LongestText))))
+	if utf8.RuneCountInString(text) > LongestText {
+		b.WriteString("(cut here; open the question to read on)\n")
+	}
+}
+
+func barred(text string) string {
+	return bar + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+bar)
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Headline says on one line what a question is about and what kind it is.
+func Headline(n *Notice) string {
+	if n.Question == nil {
+		return shorten(OneLine(n.Title), 200)
+	}
+	q := n.Question
+	head := map[fermata.QuestionType]string{
+		fermata.Approval: "Approval", fermata.ErrorRecovery: "Error", fermata.NonBlocking: "Question, no hurry",
+	}[q.Type]
+	if head == "" {
+		head = "Question"
+	}
+	switch n.Purpose {
+	case Reminder:
+		head = "Reminder: " + strings.ToLower(head)
+	case Escalated:
+		head = "Escalated: " + strings.ToLower(head)
+	default:
+	}
+	if q.Risk == fermata.RiskHigh || q.Risk == fermata.RiskCritical {
+		head += ", " + string(q.Risk) + " risk"
+	}
+	return head + ": " + shorten(OneLine(q.Title), fermata.MaxTitle)
+}
+
+// Short is what a lock screen shows of a message below its [Headline]: one
+// line, without context.
+func Short(n *Notice) string {
+	switch {
+	case n.Question == nil:
+		return shorten(OneLine(n.Body), 160)
+	case n.Outcome != nil:
+		return shorten(upper(n.Outcome.Words), 160)
+	}
+	q := n.Question
+	told := "From " + name(q.AskedBy)
+	if n.TaskTitle != "" {
+		told += ", " + shorten(OneLine(n.TaskTitle), 60)
+	}
+	if q.Deadline != nil {
+		told += ", until " + clock(*q.Deadline, n.To.Zone, n.At)
+	}
+	return shorten(told, 160)
+}
+
+// Options lists what can be picked, a line for each: what to type, what it is,
+// whether it is recommended or dangerous, and below it its description. It is
+// empty where nothing is picked from a list. Of several items it also says
+// what each asks.
+func Options(q *fermata.Question) string {
+	var b strings.Builder
+	for i := range q.Items {
+		it := &q.Items[i]
+		if len(q.Items) > 1 || it.Prompt != q.Title {
+			head := OneLine(it.Prompt)
+			if len(q.Items) > 1 {
+				head = it.Key + ": " + head
+			}
+			fmt.Fprintf(&b, "%s\n", head)
+		}
+		for j, mark := range Marks(it) {
+			fmt.Fprintf(&b, "%s\n", optionLine(mark, it.Options[j]))
+			if d := it.Options[j].Description; d != "" {
+				fmt.Fprintf(&b, "   %s\n", OneLine(d))
+			}
+		}
+		if it.Default != nil {
+			fmt.Fprintf(&b, "Default: %s\n", shorten(OneLine(valueWords(it, it.Default)), longestAnswer))
+		}
+		if len(q.Items) > 1 && i < len(q.Items)-1 {
+			b.WriteString("\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func optionLine(mark string, o fermata.Option) string {
+	line := mark + ") " + OneLine(o.Text())
+	if o.Recommended {
+		line += " (recommended)"
+	}
+	if o.Danger {
+		line += " (dangerous)"
+	}
+	return line
+}
+
+// Action writes what will run, all of it, with nothing hidden. Where it has
+// more than so many characters it says that it is too long instead, and whole
+// is false: the message may then not offer to decide.
+func Action(q *fermata.Question, most int) (text string, whole bool) {
+	var indented bytes.Buffer
+	text = string(q.Action)
+	if json.Indent(&indented, q.Action, "", "  ") == nil {
+		text = indented.String()
+	}
+	text = Exact(text)
+	if n := utf8.RuneCountInString(text); n > most {
+		return fmt.Sprintf("too long to show here (%d characters); open the question to see all of it", n), false
+	}
+	return text, true
+}
+
+// Deadline says until when an answer is awaited, in the recipient's own time,
+// and what happens then.
+func Deadline(n *Notice) string {
+	q := n.Question
+	if q.Deadline == nil {
+		return "It waits until somebody answers."
+	}
+	return fmt.Sprintf("Answer until %s; then %s.", clock(*q.Deadline, n.To.Zone, n.At), AtDeadline(q))
+}
+
+// clock writes an instant in a time zone; the date is left out on the same day.
+func clock(t time.Time, zone string, now time.Time) string {
+	loc, err := time.LoadLocation(zone)
+	if err != nil || zone == "Local" {
+		loc = time.UTC
+	}
+	t = t.In(loc)
+	if !now.IsZero() && t.Format(time.DateOnly) == now.In(loc).Format(time.DateOnly) {
+		return t.Format("15:04 MST")
+	}
+	return t.Format("Mon 2 Jan 2006 15:04 MST")
+}
+
+// AtDeadline says what happens when nobody answers.
+func AtDeadline(q *fermata.Question) string {
+	action := q.OnTimeout
+	if q.EscalationLevel > 0 && q.EscalationLevel <= len(q.Escalation) {
+		action = q.Escalation[q.EscalationLevel-1].OnTimeout
+	}
+	switch action {
+	case fermata.TakeDefault:
+		answers, _ := q.Defaults()
+		return "the default is taken: " + AnswerWords(q, answers)
+	case fermata.SkipTask:
+		return "the task is skipped"
+	case fermata.Escalate:
+		if q.EscalationLevel < len(q.Escalation) {
+			return "it goes on to " + OneLine(strings.Join(q.Escalation[q.EscalationLevel].Assignees, ", "))
+		}
+		return "it goes on to the next level"
+	default:
+		if q.Type == fermata.Approval {
+			return "it counts as not approved and the task fails"
+		}
+		return "the task fails"
+	}
+}

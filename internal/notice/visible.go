@@ -1,0 +1,190 @@
+package notice
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Clean makes text of agents and people safe for a terminal: every character
+// that a terminal would obey, or that turns or hides text, stands as its
+// number, such as ⟨U+202E⟩. A letter that passes for one of the word's Latin
+// letters has its number beside it. Line ends and tabs stay.
+func Clean(s string) string {
+	return visible(strings.ReplaceAll(s, "\r\n", "\n"), false)
+}
+
+// Exact is [Clean] for what a person consents to: it also shows characters
+// that look like a plain space, that join others or change their look, words
+// that are written in look-alikes alone, and long gaps by their length.
+func Exact(s string) string { return visible(s, true) }
+
+// OneLine is [Clean] for a cell or a title: all space becomes single spaces.
+func OneLine(s string) string {
+	return Clean(strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' || r == '\r'
+	}), " "))
+}
+
+const (
+	// mostMarks is how many combining marks one letter shows; floods of them
+	// cover the lines around.
+	mostMarks = 3
+	// longestGap is how many spaces within a line an action shows as such.
+	longestGap = 16
+)
+
+// visible writes every character that cannot be seen, or not be told from
+// another, as its number, and so every byte that is no UTF-8.
+func visible(s string, strict bool) string {
+	if plain(s) && !(strict && strings.Contains(s, strings.Repeat(" ", longestGap+1))) {
+		return s
+	}
+	v := viewer{strict: strict, fakes: fakes(s, strict)}
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
+			v.flush()
+			fmt.Fprintf(&v.out, "⟨0x%02X⟩", s[i])
+			v.last, v.marks = r, 0
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		v.add(i, r, next)
+	}
+	v.flush()
+	return v.out.String()
+}
+
+// plain reports whether a text has nothing but printable ASCII and line ends.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// viewer writes a text so that all of it can be seen.
+type viewer struct {
+	out    strings.Builder
+	strict bool
+	// fakes are the places of letters that pass for others.
+	fakes map[int]bool
+	// last is the character before, marks the combining ones since a letter.
+	last  rune
+	marks int
+	// gap counts the spaces that are held back.
+	gap int
+}
+
+func (v *viewer) add(i int, r, next rune) {
+	if v.strict && r == ' ' && v.last != '\n' && v.last != 0 || v.gap > 0 && r == ' ' {
+		v.gap++
+		return
+	}
+	v.flush()
+	mark := unicode.In(r, unicode.M)
+	if mark {
+		v.marks++
+	} else {
+		v.marks = 0
+	}
+	// A number that the text itself holds must not pass for one of these.
+	fake := r == '⟨' && (next == 'U' || next >= '0' && next <= '9')
+	switch {
+	case fake || Hidden(r) && !v.joins(r, next) || v.strict && odd(r) || mark && v.marks > mostMarks:
+		fmt.Fprintf(&v.out, "⟨U+%04X⟩", r)
+	case v.fakes[i]:
+		fmt.Fprintf(&v.out, "%c⟨U+%04X⟩", r, r)
+	default:
+		v.out.WriteRune(r)
+	}
+	if r != ' ' || v.last != '\n' {
+		v.last = r
+	}
+}
+
+// flush writes the spaces that were held back: a gap that could push text out
+// of sight is told by its length.
+func (v *viewer) flush() {
+	switch {
+	case v.gap > longestGap:
+		fmt.Fprintf(&v.out, "⟨%d spaces⟩", v.gap)
+	case v.gap > 0:
+		v.out.WriteString(strings.Repeat(" ", v.gap))
+	}
+	v.gap = 0
+}
+
+// joins reports whether a joiner or a selector does here what it is for:
+// joiners between letters of scripts that need them and between emoji, the
+// selector of an emoji's look behind one.
+func (v *viewer) joins(r, next rune) bool {
+	if v.strict {
+		return false
+	}
+	switch r {
+	case '\u200c', '\u200d':
+		return needsJoiner(v.last) && (needsJoiner(next) || unicode.Is(unicode.So, next))
+	case '\ufe0f':
+		return unicode.Is(unicode.So, v.last) || strings.ContainsRune("#*0123456789", v.last) && next == '\u20e3'
+	default:
+		return false
+	}
+}
+
+// needsJoiner reports whether joiners mean something behind the character.
+func needsJoiner(r rune) bool {
+	return r == '\ufe0f' || unicode.In(r, unicode.So, unicode.Sk, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali,
+		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam,
+		unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Mongolian)
+}
+
+// odd reports whether a character looks like a plain space and is none.
+func odd(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
+
+// Hidden reports whether a terminal would obey or not show the character, or
+// show it as nothing known.
+func Hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < 0x7f && r >= ' ':
+		return false
+	case !unicode.IsGraphic(r):
+		return true // control, format, line separators, private and unassigned
+	case r == '\u034f', r == '\u115f', r == '\u1160', r == '\u17b4', r == '\u17b5', r == '\u2800', r == '\u3164', r == '\uffa0', r == '\ufffc':
+		return true // fillers: letters that have no look
+	case r >= '\u180b' && r <= '\u180f', r >= '\ufe00' && r <= '\ufe0f', r >= 0xe0000 && r <= 0xe0fff:
+		return true // selectors and tags
+	case r == 0x1d159, r == 0x16fe4, r == 0x13441, r == 0x13442:
+		return true // blank signs
+	default:
+		return false
+	}
+}
+
+// EscapeHidden writes hidden characters of a JSON text as JSON escapes. They
+// occur within strings only.
+func EscapeHidden(data []byte) []byte {
+	if bytes.IndexFunc(data, Hidden) < 0 {
+		return data
+	}
+	var out bytes.Buffer
+	for _, r := range string(data) {
+		switch {
+		case !Hidden(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,19 @@
+package outbound
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// RetryAfter reads how long a reply asks to wait (RFC 9110 §10.2.3): seconds,
+// or a date. It is at most the given time, and 0 for no word.
+func RetryAfter(header string, now time.Time, most time.Duration) time.Duration {
+	var wait time.Duration
+	if seconds, err := strconv.Atoi(header); err == nil {
+		wait = time.Duration(min(seconds, int(most/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(header); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), most)
+}

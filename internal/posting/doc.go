@@ -1,0 +1,3 @@
+// Package posting reads questions as agents and workflows write them, and
+// brings them into the one form in which they are asked.
+package posting

@@ -1,0 +1,148 @@
+package posting
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Form is a question in any form that agents write: the fields of
+// [fermata.Ask], the input of AskUserQuestion, or one of its questions alone.
+type Form struct {
+	fermata.Ask
+
+	Options     []Choice       `json:"options"`
+	Header      string         `json:"header"`
+	MultiSelect bool           `json:"multiSelect"`
+	Questions   []UserQuestion `json:"questions"`
+}
+
+// UserQuestion is a question as AskUserQuestion writes it.
+type UserQuestion struct {
+	Question    string   `json:"question"`
+	Header      string   `json:"header"`
+	Options     []Choice `json:"options"`
+	MultiSelect bool     `json:"multiSelect"`
+}
+
+// Choice is an option as agents write it: a text, or an object that has a
+// label, a value, or both.
+type Choice struct {
+	Value       string `json:"value"`
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Preview     string `json:"preview"`
+	Recommended bool   `json:"recommended"`
+	Danger      bool   `json:"danger"`
+}
+
+// UnmarshalJSON accepts the bare text "x" for {"label": "x"}.
+func (c *Choice) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*c = Choice{}
+		return json.Unmarshal(data, &c.Label)
+	}
+	type plain Choice
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+func (c Choice) option() fermata.Option {
+	o := fermata.Option{
+		Value: c.Value, Label: c.Label, Description: c.Description, Recommended: c.Recommended, Danger: c.Danger,
+	}
+	if o.Value == "" || o.Value == o.Label {
+		o.Value, o.Label = c.Label, ""
+	}
+	return o
+}
+
+// Request brings the form into the one that is asked.
+func (in *Form) Request() (fermata.Ask, error) {
+	a := in.Ask
+	a.Questions = nil
+	if len(in.Questions) > 0 {
+		if len(a.Items) > 0 || a.Question != "" || len(in.Options) > 0 {
+			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options or items"})
+		}
+		if len(in.Questions) > fermata.MaxItems {
+			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "are too many"})
+		}
+		var previews strings.Builder
+		for _, uq := range in.Questions {
+			a.Items = append(a.Items, uq.item())
+			writePreviews(&previews, uq.Options)
+		}
+		a.Body += previews.String()
+		return a, nil
+	}
+	if in.Header != "" && a.Title == "" {
+		a.Title = in.Header
+	}
+	if in.MultiSelect && a.ResponseType == "" {
+		a.ResponseType = fermata.ResponseMultiChoice
+	}
+	for _, c := range in.Options {
+		a.Options = append(a.Options, c.option())
+	}
+	var previews strings.Builder
+	writePreviews(&previews, in.Options)
+	a.Body += previews.String()
+	a.Default = typed(a.Default, a.ResponseType)
+	return a, nil
+}
+
+// item follows AskUserQuestion: the person can always write something else.
+func (uq UserQuestion) item() fermata.Item {
+	it := fermata.Item{Prompt: uq.Question, Header: uq.Header}
+	for _, c := range uq.Options {
+		it.Options = append(it.Options, c.option())
+	}
+	switch {
+	case len(it.Options) == 0:
+		it.ResponseType = fermata.ResponseText
+	case uq.MultiSelect:
+		it.ResponseType, it.Other = fermata.ResponseMultiChoice, true
+	default:
+		it.ResponseType, it.Other = fermata.ResponseChoice, true
+	}
+	return it
+}
+
+// writePreviews shows what options look like, below the text of the question.
+func writePreviews(sb *strings.Builder, options []Choice) {
+	for _, c := range options {
+		if c.Preview == "" {
+			continue
+		}
+		name := c.Label
+		if name == "" {
+			name = c.Value
+		}
+		fence := "```"
+		for strings.Contains(c.Preview, fence) {
+			fence += "`"
+		}
+		sb.WriteString("\n\n**" + strings.Join(strings.Fields(name), " ") + "**\n\n" + fence + "\n" + c.Preview + "\n" + fence)
+	}
+}
+
+// typed reads a default that was written as a text, as the schema has it,
+// where the answer is a number, a yes or no, or a list.
+func typed(value any, t fermata.ResponseType) any {
+	s, ok := value.(string)
+	if !ok {
+		return value
+	}
+	switch t {
+	case fermata.ResponseNumber, fermata.ResponseBoolean:
+		var v any
+		if json.Unmarshal([]byte(s), &v) == nil {
+			return v
+		}
+	case fermata.ResponseMultiChoice:
+		return []string{s}
+	case fermata.ResponseText, fermata.ResponseChoice, fermata.ResponseDate, fermata.ResponseApproval:
+	}
+	return value
+}

@@ -1,0 +1,217 @@
+package posting
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Inbox is where every question is: the one place that needs no set-up.
+const Inbox = "inbox"
+
+// Keys of the metadata by which channels learn where a question goes, and whom
+// it mentions there.
+const (
+	slackKey   = "slack"
+	mentionKey = "slack_mention"
+	issueKey   = "github_issue"
+)
+
+// Input is what post_question takes, as a tool and as a step of a workflow: a
+// question, and the names that workflows use for some of its fields.
+type Input struct {
+	Form
+
+	ResponseTypeName fermata.ResponseType  `json:"responseType"`
+	TimeoutHours     float64               `json:"timeoutHours"`
+	TimeoutAction    fermata.TimeoutAction `json:"timeoutAction"`
+	DefaultAnswer    any                   `json:"defaultAnswer"`
+	// IssueNumber is that of an issue in the GitHub channel's own repository.
+	IssueNumber json.Number `json:"issueNumber"`
+	// NotifyVia names channels by name or kind; the inbox is always one.
+	NotifyVia []string `json:"notifyVia"`
+	// SlackChannel is a conversation, and SlackMention who is mentioned there.
+	SlackChannel    string   `json:"slackChannel"`
+	SlackMention    string   `json:"slackMention"`
+	EmailRecipients []string `json:"emailRecipients"`
+}
+
+// Ask brings the input into the form in which it is asked.
+func (in *Input) Ask() (fermata.Ask, error) {
+	a, err := in.Request()
+	if err != nil {
+		return a, err
+	}
+	for _, rename := range []func(*fermata.Ask) error{in.rename, in.setTimeout, in.setPlaces} {
+		if err := rename(&a); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+func twice(a, b string) error {
+	return fermata.Invalid(fermata.Problem{Field: a, Message: "says the same as " + b + "; give one of them"})
+}
+
+func (in *Input) rename(a *fermata.Ask) error {
+	if in.ResponseTypeName != "" {
+		if a.ResponseType != "" && a.ResponseType != in.ResponseTypeName {
+			return twice("responseType", "response_type")
+		}
+		a.ResponseType = in.ResponseTypeName
+		a.Default = typed(a.Default, a.ResponseType)
+	}
+	if in.DefaultAnswer != nil {
+		if a.Default != nil {
+			return twice("defaultAnswer", "default")
+		}
+		a.Default = typed(in.DefaultAnswer, a.ResponseType)
+	}
+	return nil
+}
+
+func (in *Input) setTimeout(a *fermata.Ask) error {
+	if in.TimeoutHours != 0 {
+		if a.Timeout != "" {
+			return twice("timeoutHours", "timeout")
+		}
+		minutes := math.Round(in.TimeoutHours * time.Hour.Minutes())
+		if minutes < 1 || minutes > 1e7 {
+			return fermata.Invalid(fermata.Problem{Field: "timeoutHours", Message: "must be above 0, and not above ten years"})
+		}
+		a.Timeout = fermata.Timeout(fmt.Sprintf("%dm", int(minutes)))
+	}
+	if in.TimeoutAction != "" {
+		if a.OnTimeout != "" {
+			return twice("timeoutAction", "on_timeout")
+		}
+		a.OnTimeout = in.TimeoutAction
+	}
+	return nil
+}
+
+// setPlaces says over which channels the question goes, and where there.
+func (in *Input) setPlaces(a *fermata.Ask) error {
+	via := func(channel string) {
+		if channel != Inbox && !slices.Contains(a.Channels, channel) {
+			a.Channels = append(a.Channels, channel)
+		}
+	}
+	a.Channels, a.Metadata = slices.Clone(a.Channels), maps.Clone(a.Metadata)
+	for _, name := range in.NotifyVia {
+		via(name)
+	}
+	if in.IssueNumber != "" {
+		n, err := strconv.Atoi(in.IssueNumber.String())
+		if err != nil || n < 1 {
+			return fermata.Invalid(fermata.Problem{Field: "issueNumber", Message: "must be the number of an issue"})
+		}
+		if err := note(a, "issueNumber", issueKey, strconv.Itoa(n)); err != nil {
+			return err
+		}
+	}
+	if in.SlackChannel != "" || in.SlackMention != "" {
+		via(slackKey)
+	}
+	if err := note(a, "slackChannel", slackKey, strings.TrimSpace(in.SlackChannel)); err != nil {
+		return err
+	}
+	if err := in.mention(a); err != nil {
+		return err
+	}
+	return in.mailTo(a, via)
+}
+
+// note keeps something in the metadata, where the asker has not said it there.
+func note(a *fermata.Ask, field, key, value string) error {
+	if value == "" {
+		return nil
+	}
+	if old := a.Metadata[key]; old != "" && old != value {
+		return twice(field, "metadata."+key)
+	}
+	if a.Metadata == nil {
+		a.Metadata = map[string]string{}
+	}
+	a.Metadata[key] = value
+	return nil
+}
+
+// mentioned is how one who is mentioned can be named: by the handle in
+// Fermata, or as Slack names people, groups and everybody who is there.
+var mentioned = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]{0,99}|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
+
+// mostMentioned bounds how many one question mentions.
+const mostMentioned = 10
+
+func (in *Input) mention(a *fermata.Ask) error {
+	names := split(in.SlackMention)
+	if len(names) > mostMentioned {
+		return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("names %d people, may name at most %d", len(names), mostMentioned)})
+	}
+	for _, name := range names {
+		if !mentioned.MatchString(name) {
+			return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("%q names nobody: write @handle, a Slack id, here or channel", name)})
+		}
+	}
+	return note(a, "slackMention", mentionKey, strings.Join(names, " "))
+}
+
+// mailTo names whom mail goes to. That they may answer is checked when it is
+// asked.
+func (in *Input) mailTo(a *fermata.Ask, via func(string)) error {
+	if len(in.EmailRecipients) == 0 {
+		return nil
+	}
+	var addresses []string
+	for i, one := range in.EmailRecipients {
+		address, err := mail.ParseAddress(strings.TrimSpace(one))
+		if err != nil {
+			return fermata.Invalid(fermata.Problem{Field: fmt.Sprintf("emailRecipients[%d]", i), Message: fmt.Sprintf("%q is no e-mail address", one)})
+		}
+		addresses = append(addresses, address.Address)
+	}
+	via(fermata.KindEmail)
+	return note(a, "emailRecipients", fermata.KindEmail, strings.Join(addresses, ", "))
+}
+
+func split(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' })
+}
+
+// Explain puts what was wrong with the request into the names of the input.
+func (in *Input) Explain(err error) error {
+	var e *fermata.Error
+	if !errors.As(err, &e) || len(e.Problems) == 0 {
+		return err
+	}
+	named := *e
+	named.Problems = slices.Clone(e.Problems)
+	for i, p := range named.Problems {
+		switch {
+		case strings.HasPrefix(p.Field, "channels[") && len(in.NotifyVia) > 0:
+			named.Problems[i].Field = "notifyVia"
+		case p.Field == "channels[0]" && in.SlackChannel != "":
+			named.Problems[i].Field = "slackChannel"
+		case p.Field == "channels[0]" && in.SlackMention != "":
+			named.Problems[i].Field = "slackMention"
+		case strings.HasPrefix(p.Field, "channels[") && len(in.EmailRecipients) > 0, p.Field == "metadata."+fermata.KindEmail:
+			named.Problems[i].Field = "emailRecipients"
+		}
+	}
+	if len(named.Problems) > 0 {
+		named.Message = fermata.Invalid(named.Problems...).Message
+	}
+	return &named
+}

@@ -1,0 +1,98 @@
+package posting_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/posting"
+)
+
+func read(t *testing.T, text string) *posting.Input {
+	t.Helper()
+	var in posting.Input
+	if err := json.Unmarshal([]byte(text), &in); err != nil {
+		t.Fatal(err)
+	}
+	return &in
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]fermata.Ask{
+		`{"question":"Which?","options":["toml",{"label":"YAML","value":"yaml"}],"defaultAnswer":"toml","timeoutHours":1.5,"timeoutAction":"skip"}`: {
+			Question: "Which?", Options: []fermata.Option{{Value: "toml"}, {Value: "yaml", Label: "YAML"}}, Default: "toml", Timeout: "90m", OnTimeout: fermata.SkipTask,
+		},
+		`{"question":"How many?","responseType":"number","defaultAnswer":"3"}`: {
+			Question: "How many?", ResponseType: fermata.ResponseNumber, Default: 3.0,
+		},
+		`{"question":"?","notifyVia":["inbox","github","team","github"],"issueNumber":42,"metadata":{"run":"7"}}`: {
+			Question: "?", Channels: []string{"github", "team"}, Metadata: map[string]string{"run": "7", "github_issue": "42"},
+		},
+		`{"question":"?","slackChannel":" #dev ","slackMention":"@ann, <@U0001>"}`: {
+			Question: "?", Channels: []string{"slack"}, Metadata: map[string]string{"slack": "#dev", "slack_mention": "@ann <@U0001>"},
+		},
+		`{"question":"?","channels":["push"],"emailRecipients":["Ann <ann@example.com>","bob@example.com"]}`: {
+			Question: "?", Channels: []string{"push", "email"}, Metadata: map[string]string{"email": "ann@example.com, bob@example.com"},
+		},
+	} {
+		got, err := read(t, text).Ask()
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestWhatCannotBeMeant(t *testing.T) {
+	t.Parallel()
+	for text, field := range map[string]string{
+		`{"timeoutHours":-1}`:                                    "timeoutHours",
+		`{"timeoutHours":1,"timeout":"1h"}`:                      "timeoutHours",
+		`{"timeoutAction":"skip","on_timeout":"fail"}`:           "timeoutAction",
+		`{"defaultAnswer":1,"default":1}`:                        "defaultAnswer",
+		`{"responseType":"text","response_type":"date"}`:         "responseType",
+		`{"issueNumber":1.5}`:                                    "issueNumber",
+		`{"issueNumber":7,"metadata":{"github_issue":"o/r#8"}}`:  "issueNumber",
+		`{"slackChannel":"#a","metadata":{"slack":"#b"}}`:        "slackChannel",
+		`{"slackMention":"<!channel>"}`:                          "slackMention",
+		`{"slackMention":"a b c d e f g h i j k"}`:               "slackMention",
+		`{"emailRecipients":["ann@example.com","no address"]}`:   "emailRecipients[1]",
+		`{"emailRecipients":["a@b.c"],"metadata":{"email":"x"}}`: "emailRecipients",
+	} {
+		_, err := read(t, text).Ask()
+		var e *fermata.Error
+		if !errors.As(err, &e) || len(e.Problems) != 1 || e.Problems[0].Field != field {
+			t.Errorf("%s: got %v, want a problem of %s", text, err, field)
+		}
+	}
+}
+
+// What the engine finds wrong is said in the words of the input.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	refused := fermata.Invalid(fermata.Problem{Field: "channels[0]", Message: `there is no channel "x" here`}).WithHint("there are: inbox")
+	for text, field := range map[string]string{
+		`{"notifyVia":["inbox","x"]}`:      "notifyVia",
+		`{"slackChannel":"#dev"}`:          "slackChannel",
+		`{"slackMention":"@ann"}`:          "slackMention",
+		`{"emailRecipients":["a@b.c"]}`:    "emailRecipients",
+		`{"channels":["x"]}`:               "channels[0]",
+		`{"question":"asked in some way"}`: "channels[0]",
+	} {
+		err := read(t, text).Explain(refused)
+		var e *fermata.Error
+		if !errors.As(err, &e) || e.Problems[0].Field != field || !strings.HasPrefix(e.Message, field+": ") || e.Hint != refused.Hint {
+			t.Errorf("%s: got %+v, want %s", text, err, field)
+		}
+	}
+	if err := errors.New("no error of ours"); !errors.Is(read(t, `{}`).Explain(err), err) {
+		t.Error("another error was changed")
+	}
+}

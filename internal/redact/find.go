@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// finding is a secret in a text, by its bytes.
+type finding struct {
+	kind     string
+	from, to int
+}
+
+// Text returns the text with every secret replaced by the kind of secret that
+// it was, and whether there was any.
+func Text(s string) (string, bool) {
+	found := find(s)
+	if len(found) == 0 {
+		return s, false
+	}
+	var b strings.Builder
+	at := 0
+	for _, f := range found {
+		b.WriteString(s[at:f.from])
+		b.WriteString(f.String())
+		at = f.to
+	}
+	b.WriteString(s[at:])
+	return b.String(), true
+}
+
+// find returns the secrets in a text from first to last; none overlap.
+func find(s string) []finding {
+	if len(s) < 8 {
+		return nil
+	}
+	lower := strings.ToLower(s)
+	var found []finding
+	set := rules()
+	for _, r := range set.Rules {
+		if r.mayFit(lower) {
+			found = append(found, r.find(s, &set.Allow)...)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
+	})
+	return apart(found)
+}
+
+// apart joins findings that overlap; the first, and the longest of these,
+// gives the name.
+func apart(found []finding) []finding {
+	var out []finding
+	for _, f := range found {
+		if last := len(out) - 1; last >= 0 && f.from < out[last].to {
+			out[last].to = max(out[last].to, f.to)
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (r *rule) find(s string, everywhere *allowance) []finding {
+	var found []finding
+	for _, m := range r.compile().FindAllStringSubmatchIndex(s, -1) {
+		from, to := secretOf(m, r.SecretGroup)
+		secret := s[from:to]
+		if r.Entropy > 0 && entropy(secret) <= r.Entropy {
+			continue
+		}
+		match, line := s[m[0]:m[1]], lineAround(s, m[0], m[1])
+		allowed := everywhere.allows(secret, match, line)
+		for i := range r.Allow {
+			allowed = allowed || r.Allow[i].allows(secret, match, line)
+		}
+		if !allowed {
+			found = append(found, finding{kind: r.ID, from: from, to: to})
+		}
+	}
+	return found
+}
+
+// secretOf returns where the secret is in a match: in the group that the rule
+// names, or the first one that matched, or all of it.
+func secretOf(m []int, group int) (from, to int) {
+	if group > 0 && m[2*group] >= 0 {
+		return m[2*group], m[2*group+1]
+	}
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 && m[i] < m[i+1] {
+			return m[i], m[i+1]
+		}
+	}
+	return m[0], m[1]
+}
+
+func lineAround(s string, from, to int) string {
+	if i := strings.LastIndexByte(s[:from], '\n'); i >= 0 {
+		from = i + 1
+	} else {
+		from = 0
+	}
+	if i := strings.IndexByte(s[to:], '\n'); i >= 0 {
+		return s[from : to+i]
+	}
+	return s[from:]
+}
+
+// allows reports whether a match is known to be no secret. Conditions on paths
+// fit no text.
+func (a *allowance) allows(secret, match, line string) bool {
+	if a.Condition == "AND" && len(a.Paths) > 0 {
+		return false
+	}
+	target := secret
+	switch a.RegexTarget {
+	case "match":
+		target = match
+	case "line":
+		target = line
+	}
+	byRegex := false
+	for _, re := range a.compile() {
+		byRegex = byRegex || re.MatchString(target)
+	}
+	lower := strings.ToLower(secret)
+	byWord := slices.ContainsFunc(a.Stopwords, func(w string) bool { return strings.Contains(lower, strings.ToLower(w)) })
+	if a.Condition == "AND" {
+		return (byRegex || len(a.Regexes) == 0) && (byWord || len(a.Stopwords) == 0)
+	}
+	return byRegex || byWord
+}
+
+// entropy is that of Shannon, in bits for each character.
+func entropy(s string) float64 {
+	counts := map[rune]int{}
+	for _, r := range s {
+		counts[r]++
+	}
+	sum, n := 0.0, float64(utf8.RuneCountInString(s))
+	for _, c := range counts {
+		p := float64(c) / n
+		sum -= p * math.Log2(p)
+	}
+	return sum
+}

@@ -1,0 +1,114 @@
+package redact
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed gitleaks.toml
+var gitleaks []byte
+
+// ruleSet is the part of the rule file that is about texts; paths and commits
+// are not ours.
+type ruleSet struct {
+	Allow allowance `toml:"allowlist"`
+	Rules []*rule   `toml:"rules"`
+}
+
+// rule finds one kind of secret.
+type rule struct {
+	ID          string      `toml:"id"`
+	Regex       string      `toml:"regex"`
+	SecretGroup int         `toml:"secretGroup"`
+	Entropy     float64     `toml:"entropy"`
+	Keywords    []string    `toml:"keywords"`
+	Allow       []allowance `toml:"allowlists"`
+
+	compile func() *regexp.Regexp
+}
+
+// allowance says what looks like a secret and is none.
+type allowance struct {
+	Condition   string   `toml:"condition"`
+	RegexTarget string   `toml:"regexTarget"`
+	Regexes     []string `toml:"regexes"`
+	Stopwords   []string `toml:"stopwords"`
+	Paths       []string `toml:"paths"`
+
+	compile func() []*regexp.Regexp
+}
+
+// own are kinds of secrets that the rule file leaves out.
+var own = []*rule{
+	{ID: "fermata-secret", Regex: `\bfm[a-z]_[0-9A-Za-z]{38}\b`, Keywords: []string{"fm"}},
+	{ID: "password-in-url", Regex: `\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@'"]*:([^\s/@'"]{3,})@`, Keywords: []string{"://"}},
+	{ID: "authorization-header", Regex: `(?i)\bauthorization['"]?\s*[:=]\s*['"]?(?:bearer|basic|token)\s+([\w.~+/=-]{8,})`, Keywords: []string{"authorization"}},
+	// A key of which the end was cut off.
+	{ID: "private-key", Regex: `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\r|\\n)*[A-Za-z0-9+/=]{16,})+`, Keywords: []string{"-----begin"}},
+	{ID: "password", Regex: `(?i)\b(?:password|passwd|passphrase|kennwort)['"]?\s*[:=]\s*['"]?([^\s'",;}]{6,})`, Keywords: []string{"passw", "passphrase", "kennwort"}, Allow: []allowance{{
+		// What is read from elsewhere is no secret itself.
+		Regexes: []string{`^[$<%{(\[*]`, `^[A-Za-z_.-]+(?:[(\[].*)?$`},
+	}}},
+}
+
+// rules reads the rule file when it is first needed. Expressions are compiled
+// when a text has one of their words.
+var rules = sync.OnceValue(func() *ruleSet {
+	var set ruleSet
+	if err := toml.Unmarshal(gitleaks, &set); err != nil {
+		// The file is part of the binary, and tests read it.
+		panic("redact: read the rules: " + err.Error())
+	}
+	kept := make([]*rule, 0, len(set.Rules)+len(own))
+	for _, r := range append(set.Rules, own...) {
+		if r.Regex != "" {
+			kept = append(kept, r.prepared())
+		}
+	}
+	set.Rules = kept
+	set.Allow.prepare()
+	return &set
+})
+
+// prepared returns a copy that is ready for use.
+func (r *rule) prepared() *rule {
+	ready := *r
+	ready.compile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.Regex) })
+	ready.Allow = append([]allowance(nil), r.Allow...)
+	for i := range ready.Allow {
+		ready.Allow[i].prepare()
+	}
+	for i, w := range ready.Keywords {
+		ready.Keywords[i] = strings.ToLower(w)
+	}
+	return &ready
+}
+
+func (a *allowance) prepare() {
+	list := a.Regexes
+	a.compile = sync.OnceValue(func() []*regexp.Regexp {
+		out := make([]*regexp.Regexp, len(list))
+		for i, re := range list {
+			out[i] = regexp.MustCompile(re)
+		}
+		return out
+	})
+}
+
+// mayFit reports whether the text, in lower case, has one of the rule's words.
+func (r *rule) mayFit(lower string) bool {
+	for _, w := range r.Keywords {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return len(r.Keywords) == 0
+}
+
+// String stands in the place of the secret.
+func (f finding) String() string { return fmt.Sprintf("[redacted: %s]", f.kind) }

@@ -1,0 +1,146 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Play rehearses a stop, a resume and a deferred call. A step that fails ends it: what follows
+// from it is not tried. The error says what kept it from being played.
+func (s *Stage) Play(ctx context.Context) ([]Step, error) {
+	steps, err := s.question(ctx)
+	if err != nil || steps[len(steps)-1].Status == Fail {
+		return steps, err
+	}
+	step := Step{Name: "defer", Status: Skip, Detail: s.Program + " cannot put a call off; Fermata stops it instead"}
+	if s.Program == "claude" {
+		step, err = s.deferral(ctx)
+	}
+	return append(steps, step), err
+}
+
+// question lets the agent ask by Fermata's tool.
+func (s *Stage) question(ctx context.Context) ([]Step, error) {
+	stop, resume := Step{Name: "stop"}, Step{Name: "resume"}
+	waiting, run, err := s.stopped(ctx, askTitle)
+	if err != nil {
+		return s.fail(ctx, stop, err)
+	}
+	stop.Status = OK
+	stop.Detail = fmt.Sprintf("it asked, and its process ended %s later", took(waiting, run))
+	done, err := s.answered(ctx, waiting, answered)
+	if err != nil {
+		steps, err := s.fail(ctx, resume, err)
+		return append([]Step{stop}, steps...), err
+	}
+	resume.Status, resume.Detail = OK, "the same session went on with the answer"
+	if done.Session.ID != waiting.Session.ID {
+		resume.Status, resume.Detail = Warn, "it could not go on with its session: a new one began, and was told what was asked and answered"
+	} else if c := s.said(answered); len(c.Calls("ask_user"))+len(c.Calls("ask_person")) != 1 {
+		resume.Status, resume.Detail = Warn, "the session went on with the answer, but forgot that it had asked"
+	}
+	return []Step{stop, resume}, nil
+}
+
+// deferral lets the agent ask by its own tool.
+func (s *Stage) deferral(ctx context.Context) (Step, error) {
+	step := Step{Name: "defer"}
+	waiting, _, err := s.stopped(ctx, deferTitle)
+	if err == nil {
+		_, err = s.answered(ctx, waiting, returned)
+	}
+	if err != nil {
+		steps, err := s.fail(ctx, step, err)
+		return steps[0], err
+	}
+	c := s.said(returned)
+	for _, call := range c.Calls(ownQuestion) {
+		if r, ok := c.Result(call.ID); ok && !r.Failed && strings.Contains(r.Text, colour) {
+			step.Status, step.Detail = OK, "its own question was put off, and that very call returned the answer"
+			return step, nil
+		}
+	}
+	step.Status, step.Detail = Warn, "its own question was put off, but the answer came as a message, not as what that call returned"
+	return step, nil
+}
+
+// stepError is a step that went wrong: what happened, and in which task.
+type stepError struct {
+	detail string
+	task   *fermata.Task
+}
+
+func (e *stepError) Error() string { return e.detail }
+
+// fail makes a failed step of trouble. Any other error is not the agent's.
+func (s *Stage) fail(ctx context.Context, step Step, err error) ([]Step, error) {
+	t, ok := errors.AsType[*stepError](err)
+	if !ok {
+		return []Step{step}, err
+	}
+	step.Status, step.Detail = Fail, t.detail
+	step.Log, err = s.log(ctx, t.task)
+	return []Step{step}, err
+}
+
+// stopped gives the agent a task and waits until it has asked and its process has
+// ended.
+func (s *Stage) stopped(ctx context.Context, title string) (*fermata.Task, *fermata.Run, error) {
+	task, err := s.Person.CreateTask(ctx, fermata.NewTask{Title: title, Runner: s.Program})
+	if err != nil {
+		return nil, nil, err
+	}
+	var run *fermata.Run
+	task, err = s.until(ctx, task, func(t *fermata.Task) (bool, error) {
+		runs, err := s.Person.Runs(ctx, t.ID)
+		if err != nil || len(runs) == 0 {
+			return false, err
+		}
+		run = runs[len(runs)-1]
+		return t.State.Suspended() && run.EndedAt != nil, nil
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case task.State.Ended():
+		return nil, nil, &stepError{"it ended without asking: " + task.Summary, task}
+	case !task.State.Suspended() || run.EndedAt == nil:
+		return nil, nil, &stepError{s.late(task), task}
+	case task.Session == nil || task.Session.ID == "" || task.PendingQuestion == nil:
+		return nil, nil, &stepError{"it stopped, but told no session to go on with", task}
+	}
+	return task, run, nil
+}
+
+// late says how far an agent came that did not stop in time.
+func (s *Stage) late(task *fermata.Task) string {
+	switch {
+	case task.PendingQuestionID != "" || s.said(wentOn) != nil:
+		return fmt.Sprintf("it asked, but was not stopped within %s", s.Limit)
+	case len(s.Model.Requests()) == 0:
+		return fmt.Sprintf("it did not reach its model within %s", s.Limit)
+	default:
+		return fmt.Sprintf("it did not ask within %s", s.Limit)
+	}
+}
+
+// answered answers the question and waits until the agent is done, having been told it.
+func (s *Stage) answered(ctx context.Context, waiting *fermata.Task, rule string) (*fermata.Task, error) {
+	if _, err := s.Person.Answer(ctx, waiting.PendingQuestion.ID, fermata.Answer{Answer: colour}); err != nil {
+		return nil, err
+	}
+	task, err := s.until(ctx, waiting, func(*fermata.Task) (bool, error) { return false, nil })
+	switch {
+	case err != nil:
+		return nil, err
+	case !task.State.Ended():
+		return nil, &stepError{fmt.Sprintf("it was resumed with the answer, but was not done within %s", s.Limit), task}
+	case task.State != fermata.TaskDone || s.said(rule) == nil:
+		return nil, &stepError{"it was resumed, but did not go on with the answer: " + task.Summary, task}
+	}
+	return task, nil
+}

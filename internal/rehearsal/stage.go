@@ -1,0 +1,106 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+)
+
+// Status is what one step of a rehearsal came to.
+type Status string
+
+// The statuses.
+const (
+	OK   Status = "ok"
+	Warn Status = "warn"
+	Fail Status = "fail"
+	// Skip is a step that this program cannot do, and need not.
+	Skip Status = "skip"
+)
+
+// Step is one thing that an agent program was made to do.
+type Step struct {
+	// Name is stop, resume or defer.
+	Name   string
+	Status Status
+	Detail string
+	// Log is what the run wrote, where the step failed.
+	Log string
+}
+
+// Stage is where a rehearsal is played: a server with a worker that drives the
+// program, which talks to the model.
+type Stage struct {
+	Program string
+	Model   *scriptedmodel.Model
+	// Person speaks for a person, who gives the tasks and answers.
+	Person *client.Client
+	// Limit is how long the agent may take until it has stopped, and again until it is done.
+	Limit time.Duration
+}
+
+// said is the conversation to which the model replied by the rule; nil is none.
+func (s *Stage) said(rule string) *scriptedmodel.Conversation {
+	requests := s.Model.Requests()
+	i := slices.IndexFunc(requests, func(r scriptedmodel.Request) bool { return r.Rule == rule })
+	if i < 0 {
+		return nil
+	}
+	return requests[i].Conversation
+}
+
+// errSeen ends a stream that has shown what was waited for.
+var errSeen = errors.New("seen")
+
+// until follows the task's events until it has ended, is as it is waited for, or the
+// limit is over, and returns how it is then.
+func (s *Stage) until(ctx context.Context, task *fermata.Task, reached func(*fermata.Task) (bool, error)) (*fermata.Task, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, s.Limit, errSeen)
+	defer cancel()
+	err := s.Person.Stream(limited, client.StreamQuery{TaskID: task.ID, FromStart: true}, func(*fermata.Event) error {
+		t, err := s.Person.Task(limited, task.ID)
+		if err != nil {
+			return err
+		}
+		task = t
+		ok, err := reached(t)
+		if err == nil && (ok || t.State.Ended()) {
+			err = errSeen
+		}
+		return err
+	})
+	if errors.Is(err, errSeen) || errors.Is(context.Cause(limited), errSeen) && ctx.Err() == nil {
+		return s.Person.Task(ctx, task.ID)
+	}
+	return nil, err
+}
+
+// log is what the runs of a task wrote.
+func (s *Stage) log(ctx context.Context, t *fermata.Task) (string, error) {
+	runs, err := s.Person.Runs(ctx, t.ID)
+	if err != nil {
+		return "", err
+	}
+	var sb strings.Builder
+	for _, r := range runs {
+		chunks, _, _, err := s.Person.Log(ctx, r.ID, 0, 0)
+		if err != nil {
+			return "", err
+		}
+		for _, c := range chunks {
+			sb.WriteString(c.Text)
+		}
+	}
+	return sb.String(), nil
+}
+
+// took is how long after its question an agent's process had ended.
+func took(t *fermata.Task, r *fermata.Run) time.Duration {
+	return max(0, r.EndedAt.Sub(t.PendingQuestion.CreatedAt)).Round(10 * time.Millisecond)
+}

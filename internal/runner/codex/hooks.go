@@ -1,0 +1,60 @@
+package codex
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// flagsFile is what Codex calls the configuration of its command line, where it
+// names the hooks that it trusts.
+const flagsFile = "/<session-flags>/config.toml"
+
+// hooks are the hooks of a run as a table of TOML: the gate before every tool, and
+// one by which the runner knows that the gate is there. Codex runs only hooks
+// that are trusted, each by the hash of what it is; no other hook is trusted by this.
+func hooks(t *agent.Turn) string {
+	line := t.Hook(Name, unasked(t.ExtraArgs)...)
+	var events, states []string
+	for _, e := range []struct{ name, label string }{{"PreToolUse", "pre_tool_use"}, {"SessionStart", "session_start"}} {
+		events = append(events, fmt.Sprintf("%s=[{hooks=[{type=\"command\",command=%s,timeout=%d}]}]", e.name, quote(line), agent.HookSeconds))
+		states = append(states, fmt.Sprintf("%s={trusted_hash=%s}", quote(flagsFile+":"+e.label+":0:0"), quote(identity(e.label, line))))
+	}
+	return "{" + strings.Join(events, ",") + ",state={" + strings.Join(states, ",") + "}}"
+}
+
+// identity is the hash by which Codex knows a hook: that of its JSON with sorted names.
+func identity(event, line string) string {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	// Maps of texts, numbers and truths are always written.
+	_ = enc.Encode(map[string]any{"event_name": event, "hooks": []any{
+		map[string]any{"async": false, "command": line, "timeout": agent.HookSeconds, "type": "command"},
+	}})
+	sum := sha256.Sum256(bytes.TrimSpace(text.Bytes()))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// loosening are parts of arguments that let commands out of the sandbox.
+var loosening = []string{"danger", "bypass", "yolo", "profile", "permission", "writable_roots", "network_access"}
+
+// unasked are the tools about which nobody is asked unless a rule says so. Those that
+// change something are among them while the sandbox keeps them in the working copy
+// and away from the network.
+func unasked(extra []string) []string {
+	tools := []string{"update_plan", "view_image"}
+	free := slices.ContainsFunc(extra, func(arg string) bool {
+		return arg == "-p" || slices.ContainsFunc(loosening, func(part string) bool { return strings.Contains(arg, part) })
+	})
+	if !free {
+		tools = append(tools, "Bash", "apply_patch")
+	}
+	return tools
+}

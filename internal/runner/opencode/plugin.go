@@ -1,0 +1,26 @@
+package opencode
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// unasked are the tools that look, plan, or edit files of the working copy. Nobody
+// is asked about them unless a rule says so.
+var unasked = []string{
+	"read", "glob", "grep", "list", "lsp", "todowrite", "todoread", "skill", "task", "invalid", "edit", "write", "multiedit", "patch", "apply_patch",
+}
+
+// writePlugin writes the plugin of a run, and returns its address.
+func writePlugin(t *agent.Turn) (string, error) {
+	plugin, err := agent.OpenCodePlugin(t.Hook(Name, unasked...), true)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(t.Folder, "gate.js")
+	address := url.URL{Scheme: "file", Path: filepath.ToSlash(name)}
+	return address.String(), os.WriteFile(name, plugin, 0o600)
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const channelColumns = `id, name, kind, settings, enabled, built_in, created_at, last_sent_at, last_error, last_error_at,
+	failing_since, alerted_at, version`
+
+// scanChannel reads a channel with its secrets among the settings.
+func (r Reader) scanChannel(rs rows) (*fermata.Channel, error) {
+	c := &fermata.Channel{WorkspaceID: r.workspace}
+	var settings string
+	var enabled, builtIn, createdAt, lastSentAt, lastErrorAt, failingSince, alertedAt int64
+	if err := rs.Scan(&c.ID, &c.Name, &c.Kind, &settings, &enabled, &builtIn, &createdAt, &lastSentAt, &c.LastError, &lastErrorAt,
+		&failingSince, &alertedAt, &c.Version); err != nil {
+		return nil, err
+	}
+	c.Enabled, c.BuiltIn, c.CreatedAt = enabled == 1, builtIn == 1, at(createdAt)
+	c.LastSentAt, c.LastErrorAt = optional(lastSentAt), optional(lastErrorAt)
+	c.FailingSince, c.AlertedAt = optional(failingSince), optional(alertedAt)
+	c.Settings = map[string]any{}
+	return c, parse("settings", settings, &c.Settings)
+}
+
+// Channels lists the workspace's channels, with their secrets.
+func (r Reader) Channels() ([]*fermata.Channel, error) {
+	return list(r, r.scanChannel, "SELECT "+channelColumns+" FROM channels WHERE workspace_id = $1 ORDER BY name", r.workspace)
+}
+
+// ChannelByName returns the channel with the name, with its secrets.
+func (r Reader) ChannelByName(name string) (*fermata.Channel, error) {
+	return one(r, "channel", name, r.scanChannel,
+		"SELECT "+channelColumns+" FROM channels WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+}
+
+// Channel returns the channel with the id, with its secrets.
+func (r Reader) Channel(id string) (*fermata.Channel, error) {
+	return one(r, "channel", id, r.scanChannel,
+		"SELECT "+channelColumns+" FROM channels WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// InsertChannel adds a channel.
+func (tx *Tx) InsertChannel(c *fermata.Channel) {
+	c.WorkspaceID, c.Version = tx.workspace, 1
+	tx.exec(`INSERT INTO channels (workspace_id, id, name, kind, settings, enabled, built_in, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		tx.workspace, c.ID, c.Name, c.Kind, text(c.Settings), flag(c.Enabled), flag(c.BuiltIn), c.CreatedAt.UnixMilli())
+}
+
+// SaveChannel writes what changed of a channel.
+func (tx *Tx) SaveChannel(c *fermata.Channel) {
+	tx.exec(`UPDATE channels SET name = $1, settings = $2, enabled = $3, last_sent_at = $4, last_error = $5, last_error_at = $6,
+		failing_since = $7, alerted_at = $8, version = version + 1 WHERE workspace_id = $9 AND id = $10 AND version = $11`,
+		c.Name, text(c.Settings), flag(c.Enabled), millis(c.LastSentAt), c.LastError, millis(c.LastErrorAt),
+		millis(c.FailingSince), millis(c.AlertedAt), tx.workspace, c.ID, c.Version)
+	c.Version++
+}
+
+// DeleteChannel removes a channel and what it kept. What was sent over it stays
+// on record.
+func (tx *Tx) DeleteChannel(id string) {
+	tx.exec("DELETE FROM channels WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
+	tx.execAny("DELETE FROM channel_state WHERE workspace_id = $1 AND channel_id = $2", tx.workspace, id)
+	tx.execAny("DELETE FROM inbound WHERE workspace_id = $1 AND channel_id = $2", tx.workspace, id)
+}
+
+// ListenAs takes or renews the right to fetch what came back over a channel,
+// until an instant. It reports whether the process has it now.
+func (tx *Tx) ListenAs(channelID, process string, until time.Time) (bool, error) {
+	tx.execAny(`UPDATE channels SET listener = $1, listens_until = $2 WHERE workspace_id = $3 AND id = $4
+		AND (listener = $1 OR listens_until <= $5)`,
+		process, until.UnixMilli(), tx.workspace, channelID, tx.Now().UnixMilli())
+	holders, err := list(tx.Reader, scanString, "SELECT listener FROM channels WHERE workspace_id = $1 AND id = $2", tx.workspace, channelID)
+	return len(holders) == 1 && holders[0] == process, err
+}
+
+// StopListening gives the right back.
+func (tx *Tx) StopListening(channelID, process string) {
+	tx.execAny("UPDATE channels SET listener = '', listens_until = 0 WHERE workspace_id = $1 AND id = $2 AND listener = $3",
+		tx.workspace, channelID, process)
+}
+
+// ChannelState returns what a channel keeps under a key, "" for nothing.
+func (r Reader) ChannelState(channelID, key string) (string, error) {
+	found, err := list(r, scanString, "SELECT value FROM channel_state WHERE workspace_id = $1 AND channel_id = $2 AND key = $3",
+		r.workspace, channelID, key)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}
+
+// SetChannelState keeps a value under a key.
+func (tx *Tx) SetChannelState(channelID, key, value string) {
+	tx.exec(`INSERT INTO channel_state (workspace_id, channel_id, key, value) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (workspace_id, channel_id, key) DO UPDATE SET value = excluded.value`, tx.workspace, channelID, key, value)
+}
+
+// Plan is up to which event deliveries are planned, and the routes.
+type Plan struct {
+	Seq    int64
+	Routes fermata.Routes
+}
+
+func scanPlan(rs rows) (Plan, error) {
+	var p Plan
+	var routes string
+	if err := rs.Scan(&p.Seq, &routes); err != nil {
+		return p, err
+	}
+	if routes == "" {
+		p.Routes = fermata.DefaultRoutes()
+	}
+	return p, parse("routes", routes, &p.Routes)
+}
+
+// Plan returns the workspace's plan; a number below 0 says that nothing is
+// planned.
+func (r Reader) Plan() (Plan, error) {
+	found, err := list(r, scanPlan, "SELECT event_seq, routes FROM delivery_plans WHERE workspace_id = $1", r.workspace)
+	if err != nil || len(found) == 0 {
+		return Plan{Seq: -1, Routes: fermata.DefaultRoutes()}, err
+	}
+	return found[0], nil
+}
+
+// SetPlanned notes up to which event deliveries are planned; below 0 stops it.
+func (tx *Tx) SetPlanned(seq int64) {
+	tx.exec(`INSERT INTO delivery_plans (workspace_id, event_seq) VALUES ($1, $2)
+		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq`, tx.workspace, seq)
+}
+
+// SetRoutes writes the routes.
+func (tx *Tx) SetRoutes(r fermata.Routes) {
+	tx.exec(`INSERT INTO delivery_plans (workspace_id, event_seq, routes) VALUES ($1, -1, $2)
+		ON CONFLICT (workspace_id) DO UPDATE SET routes = excluded.routes`, tx.workspace, text(r))
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const deliveryColumns = `id, question_id, task_id, channel_id, kind, member_id, device_id, purpose, state, reason, condition, unique_key,
+	next_at, leased_until, attempts, tries, deferrals, last_error, created_at, sent_at, updated_at, shows, event_seq, wanted, shown,
+	decides, ref, title, body, history, version,
+	COALESCE((SELECT name FROM channels c WHERE c.workspace_id = deliveries.workspace_id AND c.id = deliveries.channel_id), ''),
+	COALESCE((SELECT handle FROM members m WHERE m.workspace_id = deliveries.workspace_id AND m.id = deliveries.member_id), '')`
+
+func scanDelivery(rs rows) (*fermata.Delivery, error) { return scanDeliveryAnd(rs) }
+
+// scanDeliveryAnd reads a delivery, and what else the query returns.
+func scanDeliveryAnd(rs rows, more ...any) (*fermata.Delivery, error) {
+	d := &fermata.Delivery{}
+	var state, condition, shows, ref, history string
+	var nextAt, leasedUntil, createdAt, sentAt, updatedAt, decides int64
+	dest := []any{
+		&d.ID, &d.QuestionID, &d.TaskID, &d.ChannelID, &d.Kind, &d.MemberID, &d.DeviceID, &d.Purpose, &state, &d.Reason, &condition,
+		&d.Unique, &nextAt, &leasedUntil, &d.Attempts, &d.Tries, &d.Deferrals, &d.LastError, &createdAt, &sentAt, &updatedAt, &shows,
+		&d.EventSeq, &d.Wanted, &d.Shown, &decides, &ref, &d.Title, &d.Body, &history, &d.Version, &d.Channel, &d.Member,
+	}
+	if err := rs.Scan(append(dest, more...)...); err != nil {
+		return nil, err
+	}
+	d.State, d.When, d.Shows = fermata.DeliveryState(state), fermata.RouteWhen(condition), fermata.QuestionStatus(shows)
+	d.NextAt, d.LeasedUntil, d.CreatedAt = optional(nextAt), optional(leasedUntil), at(createdAt)
+	d.SentAt, d.UpdatedAt, d.Decides, d.Ref = optional(sentAt), optional(updatedAt), decides == 1, raw(ref)
+	return d, parse("history", history, &d.History)
+}
+
+// PlanDelivery adds a delivery, unless the same is planned already.
+func (tx *Tx) PlanDelivery(d *fermata.Delivery) {
+	d.Version = 1
+	tx.execAny(`INSERT INTO deliveries (workspace_id, id, question_id, task_id, channel_id, kind, member_id, device_id, purpose, state,
+		reason, condition, unique_key, next_at, created_at, event_seq, wanted, title, body, history)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+		ON CONFLICT (workspace_id, unique_key) DO NOTHING`,
+		tx.workspace, d.ID, d.QuestionID, d.TaskID, d.ChannelID, d.Kind, d.MemberID, d.DeviceID, d.Purpose, string(d.State),
+		d.Reason, string(d.When), d.Unique, millis(d.NextAt), d.CreatedAt.UnixMilli(), d.EventSeq, d.Wanted, d.Title, d.Body, text(d.History))
+}
+
+// SaveDelivery writes what changed of a delivery. It fails when somebody else
+// changed it.
+func (tx *Tx) SaveDelivery(d *fermata.Delivery) {
+	tx.exec(`UPDATE deliveries SET state = $1, reason = $2, condition = $3, next_at = $4, leased_until = $5, attempts = $6, tries = $7,
+		deferrals = $8, last_error = $9, sent_at = $10, updated_at = $11, shows = $12, wanted = $13, shown = $14, decides = $15,
+		ref = $16, history = $17, purpose = $18, version = version + 1 WHERE workspace_id = $19 AND id = $20 AND version = $21`,
+		string(d.State), d.Reason, string(d.When), millis(d.NextAt), millis(d.LeasedUntil), d.Attempts, d.Tries,
+		d.Deferrals, d.LastError, millis(d.SentAt), millis(d.UpdatedAt), string(d.Shows), d.Wanted, d.Shown, flag(d.Decides),
+		string(d.Ref), text(d.History), d.Purpose, tx.workspace, d.ID, d.Version)
+	d.Version++
+}
+
+// SetContent keeps what was sent.
+func (tx *Tx) SetContent(id, content string) {
+	tx.exec("UPDATE deliveries SET content = $1 WHERE workspace_id = $2 AND id = $3", content, tx.workspace, id)
+}
+
+// Delivery returns the delivery with the id, and what was sent.
+func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
+	return one(r, "delivery", id, func(rs rows) (*fermata.Delivery, error) {
+		var content string
+		d, err := scanDeliveryAnd(rs, &content)
+		if err == nil {
+			d.Content = content
+		}
+		return d, err
+	}, "SELECT "+deliveryColumns+", content FROM deliveries WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// DeliveriesByID returns the deliveries with the ids, without what was sent.
+func (r Reader) DeliveriesByID(ids []string) ([]*fermata.Delivery, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE workspace_id = $1 AND "+
+		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+}
+
+// DeliveriesOf lists the deliveries of questions, without what was sent.
+func (r Reader) DeliveriesOf(questionIDs []string) ([]*fermata.Delivery, error) {
+	if len(questionIDs) == 0 {
+		return nil, nil
+	}
+	// The index of the ids would give the order, and have the whole workspace read.
+	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE workspace_id || '' = $1 AND question_id <> '' AND "+
+		fmt.Sprintf(r.d.inList, "question_id", 2)+" ORDER BY id", r.workspace, text(questionIDs))
+}
+
+// DeliveryFilter narrows a list of deliveries.
+type DeliveryFilter struct {
+	QuestionID, ChannelID, State, MemberID string
+	// Before is the id behind which the list goes on; newest come first.
+	Before string
+	Limit  int
+}
+
+// Deliveries lists deliveries, the newest first, without what was sent.
+func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
+	w := r.where()
+	// Looks whether anybody was reached are nobody's messages.
+	w.conditions = append(w.conditions, "kind <> 'watch'")
+	if f.QuestionID != "" {
+		w.add("question_id = $%d AND question_id <> ''", f.QuestionID)
+	}
+	w.equal("channel_id", f.ChannelID)
+	w.equal("state", f.State)
+	w.equal("member_id", f.MemberID)
+	if f.Before != "" {
+		w.add("id < $%d", f.Before)
+	}
+	w.args = append(w.args, f.Limit)
+	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE "+w.sql()+" ORDER BY id DESC LIMIT $"+itoa(len(w.args)), w.args...)
+}
+
+// WaitingDigest lists what waits for the digest of a member over a channel.
+func (r Reader) WaitingDigest(channelID, memberID, deviceID string, now time.Time) ([]*fermata.Delivery, error) {
+	return list(r, scanDelivery, "SELECT "+deliveryColumns+` FROM deliveries WHERE channel_id = $1 AND next_at > 0 AND next_at <= $2
+		AND workspace_id = $3 AND member_id = $4 AND device_id = $5 AND purpose = 'digest' AND state = 'waiting' AND leased_until = 0
+		ORDER BY id LIMIT 100`, channelID, now.UnixMilli(), r.workspace, memberID, deviceID)
+}
+
+// DueDeliveries lists the ids of a channel's deliveries whose time has come, the
+// one that waited longest first.
+func (db *DB) DueDeliveries(ctx context.Context, channelID string, now time.Time, limit int) ([]Due, error) {
+	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM deliveries WHERE channel_id = $1 AND next_at > 0 AND next_at <= $2
+		ORDER BY next_at LIMIT $3`, channelID, now.UnixMilli(), limit)
+}
+
+// NextDelivery returns when the next delivery of a channel is due, and false
+// when none waits.
+func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bool, error) {
+	found, err := list(db.In(ctx, ""), scanInt, "SELECT next_at FROM deliveries WHERE channel_id = $1 AND next_at > 0 ORDER BY next_at LIMIT 1", channelID)
+	if err != nil || len(found) == 0 {
+		return time.Time{}, false, err
+	}
+	return at(found[0]), true, nil
+}
+
+// SkipDeliveriesOf ends what waits for a channel that is gone.
+func (tx *Tx) SkipDeliveriesOf(channelID, reason string) {
+	tx.execAny(`UPDATE deliveries SET state = 'skipped', reason = $1, next_at = 0, leased_until = 0, version = version + 1
+		WHERE channel_id = $2 AND next_at > 0 AND workspace_id = $3 AND state IN ('waiting', 'failed')`, reason, channelID, tx.workspace)
+	tx.execAny(`UPDATE deliveries SET next_at = 0, leased_until = 0, version = version + 1
+		WHERE channel_id = $1 AND next_at > 0 AND workspace_id = $2`, channelID, tx.workspace)
+}

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const identityColumns = `kind, id, name, member_id, created_at,
+	COALESCE((SELECT handle FROM members m WHERE m.workspace_id = identities.workspace_id AND m.id = identities.member_id), '')`
+
+func scanIdentity(rs rows) (fermata.Identity, error) {
+	var i fermata.Identity
+	var createdAt int64
+	err := rs.Scan(&i.Kind, &i.ID, &i.Name, &i.MemberID, &createdAt, &i.Member)
+	i.CreatedAt = at(createdAt)
+	return i, err
+}
+
+// Identities lists who members are in the systems behind channels.
+func (r Reader) Identities() ([]fermata.Identity, error) {
+	return list(r, scanIdentity, "SELECT "+identityColumns+" FROM identities WHERE workspace_id = $1 ORDER BY kind, id", r.workspace)
+}
+
+// Identity returns whom a system behind a kind of channels knows by the id.
+func (r Reader) Identity(kind, id string) (fermata.Identity, error) {
+	return one(r, "identity", id, scanIdentity,
+		"SELECT "+identityColumns+" FROM identities WHERE workspace_id = $1 AND kind = $2 AND id = $3", r.workspace, kind, id)
+}
+
+// IdentitiesOf lists who a member is in the systems behind channels.
+func (r Reader) IdentitiesOf(memberID string) ([]fermata.Identity, error) {
+	return list(r, scanIdentity, "SELECT "+identityColumns+" FROM identities WHERE workspace_id = $1 AND member_id = $2 ORDER BY kind", r.workspace, memberID)
+}
+
+// SetIdentity says who a member is. The id must not be somebody else's.
+func (tx *Tx) SetIdentity(i fermata.Identity) {
+	tx.execAny("DELETE FROM identities WHERE workspace_id = $1 AND member_id = $2 AND kind = $3", tx.workspace, i.MemberID, i.Kind)
+	tx.exec("INSERT INTO identities (workspace_id, kind, id, name, member_id, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
+		tx.workspace, i.Kind, i.ID, i.Name, i.MemberID, i.CreatedAt.UnixMilli())
+}
+
+// DeleteIdentity forgets who a member is.
+func (tx *Tx) DeleteIdentity(memberID, kind string) {
+	tx.exec("DELETE FROM identities WHERE workspace_id = $1 AND member_id = $2 AND kind = $3", tx.workspace, memberID, kind)
+}
+
+type wishes struct {
+	member string
+	fermata.Preferences
+}
+
+// Preferences returns how members want to be reached, by their ids, of those
+// who have said it.
+func (r Reader) Preferences(memberIDs []string) (map[string]fermata.Preferences, error) {
+	all := map[string]fermata.Preferences{}
+	if len(memberIDs) == 0 {
+		return all, nil
+	}
+	found, err := list(r, func(rs rows) (wishes, error) {
+		var w wishes
+		var stored string
+		if err := rs.Scan(&w.member, &stored); err != nil {
+			return w, err
+		}
+		return w, parse("wishes", stored, &w.Preferences)
+	}, "SELECT member_id, wishes FROM preferences WHERE workspace_id = $1 AND "+fmt.Sprintf(r.d.inList, "member_id", 2), r.workspace, text(memberIDs))
+	for _, w := range found {
+		all[w.member] = w.Preferences
+	}
+	return all, err
+}
+
+// SetPreferences writes how a member wants to be reached.
+func (tx *Tx) SetPreferences(memberID string, p fermata.Preferences) {
+	tx.exec(`INSERT INTO preferences (workspace_id, member_id, wishes) VALUES ($1, $2, $3)
+		ON CONFLICT (workspace_id, member_id) DO UPDATE SET wishes = excluded.wishes`, tx.workspace, memberID, text(p))
+}
+
+const deviceColumns = "id, member_id, name, subscription, created_at, last_sent_at"
+
+func scanDevice(rs rows) (*fermata.Device, error) {
+	d := &fermata.Device{}
+	var subscription string
+	var createdAt, lastSentAt int64
+	if err := rs.Scan(&d.ID, &d.MemberID, &d.Name, &subscription, &createdAt, &lastSentAt); err != nil {
+		return nil, err
+	}
+	d.AddedAt, d.LastSentAt = at(createdAt), optional(lastSentAt)
+	return d, parse("subscription", subscription, &d.Subscription)
+}
+
+// Devices lists the browsers that messages are pushed to.
+func (r Reader) Devices() ([]*fermata.Device, error) {
+	return list(r, scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 ORDER BY id", r.workspace)
+}
+
+// DevicesOf lists a member's browsers.
+func (r Reader) DevicesOf(memberID string) ([]*fermata.Device, error) {
+	return list(r, scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE member_id = $1 AND workspace_id = $2 ORDER BY id", memberID, r.workspace)
+}
+
+// Device returns the browser with the id.
+func (r Reader) Device(id string) (*fermata.Device, error) {
+	return one(r, "device", id, scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// InsertDevice adds a browser. Whoever used it before does so no more.
+func (tx *Tx) InsertDevice(d *fermata.Device) {
+	hash := fermata.HashSecret(d.Subscription.Endpoint)
+	tx.execAny("DELETE FROM devices WHERE workspace_id = $1 AND endpoint_hash = $2", tx.workspace, hash)
+	tx.exec(`INSERT INTO devices (workspace_id, id, member_id, name, endpoint_hash, subscription, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		tx.workspace, d.ID, d.MemberID, d.Name, hash, text(d.Subscription), d.AddedAt.UnixMilli())
+}
+
+// TouchDevice notes when a message was last pushed to a browser.
+func (tx *Tx) TouchDevice(id string, now time.Time) {
+	tx.execAny("UPDATE devices SET last_sent_at = $1 WHERE workspace_id = $2 AND id = $3", now.UnixMilli(), tx.workspace, id)
+}
+
+// DeleteDevice forgets a browser. One that is gone already is fine.
+func (tx *Tx) DeleteDevice(id string) {
+	tx.execAny("DELETE FROM devices WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
+}
+
+// DeliveryKey returns a key that the server keeps for itself under a name, and
+// nil when there is none yet.
+func (r Reader) DeliveryKey(name string) ([]byte, error) {
+	keys, err := list(r, scanBytes, "SELECT secret FROM delivery_keys WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+	if err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	return keys[0], nil
+}
+
+// DeliveryKey returns a key under a name; create gives it at its first use, nil
+// takes 32 random bytes.
+func (tx *Tx) DeliveryKey(name string, create func() ([]byte, error)) ([]byte, error) {
+	key, err := tx.Reader.DeliveryKey(name)
+	if err != nil || key != nil {
+		return key, err
+	}
+	if create == nil {
+		create = randomKey
+	}
+	if key, err = create(); err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	tx.exec("INSERT INTO delivery_keys (workspace_id, name, secret, created_at) VALUES ($1, $2, $3, $4)", tx.workspace, name, key, tx.Now().UnixMilli())
+	return key, nil
+}
+
+func randomKey() ([]byte, error) {
+	key := make([]byte, 32)
+	_, err := rand.Read(key)
+	return key, err
+}

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Inbound returns what became of something that came back over a channel, and
+// nil for what was not dealt with yet.
+func (r Reader) Inbound(channelID, id string) (json.RawMessage, error) {
+	found, err := list(r, scanString, "SELECT verdict FROM inbound WHERE workspace_id = $1 AND channel_id = $2 AND id = $3",
+		r.workspace, channelID, id)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return json.RawMessage(found[0]), nil
+}
+
+// RememberInbound keeps what became of it. The first one counts.
+func (tx *Tx) RememberInbound(channelID, id string, verdict json.RawMessage) {
+	tx.execAny(`INSERT INTO inbound (workspace_id, channel_id, id, verdict, at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (workspace_id, channel_id, id) DO NOTHING`, tx.workspace, channelID, id, string(verdict), tx.Now().UnixMilli())
+}
+
+// ForgetInbound removes what came back before an instant, in every workspace.
+func (tx *Tx) ForgetInbound(before time.Time) {
+	tx.execAny("DELETE FROM inbound WHERE at <= $1", before.UnixMilli())
+}
+
+// OpenPages returns the ids of the members who have a page open at some other
+// process.
+func (r Reader) OpenPages(except string, now time.Time) ([]string, error) {
+	lists, err := list(r, scanString, "SELECT members FROM open_pages WHERE workspace_id = $1 AND process <> $2 AND until_at > $3",
+		r.workspace, except, now.UnixMilli())
+	var all []string
+	for _, stored := range lists {
+		var members []string
+		if err := parse("members", stored, &members); err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	return all, err
+}
+
+// SetOpenPages notes who has a page open at a process, and forgets what
+// processes noted whose time is over.
+func (tx *Tx) SetOpenPages(process string, members []string, until time.Time) {
+	tx.execAny("DELETE FROM open_pages WHERE until_at <= $1", tx.Now().UnixMilli())
+	tx.exec(`INSERT INTO open_pages (process, workspace_id, members, until_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (workspace_id, process) DO UPDATE SET members = excluded.members, until_at = excluded.until_at`,
+		process, tx.workspace, text(members), until.UnixMilli())
+}

@@ -1,0 +1,405 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// QuestionFilter narrows a list of questions.
+type QuestionFilter struct {
+	Status   string
+	Type     string
+	Project  string
+	Assignee string
+	TaskID   string
+	Urgency  fermata.Urgency
+	Risk     string
+	// Label is one of the task's.
+	Label string
+	// Text is searched in what people read; it finds some questions too many,
+	// never too few. See [fermata.Question.Mentions].
+	Text string
+	// For keeps the questions that are for a person.
+	For *fermata.Caller
+	// Snooze treats the questions that a member put off.
+	Snooze Snooze
+	Sort   QuestionSort
+	Limit  int
+	// After is where the list goes on, Until the last place of it; nil is none.
+	After QuestionPlace
+	Until *QuestionPlace
+}
+
+// Slow reports whether the database must look into every question for the
+// filter: such a list is read in parts. See [Reader.PlaceBehind].
+func (f QuestionFilter) Slow() bool { return f.Text != "" || f.Risk != "" || f.Label != "" }
+
+// Snooze says what becomes of questions that a member put off.
+type Snooze struct {
+	Member string
+	// Only keeps them, instead of leaving them out.
+	Only bool
+	Now  time.Time
+}
+
+// QuestionSort is the order of a list of questions.
+type QuestionSort string
+
+// Orders of questions. The empty one is the most urgent first for pending
+// ones, else the newest first.
+const (
+	SortUrgency  QuestionSort = "urgency"
+	SortDeadline QuestionSort = "deadline"
+	SortNewest   QuestionSort = "newest"
+	SortOldest   QuestionSort = "oldest"
+)
+
+// QuestionPlace is a place in the inbox's order: priority, deadline, id.
+type QuestionPlace struct {
+	Priority int    `json:"p"`
+	Deadline int64  `json:"d"`
+	ID       string `json:"i"`
+}
+
+// PlaceOf returns the place of a question.
+func PlaceOf(q *fermata.Question) QuestionPlace {
+	return QuestionPlace{Priority: q.Priority, Deadline: deadlineColumn(q), ID: q.ID}
+}
+
+// Questions lists questions: pending ones the most urgent first, any others
+// the newest first, unless the filter names another order.
+func (r Reader) Questions(f QuestionFilter) ([]*fermata.Question, error) {
+	w := r.questionsWhere(f)
+	order := w.questionOrder(f)
+	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
+		fmt.Sprintf(" ORDER BY %s LIMIT %d", order, f.Limit), w.args...)
+}
+
+// questionOrders are the columns of each order.
+var questionOrders = map[QuestionSort][]string{
+	SortUrgency: {"priority", "deadline", "id"}, SortDeadline: {"deadline", "id"}, SortOldest: {"id"}, SortNewest: {"id"},
+}
+
+// questionOrder bounds the list to its places, and returns its order.
+func (w *filter) questionOrder(f QuestionFilter) string {
+	if f.Sort == "" {
+		f.Sort = SortNewest
+		if f.Status == string(fermata.Pending) {
+			f.Sort = SortUrgency
+		}
+	}
+	columns, behind, upTo := questionOrders[f.Sort], ">", "<="
+	order := strings.Join(columns, ", ")
+	if f.Sort == SortNewest {
+		behind, upTo, order = "<", ">=", order+" DESC"
+	}
+	if f.Sort == SortDeadline {
+		// The workspace stands in an expression, so that the index of deadlines
+		// is used, which is in this order.
+		w.conditions[0] = "workspace_id || '' = $1"
+	}
+	if f.After.ID != "" {
+		w.place(columns, behind, f.After)
+	}
+	if f.Until != nil {
+		w.place(columns, upTo, *f.Until)
+	}
+	return order
+}
+
+// place compares the columns with a place in their order.
+func (w *filter) place(columns []string, operator string, p QuestionPlace) {
+	values := map[string]any{"priority": p.Priority, "deadline": p.Deadline, "id": p.ID}
+	parameters := make([]string, 0, len(columns))
+	for _, column := range columns {
+		w.args = append(w.args, values[column])
+		parameters = append(parameters, "$"+itoa(len(w.args)))
+	}
+	w.conditions = append(w.conditions,
+		"("+strings.Join(columns, ", ")+") "+operator+" ("+strings.Join(parameters, ", ")+")")
+}
+
+func scanPlace(rs rows) (QuestionPlace, error) {
+	var p QuestionPlace
+	err := rs.Scan(&p.Priority, &p.Deadline, &p.ID)
+	return p, err
+}
+
+// PlaceBehind returns the place of the last of the next n questions, whatever
+// else the filter wants of them; nil when there are not so many.
+func (r Reader) PlaceBehind(f QuestionFilter, n int) (*QuestionPlace, error) {
+	all := QuestionFilter{Status: f.Status, TaskID: f.TaskID, Sort: f.Sort, After: f.After}
+	w := r.questionsWhere(all)
+	order := w.questionOrder(all)
+	found, err := list(r, scanPlace, "SELECT priority, deadline, id FROM questions WHERE "+w.sql()+
+		fmt.Sprintf(" ORDER BY %s LIMIT 1 OFFSET %d", order, n-1), w.args...)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// questionsWhere is the condition of a list of questions.
+func (r Reader) questionsWhere(f QuestionFilter) *filter {
+	w := r.where()
+	switch {
+	case f.Status == string(fermata.Pending) && f.Snooze.Only:
+		// These are few, and are found by their ids.
+		w.conditions = append(w.conditions, "status || '' = 'pending'")
+	case f.Status == string(fermata.Pending):
+		// The status stands in the text, so that the inbox's index is used.
+		w.conditions = append(w.conditions, "status = 'pending'")
+	default:
+		w.equal("status", f.Status)
+	}
+	w.equal("type", f.Type)
+	w.equal("project", f.Project)
+	w.equal("task_id", f.TaskID)
+	if f.Assignee != "" {
+		w.contains("assignees", text(f.Assignee))
+	}
+	switch f.Urgency {
+	case fermata.UrgencyHigh:
+		w.conditions = append(w.conditions, "type <> 'non_blocking'")
+	case fermata.UrgencyLow:
+		w.conditions = append(w.conditions, "type = 'non_blocking'")
+	}
+	if f.Risk != "" {
+		// What is not said is low.
+		w.add("coalesce("+w.asked("risk")+", 'low') = $%d", f.Risk)
+	}
+	if f.Label != "" {
+		w.ofTask(w.d.hasLabel, f.Label)
+	}
+	w.says(f.Text)
+	w.meant(f.For)
+	w.snoozed(f.Snooze)
+	return w
+}
+
+// asked is a text within what was asked.
+func (w *filter) asked(path ...string) string {
+	return fmt.Sprintf(w.d.field, "asked", strings.Join(path, w.d.fieldJoin))
+}
+
+// ofTask adds a condition on the question's task, with one parameter.
+func (w *filter) ofTask(condition string, arg any) {
+	w.add("EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = questions.workspace_id AND tasks.id = questions.task_id AND "+
+		condition+")", arg)
+}
+
+// says looks for a text where people read it. What was asked is looked through
+// as it is kept, with the names of its fields.
+func (w *filter) says(s string) {
+	if s == "" {
+		return
+	}
+	kept := text(s)
+	w.args = append(w.args, likeAnywhere(s), likeAnywhere(kept[1:len(kept)-1]))
+	n := len(w.args)
+	w.conditions = append(w.conditions, fmt.Sprintf(`(title %[1]s $%[2]d ESCAPE '\' OR asked %[1]s $%[3]d ESCAPE '\' OR
+		EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = questions.workspace_id AND tasks.id = questions.task_id
+		AND tasks.title %[1]s $%[2]d ESCAPE '\'))`, w.d.like, n-1, n))
+}
+
+// meant keeps the questions that are for a person, as [fermata.Question.MayAnswer]
+// says it, which has the last word.
+func (w *filter) meant(c *fermata.Caller) {
+	if c == nil {
+		return
+	}
+	either := []string{"assignees = ''"}
+	for _, name := range c.Names() {
+		either = append(either, w.named(name))
+	}
+	others := c.RolesByProject()
+	var elsewhere []string
+	var answers []string
+	for _, role := range fermata.Roles {
+		projects := others[role]
+		if len(projects) == 0 {
+			continue
+		}
+		elsewhere = append(elsewhere, projects...)
+		if role.AtLeast(fermata.RoleResponder) {
+			answers = append(answers, projects...)
+		}
+		either = append(either, "("+w.named("role:"+string(role))+" AND "+w.among(projects)+")")
+	}
+	own := w.named("role:" + string(c.Role))
+	if len(elsewhere) > 0 {
+		own = "(" + own + " AND NOT " + w.among(elsewhere) + ")"
+	}
+	w.conditions = append(w.conditions, "("+strings.Join(append(either, own), " OR ")+")")
+	switch denied := without(elsewhere, answers); {
+	case !c.Role.AtLeast(fermata.RoleResponder):
+		w.conditions = append(w.conditions, w.among(answers))
+	case len(denied) > 0:
+		w.conditions = append(w.conditions, "NOT "+w.among(denied))
+	}
+	if c.MemberID == "" {
+		return
+	}
+	// Who asked does not approve; the cheap look comes first.
+	w.args = append(w.args, likeAnywhere(text(c.MemberID)))
+	w.conditions = append(w.conditions, fmt.Sprintf(`NOT (type = 'approval' AND asked LIKE $%[1]d ESCAPE '\'
+		AND %[2]s LIKE $%[1]d ESCAPE '\' AND %[3]s IS NOT NULL AND %[4]s IS NULL)`,
+		len(w.args), w.asked("asked_by"), w.asked("approvals"), w.asked("approvals", "self")))
+}
+
+// named is the condition that assignees hold a name.
+func (w *filter) named(name string) string {
+	w.args = append(w.args, likeAnywhere(text(name)))
+	return fmt.Sprintf(`assignees LIKE $%d ESCAPE '\'`, len(w.args))
+}
+
+// among is the condition that the project is one of these.
+func (w *filter) among(projects []string) string {
+	if len(projects) == 0 {
+		return "1 = 0"
+	}
+	w.args = append(w.args, text(projects))
+	return "(" + fmt.Sprintf(w.d.inList, "project", len(w.args)) + ")"
+}
+
+func without(all, some []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
+}
+
+// snoozed leaves out what a member put off, or keeps only that.
+func (w *filter) snoozed(s Snooze) {
+	if s.Member == "" {
+		return
+	}
+	w.args = append(w.args, s.Member, s.Now.UnixMilli())
+	n := len(w.args)
+	if s.Only {
+		w.conditions = append(w.conditions, fmt.Sprintf(w.d.inQuery, "id",
+			fmt.Sprintf("SELECT question_id FROM snoozes WHERE workspace_id = $1 AND member_id = $%d AND until_at > $%d", n-1, n)))
+		return
+	}
+	w.conditions = append(w.conditions, fmt.Sprintf(`NOT EXISTS (SELECT 1 FROM snoozes WHERE snoozes.workspace_id = $1
+		AND member_id = $%d AND question_id = questions.id AND until_at > $%d)`, n-1, n))
+}
+
+// QuestionCount is a number of questions of one type and project.
+type QuestionCount struct {
+	Type    fermata.QuestionType
+	Project string
+	N       int
+}
+
+func scanQuestionCount(rs rows) (QuestionCount, error) {
+	var c QuestionCount
+	var typ string
+	err := rs.Scan(&typ, &c.Project, &c.N)
+	c.Type = fermata.QuestionType(typ)
+	return c, err
+}
+
+// CountQuestions counts the first questions of a list, up to its limit.
+func (r Reader) CountQuestions(f QuestionFilter) ([]QuestionCount, error) {
+	w := r.questionsWhere(f)
+	order := w.questionOrder(f)
+	return list(r, scanQuestionCount, "SELECT type, project, count(*) FROM (SELECT type, project FROM questions WHERE "+w.sql()+
+		fmt.Sprintf(" ORDER BY %s LIMIT %d) AS counted GROUP BY type, project", order, f.Limit), w.args...)
+}
+
+// Surroundings are what a list of questions shows beside them.
+type Surroundings struct {
+	// Titles and States are those of tasks.
+	Titles map[string]string
+	States map[string]fermata.TaskState
+	// Blocked counts the tasks that wait for a task.
+	Blocked map[string]int
+	// Snoozed is until when the member put a question off.
+	Snoozed map[string]time.Time
+}
+
+// Surroundings returns what there is around questions for a member.
+func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surroundings, error) {
+	s := Surroundings{
+		Titles: map[string]string{}, States: map[string]fermata.TaskState{}, Blocked: map[string]int{}, Snoozed: map[string]time.Time{},
+	}
+	if len(questions) == 0 {
+		return s, nil
+	}
+	taskIDs, ids := make([]string, 0, len(questions)), make([]string, 0, len(questions))
+	for _, q := range questions {
+		taskIDs, ids = append(taskIDs, q.TaskID), append(ids, q.ID)
+	}
+	var edges [][2]string
+	lookups := []lookup{
+		{
+			sql:  "SELECT id, title, state FROM tasks WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "id", 2),
+			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
+				return each(rs, scanTexts3, func(row [3]string) {
+					s.Titles[row[0]], s.States[row[0]] = row[1], fermata.TaskState(row[2])
+				})
+			},
+		},
+		{
+			sql:  "SELECT blocks_on, task_id FROM task_dependencies WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "blocks_on", 2),
+			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
+				return each(rs, scanTexts2, func(row [2]string) { edges = append(edges, row) })
+			},
+		},
+		{
+			sql:  "SELECT question_id, until_at FROM snoozes WHERE workspace_id = $1 AND member_id = $2 AND " + fmt.Sprintf(r.d.inList, "question_id", 3),
+			args: []any{r.workspace, member, text(ids)}, take: func(rs rows) error {
+				return each(rs, scanSnooze, func(z snooze) { s.Snoozed[z.question] = z.until })
+			},
+		},
+	}
+	if err := r.q.look(r.ctx, lookups...); err != nil || len(edges) == 0 {
+		return s, err
+	}
+	return s, r.countBlocked(s.Blocked, edges)
+}
+
+// countBlocked counts the tasks at the end of the edges that are blocked.
+func (r Reader) countBlocked(into map[string]int, edges [][2]string) error {
+	waiters := make([]string, 0, len(edges))
+	for _, edge := range edges {
+		waiters = append(waiters, edge[1])
+	}
+	found, err := list(r, scanString, "SELECT id FROM tasks WHERE workspace_id = $1 AND state = 'blocked' AND "+
+		fmt.Sprintf(r.d.inList, "id", 2), r.workspace, text(waiters))
+	blocked := make(map[string]bool, len(found))
+	for _, id := range found {
+		blocked[id] = true
+	}
+	for _, edge := range edges {
+		if blocked[edge[1]] {
+			into[edge[0]]++
+		}
+	}
+	return err
+}
+
+func scanTexts2(rs rows) (row [2]string, err error) {
+	err = rs.Scan(&row[0], &row[1])
+	return row, err
+}
+
+func scanTexts3(rs rows) (row [3]string, err error) {
+	err = rs.Scan(&row[0], &row[1], &row[2])
+	return row, err
+}
+
+type snooze struct {
+	question string
+	until    time.Time
+}
+
+func scanSnooze(rs rows) (snooze, error) {
+	var z snooze
+	var until int64
+	err := rs.Scan(&z.question, &until)
+	z.until = at(until)
+	return z, err
+}

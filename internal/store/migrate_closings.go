@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const (
+	// fillClosingsVersion follows the file that makes the table.
+	fillClosingsVersion = 7
+	// fillAtOnce is how many questions are read at a time.
+	fillAtOnce = 1000
+)
+
+// fillClosings notes the questions that closed before there were analytics.
+func fillClosings(ctx context.Context, tx *sql.Tx) error {
+	for workspace, id := "", ""; ; {
+		page, err := closedBehind(ctx, tx, workspace, id)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, q := range page {
+			part := &Tx{Reader: Reader{workspace: q.WorkspaceID}}
+			part.insertClosing(q)
+			for _, st := range part.own {
+				if _, err := tx.ExecContext(ctx, st.sql, st.args...); err != nil {
+					return err
+				}
+			}
+		}
+		last := page[len(page)-1]
+		workspace, id = last.WorkspaceID, last.ID
+	}
+}
+
+// closedBehind reads what a closing needs of the closed questions behind one.
+func closedBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []*fermata.Question, err error) {
+	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, project, type, status, title, created_at, resolution FROM questions
+		WHERE status <> 'pending' AND (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, fillAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rs.Close()) }()
+	err = each(rs, func(rs rows) (*fermata.Question, error) {
+		q := &fermata.Question{Resolution: &fermata.Resolution{}}
+		var typ, status, resolution string
+		var createdAt int64
+		if err := rs.Scan(&q.WorkspaceID, &q.ID, &q.Project, &typ, &status, &q.Title, &createdAt, &resolution); err != nil {
+			return nil, err
+		}
+		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), at(createdAt)
+		return q, parse("resolution", resolution, q.Resolution)
+	}, func(q *fermata.Question) { page = append(page, q) })
+	return page, errors.Join(err, rs.Err())
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const sessionColumns = "id, workspace_id, hash, member_id, method, assurance, user_agent, created_at, last_seen_at, expires_at"
+
+func scanSession(rs rows) (*fermata.BrowserSession, error) {
+	s := &fermata.BrowserSession{}
+	var method, assurance string
+	var createdAt, lastSeenAt, expiresAt int64
+	if err := rs.Scan(&s.ID, &s.WorkspaceID, &s.Hash, &s.MemberID, &method, &assurance, &s.UserAgent, &createdAt, &lastSeenAt, &expiresAt); err != nil {
+		return nil, err
+	}
+	s.Method, s.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
+	s.CreatedAt, s.LastSeenAt, s.ExpiresAt = at(createdAt), at(lastSeenAt), at(expiresAt)
+	return s, nil
+}
+
+// SessionByHash returns a session of any workspace: it says which one is meant.
+func (r Reader) SessionByHash(hash string) (*fermata.BrowserSession, error) {
+	return one(r, "session", "", scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE hash = $1", hash)
+}
+
+// Session returns the session with the id.
+func (r Reader) Session(id string) (*fermata.BrowserSession, error) {
+	return one(r, "session", id, scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// SessionsOf lists a member's sessions, the one used last first.
+func (r Reader) SessionsOf(memberID string) ([]*fermata.BrowserSession, error) {
+	return list(r, scanSession, "SELECT "+sessionColumns+
+		" FROM browser_sessions WHERE member_id = $1 AND workspace_id = $2 ORDER BY last_seen_at DESC, id DESC", memberID, r.workspace)
+}
+
+// InsertSession adds a session, and removes those whose time is over.
+func (tx *Tx) InsertSession(s *fermata.BrowserSession) {
+	s.WorkspaceID = tx.workspace
+	tx.execAny("DELETE FROM browser_sessions WHERE expires_at <= $1", tx.Now().UnixMilli())
+	tx.exec(`INSERT INTO browser_sessions (workspace_id, id, hash, member_id, method, assurance, user_agent, created_at, last_seen_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		tx.workspace, s.ID, s.Hash, s.MemberID, string(s.Method), string(s.Assurance), s.UserAgent,
+		s.CreatedAt.UnixMilli(), s.LastSeenAt.UnixMilli(), s.ExpiresAt.UnixMilli())
+}
+
+// TouchSession notes when a session was last used.
+func (tx *Tx) TouchSession(id string, now time.Time) {
+	tx.execAny("UPDATE browser_sessions SET last_seen_at = $1 WHERE workspace_id = $2 AND id = $3", now.UnixMilli(), tx.workspace, id)
+}
+
+// DeleteSession ends a session. One that is over already is fine.
+func (tx *Tx) DeleteSession(id string) {
+	tx.execAny("DELETE FROM browser_sessions WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
+}
+
+// DeleteSessionsOf ends every session of a member.
+func (tx *Tx) DeleteSessionsOf(memberID string) {
+	tx.execAny("DELETE FROM browser_sessions WHERE member_id = $1 AND workspace_id = $2", memberID, tx.workspace)
+}
+
+const linkColumns = "id, workspace_id, hash, method, assurance, member_id, invite, created_by, created_at, expires_at, used_at"
+
+func scanSignInLink(rs rows) (*fermata.Link, error) {
+	l := &fermata.Link{}
+	var method, assurance, invite, createdBy string
+	var createdAt, expiresAt, usedAt int64
+	if err := rs.Scan(&l.ID, &l.WorkspaceID, &l.Hash, &method, &assurance, &l.MemberID, &invite, &createdBy, &createdAt, &expiresAt, &usedAt); err != nil {
+		return nil, err
+	}
+	l.Method, l.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
+	l.CreatedAt, l.ExpiresAt, l.UsedAt = at(createdAt), at(expiresAt), optional(usedAt)
+	if err := parse("created_by", createdBy, (*actor)(&l.CreatedBy)); err != nil {
+		return nil, err
+	}
+	return l, parse("invite", invite, &l.Invite)
+}
+
+// LinkByHash returns a link of any workspace: it says which one is meant.
+func (r Reader) LinkByHash(hash string) (*fermata.Link, error) {
+	return one(r, "link", "", scanSignInLink, "SELECT "+linkColumns+" FROM sign_in_links WHERE hash = $1", hash)
+}
+
+// Invitations lists the invitations that nobody accepted and whose time is not
+// over, the oldest first.
+func (r Reader) Invitations(now time.Time) ([]*fermata.Link, error) {
+	return list(r, scanSignInLink, "SELECT "+linkColumns+` FROM sign_in_links
+		WHERE workspace_id = $1 AND method = 'invitation' AND used_at = 0 AND expires_at > $2 ORDER BY id`, r.workspace, now.UnixMilli())
+}
+
+// InsertLink adds a link, and removes those whose time is over.
+func (tx *Tx) InsertLink(l *fermata.Link) {
+	l.WorkspaceID = tx.workspace
+	tx.execAny("DELETE FROM sign_in_links WHERE expires_at <= $1", tx.Now().UnixMilli())
+	tx.exec(`INSERT INTO sign_in_links (workspace_id, id, hash, method, assurance, member_id, invite, created_by, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		tx.workspace, l.ID, l.Hash, string(l.Method), string(l.Assurance), l.MemberID, text(l.Invite), text(actor(l.CreatedBy)),
+		l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli())
+}
+
+// UseLink uses a link up. It fails when somebody else did.
+func (tx *Tx) UseLink(l *fermata.Link) {
+	now := tx.Now()
+	l.UsedAt = &now
+	tx.exec("UPDATE sign_in_links SET used_at = $1, member_id = $2 WHERE workspace_id = $3 AND id = $4 AND used_at = 0",
+		now.UnixMilli(), l.MemberID, tx.workspace, l.ID)
+}
+
+// DeleteLink removes a link.
+func (tx *Tx) DeleteLink(id string) {
+	tx.exec("DELETE FROM sign_in_links WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
+}
+
+// DeleteLinksOf removes the links of a member, all of them or those of one
+// method.
+func (tx *Tx) DeleteLinksOf(memberID string, method fermata.SignInMethod) {
+	tx.execAny("DELETE FROM sign_in_links WHERE member_id = $1 AND workspace_id = $2 AND ($3 = '' OR method = $3)",
+		memberID, tx.workspace, string(method))
+}
+
+// Flow is a sign-in that is half done.
+type Flow struct {
+	Workspace string
+	// Kind is oidc, passkey or add_passkey.
+	Kind string
+	Data string
+	// Hash is that of the secret by which the browser shows that it began it.
+	Hash      string
+	ExpiresAt time.Time
+}
+
+func scanFlow(rs rows) (Flow, error) {
+	var f Flow
+	var expiresAt int64
+	err := rs.Scan(&f.Workspace, &f.Kind, &f.Data, &f.Hash, &expiresAt)
+	f.ExpiresAt = at(expiresAt)
+	return f, err
+}
+
+// InsertFlow adds a flow, and removes those whose time is over.
+func (tx *Tx) InsertFlow(f Flow) {
+	tx.execAny("DELETE FROM sign_in_flows WHERE expires_at <= $1", tx.Now().UnixMilli())
+	tx.exec("INSERT INTO sign_in_flows (workspace_id, kind, data, hash, expires_at) VALUES ($1, $2, $3, $4, $5)",
+		tx.workspace, f.Kind, f.Data, f.Hash, f.ExpiresAt.UnixMilli())
+}
+
+// TakeFlow returns a flow and removes it: it ends once, well or not.
+func (tx *Tx) TakeFlow(kind, hash string) (Flow, error) {
+	f, err := one(tx.Reader, "sign-in", "", scanFlow,
+		"SELECT workspace_id, kind, data, hash, expires_at FROM sign_in_flows WHERE workspace_id = $1 AND kind = $2 AND hash = $3",
+		tx.workspace, kind, hash)
+	if err == nil {
+		tx.exec("DELETE FROM sign_in_flows WHERE hash = $1", hash)
+	}
+	return f, err
+}
+
+const passkeyColumns = "id, member_id, name, credential_id, credential, created_at, last_used_at"
+
+func scanPasskey(rs rows) (*fermata.Passkey, error) {
+	p := &fermata.Passkey{}
+	var createdAt, lastUsedAt int64
+	err := rs.Scan(&p.ID, &p.MemberID, &p.Name, &p.CredentialID, &p.Credential, &createdAt, &lastUsedAt)
+	p.CreatedAt, p.LastUsedAt = at(createdAt), optional(lastUsedAt)
+	return p, err
+}
+
+// PasskeysOf lists a member's passkeys, the oldest first.
+func (r Reader) PasskeysOf(memberID string) ([]*fermata.Passkey, error) {
+	return list(r, scanPasskey, "SELECT "+passkeyColumns+" FROM passkeys WHERE member_id = $1 AND workspace_id = $2 ORDER BY id", memberID, r.workspace)
+}
+
+// Passkey returns the passkey with the id.
+func (r Reader) Passkey(id string) (*fermata.Passkey, error) {
+	return one(r, "passkey", id, scanPasskey, "SELECT "+passkeyColumns+" FROM passkeys WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+}
+
+// InsertPasskey adds a passkey.
+func (tx *Tx) InsertPasskey(p *fermata.Passkey) {
+	tx.exec(`INSERT INTO passkeys (workspace_id, id, member_id, name, credential_id, credential, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		tx.workspace, p.ID, p.MemberID, p.Name, p.CredentialID, p.Credential, p.CreatedAt.UnixMilli())
+}
+
+// UsePasskey notes what a sign-in changed on a passkey: its counter.
+func (tx *Tx) UsePasskey(p *fermata.Passkey) {
+	tx.exec("UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE workspace_id = $3 AND id = $4",
+		p.Credential, millis(p.LastUsedAt), tx.workspace, p.ID)
+}
+
+// DeletePasskey removes a passkey.
+func (tx *Tx) DeletePasskey(id string) {
+	tx.exec("DELETE FROM passkeys WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
+}

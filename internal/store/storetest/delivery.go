@@ -1,0 +1,399 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var deliveries = map[string]func(*suite){
+	"channel round trip":         channelRoundTrip,
+	"a channel's state":          channelState,
+	"one process listens":        oneListens,
+	"the plan moves on":          planMoves,
+	"delivery round trip":        deliveryRoundTrip,
+	"the same is planned once":   plannedOnce,
+	"a stale save changes none":  staleDelivery,
+	"due ones by channel":        dueByChannel,
+	"lists of deliveries":        deliveryLists,
+	"a digest is gathered":       digestGathered,
+	"a channel that goes":        channelGoes,
+	"identities":                 identities,
+	"preferences":                preferences,
+	"devices":                    devices,
+	"keys are made once":         deliveryKeys,
+	"what came back counts once": inboundOnce,
+	"open pages":                 openPages,
+	"links for answering end":    answerLinks,
+}
+
+func newChannel(name string) *fermata.Channel {
+	return &fermata.Channel{
+		ID: id(fermata.PrefixChannel), Name: name, Kind: "wall", Enabled: true, CreatedAt: noon,
+		Settings: map[string]any{"text": hard, "list": []any{"a", 1.5, true}},
+	}
+}
+
+func (s *suite) addChannel(name string) *fermata.Channel {
+	s.Helper()
+	c := newChannel(name)
+	s.write(func(tx *store.Tx) { tx.InsertChannel(c) })
+	return c
+}
+
+func channelRoundTrip(s *suite) {
+	c := s.addChannel("wall")
+	c.Name, c.Enabled, c.LastError = "board", false, hard
+	c.LastSentAt, c.LastErrorAt, c.FailingSince, c.AlertedAt = ptr(noon), ptr(noon.Add(1)), ptr(noon.Add(time.Second)), ptr(noon.Add(time.Hour))
+	c.LastErrorAt = ptr(noon.Add(time.Minute))
+	s.write(func(tx *store.Tx) { tx.SaveChannel(c) })
+	for _, read := range []func() (*fermata.Channel, error){
+		func() (*fermata.Channel, error) { return s.read().Channel(c.ID) },
+		func() (*fermata.Channel, error) { return s.read().ChannelByName("board") },
+	} {
+		got, err := read()
+		s.ok(err)
+		s.equal(c, got)
+	}
+	stale := *c
+	stale.Version--
+	if s.try(func(tx *store.Tx) error { tx.SaveChannel(&stale); return nil }) == nil {
+		s.Error("a stale channel was saved")
+	}
+	if s.try(func(tx *store.Tx) error { tx.InsertChannel(newChannel("board")); return nil }) == nil {
+		s.Error("two channels have one name")
+	}
+	all, err := s.read().Channels()
+	s.ok(err)
+	s.equal(1, len(all))
+	others, err := s.db.In(s.Context(), "other").Channels()
+	s.ok(err)
+	s.equal(0, len(others))
+}
+
+func channelState(s *suite) {
+	c := s.addChannel("wall")
+	none, err := s.read().ChannelState(c.ID, "cursor")
+	s.ok(err)
+	s.equal("", none)
+	for _, value := range []string{"1", hard} {
+		s.write(func(tx *store.Tx) { tx.SetChannelState(c.ID, "cursor", value) })
+		got, err := s.read().ChannelState(c.ID, "cursor")
+		s.ok(err)
+		s.equal(value, got)
+	}
+}
+
+func oneListens(s *suite) {
+	c := s.addChannel("wall")
+	take := func(process string, lasts time.Duration) bool {
+		mine := false
+		s.ok(s.try(func(tx *store.Tx) error {
+			var err error
+			mine, err = tx.ListenAs(c.ID, process, tx.Now().Add(lasts))
+			return err
+		}))
+		return mine
+	}
+	s.equal([]bool{true, false, true}, []bool{take("a", time.Hour), take("b", time.Hour), take("a", -time.Second)})
+	s.equal([]bool{true, false}, []bool{take("b", time.Hour), take("a", time.Hour)})
+	s.write(func(tx *store.Tx) { tx.StopListening(c.ID, "b") })
+	s.equal(true, take("a", time.Hour))
+}
+
+func planMoves(s *suite) {
+	plan, err := s.read().Plan()
+	s.ok(err)
+	s.equal(store.Plan{Seq: -1, Routes: fermata.DefaultRoutes()}, plan)
+	routes := fermata.Routes{Blocking: []fermata.RouteStep{{After: "1m", Channel: "wall", When: fermata.WhenPageClosed}}}
+	s.write(func(tx *store.Tx) { tx.SetRoutes(routes) })
+	s.write(func(tx *store.Tx) { tx.SetPlanned(7) })
+	plan, err = s.read().Plan()
+	s.ok(err)
+	s.equal(store.Plan{Seq: 7, Routes: routes}, plan)
+}
+
+func newDelivery(c *fermata.Channel, unique string, due time.Time) *fermata.Delivery {
+	return &fermata.Delivery{
+		ID: id(fermata.PrefixDelivery), QuestionID: "q_1", TaskID: "task_1", ChannelID: c.ID, Kind: c.Kind, Channel: c.Name, Purpose: "asked",
+		State: fermata.DeliveryWaiting, NextAt: ptr(due), CreatedAt: noon,
+		DeliveryKeeps: fermata.DeliveryKeeps{Unique: unique, When: fermata.WhenAlways},
+	}
+}
+
+func (s *suite) planned(all ...*fermata.Delivery) {
+	s.Helper()
+	s.write(func(tx *store.Tx) {
+		for _, d := range all {
+			tx.PlanDelivery(d)
+		}
+	})
+}
+
+func deliveryRoundTrip(s *suite) {
+	ann := newMember("ann")
+	s.write(func(tx *store.Tx) { tx.InsertMember(ann) })
+	d := newDelivery(s.addChannel("wall"), "a", noon)
+	d.MemberID, d.Member, d.DeviceID, d.Reason, d.EventSeq, d.Wanted, d.Title, d.Body = ann.ID, "ann", "dev_1", hard, 3, 4, hard, hard
+	s.planned(d)
+	d.State, d.Reason, d.When, d.Attempts, d.Tries, d.Deferrals, d.LastError = fermata.DeliverySent, "x", fermata.WhenPageClosed, 1, 2, 3, hard
+	d.NextAt, d.LeasedUntil, d.SentAt, d.UpdatedAt = nil, ptr(noon), ptr(noon.Add(time.Second)), ptr(noon.Add(time.Minute))
+	d.Shows, d.Wanted, d.Shown, d.Decides, d.Ref, d.Purpose = fermata.Answered, 9, 8, true, json.RawMessage(`{"a":1}`), "digest"
+	d.History = []fermata.DeliveryEntry{{At: noon, What: "failed", Error: hard}}
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(d); tx.SetContent(d.ID, hard) })
+	all, err := s.read().DeliveriesByID([]string{d.ID})
+	s.ok(err)
+	s.equal([]*fermata.Delivery{d}, all)
+	got, err := s.read().Delivery(d.ID)
+	s.ok(err)
+	d.Content = hard
+	s.equal(d, got)
+	none, err := s.read().DeliveriesByID(nil)
+	s.ok(err)
+	s.equal(0, len(none))
+}
+
+func plannedOnce(s *suite) {
+	c := s.addChannel("wall")
+	s.planned(newDelivery(c, "a", noon), newDelivery(c, "b", noon))
+	s.planned(newDelivery(c, "a", noon))
+	all, err := s.read().DeliveriesOf([]string{"q_1", "q_2"})
+	s.ok(err)
+	s.equal(2, len(all))
+	none, err := s.read().DeliveriesOf(nil)
+	s.ok(err)
+	s.equal(0, len(none))
+}
+
+func staleDelivery(s *suite) {
+	d := newDelivery(s.addChannel("wall"), "a", noon)
+	s.planned(d)
+	stale := *d
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(d) })
+	if s.try(func(tx *store.Tx) error { tx.SaveDelivery(&stale); return nil }) == nil {
+		s.Error("a delivery was saved over a change")
+	}
+}
+
+func dueByChannel(s *suite) {
+	wall, board := s.addChannel("wall"), s.addChannel("board")
+	late, early, future := newDelivery(wall, "a", noon), newDelivery(wall, "b", noon.Add(-time.Hour)), newDelivery(wall, "c", noon.Add(time.Hour))
+	rests := newDelivery(board, "d", noon)
+	rests.NextAt = nil
+	s.planned(late, early, future, rests)
+	due, err := s.db.DueDeliveries(s.Context(), wall.ID, noon, 10)
+	s.ok(err)
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: early.ID}, {Workspace: store.DefaultWorkspace, ID: late.ID}}, due)
+	next, found, err := s.db.NextDelivery(s.Context(), wall.ID)
+	s.ok(err)
+	s.equal(true, found && next.Equal(*early.NextAt))
+	_, found, err = s.db.NextDelivery(s.Context(), board.ID)
+	s.ok(err)
+	s.equal(false, found)
+}
+
+func deliveryLists(s *suite) {
+	wall, board := s.addChannel("wall"), s.addChannel("board")
+	var all []*fermata.Delivery
+	for i := range 4 {
+		d := newDelivery([]*fermata.Channel{wall, board}[i%2], fmt.Sprint(i), noon)
+		d.QuestionID, d.MemberID = fmt.Sprint("q_", i/2), fmt.Sprint("mem_", i)
+		all = append(all, d)
+	}
+	all[3].State, all[3].NextAt = fermata.DeliverySkipped, nil
+	look := newDelivery(wall, "w", noon)
+	look.Kind = "watch"
+	s.planned(append(all, look)...)
+	for want, f := range map[string]store.DeliveryFilter{
+		"3 2 1 0": {Limit: 10}, "3 2": {Limit: 2}, "1 0": {Limit: 10, Before: all[2].ID}, "3 1": {Limit: 10, ChannelID: board.ID},
+		"3": {Limit: 10, State: "skipped"}, "1": {Limit: 10, MemberID: "mem_1"},
+	} {
+		found, err := s.read().Deliveries(f)
+		s.ok(err)
+		got := ""
+		for _, d := range found {
+			got += " " + d.Unique
+		}
+		s.equal(" "+want, got)
+	}
+	found, err := s.read().Deliveries(store.DeliveryFilter{QuestionID: "q_1", Limit: 10})
+	s.ok(err)
+	s.equal(2, len(found))
+}
+
+func digestGathered(s *suite) {
+	wall := s.addChannel("wall")
+	in, other, later, leased := newDelivery(wall, "a", noon), newDelivery(wall, "b", noon), newDelivery(wall, "c", noon.Add(time.Hour)), newDelivery(wall, "d", noon)
+	for _, d := range []*fermata.Delivery{in, other, later, leased} {
+		d.Purpose, d.MemberID = "digest", "mem_1"
+	}
+	other.MemberID = "mem_2"
+	s.planned(in, other, later, leased)
+	leased.LeasedUntil = ptr(noon)
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(leased) })
+	found, err := s.read().WaitingDigest(wall.ID, "mem_1", "", noon)
+	s.ok(err)
+	s.equal(1, len(found))
+	s.equal(in.ID, found[0].ID)
+}
+
+func channelGoes(s *suite) {
+	wall := s.addChannel("wall")
+	waits, sent := newDelivery(wall, "a", noon), newDelivery(wall, "b", noon)
+	s.planned(waits, sent)
+	sent.State = fermata.DeliverySent
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(sent) })
+	s.write(func(tx *store.Tx) {
+		tx.SetChannelState(wall.ID, "a", "b")
+		tx.RememberInbound(wall.ID, "1", json.RawMessage("{}"))
+		tx.SkipDeliveriesOf(wall.ID, fermata.SkippedChannelGone)
+		tx.DeleteChannel(wall.ID)
+	})
+	all, err := s.read().DeliveriesByID([]string{waits.ID, sent.ID})
+	s.ok(err)
+	states := []fermata.DeliveryState{}
+	for _, d := range all {
+		states = append(states, d.State)
+		s.equal(true, d.NextAt == nil && d.Channel == "")
+	}
+	s.equal([]fermata.DeliveryState{fermata.DeliverySkipped, fermata.DeliverySent}, states)
+	if s.try(func(tx *store.Tx) error { tx.DeleteChannel(wall.ID); return nil }) == nil {
+		s.Error("a channel was removed twice")
+	}
+}
+
+func identities(s *suite) {
+	ann, bob := newMember("ann"), newMember("bob")
+	is := func(m *fermata.Member, kind, as string) fermata.Identity {
+		return fermata.Identity{Kind: kind, ID: as, Name: hard, MemberID: m.ID, Member: m.Handle, CreatedAt: noon}
+	}
+	s.write(func(tx *store.Tx) {
+		tx.InsertMember(ann)
+		tx.InsertMember(bob)
+		tx.SetIdentity(is(ann, "slack", "U1"))
+		tx.SetIdentity(is(ann, "github", "7"))
+		tx.SetIdentity(is(bob, "slack", "U2"))
+	})
+	s.write(func(tx *store.Tx) { tx.SetIdentity(is(ann, "slack", "U3")) })
+	got, err := s.read().Identity("slack", "U3")
+	s.ok(err)
+	s.equal(is(ann, "slack", "U3"), got)
+	_, err = s.read().Identity("slack", "U1")
+	s.code(err, fermata.CodeNotFound)
+	if s.try(func(tx *store.Tx) error { tx.SetIdentity(is(bob, "slack", "U3")); return nil }) == nil {
+		s.Error("two members are one user")
+	}
+	s.write(func(tx *store.Tx) { tx.DeleteIdentity(bob.ID, "slack") })
+	all, err := s.read().Identities()
+	s.ok(err)
+	mine, err := s.read().IdentitiesOf(ann.ID)
+	s.ok(err)
+	s.equal(mine, all)
+	s.equal(2, len(all))
+}
+
+func preferences(s *suite) {
+	none, err := s.read().Preferences(nil)
+	s.ok(err)
+	s.equal(0, len(none))
+	want := fermata.Preferences{
+		Zone: "Europe/Berlin", Digest: fermata.DigestDaily, Quiet: &fermata.QuietHours{From: "22:00", To: "07:00", Days: []string{"mon"}, Urgent: true},
+		Channels: map[string]fermata.ChannelPreference{"email": {Blocking: ptr(false)}},
+	}
+	s.write(func(tx *store.Tx) { tx.SetPreferences("mem_1", fermata.Preferences{Zone: "UTC"}) })
+	s.write(func(tx *store.Tx) { tx.SetPreferences("mem_1", want) })
+	got, err := s.read().Preferences([]string{"mem_1", "mem_2"})
+	s.ok(err)
+	s.equal(map[string]fermata.Preferences{"mem_1": want}, got)
+}
+
+func devices(s *suite) {
+	newDevice := func(member, endpoint string) *fermata.Device {
+		return &fermata.Device{
+			ID: id(fermata.PrefixDevice), MemberID: member, Name: hard, AddedAt: noon,
+			Subscription: fermata.PushSubscription{Endpoint: endpoint, Keys: fermata.PushKeys{P256DH: "a", Auth: "b"}},
+		}
+	}
+	first, second, third := newDevice("mem_1", "https://push.example/1"), newDevice("mem_1", "https://push.example/2"), newDevice("mem_2", "https://push.example/1")
+	s.write(func(tx *store.Tx) { tx.InsertDevice(first); tx.InsertDevice(second) })
+	s.write(func(tx *store.Tx) { tx.InsertDevice(third); tx.TouchDevice(second.ID, noon) })
+	second.LastSentAt = ptr(noon)
+	mine, err := s.read().DevicesOf("mem_1")
+	s.ok(err)
+	s.equal([]*fermata.Device{second}, mine)
+	got, err := s.read().Device(third.ID)
+	s.ok(err)
+	s.equal(third, got)
+	s.write(func(tx *store.Tx) { tx.DeleteDevice(third.ID); tx.DeleteDevice(third.ID) })
+	all, err := s.read().Devices()
+	s.ok(err)
+	s.equal(mine, all)
+}
+
+func deliveryKeys(s *suite) {
+	none, err := s.read().DeliveryKey("a")
+	s.ok(err)
+	s.equal(0, len(none))
+	get := func(name string, create func() ([]byte, error)) (key []byte) {
+		s.ok(s.try(func(tx *store.Tx) error {
+			var err error
+			key, err = tx.DeliveryKey(name, create)
+			return err
+		}))
+		return key
+	}
+	first := get("a", nil)
+	s.equal(32, len(first))
+	s.equal(first, get("a", nil))
+	s.equal([]byte("x"), get("b", func() ([]byte, error) { return []byte("x"), nil }))
+	stored, err := s.read().DeliveryKey("a")
+	s.ok(err)
+	s.equal(first, stored)
+}
+
+func inboundOnce(s *suite) {
+	for _, verdict := range []string{`{"words":"first"}`, `{"words":"second"}`} {
+		s.write(func(tx *store.Tx) { tx.RememberInbound("ch_1", hard, json.RawMessage(verdict)) })
+	}
+	got, err := s.read().Inbound("ch_1", hard)
+	s.ok(err)
+	s.equal(`{"words":"first"}`, string(got))
+	s.write(func(tx *store.Tx) { tx.ForgetInbound(tx.Now().Add(time.Hour)) })
+	got, err = s.read().Inbound("ch_1", hard)
+	s.ok(err)
+	s.equal(0, len(got))
+}
+
+func openPages(s *suite) {
+	now, err := s.db.Now(s.Context())
+	s.ok(err)
+	s.write(func(tx *store.Tx) {
+		tx.SetOpenPages("a", []string{"mem_1", "mem_2"}, now.Add(time.Hour))
+		tx.SetOpenPages("b", nil, now.Add(time.Hour))
+		tx.SetOpenPages("c", []string{"mem_3"}, now.Add(-time.Hour))
+	})
+	s.write(func(tx *store.Tx) { tx.SetOpenPages("b", []string{"mem_4"}, now.Add(time.Hour)) })
+	others, err := s.read().OpenPages("b", now)
+	s.ok(err)
+	if diff := cmp.Diff([]string{"mem_1", "mem_2"}, others, cmpopts.EquateEmpty()); diff != "" {
+		s.Error(diff)
+	}
+}
+
+func answerLinks(s *suite) {
+	for want := range int64(3) {
+		got, err := s.read().AnswerLinkGeneration("mem_1")
+		s.ok(err)
+		s.equal(want, got)
+		s.write(func(tx *store.Tx) { tx.RevokeAnswerLinks("mem_1") })
+	}
+	other, err := s.read().AnswerLinkGeneration("mem_2")
+	s.ok(err)
+	s.equal(int64(0), other)
+}

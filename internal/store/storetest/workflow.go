@@ -1,0 +1,182 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var workflows = map[string]func(*suite){
+	"workflows and definitions": workflowRows,
+	"schedules":                 scheduleRows,
+	"runs":                      workflowRuns,
+	"steps":                     stepRows,
+	"named tools":               namedTools,
+	"triggers seen":             triggersSeen,
+}
+
+func newWorkflow(name string) *fermata.Workflow {
+	return &fermata.Workflow{
+		WorkspaceID: store.DefaultWorkspace, Name: name, Hash: "h1", Description: hard, Project: "shop", Enabled: true,
+		Triggers: []fermata.WorkflowTrigger{{Type: fermata.TriggerManual}}, Inputs: []fermata.WorkflowInput{{Name: "issue", Type: "number", Required: true}},
+		WebhookSecret: "whsec_x", HasWebhookSecret: true, UpdatedBy: fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hard},
+		CreatedAt: noon, UpdatedAt: noon,
+	}
+}
+
+func workflowRows(s *suite) {
+	w := newWorkflow("autofix")
+	s.write(func(tx *store.Tx) {
+		tx.SaveWorkflow(w)
+		tx.KeepDefinition("autofix", "h1", hard, fermata.System)
+		tx.KeepDefinition("autofix", "h1", "another text under the same hash", fermata.System)
+	})
+	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	got, err := r.Workflow("autofix")
+	s.ok(err)
+	s.equal(w, got)
+	source, err := r.Definition("autofix", "h1")
+	s.ok(err)
+	s.equal(hard, source)
+	w.Hash, w.Enabled = "h2", false
+	s.write(func(tx *store.Tx) { tx.SaveWorkflow(w) })
+	all, err := r.Workflows()
+	s.ok(err)
+	s.equal([]*fermata.Workflow{w}, all)
+	s.write(func(tx *store.Tx) { tx.DeleteWorkflow("autofix") })
+	if _, err := r.Workflow("autofix"); fermata.CodeOf(err) != fermata.CodeNotFound {
+		s.Fatalf("a removed workflow: %v", err)
+	}
+}
+
+func scheduleRows(s *suite) {
+	next := noon.Add(time.Hour)
+	rows := []store.Schedule{
+		{WorkspaceID: store.DefaultWorkspace, Workflow: "a", Trigger: 0, Cron: "* * * * *", Timezone: "UTC", Catchup: "all", CatchupAge: time.Hour, NextAt: &next},
+		{WorkspaceID: store.DefaultWorkspace, Workflow: "a", Trigger: 2, Cron: "0 0 * * *", Timezone: "Europe/Berlin", Catchup: "none"},
+	}
+	s.write(func(tx *store.Tx) { tx.SetSchedules("a", rows) })
+	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	got, err := r.Schedules("a")
+	s.ok(err)
+	s.equal(rows, got)
+	due, err := s.db.DueSchedules(s.Context(), next, 10)
+	s.ok(err)
+	s.equal(rows[:1], due)
+	later := next.Add(time.Minute)
+	s.write(func(tx *store.Tx) { tx.MoveSchedule(rows[0], later) })
+	due, err = s.db.DueSchedules(s.Context(), next, 10)
+	s.ok(err)
+	s.equal(0, len(due))
+	s.write(func(tx *store.Tx) { tx.SetSchedules("a", nil) })
+	got, err = r.Schedules("")
+	s.ok(err)
+	s.equal(0, len(got))
+}
+
+func workflowRuns(s *suite) {
+	var ids []string
+	s.write(func(tx *store.Tx) {
+		ids = nil
+		for i, state := range []fermata.TaskState{fermata.TaskOpen, fermata.TaskDone, fermata.TaskOpen} {
+			t := newTask("run")
+			t.Runner, t.State, t.Project = fermata.RunnerWorkflow, state, "shop"
+			tx.InsertTask(t)
+			run := &fermata.WorkflowRun{
+				ID: t.ID, Workflow: "autofix", Hash: "h1", Trigger: fermata.TriggerManual, Cause: []byte(`{"by":"ann"}`), Inputs: []byte(`{"issue":7}`),
+				StartedBy: &fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_1", Name: hard}, ConcurrencyKey: "autofix/7",
+			}
+			if i == 0 {
+				run.FireKey, run.StartedBy = "event/autofix/0/9", nil
+			}
+			tx.InsertWorkflowRun(run)
+			ids = append(ids, t.ID)
+		}
+	})
+	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	run, err := r.WorkflowRun(ids[1])
+	s.ok(err)
+	if run.Workflow != "autofix" || run.State != fermata.TaskDone || run.EndedAt == nil || run.StartedBy.Name != hard || string(run.Inputs) != `{"issue":7}` {
+		s.Fatalf("the run is %+v", run)
+	}
+	found, err := r.FiredRun("event/autofix/0/9")
+	s.ok(err)
+	s.equal(ids[0], found)
+	if found, err = r.FiredRun("other"); err != nil || found != "" {
+		s.Fatalf("%q, %v", found, err)
+	}
+	open, err := r.OpenRunsApart("autofix/7")
+	s.ok(err)
+	s.equal([]string{ids[0], ids[2]}, open)
+	runs, err := r.WorkflowRuns(store.WorkflowRunFilter{
+		Workflow: "autofix", Trigger: fermata.TriggerManual, Project: "shop", States: []fermata.TaskState{fermata.TaskOpen}, Before: ids[2], Limit: 10,
+	})
+	s.ok(err)
+	if len(runs) != 1 || runs[0].ID != ids[0] {
+		s.Fatalf("found %d runs", len(runs))
+	}
+}
+
+func stepRows(s *suite) {
+	id := fermata.NewID(fermata.PrefixTask, noon)
+	item := 1
+	until, ended := noon.Add(time.Hour), noon.Add(time.Minute)
+	steps := []*fermata.WorkflowStep{
+		{TaskID: id, Step: "zuerst", Occurrence: 1, Tool: "note", State: fermata.StepWaiting, Attempt: 2, Note: hard, Input: []byte(`{"a":1}`), QuestionID: "q_1", ChildID: "task_1", Until: &until, StartedAt: noon},
+		{TaskID: id, Step: "danach", Occurrence: 1, Tool: "note", State: fermata.StepFailed, Attempt: 1, Error: &fermata.StepError{Code: "x", Message: hard}, StartedAt: noon, EndedAt: &ended},
+		{TaskID: id, Step: "danach", Occurrence: 1, Item: &item, Tool: "note", State: fermata.StepDone, Attempt: 1, Output: []byte(`[1]`), StartedAt: noon, EndedAt: &ended},
+	}
+	s.write(func(tx *store.Tx) {
+		for _, step := range steps {
+			tx.SaveStep(step)
+		}
+	})
+	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	got, err := r.Steps(id)
+	s.ok(err)
+	s.equal(steps, got)
+	at, err := r.CurrentSteps([]string{id, "task_other"})
+	s.ok(err)
+	s.equal(map[string]string{id: "zuerst"}, at)
+	s.write(func(tx *store.Tx) { tx.EndSteps(id, fermata.StepCancelled, "over") })
+	got, err = r.Steps(id)
+	s.ok(err)
+	if got[0].State != fermata.StepCancelled || got[0].EndedAt == nil || got[1].State != fermata.StepFailed {
+		s.Fatal(cmp.Diff(steps, got))
+	}
+}
+
+func namedTools(s *suite) {
+	t := &fermata.NamedTool{
+		Name: "look", Description: hard, Agent: &fermata.AgentTool{Runner: "claude", Prompt: hard}, Schema: []byte(`{"type":"object"}`), UpdatedAt: noon,
+	}
+	s.write(func(tx *store.Tx) { tx.SaveNamedTool(t) })
+	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	got, err := r.NamedTool("look")
+	s.ok(err)
+	s.equal(t, got)
+	t.Description = "another"
+	s.write(func(tx *store.Tx) { tx.SaveNamedTool(t) })
+	all, err := r.NamedTools()
+	s.ok(err)
+	s.equal([]*fermata.NamedTool{t}, all)
+	s.write(func(tx *store.Tx) { tx.DeleteNamedTool("look") })
+	if _, err := r.NamedTool("look"); fermata.CodeOf(err) != fermata.CodeNotFound {
+		s.Fatalf("a removed tool: %v", err)
+	}
+}
+
+func triggersSeen(s *suite) {
+	r := s.db.In(s.Context(), store.DefaultWorkspace)
+	for _, want := range []int64{-1, 7, 9} {
+		if want > 0 {
+			s.write(func(tx *store.Tx) { tx.SetTriggersSeen(want) })
+		}
+		got, err := r.TriggersSeen()
+		s.ok(err)
+		s.equal(want, got)
+	}
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TaskFilter narrows a list of tasks.
+type TaskFilter struct {
+	States   []fermata.TaskState
+	Project  string
+	Label    string
+	Agent    string
+	ParentID string
+	// Text is searched in titles.
+	Text string
+	// Sort is the order; empty is [fermata.SortNewest].
+	Sort  fermata.TaskSort
+	Limit int
+	// After is where the list goes on.
+	After TaskPlace
+}
+
+// TaskPlace is a place in an order of tasks: what they are sorted by, and the id.
+type TaskPlace struct {
+	Key int64  `json:"k,omitempty"`
+	ID  string `json:"i"`
+}
+
+// PlaceOfTask returns the place of a task in an order.
+func PlaceOfTask(t *fermata.Task, sort fermata.TaskSort) TaskPlace {
+	place := TaskPlace{ID: t.ID}
+	switch sort {
+	case fermata.SortPriority:
+		place.Key = int64(t.Priority)
+	case fermata.SortUpdated:
+		place.Key = t.UpdatedAt.UnixMilli()
+	case fermata.SortNewest, fermata.SortOldest:
+	}
+	return place
+}
+
+// taskOrder is an order as the database knows it.
+type taskOrder struct {
+	// by is the column beside the id; empty where the id alone decides.
+	by string
+	// desc says that the largest comes first.
+	desc bool
+}
+
+var taskOrders = map[fermata.TaskSort]taskOrder{
+	fermata.SortNewest: {desc: true}, fermata.SortOldest: {},
+	fermata.SortPriority: {by: "priority"}, fermata.SortUpdated: {by: "updated_at", desc: true},
+}
+
+func (o taskOrder) sql() string {
+	way := ""
+	if o.desc {
+		way = " DESC"
+	}
+	if o.by == "" {
+		return "id" + way
+	}
+	return o.by + way + ", id" + way
+}
+
+// after adds the condition that a task stands behind a place.
+func (o taskOrder) after(w *filter, place TaskPlace) {
+	if place.ID == "" {
+		return
+	}
+	than := ">"
+	if o.desc {
+		than = "<"
+	}
+	if o.by == "" {
+		w.add("id "+than+" $%d", place.ID)
+		return
+	}
+	w.args = append(w.args, place.Key, place.ID)
+	n := len(w.args)
+	w.conditions = append(w.conditions, fmt.Sprintf("(%s, id) %s ($%d, $%d)", o.by, than, n-1, n))
+}
+
+// onBoard is the condition of the index of the board, and inState one that
+// fits it and no other index.
+const (
+	onBoard = "state NOT IN ('awaiting_input', 'awaiting_approval', 'input_received')"
+	inState = "state || '' = '%s'"
+)
+
+// suspended joins tasks to the one question that suspends each, the index of
+// which is in the order of their ids.
+const suspended = ` FROM (SELECT task_id AS suspended_id FROM questions WHERE workspace_id || '' = $1 AND status = 'pending'
+	AND type <> 'non_blocking') AS q CROSS JOIN tasks WHERE id = suspended_id AND `
+
+// fromState returns the part of a query that reads the tasks of a state by the
+// index in which they stand.
+func fromState(state fermata.TaskState) string {
+	in := fmt.Sprintf(inState, state) + " AND "
+	switch {
+	case state.Suspended():
+		return suspended + in
+	case state == fermata.TaskInputReceived:
+		return fmt.Sprintf(" FROM tasks WHERE state = '%s' AND ", state)
+	default:
+		return " FROM tasks WHERE " + onBoard + " AND " + in
+	}
+}
+
+// sqlFor is the order of the tasks of a state.
+func (o taskOrder) sqlFor(state fermata.TaskState) string {
+	if o.by == "" && state.Suspended() {
+		return strings.Replace(o.sql(), "id", "suspended_id", 1)
+	}
+	return o.sql()
+}
+
+// whereTask returns the conditions of a filter, except for the states.
+func (r Reader) whereTask(f TaskFilter) *filter {
+	w := r.where()
+	w.equal("project", f.Project)
+	w.equal("agent", f.Agent)
+	if f.ParentID != "" {
+		w.add("parent_id = $%d AND parent_id <> ''", f.ParentID)
+	}
+	w.contains("title", f.Text)
+	if f.Label != "" {
+		w.add(r.d.hasLabel, f.Label)
+	}
+	return w
+}
+
+// Tasks lists tasks. The states are read one by one, each through the index
+// in which it stands, so that a list of few tasks costs the same beside a million.
+func (r Reader) Tasks(f TaskFilter) ([]*fermata.Task, error) {
+	order := taskOrders[cmp.Or(f.Sort, fermata.SortNewest)]
+	w := r.whereTask(f)
+	order.after(w, f.After)
+	last := func(by string) string { return fmt.Sprintf(" ORDER BY %s LIMIT %d", by, f.Limit) }
+	if len(f.States) == 0 {
+		return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE "+w.sql()+last(order.sql()), w.args...)
+	}
+	var parts []string
+	for _, state := range fermata.TaskStates {
+		// Only names that the program knows get into the text of a statement.
+		if slices.Contains(f.States, state) {
+			parts = append(parts, "SELECT * FROM (SELECT "+taskColumns+fromState(state)+w.sql()+last(order.sqlFor(state))+") AS "+string(state))
+		}
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	return list(r, r.scanTask, strings.Join(parts, " UNION ALL ")+last(order.sql()), w.args...)
+}
+
+// CountTasksBy counts the tasks of a filter by state.
+func (r Reader) CountTasksBy(f TaskFilter) (fermata.TaskCounts, error) {
+	counts := fermata.NewTaskCounts()
+	w := r.whereTask(f)
+	var parts []string
+	for _, from := range []string{
+		" FROM tasks WHERE " + onBoard + " AND ", fromState(fermata.TaskInputReceived), suspended,
+	} {
+		parts = append(parts, "SELECT state || '' AS kind, count(*), 0"+from+w.sql()+" GROUP BY state || ''")
+	}
+	rows, err := list(r, scanCount, strings.Join(parts, " UNION ALL "), w.args...)
+	for _, n := range rows {
+		counts.Add(fermata.TaskState(n.Kind), n.N)
+	}
+	return counts, err
+}

@@ -1,0 +1,323 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const workflowColumns = `name, hash, description, project, enabled, triggers, inputs, webhook_secret, updated_by, created_at, updated_at`
+
+func (r Reader) scanWorkflow(rs rows) (*fermata.Workflow, error) {
+	w := &fermata.Workflow{WorkspaceID: r.workspace}
+	var enabled, createdAt, updatedAt int64
+	var triggers, inputs, updatedBy string
+	return scan(rs, []any{
+		&w.Name, &w.Hash, &w.Description, &w.Project, &enabled, &triggers, &inputs, &w.WebhookSecret, &updatedBy, &createdAt, &updatedAt,
+	}, func() (*fermata.Workflow, error) {
+		w.Enabled, w.CreatedAt, w.UpdatedAt, w.HasWebhookSecret = enabled != 0, at(createdAt), at(updatedAt), w.WebhookSecret != ""
+		if err := parse("updated_by", updatedBy, (*actor)(&w.UpdatedBy)); err != nil {
+			return nil, err
+		}
+		if err := parse("triggers", triggers, &w.Triggers); err != nil {
+			return nil, err
+		}
+		return w, parse("inputs", inputs, &w.Inputs)
+	})
+}
+
+// Workflow returns the workflow with the name.
+func (r Reader) Workflow(name string) (*fermata.Workflow, error) {
+	return one(r, "workflow", name, r.scanWorkflow, "SELECT "+workflowColumns+
+		" FROM workflows WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+}
+
+// Workflows lists all workflows by name.
+func (r Reader) Workflows() ([]*fermata.Workflow, error) {
+	return list(r, r.scanWorkflow, "SELECT "+workflowColumns+" FROM workflows WHERE workspace_id = $1 ORDER BY name", r.workspace)
+}
+
+// SaveWorkflow writes a workflow under its name.
+func (tx *Tx) SaveWorkflow(w *fermata.Workflow) {
+	tx.exec(`INSERT INTO workflows (workspace_id, name, hash, description, project, enabled, triggers, inputs, webhook_secret,
+		updated_by, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (workspace_id, name) DO UPDATE SET hash = excluded.hash, description = excluded.description,
+		project = excluded.project, enabled = excluded.enabled, triggers = excluded.triggers, inputs = excluded.inputs,
+		webhook_secret = excluded.webhook_secret, updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
+		tx.workspace, w.Name, w.Hash, w.Description, w.Project, flag(w.Enabled), text(w.Triggers), text(w.Inputs), w.WebhookSecret,
+		text(actor(w.UpdatedBy)), w.CreatedAt.UnixMilli(), w.UpdatedAt.UnixMilli())
+}
+
+// DeleteWorkflow removes a workflow. Its runs and the definitions that they are
+// pinned to stay.
+func (tx *Tx) DeleteWorkflow(name string) {
+	tx.exec("DELETE FROM workflows WHERE workspace_id = $1 AND name = $2", tx.workspace, name)
+	tx.execAny("DELETE FROM schedules WHERE workspace_id = $1 AND workflow = $2", tx.workspace, name)
+}
+
+// Definition returns the source of a workflow by its hash.
+func (r Reader) Definition(name, hash string) (string, error) {
+	return one(r, "definition", name+"@"+hash, scanString,
+		"SELECT source FROM workflow_definitions WHERE workspace_id = $1 AND name = $2 AND hash = $3", r.workspace, name, hash)
+}
+
+// KeepDefinition keeps a source under its hash.
+func (tx *Tx) KeepDefinition(name, hash, source string, by fermata.Actor) {
+	tx.execAny(`INSERT INTO workflow_definitions (workspace_id, name, hash, source, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (workspace_id, name, hash) DO NOTHING`, tx.workspace, name, hash, source, text(actor(by)), tx.Now().UnixMilli())
+}
+
+// Schedule is a trigger that fires by the clock.
+type Schedule struct {
+	WorkspaceID, Workflow string
+	// Trigger is the place among the workflow's triggers.
+	Trigger        int
+	Cron, Timezone string
+	// Catchup is what happens to what was missed: none, latest or all, where it
+	// is no older than CatchupAge.
+	Catchup    string
+	CatchupAge time.Duration
+	NextAt     *time.Time
+}
+
+func scanSchedule(rs rows) (Schedule, error) {
+	var s Schedule
+	var age, next int64
+	err := rs.Scan(&s.WorkspaceID, &s.Workflow, &s.Trigger, &s.Cron, &s.Timezone, &s.Catchup, &age, &next)
+	s.CatchupAge, s.NextAt = time.Duration(age)*time.Second, optional(next)
+	return s, err
+}
+
+const scheduleColumns = "workspace_id, workflow, trigger_at, cron, timezone, catchup, catchup_age, next_at"
+
+// Schedules lists the schedules of a workflow, or of all where it is empty.
+func (r Reader) Schedules(workflow string) ([]Schedule, error) {
+	w := r.where()
+	w.equal("workflow", workflow)
+	return list(r, scanSchedule, "SELECT "+scheduleColumns+" FROM schedules WHERE "+w.sql()+" ORDER BY workflow, trigger_at", w.args...)
+}
+
+// DueSchedules lists schedules whose time has come, of every workspace.
+func (db *DB) DueSchedules(ctx context.Context, now time.Time, limit int) ([]Schedule, error) {
+	return list(db.In(ctx, ""), scanSchedule, "SELECT "+scheduleColumns+` FROM schedules WHERE next_at > 0 AND next_at <= $1
+		ORDER BY next_at LIMIT $2`, now.UnixMilli(), limit)
+}
+
+// SetSchedules replaces the schedules of a workflow.
+func (tx *Tx) SetSchedules(workflow string, all []Schedule) {
+	tx.execAny("DELETE FROM schedules WHERE workspace_id = $1 AND workflow = $2", tx.workspace, workflow)
+	for _, s := range all {
+		tx.exec(`INSERT INTO schedules (workspace_id, workflow, trigger_at, cron, timezone, catchup, catchup_age, next_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, tx.workspace, workflow, s.Trigger, s.Cron, s.Timezone, s.Catchup,
+			int64(s.CatchupAge/time.Second), millis(s.NextAt))
+	}
+}
+
+// MoveSchedule sets when a schedule fires next.
+func (tx *Tx) MoveSchedule(s Schedule, next time.Time) {
+	tx.exec("UPDATE schedules SET next_at = $1 WHERE workspace_id = $2 AND workflow = $3 AND trigger_at = $4",
+		next.UnixMilli(), tx.workspace, s.Workflow, s.Trigger)
+}
+
+// TriggersSeen returns up to which event triggers were looked for; -1 for not
+// at all.
+func (r Reader) TriggersSeen() (int64, error) {
+	found, err := list(r, scanInt, "SELECT event_seq FROM trigger_cursors WHERE workspace_id = $1", r.workspace)
+	if err != nil || len(found) == 0 {
+		return -1, err
+	}
+	return found[0], nil
+}
+
+// SetTriggersSeen moves on up to which event triggers were looked for.
+func (tx *Tx) SetTriggersSeen(seq int64) {
+	tx.exec(`INSERT INTO trigger_cursors (workspace_id, event_seq) VALUES ($1, $2)
+		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq`, tx.workspace, seq)
+}
+
+func (r Reader) scanNamedTool(rs rows) (*fermata.NamedTool, error) {
+	var stored string
+	t := &fermata.NamedTool{}
+	return scan(rs, []any{&stored}, func() (*fermata.NamedTool, error) { return t, parse("tool", stored, t) })
+}
+
+// NamedTools lists the tools that the workspace has defined, by name.
+func (r Reader) NamedTools() ([]*fermata.NamedTool, error) {
+	return list(r, r.scanNamedTool, "SELECT tool FROM named_tools WHERE workspace_id = $1 ORDER BY name", r.workspace)
+}
+
+// NamedTool returns the tool with the name.
+func (r Reader) NamedTool(name string) (*fermata.NamedTool, error) {
+	return one(r, "tool", name, r.scanNamedTool, "SELECT tool FROM named_tools WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+}
+
+// SaveNamedTool writes a tool under its name.
+func (tx *Tx) SaveNamedTool(t *fermata.NamedTool) {
+	tx.exec(`INSERT INTO named_tools (workspace_id, name, tool) VALUES ($1, $2, $3)
+		ON CONFLICT (workspace_id, name) DO UPDATE SET tool = excluded.tool`, tx.workspace, t.Name, text(t))
+}
+
+// DeleteNamedTool removes a tool.
+func (tx *Tx) DeleteNamedTool(name string) {
+	tx.exec("DELETE FROM named_tools WHERE workspace_id = $1 AND name = $2", tx.workspace, name)
+}
+
+// WorkflowRunFilter narrows a list of runs.
+type WorkflowRunFilter struct {
+	Workflow string
+	States   []fermata.TaskState
+	Trigger  fermata.TriggerType
+	Project  string
+	Limit    int
+	// Before is the id behind which the list goes on.
+	Before string
+}
+
+const workflowRunColumns = `r.task_id, r.workflow, r.hash, r.trigger_type, r.cause, r.inputs, r.started_by, r.fire_key, r.concurrency_key,
+	t.project, t.title, t.state, t.reason, t.summary, t.parent_id, t.pending_question_id, t.created_at, t.updated_at`
+
+const workflowRunRows = " FROM workflow_runs r JOIN tasks t ON t.workspace_id = r.workspace_id AND t.id = r.task_id WHERE r.workspace_id = $1"
+
+func scanWorkflowRun(rs rows) (*fermata.WorkflowRun, error) {
+	run := &fermata.WorkflowRun{}
+	var trigger, cause, inputs, startedBy, state string
+	var createdAt, updatedAt int64
+	return scan(rs, []any{
+		&run.ID, &run.Workflow, &run.Hash, &trigger, &cause, &inputs, &startedBy, &run.FireKey, &run.ConcurrencyKey,
+		&run.Project, &run.Title, &state, &run.Reason, &run.Summary, &run.ParentID, &run.PendingQuestionID, &createdAt, &updatedAt,
+	}, func() (*fermata.WorkflowRun, error) {
+		run.Trigger, run.State = fermata.TriggerType(trigger), fermata.TaskState(state)
+		run.Cause, run.Inputs, run.CreatedAt, run.UpdatedAt = raw(cause), raw(inputs), at(createdAt), at(updatedAt)
+		if run.State.Ended() {
+			ended := run.UpdatedAt
+			run.EndedAt = &ended
+		}
+		if startedBy != "" {
+			run.StartedBy = &fermata.Actor{}
+			return run, parse("started_by", startedBy, (*actor)(run.StartedBy))
+		}
+		return run, nil
+	})
+}
+
+// WorkflowRun returns the run whose task has the id.
+func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
+	return one(r, "run of a workflow", id, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND r.task_id = $2", r.workspace, id)
+}
+
+// WorkflowRuns lists runs, newest first.
+func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error) {
+	w := &filter{d: r.d, conditions: []string{"1 = 1"}, args: []any{r.workspace}}
+	w.equal("r.workflow", f.Workflow)
+	w.equal("r.trigger_type", string(f.Trigger))
+	w.equal("t.project", f.Project)
+	if f.Before != "" {
+		w.add("r.task_id < $%d", f.Before)
+	}
+	if len(f.States) > 0 {
+		w.in("t.state", f.States)
+	}
+	w.args = append(w.args, f.Limit)
+	return list(r, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND "+w.sql()+
+		" ORDER BY r.task_id DESC LIMIT $"+itoa(len(w.args)), w.args...)
+}
+
+// FiredRun returns the run that something started already, and "" for none.
+func (r Reader) FiredRun(fireKey string) (string, error) {
+	found, err := list(r, scanString, "SELECT task_id FROM workflow_runs WHERE workspace_id = $1 AND fire_key = $2 AND fire_key <> ''",
+		r.workspace, fireKey)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}
+
+// OpenRunsApart lists the runs with a concurrency key that have not ended,
+// oldest first.
+func (r Reader) OpenRunsApart(key string) ([]string, error) {
+	return list(r, scanString, `SELECT r.task_id`+workflowRunRows+` AND r.concurrency_key = $2 AND r.concurrency_key <> ''
+		AND t.state NOT IN ('done', 'failed', 'cancelled', 'skipped') ORDER BY r.task_id`, r.workspace, key)
+}
+
+// InsertWorkflowRun adds what a run is beside its task.
+func (tx *Tx) InsertWorkflowRun(run *fermata.WorkflowRun) {
+	startedBy := ""
+	if run.StartedBy != nil {
+		startedBy = text(actor(*run.StartedBy))
+	}
+	tx.exec(`INSERT INTO workflow_runs (workspace_id, task_id, workflow, hash, trigger_type, cause, inputs, started_by, fire_key, concurrency_key)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, tx.workspace, run.ID, run.Workflow, run.Hash, string(run.Trigger),
+		text(run.Cause), text(run.Inputs), startedBy, run.FireKey, run.ConcurrencyKey)
+}
+
+const stepColumns = `task_id, step, occurrence, item, tool, state, attempt, note, input, output, error, question_id, child_id,
+	until_at, started_at, ended_at`
+
+func scanStep(rs rows) (*fermata.WorkflowStep, error) {
+	s := &fermata.WorkflowStep{}
+	var item int
+	var state, input, output, failure string
+	var until, startedAt, endedAt int64
+	return scan(rs, []any{
+		&s.TaskID, &s.Step, &s.Occurrence, &item, &s.Tool, &state, &s.Attempt, &s.Note, &input, &output, &failure, &s.QuestionID, &s.ChildID,
+		&until, &startedAt, &endedAt,
+	}, func() (*fermata.WorkflowStep, error) {
+		if item >= 0 {
+			s.Item = &item
+		}
+		s.State, s.Input, s.Output = fermata.StepState(state), raw(input), raw(output)
+		s.Until, s.StartedAt, s.EndedAt = optional(until), at(startedAt), optional(endedAt)
+		if failure != "" {
+			s.Error = &fermata.StepError{}
+			return s, parse("error", failure, s.Error)
+		}
+		return s, nil
+	})
+}
+
+// Steps lists what became of the steps of a run, in the order in which they
+// began.
+func (r Reader) Steps(taskID string) ([]*fermata.WorkflowStep, error) {
+	return list(r, scanStep, "SELECT "+stepColumns+" FROM steps WHERE workspace_id = $1 AND task_id = $2 ORDER BY position, item", r.workspace, taskID)
+}
+
+// CurrentSteps returns the step that each run is at, by the run's id.
+func (r Reader) CurrentSteps(taskIDs []string) (map[string]string, error) {
+	at := map[string]string{}
+	if len(taskIDs) == 0 {
+		return at, nil
+	}
+	steps, err := list(r, scanStep, "SELECT "+stepColumns+" FROM steps WHERE workspace_id = $1 AND "+
+		fmt.Sprintf(r.d.inList, "task_id", 2)+" AND state IN ('running', 'waiting') AND item = -1 ORDER BY task_id, position", r.workspace, text(taskIDs))
+	for _, s := range steps {
+		at[s.TaskID] = s.Step
+	}
+	return at, err
+}
+
+// SaveStep writes what became of a step.
+func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
+	item, failure := -1, ""
+	if s.Item != nil {
+		item = *s.Item
+	}
+	if s.Error != nil {
+		failure = text(s.Error)
+	}
+	tx.exec(`INSERT INTO steps (workspace_id, task_id, step, occurrence, item, position, tool, state, attempt, note, input, output, error,
+		question_id, child_id, until_at, started_at, ended_at) VALUES ($1, $2, $3, $4, $5,
+		(SELECT count(*) FROM steps WHERE workspace_id = $1 AND task_id = $2), $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+		ON CONFLICT (workspace_id, task_id, step, occurrence, item) DO UPDATE SET tool = excluded.tool, state = excluded.state,
+		attempt = excluded.attempt, note = excluded.note, input = excluded.input, output = excluded.output, error = excluded.error,
+		question_id = excluded.question_id, child_id = excluded.child_id, until_at = excluded.until_at, ended_at = excluded.ended_at`,
+		tx.workspace, s.TaskID, s.Step, s.Occurrence, item, s.Tool, string(s.State), s.Attempt, s.Note, text(s.Input), text(s.Output), failure,
+		s.QuestionID, s.ChildID, millis(s.Until), s.StartedAt.UnixMilli(), millis(s.EndedAt))
+}
+
+// EndSteps ends the steps of a run that are under way.
+func (tx *Tx) EndSteps(taskID string, state fermata.StepState, note string) {
+	tx.execAny(`UPDATE steps SET state = $1, note = $2, ended_at = $3, until_at = 0 WHERE workspace_id = $4 AND task_id = $5
+		AND state IN ('running', 'waiting')`, string(state), note, tx.Now().UnixMilli(), tx.workspace, taskID)
+}

@@ -1,0 +1,36 @@
+package tool_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	slow := fermata.Errorf(fermata.CodeRateLimited, "too many").WithHint("wait")
+	slow.RetryAfter = 7 * time.Second
+	tests := []struct {
+		err       error
+		permanent bool
+		after     time.Duration
+		code      fermata.Code
+	}{
+		{tool.Passing(slow), false, 7 * time.Second, fermata.CodeRateLimited},
+		{tool.Hopeless(fermata.Errorf(fermata.CodeNotFound, "gone")), true, 0, fermata.CodeNotFound},
+	}
+	for _, tt := range tests {
+		wrapped := fmt.Errorf("step: %w", tt.err)
+		var f tool.Failure
+		if !errors.As(wrapped, &f) || f.Permanent() != tt.permanent || f.RetryAfter() != tt.after {
+			t.Errorf("%v is not the failure that was made", wrapped)
+		}
+		if code := fermata.CodeOf(wrapped); code != tt.code {
+			t.Errorf("the code is %s, want %s", code, tt.code)
+		}
+	}
+}

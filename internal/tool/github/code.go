@@ -1,0 +1,237 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+var createBranch = kind{
+	info: info("github_create_branch", "Makes a branch at GitHub. One that is there already is left as it is.",
+		takes(with(inRepo, fields{
+			"name": someText,
+			"from": described(someText, "Branch, tag or commit where it begins; otherwise the default branch."),
+		}), "name"),
+		gives(fields{"repository": aText, "name": aText, "sha": aText, "created": aFlag})),
+	needs: "Contents: read and write",
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			Repo string `json:"repo"`
+			Name string `json:"name"`
+			From string `json:"from"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		at, err := d.repository(where{Repo: in.Repo})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		from, err := d.commit(ctx, at, in.From)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		sha, created, err := d.client.CreateBranch(ctx, at, in.Name, from)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return tool.Result{Note: "Branch " + in.Name, Output: map[string]any{
+			"repository": at.Repository(), "name": in.Name, "sha": sha, "created": created,
+		}}, nil
+	},
+}
+
+// commit is where a ref stands; without one, the default branch.
+func (d *desk) commit(ctx context.Context, at github.Place, ref string) (string, error) {
+	if ref == "" {
+		base, err := d.client.DefaultBranch(ctx, at)
+		if err != nil {
+			return "", err
+		}
+		ref = base
+	}
+	sha, err := d.client.Commit(ctx, at, ref)
+	if err == nil && sha == "" {
+		err = fermata.Errorf(fermata.CodeNotFound, "there is no branch, tag or commit %s in %s", ref, at.Repository()).
+			WithHint("name one that was pushed")
+	}
+	return sha, err
+}
+
+// pullInput is the input of a pull request. Everything has a usual value.
+type pullInput struct {
+	where
+	Title  string   `json:"title"`
+	Body   string   `json:"body"`
+	Head   string   `json:"head"`
+	Base   string   `json:"base"`
+	Draft  bool     `json:"draft"`
+	Labels []string `json:"labels"`
+}
+
+var createPull = kind{
+	info: info("github_create_pr", "Opens a pull request at GitHub, unless there is one for the branch.",
+		takes(with(onOne, fields{
+			"title":  described(aText, "Otherwise that of the issue, or the workflow's name."),
+			"body":   described(aText, "Markdown; otherwise it says where it comes from, and closes the issue."),
+			"head":   described(aText, "The branch with the changes, pushed before; otherwise that of the run's working copy."),
+			"base":   described(aText, "Where the changes go; otherwise the default branch."),
+			"draft":  aFlag,
+			"labels": texts,
+		})),
+		gives(fields{
+			"repository": aText, "number": aNumber, "url": aText, "state": aText, "head": aText, "base": aText, "sha": aText, "created": aFlag,
+		})),
+	needs: "Pull requests: read and write, and Contents: read",
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in pullInput
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		at, err := d.repository(in.where)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		p, err := d.newPull(ctx, at, &in)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		pull, created, err := d.client.OpenPull(ctx, at, p)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		at.Number = pull.GetNumber()
+		if len(in.Labels) > 0 {
+			if _, err := d.client.AddLabels(ctx, at, in.Labels); err != nil {
+				return tool.Result{}, err
+			}
+		}
+		return tool.Result{Note: "Pull request " + at.String(), Output: map[string]any{
+			"repository": at.Repository(), "number": at.Number, "url": pull.GetHTMLURL(), "state": pull.GetState(),
+			"head": pull.GetHead().GetRef(), "base": pull.GetBase().GetRef(), "sha": pull.GetHead().GetSHA(), "created": created,
+		}}, nil
+	},
+}
+
+// newPull fills in what the step leaves out.
+func (d *desk) newPull(ctx context.Context, at github.Place, in *pullInput) (github.NewPull, error) {
+	p := github.NewPull{
+		Title: in.Title, Body: in.Body, Head: cmp.Or(in.Head, d.workingBranch()), Base: in.Base, Draft: in.Draft, Key: d.call.Key,
+	}
+	if p.Base == "" {
+		base, err := d.client.DefaultBranch(ctx, at)
+		if err != nil {
+			return p, err
+		}
+		p.Base = base
+	}
+	if p.Title != "" && p.Body != "" {
+		return p, nil
+	}
+	title, body := cmp.Or(d.call.Workflow, "Fermata")+": "+d.call.RunID, fmt.Sprintf("Made by the workflow `%s`, run `%s`.", d.call.Workflow, d.call.RunID)
+	issue, named, err := d.anyIssue(in.where)
+	if err != nil {
+		return p, err
+	}
+	if named {
+		about, err := d.client.Issue(ctx, issue)
+		if err != nil {
+			return p, err
+		}
+		title, body = fmt.Sprintf("%s (#%d)", about.GetTitle(), issue.Number), "Closes "+issue.String()+".\n\n"+body
+	}
+	p.Title, p.Body = cmp.Or(p.Title, title), cmp.Or(p.Body, body)
+	return p, nil
+}
+
+// pendingWait is how long a step that expects success waits before it looks again.
+const pendingWait = 15 * time.Second
+
+var checks = kind{
+	info: info("github_checks", "Reads the checks of a branch, commit or pull request at GitHub.",
+		takes(with(inRepo, fields{
+			"ref":    described(someText, "Branch, tag or commit; otherwise the branch of the run's working copy."),
+			"pull":   described(aNumber, "Number of a pull request, instead of ref."),
+			"expect": map[string]any{"const": "success", "description": "Fails unless all succeeded. With retry, the step so waits for them."},
+		})),
+		gives(fields{
+			"repository": aText, "sha": aText, "state": map[string]any{"enum": []string{"success", "failure", "pending", "none"}},
+			"checks": map[string]any{"type": "array"}, "failed": texts, "pending": texts,
+		})),
+	needs: "Checks: read, Commit statuses: read and Contents: read",
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			Repo   string `json:"repo"`
+			Ref    string `json:"ref"`
+			Pull   int    `json:"pull"`
+			Expect string `json:"expect"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		at, err := d.repository(where{Repo: in.Repo})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		sha := ""
+		if at.Number = in.Pull; in.Pull != 0 {
+			_, sha, err = d.client.PullHead(ctx, at)
+		} else {
+			sha, err = d.commit(ctx, at, cmp.Or(in.Ref, d.workingBranch()))
+		}
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return d.checked(ctx, at, sha, in.Expect)
+	},
+}
+
+// checked is what the checks of a commit come to.
+func (d *desk) checked(ctx context.Context, at github.Place, sha, expect string) (tool.Result, error) {
+	all, state, err := d.client.Checks(ctx, at, sha)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	found, failed, pending := []any{}, []any{}, []any{}
+	for _, c := range all {
+		found = append(found, map[string]any{"name": c.Name, "state": string(c.State), "url": c.URL})
+		switch c.State {
+		case github.CheckFailure:
+			failed = append(failed, c.Name)
+		case github.CheckPending:
+			pending = append(pending, c.Name)
+		case github.CheckSuccess, github.CheckNone:
+		}
+	}
+	if expect != "" {
+		if err := expected(state, sha, failed, pending); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	return tool.Result{Note: fmt.Sprintf("%d checks: %s", len(all), state), Output: map[string]any{
+		"repository": at.Repository(), "sha": sha, "state": string(state), "checks": found, "failed": failed, "pending": pending,
+	}}, nil
+}
+
+// expected is the failure of checks that did not succeed: what is not done yet
+// can be looked at again.
+func expected(state github.CheckState, sha string, failed, pending []any) error {
+	var e *fermata.Error
+	switch state {
+	case github.CheckSuccess:
+		return nil
+	case github.CheckFailure:
+		return tool.Hopeless(fermata.Errorf(fermata.CodeIllegalTransition, "checks of %.7s failed: %v", sha, failed))
+	case github.CheckNone:
+		e = fermata.Errorf(fermata.CodeUnavailable, "%.7s has no checks yet", sha)
+	case github.CheckPending:
+		e = fermata.Errorf(fermata.CodeUnavailable, "checks of %.7s are not done yet: %v", sha, pending)
+	}
+	e.RetryAfter = pendingWait
+	return tool.Passing(e.WithHint("give the step retry, so that it looks again"))
+}

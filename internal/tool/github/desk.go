@@ -1,0 +1,114 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// desk is one call with the account that does it.
+type desk struct {
+	account
+	call tool.Call
+}
+
+// where are the fields by which an input names its place.
+type where struct {
+	Repo  string `json:"repo"`
+	Issue any    `json:"issue"`
+}
+
+// repository is the place that the input names, else the one whose event began
+// the run, else the channel's.
+func (d *desk) repository(w where) (github.Place, error) {
+	name := first(w.Repo, text(d.call.Trigger["repository"]), d.settings.Repository)
+	if name == "" {
+		return github.Place{}, fermata.Errorf(fermata.CodeInvalidRequest, "it is not said which repository is meant").
+			WithHint("give repo: owner/repo in the step, or set the repository of the channel")
+	}
+	at, err := github.ParseRepository(name)
+	if err != nil {
+		return at, err
+	}
+	return at, d.allowed(at)
+}
+
+// issue is the place that the input names, else the one in the run's inputs,
+// else the one whose event began the run.
+func (d *desk) issue(w where) (github.Place, error) {
+	at, named, err := d.anyIssue(w)
+	if err == nil && !named {
+		return at, fermata.Errorf(fermata.CodeInvalidRequest, "it is not said which issue is meant").
+			WithHint("give issue in the step, or start the run with an input named issue")
+	}
+	return at, err
+}
+
+// anyIssue is the issue, if there is one.
+func (d *desk) anyIssue(w where) (at github.Place, named bool, err error) {
+	name := first(text(w.Issue), text(d.call.Inputs["issue"]), text(d.call.Trigger["issue"]))
+	if name == "" {
+		return at, false, nil
+	}
+	usual := first(w.Repo, text(d.call.Trigger["repository"]), d.settings.Repository)
+	if at, err = github.ParsePlace(name, usual); err != nil {
+		return at, true, err
+	}
+	return at, true, d.allowed(at)
+}
+
+// allowed refuses repositories that the channel does not name: what an agent
+// says cannot make its account write anywhere.
+func (d *desk) allowed(at github.Place) error {
+	if d.settings.Allows(at) {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeForbidden, "the GitHub channel may not work on %s", at.Repository()).
+		WithHint("add it to the channel's repositories")
+}
+
+// workingBranch is the branch on which the steps of the run work.
+func (d *desk) workingBranch() string { return "fermata/" + d.call.RunID }
+
+// read reads the input of the call.
+func (d *desk) read(into any) error { return tool.Read(d.call.Input, into) }
+
+// first returns the first text that says something.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// text is a name or a number as a person writes it.
+func text(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// list is a list of texts as outputs have it.
+func list(texts []string) []any {
+	all := make([]any, 0, len(texts))
+	for _, t := range texts {
+		all = append(all, t)
+	}
+	return all
+}

@@ -1,0 +1,171 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// forIssues are the permissions for working on issues and pull requests.
+const forIssues = "Issues: read and write, and for pull requests Pull requests: read and write"
+
+var readIssue = kind{
+	info: info("github_read_issue", "Reads an issue or pull request at GitHub, with its comments if they are asked for.",
+		takes(with(onOne, fields{"comments": map[string]any{
+			"type": "integer", "minimum": 0, "maximum": 100, "description": "How many of the latest comments are read; 0 is usual.",
+		}})),
+		gives(fields{
+			"repository": aText, "number": aNumber, "title": aText, "body": aText, "state": aText, "state_reason": aText, "author": aText,
+			"labels": texts, "assignees": texts, "is_pull_request": aFlag, "created_at": aText, "url": aText,
+			"comments": map[string]any{"type": "array"},
+		})),
+	needs: "Issues: read, and for pull requests Pull requests: read",
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			where
+			Comments int `json:"comments"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		at, err := d.issue(in.where)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		issue, err := d.client.Issue(ctx, at)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		comments, err := d.latest(ctx, at, in.Comments)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		labels, assignees := []any{}, []any{}
+		for _, l := range issue.Labels {
+			labels = append(labels, l.GetName())
+		}
+		for _, u := range issue.Assignees {
+			assignees = append(assignees, u.GetLogin())
+		}
+		return tool.Result{Note: "Read " + at.String(), Output: map[string]any{
+			"repository": at.Repository(), "number": at.Number, "title": issue.GetTitle(), "body": issue.GetBody(), "state": issue.GetState(),
+			"state_reason": issue.GetStateReason(), "author": issue.GetUser().GetLogin(), "labels": labels, "assignees": assignees,
+			"is_pull_request": issue.IsPullRequest(), "created_at": issue.GetCreatedAt().UTC().Format(time.RFC3339), "url": issue.GetHTMLURL(),
+			"comments": comments,
+		}}, nil
+	},
+}
+
+// latest reads the latest comments of an issue, oldest first.
+func (d *desk) latest(ctx context.Context, at github.Place, most int) ([]any, error) {
+	all := []any{}
+	if most == 0 {
+		return all, nil
+	}
+	comments, err := d.client.Comments(ctx, at, time.Time{})
+	for _, c := range comments[max(0, len(comments)-most):] {
+		all = append(all, map[string]any{
+			"id": int(c.ID), "author": c.User.Login, "body": c.Body, "created_at": c.CreatedAt.UTC().Format(time.RFC3339), "url": c.HTMLURL,
+		})
+	}
+	return all, err
+}
+
+var comment = kind{
+	info: info("github_comment", "Writes a comment on an issue or pull request at GitHub.",
+		takes(with(onOne, fields{"body": described(someText, "Markdown.")}), "body"),
+		gives(fields{"id": aNumber, "url": aText, "created": aFlag})),
+	needs: forIssues,
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			where
+			Body string `json:"body"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		at, err := d.issue(in.where)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		c, created, err := d.client.CommentOnce(ctx, at, in.Body, d.call.Key)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		note := "Commented on " + at.String()
+		if !created {
+			note = "The comment on " + at.String() + " was there already"
+		}
+		return tool.Result{Note: note, Output: map[string]any{"id": int(c.ID), "url": c.HTMLURL, "created": created}}, nil
+	},
+}
+
+// labelling is what changes the labels of an issue.
+func labelling(name, description, note string, change func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error)) kind {
+	return kind{
+		info: info(name, description,
+			takes(with(onOne, fields{"labels": texts}), "labels"), gives(fields{"labels": described(texts, "All that the issue has then.")})),
+		needs: forIssues,
+		do: func(ctx context.Context, d *desk) (tool.Result, error) {
+			var in struct {
+				where
+				Labels []string `json:"labels"`
+			}
+			if err := d.read(&in); err != nil {
+				return tool.Result{}, err
+			}
+			at, err := d.issue(in.where)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			all, err := change(ctx, d.client, at, in.Labels)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			return tool.Result{Note: fmt.Sprintf(note, strings.Join(in.Labels, ", "), at), Output: map[string]any{"labels": list(all)}}, nil
+		},
+	}
+}
+
+var addLabels = labelling("github_add_labels", "Sets labels on an issue or pull request at GitHub.", "Set %s on %s",
+	func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error) {
+		return c.AddLabels(ctx, at, labels)
+	})
+
+var removeLabels = labelling("github_remove_labels", "Takes labels off an issue or pull request at GitHub, those that it has.", "Took %s off %s",
+	func(ctx context.Context, c *github.Client, at github.Place, labels []string) ([]string, error) {
+		return c.RemoveLabels(ctx, at, labels)
+	})
+
+var assign = kind{
+	info: info("github_assign", "Assigns people to an issue or pull request at GitHub, besides those who are.",
+		takes(with(onOne, fields{"assignees": described(texts, "Logins.")}), "assignees"),
+		gives(fields{"assignees": texts, "left_out": described(texts, "Whom GitHub does not let be assigned.")})),
+	needs: forIssues,
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			where
+			Assignees []string `json:"assignees"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		at, err := d.issue(in.where)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		all, leftOut, err := d.client.AddAssignees(ctx, at, in.Assignees)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		note := "Assigned " + at.String()
+		if len(leftOut) > 0 {
+			note += "; GitHub left out " + strings.Join(leftOut, ", ")
+		}
+		return tool.Result{Note: note, Output: map[string]any{"assignees": list(all), "left_out": list(leftOut)}}, nil
+	},
+}

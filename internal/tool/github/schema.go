@@ -1,0 +1,64 @@
+package github
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// fields are the properties of an object in a schema.
+type fields map[string]any
+
+var (
+	aText    = map[string]any{"type": "string"}
+	someText = map[string]any{"type": "string", "minLength": 1}
+	texts    = map[string]any{"type": "array", "items": map[string]any{"type": "string", "minLength": 1}}
+	aFlag    = map[string]any{"type": "boolean"}
+	aNumber  = map[string]any{"type": "integer"}
+
+	inRepo = fields{"repo": described(someText, "owner/repo; otherwise that of the event, or the channel's.")}
+	onOne  = with(inRepo, fields{"issue": map[string]any{
+		"type":        []string{"integer", "string"},
+		"description": "Number, owner/repo#number or address of an issue or pull request; otherwise the run's input issue, or that of the event.",
+	}})
+)
+
+func described(schema map[string]any, words string) map[string]any {
+	all := maps.Clone(schema)
+	all["description"] = words
+	return all
+}
+
+func with(some, more fields) fields {
+	all := maps.Clone(some)
+	maps.Copy(all, more)
+	return all
+}
+
+// takes is the schema of an input. Without "required", every field may be left
+// out.
+func takes(f fields, required ...string) json.RawMessage { return object(f, false, required) }
+
+// gives is the schema of an output, which has all the fields.
+func gives(f fields) json.RawMessage { return object(f, true, slices.Sorted(maps.Keys(f))) }
+
+func object(f fields, more bool, required []string) json.RawMessage {
+	schema := map[string]any{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": f, "additionalProperties": more,
+	}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		panic(err) // nothing in it can fail
+	}
+	return raw
+}
+
+// info describes a tool.
+func info(name, description string, input, output json.RawMessage) tool.Info {
+	return tool.Info{Name: name, Description: description, Input: input, Output: output}
+}

@@ -1,0 +1,79 @@
+package github
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// update is all that can be changed about an issue at once.
+type update struct {
+	where
+	AddLabels    []string `json:"addLabels"`
+	RemoveLabels []string `json:"removeLabels"`
+	AddComment   string   `json:"addComment"`
+	Assignees    []string `json:"assignees"`
+	State        string   `json:"state"`
+	StateReason  string   `json:"stateReason"`
+}
+
+var updateIssue = kind{
+	info: info("update_github_issue", "Changes an issue or pull request at GitHub: labels, people, a comment, its state.",
+		takes(with(onOne, fields{
+			"addLabels": texts, "removeLabels": texts,
+			"addComment":  described(aText, "Markdown."),
+			"assignees":   described(texts, "Logins of people to assign besides those who are."),
+			"state":       map[string]any{"enum": []string{"open", "closed"}},
+			"stateReason": map[string]any{"enum": []string{"completed", "not_planned", "reopened"}},
+		})),
+		gives(fields{"issue": aNumber, "repository": aText, "changed": texts})),
+	needs: forIssues,
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in update
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		if in.StateReason != "" && in.State == "" {
+			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "stateReason goes with state")
+		}
+		at, err := d.issue(in.where)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		changed, err := in.apply(ctx, d, at)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return tool.Result{Note: at.String() + ": " + strings.Join(changed, ", "), Output: map[string]any{
+			"issue": at.Number, "repository": at.Repository(), "changed": list(changed),
+		}}, nil
+	},
+}
+
+// apply makes every change; each is harmless when it was made before.
+func (in *update) apply(ctx context.Context, d *desk, at github.Place) (changed []string, err error) {
+	changes := []struct {
+		name   string
+		wanted bool
+		make   func() error
+	}{
+		{"labels added", len(in.AddLabels) > 0, func() error { _, err := d.client.AddLabels(ctx, at, in.AddLabels); return err }},
+		{"labels removed", len(in.RemoveLabels) > 0, func() error { _, err := d.client.RemoveLabels(ctx, at, in.RemoveLabels); return err }},
+		{"assigned", len(in.Assignees) > 0, func() error { _, _, err := d.client.AddAssignees(ctx, at, in.Assignees); return err }},
+		{"commented", in.AddComment != "", func() error { _, _, err := d.client.CommentOnce(ctx, at, in.AddComment, d.call.Key); return err }},
+		{"state " + in.State, in.State != "", func() error { return d.client.SetState(ctx, at, in.State, in.StateReason) }},
+	}
+	for _, c := range changes {
+		if !c.wanted {
+			continue
+		}
+		if err := c.make(); err != nil {
+			return nil, err
+		}
+		changed = append(changed, c.name)
+	}
+	return changed, nil
+}

@@ -1,0 +1,151 @@
+package github_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/fermata-hq/fermata"
+	channel "github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/tool/github"
+	standin "github.com/fermata-hq/fermata/test/standin/github"
+)
+
+// world is a GitHub with the tools beside it.
+type world struct {
+	t     *testing.T
+	hub   *standin.Server
+	tools map[string]tool.Tool
+	// settings are those of the channel; nil is none.
+	settings map[string]any
+	call     tool.Call
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, hub: standin.New(), tools: map[string]tool.Tool{}}
+	t.Cleanup(w.hub.Close)
+	w.settings = w.hub.Settings()
+	w.call = tool.Call{
+		Workspace: "ws_1", Workflow: "autofix", RunID: "task_1", Step: "step", Key: "task_1/step/1",
+		Inputs: map[string]any{"issue": float64(standin.Issue)},
+	}
+	for _, one := range github.New(github.Options{Settings: w.channel, HTTP: outbound.Client(outbound.Options{AllowPrivate: true})}) {
+		w.tools[one.Info().Name] = one
+	}
+	return w
+}
+
+func (w *world) channel(context.Context, string) (channel.Settings, error) {
+	if w.settings == nil {
+		return channel.Settings{}, fermata.NotFound("channel of the kind", "github")
+	}
+	raw, err := json.Marshal(w.settings)
+	if err != nil {
+		return channel.Settings{}, err
+	}
+	return channel.ReadSettings(raw)
+}
+
+// try calls a tool.
+func (w *world) try(name string, input map[string]any) (map[string]any, error) {
+	w.t.Helper()
+	one := w.tools[name]
+	if one == nil {
+		w.t.Fatalf("there is no tool %s", name)
+	}
+	call := w.call
+	call.Input = input
+	if input != nil {
+		check(w.t, one.Info().Input, input)
+	}
+	r, err := one.Call(w.t.Context(), call)
+	if err != nil {
+		return nil, err
+	}
+	check(w.t, one.Info().Output, r.Output)
+	if r.Note == "" {
+		w.t.Errorf("%s has nothing to say", name)
+	}
+	return r.Output.(map[string]any), nil
+}
+
+// do calls a tool that does it.
+func (w *world) do(name string, input map[string]any) map[string]any {
+	w.t.Helper()
+	out, err := w.try(name, input)
+	if err != nil {
+		w.t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+// fails calls a tool that fails for good, or for now, with these words in the
+// message or the hint.
+func (w *world) fails(name string, input map[string]any, permanent bool, words ...string) {
+	w.t.Helper()
+	out, err := w.try(name, input)
+	var f tool.Failure
+	var e *fermata.Error
+	if !errors.As(err, &f) || !errors.As(err, &e) || f.Permanent() != permanent {
+		w.t.Fatalf("%s gave %v %v, want a failure", name, out, err)
+	}
+	for _, word := range words {
+		if !strings.Contains(e.Message+" | "+e.Hint, word) {
+			w.t.Errorf("%s failed with %q, hint %q, want %q in it", name, e.Message, e.Hint, word)
+		}
+	}
+}
+
+// check compares a value with a schema.
+func check(t *testing.T, schema json.RawMessage, value any) {
+	t.Helper()
+	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	must(t, err)
+	c := jsonschema.NewCompiler()
+	must(t, c.AddResource("schema.json", parsed))
+	compiled, err := c.Compile("schema.json")
+	must(t, err)
+	raw, err := json.Marshal(value)
+	must(t, err)
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	must(t, err)
+	if err := compiled.Validate(instance); err != nil {
+		t.Errorf("%s does not fit its schema: %v", raw, err)
+	}
+}
+
+// count is how often something was asked for since the last count.
+func (w *world) count(request string) int {
+	n := 0
+	for _, r := range w.hub.Requests() {
+		if strings.HasPrefix(r, request) {
+			n++
+		}
+	}
+	return n
+}
+
+func has(value any, want string) bool {
+	l, _ := value.([]any)
+	return slices.Contains(l, any(want))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// soon is a moment in which limits end.
+func soon() time.Time { return time.Now().Add(time.Minute) }

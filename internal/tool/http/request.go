@@ -1,0 +1,156 @@
+package http
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// request is the input of a step.
+type request struct {
+	Method       string           `json:"method"`
+	URL          string           `json:"url"`
+	Headers      map[string]any   `json:"headers"`
+	Query        map[string]any   `json:"query"`
+	Body         *string          `json:"body"`
+	JSON         *json.RawMessage `json:"json"`
+	ExpectStatus statuses         `json:"expect_status"`
+}
+
+// statuses are one status, or a list of them.
+type statuses []int
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *statuses) UnmarshalJSON(data []byte) error {
+	var one int
+	if json.Unmarshal(data, &one) == nil {
+		*s = statuses{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]int)(s))
+}
+
+// keyHeader tells a server that it has seen a request before.
+const keyHeader = "Idempotency-Key"
+
+// notOurs are headers that belong to the connection.
+var notOurs = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer"}
+
+// build makes the request. The key goes with everything that may change
+// something, unless the step names one of its own.
+func (in *request) build(ctx context.Context, key string) (*http.Request, error) {
+	to, err := outbound.ParseURL("url", in.URL)
+	if err != nil {
+		return nil, invalid("%s", err)
+	}
+	if to.RawQuery, err = in.query(to.Query(), to.RawQuery); err != nil {
+		return nil, err
+	}
+	body, kind, err := in.body()
+	if err != nil {
+		return nil, err
+	}
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	method = cmp.Or(strings.ToUpper(in.Method), method)
+	req, err := http.NewRequestWithContext(ctx, method, to.String(), body)
+	if err != nil {
+		return nil, invalid("the request cannot be made: %s", err)
+	}
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	req.Header.Set("User-Agent", "fermata")
+	if method != http.MethodGet && method != http.MethodHead && key != "" {
+		req.Header.Set(keyHeader, key)
+	}
+	return req, in.setHeaders(req.Header)
+}
+
+// query adds names to those of the address, which stays as it is written where
+// nothing is added.
+func (in *request) query(have url.Values, written string) (string, error) {
+	if len(in.Query) == 0 {
+		return written, nil
+	}
+	for name, value := range in.Query {
+		if value == nil {
+			continue
+		}
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, one := range list {
+			text, err := scalar("query."+name, one)
+			if err != nil {
+				return "", err
+			}
+			have.Add(name, text)
+		}
+	}
+	return have.Encode(), nil
+}
+
+// body returns what is sent and its media type.
+func (in *request) body() (io.Reader, string, error) {
+	switch {
+	case in.Body != nil && in.JSON != nil:
+		return nil, "", invalid("give either body or json")
+	case in.Body != nil:
+		return strings.NewReader(*in.Body), "text/plain; charset=utf-8", nil
+	case in.JSON != nil:
+		return bytes.NewReader(*in.JSON), "application/json", nil
+	default:
+		return nil, "", nil
+	}
+}
+
+func (in *request) setHeaders(h http.Header) error {
+	for name, value := range in.Headers {
+		text, err := scalar("headers."+name, value)
+		if err != nil {
+			return err
+		}
+		canonical := http.CanonicalHeaderKey(name)
+		switch {
+		case slices.Contains(notOurs, canonical):
+			return invalid("the header %s belongs to the connection and cannot be set", canonical)
+		case !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text):
+			return invalid("headers.%s is no valid header", name)
+		}
+		h.Set(name, text)
+	}
+	return nil
+}
+
+// scalar is a value as it is written in an address or a header.
+func scalar(field string, value any) (string, error) {
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case json.Number, bool:
+		return fmt.Sprint(v), nil
+	default:
+		return "", invalid("%s must be a text, a number or a truth value", field)
+	}
+}
+
+func invalid(format string, args ...any) error {
+	return tool.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, format, args...))
+}

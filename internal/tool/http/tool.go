@@ -1,0 +1,126 @@
+// Package http is the tool "http": one request to an address that a workflow
+// names. Where it may go is decided by the client that it is given.
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// Name is what steps call the tool.
+const Name = "http"
+
+var input = json.RawMessage(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["url"],
+  "properties": {
+    "method": {"enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], "description": "GET, or POST where a body is given."},
+    "url": {"type": "string", "minLength": 1, "description": "http or https, without a password."},
+    "headers": {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},
+    "query": {"type": "object", "additionalProperties": {"anyOf": [
+      {"type": ["string", "number", "boolean", "null"]},
+      {"type": "array", "items": {"type": ["string", "number", "boolean"]}}]},
+      "description": "Added to the address; null leaves a name out."},
+    "body": {"type": "string", "description": "Sent as it is."},
+    "json": {"description": "Sent as JSON."},
+    "expect_status": {"anyOf": [
+      {"type": "integer", "minimum": 100, "maximum": 599},
+      {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 100, "maximum": 599}}],
+      "description": "What counts as success; otherwise every 2xx."}
+  },
+  "not": {"required": ["body", "json"]}
+}`)
+
+var output = json.RawMessage(`{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "required": ["status", "headers"],
+  "properties": {
+    "status": {"type": "integer"},
+    "headers": {"type": "object", "additionalProperties": {"type": "string"}, "description": "By their names in lower case."},
+    "json": {"description": "What was answered, where it is JSON."},
+    "body": {"type": "string", "description": "What was answered, where it is other text."},
+    "body_base64": {"type": "string", "description": "What was answered, where it is no text."}
+  }
+}`)
+
+// Tool sends requests. Many goroutines may use it.
+type Tool struct{ client *http.Client }
+
+var _ tool.Tool = (*Tool)(nil)
+
+// New returns the tool. The client decides which addresses may be reached; see
+// [outbound.Client].
+func New(client *http.Client) *Tool { return &Tool{client: client} }
+
+// Info implements [tool.Tool].
+func (*Tool) Info() tool.Info {
+	return tool.Info{
+		Name: Name, Description: "Sends an HTTP request and returns what was answered.",
+		Input: input, Output: output,
+	}
+}
+
+// Call implements [tool.Tool].
+func (t *Tool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	var in request
+	if err := tool.Read(c.Input, &in); err != nil {
+		return tool.Result{}, err
+	}
+	req, err := in.build(ctx, c.Key)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	resp, err := t.client.Do(req)
+	if err != nil {
+		return tool.Result{}, unreached(ctx, req, err)
+	}
+	defer resp.Body.Close()
+	a, err := read(ctx, req, resp)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if !in.expects(a.Status) {
+		return tool.Result{}, a.refused(req, resp)
+	}
+	out, err := a.output()
+	return tool.Result{Output: out, Note: fmt.Sprintf("%s %s answered %d", req.Method, req.URL.Host, a.Status)}, err
+}
+
+// expects reports whether the status is one of success.
+func (in *request) expects(status int) bool {
+	if len(in.ExpectStatus) == 0 {
+		return status/100 == 2
+	}
+	return slices.Contains(in.ExpectStatus, status)
+}
+
+// unreached is the failure of a request that got no answer. The address is
+// told without its query, which may hold what is secret.
+func unreached(ctx context.Context, req *http.Request, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	// What the client adds to an error is the whole address.
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err
+	}
+	act := req.Method + " " + req.URL.Host
+	if outbound.Refused(err) {
+		return tool.Hopeless(fermata.Errorf(fermata.CodeForbidden, "%s: %s", act, err).
+			WithHint("a network that is not public is named where the server is started: fermata serve --allow-networks"))
+	}
+	return tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "%s: %w", act, err).
+		WithHint("check the address, and that the server reaches it"))
+}

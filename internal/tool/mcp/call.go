@@ -1,0 +1,134 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// KeyMeta is where a call's key stands in its _meta, for servers that want to
+// know whether they did it before.
+const KeyMeta = "fermata/idempotency_key"
+
+// Call implements [tool.Tool].
+func (o *one) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	input := c.Input
+	if input == nil {
+		input = map[string]any{}
+	}
+	result, err := o.send(ctx, &mcp.CallToolParams{Name: o.name, Arguments: input, Meta: mcp.Meta{KeyMeta: c.Key}})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	text, leftOut := textOf(result.Content)
+	if result.IsError {
+		return tool.Result{}, tool.Passing(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(text)))
+	}
+	return o.output(result, text, leftOut)
+}
+
+// send calls the tool. A server that has forgotten the session did nothing yet,
+// so it is asked once more in a new one.
+func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	for again := false; ; again = true {
+		live, err := o.link.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		result, err := live.session.CallTool(ctx, p)
+		switch {
+		case err == nil:
+			return result, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, mcp.ErrSessionMissing) && !again:
+			o.link.drop(live)
+		default:
+			return nil, o.failed(live, err)
+		}
+	}
+}
+
+// failed explains an error that is no result of the tool.
+func (o *one) failed(live *live, err error) error {
+	refused, answered := errors.AsType[*jsonrpc.Error](err)
+	if !answered || errors.Is(err, mcp.ErrConnectionClosed) {
+		o.link.drop(live)
+		return o.link.down(live, err)
+	}
+	e := fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(refused.Message))
+	switch refused.Code {
+	case jsonrpc.CodeInvalidParams, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidRequest:
+		return tool.Hopeless(e.WithHint("compare the step with the tools that the MCP server %s has", o.link.name))
+	default:
+		return tool.Passing(e)
+	}
+}
+
+// output is what the tool returned: structured, else its text.
+func (o *one) output(result *mcp.CallToolResult, text string, leftOut []string) (tool.Result, error) {
+	out := tool.Result{Output: text, Note: o.link.name + "." + o.name}
+	size := len(text)
+	if result.StructuredContent != nil {
+		raw, err := json.Marshal(result.StructuredContent)
+		if err != nil {
+			return tool.Result{}, tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "%s.%s answered no JSON: %w", o.link.name, o.name, err))
+		}
+		if out.Output, err = tool.Decode(raw); err != nil {
+			return tool.Result{}, err
+		}
+		size = len(raw)
+	} else if len(leftOut) > 0 {
+		out.Note += " (left out: " + strings.Join(leftOut, ", ") + ")"
+	}
+	if size > tool.MostOutput {
+		return tool.Result{}, tool.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s answered more than 1 MiB", o.link.name, o.name).
+			WithHint("ask for less"))
+	}
+	return out, nil
+}
+
+// textOf joins the texts of a result, and names what else was in it.
+func textOf(content []mcp.Content) (text string, leftOut []string) {
+	var parts []string
+	for _, c := range content {
+		switch c := c.(type) {
+		case *mcp.TextContent:
+			parts = append(parts, c.Text)
+		case *mcp.EmbeddedResource:
+			if c.Resource != nil && c.Resource.Text != "" {
+				parts = append(parts, c.Resource.Text)
+				continue
+			}
+			leftOut = append(leftOut, "a resource")
+		case *mcp.ResourceLink:
+			parts = append(parts, c.URI)
+		case *mcp.ImageContent:
+			leftOut = append(leftOut, "an image")
+		case *mcp.AudioContent:
+			leftOut = append(leftOut, "a sound")
+		default:
+			leftOut = append(leftOut, fmt.Sprintf("%T", c))
+		}
+	}
+	return strings.Join(parts, "\n"), leftOut
+}
+
+// longestWords is how much of what a server said stands in a failure, in bytes.
+const longestWords = 2000
+
+func clip(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) <= longestWords {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longestWords], "") + "…"
+}

@@ -1,0 +1,114 @@
+package mcp
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/internal/process"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// Server says how a server is reached: at an address, or as a program that is
+// started. A value env:NAME of a header or a variable is read from the
+// environment of this process.
+type Server struct {
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Command []string          `json:"command,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+var (
+	// serverName has no dot: it stands before the first one in the name of a tool.
+	serverName   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// Check reports everything that is wrong with a server of this name.
+func (s Server) Check(name string) []fermata.Problem {
+	var list []fermata.Problem
+	add := func(field, format string, args ...any) {
+		list = append(list, fermata.Problem{Field: "mcp_servers." + name + field, Message: fmt.Sprintf(format, args...)})
+	}
+	if !serverName.MatchString(name) {
+		add("", "a name begins with a small letter and has small letters, digits, - and _")
+	}
+	switch {
+	case (s.URL == "") == (len(s.Command) == 0):
+		add("", "needs either url or command")
+	case s.URL != "":
+		if _, err := outbound.ParseURL("url", s.URL); err != nil {
+			add(".url", "%s", strings.TrimPrefix(err.Error(), "url: "))
+		}
+		if len(s.Env) > 0 {
+			add(".env", "goes with command")
+		}
+	default:
+		if strings.TrimSpace(s.Command[0]) == "" {
+			add(".command", "names no program")
+		}
+		if len(s.Headers) > 0 {
+			add(".headers", "goes with url")
+		}
+	}
+	for header, value := range s.Headers {
+		if !httpguts.ValidHeaderFieldName(header) || !httpguts.ValidHeaderFieldValue(value) {
+			add(".headers", "%q is no valid header", header)
+		}
+	}
+	for variable := range s.Env {
+		if !variableName.MatchString(variable) {
+			add(".env", "%q is no name of a variable", variable)
+		}
+	}
+	slices.SortFunc(list, func(a, b fermata.Problem) int { return strings.Compare(a.Field+a.Message, b.Field+b.Message) })
+	return list
+}
+
+// headers are those that every request carries.
+func (s Server) headers() (http.Header, error) {
+	all := http.Header{}
+	for name, value := range s.Headers {
+		read, err := environ("headers."+name, value)
+		if err != nil {
+			return nil, err
+		}
+		all.Set(name, read)
+	}
+	return all, nil
+}
+
+// environ is the environment of the program: the usual names, and those of the
+// configuration.
+func (s Server) environ() ([]string, error) {
+	all := process.Environ(nil)
+	for name, value := range s.Env {
+		read, err := environ("env."+name, value)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, name+"="+read)
+	}
+	return all, nil
+}
+
+// environ reads a value that may be env:NAME.
+func environ(field, value string) (string, error) {
+	name, ok := strings.CutPrefix(value, "env:")
+	if !ok {
+		return value, nil
+	}
+	if read := os.Getenv(name); read != "" {
+		return read, nil
+	}
+	return "", tool.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s: the server has no environment variable %s", field, name).
+		WithHint("set %s where fermata serve is started, and start it again", name))
+}

@@ -1,0 +1,75 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// MostOutput is how large the output of a call may be, in bytes.
+const MostOutput = 1 << 20
+
+// Read puts an input into a struct. What the struct does not know, and what
+// has another type there, is a failure that no retry mends.
+func Read(input map[string]any, into any) error {
+	data, err := json.Marshal(input)
+	if err != nil {
+		return Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the input is no JSON: %w", err))
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the input is not valid: %s", strings.TrimPrefix(err.Error(), "json: ")))
+	}
+	return nil
+}
+
+// Decode reads one JSON value as expressions take it: whole numbers that fit
+// are int, so that no digit of an id is lost; others are float64.
+func Decode(data []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the JSON value")
+	}
+	return Plain(value), nil
+}
+
+// Plain replaces every [json.Number] in a value as [Decode] does. Lists and
+// maps are changed in place.
+func Plain(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		return number(v)
+	case []any:
+		for i := range v {
+			v[i] = Plain(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = Plain(v[k])
+		}
+	}
+	return value
+}
+
+// number keeps as text what no number here can hold.
+func number(n json.Number) any {
+	if i, err := strconv.Atoi(n.String()); err == nil {
+		return i
+	}
+	if f, err := n.Float64(); err == nil {
+		return f
+	}
+	return n.String()
+}

@@ -1,0 +1,155 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// wishes are what a task wants of its working copy.
+type wishes struct {
+	task *fermata.Task
+	// id names the working copy.
+	id   string
+	push bool
+}
+
+// shared reports whether the working copy is not the task's own.
+func (w wishes) shared() bool { return w.id != w.task.ID }
+
+// wishesOf reads them from the task's spec: {"working_copy": "id", "push": true}.
+// Tasks that name the same working copy share its folder and branch.
+func wishesOf(t *fermata.Task) (wishes, error) {
+	var spec struct {
+		WorkingCopy string `json:"working_copy"`
+		Push        bool   `json:"push"`
+	}
+	var fault *json.UnmarshalTypeError
+	if err := json.Unmarshal(t.Spec, &spec); errors.As(err, &fault) && fault.Field != "" {
+		return wishes{}, fmt.Errorf(`the task's spec must be like {"working_copy": "id", "push": true}: %s is a %s`, fault.Field, fault.Value)
+	}
+	w := wishes{task: t, id: cmp.Or(spec.WorkingCopy, t.ID), push: spec.Push}
+	if strings.Trim(w.id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || w.id == "" || len(w.id) > 128 {
+		return w, fmt.Errorf("the id %q cannot name a folder", w.id)
+	}
+	return w, nil
+}
+
+// inherit takes over a worktree that tasks share. What another one left there
+// without committing it, because it waits or was stopped, is committed: rolling
+// this one back must not lose it.
+func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Writer) error {
+	if err := c.cs.register(c); err != nil {
+		return err
+	}
+	marker, err := c.marker(ctx)
+	if err != nil {
+		return err
+	}
+	last, err := os.ReadFile(marker)
+	if err != nil || string(last) == t.ID {
+		return err
+	}
+	if len(last) > 0 && !c.keep {
+		if err := c.check(ctx); err != nil {
+			return err
+		}
+		done, err := c.commitAll(ctx, "Work in progress", string(last))
+		if err != nil {
+			return err
+		}
+		if done {
+			logLine(log, "Committed what the task %s had left in the working copy.", last)
+			if _, err := git(ctx, c.root, "update-ref", baseRef(c.id), "HEAD"); err != nil {
+				return err
+			}
+		}
+	}
+	return os.WriteFile(marker, []byte(t.ID), 0o600)
+}
+
+// sharedFolder lists, inside the worker's folder, the worktrees that are kept for
+// further tasks: a file for each, with its repository.
+const sharedFolder = ".shared"
+
+// register notes a shared worktree, so that it is removed when it is no longer
+// needed.
+func (cs *copies) register(c *workingCopy) error {
+	folder := filepath.Join(cs.Folder, sharedFolder)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, c.id), []byte(c.repo), 0o600)
+}
+
+// tidyEvery is how often an idle worker looks for worktrees to remove.
+const tidyEvery = time.Minute
+
+// tidy removes the shared worktrees whose task – of the id that they are
+// named by – has ended. Their branches stay, and so does a worktree with
+// changes that were not committed.
+func (w *Worker) tidy(ctx context.Context) {
+	if !w.copies.tidying.TryLock() {
+		return
+	}
+	defer w.copies.tidying.Unlock()
+	if time.Since(w.copies.tidied) < tidyEvery {
+		return
+	}
+	w.copies.tidied = time.Now()
+	folder := filepath.Join(w.copies.Folder, sharedFolder)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return // there are none
+	}
+	for _, e := range entries {
+		t, err := w.server.Task(ctx, e.Name())
+		if fermata.CodeOf(err) != fermata.CodeNotFound && (err != nil || !t.State.Ended()) {
+			continue
+		}
+		if err := w.copies.remove(ctx, e.Name()); err != nil {
+			w.log.Warn("remove a shared worktree", "id", e.Name(), "error", err)
+		}
+	}
+}
+
+// removeTime is how long removing waits for a run that is still at its end.
+const removeTime = time.Second
+
+// remove removes a shared worktree without changes, and forgets it in any case.
+func (cs *copies) remove(ctx context.Context, id string) error {
+	entry := filepath.Join(cs.Folder, sharedFolder, id)
+	repo, err := os.ReadFile(entry)
+	if err != nil {
+		return err
+	}
+	r, ok := findRepository(ctx, string(repo))
+	root := filepath.Join(cs.Folder, id)
+	if !ok || !exists(root) || cs.KeepWorktree {
+		return os.Remove(entry)
+	}
+	waiting, cancel := context.WithTimeout(ctx, removeTime)
+	defer cancel()
+	unlock, err := lockFile(waiting, filepath.Join(r.common, "fermata", id+".lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if changes, err := git(ctx, root, "status", "--porcelain"); err == nil && changes == "" {
+		if _, err := git(ctx, r.top, "worktree", "remove", "--force", root); err != nil {
+			return err
+		}
+	}
+	return os.Remove(entry)
+}

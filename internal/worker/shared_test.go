@@ -1,0 +1,316 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// step makes a task that works in the working copy of another.
+func (w *world) step(of *fermata.Task, script string, more map[string]any) *fermata.Task {
+	w.t.Helper()
+	spec := map[string]any{"command": []string{"sh", "-c", script}, "working_copy": of.ID}
+	for k, v := range more {
+		spec[k] = v
+	}
+	raw, err := json.Marshal(spec)
+	must(w.t, err)
+	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Step: " + script[:min(20, len(script))], Spec: raw})
+	must(w.t, err)
+	return t
+}
+
+// flow makes the task that stands for the whole: nobody claims it.
+func (w *world) flow() *fermata.Task {
+	w.t.Helper()
+	t, err := w.person.CreateTask(w.t.Context(), fermata.NewTask{Title: "Flow", Runner: fermata.RunnerExternal})
+	must(w.t, err)
+	return t
+}
+
+var pushes = map[string]any{"push": true}
+
+// origin gives the repository a bare one to push to.
+func (w *world) origin() string {
+	w.t.Helper()
+	bare := filepath.Join(w.t.TempDir(), "origin.git")
+	run(w.t, w.repo, "init", "--quiet", "--bare", bare)
+	run(w.t, w.repo, "remote", "add", "origin", bare)
+	return bare
+}
+
+func TestStepsShareAWorkingCopy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, os.WriteFile(filepath.Join(w.repo, ".gitignore"), []byte("*.out\n"), 0o600))
+	run(t, w.repo, "add", ".")
+	run(t, w.repo, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "ignore")
+	flow := w.flow()
+	first := w.step(flow, `pwd >place.out; echo one >one.txt`, nil)
+	w.once()
+	second := w.step(flow, `[ "$(pwd)" = "$(cat place.out)" ] && cat one.txt && echo two >two.txt && cat one.txt`, nil)
+	w.once()
+	broken := w.step(flow, `echo bad >one.txt; echo bad >bad.txt; exit 3`, nil)
+	w.once()
+	if done := w.await(second.ID, fermata.TaskDone); done.Summary != "one" || done.Session.Branch != "fermata/"+flow.ID {
+		t.Errorf("got %q on %+v", done.Summary, done.Session)
+	}
+	w.await(broken.ID, fermata.TaskFailed)
+	w.settled(flow)
+	log := run(t, w.repo, "log", "--reverse", "--format=%(trailers:key=Fermata-Task,valueonly,separator=)", "-2", "fermata/"+flow.ID)
+	if log != first.ID+"\n"+second.ID {
+		t.Errorf("the branch has commits of %q", log)
+	}
+	if status := run(t, w.worktree(flow), "status", "--porcelain"); status != "" {
+		t.Errorf("the failed step left %q", status)
+	}
+	if text := run(t, w.repo, "show", "fermata/"+flow.ID+":one.txt"); text != "one" {
+		t.Errorf("the failed step took more back than its own: %q", text)
+	}
+}
+
+func TestSecondStepWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	flow := w.flow()
+	ready, proceed := pipe(t), pipe(t)
+	first := w.step(flow, `echo ready >`+ready+`; read x <`+proceed+`; echo one >one.txt`, nil)
+	w.start(worker.Options{Slots: 2, Lease: 3 * time.Second})
+	listen(t, ready)
+	second := w.step(flow, `cat one.txt; echo "attempt $FERMATA_ATTEMPT"`, nil)
+	claimed := w.await(second.ID, fermata.TaskInProgress)
+	w.outlivesItsLease(claimed)
+	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
+	w.await(first.ID, fermata.TaskDone)
+	if done := w.await(second.ID, fermata.TaskDone); done.Summary != "attempt 1" || !strings.Contains(w.log(done.RunID), "one\n") {
+		t.Errorf("got %q", done.Summary)
+	}
+}
+
+// outlivesItsLease waits until the run of a task has had its lease renewed for
+// longer than one lasts.
+func (w *world) outlivesItsLease(claimed *fermata.Task) {
+	w.t.Helper()
+	began, err := w.person.Run(w.t.Context(), claimed.RunID)
+	must(w.t, err)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		_, err := w.engine.Sweep(w.t.Context())
+		must(w.t, err)
+		now, err := w.person.Run(w.t.Context(), claimed.RunID)
+		must(w.t, err)
+		if now.State != fermata.RunRunning {
+			w.t.Fatalf("while it waits, its run is %s", now.State)
+		}
+		if now.LeaseUntil.Sub(began.LeaseUntil) > 3*time.Second {
+			return
+		}
+	}
+}
+
+// A step that waits for an answer keeps what it has done, whatever becomes of
+// those that go on meanwhile.
+func TestStepThatAsksKeepsItsWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	flow := w.flow()
+	asking := w.step(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then cat half.txt; exit; fi
+		echo half >half.txt; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'`, nil)
+	w.once()
+	stopped := w.await(asking.ID, fermata.TaskAwaitingInput)
+	broken := w.step(flow, `rm half.txt; exit 3`, nil)
+	w.once()
+	w.await(broken.ID, fermata.TaskFailed)
+	w.answer(stopped, "green")
+	w.once()
+	if done := w.await(asking.ID, fermata.TaskDone); done.Summary != "half" {
+		t.Errorf("it found %q", done.Summary)
+	}
+}
+
+func TestSharedCopyWithoutCommits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.copies.OnCompleted = worker.Keep
+	flow := w.flow()
+	w.step(flow, `echo one >one.txt`, nil)
+	w.once()
+	broken := w.step(flow, `exit 3`, nil)
+	w.once()
+	w.await(broken.ID, fermata.TaskFailed)
+	if !exists(filepath.Join(w.worktree(flow), "one.txt")) {
+		t.Error("a failed step took the work of another back")
+	}
+}
+
+func TestSharedWorktreeGoesWithItsTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	flow := w.flow()
+	w.await(w.stepOnce(flow).ID, fermata.TaskDone)
+	if !exists(w.worktree(flow)) {
+		t.Fatal("the worktree is gone, though steps may follow")
+	}
+	_, err := w.person.CancelTask(t.Context(), flow.ID, "enough")
+	must(t, err)
+	w.once()
+	if exists(w.worktree(flow)) {
+		t.Error("the worktree is still there")
+	}
+	run(t, w.repo, "rev-parse", "--verify", "fermata/"+flow.ID)
+	// A step of a run that goes on after all finds the branch.
+	again := w.step(flow, `cat one.txt`, nil)
+	w.once()
+	if done := w.await(again.ID, fermata.TaskDone); done.Summary != "one" {
+		t.Errorf("it found %q", done.Summary)
+	}
+}
+
+func (w *world) stepOnce(flow *fermata.Task) *fermata.Task {
+	w.t.Helper()
+	t := w.step(flow, `echo one >one.txt`, nil)
+	w.once()
+	return t
+}
+
+func TestPush(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bare := w.origin()
+	flow := w.flow()
+	first := w.step(flow, `echo one >one.txt`, pushes)
+	w.once()
+	done := w.await(first.ID, fermata.TaskDone)
+	if text := run(t, bare, "show", "fermata/"+flow.ID+":one.txt"); text != "one" {
+		t.Errorf("at origin stands %q", text)
+	}
+	if log := w.log(done.RunID); !strings.Contains(log, "Pushed the branch fermata/"+flow.ID) {
+		t.Errorf("the log is %q", log)
+	}
+	unpushed := w.step(flow, `echo two >two.txt`, nil)
+	w.once()
+	w.await(unpushed.ID, fermata.TaskDone)
+	if n := run(t, bare, "rev-list", "--count", "fermata/"+flow.ID); n != "2" {
+		t.Errorf("a step that does not ask for it was pushed: %s commits", n)
+	}
+	// Nothing new of its own: what is there is pushed.
+	last := w.step(flow, `true`, pushes)
+	w.once()
+	w.await(last.ID, fermata.TaskDone)
+	if n := run(t, bare, "rev-list", "--count", "fermata/"+flow.ID); n != "3" {
+		t.Errorf("at origin are %s commits", n)
+	}
+}
+
+// A task without a working copy of others can be pushed as well.
+func TestPushOfATask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bare := w.origin()
+	spec := json.RawMessage(`{"command": ["sh", "-c", "echo one >one.txt"], "push": true}`)
+	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: spec})
+	must(t, err)
+	w.once()
+	w.await(task.ID, fermata.TaskDone)
+	if text := run(t, bare, "show", "fermata/"+task.ID+":one.txt"); text != "one" {
+		t.Errorf("at origin stands %q", text)
+	}
+}
+
+func TestPushThatFails(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		setUp func(t *testing.T, w *world, flow *fermata.Task)
+		words string
+	}{
+		{"no origin", func(*testing.T, *world, *fermata.Task) {}, "no remote origin: add one"},
+		{"an origin that is not there", func(t *testing.T, w *world, _ *fermata.Task) {
+			run(t, w.repo, "remote", "add", "origin", filepath.Join(t.TempDir(), "gone.git"))
+		}, "does not appear to be a git repository"},
+		{"somebody pushed to the branch", func(t *testing.T, w *world, flow *fermata.Task) {
+			bare := w.origin()
+			first := w.step(flow, `echo one >one.txt`, pushes)
+			w.once()
+			w.await(first.ID, fermata.TaskDone)
+			other := filepath.Join(t.TempDir(), "other")
+			run(t, w.repo, "clone", "--quiet", "--branch", "fermata/"+flow.ID, bare, other)
+			run(t, other, "-c", "user.name=b", "-c", "user.email=b@c", "commit", "--quiet", "--allow-empty", "-m", "mine")
+			run(t, other, "push", "--quiet")
+		}, "rejected"},
+		{"no repository", func(t *testing.T, w *world, _ *fermata.Task) { w.copies.WorkDir = t.TempDir() }, "no branch to push"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			flow := w.flow()
+			tt.setUp(t, w, flow)
+			task := w.step(flow, `echo two >two.txt`, pushes)
+			w.once()
+			failed := w.await(task.ID, fermata.TaskFailed)
+			if !strings.Contains(failed.Summary, tt.words) {
+				t.Errorf("the summary is %q", failed.Summary)
+			}
+			w.copies.WorkDir = w.repo
+			if strings.Contains(failed.Summary, "could not be pushed") && !exists(filepath.Join(w.worktree(flow), "two.txt")) {
+				t.Error("the work is gone")
+			}
+		})
+	}
+}
+
+// The server refuses the report after the push: the commit is taken back, and the
+// next try may replace it at origin.
+func TestPushAgainAfterARefusedReport(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bare := w.origin()
+	flow := w.flow()
+	ready, proceed := pipe(t), pipe(t)
+	task := w.step(flow, `echo "$FERMATA_ATTEMPT" >one.txt
+		if [ "$FERMATA_ATTEMPT" = 1 ]; then echo ready >`+ready+`; read x <`+proceed+`; fi`, pushes)
+	w.start(worker.Options{})
+	listen(t, ready)
+	w.clock.Add(int64(2 * time.Minute))
+	_, err := w.engine.Sweep(t.Context())
+	must(t, err)
+	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
+	w.await(task.ID, fermata.TaskDone)
+	w.settled(flow)
+	if text := run(t, bare, "show", "fermata/"+flow.ID+":one.txt"); text != "2" {
+		t.Errorf("at origin stands the work of attempt %q", text)
+	}
+	if n := run(t, bare, "rev-list", "--count", "fermata/"+flow.ID); n != "2" {
+		t.Errorf("at origin are %s commits", n)
+	}
+}
+
+func TestSpecOfAWorkingCopyIsChecked(t *testing.T) {
+	t.Parallel()
+	for spec, words := range map[string]string{
+		`{"working_copy": "../up"}`: "cannot name a folder",
+		`{"working_copy": 7}`:       "working_copy is a number",
+		`{"push": "yes"}`:           "push is a string",
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Spec: json.RawMessage(spec)})
+			must(t, err)
+			w.once()
+			if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, words) {
+				t.Errorf("the summary is %q", failed.Summary)
+			}
+		})
+	}
+}

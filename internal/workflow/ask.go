@@ -1,0 +1,347 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/posting"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// place names the wait of a step, so that an answer is never taken for that of
+// another one.
+func (x *execution) place(row *fermata.WorkflowStep) json.RawMessage {
+	return data(map[string]any{"run": row.TaskID, "step": row.Step, "occurrence": row.Occurrence})
+}
+
+// request makes the question of a step out of its input.
+func request(step *definition.Step, input map[string]any) (fermata.Ask, error) {
+	var in posting.Input
+	decoder := json.NewDecoder(bytes.NewReader(data(input)))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	if err := decoder.Decode(&in); err != nil {
+		return fermata.Ask{}, fmt.Errorf("the input is no question: %w", err)
+	}
+	a, err := in.Ask()
+	if err != nil {
+		return a, err
+	}
+	if step.Tool == toolApproval {
+		a.Type = fermata.Approval
+	}
+	return a, nil
+}
+
+// ask asks people, and stops the run where the step says so.
+func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
+	a, err := request(step, input)
+	if err != nil {
+		return x.failed(ctx, step, row, hopeless(codeInput, err))
+	}
+	a.State = x.place(row)
+	x.about(&a)
+	if step.Suspend {
+		x.st.Waits = waitsPerson
+		row.State = fermata.StepWaiting
+		return x.suspend(ctx, step, row, a)
+	}
+	return x.note(ctx, step, row, a)
+}
+
+// note asks without stopping: the default holds until somebody says otherwise.
+func (x *execution) note(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
+	a.Type = fermata.NonBlocking
+	a.IdempotencyKey = row.Key()
+	var asked *fermata.Question
+	err := x.commit(ctx, func(h *engine.Held) error {
+		q, err := h.Note(a, x.asker())
+		if err != nil {
+			return err
+		}
+		asked, row.QuestionID = q, q.ID
+		return nil
+	})
+	if refusal := asRefusal(err); refusal != nil {
+		row.QuestionID = ""
+		return x.failed(ctx, step, row, refusal)
+	}
+	if err != nil {
+		return err
+	}
+	defaults, _ := asked.Defaults()
+	row.Output = data(map[string]any{"id": asked.ID, "answer": only(defaults), "answers": defaults, "source": "default"})
+	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
+		return err
+	}
+	x.next(step)
+	return nil
+}
+
+// suspend stops the run on a question. One that the rules refuse fails the step
+// before anybody hears of it.
+func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
+	x.touch(row)
+	limits := fermata.Thresholds{}
+	for _, c := range []*definition.Confidence{x.def.Confidence, step.Confidence} {
+		if c != nil {
+			limits = fermata.Thresholds{Auto: c.Auto, Ask: c.Ask}
+		}
+	}
+	before := *row
+	err := x.stop(ctx, func(h *engine.Held) error {
+		*row = before
+		q, err := h.Suspend(a, limits, x.asker())
+		if err != nil {
+			return err
+		}
+		row.QuestionID = q.ID
+		if h.Task.State == fermata.TaskSkipped {
+			row.Note = "the confidence is below the threshold: set aside for manual work"
+			row.End(fermata.StepSkipped, h.Tx.Now())
+		}
+		return nil
+	})
+	refusal := asRefusal(err)
+	if refusal == nil {
+		return err
+	}
+	*row = before
+	x.st.Waits = ""
+	if a.Type == fermata.ErrorRecovery {
+		return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "Nobody could be asked what to do: "+refusal.Error())
+	}
+	return x.failed(ctx, step, row, refusal)
+}
+
+// asRefusal is a failure of the step where the rules of asking refused its
+// question, and nil for any other error.
+func asRefusal(err error) error {
+	switch fermata.CodeOf(err) {
+	case fermata.CodeInvalidRequest, fermata.CodeQuorumUnreachable, fermata.CodePolicyViolation, fermata.CodeRateLimited:
+		return hopeless(codeRefused, err)
+	default:
+		return nil
+	}
+}
+
+// question returns the question of a step as it stands.
+func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*fermata.Question, error) {
+	return x.s.db.In(ctx, x.claim.Task.WorkspaceID).Question(row.QuestionID)
+}
+
+// closed goes on after the end of a step's question.
+func (x *execution) closed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+	x.st.Waits = ""
+	r := q.Resolution
+	switch {
+	case q.Status == fermata.Cancelled:
+		return x.failed(ctx, step, row, hopeless(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment)))
+	case q.Status == fermata.TimedOut && r.Outcome == fermata.SkipTask:
+		return x.silent(ctx, step, row)
+	case q.Status == fermata.TimedOut && r.Outcome == fermata.FailTask:
+		return x.failed(ctx, step, row, hopeless(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time")))
+	}
+	return x.answered(ctx, step, row, answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment))
+}
+
+// only is the value of a single answer, and all of them where there are more.
+func only(answers map[string]any) any {
+	if len(answers) == 1 {
+		for _, v := range answers {
+			return v
+		}
+	}
+	if len(answers) == 0 {
+		return nil
+	}
+	return answers
+}
+
+// answerOf is what expressions call pendingQuestion.
+func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at time.Time, comment string) map[string]any {
+	source := map[fermata.ActorKind]string{fermata.ActorHuman: "human", fermata.ActorTimeout: "timeout", fermata.ActorPolicy: "auto"}[q.Resolution.DecidedBy]
+	out := map[string]any{
+		"id": q.ID, "answer": only(answers), "answers": answers, "comment": comment, "by": nil, "at": at.Format(time.RFC3339), "source": source,
+	}
+	if by != nil {
+		out["by"] = by.Name
+	}
+	if option, ok := out["answer"].(string); ok {
+		out["option"] = option
+	}
+	if q.Type == fermata.Approval {
+		out["decision"] = out["answer"]
+		if action := q.Resolution.Action; len(action) > 0 {
+			out["action"] = value(action)
+		} else if len(q.Action) > 0 {
+			out["action"] = value(q.Action)
+		}
+	}
+	return out
+}
+
+// answered takes an answer: the step is done, or rejected, its values are
+// injected, and the run goes on where the definition says.
+func (x *execution) answered(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, answer map[string]any) error {
+	row.Output = x.stored(answer)
+	if answer["source"] == "auto" {
+		row.Note = "decided by the threshold of confidence, not by a person"
+	}
+	rejected := answer["decision"] == fermata.Reject
+	end := fermata.StepDone
+	if rejected {
+		end = fermata.StepRejected
+	}
+	if err := x.finish(ctx, row, end); err != nil {
+		return err
+	}
+	resume := x.def.Resume(step)
+	if resume != nil {
+		if err := x.inject(row, resume, answer); err != nil {
+			return x.failed(ctx, step, row, hopeless(codeInput, err))
+		}
+	}
+	if rejected {
+		return x.rejected(ctx, step, answer)
+	}
+	to := ""
+	if resume != nil {
+		to = resume.Goto
+		if option, ok := answer["option"].(string); ok && resume.GotoBy[option] != "" {
+			to = resume.GotoBy[option]
+		}
+	}
+	if to == "" {
+		x.next(step)
+		return nil
+	}
+	x.jump(step, to)
+	return nil
+}
+
+func (x *execution) inject(row *fermata.WorkflowStep, resume *definition.Resume, answer map[string]any) error {
+	env := x.env(row)
+	env["pendingQuestion"] = answer
+	for _, named := range resume.Inject {
+		v, err := named.Value.Render(env)
+		if err != nil {
+			return fmt.Errorf("inject %s: %w", named.Name, err)
+		}
+		x.st.inject(named.Name, value(x.stored(v)))
+	}
+	return nil
+}
+
+// rejected goes on as the step says about a rejection.
+func (x *execution) rejected(ctx context.Context, step *definition.Step, answer map[string]any) error {
+	switch {
+	case step.OnRejectGoto != "":
+		x.jump(step, step.OnRejectGoto)
+		return nil
+	case step.OnReject == definition.OnRejectSkip:
+		x.next(step)
+		return nil
+	}
+	summary := fmt.Sprintf("%v rejected the step %s.", answer["by"], step.ID)
+	if comment, _ := answer["comment"].(string); comment != "" {
+		summary += " " + comment
+	}
+	return x.end(ctx, fermata.TaskFailed, fermata.ReasonRejected, summary)
+}
+
+// silent goes on after nobody answered, where the question said to skip.
+func (x *execution) silent(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+	row.Note = "nobody answered in time"
+	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
+		return err
+	}
+	action := x.def.Timeout(step)
+	if action == nil {
+		x.next(step)
+		return nil
+	}
+	if action.Tool != "" {
+		if err := x.instead(ctx, step, action); err != nil {
+			return err
+		}
+	}
+	if action.Goto != "" {
+		x.jump(step, action.Goto)
+		return nil
+	}
+	return x.end(ctx, fermata.TaskSkipped, fermata.ReasonQuestionTimedOut, fmt.Sprintf("Nobody answered the question of the step %s in time.", step.ID))
+}
+
+// timeoutStep names what happened after silence on a step, as the graph does.
+func timeoutStep(step *definition.Step) string { return step.ID + ".on_timeout" }
+
+// instead does what is to be done when nobody answered.
+func (x *execution) instead(ctx context.Context, step *definition.Step, action *definition.Action) error {
+	does := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
+	row := x.begin(does, x.st.visit(does.ID), nil)
+	input, err := x.input(does, row, x.env(row))
+	if err == nil {
+		err = x.commit(ctx, nil)
+	}
+	if err == nil {
+		var named *fermata.NamedTool
+		if named, err = x.named(ctx, does.Tool); err == nil {
+			var output any
+			if output, row.Note, err = x.call(ctx, does, row, named, input); err == nil {
+				err = x.take(does, row, output)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil {
+		return x.finish(ctx, row, fermata.StepDone)
+	}
+	row.Error = describe(err)
+	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
+		return err
+	}
+	return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "What is to be done after silence failed: "+row.Error.Message)
+}
+
+// late takes an answer that came after the deadline, with the wish to restart
+// the run with it.
+func (x *execution) late(ctx context.Context) error {
+	if x.claim.Context == nil || x.st.Waits != "" {
+		return nil
+	}
+	step := x.def.Step(x.st.Next)
+	var row *fermata.WorkflowStep
+	for _, told := range slices.Backward(x.claim.Context.Questions) {
+		if told.Resolution == nil || len(told.Resolution.Late) == 0 {
+			continue
+		}
+		at := slices.IndexFunc(x.rows, func(r *fermata.WorkflowStep) bool { return r.QuestionID == told.QuestionID && r.Item == nil })
+		if at < 0 {
+			continue
+		}
+		if row, step = x.rows[at], x.def.Step(x.rows[at].Step); step == nil || row != x.current(row.Step) {
+			continue
+		}
+		q, err := x.question(ctx, row)
+		if err != nil {
+			return err
+		}
+		late := told.Resolution.Late[len(told.Resolution.Late)-1]
+		answer := answerOf(q, maps.Clone(late.Answers), &late.By, late.At, late.Comment)
+		answer["source"] = "human"
+		x.st.Next = step.ID
+		row.Error = nil
+		return x.answered(ctx, step, row, answer)
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// gone is an MCP server that is down.
+type gone struct{}
+
+func (gone) Tools(context.Context, string, fermata.ToolServer) ([]tool.Info, error) {
+	return nil, errors.New("connection refused")
+}
+
+func (gone) Call(context.Context, string, fermata.ToolServer, string, tool.Call) (tool.Result, error) {
+	return tool.Result{}, errors.New("tracker cannot be reached: connection refused")
+}
+
+// TestWhatGoesWrongInAStep fails a step in each way that shows only at run time:
+// by itself it ends the run with the reason, with on_error: ask it asks.
+func TestWhatGoesWrongInAStep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	w.stop()
+	w.e, w.s = w.process(func(o *workflow.Options) { o.Servers = gone{} })
+	w.start()
+	_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example"}})
+	w.ok(err)
+	w.tools.on("analyze", func(_ context.Context, c tool.Call) (any, error) {
+		switch c.Input["give"] {
+		case "much":
+			return strings.Repeat("x", 10<<20), nil
+		case "wrong":
+			return map[string]any{"confidence": "high"}, nil
+		}
+		return map[string]any{"text": nil}, nil
+	})
+	for name, tt := range map[string]struct{ step, code, says string }{
+		"null in text": {`{id: bad, tool: note, input: {text: "It is {{ first.text }}."}ON}`, "input_error", "null"},
+		"a mismatch":   {`{id: bad, tool: analyze, input: {give: wrong}, schema: {type: object, properties: {confidence: {type: number}}}ON}`, "output_mismatch", "confidence"},
+		"10 MB":        {`{id: bad, tool: analyze, input: {give: much}ON}`, "output_too_large", "1048576"},
+		"a server that is down": {
+			`{id: bad, tool: tracker.find, input: {q: x}ON}`, "tool_failed", "tracker cannot be reached",
+		},
+		"no boolean":    {`{id: bad, tool: note, condition: first.text ?? 1ON}`, "condition_error", "true or false"},
+		"a bad quorum":  {`{id: bad, tool: request_approval, input: {title: Go, approvals: {required: 9}}ON}`, "question_refused", "9 approvals"},
+		"a tool's time": {`{id: bad, tool: apply, timeout: 20msON}`, "step_timeout", "20ms"},
+	} {
+		w.tools.on("apply", func(ctx context.Context, _ tool.Call) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		for _, onError := range []string{"", ", on_error: ask"} {
+			source := "name: " + strings.ReplaceAll(strings.ToLower(name), " ", "-") + strings.ReplaceAll(onError, ", on_error: ", "-") + `
+triggers: [{manual: true}]
+steps:
+  - {id: first, tool: analyze, output: first}
+  - ` + strings.ReplaceAll(tt.step, "ON}", onError+"}") + "\n"
+			source = strings.ReplaceAll(strings.ReplaceAll(source, "name: 10-mb", "name: ten-mb"), "a-tool's", "a-tools")
+			run := w.run(source, nil)
+			if onError != "" {
+				q := w.asked(run.ID)
+				if q.Type != fermata.ErrorRecovery || !strings.Contains(q.Context.Error, tt.says) {
+					t.Errorf("%s: asked %s", name, asJSON(q.Context))
+				}
+				w.answer(q, fermata.Answer{Answers: map[string]any{"action": "skip"}})
+				w.await(run.ID, fermata.TaskDone)
+				continue
+			}
+			run = w.awaitEnd(run.ID)
+			last := run.Steps[len(run.Steps)-1]
+			if run.State != fermata.TaskFailed || last.Error == nil || last.Error.Code != tt.code || !strings.Contains(last.Error.Message, tt.says) {
+				t.Errorf("%s: the run is %s, the step %s", name, run.State, asJSON(last.Error))
+			}
+		}
+	}
+}
+
+// TestBadDefinitionsAreRefused says of each what is wrong, and where.
+func TestBadDefinitionsAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	head := "name: bad\ntriggers: [{manual: true}]\nsteps:\n"
+	for name, tt := range map[string]struct{ source, says string }{
+		"a dropped !":         {head + "  - id: a\n    tool: note\n    condition: !done\n", "not done"},
+		"a missing quote":     {head + "  - id: a\n    tool: note\n    input: {x: \"y}\n", "source:"},
+		"an unknown step":     {head + "  - {id: a, tool: post_question, suspend: true, input: {question: Q, responseType: text}, on_resume: {goto: b}}\n", "no step b"},
+		"a name twice":        {head + "  - {id: a, tool: note, output: x}\n  - {id: b, tool: note, output: x}\n", "x"},
+		"a secret in a text":  {head + "  - {id: a, tool: post_question, suspend: true, input: {question: \"{{ secrets.X }}\"}}\n", "secret"},
+		"an unknown tool":     {head + "  - {id: a, tool: nonesuch}\n", "nonesuch"},
+		"a bad cron":          {"name: bad\ntriggers: [{schedule: \"61 * * * *\"}]\nsteps: [{id: a, tool: note}]\n", "2:"},
+		"asking at a timeout": {head + "  - {id: a, tool: post_question, suspend: true, input: {question: Q, timeoutHours: 1, timeoutAction: skip}, on_timeout: {tool: post_question, input: {question: R}}}\n", "on_timeout"},
+	} {
+		_, err := w.s.Put(t.Context(), admin, "", workflow.Definition{Source: tt.source})
+		var e *fermata.Error
+		if !errors.As(err, &e) || e.Code != fermata.CodeInvalidRequest || !strings.Contains(asJSON(e.Problems), tt.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAnswerAgainstTheClock lets an answer, the deadline and a cancel come at
+// once: one of them decides, and the run goes the way of that one.
+func TestAnswerAgainstTheClock(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put(`
+name: race
+triggers: [{manual: true}]
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Go?", responseType: boolean, timeoutHours: 1, timeoutAction: skip}, output: said}
+  - {id: after, tool: note, input: {go: "{{ said.answer ?? 'nobody' }}"}}
+`)
+		for i := range 12 {
+			run, err := w.s.Start(t.Context(), admin, "race", nil)
+			w.ok(err)
+			q := w.asked(run.ID)
+			var all sync.WaitGroup
+			all.Go(func() { _, _ = w.e.Answer(t.Context(), ann, q.ID, fermata.Answer{Answer: true}) })
+			all.Go(func() { w.clock.Advance(time.Hour + time.Second) })
+			if i%3 == 0 {
+				all.Go(func() { _, _ = w.e.CancelTask(t.Context(), admin, run.ID, "") })
+			}
+			all.Wait()
+			run = w.awaitEnd(run.ID)
+			closed, err := w.e.Question(t.Context(), ann, q.ID)
+			w.ok(err)
+			want := map[fermata.QuestionStatus]string{fermata.Answered: `{"go":true}`, fermata.TimedOut: `{"go":"nobody"}`}[closed.Status]
+			last := run.Steps[len(run.Steps)-1]
+			switch {
+			case run.State == fermata.TaskCancelled:
+			case run.State != fermata.TaskDone || string(last.Input) != want:
+				t.Fatalf("the question is %s, the run %s, the step after got %s", closed.Status, run.State, last.Input)
+			}
+		}
+	})
+}
+
+// TestTwoOpenQuestionsDoNotMix answers the first question again while the second
+// is open: it stays the first one's answer.
+func TestTwoOpenQuestionsDoNotMix(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: two
+triggers: [{manual: true}]
+steps:
+  - {id: one, tool: post_question, suspend: true, input: {question: "One?", responseType: boolean, timeout: never}}
+  - {id: two, tool: post_question, suspend: true, input: {question: "Two?", responseType: boolean, timeout: never}, output: said}
+  - {id: after, tool: note, input: {one: "{{ steps.one.answer }}", two: "{{ said.answer }}"}}
+`, nil)
+		first := w.asked(run.ID)
+		w.answer(first, fermata.Answer{Answer: true})
+		w.until("the second question is asked", func() bool {
+			r := w.read(run.ID)
+			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingInput
+		})
+		w.answer(first, fermata.Answer{Answer: true})
+		if _, err := w.e.Answer(t.Context(), ann, first.ID, fermata.Answer{Answer: false}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
+			t.Fatalf("another answer to the first question: %v", err)
+		}
+		second := w.asked(run.ID)
+		w.answer(second, fermata.Answer{Answer: false})
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[2].Input); got != `{"one":true,"two":false}` {
+			t.Fatalf("after got %s", got)
+		}
+	})
+}
+
+// TestResumedByHandStaysOnItsQuestion: a person who resumes a run without an
+// answer, or writes to it, does not answer its question.
+func TestResumedByHandStaysOnItsQuestion(t *testing.T) {
+	onBoth(t, func(w *world) {
+		unsure(w, 40)
+		run := w.run(autofix, map[string]any{"issue": 7})
+		q := w.asked(run.ID)
+		_, err := w.e.ResumeTask(t.Context(), admin, run.ID)
+		w.ok(err)
+		w.until("the run waits again", func() bool {
+			task, err := w.e.Task(t.Context(), admin, run.ID)
+			w.ok(err)
+			return task.State == fermata.TaskAwaitingInput && task.Runs > 1
+		})
+		w.answer(q, fermata.Answer{Answer: "patch"})
+		w.await(run.ID, fermata.TaskDone)
+	})
+}
+
+// TestRequesterDoesNotApprove: who started a run by hand is not one of those who
+// approve what it asks.
+func TestRequesterDoesNotApprove(t *testing.T) {
+	onBoth(t, func(w *world) {
+		for _, handle := range []string{"one", "two"} {
+			_, err := w.e.AddMember(t.Context(), admin, newMember(handle))
+			w.ok(err)
+		}
+		run := w.run(`
+name: four-eyes
+triggers: [{manual: true}]
+steps:
+  - {id: ask, tool: request_approval, input: {title: "Go?", approvals: {required: 1}, timeout: never}}
+`, nil)
+		q := w.asked(run.ID)
+		if _, err := w.e.Answer(t.Context(), admin, q.ID, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}); fermata.CodeOf(err) != fermata.CodeNotEligible {
+			t.Fatalf("the requester approves: %v", err)
+		}
+		w.answer(q, fermata.Answer{Answer: "approve"})
+		w.await(run.ID, fermata.TaskDone)
+	})
+}
+
+// TestEventsTellTheSteps: the log says when each step began and how it ended.
+func TestEventsTellTheSteps(t *testing.T) {
+	onBoth(t, func(w *world) {
+		unsure(w, 95)
+		run := w.run(autofix, map[string]any{"issue": 7})
+		w.await(run.ID, fermata.TaskDone)
+		events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 100})
+		w.ok(err)
+		var told []string
+		for _, e := range events {
+			if e.Type == fermata.EventStepFinished {
+				told = append(told, string(e.Data))
+			}
+		}
+		if len(told) != 5 || !strings.Contains(told[1], `"state":"skipped"`) {
+			t.Fatalf("told of the steps: %v", told)
+		}
+	})
+}
+
+// TestWhatIsNotShownIsKept writes a tool back as it was read: the value of its
+// header stays.
+func TestWhatIsNotShownIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{
+		Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example", Headers: map[string]string{"X-Key": "hidden", "Authorization": "env:TRACKER"}},
+	})
+	w.ok(err)
+	read, err := w.s.NamedTool(t.Context(), admin, "tracker")
+	w.ok(err)
+	if read.Server.Headers["X-Key"] == "hidden" || read.Server.Headers["Authorization"] != "env:TRACKER" {
+		t.Fatalf("shown: %v", read.Server.Headers)
+	}
+	_, err = w.s.PutNamedTool(t.Context(), admin, read)
+	w.ok(err)
+	kept, err := w.db.In(t.Context(), store.DefaultWorkspace).NamedTool("tracker")
+	w.ok(err)
+	if kept.Server.Headers["X-Key"] != "hidden" {
+		t.Fatalf("kept: %v", kept.Server.Headers)
+	}
+	if _, err := w.s.PutNamedTool(t.Context(), ann, read); fermata.CodeOf(err) != fermata.CodeForbidden {
+		t.Fatalf("a responder configures a server: %v", err)
+	}
+}

@@ -1,0 +1,112 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// callWithin is how long a call may take where the step says nothing.
+const callWithin = 5 * time.Minute
+
+// named returns the workspace's own tool that a step means, or the server that
+// has it; nil for a tool of this process.
+func (x *execution) named(ctx context.Context, name string) (*fermata.NamedTool, error) {
+	if x.s.tools[name] != nil {
+		return nil, nil
+	}
+	name, _, _ = strings.Cut(name, ".")
+	n, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).NamedTool(name)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil, nil
+	}
+	return n, err
+}
+
+// call calls a tool in this process.
+func (x *execution) call(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, named *fermata.NamedTool, input map[string]any) (any, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit(step, named))
+	defer cancel()
+	c := tool.Call{
+		Workspace: x.claim.Task.WorkspaceID, Project: x.run.Project, Workflow: x.run.Workflow, RunID: x.run.ID, Step: step.ID,
+		Occurrence: row.Occurrence, Attempt: row.Attempt, Item: row.Item, Key: row.Key(), Input: input,
+		Trigger: x.cause, Inputs: x.ins, Secrets: x.s.Secret,
+	}
+	var result tool.Result
+	var err error
+	switch t := x.s.tools[step.Tool]; {
+	case x.s.Stub != nil:
+		result, err = x.s.Stub(ctx, step.Tool, c)
+	case t != nil:
+		if err := fitsSchema(t.Info().Input, input, codeInput); err != nil {
+			return nil, "", err
+		}
+		result, err = t.Call(ctx, c)
+	case named != nil && named.Server != nil && x.s.Servers != nil:
+		_, name, _ := strings.Cut(step.Tool, ".")
+		result, err = x.s.Servers.Call(ctx, named.Name, *named.Server, name, c)
+	default:
+		return nil, "", hopeless(codeNoTool, fermata.Errorf(fermata.CodeNotFound, "there is no tool %s", step.Tool).
+			WithHint("fermata workflow tools list shows those that there are"))
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, "", &stepError{code: codeTimeout, err: fmt.Errorf("the step took longer than %s", limit(step, named))}
+	}
+	return result.Output, result.Note, err
+}
+
+// limit is how long a call may take.
+func limit(step *definition.Step, named *fermata.NamedTool) time.Duration {
+	if step.Timeout > 0 {
+		return step.Timeout
+	}
+	if named != nil && named.Timeout != "" {
+		if d, err := fermata.Timeout(named.Timeout).Duration(); err == nil {
+			return d
+		}
+	}
+	return callWithin
+}
+
+// take keeps the output of a step, if it is what it has to be.
+func (x *execution) take(step *definition.Step, row *fermata.WorkflowStep, output any) error {
+	doc := x.stored(output)
+	if len(doc) > fermata.MaxStepOutput {
+		return hopeless(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "the output has %d bytes, a step may give %d", len(doc), fermata.MaxStepOutput).
+			WithHint("write it to a file or an address, and give that"))
+	}
+	if err := fitsSchema(step.Schema, value(doc), codeOutput); err != nil {
+		return err
+	}
+	row.Output = doc
+	return nil
+}
+
+// fitsSchema checks a value against a JSON Schema, and names every mismatch.
+func fitsSchema(schema json.RawMessage, v any, code string) error {
+	if len(schema) == 0 {
+		return nil
+	}
+	c, err := compile(schema)
+	if err != nil {
+		return hopeless(code, err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data(v)))
+	if err != nil {
+		return hopeless(code, err)
+	}
+	if err := c.Validate(doc); err != nil {
+		return hopeless(code, mismatch(err))
+	}
+	return nil
+}

@@ -1,0 +1,310 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
+)
+
+// unit is what a step does once: for itself, or for one item.
+type unit struct {
+	row   *fermata.WorkflowStep
+	input map[string]any
+}
+
+// child is what makes a task for somebody else to do, and reads what came of it.
+type child struct {
+	schema json.RawMessage
+	// create makes the task in the transaction that stops the run.
+	create func(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error)
+}
+
+// spec is what a step's task tells its worker beside the text.
+type spec struct {
+	Command []string `json:"command,omitempty"`
+	// WorkingCopy is the run's: its steps share one.
+	WorkingCopy string `json:"working_copy"`
+	Push        bool   `json:"push,omitempty"`
+	// Timeout is how long one execution may take, as Go writes it.
+	Timeout string `json:"timeout,omitempty"`
+	Key     string `json:"key"`
+}
+
+// childOf returns how the engine's own tools are delegated.
+func (s *Service) childOf(name string) (child, bool) {
+	if s.Stub != nil {
+		return child{}, false
+	}
+	switch name {
+	case toolAgent:
+		return child{create: createAgent}, true
+	case toolShell:
+		return child{create: createShell}, true
+	case toolWorkflow:
+		return child{create: s.createRun}, true
+	}
+	return child{}, false
+}
+
+// namedChild returns how a tool of the workspace is delegated.
+func (s *Service) namedChild(n *fermata.NamedTool) child {
+	return child{schema: n.Schema, create: func(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+		env := definition.Env{"input": u.input, "inputs": x.ins, "trigger": x.cause, "run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow}}
+		if n.Agent != nil {
+			prompt, err := text(n.Agent.Prompt, env)
+			if err != nil {
+				return nil, hopeless(codeInput, fmt.Errorf("the prompt of %s: %w", n.Name, err))
+			}
+			return x.task(h, step, u, fermata.NewTask{
+				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Body: AgentPrompt(prompt, n.Schema),
+			}, spec{Timeout: ownLimit(step, n)})
+		}
+		argv := make([]string, len(n.Command))
+		for i, arg := range n.Command {
+			var err error
+			if argv[i], err = text(arg, env); err != nil {
+				return nil, hopeless(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
+			}
+		}
+		return x.task(h, step, u, fermata.NewTask{Runner: "command"}, spec{Command: argv, Timeout: ownLimit(step, n)})
+	}}
+}
+
+// ownLimit is the time that a step or its tool gives an execution; "" for none.
+func ownLimit(step *definition.Step, n *fermata.NamedTool) string {
+	if step.Timeout == 0 && (n == nil || n.Timeout == "") {
+		return ""
+	}
+	return limit(step, n).String()
+}
+
+// text fills in the templates of a text.
+func text(source string, env definition.Env) (string, error) {
+	v, err := template(source)
+	if err != nil {
+		return "", err
+	}
+	rendered, err := v.Render(env)
+	if err != nil {
+		return "", err
+	}
+	if s, ok := rendered.(string); ok {
+		return s, nil
+	}
+	if rendered == nil {
+		return "", fmt.Errorf("%s is null", source)
+	}
+	return string(data(rendered)), nil
+}
+
+// template reads a text with templates.
+func template(source string) (definition.Value, error) {
+	v, faults := expression.Text(source)
+	if len(faults) > 0 {
+		return v, fmt.Errorf("%s", faults[0].Message)
+	}
+	return v, nil
+}
+
+func createAgent(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+	str := func(key string) string { s, _ := u.input[key].(string); return s }
+	return x.task(h, step, u, fermata.NewTask{
+		Title: str("title"), Runner: str("runner"), Agent: str("agent"), Size: str("size"), Body: AgentPrompt(str("prompt"), step.Schema),
+	}, spec{Timeout: ownLimit(step, nil)})
+}
+
+func createShell(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+	var argv []string
+	if script, ok := u.input["run"].(string); ok {
+		argv = []string{"sh", "-eu", "-c", script}
+	}
+	list, _ := u.input["command"].([]any)
+	for _, arg := range list {
+		argv = append(argv, fmt.Sprint(arg))
+	}
+	return x.task(h, step, u, fermata.NewTask{Runner: "command"}, spec{Command: argv, Timeout: ownLimit(step, nil)})
+}
+
+// task makes the task of a step.
+func (x *execution) task(h *engine.Held, step *definition.Step, u unit, n fermata.NewTask, sp spec) (*fermata.Task, error) {
+	if n.Title == "" {
+		n.Title = x.run.Workflow + ": " + step.ID
+		if u.row.Item != nil {
+			n.Title += fmt.Sprintf(" (%d)", *u.row.Item+1)
+		}
+	}
+	sp.WorkingCopy, sp.Key, sp.Push = x.run.ID, u.row.Key(), x.pushes()
+	n.Title, n.Project, n.Spec = cut(n.Title, fermata.MaxTaskTitle), x.run.Project, data(sp)
+	return h.Create(n, x.asker())
+}
+
+// pushes reports whether the workflow takes the branch of the run to GitHub.
+func (x *execution) pushes() bool {
+	for i := range x.def.Steps {
+		if x.def.Steps[i].Tool == "github_create_pr" {
+			return true
+		}
+	}
+	return false
+}
+
+// createRun starts a run of another workflow below this one.
+func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u unit) (*fermata.Task, error) {
+	name, _ := u.input["name"].(string)
+	w, err := h.Tx.Workflow(name)
+	if err != nil {
+		return nil, hopeless(codeInput, err)
+	}
+	d, err := s.loadPinned(h.Tx.Reader, name, w.Hash)
+	if err != nil {
+		return nil, hopeless(codeInput, err)
+	}
+	given, _ := u.input["inputs"].(map[string]any)
+	inputs, err := checkInputs(d, given)
+	if err != nil {
+		return nil, hopeless(codeInput, err)
+	}
+	id, err := s.fire(h.Tx, firing{
+		def: d, workflow: w, trigger: fermata.TriggerWorkflow, inputs: inputs, by: x.run.StartedBy, parent: x.run.ID, insist: true,
+		cause: map[string]any{"type": string(fermata.TriggerWorkflow), "run": x.run.ID, "workflow": x.run.Workflow, "step": u.row.Step},
+	})
+	if err != nil {
+		return nil, hopeless(codeInput, err)
+	}
+	return h.Tx.Task(id)
+}
+
+// delegate makes the tasks of units, and stops the run until they have ended.
+func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit) error {
+	if info, ok := builtIn[step.Tool]; ok {
+		for _, u := range units {
+			if err := fitsSchema(info.Input, u.input, codeInput); err != nil {
+				return x.failed(ctx, step, row, err)
+			}
+		}
+	}
+	x.st.Waits = waitsChildren
+	row.State = fermata.StepWaiting
+	x.touch(row)
+	err := x.stop(ctx, func(h *engine.Held) error {
+		ids := make([]string, 0, len(units))
+		for _, u := range units {
+			t, err := c.create(x, h, step, u)
+			if err != nil {
+				return err
+			}
+			u.row.State, u.row.ChildID = fermata.StepWaiting, t.ID
+			x.touch(u.row)
+			ids = append(ids, t.ID)
+		}
+		return h.Block(ids)
+	})
+	if refusal := asChildRefusal(err); refusal != nil {
+		x.st.Waits = ""
+		for _, u := range units {
+			u.row.ChildID = ""
+		}
+		return x.failed(ctx, step, row, refusal)
+	}
+	return err
+}
+
+// asChildRefusal is a failure of the step where its task could not be made.
+func asChildRefusal(err error) error {
+	if f, ok := err.(*stepError); ok { //nolint:errorlint // what create returns is not wrapped on its way
+		return f
+	}
+	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+		return hopeless(codeInput, err)
+	}
+	return nil
+}
+
+// gather takes what the tasks of a step came to.
+func (x *execution) gather(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+	if step.Foreach != nil {
+		return x.gatherItems(ctx, step, row)
+	}
+	ended, err := x.taken(ctx, step, row)
+	if err != nil {
+		x.st.Waits = ""
+		return x.failedOrLost(ctx, step, row, err)
+	}
+	if !ended {
+		return x.stop(ctx, func(h *engine.Held) error { return h.Block([]string{row.ChildID}) })
+	}
+	x.st.Waits = ""
+	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
+		return err
+	}
+	x.next(step)
+	return nil
+}
+
+// failedOrLost fails the step, unless the database is what failed.
+func (x *execution) failedOrLost(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, err error) error {
+	if fermata.CodeOf(err) == fermata.CodeUnavailable || ctx.Err() != nil {
+		return err
+	}
+	return x.failed(ctx, step, row, err)
+}
+
+// taken takes the output of a row's task, and reports whether it has ended.
+func (x *execution) taken(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (ended bool, err error) {
+	r := x.s.db.In(ctx, x.claim.Task.WorkspaceID)
+	t, err := r.Task(row.ChildID)
+	if err != nil {
+		return false, err
+	}
+	if !t.State.Ended() {
+		return false, nil
+	}
+	if t.State != fermata.TaskDone {
+		why := t.Summary
+		if why == "" {
+			why = t.Reason
+		}
+		return true, &stepError{code: codeChild, err: fmt.Errorf("%s %s is %s: %s", "task", t.ID, t.State, why)}
+	}
+	if row.QuestionID != "" {
+		q, err := x.question(ctx, row)
+		if err != nil {
+			return true, err
+		}
+		return true, x.take(step, row, answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment))
+	}
+	output, err := x.outputOf(ctx, step, t)
+	if err != nil {
+		return true, err
+	}
+	return true, x.take(step, row, output)
+}
+
+// outputOf reads what the last run of a task gave.
+func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *fermata.Task) (any, error) {
+	r := x.s.db.In(ctx, x.claim.Task.WorkspaceID)
+	if t.RunID == "" {
+		return map[string]any{"summary": t.Summary}, nil
+	}
+	run, err := r.Run(t.RunID)
+	if err != nil {
+		return nil, err
+	}
+	schema := step.Schema
+	if named, err := x.named(ctx, step.Tool); err == nil && named != nil && len(schema) == 0 {
+		schema = named.Schema
+	}
+	if t.Runner == fermata.RunnerWorkflow {
+		return object(run.Details)["outputs"], nil
+	}
+	output, err := ParseOutput(schema, run.Details, run.Summary)
+	if err != nil {
+		return nil, hopeless(codeOutput, err)
+	}
+	return output, nil
+}

@@ -1,0 +1,288 @@
+package workflow_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// order is what a process of the tests of crashes is told.
+type order struct {
+	URL, Schema string
+	// Die is at which point, counted from 1, the process kills itself; 0 never.
+	Die int64
+	// Ahead is how far its clock is ahead, so that leases of the dead have ended.
+	Ahead time.Duration
+	// Effects is the file in which tools note what they did.
+	Effects string
+	Lease   time.Duration
+}
+
+// crashes is the process of an order: it moves runs on until it is killed, or
+// its standard input ends.
+func crashes(text string) {
+	var o order
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	opts := store.Options{URL: o.URL, Schema: o.Schema, ClockOffset: func() time.Duration { return o.Ahead }}
+	db, err := store.Open(ctx, opts)
+	if err != nil {
+		panic(err)
+	}
+	e := engine.New(db, engine.Options{})
+	var points atomic.Int64
+	wo := workflow.Options{DB: db, Engine: e, Lease: o.Lease, Point: func(string) {
+		if points.Add(1) == o.Die {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}}
+	for _, name := range toolNames {
+		wo.Tools = append(wo.Tools, effectTool{name, o.Effects})
+	}
+	s := workflow.New(wo)
+	if err := e.Start(ctx); err != nil {
+		panic(err)
+	}
+	go e.RunTail(ctx)
+	go e.RunSweeps(ctx)
+	go func() {
+		_, _ = os.Stdin.Read(make([]byte, 1))
+		cancel()
+	}()
+	s.Run(ctx)
+}
+
+// effectTool notes in a file what it did, under which key and with which input.
+type effectTool struct{ name, file string }
+
+func (t effectTool) Info() tool.Info {
+	return tool.Info{Name: t.name, Description: "a tool of the tests"}
+}
+
+func (t effectTool) Call(_ context.Context, c tool.Call) (tool.Result, error) {
+	f, err := os.OpenFile(t.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	line, err := json.Marshal(effect{c.RunID, c.Step, c.Key, c.Input})
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
+	return tool.Result{Output: c.Input}, errors.Join(err, f.Close())
+}
+
+type effect struct {
+	Run, Step, Key string
+	Input          map[string]any
+}
+
+// crashWorld is a database and the processes that share it.
+type crashWorld struct {
+	*world
+	order order
+}
+
+func newCrashWorld(t *testing.T, opts store.Options) *crashWorld {
+	w := &world{T: t, opts: opts, clock: &storetest.Clock{}, tools: &bench{}}
+	w.opts.ClockOffset = w.clock.Offset
+	w.db = storetest.Open(t, w.opts)
+	w.e, w.s = w.process(nil)
+	w.ok(w.e.Start(t.Context()))
+	return &crashWorld{w, order{
+		URL: opts.URL, Schema: opts.Schema, Effects: filepath.Join(t.TempDir(), "effects"), Lease: 10 * time.Second,
+	}}
+}
+
+// spawn starts a process that kills itself at a point, or never.
+func (w *crashWorld) spawn(die int64) *child {
+	w.Helper()
+	o := w.order
+	o.Die, o.Ahead = die, w.clock.Offset()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "FERMATA_TEST_CRASH="+asJSON(o))
+	in, err := cmd.StdinPipe()
+	w.ok(err)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	w.ok(cmd.Start())
+	c := &child{in: in, died: make(chan struct{})}
+	go func() {
+		c.err = cmd.Wait()
+		close(c.died)
+	}()
+	w.Cleanup(func() {
+		_ = in.Close()
+		if w.Failed() {
+			w.Log(out.String())
+		}
+	})
+	return c
+}
+
+// child is a process of the tests of crashes.
+type child struct {
+	in   io.Closer
+	died chan struct{}
+	// err is how it ended, once died is closed.
+	err error
+}
+
+// end lets the process end by itself, and waits for that.
+func (c *child) end() {
+	_ = c.in.Close()
+	<-c.died
+}
+
+func (w *crashWorld) effects() []effect {
+	w.Helper()
+	data, err := os.ReadFile(w.order.Effects)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	w.ok(err)
+	var all []effect
+	for line := range strings.Lines(string(data)) {
+		var e effect
+		w.ok(json.Unmarshal([]byte(line), &e))
+		all = append(all, e)
+	}
+	return all
+}
+
+const crashing = `
+name: crashing
+triggers: [{manual: true}]
+steps:
+  - {id: before, tool: note}
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b], timeout: never}, output: said}
+  - {id: after, tool: apply, input: {answer: "{{ said.answer }}"}}
+  - {id: last, tool: publish}
+`
+
+// judge checks a run that has ended: every step had its effect at least once,
+// always under the same key and with the same input, and the answer counted once.
+func (w *crashWorld) judge(id string) {
+	w.Helper()
+	w.steps(w.read(id), "before/1:done ask/1:done after/1:done last/1:done ")
+	seen := map[string][]string{}
+	for _, e := range w.effects() {
+		if e.Run == id {
+			seen[e.Step] = append(seen[e.Step], e.Key+" "+asJSON(e.Input))
+		}
+	}
+	for _, step := range []string{"before", "after", "last"} {
+		all := slices.Compact(seen[step])
+		if len(all) != 1 {
+			w.Errorf("the step %s had the effects %v", step, seen[step])
+		}
+	}
+	if got := seen["after"]; len(got) > 0 && !strings.HasSuffix(got[0], `{"answer":"b"}`) {
+		w.Errorf("the step after the answer got %s", got[0])
+	}
+}
+
+// answerWhenAsked answers the run's question as soon as it is there.
+func (w *crashWorld) answerWhenAsked(id string, died <-chan struct{}) (dead bool) {
+	w.Helper()
+	for deadline := time.Now().Add(patience); ; w.pause() {
+		run := w.read(id)
+		if run.PendingQuestion != nil && run.State == fermata.TaskAwaitingInput {
+			w.answer(run.PendingQuestion, fermata.Answer{Answer: "b"})
+		}
+		if run.State.Ended() {
+			return false
+		}
+		select {
+		case <-died:
+			return true
+		default:
+		}
+		if time.Now().After(deadline) {
+			w.Fatalf("the run is %s; steps: %s", run.State, w.describe(run))
+		}
+	}
+}
+
+// TestKilledAtEveryPoint kills a process before and after each commit of a run;
+// another process brings the run to its end.
+func TestKilledAtEveryPoint(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newCrashWorld(t, opts)
+		w.put(crashing)
+		for die := int64(1); ; die++ {
+			run, err := w.s.Start(t.Context(), admin, "crashing", nil)
+			w.ok(err)
+			first := w.spawn(die)
+			dead := w.answerWhenAsked(run.ID, first.died)
+			first.end()
+			if !dead {
+				if die < 10 {
+					t.Fatalf("a run had only %d points to be killed at", die)
+				}
+				w.judge(run.ID)
+				return
+			}
+			// The lease of the dead process is over.
+			w.clock.Advance(time.Minute)
+			second := w.spawn(0)
+			w.answerWhenAsked(run.ID, second.died)
+			second.end()
+			w.judge(run.ID)
+		}
+	})
+}
+
+// TestProcessesShareRuns kills one of two processes in the middle of many runs.
+func TestProcessesShareRuns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) { shareRuns(newCrashWorld(t, opts)) })
+}
+
+func shareRuns(w *crashWorld) {
+	t := w.T
+	w.order.Lease = 2 * time.Second
+	w.put(crashing)
+	var ids []string
+	for range 20 {
+		run, err := w.s.Start(t.Context(), admin, "crashing", nil)
+		w.ok(err)
+		ids = append(ids, run.ID)
+	}
+	first, second := w.spawn(45), w.spawn(0)
+	for _, id := range ids {
+		w.answerWhenAsked(id, nil)
+	}
+	<-first.died
+	if first.err == nil {
+		t.Fatal("the process that was to be killed has ended by itself")
+	}
+	second.end()
+	for _, id := range ids {
+		w.judge(id)
+	}
+	if n := len(w.effects()); n < 3*len(ids) {
+		t.Fatalf("%d effects of %d runs", n, len(ids))
+	}
+}

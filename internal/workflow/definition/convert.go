@@ -1,0 +1,232 @@
+package definition
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// converter turns what the parser found into trees. It takes the part of YAML
+// that every reader takes the same way, and refuses the rest.
+type converter struct {
+	*report
+	tooDeep bool
+}
+
+func (c *converter) tree(n ast.Node, depth int) *tree {
+	t := c.place(n)
+	if depth > maxDepth {
+		if !c.tooDeep {
+			c.at(t, "", "", "the file nests more than %d deep", maxDepth)
+		}
+		c.tooDeep = true
+		t.value = unreadable{}
+		return t
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		c.mapping(t, n.Values, depth)
+	case *ast.MappingValueNode:
+		c.mapping(t, []*ast.MappingValueNode{n}, depth)
+	case *ast.SequenceNode:
+		c.sequence(t, n, depth)
+	case *ast.StringNode:
+		c.text(t, n)
+	case *ast.LiteralNode:
+		t.value, t.style = n.Value.Value, block
+	case *ast.NullNode:
+		t.value = nil
+	case *ast.BoolNode:
+		t.value = n.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		c.number(t, n.GetToken())
+	default:
+		c.refused(t, n)
+	}
+	return t
+}
+
+func (c *converter) place(n ast.Node) *tree {
+	t := &tree{line: 1, column: 1}
+	tk := n.GetToken()
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			tk = n.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		tk = n.Key.GetToken()
+	case *ast.LiteralNode:
+		tk = n.Start
+	}
+	if tk != nil && tk.Position != nil {
+		t.line, t.column = tk.Position.Line, max(1, tk.Position.Column)
+	}
+	return t
+}
+
+func (c *converter) mapping(t *tree, values []*ast.MappingValueNode, depth int) {
+	m := &mapping{}
+	lines := make(map[string]int, len(values))
+	for _, v := range values {
+		key, ok := c.key(v.Key)
+		value := c.tree(v.Value, depth+1)
+		if !ok {
+			continue
+		}
+		if value.value == nil && value.line == 1 && key.line > 1 { // an empty value has no place of its own
+			value.line, value.column = key.line, key.column
+		}
+		if first, ok := lines[key.text()]; ok {
+			c.at(key, "", fmt.Sprintf("it is there already on line %d: keep one", first), "%s is there twice", key.text())
+			continue
+		}
+		lines[key.text()] = key.line
+		m.keys = append(m.keys, key)
+		m.values = append(m.values, value)
+	}
+	t.value = m
+}
+
+func (c *converter) key(n ast.MapKeyNode) (*tree, bool) {
+	t := c.place(n)
+	switch n := n.(type) {
+	case *ast.StringNode:
+		t.value = n.Value
+		return t, true
+	case *ast.MergeKeyNode:
+		c.at(t, "", "write out what it would bring", "<< is not taken: what it merges is not seen where it stands")
+	case *ast.MappingKeyNode:
+		c.at(t, "", "write key: value", "? is not taken before a key")
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
+		c.at(t, "", fmt.Sprintf("write %q", n.GetToken().Value), "a key must be a text")
+	default:
+		c.refused(t, n)
+	}
+	return t, false
+}
+
+func (c *converter) sequence(t *tree, n *ast.SequenceNode, depth int) {
+	list := make([]*tree, 0, len(n.Values))
+	for i, v := range n.Values {
+		item := c.tree(v, depth+1)
+		if item.value == nil && item.line == 1 && i < len(n.Entries) && n.Entries[i].Start != nil {
+			item.line = n.Entries[i].Start.Position.Line
+		}
+		list = append(list, item)
+	}
+	t.value = list
+}
+
+// looksLikeNumber is what one reader or another takes for a number.
+var looksLikeNumber = regexp.MustCompile(`^[-+]?(0[0-9_]+|0[oxb][0-9A-Fa-f_]+)$`)
+
+func (c *converter) text(t *tree, n *ast.StringNode) {
+	switch n.Token.Type {
+	case token.SingleQuoteType, token.DoubleQuoteType:
+		t.style = quoted
+	default:
+		if looksLikeNumber.MatchString(n.Value) {
+			c.octal(t, n.Value)
+			return
+		}
+	}
+	t.value = n.Value
+	if n.Value == stand {
+		t.value = unreadable{}
+	}
+}
+
+func (c *converter) octal(t *tree, text string) {
+	t.value = unreadable{}
+	c.at(t, "", fmt.Sprintf("write %s for the number, or %q for the text", decimal(text), text), "%s reads as different numbers in different places", text)
+}
+
+func decimal(text string) string {
+	plain := strings.TrimLeft(strings.ReplaceAll(text, "_", ""), "+0")
+	if _, err := strconv.Atoi(plain); err != nil || plain == "" {
+		if n, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64); err == nil {
+			return strconv.FormatInt(n, 10)
+		}
+		return "it in decimal digits"
+	}
+	return plain
+}
+
+var (
+	whole    = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	fraction = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+)
+
+// number takes the numbers of JSON.
+func (c *converter) number(t *tree, tk *token.Token) {
+	text := strings.TrimSpace(tk.Value)
+	switch {
+	case whole.MatchString(text):
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			c.at(t, "", fmt.Sprintf("quote it if it is a text: %q", text), "the number is too large")
+			t.value = unreadable{}
+			return
+		}
+		t.value = n
+	case fraction.MatchString(text):
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			c.at(t, "", "", "the number is too large")
+			t.value = unreadable{}
+			return
+		}
+		t.value = f
+		if strings.HasSuffix(text, "0") && !strings.ContainsAny(text, "eE") {
+			c.warn(t, "", fmt.Sprintf("quote it if it is a version or another text: %q", text), "%s reads as the number %s", text, strconv.FormatFloat(f, 'f', -1, 64))
+		}
+	case looksLikeNumber.MatchString(text):
+		c.octal(t, text)
+	default:
+		c.at(t, "", fmt.Sprintf("write the number in decimal digits, or quote the text: %q", text), "%s is no number that every reader takes the same way", text)
+		t.value = unreadable{}
+	}
+}
+
+// refused reports what is YAML, but hides what it does.
+func (c *converter) refused(t *tree, n ast.Node) {
+	t.value = unreadable{}
+	switch n := n.(type) {
+	case *ast.TagNode:
+		c.tag(t, n)
+	case *ast.AnchorNode:
+		c.at(t, "", "remove the &; what is used twice is written twice. A text that begins with & is quoted", "anchors are not taken")
+	case *ast.AliasNode:
+		c.at(t, "", "write the value out; a text that begins with * is quoted", "* refers to an anchor, and these are not taken")
+	case *ast.DirectiveNode:
+		c.at(t, "", "remove the line that begins with %", "directives have no meaning here")
+	default:
+		c.at(t, "", "", "a %s has no place here", strings.ToLower(n.Type().String()))
+	}
+}
+
+// tag explains the mistake behind condition: !done, which YAML reads as a tag
+// on nothing: the condition would be gone.
+func (c *converter) tag(t *tree, n *ast.TagNode) {
+	rest := ""
+	if t.line <= len(c.lines) {
+		if r := []rune(c.lines[t.line-1]); t.column <= len(r) {
+			rest = strings.TrimSpace(string(r[t.column-1:]))
+		}
+	}
+	c.at(t, "", tagHint(n.Start.Value, rest), "! begins a tag in YAML: %s would be dropped", n.Start.Value)
+}
+
+// tagHint says how to write a value that a tag would drop.
+func tagHint(tag, value string) string {
+	hint := "quote it: " + inQuotes(value)
+	if value != "" && !strings.HasPrefix(tag, "!!") {
+		hint += ", or write not " + strings.TrimPrefix(value, "!")
+	}
+	return hint
+}

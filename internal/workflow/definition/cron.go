@@ -1,0 +1,159 @@
+package definition
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adhocore/gronx"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Cron is the times of a schedule: a line of cron in the local time of a zone.
+//
+// A local time that is skipped when clocks go forward is the first minute that
+// there is after it. One that comes twice when clocks go back is the first of
+// the two; a schedule of every hour, with * in its second field, has both, so
+// that it has no gap.
+type Cron struct {
+	expr      string
+	zone      *time.Location
+	everyHour bool
+}
+
+// ParseCron reads a line of five fields – minute, hour, day of the month, month,
+// day of the week – and the name of a time zone, UTC when it is empty.
+func ParseCron(expr, zoneName string) (*Cron, error) {
+	loc, err := zone(zoneName)
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no time zone", zoneName).WithHint("write a name such as Europe/Berlin")
+	}
+	fields := strings.Fields(expr)
+	switch {
+	case len(fields) == 1 && strings.HasPrefix(expr, "@"):
+		return nil, cronFault(expr, `write the five fields, such as "0 0 * * *" for every midnight`)
+	case len(fields) == 6:
+		return nil, cronFault(expr, "it has six fields: seconds and years are not taken")
+	case len(fields) != 5:
+		return nil, cronFault(expr, `it needs five fields: minute, hour, day of month, month, day of week, such as "0 9 * * 1-5"`)
+	}
+	c := &Cron{expr: strings.Join(fields, " "), zone: loc, everyHour: fields[1] == "*"}
+	if !gronx.IsValid(c.expr) {
+		return nil, cronFault(expr, `minute 0-59, hour 0-23, day of month 1-31, month 1-12, day of week 0-7, such as "0 9 * * 1-5"`)
+	}
+	if c.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schedule %q never comes", expr).WithHint("is there such a day in such a month?")
+	}
+	return c, nil
+}
+
+func cronFault(expr, hint string) error {
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%q is no schedule", expr).WithHint("%s", hint)
+}
+
+// zone returns a time zone by its name. That of the machine has no name.
+func zone(name string) (*time.Location, error) {
+	if strings.EqualFold(name, "local") {
+		return nil, errors.New("local is another zone on every machine")
+	}
+	return time.LoadLocation(name)
+}
+
+// said returns message and hint of an error.
+func said(err error) (message, hint string) {
+	if e, ok := errors.AsType[*fermata.Error](err); ok {
+		return e.Message, e.Hint
+	}
+	return err.Error(), ""
+}
+
+// around is longer than any change of the clocks.
+const around = 3 * time.Hour
+
+// maxTries bounds the search: a doubled hour has as many minutes.
+const maxTries = 500
+
+// Next returns the first time after the given one, in UTC, and the zero time
+// when there is none within some years.
+func (c *Cron) Next(after time.Time) time.Time {
+	wall := wallOf(after.In(c.zone))
+	_, before := after.Add(-around).In(c.zone).Zone()
+	_, behind := after.Add(around).In(c.zone).Zone()
+	if before != behind { // clocks change: the way back in local time may be forward in real time
+		wall = wall.Add(-around)
+	}
+	var best time.Time
+	for range maxTries {
+		next, err := gronx.NextTickAfter(c.expr, wall, false)
+		if err != nil || !next.After(wall) {
+			break
+		}
+		wall = next
+		times := c.times(wall)
+		if !best.IsZero() && times[0].After(best) {
+			break
+		}
+		for _, t := range times {
+			if t.After(after) && (best.IsZero() || t.Before(best)) {
+				best = t
+			}
+		}
+		if !best.IsZero() && before == behind {
+			break
+		}
+	}
+	if best.IsZero() {
+		return best
+	}
+	return best.UTC()
+}
+
+// wallOf returns what a clock on the wall shows, as if it were UTC, in which no
+// clock is changed.
+func wallOf(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), 0, 0, time.UTC)
+}
+
+// times returns when the clocks of the zone show a time: one or two instants,
+// the first of which is after a gap when they never do.
+func (c *Cron) times(wall time.Time) []time.Time {
+	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, c.zone)
+	start, end := t.ZoneBounds()
+	if !wallOf(t).Equal(wall) {
+		gap := end
+		if wallOf(t).After(wall) { // t is behind the gap already
+			gap = start
+		}
+		return []time.Time{firstMinute(gap)}
+	}
+	both := []time.Time{t}
+	for _, at := range []time.Time{start.Add(-time.Second), end} {
+		if other, ok := c.alsoAt(wall, at); ok && !other.Equal(t) {
+			both = append(both, other)
+		}
+	}
+	slices.SortFunc(both, time.Time.Compare)
+	if !c.everyHour {
+		return both[:1]
+	}
+	return both
+}
+
+// alsoAt returns when the clocks show the time under the offset that holds at
+// an instant, if they do.
+func (c *Cron) alsoAt(wall, at time.Time) (time.Time, bool) {
+	_, offset := at.In(c.zone).Zone()
+	t := wall.Add(-time.Duration(offset) * time.Second).In(c.zone)
+	_, own := t.Zone()
+	return t, own == offset && wallOf(t).Equal(wall)
+}
+
+// firstMinute returns the first full minute from t on.
+func firstMinute(t time.Time) time.Time {
+	if whole := t.Truncate(time.Minute); whole.Equal(t) {
+		return t
+	}
+	return t.Truncate(time.Minute).Add(time.Minute)
+}

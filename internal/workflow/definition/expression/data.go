@@ -1,0 +1,263 @@
+package expression
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDepth bounds how deep values nest.
+const maxDepth = 100
+
+// DecodeJSON decodes one JSON value. Whole numbers become int64, all others
+// float64.
+func DecodeJSON(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, refuse("there is more after the value")
+	}
+	return numbers(v), nil
+}
+
+// numbers replaces what the decoder left as text.
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = numbers(v[key])
+		}
+	}
+	return v
+}
+
+// Present says whether || takes v: it is neither null, false, "", nor an empty
+// list or object.
+func Present(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return v != ""
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	}
+	if rv := reflect.ValueOf(v); rv.Kind() == reflect.Slice || rv.Kind() == reflect.Map {
+		return rv.Len() > 0
+	}
+	return true
+}
+
+// member returns what is below a value. whole is the text of the access.
+func member(from, key any, whole string, optional bool) (any, error) {
+	base := strings.TrimSuffix(whole, "."+fmt.Sprint(key))
+	if base == whole {
+		base = "what is before it"
+	}
+	if from == nil {
+		if optional {
+			return nil, nil //nolint:nilnil // null is a value
+		}
+		return nil, refuse("%s: %s is null", whole, base).WithHint("give a value for that case: %s ?? …", whole)
+	}
+	switch k := number(key).(type) {
+	case string:
+		return field(from, k, whole, optional)
+	case int64:
+		return element(from, k, whole, optional)
+	}
+	return nil, refuse("%s: %s names no part of a value", whole, describe(key))
+}
+
+func field(from any, key, whole string, optional bool) (any, error) {
+	if ask, ok := from.(func(string) (string, error)); ok { // secrets
+		v, err := ask(key)
+		if err != nil {
+			return nil, err
+		}
+		return v, nil
+	}
+	m, err := object(from, whole)
+	if err != nil {
+		return nil, refuse("%s: there is %s, which has no %s", whole, describe(from), quote(key))
+	}
+	v, ok := m[key]
+	if !ok && !optional {
+		e := refuse("%s: there is no %s", whole, quote(key))
+		if near := Nearest(key, sortedKeys(m)); near != "" {
+			return nil, e.WithHint("did you mean %s?", near)
+		}
+		return nil, e.WithHint("give a value for that case: %s ?? …", whole)
+	}
+	return v, nil
+}
+
+func element(from any, i int64, whole string, optional bool) (any, error) {
+	list, err := elements(from, whole)
+	if err != nil {
+		return nil, refuse("%s: there is %s, which has no elements", whole, describe(from))
+	}
+	at := i
+	if at < 0 {
+		at += int64(len(list))
+	}
+	if at < 0 || at >= int64(len(list)) {
+		if optional {
+			return nil, nil //nolint:nilnil // null is a value
+		}
+		return nil, refuse("%s: the list has %d elements", whole, len(list))
+	}
+	return list[at], nil
+}
+
+// plain copies a value into what JSON has.
+func (m *meter) plain(v any, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, refuse("the value is nested more than %d deep", maxDepth)
+	}
+	switch v := number(v).(type) {
+	case nil, bool, int64, string:
+		return v, nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, refuse("the result is no number").WithHint("is something divided by 0?")
+		}
+		return v, nil
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano), nil
+	case time.Duration:
+		return v.String(), nil
+	case []any:
+		return m.plainList(v, depth)
+	case map[string]any:
+		return m.plainObject(v, depth)
+	case map[string]string:
+		o, _ := object(v, "")
+		return m.plainObject(o, depth)
+	case func(string) (string, error):
+		return nil, refuse("secrets are asked for by name").WithHint("write secrets.NAME")
+	case []int: // a..b
+		list, err := elements(v, "the range")
+		if err != nil {
+			return nil, err
+		}
+		return m.plainList(list, depth)
+	default:
+		return foreign(v)
+	}
+}
+
+func (m *meter) plainList(v []any, depth int) (any, error) {
+	list := make([]any, len(v))
+	for i := range v {
+		var err error
+		if list[i], err = m.plain(v[i], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (m *meter) plainObject(v map[string]any, depth int) (any, error) {
+	o := make(map[string]any, len(v))
+	for key := range v {
+		var err error
+		if o[key], err = m.plain(v[key], depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// foreign takes a value of another type by its JSON.
+func foreign(v any) (any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, refuse("%T is no value", v)
+	}
+	return DecodeJSON(data)
+}
+
+// text returns v as it stands in a text. null has no text.
+func (m *meter) text(v any, whole string) (string, error) {
+	v, err := m.plain(v, 0)
+	if err != nil {
+		return "", err
+	}
+	switch v := v.(type) {
+	case nil:
+		return "", wrongKind(whole, nil, "a text")
+	case string:
+		return v, nil
+	case bool:
+		return strconv.FormatBool(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		if math.Abs(v) < 1e15 {
+			return strconv.FormatFloat(v, 'f', -1, 64), nil
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return "", refuse("%s cannot be written as text", whole)
+	}
+	return string(data), nil
+}
+
+// describe says what a value is, with its beginning.
+func describe(v any) string {
+	switch v := number(v).(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return "the number " + strconv.FormatInt(v, 10)
+	case float64:
+		return "the number " + strconv.FormatFloat(v, 'g', -1, 64)
+	case string:
+		return "the text " + quote(v)
+	case time.Time:
+		return "a time"
+	case time.Duration:
+		return "a duration"
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	case map[string]any, map[string]string:
+		return "an object"
+	}
+	return "something else"
+}
+
+func quote(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:39]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,33 @@
+package expression
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	singleEquals  = regexp.MustCompile(`[^=!<>]=[^=]`)
+	operatorCalls = regexp.MustCompile(`\b(contains|startsWith|endsWith)\s*\(`)
+)
+
+// explain puts a message of the library in words of this one, with a remedy
+// where the text shows what was meant.
+func explain(text, message string) (said, hint string) {
+	switch {
+	case strings.Contains(message, "memory budget"):
+		return "the expression builds lists of more than 100000 elements", "let a step do it"
+	case strings.Contains(message, "maximum allowed nodes"):
+		return "the expression has too many parts", "let a step compute it, or split it over several"
+	case operatorCalls.MatchString(text):
+		return message, `contains, startsWith and endsWith stand between: title contains "x"`
+	case strings.Contains(text, "{{"):
+		return message, "an expression stands within {{ }} once, as a whole"
+	case singleEquals.MatchString(text):
+		return message, "compare with =="
+	case strings.Contains(text, "${"):
+		return message, "write the name alone, without ${ }"
+	case strings.Contains(message, "unexpected token EOF"), strings.Contains(message, "literal not terminated"):
+		return message, "it ends too early: a bracket or a quote is not closed"
+	}
+	return message, ""
+}

@@ -1,0 +1,259 @@
+package expression
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Limits of one expression and of one evaluation.
+const (
+	MaxLength = 4000    // characters of an expression
+	maxNodes  = 500     // parts of an expression
+	maxTurns  = 100_000 // elements that all, any, filter, map and count look at
+	maxMemory = 100_000 // elements that lists of one evaluation hold
+	maxText   = 4 << 20 // bytes of text that one evaluation builds
+)
+
+// NowKey is the name in an [Env] of the time.Time that now() returns; without
+// it, it is the clock's.
+const NowKey = "$now"
+
+const meterKey = "$meter"
+
+// Env holds the root names that an expression sees. A name that is not there is
+// null. Values are what JSON decodes to, as [DecodeJSON] gives them.
+type Env map[string]any
+
+// Expression is a text that was parsed. Many goroutines use one value.
+type Expression struct {
+	text    string
+	program *vm.Program
+	refs    []Ref
+	choices []Choice
+	kind    Kind
+}
+
+// Ref is a root name that an expression uses.
+type Ref struct {
+	Root string
+	// Path is the fixed names below the root: output and total in
+	// steps.sum.output.total. A computed one ends it.
+	Path []string
+	// Offset is where the root stands in the text, in characters from 0.
+	Offset int
+}
+
+// Choice is a use of ||.
+type Choice struct {
+	// Left is what comes before ||, when it is a name.
+	Left Ref
+	// Boolean says that the right side is true or false for certain.
+	Boolean bool
+}
+
+// Fault is one thing that is wrong with an expression.
+type Fault struct {
+	// Offset counts characters from 0.
+	Offset        int
+	Message, Hint string
+}
+
+// Parse reads an expression. Names are checked by whoever knows them, see
+// [Expression.Refs].
+func Parse(text string) (*Expression, []Fault) {
+	if n := len([]rune(text)); n > MaxLength {
+		return nil, []Fault{{Message: "the expression is too long", Hint: "let a step compute it, or split it over several"}}
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, []Fault{{Message: "the expression is empty", Hint: `write one, such as "analysis.confidence < 80"`}}
+	}
+	tree, fault := parse(text)
+	if fault != nil {
+		return nil, []Fault{*fault}
+	}
+	kind := kindOf(tree.Node)
+	r := &rewriter{}
+	tree.Node = r.node(tree.Node, false)
+	if len(r.faults) > 0 {
+		return nil, r.faults
+	}
+	program, err := build(tree)
+	if err != nil {
+		return nil, []Fault{faultOf(text, err)}
+	}
+	return &Expression{text: text, program: program, refs: r.refs, choices: r.choices, kind: kind}, nil
+}
+
+func parse(text string) (tree *parser.Tree, fault *Fault) {
+	defer func() {
+		if r := recover(); r != nil {
+			tree, fault = nil, &Fault{Message: "the expression cannot be read", Hint: "simplify it"}
+		}
+	}()
+	tree, err := parser.ParseWithConfig(text, newConfig())
+	if err != nil {
+		f := faultOf(text, err)
+		return nil, &f
+	}
+	return tree, nil
+}
+
+func build(tree *parser.Tree) (program *vm.Program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fermata.Errorf(fermata.CodeInvalidRequest, "the expression cannot be compiled")
+		}
+	}()
+	c := newConfig()
+	if _, err := checker.Check(tree, c); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(tree, c)
+}
+
+// newConfig returns the settings of the parser and the compiler. Its maps are
+// shared and only read; the cache in it is made for one goroutine.
+func newConfig() *conf.Config {
+	return &conf.Config{
+		ShortCircuit: true, MaxNodes: maxNodes,
+		Functions: table, Builtins: predicateTable, Disabled: disabled,
+	}
+}
+
+// predicateTable and disabled are the library's own functions: those with a
+// predicate are used, the rest is switched off.
+var predicateTable, disabled = func() (conf.FunctionsTable, map[string]bool) {
+	used, off := conf.FunctionsTable{}, map[string]bool{}
+	for _, f := range builtin.Builtins {
+		if predicates[f.Name] {
+			used[f.Name] = f
+		} else {
+			off[f.Name] = true
+		}
+	}
+	return used, off
+}()
+
+func faultOf(text string, err error) Fault {
+	f := Fault{Message: err.Error()}
+	if at, ok := errors.AsType[*file.Error](err); ok {
+		f.Offset, f.Message = at.From, at.Message
+	}
+	f.Message, f.Hint = explain(text, f.Message)
+	return f
+}
+
+// String returns the text as it was written.
+func (e *Expression) String() string { return e.text }
+
+// Refs returns the root names that the expression uses.
+func (e *Expression) Refs() []Ref { return slices.Clone(e.refs) }
+
+// Choices returns the uses of || that have a name on the left.
+func (e *Expression) Choices() []Choice { return slices.Clone(e.choices) }
+
+// Kind returns what the expression evaluates to, as far as that is certain.
+func (e *Expression) Kind() Kind { return e.kind }
+
+// Eval evaluates the expression. The result is null, a boolean, an int64, a
+// float64, a string, a []any or a map[string]any, and shares nothing with env.
+// Times are text in RFC 3339, durations text such as 1h30m0s.
+func (e *Expression) Eval(env Env) (any, error) {
+	m := newMeter(env)
+	v, err := e.run(env, m)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Bool evaluates a condition. Anything but a boolean is an error.
+func (e *Expression) Bool(env Env) (bool, error) {
+	v, err := e.run(env, newMeter(env))
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.(bool)
+	if !ok {
+		return false, fermata.Errorf(fermata.CodeInvalidRequest, "%s is %s, and a condition must be true or false", e.text, describe(v)).
+			WithHint("compare it with something, such as x == \"yes\" or x != null")
+	}
+	return b, nil
+}
+
+func (e *Expression) run(env Env, m *meter) (any, error) {
+	inner := make(map[string]any, len(env)+1)
+	maps.Copy(inner, env)
+	inner[meterKey] = m
+	machine := vm.VM{MemoryBudget: maxMemory}
+	v, err := machine.Run(e.program, inner)
+	if err == nil {
+		v, err = m.plain(v, 0)
+	}
+	if err != nil {
+		return nil, e.failure(err)
+	}
+	return v, nil
+}
+
+// failure says what went wrong where; what the functions of this package
+// refuse, they explain themselves.
+func (e *Expression) failure(err error) error {
+	if own, ok := errors.AsType[*fermata.Error](err); ok {
+		return own
+	}
+	message := err.Error()
+	if at, ok := errors.AsType[*file.Error](err); ok {
+		message = at.Message
+	}
+	message, hint := explain(e.text, message)
+	failed := fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s", e.text, message)
+	if hint != "" {
+		failed = failed.WithHint("%s", hint)
+	}
+	return failed
+}
+
+// meter bounds what one evaluation does.
+type meter struct {
+	turns, bytes int
+	now          time.Time
+}
+
+func newMeter(env Env) *meter {
+	m := &meter{turns: maxTurns, bytes: maxText}
+	m.now, _ = env[NowKey].(time.Time)
+	return m
+}
+
+func (m *meter) turn() error {
+	if m.turns--; m.turns < 0 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the expression looks at more than %d elements", maxTurns).
+			WithHint("let a step do it")
+	}
+	return nil
+}
+
+func (m *meter) spend(n int) error {
+	if m.bytes -= n; m.bytes < 0 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the expression builds more than %d MiB of text", maxText>>20).
+			WithHint("let a step do it")
+	}
+	return nil
+}
+
+func location(n ast.Node) int { return n.Location().From }

@@ -1,0 +1,130 @@
+package expression
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/vm/runtime"
+)
+
+// operand is a value with its text in the source.
+type operand struct {
+	value any
+	text  string
+}
+
+// operate computes and compares, with messages that name what is wrong.
+func (m *meter) operate(op string, a, b operand) (result any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			result, err = nil, mismatch(op, a, b)
+		}
+	}()
+	switch op {
+	case "contains":
+		return contains(a, b)
+	case "startsWith", "endsWith":
+		return edge(op, a, b)
+	}
+	if a.value == nil || b.value == nil {
+		return nil, mismatch(op, a, b)
+	}
+	x, y := number(a.value), number(b.value)
+	switch op {
+	case "<":
+		return runtime.Less(x, y), nil
+	case "<=":
+		return runtime.LessOrEqual(x, y), nil
+	case ">":
+		return runtime.More(x, y), nil
+	case ">=":
+		return runtime.MoreOrEqual(x, y), nil
+	case "+":
+		if s, ok := x.(string); ok {
+			if t, ok := y.(string); ok {
+				return s + t, m.spend(len(s) + len(t))
+			}
+		}
+		return runtime.Add(x, y), nil
+	case "-":
+		return runtime.Subtract(x, y), nil
+	case "*":
+		return runtime.Multiply(x, y), nil
+	case "/":
+		if n, ok := y.(int64); ok && n == 0 {
+			return nil, refuse("%s is 0: nothing can be divided by it", b.text)
+		}
+		return runtime.Divide(x, y), nil
+	case "%":
+		return runtime.Modulo(x, y), nil
+	default: // ** and ^
+		return runtime.Exponent(x, y), nil
+	}
+}
+
+func mismatch(op string, a, b operand) error {
+	for _, o := range []operand{a, b} {
+		if o.value == nil {
+			return refuse("%s is null, and %s needs a value", o.text, op).
+				WithHint("give a value for that case: (%s ?? …) %s …", o.text, op)
+		}
+	}
+	e := refuse("%s is %s and %s is %s: they cannot be used with %s", a.text, describe(a.value), b.text, describe(b.value), op)
+	if isText(a.value) != isText(b.value) {
+		e = e.WithHint("turn the text into a number with float(…), or the number into a text with string(…)")
+	}
+	return e
+}
+
+func isText(v any) bool { _, ok := v.(string); return ok }
+
+func contains(a, b operand) (any, error) {
+	if s, ok := a.value.(string); ok {
+		part, err := asText(b.value, b.text)
+		return strings.Contains(s, part), err
+	}
+	if list, err := elements(a.value, a.text); err == nil {
+		return runtime.In(b.value, list), nil
+	}
+	if object, err := object(a.value, a.text); err == nil {
+		return runtime.In(b.value, object), nil
+	}
+	return nil, wrongKind(a.text, a.value, "a text, a list or an object")
+}
+
+func edge(op string, a, b operand) (any, error) {
+	s, err := asText(a.value, a.text)
+	if err != nil {
+		return nil, err
+	}
+	part, err := asText(b.value, b.text)
+	if err != nil {
+		return nil, err
+	}
+	if op == "startsWith" {
+		return strings.HasPrefix(s, part), nil
+	}
+	return strings.HasSuffix(s, part), nil
+}
+
+// number brings every type of number to int64 or float64, and leaves the rest.
+func number(v any) any {
+	switch v := v.(type) {
+	case int64, float64, string, bool, nil, []any, map[string]any, time.Time, time.Duration:
+		return v
+	case int:
+		return int64(v)
+	}
+	rv := reflect.ValueOf(v)
+	switch {
+	case rv.CanInt():
+		return rv.Int()
+	case rv.CanUint() && rv.Uint() <= math.MaxInt64:
+		return int64(rv.Uint())
+	case rv.CanFloat():
+		return rv.Float()
+	}
+	return v
+}

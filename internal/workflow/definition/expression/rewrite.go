@@ -1,0 +1,293 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// predicates are the functions with a predicate; the others are in table.
+var predicates = map[string]bool{"all": true, "any": true, "filter": true, "map": true, "count": true}
+
+// rewriter turns what was parsed into what is run, and collects what it sees.
+// It does not use the visitors of the library: what a name means depends on
+// what is around it.
+type rewriter struct {
+	refs    []Ref
+	choices []Choice
+	faults  []Fault
+	vars    int
+}
+
+func (r *rewriter) fault(n ast.Node, hint, format string, args ...any) {
+	r.faults = append(r.faults, Fault{Offset: location(n), Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// node rewrites n. Missing names in it are null when it is optional.
+func (r *rewriter) node(n ast.Node, optional bool) ast.Node {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return r.identifier(n)
+	case *ast.MemberNode:
+		return r.member(n, optional)
+	case *ast.ChainNode: // of ?.
+		return r.node(n.Node, true)
+	case *ast.SliceNode:
+		n.Node = r.node(n.Node, false)
+		n.From, n.To = r.maybe(n.From), r.maybe(n.To)
+	case *ast.UnaryNode:
+		return r.unary(n)
+	case *ast.BinaryNode:
+		return r.binary(n, optional)
+	case *ast.ConditionalNode:
+		n.Cond = r.call(n, "$bool", r.node(n.Cond, false), text(n.Cond))
+		n.Exp1, n.Exp2 = r.node(n.Exp1, optional), r.node(n.Exp2, optional)
+	case *ast.ArrayNode:
+		r.nodes(n.Nodes)
+	case *ast.MapNode:
+		for _, p := range n.Pairs {
+			if pair, ok := p.(*ast.PairNode); ok {
+				pair.Key, pair.Value = r.node(pair.Key, false), r.node(pair.Value, false)
+			}
+		}
+	case *ast.BuiltinNode:
+		return r.builtin(n)
+	case *ast.CallNode:
+		return r.function(n)
+	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
+		r.fault(n, "name the value by a step's output, or write it out", "expressions have no variables and no sequences")
+	case *ast.BytesNode:
+		r.fault(n, "write a text", "expressions have no bytes")
+	}
+	return n
+}
+
+func (r *rewriter) maybe(n ast.Node) ast.Node {
+	if n == nil {
+		return nil
+	}
+	return r.node(n, false)
+}
+
+func (r *rewriter) nodes(list []ast.Node) {
+	for i := range list {
+		list[i] = r.node(list[i], false)
+	}
+}
+
+func (r *rewriter) identifier(n *ast.IdentifierNode) ast.Node {
+	switch {
+	case n.Value == "null":
+		return at(n, &ast.NilNode{})
+	case strings.HasPrefix(n.Value, "$"):
+		r.fault(n, "", "%q is no name", n.Value)
+	default:
+		r.refs = append(r.refs, Ref{Root: n.Value, Offset: location(n)})
+	}
+	return n
+}
+
+// member turns a.b and a[b] into a call that knows what may be missing.
+func (r *rewriter) member(n *ast.MemberNode, optional bool) ast.Node {
+	if n.Method {
+		r.fault(n, "", "values have no functions of their own")
+	}
+	whole := text(n)
+	from := len(r.refs)
+	optional = optional || n.Optional
+	base := r.node(n.Node, optional)
+	if key, ok := n.Property.(*ast.StringNode); ok && len(r.refs) == from+1 && directly(n.Node) {
+		last := &r.refs[from]
+		last.Path = append(last.Path, key.Value)
+	} else {
+		n.Property = r.node(n.Property, false)
+	}
+	if optional {
+		return r.call(n, "$optional", base, n.Property, whole)
+	}
+	return r.call(n, "$get", base, n.Property, whole)
+}
+
+// directly says that n is a name, or fixed names below one.
+func directly(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return true
+	case *ast.ChainNode:
+		return directly(n.Node)
+	case *ast.MemberNode:
+		_, fixed := n.Property.(*ast.StringNode)
+		return fixed && directly(n.Node)
+	case *ast.CallNode: // rewritten
+		callee, ok := n.Callee.(*ast.IdentifierNode)
+		return ok && (callee.Value == "$get" || callee.Value == "$optional")
+	}
+	return false
+}
+
+func (r *rewriter) unary(n *ast.UnaryNode) ast.Node {
+	whole := text(n.Node)
+	n.Node = r.node(n.Node, false)
+	if n.Operator == "!" || n.Operator == "not" {
+		return r.call(n, "$not", n.Node, whole)
+	}
+	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, &ast.IntegerNode{}, n.Node, &ast.StringNode{Value: "0"}, whole)
+}
+
+func (r *rewriter) binary(n *ast.BinaryNode, optional bool) ast.Node {
+	switch n.Operator {
+	case "||", "or", "&&", "and":
+		return r.choice(n, optional)
+	case "??":
+		n.Left, n.Right = r.node(n.Left, true), r.node(n.Right, optional)
+		return n
+	case "==", "!=":
+		left, right := isNull(n.Right), isNull(n.Left)
+		n.Left, n.Right = r.node(n.Left, left), r.node(n.Right, right)
+		return n
+	case "..", "in", "matches":
+		n.Left, n.Right = r.node(n.Left, false), r.node(n.Right, false)
+		return n
+	}
+	left, right := text(n.Left), text(n.Right)
+	a, b := r.node(n.Left, false), r.node(n.Right, false)
+	return r.call(n, "$operate", &ast.StringNode{Value: n.Operator}, a, b, left, right)
+}
+
+// choice makes || and && return operands: let v = left; present(v) ? v : right.
+func (r *rewriter) choice(n *ast.BinaryNode, optional bool) ast.Node {
+	or := n.Operator == "||" || n.Operator == "or"
+	last := lastOperand(n.Left)
+	boolean := kindOf(n.Right) == Boolean && !isLiteral(n.Right)
+	from := len(r.refs)
+	left := r.node(n.Left, true)
+	if or && directly(last) && len(r.refs) > from {
+		r.choices = append(r.choices, Choice{Left: r.refs[len(r.refs)-1], Boolean: boolean})
+	}
+	right := r.node(n.Right, optional)
+	r.vars++
+	v := &ast.IdentifierNode{Value: fmt.Sprintf("$v%d", r.vars)}
+	choose := &ast.ConditionalNode{Ternary: true, Cond: r.call(n, "$present", v), Exp1: v, Exp2: right}
+	if !or {
+		choose.Exp1, choose.Exp2 = right, v
+	}
+	return at(n, &ast.VariableDeclaratorNode{Name: v.Value, Value: left, Expr: at(n, choose)})
+}
+
+// lastOperand returns what stands right before the operator: b in (a || b) || c.
+func lastOperand(n ast.Node) ast.Node {
+	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "||" || b.Operator == "or") {
+		return lastOperand(b.Right)
+	}
+	return n
+}
+
+func isLiteral(n ast.Node) bool {
+	_, ok := n.(*ast.BoolNode)
+	return ok
+}
+
+func isNull(n ast.Node) bool {
+	if name, ok := n.(*ast.IdentifierNode); ok {
+		return name.Value == "null"
+	}
+	_, ok := n.(*ast.NilNode)
+	return ok
+}
+
+// builtin bounds the turns of a function with a predicate.
+func (r *rewriter) builtin(n *ast.BuiltinNode) ast.Node {
+	if !predicates[n.Name] {
+		r.unknownFunction(n, n.Name)
+		return n
+	}
+	for i, argument := range n.Arguments {
+		if p, ok := argument.(*ast.PredicateNode); ok {
+			p.Node = r.predicate(n.Name, p.Node)
+			continue
+		}
+		whole := text(argument)
+		n.Arguments[i] = r.call(argument, "$list", r.node(argument, false), whole)
+	}
+	if len(n.Arguments) == 1 { // count(list)
+		n.Arguments = append(n.Arguments, at(n, &ast.PredicateNode{Node: r.predicate(n.Name, at(n, &ast.PointerNode{}))}))
+	}
+	return n
+}
+
+func (r *rewriter) predicate(of string, n ast.Node) ast.Node {
+	whole := text(n)
+	body := r.node(n, false)
+	if of != "map" {
+		body = r.call(n, "$bool", body, whole)
+	}
+	return at(n, &ast.ConditionalNode{Ternary: true, Cond: r.call(n, "$turn"), Exp1: body, Exp2: at(n, &ast.BoolNode{})})
+}
+
+func (r *rewriter) function(n *ast.CallNode) ast.Node {
+	callee, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		r.fault(n, "write upper(name), not name.upper()", "values have no functions of their own")
+		return n
+	}
+	if callee.Value == "default" {
+		return r.byDefault(n)
+	}
+	arity, ok := arities[callee.Value]
+	if !ok {
+		r.unknownFunction(n, callee.Value)
+		return n
+	}
+	if got := len(n.Arguments); got < arity.least || got > arity.most {
+		r.fault(n, "write "+arity.form, "%s has %d arguments", callee.Value, got)
+	}
+	wholes := make([]ast.Node, 0, 1)
+	if len(n.Arguments) > 0 {
+		wholes = append(wholes, text(n.Arguments[0]))
+	} else {
+		wholes = append(wholes, &ast.StringNode{})
+	}
+	r.nodes(n.Arguments)
+	return r.call(n, callee.Value, append(wholes, n.Arguments...)...)
+}
+
+// byDefault makes default(a, b) what a ?? b is.
+func (r *rewriter) byDefault(n *ast.CallNode) ast.Node {
+	if len(n.Arguments) != 2 {
+		r.fault(n, "write default(value, otherwise)", "default has %d arguments", len(n.Arguments))
+		return n
+	}
+	return r.binary(at(n, &ast.BinaryNode{Operator: "??", Left: n.Arguments[0], Right: n.Arguments[1]}), false)
+}
+
+func (r *rewriter) unknownFunction(n ast.Node, name string) {
+	hint := "there are " + strings.Join(Functions(), ", ")
+	if near := Nearest(name, Functions()); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	r.fault(n, hint, "there is no function %s", name)
+}
+
+// call returns the call of a function of table, whose first argument is the
+// meter.
+func (r *rewriter) call(n ast.Node, name string, arguments ...ast.Node) ast.Node {
+	arguments = slices.Insert(arguments, 0, ast.Node(&ast.IdentifierNode{Value: meterKey}))
+	return at(n, &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments})
+}
+
+// at gives a new node the place of the one that it replaces.
+func at[N ast.Node](n ast.Node, made N) N {
+	made.SetLocation(n.Location())
+	return made
+}
+
+// text returns the source of a node, for messages.
+func text(n ast.Node) ast.Node {
+	s := n.String()
+	if r := []rune(s); len(r) > 80 {
+		s = string(r[:79]) + "…"
+	}
+	return &ast.StringNode{Value: s}
+}

@@ -1,0 +1,165 @@
+package expression
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// segment is a part of a text with templates.
+type segment struct {
+	literal    string
+	expression string // of a template
+	offset     int    // of the expression in the text, in characters
+	template   bool
+}
+
+// maxTemplates bounds the templates in one text.
+const maxTemplates = 100
+
+// segments cuts a text at its {{ }}. A fault has the offset of the {{ that is
+// not closed.
+func segments(text string) ([]segment, *Fault) {
+	var list []segment
+	rest, done := text, 0 // done counts characters
+	for templates := 0; ; templates++ {
+		literal, after, found := strings.Cut(rest, "{{")
+		if literal != "" || !found && len(list) == 0 {
+			list = append(list, segment{literal: literal})
+		}
+		if !found {
+			return list, nil
+		}
+		start := done + runes(literal) + len("{{")
+		if templates == maxTemplates {
+			return nil, &Fault{Offset: start - len("{{"), Message: fmt.Sprintf("there are more than %d templates in one text", maxTemplates), Hint: "split it over several steps"}
+		}
+		end := closing(after)
+		if end < 0 {
+			return nil, &Fault{
+				Offset: start - len("{{"), Message: "{{ is not closed",
+				Hint: `close it with }}; for a {{ in the text write {{ "{{" }}`,
+			}
+		}
+		inner := after[:end]
+		trimmed := strings.TrimLeft(inner, " \t\r\n")
+		list = append(list, segment{
+			expression: strings.TrimSpace(inner), template: true,
+			offset: start + runes(inner) - runes(trimmed),
+		})
+		rest, done = after[end+len("}}"):], start+runes(inner)+len("}}")
+	}
+}
+
+func runes(s string) int { return utf8.RuneCountInString(s) }
+
+// closing returns where the }} stands that ends an expression: those in texts
+// and those that close objects are passed over.
+func closing(s string) int {
+	var quote byte
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == '\\' && quote != '`' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}' && depth > 0:
+			depth--
+		case c == '}' && i+1 < len(s) && s[i+1] == '}':
+			return i
+		}
+	}
+	return -1
+}
+
+// parseText reads a text with templates. The kinds of results: a literal where
+// there are none, the expression where it is all, a mixture else.
+func parseText(text string) (any, []Fault) {
+	list, fault := segments(text)
+	if fault != nil {
+		return nil, []Fault{*fault}
+	}
+	if len(list) == 1 && !list[0].template {
+		return literal{text}, nil
+	}
+	var faults []Fault
+	mixed := mixture{}
+	for _, s := range list {
+		if !s.template {
+			mixed = append(mixed, part{text: s.literal})
+			continue
+		}
+		e, wrong := Parse(s.expression)
+		for _, f := range wrong {
+			f.Offset += s.offset
+			faults = append(faults, f)
+		}
+		mixed = append(mixed, part{expression: e, offset: s.offset})
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	if whole, ok := alone(mixed); ok {
+		return whole, nil
+	}
+	return mixed, nil
+}
+
+// alone returns the expression of a text that is nothing but one {{ }}.
+func alone(m mixture) (whole, bool) {
+	var found *part
+	for i := range m {
+		switch {
+		case m[i].expression == nil && strings.TrimSpace(m[i].text) == "":
+		case m[i].expression != nil && found == nil:
+			found = &m[i]
+		default:
+			return whole{}, false
+		}
+	}
+	if found == nil {
+		return whole{}, false
+	}
+	return whole{found.expression, found.offset}, true
+}
+
+// part is a piece of a mixed text: text, or an expression.
+type part struct {
+	text       string
+	expression *Expression
+	offset     int
+}
+
+type mixture []part
+
+func (x mixture) render(env Env, m *meter) (any, error) {
+	var b strings.Builder
+	for _, p := range x {
+		s := p.text
+		if p.expression != nil {
+			v, err := p.expression.run(env, m)
+			if err != nil {
+				return nil, err
+			}
+			if v == nil {
+				return nil, refuse("%s is null, and null has no place in a text", p.expression).
+					WithHint(`give a value for that case: {{ %s ?? "none" }}`, p.expression)
+			}
+			if s, err = m.text(v, p.expression.text); err != nil {
+				return nil, err
+			}
+		}
+		if err := m.spend(len(s)); err != nil {
+			return nil, err
+		}
+		b.WriteString(s)
+	}
+	return b.String(), nil
+}

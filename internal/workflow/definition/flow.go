@@ -1,0 +1,225 @@
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// jump is a way from a step back to the same or an earlier one.
+type jump struct{ from, to int }
+
+// flow checks what leads where: gotos that never happen or never end, and steps
+// that nothing leads to.
+func (l *loader) flow() {
+	suspends := slices.ContainsFunc(l.w.Steps, func(s Step) bool { return s.Suspend })
+	for _, name := range []string{"on_resume", "on_timeout"} {
+		if t := l.root.get(name); t.mapping() != nil && !suspends {
+			l.warn(l.root.key(name), name, "let a post_question step suspend: true", "%s never happens: no step waits for an answer", name)
+		}
+	}
+	l.selfGotos()
+	for i := range l.w.Steps {
+		for _, m := range l.w.moves(i) {
+			if m.to <= i {
+				l.backward = append(l.backward, jump{i, m.to})
+			}
+		}
+	}
+	if !l.failed() {
+		l.unreachable()
+	}
+}
+
+// selfGotos warns of a step that goes to itself when nobody looked at it: only
+// the cap ends it. A goto of a step that does not suspend never happens, and is
+// refused there.
+func (l *loader) selfGotos() {
+	for i := range l.w.Steps {
+		s := &l.w.Steps[i]
+		if s.ID == "" || !s.Suspend || s.Condition != nil {
+			continue
+		}
+		a, t, path := l.w.Timeout(s), l.steps[i].get("on_timeout"), fmt.Sprintf("steps[%d].on_timeout.goto", i)
+		if s.OnTimeout == nil {
+			t, path = l.root.get("on_timeout"), "on_timeout.goto"
+		}
+		if a != nil && a.Goto == s.ID {
+			l.warn(t.get("goto"), path, "go on with a later step, let escalation ask others, or give the step a condition",
+				"%s is asked again whenever nobody answers, until max_iterations fails the run", s.ID)
+		}
+	}
+}
+
+func (l *loader) unreachable() {
+	steps := l.w.Steps
+	reached := make([]bool, len(steps)+1)
+	todo := []int{0}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if reached[i] {
+			continue
+		}
+		reached[i] = true
+		if i == len(steps) {
+			continue
+		}
+		for _, m := range l.w.moves(i) {
+			todo = append(todo, m.to)
+		}
+	}
+	for i := range steps {
+		if !reached[i] {
+			l.at(l.steps[i], fmt.Sprintf("steps[%d]", i), "let a goto lead to it, or remove it", "nothing leads to the step %s: every way jumps over it", steps[i].ID)
+		}
+	}
+}
+
+// move is a way from one step to another; to is the number of steps for the
+// end.
+type move struct {
+	to    int
+	label string
+}
+
+// moves returns where a run can go from a step.
+func (w *Workflow) moves(i int) []move {
+	s, next := &w.Steps[i], i+1
+	var all []move
+	if s.Condition != nil && s.Condition.String() != "true" {
+		all = append(all, move{next, "skipped"})
+	}
+	if !s.Suspend {
+		if len(all) == 0 {
+			return []move{{next, ""}}
+		}
+		all[0].label = ""
+		return all
+	}
+	answered := w.answered(s, next)
+	all = append(all, answered...)
+	if rejectable(s) {
+		all = append(all, w.rejected(s, next))
+	}
+	all = append(all, w.timedOut(s, next, answered)...)
+	if c := s.Confidence; c != nil && c.Ask != nil || w.Confidence != nil && w.Confidence.Ask != nil {
+		all = append(all, move{next, "set aside"})
+	}
+	if s.OnError == OnErrorAsk || s.OnError == OnErrorContinue {
+		all = append(all, move{next, "failed"})
+	}
+	return w.known(all)
+}
+
+// known leaves out what was named wrongly, and what is there twice.
+func (w *Workflow) known(all []move) []move {
+	var out []move
+	for _, m := range all {
+		if m.to >= 0 && !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (w *Workflow) answered(s *Step, next int) []move {
+	r := w.Resume(s)
+	label := "answered"
+	if rejectable(s) {
+		label = "approved"
+	}
+	switch {
+	case r != nil && r.Goto != "":
+		return []move{{w.Index(r.Goto), label}}
+	case r == nil || len(r.GotoBy) == 0:
+		return []move{{next, label}}
+	}
+	var all []move
+	open := optionsOf(s)
+	for option, to := range r.GotoBy {
+		all = append(all, move{w.Index(to), option})
+		open = slices.DeleteFunc(open, func(o string) bool { return o == option })
+	}
+	slices.SortFunc(all, func(a, b move) int { return strings.Compare(a.label, b.label) })
+	if optionsOf(s) == nil || len(open) > 0 {
+		all = append(all, move{next, label})
+	}
+	return all
+}
+
+// optionsOf returns the values of a question's options, and nil when only the
+// run knows them, or any answer can be given.
+func optionsOf(s *Step) []string {
+	v, ok := s.Input.Field("options")
+	list, fixed := v.Literal()
+	if _, other := s.Input.Field("other"); !ok || !fixed || other {
+		return nil
+	}
+	values, _ := list.([]any)
+	var names []string
+	for _, option := range values {
+		if o, ok := option.(map[string]any); ok {
+			option = o["value"]
+		}
+		names = append(names, fmt.Sprint(option))
+	}
+	return names
+}
+
+func (w *Workflow) rejected(s *Step, next int) move {
+	switch {
+	case s.OnRejectGoto != "":
+		return move{w.Index(s.OnRejectGoto), "rejected"}
+	case s.OnReject == OnRejectSkip:
+		return move{next, "rejected"}
+	}
+	return move{len(w.Steps), "rejected"}
+}
+
+// timedOut returns where a run can go when nobody answers. Where the file does
+// not say what happens then, a policy may.
+// atDeadline says what the deadline of a step's question does, as the engine
+// decides it where the step says nothing: the default where there is one, else
+// it fails.
+func atDeadline(s *Step) string {
+	for _, key := range []string{"timeoutAction", "onTimeout", "on_timeout"} {
+		if _, given := s.Input.Field(key); given {
+			return literalText(s, key)
+		}
+	}
+	for _, key := range []string{"default", "defaultAnswer"} {
+		if _, given := s.Input.Field(key); given && s.Tool == postQuestion {
+			return "default"
+		}
+	}
+	return "fail"
+}
+
+// literalText returns a text of the step's input that no template makes.
+func literalText(s *Step, key string) string {
+	v, _ := s.Input.Field(key)
+	literal, _ := v.Literal()
+	text, _ := literal.(string)
+	return text
+}
+
+func (w *Workflow) timedOut(s *Step, next int, answered []move) []move {
+	if literalText(s, "timeout") == "never" {
+		return nil
+	}
+	switch atDeadline(s) {
+	case "default":
+		return answered
+	case "fail":
+		return []move{{len(w.Steps), "timed out"}}
+	}
+	a := w.Timeout(s)
+	switch {
+	case a == nil:
+		return []move{{next, "timed out"}}
+	case a.Goto != "":
+		return []move{{w.Index(a.Goto), "timed out"}}
+	}
+	return []move{{len(w.Steps), "timed out"}}
+}

@@ -1,0 +1,96 @@
+package definition
+
+import "slices"
+
+// Kinds of nodes.
+const (
+	NodeStart    = "start"
+	NodeStep     = "step"
+	NodeQuestion = "question"
+	NodeChild    = "child"
+	NodeTimeout  = "timeout"
+	NodeEnd      = "end"
+)
+
+// Graph is the steps of a workflow and what leads where.
+type Graph struct {
+	Nodes []Node `json:"nodes"`
+	Edges []Edge `json:"edges"`
+}
+
+// Node is a step, the start, the end, or what is done at a timeout.
+type Node struct {
+	// ID is the step's; start, end, or the step's with .on_timeout behind it.
+	ID    string `json:"id"`
+	Label string `json:"label"`
+	// Kind is start, step, question, child, timeout or end.
+	Kind string `json:"kind"`
+	Tool string `json:"tool,omitempty"`
+	// Condition is the text of the step's condition.
+	Condition string `json:"condition,omitempty"`
+}
+
+// Edge leads from one node to another.
+type Edge struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Label says when: answered, approved, rejected, timed out, set aside,
+	// skipped, failed, or the value of an option. Without one it is the plain
+	// way on.
+	Label string `json:"label,omitempty"`
+	// Back says that the edge leads to the same or an earlier step.
+	Back bool `json:"back,omitempty"`
+}
+
+// Graph returns the steps and what leads where.
+func (w *Workflow) Graph() Graph {
+	g := Graph{Nodes: []Node{{ID: "start", Label: "start", Kind: NodeStart}}}
+	if len(w.Steps) > 0 {
+		g.Edges = append(g.Edges, Edge{From: "start", To: w.Steps[0].ID})
+	}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		n := Node{ID: s.ID, Label: s.ID, Kind: kindOfStep(s), Tool: s.Tool}
+		if s.Condition != nil {
+			n.Condition = s.Condition.String()
+		}
+		g.Nodes = append(g.Nodes, n)
+		for _, m := range w.moves(i) {
+			g.add(w, i, m)
+		}
+	}
+	g.Nodes = append(g.Nodes, Node{ID: "end", Label: "end", Kind: NodeEnd})
+	return g
+}
+
+// add adds an edge. What is done at a timeout stands between.
+func (g *Graph) add(w *Workflow, from int, m move) {
+	s := &w.Steps[from]
+	e := Edge{From: s.ID, To: w.nodeAt(m.to), Label: m.label, Back: m.to <= from}
+	if a := w.Timeout(s); m.label == "timed out" && a != nil && a.Tool != "" {
+		id := s.ID + ".on_timeout"
+		if !slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.ID == id }) {
+			g.Nodes = append(g.Nodes, Node{ID: id, Label: a.Tool, Kind: NodeTimeout, Tool: a.Tool})
+		}
+		g.Edges = append(g.Edges, Edge{From: s.ID, To: id, Label: m.label})
+		e.From, e.Label = id, ""
+	}
+	g.Edges = append(g.Edges, e)
+}
+
+func (w *Workflow) nodeAt(i int) string {
+	if i >= len(w.Steps) {
+		return "end"
+	}
+	return w.Steps[i].ID
+}
+
+func kindOfStep(s *Step) string {
+	switch s.Tool {
+	case postQuestion, requestApproval:
+		return NodeQuestion
+	case "agent", "shell", "workflow":
+		return NodeChild
+	}
+	return NodeStep
+}

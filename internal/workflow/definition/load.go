@@ -1,0 +1,90 @@
+package definition
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// Known is what the place a workflow is loaded in knows.
+type Known struct {
+	// Tools are the tools by name. The tools that every engine has need not be
+	// among them, and get the schema of [ToolInput] when theirs is empty.
+	Tools map[string]tool.Info
+	// AnyTool makes a tool that is not known a warning: there is no server to
+	// ask.
+	AnyTool bool
+	// Unlisted names the servers of tools that could not be asked for their
+	// list; a tool of theirs, as server.tool, is a warning.
+	Unlisted []string
+}
+
+// Load reads a definition and returns everything that is wrong with it, in the
+// order of lines. The workflow is nil when one of the problems is no warning.
+func Load(source []byte, known Known) (*Workflow, []Problem) {
+	l := &loader{
+		report: &report{}, known: known, w: &Workflow{MaxIterations: 5}, ids: map[string]int{}, outputs: map[string]int{},
+		injected: map[string]*tree{}, secrets: map[string]bool{}, schemas: map[string]toolSchema{},
+	}
+	l.load(source)
+	l.restore()
+	if l.failed() {
+		return nil, l.sorted()
+	}
+	l.w.Secrets = slices.Sorted(maps.Keys(l.secrets))
+	return l.w, l.sorted()
+}
+
+// Hash returns the name of a definition: the SHA-256 of its bytes in hex.
+func Hash(source []byte) string {
+	sum := sha256.Sum256(source)
+	return hex.EncodeToString(sum[:])
+}
+
+// loader turns a tree into a workflow. What does not fit the schema was
+// reported when it comes to the parts: they take what they can read and say
+// nothing twice.
+type loader struct {
+	*report
+	known Known
+	w     *Workflow
+	root  *tree
+	// steps are the trees of w.Steps.
+	steps []*tree
+	// ids and outputs lead to steps by their names, injected to the trees of
+	// the values.
+	ids      map[string]int
+	outputs  map[string]int
+	injected map[string]*tree
+	secrets  map[string]bool
+	schemas  map[string]toolSchema
+	uses     []use
+	backward []jump
+}
+
+func (l *loader) load(source []byte) {
+	if l.root = l.read(source); l.root == nil {
+		return
+	}
+	if l.root.mapping() == nil {
+		if !l.root.unreadable() {
+			l.at(l.root, "", "begin with name: and steps:", "the file must be an object, and is %s", kindOf(l.root))
+		}
+		return
+	}
+	(&fit{report: l.report, root: l.root}).fits(ownSchema(""), l.root.plainValue())
+	l.head()
+	l.names()
+	l.triggers()
+	l.concurrency()
+	for i := range l.w.Steps {
+		l.step(i)
+	}
+	l.w.OnResume = l.resume(l.root.get("on_resume"), "on_resume")
+	l.w.OnTimeout = l.action(l.root.get("on_timeout"), "on_timeout", scopeOf(nil))
+	l.flow()
+	l.checkExpressions()
+}

@@ -1,0 +1,292 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
+)
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// Names below the roots that are the same in every workflow.
+var (
+	runNames      = []string{"id", "workflow", "attempt", "occurrence"}
+	stepNames     = []string{"status", "output", "error", "answer"}
+	errorNames    = []string{"code", "message"}
+	questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision"}
+)
+
+// checkExpressions checks the names in all expressions. It comes last: they may
+// refer to anything.
+func (l *loader) checkExpressions() {
+	for _, u := range l.uses {
+		if l.full() {
+			return
+		}
+		for _, ref := range u.Refs() {
+			l.ref(u, ref)
+		}
+		for _, c := range u.Choices() {
+			if !c.Boolean && l.yesNo(c.Left) {
+				name := strings.Join(slices.Concat([]string{c.Left.Root}, c.Left.Path), ".")
+				l.warn(l.inside(u.at, u.from+c.Left.Offset), u.path, "write ?? instead of ||", "%s is a yes/no answer: a no would become the right side of ||", name)
+			}
+		}
+	}
+}
+
+func (l *loader) ref(u use, ref expression.Ref) {
+	at := l.inside(u.at, u.from+ref.Offset)
+	if !l.rooted(u, ref, at) {
+		return
+	}
+	first, second := "", ""
+	if len(ref.Path) > 0 {
+		first = ref.Path[0]
+	}
+	if len(ref.Path) > 1 {
+		second = ref.Path[1]
+	}
+	unknown := func(depth int, names []string) {
+		if len(ref.Path) > depth && !slices.Contains(names, ref.Path[depth]) {
+			whole := strings.Join(slices.Concat([]string{ref.Root}, ref.Path[:depth]), ".")
+			l.at(at, u.path, nearest(ref.Path[depth], names), "%s has no %s", whole, ref.Path[depth])
+		}
+	}
+	switch ref.Root {
+	case "inputs":
+		if first != "" && l.inputNamed(first) == nil {
+			l.at(at, u.path, nearest(first, l.inputNames()), "there is no input %s", first)
+		}
+	case "run":
+		unknown(0, runNames)
+	case "pendingQuestion":
+		unknown(0, questionNames)
+	case "secrets":
+		l.secret(u, at, first)
+	case "steps":
+		l.stepRef(u, ref, at)
+		i, ok := l.ids[first]
+		if !ok {
+			return
+		}
+		unknown(1, stepNames)
+		switch {
+		case second == "error":
+			unknown(2, errorNames)
+		case second == "output" && len(ref.Path) > 2:
+			l.property(u, at, i, ref.Path[2])
+		}
+	default:
+		if i, ok := l.outputs[ref.Root]; ok {
+			l.early(u, at, i, ref.Root)
+			if first != "" {
+				l.property(u, at, i, first)
+			}
+		}
+	}
+}
+
+// rooted says that a root is known at its place, and reports it if not.
+func (l *loader) rooted(u use, ref expression.Ref, at *tree) bool {
+	root := ref.Root
+	if l.isRoot(u.scope, root) {
+		return true
+	}
+	all := l.roots(u.scope)
+	message, hint := fmt.Sprintf("%s is not known", root), nearest(root, all)
+	_, isStep := l.ids[root]
+	_, isOutput := l.outputs[root]
+	switch {
+	case root == "item" || root == "index":
+		message, hint = root+" is known in the input of a step with foreach only", ""
+	case root == "pendingQuestion":
+		message, hint = "pendingQuestion is known in inject only", "inject what you need of it under a name"
+	case len(u.scope.narrow) > 0 && (isOutput || l.injected[root] != nil || slices.Contains(reservedNames, root)):
+		message, hint = fmt.Sprintf("%s is not known in %s", root, u.scope.place), "there are "+strings.Join(u.scope.narrow, ", ")
+	case isStep:
+		message, hint = fmt.Sprintf("%s is a step, not a value", root), fmt.Sprintf("write steps.%s.output, or give the step output: %s", root, root)
+	}
+	l.at(at, u.path, hint, "%s", message)
+	return false
+}
+
+func (l *loader) isRoot(s scope, name string) bool {
+	if slices.Contains(s.fixed(), name) {
+		return true
+	}
+	_, isOutput := l.outputs[name]
+	return len(s.narrow) == 0 && (isOutput || l.injected[name] != nil)
+}
+
+// fixed returns the roots of a place that every workflow has.
+func (s scope) fixed() []string {
+	if len(s.narrow) > 0 {
+		return s.narrow
+	}
+	all := []string{"inputs", "trigger", "run", "steps", "secrets"}
+	if s.items {
+		all = append(all, "item", "index")
+	}
+	if s.pending {
+		all = append(all, "pendingQuestion")
+	}
+	return all
+}
+
+// roots returns all names that are known at a place.
+func (l *loader) roots(s scope) []string {
+	all := s.fixed()
+	if len(s.narrow) > 0 {
+		return all
+	}
+	all = slices.AppendSeq(all, maps.Keys(l.outputs))
+	return slices.AppendSeq(all, maps.Keys(l.injected))
+}
+
+func (l *loader) secret(u use, at *tree, name string) {
+	switch {
+	case name == "":
+		l.at(at, u.path, "write secrets.NAME", "secrets are asked for by name")
+	case u.condition || !u.scope.secrets:
+		l.at(at, u.path, "use it in the input of the step that needs it", "secrets have no place here: this is stored and shown")
+	case u.scope.readers != "":
+		l.at(at, u.path, "hand it to a tool such as http instead", "a secret must not stand here: %s", u.scope.readers)
+	default:
+		l.secrets[name] = true
+	}
+}
+
+func (l *loader) stepRef(u use, ref expression.Ref, at *tree) {
+	if len(ref.Path) == 0 {
+		l.at(at, u.path, "write steps.<id>.output", "steps is followed by the id of a step")
+		return
+	}
+	i, ok := l.ids[ref.Path[0]]
+	if !ok {
+		l.at(at, u.path, nearest(ref.Path[0], l.stepNames()), "there is no step %s", ref.Path[0])
+		return
+	}
+	l.early(u, at, i, "steps."+ref.Path[0])
+}
+
+// early reports a step that has not run for sure: it comes later, and nothing
+// goes back from there.
+func (l *loader) early(u use, at *tree, step int, name string) {
+	if u.scope.step < 0 || step < u.scope.step {
+		return
+	}
+	for _, j := range l.backward {
+		if j.from >= step && j.to <= u.scope.step {
+			return
+		}
+	}
+	what := fmt.Sprintf("%s comes later, on line %d: it is always null here", name, l.w.Steps[step].Line)
+	if step == u.scope.step {
+		what = name + " is the step itself: it is always null here"
+	}
+	l.at(at, u.path, "move the step up, or go back with goto", "%s", what)
+}
+
+// property checks a name against the schema of a step's output.
+func (l *loader) property(u use, at *tree, step int, name string) {
+	properties, closed := l.outputProperties(step)
+	if _, ok := properties[name]; ok || !closed {
+		return
+	}
+	names := slices.Sorted(maps.Keys(properties))
+	l.at(at, u.path, nearest(name, names), "the output of %s has no %s", l.w.Steps[step].ID, name)
+}
+
+type property struct {
+	Type any `json:"type"`
+}
+
+// outputProperties returns what the schema of a step's output names, and
+// whether there can be nothing else.
+func (l *loader) outputProperties(step int) (map[string]property, bool) {
+	s := &l.w.Steps[step]
+	source := s.Schema
+	if source == nil {
+		source = l.known.Tools[s.Tool].Output
+	}
+	var o struct {
+		Properties map[string]property `json:"properties"`
+		Additional any                 `json:"additionalProperties"`
+	}
+	if len(source) == 0 || s.Foreach != nil || json.Unmarshal(source, &o) != nil {
+		return nil, false
+	}
+	return o.Properties, o.Additional == false
+}
+
+// yesNo says that a name is true or false, so that || would take a no for
+// nothing.
+func (l *loader) yesNo(ref expression.Ref) bool {
+	path := ref.Path
+	switch root := ref.Root; {
+	case root == "inputs" && len(path) == 1:
+		in := l.inputNamed(path[0])
+		return in != nil && in.Type == "boolean"
+	case root == "steps" && len(path) == 2 && path[1] == "answer":
+		i, ok := l.ids[path[0]]
+		return ok && yesNoQuestion(&l.w.Steps[i])
+	case root == "steps" && len(path) == 3 && path[1] == "output":
+		i, ok := l.ids[path[0]]
+		return ok && l.booleanProperty(i, path[2])
+	case root == "pendingQuestion" && len(path) == 1 && path[0] == "answer":
+		return slices.ContainsFunc(l.w.Steps, func(s Step) bool { return s.Suspend && yesNoQuestion(&s) })
+	case len(path) == 1:
+		i, ok := l.outputs[root]
+		return ok && l.booleanProperty(i, path[0])
+	case len(path) == 0:
+		return l.injectsYesNo(root)
+	}
+	return false
+}
+
+func (l *loader) booleanProperty(step int, name string) bool {
+	properties, _ := l.outputProperties(step)
+	return properties[name].Type == "boolean"
+}
+
+// injectsYesNo says that a name is injected from the answer of a question that
+// is answered with yes or no.
+func (l *loader) injectsYesNo(name string) bool {
+	for i := range l.w.Steps {
+		s := &l.w.Steps[i]
+		resume := l.w.Resume(s)
+		if !s.Suspend || !yesNoQuestion(s) || resume == nil {
+			continue
+		}
+		for _, named := range resume.Inject {
+			located := named.Value.Located()
+			if named.Name == name && len(located) == 1 && located[0].Whole && isAnswer(located[0].Refs()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isAnswer(refs []expression.Ref) bool {
+	return len(refs) == 1 && refs[0].Root == "pendingQuestion" && slices.Equal(refs[0].Path, []string{"answer"})
+}
+
+func yesNoQuestion(s *Step) bool {
+	if s.Tool == requestApproval {
+		return true
+	}
+	for _, key := range []string{"type", "responseType", "response_type"} {
+		v, _ := s.Input.Field(key)
+		if lit, ok := v.Literal(); ok && (lit == "boolean" || lit == "approval") {
+			return true
+		}
+	}
+	return false
+}

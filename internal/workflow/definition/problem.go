@@ -1,0 +1,114 @@
+package definition
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is one thing that is wrong with a definition.
+type Problem struct {
+	// Line and Column count from 1.
+	Line, Column int
+	// Path leads to the value, as in steps[1].condition.
+	Path    string
+	Message string
+	Hint    string
+	// Excerpt is the line of the source, and below it a caret at the column.
+	Excerpt string
+	// Warning says that the definition can be used nevertheless.
+	Warning bool
+}
+
+// String returns the problem on one line.
+func (p Problem) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
+	if p.Warning {
+		b.WriteString("warning: ")
+	}
+	if p.Path != "" {
+		b.WriteString(p.Path + ": ")
+	}
+	b.WriteString(p.Message)
+	if p.Hint != "" {
+		b.WriteString(" (" + p.Hint + ")")
+	}
+	return b.String()
+}
+
+// report collects problems.
+type report struct {
+	lines    []string
+	problems []Problem
+	repaired map[int]string // lines as they were, from 0
+}
+
+// maxProblems is where a file is no workflow at all.
+const maxProblems = 100
+
+func (r *report) add(p Problem) {
+	p.Line = min(max(p.Line, 1), max(len(r.lines), 1))
+	p.Column = max(p.Column, 1)
+	for _, other := range r.problems {
+		if other.Line == p.Line && other.Column == p.Column && other.Message == p.Message {
+			return
+		}
+	}
+	if len(r.problems) < maxProblems {
+		p.Excerpt = r.excerpt(p.Line, p.Column)
+		r.problems = append(r.problems, p)
+	}
+}
+
+// full says that no more problems are reported.
+func (r *report) full() bool { return len(r.problems) >= maxProblems }
+
+// at reports a problem of a tree.
+func (r *report) at(t *tree, path, hint, format string, args ...any) {
+	r.add(Problem{Line: t.line, Column: t.column, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (r *report) warn(t *tree, path, hint, format string, args ...any) {
+	r.add(Problem{Line: t.line, Column: t.column, Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Warning: true})
+}
+
+// excerptWidth is how much of a long line is shown.
+const excerptWidth = 120
+
+// excerpt returns the line and a caret below the column. Tabs are shown as one
+// blank, so that the caret stands right.
+func (r *report) excerpt(line, column int) string {
+	if line > len(r.lines) {
+		return ""
+	}
+	text := []rune(strings.Map(func(c rune) rune {
+		if c < ' ' || c == utf8.RuneError {
+			return ' '
+		}
+		return c
+	}, r.lines[line-1]))
+	column = min(column, len(text)+1)
+	from := 0
+	if column > excerptWidth {
+		from = column - excerptWidth/2
+	}
+	text = text[from:min(len(text), from+excerptWidth)]
+	number := fmt.Sprintf("%4d | ", line)
+	return number + strings.TrimRight(string(text), " ") + "\n" + strings.Repeat(" ", len(number)+column-1-from) + "^"
+}
+
+// sorted returns the problems by line, errors and warnings together.
+func (r *report) sorted() []Problem {
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return r.problems
+}
+
+// failed says that one of the problems is no warning.
+func (r *report) failed() bool {
+	return slices.ContainsFunc(r.problems, func(p Problem) bool { return !p.Warning })
+}

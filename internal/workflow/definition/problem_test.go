@@ -1,0 +1,181 @@
+package definition_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// start is four lines; what a case adds begins on line 6.
+const start = "name: x\nsteps:\n  - id: a\n    tool: run_checks\n    output: done\n"
+
+const step = "  - id: b\n    tool: run_checks\n"
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, source string
+		want         []string // line:column, a part of the message, a part of the hint, "warning"
+	}{
+		{"empty", "", []string{"1:1|empty|begin with"}},
+		{"comments only", "# x\n", []string{"1:1|empty|"}},
+		{"a list", "- a\n", []string{"1:1|must be an object|"}},
+		{"a text", "hello", []string{"1:1|must be an object|"}},
+		{"no steps", "name: x\n", []string{"1:1|steps is missing|"}},
+		{"no name", "steps: [{id: a, tool: run_checks}]\n", []string{"1:1|name is missing|"}},
+		{"several at once", "name: X\nsteps: []\nstep: 1\n", []string{"1:7|does not fit|lower-case", "2:8|at least 1|", "3:1|no field step|did you mean steps?"}},
+		{"two documents", "name: x\n---\nname: y\n", []string{"3:5|second document|remove ---"}},
+		{"a directive", "%YAML 1.2\n---\nname: x\n", []string{"1:1|directives|%", "3:1|steps is missing|"}},
+		{"not UTF-8", "name: \xff\n", []string{"1:7|UTF-8|UTF-8"}},
+		{"control character", "name: \x01\n", []string{"1:7|U+0001|remove"}},
+		{"too long", strings.Repeat("# x\n", 1<<17), []string{"1:1|longer than 256 KiB|split"}},
+		{"too deep", "name: " + strings.Repeat("[", 5000), []string{"1:39|more than 32 deep|"}},
+		{"too deep by lines", "name: x\nsteps: [{id: a, tool: run_checks, input: {x: " + strings.Repeat("[", 20) + strings.Repeat("]", 20) + "}}]\nx:\n" + nested(40), []string{"3:1|no field x|", "36:34|more than 32 deep|"}},
+		{"CRLF", "name: x\r\nsteps:\r\n  - id: a\r\n    tool: runchecks\r\n", []string{"4:11|no tool runchecks|did you mean run_checks?"}},
+
+		{"a dropped condition", start + step + "    condition: !done\n", []string{"8:16|! begins a tag|quote it: \"!done\", or write not done"}},
+		{"a dropped condition with more", start + step + "    condition: !done.ok && true\n", []string{"8:16|! begins a tag|quote it: \"!done.ok && true\""}},
+		{"a dropped condition before other keys", start + "  - id: c\n    condition: !done\n    tool: run_checks\n", []string{"7:16|! begins a tag|not done"}},
+		{"a tag", start + step + "    input: {x: !!str 1}\n", []string{"8:16|tag|quote"}},
+		{"an anchor and an alias", start + step + "    input: {x: &x 1, y: *x}\n", []string{"8:16|anchors|written twice", "8:25|anchor|write the value out"}},
+		{"a merge key", start + step + "    input:\n      <<: {a: 1}\n", []string{"9:7|<< is not taken|"}},
+		{"a key twice", start + step + "    input:\n      k: 1\n      k: 2\n", []string{"10:7|k is there twice|line 9"}},
+		{"a field twice", start + step + "    tool: run_checks\n", []string{"8:5|tool is there twice|line 7"}},
+		{"a key that is a number", start + step + "    input: {3: x}\n", []string{"8:13|must be a text|\"3\""}},
+		{"a template as a key", start + step + "    input: {\"{{ done }}\": x}\n", []string{"8:13|keys are not filled in|"}},
+		{"a complex key", start + step + "    input:\n      ? a\n      : b\n", []string{"9:7|? is not taken|key: value"}},
+		{"numbers", start + step + "    input: {n: 012, m: 0x1F, o: 1_000, v: 1.10, d: 2026-01-01, w: 0, f: -1.5}\n", []string{
+			"8:16|012 reads as different|write 12", "8:24|0x1F|write 31", "8:33|1_000|quote", "8:43|1.10 reads as the number 1.1|quote|warning",
+		}},
+		{"a template without quotes", start + step + "    input:\n      y: {{ done.y }}\n      z: {{ done.z }} and\n    timeout: 30\n", []string{
+			"9:10|must be quoted|\"{{ done.y }}\"", "10:10|must be quoted|\"{{ done.z }} and\"", "11:14|unit is missing|\"90s\"",
+		}},
+		{"a template without quotes in braces", start + step + "    input: {x: {{ done.x }}}\n", []string{"8:16|must be quoted|\"{{ … }}\""}},
+		{"a missing quote", start + step + "    input:\n      x: \"open\n      y: 1\n    timeut: 3s\n", []string{"9:10|quote is not closed|close it", "11:5|no field timeut|timeout"}},
+		{"a missing quote that another one closes", start + step + "    input:\n      x: \"open\n      y: \"closed\"\n    timeut: 3s\n", []string{"9:10|quote is not closed|close it", "11:5|no field timeut|timeout"}},
+		{"cron without quotes", "name: x\ntriggers:\n  - schedule: */5 * * * *\n  - schedule: * * * * *\nsteps: [{id: a, tool: run_checks}]\n", []string{"3:15|begins with *|\"*/5 * * * *\"", "4:15|begins with *|\"* * * * *\""}},
+		{"a ternary without quotes", start + step + "    input: \n      x: done.a ? b : c\n      z: \"x\" == done\n", []string{"9:10|must be quoted|\"done.a ? b : c\"", "10:10|after the closing quote|'\"x\" == done'"}},
+		{"a comment that cuts an expression", start + step + "    condition: done.ok # && more\n", []string{"8:24|# begins a comment|quote it|warning"}},
+		{"a comment set apart", start + step + "    condition: done.ok  # fine\n", nil},
+		{"tabs", start + "\tx: 1\n", []string{"6:1||not with tabs"}},
+		{"bad indentation", start + "  - id: b\n   tool: x\n", []string{"7:4||indentation"}},
+		{"an open bracket", start + "  - id: b\n    tool: [x\n", []string{"7:11||close the bracket"}},
+
+		{"unknown field with no neighbour", start + step + "    zzz: 1\n", []string{"8:5|no field zzz|there are condition"}},
+		{"wrong types", start + "  - id: b\n    tool: 3\n    suspend: yes\n    foreach: {a: 1}\n    on_error: retry\n", []string{"7:11|must be a text, and is 3|\"3\"", "8:14|must be true or false|write true", "9:14|a text or a list|", "10:15|one of ask, fail, continue|"}},
+		{"empty values", start + "  - id: b\n    tool:\n", []string{"7:11|must be a text, and is empty|give a value"}},
+		{"durations", start + step + "    timeout: soon\n    retry: {attempts: 2, backoff: 3, factor: 0.5}\n", []string{"8:14|no duration|\"90s\"", "9:35|3 is no duration|", "9:46|at least 1|"}},
+		{"too many steps", "name: x\nsteps:\n" + strings.Repeat("  - {id: a, tool: run_checks}\n", 201), []string{"3:3|has 201, and may have at most 200|", "4:10|twice|", "5:10|twice|"}},
+
+		{"a step twice", start + "  - id: a\n    tool: run_checks\n    output: done\n", []string{"6:9|step a is there twice|line 3", "8:13|output done is there twice|line 5"}},
+		{"reserved names", start + "  - id: steps\n    tool: run_checks\n    output: run\n", []string{"6:9|steps is reserved|", "8:13|run is reserved|"}},
+		{"an output that is injected", start + ask + "    on_resume: {inject: {done: 1, item: 2}}\n", []string{"10:26|done is there twice|line 5", "10:35|item is reserved|"}},
+		{"an unknown tool", start + "  - id: b\n    tool: run_chekcs\n", []string{"7:11|no tool run_chekcs|did you mean run_checks?"}},
+		{"a tool of a server that is down", start + "  - id: b\n    tool: tracker.list\n", []string{"7:11|could not be listed||warning"}},
+		{"a tool of an unknown server", start + "  - id: b\n    tool: trackr.list\n", []string{"7:11|no tool trackr.list|"}},
+		{"an unknown step in goto", start + ask + "    on_resume: {goto: aa}\n    on_timeout: {goto: z}\n", []string{"10:23|no step aa|did you mean a?", "11:24|no step z|"}},
+		{"an unknown step in a goto by option", start + ask + "    on_resume: {goto: {x: a, y: nope}}\n", []string{"10:33|no step nope|there are a, q"}},
+		{"an unknown step in on_reject", start + "  - id: q\n    tool: request_approval\n    input: {}\n    on_reject: {goto: nope}\n", []string{"9:23|no step nope|"}},
+		{"no cap", "max_iterations: 0\n" + start, []string{"1:17|at least 1|"}},
+		{"a goto to itself that nobody sees", start + step + "    on_resume: {goto: b}\n", []string{"8:5|on_resume never happens|remove it"}},
+		{"asking again and again", start + ask + "    on_timeout: {goto: q}\n", []string{"10:24|asked again whenever nobody answers|later step|warning"}},
+		{"resume that never happens", start + "on_resume: {goto: a}\n", []string{"6:1|on_resume never happens|suspend: true|warning"}},
+		{"suspend where nobody is asked", start + step + "    suspend: true\n", []string{"8:14|does not suspend|"}},
+		{"an approval that is not waited for", start + "  - id: q\n    tool: request_approval\n    suspend: false\n    input: {}\n", []string{"8:14|allows everything|remove"}},
+		{"on_reject of no approval", start + ask + "    on_reject: skip\n", []string{"10:5|only approvals|request_approval"}},
+		{"a step that nothing leads to", start + ask + "    on_resume: {goto: c}\n    on_timeout: {goto: c}\n" + step + "  - id: c\n    tool: run_checks\n", []string{"12:5|nothing leads to the step b|"}},
+		{"thresholds", "confidence: {auto: 20, ask: 50}\n" + start, []string{"1:29|ask is above auto|"}},
+
+		{"unknown names", start + step + "    condition: doen.ok\n    input: {a: \"{{ steps.bb.output }}\", b: \"{{ steps.a.outpt }}\", c: \"{{ run.ide }}\", d: \"{{ inputs.x }}\", e: \"{{ zzz }}\"}\n", []string{
+			"8:16|doen is not known|did you mean done?", "9:20|no step bb|did you mean b?", "9:48|steps.a has no outpt|output", "9:74|run has no ide|id", "9:94|no input x|", "9:115|zzz is not known|there are done",
+		}},
+		{"a step as a value", start + step + "    condition: a == 1\n", []string{"8:16|a is a step|steps.a.output"}},
+		{"a later step", start + step + "    condition: steps.c.output == 1 || steps.b.status == 'x'\n  - id: c\n    tool: run_checks\n", []string{"8:16|comes later, on line 9|", "8:39|the step itself|"}},
+		{"a later step after a goto back", "name: x\nsteps:\n  - id: b\n    tool: run_checks\n    condition: steps.q.answer != 'x' && answer == null\n" + ask + "    on_resume: {goto: b, inject: {answer: \"{{ pendingQuestion.answer }}\"}}\n", nil},
+		{"names out of place", start + step + "    input: {a: \"{{ item }}\", b: \"{{ pendingQuestion.id }}\"}\n", []string{"8:20|item is known in|", "8:37|pendingQuestion is known in|inject"}},
+		{"names in triggers", "triggers:\n  - manual: true\n    if: done.ok\n" + start, []string{"3:9|done is not known in a trigger|trigger"}},
+		{"a name that the schema does not have", start + "  - id: b\n    tool: analyze_issue\n    output: an\n  - id: c\n    tool: run_checks\n    condition: an.confidnce < 1 && steps.b.output.x\n", []string{"11:16|output of b has no confidnce|confidence", "11:36|has no x|"}},
+		{"functions", start + step + "    input: {a: \"{{ env('HOME') }}\", b: \"{{ uper(done) }}\"}\n", []string{"8:20|no function env|there are", "8:44|no function uper|upper"}},
+		{"templates that do not close", start + step + "    input: {a: \"x {{ done\", b: \"${{ done }}\"}\n", []string{"8:19|{{ is not closed|}}", "8:33|stays in the text||warning"}},
+		{"a fault in a block", start + step + "    input:\n      a: |\n        one\n        two {{ doen }}\n", []string{"11:16|doen is not known|done"}},
+		{"conditions that are none", start + step + "    condition: \"'x'\"\n  - id: c\n    tool: run_checks\n    condition: 80\n  - id: d\n    tool: run_checks\n    condition: \"a {{ done }}\"\n  - id: e\n    tool: run_checks\n    condition: false\n", []string{
+			"8:16|this is text|compare", "11:16|must be true or false or a text, and is 80|", "14:19||once", "17:16|never runs||warning",
+		}},
+		{"foreach without a list", start + step + "    foreach: done\n  - id: c\n    tool: run_checks\n    foreach: \"x {{ done }}\"\n  - id: d\n    tool: run_checks\n    parallel: 3\n", []string{"8:14|needs a list|{{ done }}", "11:14|needs a list|one template", "14:5|parallel needs foreach|"}},
+		{"|| on yes and no", "inputs: {ok: {type: boolean}}\n" + start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, responseType: boolean}\n    on_resume: {inject: {yes: \"{{ pendingQuestion.answer }}\"}}\n" + step + "    input: {x: \"{{ yes || 'no' }}\", y: \"{{ steps.q.answer || 1 }}\", z: \"{{ inputs.ok || done.n > 3 }}\", w: \"{{ inputs.ok || 'x' }}\", v: \"{{ yes ?? 'no' }}\"}\n", []string{
+			"14:20|yes is a yes/no answer|??|warning", "14:44|steps.q.answer is a yes/no answer|??|warning", "14:112|inputs.ok is a yes/no answer|??|warning",
+		}},
+
+		{"secrets", start + "  - id: q\n    tool: post_question\n    suspend: true\n    condition: secrets.A == 'x'\n    input: {question: \"{{ secrets.A }}\"}\n    on_resume: {inject: {i: \"{{ secrets.A }}\"}}\n    on_timeout: {tool: notify, input: {text: \"{{ secrets.A }}\"}}\n  - id: b\n    tool: agent\n    input: {prompt: \"{{ secrets.A }}\"}\n  - id: c\n    tool: http\n    input: {url: \"{{ secrets.A }}\", headers: {x: \"{{ secrets }}\"}}\n", []string{
+			"9:16|no place here|", "10:27|people read what a question says|", "11:33|no place here|", "12:50|people read the notification|", "15:25|people and the agent|", "18:54|by name|",
+		}},
+		{"input of a tool", start + "  - id: b\n    tool: http\n    input: {methd: GET, headers: [x], retries: \"{{ done }}\"}\n  - id: c\n    tool: http\n", []string{"8:12|url is missing|", "8:13|no field methd|there are headers", "8:34|must be an object|", "9:5|url is missing|"}},
+		{"input of a question", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, optoins: [a], timeoutHours: soon, options: [{vale: 1}, [x]], timeoutAction: give_up}\n", []string{
+			"9:27|no field optoins|options", "9:55|must be a number|", "9:71|value is missing|", "9:72|no field vale|value", "9:82|a list has no place here|", "9:103|one of default, skip, fail|",
+		}},
+		{"input of a shell", start + "  - id: b\n    tool: shell\n    input: {}\n  - id: c\n    tool: shell\n    input: {run: x, command: [y]}\n", []string{"8:12|run or command is missing|", "11:12|exclude each other|keep one"}},
+		{"a schema of an output", start + step + "    schema: {type: strin}\n  - id: c\n    tool: run_checks\n    schema: {$ref: \"https://example.com/x.json\"}\n", []string{"8:13|no JSON Schema|", "11:13|not read|"}},
+		{"triggers", "name: x\ntriggers:\n  - schedule: \"61 * * * *\"\n    timezone: Mars/X\n  - webhook: true\n    manual: true\n  - repo: a/b\n  - webhook: false\n  - schedule: \"0 0 31 2 *\"\n  - schedule: \"@daily\"\n  - webhook: true\n    auth: none\nsteps: [{id: a, tool: run_checks}]\n", []string{
+			"3:15|no schedule|minute 0-59", "4:15|no time zone|Europe/Berlin", "6:5|several types|-", "7:5|repo needs label_added|", "7:5|no type|label_added", "8:14|must be true|leave it out", "9:15|never comes|", "10:15|no schedule|five fields", "12:11|anybody|cannot sign|warning",
+		}},
+		{"inputs", "inputs:\n  a: {type: nubmer}\n  b: {type: boolean, default: 3}\n  c: {type: string, enum: [x, 2], default: z}\n  run: {type: string}\n  d: {type: string, required: true}\ntriggers:\n  - schedule: \"* * * * *\"\n  - manual: true\n    inputs: {dd: x, c: 3}\n" + start, []string{
+			"2:13|one of string|number", "3:31|must be true or false, and is 3|", "4:31|must be a text, and is 2|", "4:44|not in enum|", "5:3|run is reserved|", "8:5|no value for the required input d|default|warning", "10:14|no input dd|d", "10:24|must be a text|\"3\"",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w, problems := definition.Load([]byte(tt.source), known)
+			if tt.name == "too many steps" {
+				problems = problems[:3]
+			}
+			failed := false
+			for i, p := range problems {
+				failed = failed || !p.Warning
+				if i < len(tt.want) && fits(p, tt.want[i]) {
+					continue
+				}
+				t.Errorf("problem %d is %s", i, p)
+			}
+			if len(problems) < len(tt.want) {
+				t.Errorf("missing: %v", tt.want[len(problems):])
+			}
+			if failed == (w != nil) {
+				t.Errorf("the workflow is %v", w)
+			}
+		})
+	}
+}
+
+const ask = "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, timeoutAction: skip}\n"
+
+func nested(deep int) string {
+	var b strings.Builder
+	for i := range deep {
+		b.WriteString(strings.Repeat(" ", i+1) + "x:\n")
+	}
+	return b.String()
+}
+
+func fits(p definition.Problem, want string) bool {
+	parts := append(strings.Split(want, "|"), "", "")
+	return fmt.Sprintf("%d:%d", p.Line, p.Column) == parts[0] && strings.Contains(p.Message, parts[1]) &&
+		strings.Contains(p.Hint, parts[2]) && p.Warning == (parts[3] == "warning")
+}
+
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	_, problems := definition.Load([]byte(start+step+"    condition: !done\n"), known)
+	want := "   8 |     condition: !done\n" + "                      ^"
+	if len(problems) != 1 || problems[0].Excerpt != want {
+		t.Errorf("%+v", problems)
+	}
+	long := start + step + "    input: {x: \"" + strings.Repeat("ä", 300) + "{{ doen }}\"}\n"
+	_, problems = definition.Load([]byte(long), known)
+	lines := strings.Split(problems[0].Excerpt, "\n")
+	if at := len([]rune(lines[1])) - 1; string([]rune(lines[0])[at:at+4]) != "doen" {
+		t.Errorf("the caret is not below the name:\n%s", problems[0].Excerpt)
+	}
+}

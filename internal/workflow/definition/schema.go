@@ -1,0 +1,103 @@
+package definition
+
+import (
+	"bytes"
+	_ "embed" // for the schemas
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+//go:embed workflow.schema.json
+var workflowSchema []byte
+
+//go:embed tools.schema.json
+var toolSchemas []byte
+
+// Schema returns the JSON Schema of a definition, for editors. [Load] checks
+// with it, too.
+func Schema() json.RawMessage { return slices.Clone(json.RawMessage(workflowSchema)) }
+
+// ToolInput returns the JSON Schema of the input of a tool that every engine
+// has: post_question, request_approval, agent, shell, wait and workflow. It is
+// nil for any other.
+func ToolInput(name string) json.RawMessage {
+	if !slices.Contains(engineTools, name) {
+		return nil
+	}
+	var all struct {
+		Defs map[string]json.RawMessage `json:"$defs"`
+	}
+	if err := json.Unmarshal(toolSchemas, &all); err != nil {
+		return nil
+	}
+	whole, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "#/$defs/" + name, "$defs": all.Defs})
+	if err != nil {
+		return nil
+	}
+	return whole
+}
+
+// engineTools are the tools that every engine has itself.
+var engineTools = []string{postQuestion, requestApproval, "agent", "shell", "wait", "workflow"}
+
+const (
+	postQuestion    = "post_question"
+	requestApproval = "request_approval"
+)
+
+// ownSchemas are compiled once: they do not change.
+var ownSchemas = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
+	all := map[string]*jsonschema.Schema{}
+	c := jsonschema.NewCompiler()
+	for url, source := range map[string][]byte{"workflow.json": workflowSchema, "tools.json": toolSchemas} {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(source))
+		if err != nil {
+			return nil, err
+		}
+		if err := c.AddResource(url, doc); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if all[""], err = c.Compile("workflow.json"); err != nil {
+		return nil, err
+	}
+	for _, name := range engineTools {
+		if all[name], err = c.Compile("tools.json#/$defs/" + name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+})
+
+// ownSchema returns one of the compiled schemas: that of the file for "", else
+// that of a tool, nil where there is none.
+func ownSchema(name string) *jsonschema.Schema {
+	all, err := ownSchemas()
+	if err != nil {
+		panic(fmt.Sprintf("the schemas of this package: %v", err)) // a test reads them
+	}
+	return all[name]
+}
+
+// compile reads the schema of a tool or of an output. What it refers to must be
+// in it: nothing is read from files or from the network.
+func compile(schema any) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nothing{})
+	if err := c.AddResource("schema.json", schema); err != nil {
+		return nil, err
+	}
+	return c.Compile("schema.json")
+}
+
+type nothing struct{}
+
+// Load implements [jsonschema.URLLoader].
+func (nothing) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is not read: put it into the schema itself", url)
+}

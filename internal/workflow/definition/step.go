@@ -1,0 +1,267 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
+)
+
+// reservedNames are root names of expressions and words of their language.
+var reservedNames = []string{
+	"inputs", "trigger", "run", "steps", "item", "index", "secrets", "pendingQuestion",
+	"true", "false", "null", "nil", "not", "and", "or", "in", "let", "if", "else", "contains", "startsWith", "endsWith", "matches",
+}
+
+// reservedIDs are names that steps cannot have: paths and graphs use them.
+var reservedIDs = append([]string{"answer", "start", "end"}, reservedNames...)
+
+// names reads the names that steps and answers bring, so that expressions
+// anywhere can be checked against all of them.
+func (l *loader) names() {
+	for i, t := range l.root.get("steps").list() {
+		if t.mapping() == nil {
+			continue
+		}
+		path := fmt.Sprintf("steps[%d]", i)
+		n := len(l.w.Steps)
+		l.steps = append(l.steps, t)
+		l.w.Steps = append(l.w.Steps, Step{ID: t.get("id").text(), Tool: t.get("tool").text(), Output: t.get("output").text(), Line: t.line})
+		l.name(&l.ids, "step", t.get("id"), n, path+".id", reservedIDs)
+		l.name(&l.outputs, "output", t.get("output"), n, path+".output", reservedNames)
+	}
+	l.injectedNames(l.root.get("on_resume"), "on_resume")
+	for i, t := range l.steps {
+		l.injectedNames(t.get("on_resume"), fmt.Sprintf("steps[%d].on_resume", i))
+	}
+}
+
+func (l *loader) name(taken *map[string]int, kind string, t *tree, step int, path string, reserved []string) {
+	name := t.text()
+	if name == "" {
+		return
+	}
+	if slices.Contains(reserved, name) {
+		l.at(t, path, "choose another name", "%s is reserved", name)
+		return
+	}
+	if first, ok := (*taken)[name]; ok {
+		other := l.steps[first].get(map[string]string{"step": "id", "output": "output"}[kind])
+		l.at(t, path, fmt.Sprintf("line %d has it already", other.line), "the %s %s is there twice", kind, name)
+		return
+	}
+	(*taken)[name] = step
+}
+
+func (l *loader) injectedNames(resume *tree, path string) {
+	m := resume.get("inject").mapping()
+	if m == nil {
+		return
+	}
+	for i, key := range m.keys {
+		name, at := key.text(), path+".inject."+key.text()
+		step, isOutput := l.outputs[name]
+		switch {
+		case slices.Contains(reservedNames, name):
+			l.at(key, at, "choose another name", "%s is reserved", name)
+		case isOutput:
+			l.at(key, at, fmt.Sprintf("the output on line %d has it already", l.steps[step].get("output").line), "the name %s is there twice", name)
+		case l.injected[name] == nil:
+			l.injected[name] = m.values[i]
+		}
+	}
+}
+
+// step reads the rest of a step.
+func (l *loader) step(i int) {
+	s, t := &l.w.Steps[i], l.steps[i]
+	path := fmt.Sprintf("steps[%d]", i)
+	l.tool(t.get("tool"), path+".tool")
+	scope := scopeOf(&i)
+	if c := t.get("condition"); c != nil {
+		s.Condition = l.condition(c, path+".condition", scope)
+	}
+	if f := t.get("foreach"); f != nil {
+		s.Foreach = l.foreach(f, path+".foreach", scope)
+		scope.items = true
+	}
+	s.Parallel = 1
+	if n := t.get("parallel").integer(); n != nil {
+		s.Parallel = *n
+	}
+	scope.readers = readers(s.Tool)
+	s.Input = l.toolInput(t, s.Tool, path, scope)
+	s.Schema = l.schema(t.get("schema"), path+".schema")
+	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
+	s.Retry = l.retry(t.get("retry"), path+".retry")
+	s.OnError = t.get("on_error").text()
+	s.Confidence = l.confidence(t.get("confidence"), path+".confidence")
+	s.OnReject = t.get("on_reject").text()
+	s.OnRejectGoto = t.get("on_reject").get("goto").text()
+	l.target(t.get("on_reject").get("goto"), path+".on_reject.goto")
+	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume")
+	s.OnTimeout = l.action(t.get("on_timeout"), path+".on_timeout", scopeOf(&i))
+	l.suspend(s, t, path)
+}
+
+// suspend reads whether the step waits for people, and refuses what only
+// happens to a step that does.
+func (l *loader) suspend(s *Step, t *tree, path string) {
+	flag := t.get("suspend")
+	s.Suspend = flag.boolean() || s.Tool == requestApproval
+	switch {
+	case s.Tool == requestApproval && flag != nil && !flag.boolean() && !flag.unreadable():
+		l.at(flag, path+".suspend", "remove it", "an approval that nobody waits for allows everything")
+	case flag.boolean() && s.Tool != postQuestion && s.Tool != requestApproval && s.Tool != "":
+		l.at(flag, path+".suspend", "post_question and request_approval do; other steps are waited for anyway", "%s does not suspend", s.Tool)
+		return
+	}
+	for _, name := range []string{"on_resume", "on_timeout", "on_reject"} {
+		part := t.get(name)
+		if part == nil || s.Tool == "" {
+			continue
+		}
+		hint := "add suspend: true"
+		if s.Tool != postQuestion {
+			hint = "remove it"
+		}
+		switch {
+		case !s.Suspend:
+			l.at(t.key(name), path+"."+name, hint, "%s never happens: the step does not wait for an answer", name)
+		case name == "on_reject" && !rejectable(s):
+			l.at(t.key(name), path+"."+name, "use request_approval, or type: approval", "only approvals are rejected")
+		}
+	}
+}
+
+// rejectable says that the step's question is, or may be, an approval.
+func rejectable(s *Step) bool {
+	if s.Tool == requestApproval {
+		return true
+	}
+	for _, key := range []string{"type", "responseType", "response_type"} {
+		v, ok := s.Input.Field(key)
+		if !ok {
+			continue
+		}
+		if lit, fixed := v.Literal(); !fixed || lit == "approval" {
+			return true
+		}
+	}
+	_, action := s.Input.Field("action")
+	return action
+}
+
+func (l *loader) retry(t *tree, path string) *Retry {
+	if t.mapping() == nil {
+		return nil
+	}
+	r := &Retry{
+		Attempts: 1, Factor: 2, Backoff: l.duration(t.get("backoff"), path+".backoff", 10*time.Second),
+		MaxBackoff: l.duration(t.get("max_backoff"), path+".max_backoff", 10*time.Minute),
+	}
+	if n := t.get("attempts").integer(); n != nil {
+		r.Attempts = *n
+	}
+	if f := t.get("factor"); f != nil {
+		switch v := f.value.(type) {
+		case int64:
+			r.Factor = float64(v)
+		case float64:
+			r.Factor = v
+		}
+	}
+	r.MaxBackoff = max(r.MaxBackoff, r.Backoff)
+	return r
+}
+
+func (l *loader) foreach(t *tree, path string, scope scope) *Value {
+	v := l.value(t, path, scope)
+	if text, ok := t.value.(string); ok && !strings.Contains(text, "{{") {
+		l.at(t, path, fmt.Sprintf("write a list, or \"{{ %s }}\"", text), "foreach needs a list")
+	} else if located := v.Located(); len(located) > 0 {
+		k := located[0].Kind()
+		if !located[0].Whole || k != expression.Unknown && k != expression.List {
+			l.at(t, path, "write one template that gives a list", "foreach needs a list, and this is none")
+		}
+	}
+	return &v
+}
+
+// schema reads the JSON Schema of a result.
+func (l *loader) schema(t *tree, path string) json.RawMessage {
+	if t.mapping() == nil {
+		return nil
+	}
+	value := t.plainValue()
+	if _, err := compile(value); err != nil {
+		l.at(t, path, "see json-schema.org", "it is no JSON Schema: %s", schemaFault(err))
+		return nil
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func (l *loader) resume(t *tree, path string) *Resume {
+	if t.mapping() == nil {
+		return nil
+	}
+	r := &Resume{}
+	if m := t.get("inject").mapping(); m != nil {
+		for i, key := range m.keys {
+			r.Inject = append(r.Inject, Named{key.text(), l.value(m.values[i], path+".inject."+key.text(), injectScope)})
+		}
+	}
+	to := t.get("goto")
+	r.Goto = to.text()
+	if m := to.mapping(); m != nil {
+		r.GotoBy = map[string]string{}
+		for i, key := range m.keys {
+			r.GotoBy[key.text()] = m.values[i].text()
+			l.target(m.values[i], path+".goto."+key.text())
+		}
+	}
+	l.target(to, path+".goto")
+	return r
+}
+
+func (l *loader) action(t *tree, path string, scope scope) *Action {
+	if t.mapping() == nil {
+		return nil
+	}
+	a := &Action{Tool: t.get("tool").text(), Goto: t.get("goto").text()}
+	scope.readers = readers(a.Tool)
+	if a.Tool != "" {
+		l.tool(t.get("tool"), path+".tool")
+		a.Input = l.toolInput(t, a.Tool, path, scope)
+	}
+	l.target(t.get("goto"), path+".goto")
+	return a
+}
+
+// target checks the name of a step to go to.
+func (l *loader) target(t *tree, path string) {
+	name := t.text()
+	if name == "" {
+		return
+	}
+	if _, ok := l.ids[name]; !ok {
+		l.at(t, path, nearest(name, l.stepNames()), "there is no step %s", name)
+	}
+}
+
+func (l *loader) stepNames() []string {
+	names := make([]string, 0, len(l.w.Steps))
+	for i := range l.w.Steps {
+		if id := l.w.Steps[i].ID; id != "" {
+			names = append(names, id)
+		}
+	}
+	return names
+}

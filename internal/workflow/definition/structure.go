@@ -1,0 +1,278 @@
+package definition
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
+)
+
+// fit reports where a tree does not fit a schema.
+type fit struct {
+	*report
+	root *tree
+	path []string // of root in the file
+	doc  any      // the schema itself, where it is none of this package
+	// open says that a value is known at run time only: nothing is said about it.
+	open func(t *tree) bool
+}
+
+// fits checks a tree against a schema and reports every fault.
+func (f *fit) fits(s *jsonschema.Schema, value any) {
+	err := s.Validate(value)
+	wrong, ok := err.(*jsonschema.ValidationError) //nolint:errorlint // Validate returns nothing else
+	if !ok {
+		return
+	}
+	for _, leaf := range f.leaves(wrong) {
+		if f.full() {
+			return
+		}
+		f.say(leaf)
+	}
+}
+
+// leaves returns the faults that have no deeper cause. Of a choice of several
+// forms it returns those of the form that fits best, and none when one may fit
+// at run time.
+func (f *fit) leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	t, unreadable := f.root.at(e.InstanceLocation)
+	if unreadable || f.open != nil && f.open(t) {
+		return nil
+	}
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	var all []*jsonschema.ValidationError
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		for _, cause := range e.Causes {
+			found := f.leaves(cause)
+			if len(found) == 0 {
+				return nil
+			}
+			if all == nil || better(found, all) {
+				all = found
+			}
+		}
+		if len(all) == 1 && isType(all[0]) && len(all[0].InstanceLocation) == len(e.InstanceLocation) {
+			return []*jsonschema.ValidationError{e}
+		}
+		if _, ok := all[0].ErrorKind.(*kind.Required); ok && len(e.Causes) > 1 && len(all[0].InstanceLocation) == len(e.InstanceLocation) && everyRequired(e) {
+			return []*jsonschema.ValidationError{e}
+		}
+		return all
+	}
+	for _, cause := range e.Causes {
+		all = append(all, f.leaves(cause)...)
+	}
+	return all
+}
+
+func everyRequired(e *jsonschema.ValidationError) bool {
+	return !slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool {
+		_, ok := c.ErrorKind.(*kind.Required)
+		return !ok
+	})
+}
+
+// better says that the faults a lie deeper than b, or are fewer: their form is
+// the one that was meant.
+func better(a, b []*jsonschema.ValidationError) bool {
+	da, db := len(a[0].InstanceLocation), len(b[0].InstanceLocation)
+	if ta, tb := isType(a[0]), isType(b[0]); da == db && ta != tb {
+		return tb
+	}
+	return da > db || da == db && len(a) < len(b)
+}
+
+func isType(e *jsonschema.ValidationError) bool {
+	_, ok := e.ErrorKind.(*kind.Type)
+	return ok
+}
+
+func (f *fit) say(e *jsonschema.ValidationError) {
+	t, _ := f.root.at(e.InstanceLocation)
+	path := pathOf(slices.Concat(f.path, e.InstanceLocation))
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties[:min(len(k.Properties), maxProblems)] {
+			f.unknown(t, path, name, e.SchemaURL)
+		}
+	case *kind.Required:
+		for _, name := range k.Missing {
+			f.at(t, path, "", "%s is missing", name)
+		}
+	case *kind.DependentRequired:
+		f.at(t.key(k.Prop), path, "", "%s needs %s beside it", k.Prop, strings.Join(k.Missing, ", "))
+	case *kind.PropertyNames:
+		f.at(t.key(k.Property), path, nameHint, "%q is no name", k.Property)
+	case *kind.AnyOf, *kind.OneOf:
+		f.choice(t, path, e)
+	default:
+		message, hint := explain(t, e)
+		f.at(t, path, hint, "%s", message)
+	}
+}
+
+const nameHint = "letters, digits and _, beginning with a letter"
+
+// unknown reports a key that the schema does not have.
+func (f *fit) unknown(t *tree, path, name, schema string) {
+	known := propertiesOf(f.doc, schema)
+	if path != "" {
+		path += "."
+	}
+	hint := ""
+	if near := expression.Nearest(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	} else if len(known) > 0 && len(known) < 20 {
+		hint = "there are " + strings.Join(known, ", ")
+	}
+	f.at(t.key(name), path+name, hint, "there is no field %s here", name)
+}
+
+// choice says what a value of several forms can be.
+func (f *fit) choice(t *tree, path string, e *jsonschema.ValidationError) {
+	var needs []string
+	for _, cause := range e.Causes {
+		if k, ok := cause.ErrorKind.(*kind.Required); ok {
+			needs = append(needs, strings.Join(k.Missing, " and "))
+		}
+	}
+	if len(needs) > 0 {
+		f.at(t, path, "", "%s is missing", strings.Join(needs, " or "))
+		return
+	}
+	if k, ok := e.ErrorKind.(*kind.OneOf); ok && len(k.Subschemas) > 0 {
+		f.at(t, path, "keep one", "several forms are given that exclude each other")
+		return
+	}
+	f.at(t, path, "", "%s has no place here", kindOf(t))
+}
+
+// explain returns what is wrong with one value, and a remedy.
+func explain(t *tree, e *jsonschema.ValidationError) (message, hint string) {
+	if strings.HasSuffix(e.SchemaURL, "/duration") {
+		hint = `write a text with a unit: "90s", "30m", "24h" or "3d"`
+		if n, ok := t.value.(int64); ok {
+			return fmt.Sprintf("%d is no duration: the unit is missing", n), hint
+		}
+		return fmt.Sprintf("%s is no duration", kindOf(t)), hint
+	}
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		return wrongType(t, k)
+	case *kind.Enum:
+		return wrongChoice(t, k.Want)
+	case *kind.Const:
+		return fmt.Sprintf("must be %v", k.Want), "leave it out where it does not hold"
+	case *kind.Pattern:
+		return fmt.Sprintf("%q does not fit here", k.Got), patternHint(e.SchemaURL)
+	case *kind.MinLength:
+		return "must not be empty", ""
+	case *kind.MaxLength:
+		return fmt.Sprintf("is longer than %d characters", k.Want), ""
+	case *kind.MinItems:
+		return fmt.Sprintf("needs at least %d", k.Want), ""
+	case *kind.MaxItems:
+		return fmt.Sprintf("has %d, and may have at most %d", k.Got, k.Want), ""
+	case *kind.MinProperties:
+		return "must not be empty", ""
+	case *kind.MaxProperties:
+		return fmt.Sprintf("has %d, and may have at most %d", k.Got, k.Want), ""
+	case *kind.Minimum:
+		return "must be at least " + decimalOf(k.Want), ""
+	case *kind.Maximum:
+		return "must be at most " + decimalOf(k.Want), ""
+	case *kind.ExclusiveMinimum:
+		return "must be more than " + decimalOf(k.Want), ""
+	}
+	return e.ErrorKind.LocalizedString(english), ""
+}
+
+func decimalOf(r *big.Rat) string { return r.RatString() }
+
+func wrongType(t *tree, k *kind.Type) (message, hint string) {
+	want := make([]string, len(k.Want))
+	for i, name := range k.Want {
+		want[i] = typeNames[name]
+	}
+	message = fmt.Sprintf("must be %s, and is %s", strings.Join(want, " or "), kindOf(t))
+	only := k.Want[0]
+	switch v := t.value.(type) {
+	case string:
+		switch {
+		case only == "boolean" && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(v)):
+			hint = "write true"
+		case only == "boolean" && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(v)):
+			hint = "write false"
+		case only == "array":
+			hint = "put it in brackets: [" + v + "]"
+		case (only == "number" || only == "integer") && t.style == quoted:
+			hint = "remove the quotes"
+		}
+	case int64, float64, bool:
+		if only == "string" {
+			hint = fmt.Sprintf("quote it: %q", fmt.Sprint(v))
+		}
+	case nil:
+		hint = "give a value, or remove the line"
+	}
+	return message, hint
+}
+
+func wrongChoice(t *tree, want []any) (message, hint string) {
+	names := make([]string, len(want))
+	for i, v := range want {
+		names[i] = fmt.Sprint(v)
+	}
+	if near := expression.Nearest(t.text(), names); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	}
+	return fmt.Sprintf("must be one of %s, and is %s", strings.Join(names, ", "), kindOf(t)), hint
+}
+
+var typeNames = map[string]string{
+	"string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false",
+	"object": "an object", "array": "a list", "null": "null",
+}
+
+// kindOf says what stands in the file.
+func kindOf(t *tree) string {
+	switch v := t.value.(type) {
+	case nil:
+		return "empty"
+	case bool, int64, float64:
+		return fmt.Sprint(v)
+	case string:
+		if r := []rune(v); len(r) > 40 {
+			v = string(r[:39]) + "…"
+		}
+		return fmt.Sprintf("the text %q", v)
+	case []*tree:
+		return "a list"
+	}
+	return "an object"
+}
+
+func patternHint(url string) string {
+	switch {
+	case strings.HasSuffix(url, "/slug"):
+		return "lower-case letters, digits, - and _"
+	case strings.HasSuffix(url, "/stepid"):
+		return "lower-case letters, digits and _, beginning with a letter"
+	case strings.HasSuffix(url, "/name"):
+		return nameHint
+	case strings.HasSuffix(url, "/repo"):
+		return "write owner/name"
+	case strings.HasSuffix(url, "/tool"):
+		return "write the name of a tool, or server.tool"
+	}
+	return ""
+}

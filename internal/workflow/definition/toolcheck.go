@@ -1,0 +1,135 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
+)
+
+// readers says who reads what a tool is given, in words for a message; "" when
+// nobody does.
+func readers(name string) string {
+	switch {
+	case name == postQuestion, name == requestApproval:
+		return "people read what a question says"
+	case name == "notify":
+		return "people read the notification"
+	case name == "agent":
+		return "people and the agent read the task"
+	case name == "workflow":
+		return "people read the inputs of a run"
+	case name == "update_github_issue", strings.HasPrefix(name, "github_"):
+		return "people read it at GitHub"
+	}
+	return ""
+}
+
+// inProcess are tools that servers have, but whose schemas are not known here.
+func inProcess(name string) bool {
+	return name == "http" || name == "notify" || name == "update_github_issue" || strings.HasPrefix(name, "github_")
+}
+
+// tool checks that there is such a tool.
+func (l *loader) tool(t *tree, path string) {
+	name := t.text()
+	if name == "" {
+		return
+	}
+	if _, ok := l.known.Tools[name]; ok || slices.Contains(engineTools, name) {
+		return
+	}
+	names := slices.Concat(engineTools, slices.Collect(maps.Keys(l.known.Tools)))
+	server, _, remote := strings.Cut(name, ".")
+	switch {
+	case l.known.AnyTool && inProcess(name):
+	case l.known.AnyTool:
+		hint := "a server will tell"
+		if near := expression.Nearest(name, names); near != "" {
+			hint = fmt.Sprintf("did you mean %s?", near)
+		}
+		l.warn(t, path, hint, "the tool %s is not known here", name)
+	case remote && slices.Contains(l.known.Unlisted, server):
+		l.warn(t, path, "look after the server", "the tools of %s could not be listed, so nobody knows whether %s is one", server, name)
+	default:
+		hint := nearest(name, names)
+		if !strings.HasPrefix(hint, "did") {
+			hint = "fermata workflow tools lists those that there are, and puts new ones"
+		}
+		l.at(t, path, hint, "there is no tool %s", name)
+	}
+}
+
+// toolInput reads the input of a step or of an action, and checks what is
+// literal in it against the tool's schema.
+func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
+	input := t.get("input")
+	if s, doc := l.inputSchema(name); s != nil && !input.unreadable() {
+		f := &fit{report: l.report, root: input, path: []string{path, "input"}, doc: doc, open: open}
+		if input.mapping() == nil {
+			f.root = &tree{value: &mapping{}, line: t.line, column: t.column}
+		}
+		f.fits(s, f.root.plainValue())
+	}
+	if input.mapping() == nil {
+		return expression.ObjectOf(nil)
+	}
+	return l.value(input, path+".input", scope)
+}
+
+// open says that only the run knows the value.
+func open(t *tree) bool {
+	text, ok := t.value.(string)
+	return ok && strings.Contains(text, "{{")
+}
+
+// toolSchema is a schema in both forms.
+type toolSchema struct {
+	compiled *jsonschema.Schema
+	doc      any
+}
+
+// inputSchema returns the schema of a tool's input, and the document where it
+// is none of this package.
+func (l *loader) inputSchema(name string) (*jsonschema.Schema, any) {
+	info, ok := l.known.Tools[name]
+	if !ok || len(info.Input) == 0 {
+		if slices.Contains(engineTools, name) {
+			return ownSchema(name), nil
+		}
+		return nil, nil
+	}
+	if s, done := l.schemas[name]; done {
+		return s.compiled, s.doc
+	}
+	var s toolSchema // empty for a tool whose own schema is wrong: it is checked when it is called
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(info.Input)))
+	if err == nil {
+		if compiled, err := compile(doc); err == nil {
+			s = toolSchema{compiled, doc}
+		}
+	}
+	l.schemas[name] = s
+	return s.compiled, s.doc
+}
+
+// schemaFault returns the first cause of what is wrong with a schema.
+func schemaFault(err error) string {
+	var wrong *jsonschema.SchemaValidationError
+	if !errors.As(err, &wrong) {
+		return err.Error()
+	}
+	leaf, ok := wrong.Err.(*jsonschema.ValidationError) //nolint:errorlint // it is nothing else
+	for ok && len(leaf.Causes) > 0 {
+		leaf = leaf.Causes[0]
+	}
+	if !ok {
+		return wrong.Err.Error()
+	}
+	return fmt.Sprintf("%s: %s", pathOf(leaf.InstanceLocation), leaf.ErrorKind.LocalizedString(english))
+}

@@ -1,0 +1,181 @@
+package definition
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Limits of a file.
+const (
+	MaxSource = 256 << 10 // bytes
+	MaxSteps  = 200
+	maxDepth  = 32
+)
+
+// tree is a value of the file with its place.
+type tree struct {
+	// value is nil, a bool, an int64, a float64, a string, *mapping, []*tree or
+	// unreadable.
+	value  any
+	line   int
+	column int // in characters, from 1
+	style  style
+}
+
+// mapping is an object with its keys in the order of the file.
+type mapping struct {
+	keys   []*tree // whose values are strings
+	values []*tree
+}
+
+// unreadable stands for what was reported when the file was read; nothing more
+// is said about it.
+type unreadable struct{}
+
+// style is how a text stands in the file: its characters are where they stand
+// in a plain one only.
+type style int
+
+const (
+	plain style = iota
+	quoted
+	block
+)
+
+// get returns the value under a key, and nil where there is none.
+func (t *tree) get(key string) *tree {
+	m := t.mapping()
+	if m == nil {
+		return nil
+	}
+	for i := range m.keys {
+		if m.keys[i].value == key {
+			return m.values[i]
+		}
+	}
+	return nil
+}
+
+// key returns the key itself, and the tree where there is none.
+func (t *tree) key(name string) *tree {
+	if m := t.mapping(); m != nil {
+		for _, k := range m.keys {
+			if k.value == name {
+				return k
+			}
+		}
+	}
+	return t
+}
+
+func (t *tree) mapping() *mapping {
+	if t == nil {
+		return nil
+	}
+	m, _ := t.value.(*mapping)
+	return m
+}
+
+func (t *tree) list() []*tree {
+	if t == nil {
+		return nil
+	}
+	l, _ := t.value.([]*tree)
+	return l
+}
+
+// text returns a text, and "" for anything else.
+func (t *tree) text() string {
+	if t == nil {
+		return ""
+	}
+	s, _ := t.value.(string)
+	return s
+}
+
+func (t *tree) boolean() bool {
+	if t == nil {
+		return false
+	}
+	b, _ := t.value.(bool)
+	return b
+}
+
+func (t *tree) integer() *int {
+	if t == nil {
+		return nil
+	}
+	n, ok := t.value.(int64)
+	if !ok {
+		return nil
+	}
+	i := int(n)
+	return &i
+}
+
+func (t *tree) unreadable() bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.value.(unreadable)
+	return ok
+}
+
+// at follows the path of a JSON pointer. It returns the nearest tree that there
+// is, and whether something unreadable was on the way.
+func (t *tree) at(path []string) (*tree, bool) {
+	for _, name := range path {
+		if t.unreadable() {
+			return t, true
+		}
+		next := t.get(name)
+		if list := t.list(); list != nil {
+			if i, err := strconv.Atoi(name); err == nil && i < len(list) {
+				next = list[i]
+			}
+		}
+		if next == nil {
+			return t, false
+		}
+		t = next
+	}
+	return t, t.unreadable()
+}
+
+// plainValue returns the value as JSON has it. Each text with templates, and
+// what is unreadable, becomes null where the caller names a place for it.
+func (t *tree) plainValue() any {
+	switch v := t.value.(type) {
+	case *mapping:
+		o := make(map[string]any, len(v.keys))
+		for i, k := range v.keys {
+			o[k.text()] = v.values[i].plainValue()
+		}
+		return o
+	case []*tree:
+		l := make([]any, len(v))
+		for i := range v {
+			l[i] = v[i].plainValue()
+		}
+		return l
+	case unreadable:
+		return nil
+	}
+	return t.value
+}
+
+// pathOf writes a JSON pointer as people read it: steps[1].condition.
+func pathOf(pointer []string) string {
+	var b strings.Builder
+	for _, name := range pointer {
+		if _, err := strconv.Atoi(name); err == nil {
+			b.WriteString("[" + name + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}

@@ -1,0 +1,360 @@
+package workflow
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// Validation is what the loader says of a definition.
+type Validation struct {
+	Name     string                      `json:"name,omitempty"`
+	Valid    bool                        `json:"valid"`
+	Problems []fermata.DefinitionProblem `json:"problems"`
+	Graph    *fermata.WorkflowGraph      `json:"graph,omitempty"`
+}
+
+// Definition is a request to keep a workflow.
+type Definition struct {
+	Source  string `json:"source" minLength:"1" maxLength:"262144" doc:"the definition as YAML"`
+	Enabled *bool  `json:"enabled,omitempty" doc:"false: no trigger starts a run; left out: as before, true for a new one"`
+}
+
+// mayDefine refuses who may not change workflows: what they say runs with the
+// server's rights.
+func mayDefine(c fermata.Caller, project string) error {
+	if err := engine.MayUse(c, project, fermata.ScopeAdmin, fermata.ScopeWork); err != nil {
+		return err
+	}
+	if c.Kind != fermata.ActorHuman || !c.RoleIn(orDefault(project)).AtLeast(fermata.RoleOperator) {
+		return fermata.Errorf(fermata.CodeForbidden, "only operators and admins change workflows and tools").
+			WithHint("sign in as one, or ask an admin for the role: fermata member set %s --role operator", c.Name)
+	}
+	return nil
+}
+
+func orDefault(project string) string {
+	if project == "" {
+		return fermata.DefaultProject
+	}
+	return project
+}
+
+// Validate says what is wrong with a definition, and keeps nothing.
+func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string) (Validation, error) {
+	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+		return Validation{}, err
+	}
+	known, err := s.known(ctx, c.WorkspaceID)
+	if err != nil {
+		return Validation{}, err
+	}
+	w, problems := load([]byte(source), known)
+	return validated(w, problems), nil
+}
+
+// Check says what is wrong with a definition where there is no server to ask.
+func Check(source []byte) Validation {
+	w, problems := load(source, definition.Known{Tools: builtIn, AnyTool: true})
+	return validated(w, problems)
+}
+
+func validated(w *definition.Workflow, problems []definition.Problem) Validation {
+	v := Validation{Valid: w != nil, Problems: onWire(problems)}
+	if w != nil {
+		v.Name, v.Graph = w.Name, graphOf(w)
+	}
+	return v
+}
+
+// load loads a definition, and adds what only the engine knows to be wrong.
+func load(source []byte, known definition.Known) (*definition.Workflow, []definition.Problem) {
+	w, problems := definition.Load(source, known)
+	if w == nil {
+		return nil, problems
+	}
+	more := refused(w)
+	for _, p := range more {
+		if !p.Warning {
+			w = nil
+		}
+	}
+	return w, append(problems, more...)
+}
+
+func onWire(problems []definition.Problem) []fermata.DefinitionProblem {
+	out := make([]fermata.DefinitionProblem, 0, len(problems))
+	for _, p := range problems {
+		out = append(out, fermata.DefinitionProblem(p))
+	}
+	return out
+}
+
+func graphOf(w *definition.Workflow) *fermata.WorkflowGraph {
+	g := w.Graph()
+	out := &fermata.WorkflowGraph{Nodes: make([]fermata.GraphNode, 0, len(g.Nodes)), Edges: make([]fermata.GraphEdge, 0, len(g.Edges))}
+	for _, n := range g.Nodes {
+		out.Nodes = append(out.Nodes, fermata.GraphNode{ID: n.ID, Kind: n.Kind, Tool: n.Tool, Condition: n.Condition})
+	}
+	for _, e := range g.Edges {
+		out.Edges = append(out.Edges, fermata.GraphEdge(e))
+	}
+	return out
+}
+
+// Put keeps a definition under a name. Runs that are under way stay with the
+// one that they began with.
+func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Definition) (*fermata.Workflow, error) {
+	known, err := s.known(ctx, c.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	w, problems := load([]byte(d.Source), known)
+	if w == nil {
+		return nil, refusal(problems)
+	}
+	if err := mayDefine(c, w.Project); err != nil {
+		return nil, err
+	}
+	if name != "" && w.Name != name {
+		return nil, fermata.Invalid(fermata.Problem{Field: "source", Message: fmt.Sprintf("is named %q, not %q", w.Name, name)})
+	}
+	kept, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Workflow, error) {
+		return s.keep(tx, c, w, d)
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept.Source, kept.Graph, kept.Warnings = d.Source, graphOf(w), onWire(problems)
+	s.address(kept)
+	return kept, nil
+}
+
+// refusal is an error with every problem and where it is.
+func refusal(problems []definition.Problem) error {
+	var all []fermata.Problem
+	for _, p := range problems {
+		if p.Warning {
+			continue
+		}
+		message := p.Message
+		if p.Hint != "" {
+			message += " – " + p.Hint
+		}
+		all = append(all, fermata.Problem{Field: fmt.Sprintf("source:%d:%d", p.Line, p.Column), Message: message})
+	}
+	return fermata.Invalid(all...).WithHint("fermata workflow validate shows the lines")
+}
+
+func (s *Service) keep(tx *store.Tx, c fermata.Caller, w *definition.Workflow, d Definition) (*fermata.Workflow, error) {
+	now := tx.Now()
+	next := &fermata.Workflow{Name: w.Name, Enabled: true, CreatedAt: now}
+	before, err := tx.Workflow(w.Name)
+	switch {
+	case err == nil:
+		*next = *before
+	case fermata.CodeOf(err) != fermata.CodeNotFound:
+		return nil, err
+	}
+	next.WorkspaceID, next.Hash, next.Description, next.Project = tx.Workspace(), definition.Hash([]byte(d.Source)), w.Description, orDefault(w.Project)
+	if d.Enabled != nil {
+		next.Enabled = *d.Enabled
+	}
+	next.Triggers, next.Inputs = triggersOf(w), inputsOf(w)
+	if next.WebhookSecret == "" && slices.ContainsFunc(w.Triggers, func(t definition.Trigger) bool { return t.Type == definition.Webhook && t.Auth != definition.AuthNone }) {
+		next.WebhookSecret = newSecret()
+	}
+	next.HasWebhookSecret = next.WebhookSecret != ""
+	next.UpdatedBy, next.UpdatedAt = c.Actor(), now
+	tx.KeepDefinition(w.Name, next.Hash, d.Source, c.Actor())
+	tx.SaveWorkflow(next)
+	schedules := schedulesOf(w, next.Enabled, now)
+	tx.SetSchedules(w.Name, schedules)
+	if err := s.follow(tx, w, next.Enabled); err != nil {
+		return nil, err
+	}
+	tx.Append(&fermata.Event{
+		Type: fermata.EventWorkflowChanged, Actor: c.Actor(),
+		Data: data(map[string]any{"workflow": w.Name, "hash": next.Hash, "enabled": next.Enabled}),
+	})
+	next.Triggers = withNext(next.Triggers, schedules)
+	return next, nil
+}
+
+// newSecret makes a secret as Standard Webhooks writes them.
+func newSecret() string {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // it never fails
+	return "whsec_" + base64.StdEncoding.EncodeToString(raw)
+}
+
+// Workflow returns a workflow with its source: the current one, or an earlier
+// one by its hash.
+func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash string) (*fermata.Workflow, error) {
+	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	r := s.reads(ctx, c)
+	w, err := r.Workflow(name)
+	if err != nil {
+		return nil, err
+	}
+	if hash != "" {
+		w.Hash = hash
+	}
+	if w.Source, err = r.Definition(name, w.Hash); err != nil {
+		return nil, err
+	}
+	known, err := s.known(ctx, c.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	d, problems := load([]byte(w.Source), known)
+	w.Warnings = onWire(problems)
+	if d != nil {
+		w.Graph = graphOf(d)
+	}
+	schedules, err := r.Schedules(name)
+	if err != nil {
+		return nil, err
+	}
+	w.Triggers = withNext(w.Triggers, schedules)
+	s.address(w)
+	return w, nil
+}
+
+// address says where the webhook of a workflow is called.
+func (s *Service) address(w *fermata.Workflow) {
+	for i := range w.Triggers {
+		if w.Triggers[i].Type == fermata.TriggerWebhook {
+			w.Triggers[i].URL = s.PublicURL + "/v1/hooks/workflow/" + w.Name
+		}
+	}
+}
+
+// Workflows lists all workflows with their newest runs.
+func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.Workflow, error) {
+	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	r := s.reads(ctx, c)
+	all, err := r.Workflows()
+	if err != nil {
+		return nil, err
+	}
+	schedules, err := r.Schedules("")
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range all {
+		w.Triggers = withNext(w.Triggers, slices.Collect(func(yield func(store.Schedule) bool) {
+			for _, sc := range schedules {
+				if sc.Workflow == w.Name && !yield(sc) {
+					return
+				}
+			}
+		}))
+		s.address(w)
+		runs, err := r.WorkflowRuns(store.WorkflowRunFilter{Workflow: w.Name, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(runs) > 0 {
+			w.LastRun = runs[0]
+		}
+	}
+	return all, nil
+}
+
+// Delete removes a workflow. Its runs go on, and can be looked at.
+func (s *Service) Delete(ctx context.Context, c fermata.Caller, name string) error {
+	w, err := s.reads(ctx, c).Workflow(name)
+	if err != nil {
+		return err
+	}
+	if err := mayDefine(c, w.Project); err != nil {
+		return err
+	}
+	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+		if _, err := tx.Workflow(name); err != nil {
+			return struct{}{}, err
+		}
+		tx.DeleteWorkflow(name)
+		tx.Append(&fermata.Event{Type: fermata.EventWorkflowRemoved, Actor: c.Actor(), Data: data(map[string]any{"workflow": name})})
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// NewWebhookSecret replaces the secret that signs what comes to a webhook, and
+// returns it this once: a call that is repeated with its idempotency key gets
+// an empty one.
+func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name string) (string, error) {
+	secret, replaced := newSecret(), false
+	_, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+		replaced = true
+		w, err := tx.Workflow(name)
+		if err == nil {
+			err = mayDefine(c, w.Project)
+		}
+		if err != nil {
+			return struct{}{}, err
+		}
+		w.WebhookSecret, w.UpdatedBy, w.UpdatedAt = secret, c.Actor(), tx.Now()
+		tx.SaveWorkflow(w)
+		tx.Append(&fermata.Event{
+			Type: fermata.EventWorkflowChanged, Actor: c.Actor(), Data: data(map[string]any{"workflow": name, "webhook_secret": "replaced"}),
+		})
+		return struct{}{}, nil
+	})
+	if err != nil || !replaced {
+		return "", err
+	}
+	return secret, nil
+}
+
+// loadPinned returns the definition that a run is pinned to. It was found right
+// when it was kept: tools that are gone since fail the step that names them.
+func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Workflow, error) {
+	key := r.Workspace() + "\x00" + name + "\x00" + hash
+	s.mu.Lock()
+	w := s.loaded[key]
+	s.mu.Unlock()
+	if w != nil {
+		return w, nil
+	}
+	source, err := r.Definition(name, hash)
+	if err != nil {
+		return nil, err
+	}
+	w, problems := load([]byte(source), definition.Known{Tools: builtIn, AnyTool: true})
+	if w == nil {
+		return nil, refusal(problems)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.loaded) >= mostLoaded {
+		clear(s.loaded)
+	}
+	s.loaded[key] = w
+	return w, nil
+}
+
+// mostLoaded bounds how many definitions are kept in memory.
+const mostLoaded = 1000
+
+func infos(all []tool.Info) map[string]tool.Info {
+	byName := map[string]tool.Info{}
+	for _, i := range all {
+		byName[i.Name] = i
+	}
+	return byName
+}

@@ -1,0 +1,355 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// execution moves one claimed run on, until it stops or ends.
+type execution struct {
+	s     *Service
+	claim *fermata.Claim
+	run   *fermata.WorkflowRun
+	def   *definition.Workflow
+	st    *state
+	// rows are what became of the steps so far, in the order in which they
+	// began; dirty are those that the database does not have yet.
+	rows  []*fermata.WorkflowStep
+	dirty []*fermata.WorkflowStep
+	cause map[string]any
+	ins   map[string]any
+	// used are the secrets that templates asked for: they are kept out of what
+	// is stored.
+	used map[string]string
+	now  time.Time
+}
+
+// errStopped ends the stepping: the run waits or has ended.
+var errStopped = errors.New("the run stopped")
+
+// execute moves a claimed run on.
+func (s *Service) execute(ctx context.Context, claim *fermata.Claim) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	keep := s.keepLease(ctx, claim, cancel)
+	defer keep()
+	x, err := s.open(ctx, claim)
+	if err != nil {
+		return s.refuse(ctx, claim, err)
+	}
+	if err := x.proceed(ctx); err != nil && !errors.Is(err, errStopped) {
+		return err
+	}
+	return nil
+}
+
+// open reads what the run needs.
+func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, error) {
+	r := s.db.In(ctx, claim.Task.WorkspaceID)
+	run, err := r.WorkflowRun(claim.Task.ID)
+	if err != nil {
+		return nil, err
+	}
+	x := &execution{s: s, claim: claim, run: run, used: map[string]string{}}
+	if x.def, err = s.loadPinned(r, run.Workflow, run.Hash); err != nil {
+		return nil, err
+	}
+	if x.rows, err = r.Steps(run.ID); err != nil {
+		return nil, err
+	}
+	if x.st, err = readState(claim.Task.Checkpoint); err != nil {
+		return nil, err
+	}
+	if x.st == nil {
+		x.st = newState(x.def)
+	}
+	x.cause, x.ins = object(run.Cause), object(run.Inputs)
+	x.now, err = s.db.Now(ctx)
+	return x, err
+}
+
+func object(doc json.RawMessage) map[string]any {
+	if len(doc) == 0 {
+		return map[string]any{}
+	}
+	v, err := definition.DecodeJSON(doc)
+	m, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return map[string]any{}
+	}
+	return m
+}
+
+// refuse ends a run that cannot be moved on at all. Trouble of the database is
+// no reason to.
+func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) error {
+	if code := fermata.CodeOf(why); code == fermata.CodeUnavailable || ctx.Err() != nil {
+		return why
+	}
+	return s.e.WhileHeld(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.Held) error {
+		return h.Fail(fermata.TaskFailed, fermata.ReasonDefinitionGone, fermata.Finish{Summary: short("The run cannot go on: " + why.Error())})
+	})
+}
+
+// keepLease extends the lease until the returned function is called. Where the
+// run was taken away, ctx ends.
+func (s *Service) keepLease(ctx context.Context, claim *fermata.Claim, lost context.CancelCauseFunc) (end func()) {
+	done := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(s.Lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			err := s.e.WhileHeld(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.Held) error {
+				h.Extend(s.Lease)
+				return nil
+			})
+			if fermata.CodeOf(err) == fermata.CodeStaleRun {
+				lost(err)
+				return
+			}
+		}
+	}()
+	return func() { close(done); <-stopped }
+}
+
+// commit saves the state and the steps that changed, and what fn does, in one
+// transaction under the lease.
+func (x *execution) commit(ctx context.Context, fn func(h *engine.Held) error) error {
+	x.s.Point("before commit")
+	err := x.s.e.WhileHeld(ctx, x.claim.Task.WorkspaceID, x.claim.Run.ID, x.claim.Run.Token, func(h *engine.Held) error {
+		h.Task.Attempts = 0
+		h.Task.Checkpoint = x.st.bytes()
+		if fn != nil {
+			if err := fn(h); err != nil {
+				return err
+			}
+		}
+		x.now = h.Tx.Now()
+		for _, row := range x.dirty {
+			h.Tx.SaveStep(row)
+		}
+		x.tell(h)
+		return nil
+	})
+	x.s.Point("after commit")
+	if err != nil {
+		return err
+	}
+	x.dirty = nil
+	return nil
+}
+
+// stop commits what ends the claim.
+func (x *execution) stop(ctx context.Context, fn func(h *engine.Held) error) error {
+	if err := x.commit(ctx, fn); err != nil {
+		return err
+	}
+	return errStopped
+}
+
+// tell appends the events of the steps that changed.
+func (x *execution) tell(h *engine.Held) {
+	for _, row := range x.dirty {
+		typ := fermata.EventStepStarted
+		told := map[string]any{"workflow": x.run.Workflow, "step": row.Step, "occurrence": row.Occurrence, "tool": row.Tool, "state": row.State}
+		if row.State.Ended() {
+			typ = fermata.EventStepFinished
+			if row.Error != nil {
+				told["error"] = row.Error.Message
+			}
+		}
+		if row.Item != nil {
+			told["item"] = *row.Item
+		}
+		if row.Note != "" {
+			told["note"] = row.Note
+		}
+		h.Tx.Append(&fermata.Event{Type: typ, TaskID: x.run.ID, RunID: x.claim.Run.ID, QuestionID: row.QuestionID, Actor: fermata.System, Data: data(told)})
+	}
+}
+
+// touch notes that a row must be saved.
+func (x *execution) touch(row *fermata.WorkflowStep) {
+	for _, d := range x.dirty {
+		if d == row {
+			return
+		}
+	}
+	x.dirty = append(x.dirty, row)
+}
+
+// begin adds the row of a step's new occurrence.
+func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fermata.WorkflowStep {
+	for _, row := range x.rows {
+		if row.Step == step.ID && row.Occurrence == occurrence && same(row.Item, item) {
+			// It was begun before, by a process that was lost or an attempt that failed.
+			row.State, row.Error, row.EndedAt, row.Until = fermata.StepRunning, nil, nil, nil
+			x.touch(row)
+			return row
+		}
+	}
+	row := &fermata.WorkflowStep{
+		TaskID: x.run.ID, Step: step.ID, Occurrence: occurrence, Item: item, Tool: step.Tool, State: fermata.StepRunning, Attempt: 1, StartedAt: x.now,
+	}
+	x.rows = append(x.rows, row)
+	x.touch(row)
+	return row
+}
+
+func same(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
+// current returns the row of the step's last occurrence.
+func (x *execution) current(step string) *fermata.WorkflowStep {
+	for i := len(x.rows) - 1; i >= 0; i-- {
+		if row := x.rows[i]; row.Step == step && row.Item == nil && row.Occurrence == x.st.Visits[step] {
+			return row
+		}
+	}
+	return nil
+}
+
+// items returns the rows of a step's items, by their place.
+func (x *execution) items(row *fermata.WorkflowStep) map[int]*fermata.WorkflowStep {
+	byPlace := map[int]*fermata.WorkflowStep{}
+	for _, r := range x.rows {
+		if r.Step == row.Step && r.Occurrence == row.Occurrence && r.Item != nil {
+			byPlace[*r.Item] = r
+		}
+	}
+	return byPlace
+}
+
+// env is what expressions see at a step.
+func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
+	env := x.def.Blank()
+	steps, _ := env["steps"].(map[string]any)
+	maps.Copy(env, definition.Env{
+		"inputs": x.ins, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.secret,
+		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence)},
+	})
+	for i := range x.def.Steps {
+		step := &x.def.Steps[i]
+		if step.Output != "" {
+			env[step.Output] = nil
+		}
+		last := x.current(step.ID)
+		if last == nil || last.Occurrence <= x.st.Hidden[step.ID] {
+			continue
+		}
+		seen := map[string]any{"status": string(last.State), "output": value(last.Output), "error": nil, "answer": nil}
+		if last.Error != nil {
+			seen["error"] = map[string]any{"code": last.Error.Code, "message": last.Error.Message}
+		}
+		if last.QuestionID != "" {
+			if answered, ok := seen["output"].(map[string]any); ok {
+				seen["answer"] = answered["answer"]
+			}
+		}
+		steps[step.ID] = seen
+		if step.Output != "" && (last.State == fermata.StepDone || last.State == fermata.StepRejected) {
+			env[step.Output] = seen["output"]
+		}
+	}
+	maps.Copy(env, x.st.Vars)
+	return env
+}
+
+// value reads what a column holds.
+func value(doc json.RawMessage) any {
+	if len(doc) == 0 {
+		return nil
+	}
+	v, err := definition.DecodeJSON(doc)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// secret returns a secret, and remembers it, so that it is stored nowhere.
+func (x *execution) secret(name string) (string, error) {
+	v, err := x.s.Secret(name)
+	if err == nil && v != "" {
+		x.used[name] = v
+	}
+	return v, err
+}
+
+// stored is a value as it is kept, without secrets.
+func (x *execution) stored(v any) json.RawMessage {
+	doc := data(v)
+	for name, secret := range x.used {
+		quoted := data(secret)
+		doc = json.RawMessage(strings.ReplaceAll(string(doc), strings.Trim(string(quoted), `"`), "[secret "+name+"]"))
+	}
+	return doc
+}
+
+// asker is in whose name the run asks: a workflow, started by somebody who may
+// be barred from approving what they asked for.
+func (x *execution) asker() fermata.Actor {
+	a := fermata.Actor{Kind: fermata.ActorAgent, Name: "workflow " + x.run.Workflow}
+	if x.run.StartedBy != nil {
+		a.ID = x.run.StartedBy.ID
+	}
+	return a
+}
+
+// short bounds what is said of a run.
+func short(text string) string {
+	const longest = 2000
+	runes := []rune(text)
+	if len(runes) > longest {
+		return string(runes[:longest]) + " …"
+	}
+	return text
+}
+
+// complete ends a run that came to its end.
+func (x *execution) complete(ctx context.Context) error {
+	outputs := map[string]any{}
+	for i := range x.def.Steps {
+		step := &x.def.Steps[i]
+		if row := x.current(step.ID); step.Output != "" && row != nil && row.State == fermata.StepDone {
+			outputs[step.Output] = row.Output
+		}
+	}
+	done := 0
+	for _, row := range x.rows {
+		if row.State == fermata.StepDone && row.Item == nil {
+			done++
+		}
+	}
+	details := data(map[string]any{"outputs": outputs})
+	if len(details) > fermata.MaxStepOutput {
+		details = data(map[string]any{"outputs": map[string]any{}, "note": "the outputs are too large to hand on"})
+	}
+	return x.stop(ctx, func(h *engine.Held) error {
+		return h.Complete(fermata.Finish{Summary: fmt.Sprintf("%d of %d steps done.", done, len(x.def.Steps)), Details: details})
+	})
+}
+
+// end ends a run before its end.
+func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summary string) error {
+	return x.stop(ctx, func(h *engine.Held) error {
+		return h.Fail(to, reason, fermata.Finish{Summary: short(summary)})
+	})
+}

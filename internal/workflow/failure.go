@@ -1,0 +1,198 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// Codes of errors of steps.
+const (
+	codeCondition = "condition_error"
+	codeInput     = "input_error"
+	codeOutput    = "output_mismatch"
+	codeTooLarge  = "output_too_large"
+	codeTool      = "tool_failed"
+	codeTimeout   = "step_timeout"
+	codeChild     = "child_failed"
+	codeNoTool    = "tool_unknown"
+	codeSilence   = "question_timed_out"
+	codeWithdrawn = "question_cancelled"
+	codeRefused   = "question_refused"
+)
+
+// stepError is why a step failed.
+type stepError struct {
+	code      string
+	err       error
+	permanent bool
+	after     time.Duration
+}
+
+func (f *stepError) Error() string             { return f.err.Error() }
+func (f *stepError) Unwrap() error             { return f.err }
+func (f *stepError) Permanent() bool           { return f.permanent }
+func (f *stepError) RetryAfter() time.Duration { return f.after }
+
+// hopeless is a failure that no further attempt mends by itself.
+func hopeless(code string, err error) error {
+	return &stepError{code: code, err: err, permanent: true}
+}
+
+// describe brings an error of a step on the wire.
+func describe(err error) *fermata.StepError {
+	out := &fermata.StepError{Code: codeTool, Message: short(err.Error())}
+	var f *stepError
+	if errors.As(err, &f) {
+		out.Code = f.code
+	}
+	var e *fermata.Error
+	if errors.As(err, &e) {
+		if f == nil {
+			out.Code = string(e.Code)
+		}
+		out.Hint = e.Hint
+	}
+	return out
+}
+
+// failed deals with a step that failed: another attempt, or what the step says
+// about errors.
+func (x *execution) failed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
+	row.Error = describe(why)
+	var f tool.Failure
+	lasting := errors.As(why, &f) && f.Permanent()
+	if step.Retry != nil && row.Attempt < step.Retry.Attempts && !lasting {
+		delay := step.Retry.Delay(row.Attempt)
+		if f != nil {
+			delay = max(delay, f.RetryAfter())
+		}
+		return x.again(ctx, row, delay)
+	}
+	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
+		return err
+	}
+	switch step.OnError {
+	case definition.OnErrorContinue:
+		x.next(step)
+		return nil
+	case definition.OnErrorAsk:
+		return x.askRemedy(ctx, step, row)
+	}
+	reason := fermata.ReasonStepFailed
+	if row.Error.Code == codeSilence {
+		reason = fermata.ReasonQuestionTimedOut
+	}
+	x.st.Waits = ""
+	return x.end(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+}
+
+// again puts the run off until the next attempt.
+func (x *execution) again(ctx context.Context, row *fermata.WorkflowStep, delay time.Duration) error {
+	now, err := x.s.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	until := fermata.Cut(now.Add(max(delay, time.Millisecond)))
+	row.Attempt++
+	row.State, row.Until, row.Note = fermata.StepWaiting, &until, fmt.Sprintf("attempt %d failed: %s", row.Attempt-1, row.Error.Message)
+	x.st.Waits = waitsRetry
+	x.touch(row)
+	return x.stop(ctx, func(h *engine.Held) error { return h.Defer(until) })
+}
+
+// Remedies of a step that failed.
+const (
+	remedyRetry = "retry"
+	remedyEdit  = "retry_with_input"
+	remedySkip  = "skip"
+	remedyAbort = "abort"
+)
+
+// askRemedy asks a person what is to be done about an error.
+func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+	x.st.Waits = waitsRemedy
+	row.State, row.EndedAt = fermata.StepWaiting, nil
+	no := false
+	ask := fermata.Ask{
+		Type: fermata.ErrorRecovery, Title: cut(fmt.Sprintf("The step %s of %s failed", step.ID, x.run.Workflow), fermata.MaxTitle),
+		Body:    row.Error.Message,
+		Context: &fermata.QuestionContext{Step: step.ID, Error: row.Error.Message, Preview: &fermata.Preview{Kind: "json", Text: indented(row.Input)}},
+		Items: []fermata.Item{
+			{Key: "action", Prompt: "What is to be done?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
+				{Value: remedyRetry, Label: "Try again"},
+				{Value: remedyEdit, Label: "Try again with another input"},
+				{Value: remedySkip, Label: "Skip the step and go on"},
+				{Value: remedyAbort, Label: "End the run as failed", Danger: true},
+			}},
+			{Key: "input", Prompt: "The other input, as a JSON object (for trying again with it)", ResponseType: fermata.ResponseText, Required: &no},
+		},
+		Timeout: fermata.Never, State: x.place(row),
+	}
+	return x.suspend(ctx, step, row, ask)
+}
+
+func cut(text string, most int) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), most)])
+}
+
+func indented(doc json.RawMessage) string {
+	if len(doc) == 0 {
+		return "{}"
+	}
+	out, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil || len(out) > 100_000 {
+		return cut(string(doc), 100_000)
+	}
+	return string(out)
+}
+
+// remedied goes on as a person said after an error.
+func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+	x.st.Waits = ""
+	action, _ := q.Resolution.Answers["action"].(string)
+	if q.Status != fermata.Answered {
+		action = remedyAbort
+	}
+	switch action {
+	case remedySkip:
+		row.Note = "failed, and was skipped by " + who(q)
+		if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
+			return err
+		}
+		x.next(step)
+		return nil
+	case remedyEdit:
+		text, _ := q.Resolution.Answers["input"].(string)
+		if !isObject(json.RawMessage(text)) {
+			row.Error = &fermata.StepError{Code: codeInput, Message: "the other input is no JSON object"}
+			return x.askRemedy(ctx, step, row)
+		}
+		x.st.Input = json.RawMessage(text)
+	case remedyRetry:
+	default:
+		if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
+			return err
+		}
+		return x.end(ctx, fermata.TaskFailed, fermata.ReasonAborted, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+	}
+	x.st.Again = true
+	row.Note = ""
+	return x.finish(ctx, row, fermata.StepFailed)
+}
+
+// who decided a question, in words.
+func who(q *fermata.Question) string {
+	if by := q.Resolution.AnsweredBy; by != nil && by.Name != "" {
+		return by.Name
+	}
+	return string(q.Resolution.DecidedBy)
+}

@@ -1,0 +1,243 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// mostItems bounds the list of a foreach.
+const mostItems = 1000
+
+// each does a step for every item of a list, a bounded number side by side.
+func (x *execution) each(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+	list, err := x.list(step, row)
+	if err != nil {
+		return x.failed(ctx, step, row, hopeless(codeInput, err))
+	}
+	units, err := x.units(step, row, list)
+	if err != nil {
+		return x.failed(ctx, step, row, hopeless(codeInput, err))
+	}
+	if len(units) == 0 {
+		return x.together(ctx, step, row, list)
+	}
+	batch := units[:min(len(units), max(step.Parallel, 1))]
+	named, err := x.named(ctx, step.Tool)
+	if err != nil {
+		return err
+	}
+	switch c, own := x.s.childOf(step.Tool); {
+	case step.Tool == toolQuestion || step.Tool == toolApproval:
+		return x.askEach(ctx, step, row, batch)
+	case own:
+		return x.delegate(ctx, step, row, c, batch)
+	case named != nil && named.Server == nil:
+		return x.delegate(ctx, step, row, x.s.namedChild(named), batch)
+	}
+	if err := x.callEach(ctx, step, named, units); err != nil {
+		return err
+	}
+	return x.together(ctx, step, row, list)
+}
+
+// list renders the items. It is kept with the step, so that they stay the same.
+func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]any, error) {
+	if kept, ok := value(row.Input).([]any); ok {
+		return kept, nil
+	}
+	rendered, err := step.Foreach.Render(x.env(row))
+	if err != nil {
+		return nil, err
+	}
+	list, ok := rendered.([]any)
+	switch {
+	case rendered == nil:
+		list = []any{}
+	case !ok:
+		return nil, fmt.Errorf("foreach is no list")
+	case len(list) > mostItems:
+		return nil, fmt.Errorf("foreach has %d items, may have at most %d", len(list), mostItems)
+	}
+	row.Input = x.stored(list)
+	x.touch(row)
+	return list, nil
+}
+
+// units are the items that are not done yet.
+func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list []any) ([]unit, error) {
+	known := x.items(row)
+	var units []unit
+	for i, item := range list {
+		if r := known[i]; r != nil && r.State.Ended() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled {
+			continue
+		}
+		r := x.begin(step, row.Occurrence, &i)
+		r.Attempt = row.Attempt
+		env := maps.Clone(x.env(row))
+		env["item"], env["index"] = item, int64(i)
+		input, err := x.input(step, r, env)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+		units = append(units, unit{r, input})
+	}
+	return units, nil
+}
+
+// callEach calls a tool of this process for each item.
+func (x *execution) callEach(ctx context.Context, step *definition.Step, named *fermata.NamedTool, units []unit) error {
+	if err := x.commit(ctx, nil); err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var broken error
+	slots := make(chan struct{}, max(step.Parallel, 1))
+	for _, u := range units {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			output, note, err := x.call(ctx, step, u.row, named, u.input)
+			mu.Lock()
+			defer mu.Unlock()
+			if ctx.Err() != nil || broken != nil {
+				return
+			}
+			u.row.Note = note
+			if err == nil {
+				err = x.take(step, u.row, output)
+			}
+			broken = x.ended(ctx, u.row, err)
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return broken
+}
+
+// ended notes and saves how an item ended, so that it is not done again.
+func (x *execution) ended(ctx context.Context, row *fermata.WorkflowStep, why error) error {
+	state := fermata.StepDone
+	if why != nil {
+		state, row.Error = fermata.StepFailed, describe(why)
+	}
+	if err := x.finish(ctx, row, state); err != nil {
+		return err
+	}
+	return x.commit(ctx, nil)
+}
+
+// askEach asks a question for each item, each with a thread of its own, and
+// stops the run until all are closed.
+func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, units []unit) error {
+	asks := make([]fermata.Ask, len(units))
+	for i, u := range units {
+		a, err := request(step, u.input)
+		if err != nil {
+			return x.failed(ctx, step, row, hopeless(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
+		}
+		a.State = x.place(u.row)
+		asks[i] = a
+	}
+	at := 0
+	return x.delegate(ctx, step, row, child{create: func(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
+		if u.row == units[0].row {
+			// The transaction may be run again.
+			at = 0
+		}
+		t, err := h.Create(fermata.NewTask{
+			Title: cut(fmt.Sprintf("%s: %s (%d)", x.run.Workflow, step.ID, *u.row.Item+1), fermata.MaxTaskTitle), Project: x.run.Project,
+			Runner: fermata.RunnerExternal, EndsWithAnswer: true,
+		}, x.asker())
+		if err != nil {
+			return nil, err
+		}
+		q, err := h.AskOn(t, asks[at], x.asker())
+		if err != nil {
+			return nil, err
+		}
+		at++
+		u.row.QuestionID = q.ID
+		return t, nil
+	}}, units)
+}
+
+// gatherItems takes what the tasks of items came to, and goes on with the rest.
+func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+	var open []string
+	for _, r := range x.items(row) {
+		if r.State != fermata.StepWaiting {
+			continue
+		}
+		ended, err := x.taken(ctx, step, r)
+		if fermata.CodeOf(err) == fermata.CodeUnavailable || ctx.Err() != nil {
+			return err
+		}
+		if !ended && err == nil {
+			open = append(open, r.ChildID)
+			continue
+		}
+		state := fermata.StepDone
+		if err != nil {
+			state, r.Error = fermata.StepFailed, describe(err)
+		}
+		if err := x.finish(ctx, r, state); err != nil {
+			return err
+		}
+	}
+	if len(open) > 0 {
+		return x.stop(ctx, func(h *engine.Held) error { return h.Block(open) })
+	}
+	x.st.Waits = ""
+	row.State = fermata.StepRunning
+	return x.each(ctx, step, row)
+}
+
+// together ends a step with the outputs of all its items.
+func (x *execution) together(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any) error {
+	outputs := make([]json.RawMessage, len(list))
+	var first *fermata.WorkflowStep
+	failed := 0
+	for i := range outputs {
+		outputs[i] = json.RawMessage("null")
+	}
+	for i, r := range x.items(row) {
+		if i >= len(outputs) {
+			continue
+		}
+		if r.State == fermata.StepFailed {
+			failed++
+			if first == nil || *r.Item < *first.Item {
+				first = r
+			}
+			continue
+		}
+		if len(r.Output) > 0 {
+			outputs[i] = r.Output
+		}
+	}
+	doc := data(outputs)
+	if len(doc) > fermata.MaxStepOutput {
+		return x.failed(ctx, step, row, hopeless(codeTooLarge, fmt.Errorf("the outputs of all items have %d bytes, a step may give %d", len(doc), fermata.MaxStepOutput)))
+	}
+	row.Output = doc
+	if failed > 0 {
+		return x.failed(ctx, step, row, &stepError{
+			code: first.Error.Code, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
+		})
+	}
+	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
+		return err
+	}
+	x.next(step)
+	return nil
+}

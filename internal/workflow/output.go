@@ -1,0 +1,207 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// AgentPrompt is what an agent is told whose output has a schema: the task, and
+// how to end so that [ParseOutput] finds what came of it.
+func AgentPrompt(prompt string, schema json.RawMessage) string {
+	if len(schema) == 0 {
+		return prompt
+	}
+	shown := schema
+	var indented bytes.Buffer
+	if json.Indent(&indented, schema, "", "  ") == nil {
+		shown = indented.Bytes()
+	}
+	return strings.TrimSpace(prompt) + "\n\n" +
+		"When you are done, end your last message with the result as one JSON value in a fenced block, and write nothing after it:\n\n" +
+		"```json\n…\n```\n\n" +
+		"A program reads it, so it must fit this JSON Schema exactly:\n\n" +
+		"```json\n" + string(shown) + "\n```\n"
+}
+
+// ParseOutput returns what the task of a step gave: JSON that fits the schema, out
+// of the details of its run or of what it said – the whole of it, its last fenced
+// block, or the object in it. The error lists every mismatch with its path.
+//
+// Without a schema it is the details as they are, or else what was said as
+// {"summary": …}.
+func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
+	given, said, err := parts(details, summary)
+	if err != nil {
+		return nil, err
+	}
+	if len(schema) == 0 {
+		if given != nil {
+			return tool.Plain(given), nil
+		}
+		return map[string]any{"summary": said}, nil
+	}
+	compiled, err := compile(schema)
+	if err != nil {
+		return nil, err
+	}
+	candidates := jsonIn(said)
+	if given != nil {
+		candidates = append([]any{given}, candidates...)
+	}
+	if object, ok := given.(map[string]any); ok && isPrinted(object) {
+		// A program that printed it: what its own output says comes first.
+		candidates = append(jsonIn(object["output"].(string)), candidates...)
+	}
+	var first error
+	for _, c := range candidates {
+		err := compiled.Validate(c)
+		if err == nil {
+			return tool.Plain(c), nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, mismatch(first)
+}
+
+// parts are the details, unless they only hold what was said where that is too
+// long for a summary, and what was said.
+func parts(details json.RawMessage, summary string) (given any, said string, err error) {
+	if len(bytes.TrimSpace(details)) == 0 {
+		return nil, summary, nil
+	}
+	if given, err = jsonschema.UnmarshalJSON(bytes.NewReader(details)); err != nil {
+		return nil, "", fermata.Errorf(fermata.CodeInvalidRequest, "the details of the run are no JSON: %s", err)
+	}
+	if object, ok := given.(map[string]any); ok && len(object) == 1 {
+		if text, ok := object["text"].(string); ok {
+			return nil, text, nil
+		}
+	}
+	return given, summary, nil
+}
+
+// isPrinted reports whether details are those of a program that has none of its
+// own: its exit code and what it printed.
+func isPrinted(details map[string]any) bool {
+	_, code := details["exit_code"].(json.Number)
+	_, output := details["output"].(string)
+	return len(details) == 2 && code && output
+}
+
+// fenced finds blocks between lines of three backticks.
+var fenced = regexp.MustCompile("(?ms)^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*\r?$")
+
+// jsonIn lists the JSON values that a text can mean, the likeliest first.
+func jsonIn(text string) []any {
+	texts := []string{text}
+	if blocks := fenced.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
+		texts = append(texts, blocks[len(blocks)-1][1])
+	}
+	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && from < to {
+		texts = append(texts, text[from:to+1])
+	}
+	var values []any
+	for _, one := range texts {
+		if value, err := jsonschema.UnmarshalJSON(strings.NewReader(one)); err == nil {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// compile reads a schema. It may refer to itself, and to nothing outside.
+func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
+	const name = "output.json"
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is no JSON: %s", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nothingElse{})
+	if err = c.AddResource(name, value); err == nil {
+		var compiled *jsonschema.Schema
+		if compiled, err = c.Compile(name); err == nil {
+			return compiled, nil
+		}
+	}
+	return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is not valid: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+}
+
+// nothingElse loads no schema: neither files of the server nor addresses.
+type nothingElse struct{}
+
+// Load implements [jsonschema.URLLoader].
+func (nothingElse) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is outside the schema, and nothing outside is read", url)
+}
+
+// mostProblems bounds how many mismatches are told.
+const mostProblems = 20
+
+// mismatch tells what is wrong with an output; nil is that there was none.
+func mismatch(err error) error {
+	const hint = "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
+	if err == nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "no JSON was found in what the task gave").WithHint("%s", hint)
+	}
+	var wrong *jsonschema.ValidationError
+	if !errors.As(err, &wrong) {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the output cannot be checked: %w", err)
+	}
+	problems := leaves(wrong)
+	if len(problems) > mostProblems {
+		more := len(problems) - mostProblems
+		problems = append(problems[:mostProblems], fermata.Problem{Message: fmt.Sprintf("and %d more", more)})
+	}
+	lines := make([]string, 0, len(problems))
+	for _, p := range problems {
+		lines = append(lines, strings.TrimPrefix(p.Field+": "+p.Message, ": "))
+	}
+	e := fermata.Errorf(fermata.CodeInvalidRequest, "the output does not fit its schema: %s", strings.Join(lines, "; ")).WithHint("%s", hint)
+	e.Problems = problems
+	return e
+}
+
+var english = message.NewPrinter(language.English)
+
+// leaves lists each thing that a schema found wrong, with its path.
+func leaves(e *jsonschema.ValidationError) []fermata.Problem {
+	if len(e.Causes) == 0 {
+		return []fermata.Problem{{Field: pathOf(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(english)}}
+	}
+	var all []fermata.Problem
+	for _, cause := range e.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	return all
+}
+
+// pathOf writes a path as expressions do: options[1].label.
+func pathOf(location []string) string {
+	var path strings.Builder
+	for _, part := range location {
+		if _, err := strconv.Atoi(part); err == nil {
+			path.WriteString("[" + part + "]")
+			continue
+		}
+		if path.Len() > 0 {
+			path.WriteByte('.')
+		}
+		path.WriteString(part)
+	}
+	return path.String()
+}

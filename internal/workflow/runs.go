@@ -1,0 +1,197 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/redact"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// RunFilter narrows a list of runs.
+type RunFilter struct {
+	Workflow string
+	State    []fermata.TaskState
+	Trigger  fermata.TriggerType
+	Project  string
+	Limit    int
+	// Cursor is where the list goes on: the id of the last run of the page before.
+	Cursor string
+}
+
+// Page sizes.
+const (
+	defaultPage = 50
+	largestPage = 500
+)
+
+// Runs lists runs, newest first, and where the next page begins.
+func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*fermata.WorkflowRun, string, error) {
+	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+		return nil, "", err
+	}
+	for _, state := range f.State {
+		if !slices.Contains(fermata.TaskStates, state) {
+			return nil, "", fermata.Invalid(fermata.Problem{Field: "state", Message: "there is no state " + string(state)})
+		}
+	}
+	limit := min(f.Limit, largestPage)
+	if limit <= 0 {
+		limit = defaultPage
+	}
+	r := s.reads(ctx, c)
+	runs, err := r.WorkflowRuns(store.WorkflowRunFilter{
+		Workflow: f.Workflow, States: f.State, Trigger: f.Trigger, Project: f.Project, Limit: limit + 1, Before: f.Cursor,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	next := ""
+	if len(runs) > limit {
+		runs, next = runs[:limit], runs[limit-1].ID
+	}
+	ids := make([]string, 0, len(runs))
+	for _, run := range runs {
+		ids = append(ids, run.ID)
+	}
+	at, err := r.CurrentSteps(ids)
+	for _, run := range runs {
+		run.Step, run.CanRetry = at[run.ID], retryable(run.State)
+	}
+	return runs, next, err
+}
+
+func retryable(state fermata.TaskState) bool {
+	return state == fermata.TaskFailed || state == fermata.TaskCancelled || state == fermata.TaskSkipped
+}
+
+// OneRun returns a run with its steps, its graph and the question that it waits
+// on. What looks like a secret is left out of what steps took and gave.
+func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
+	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+		return nil, err
+	}
+	r := s.reads(ctx, c)
+	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
+	if err != nil {
+		return nil, err
+	}
+	run, err := r.WorkflowRun(id)
+	if err != nil {
+		return nil, err
+	}
+	if run.Steps, err = r.Steps(id); err != nil {
+		return nil, err
+	}
+	for _, step := range run.Steps {
+		step.Input, step.Output = clean(step.Input), clean(step.Output)
+		if !step.State.Ended() && step.Item == nil {
+			run.Step = step.Step
+		}
+	}
+	run.Inputs, run.Cause, run.CanRetry = clean(run.Inputs), clean(run.Cause), retryable(run.State)
+	if d, err := s.loadPinned(r, run.Workflow, run.Hash); err == nil {
+		run.Graph = graphOf(d)
+	}
+	if run.PendingQuestionID == "" {
+		return run, nil
+	}
+	run.PendingQuestion, err = s.e.Question(ctx, c, run.PendingQuestionID)
+	return run, err
+}
+
+// clean leaves secrets out of a value.
+func clean(doc json.RawMessage) json.RawMessage {
+	if len(doc) == 0 {
+		return doc
+	}
+	safe, _ := redact.JSON(doc)
+	return safe
+}
+
+// Start starts a run by hand.
+func (s *Service) Start(ctx context.Context, c fermata.Caller, name string, inputs map[string]any) (*fermata.WorkflowRun, error) {
+	r := s.reads(ctx, c)
+	w, err := r.Workflow(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.MayUse(c, w.Project, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
+		return nil, err
+	}
+	d, err := s.loadPinned(r, name, w.Hash)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(w.Triggers, func(t fermata.WorkflowTrigger) bool { return t.Type == fermata.TriggerManual }) {
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the workflow %s is not started by hand", name).
+			WithHint("add `- manual: true` to its triggers")
+	}
+	values, err := checkInputs(d, inputs)
+	if err != nil {
+		return nil, err
+	}
+	by := c.Actor()
+	f := firing{
+		def: d, workflow: w, trigger: fermata.TriggerManual, inputs: values, by: &by,
+		cause: map[string]any{"type": string(fermata.TriggerManual), "by": c.Name}, insist: true,
+	}
+	id, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (string, error) { return s.fire(tx, f) })
+	if err != nil {
+		return nil, err
+	}
+	return s.OneRun(ctx, c, id)
+}
+
+// Retry lets a run that ended without success go on at the step where it ended,
+// with another input for it where one is given.
+func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, input json.RawMessage) (*fermata.WorkflowRun, error) {
+	r := s.reads(ctx, c)
+	id, err := r.FindID("run of a workflow", "tasks", fermata.PrefixTask, typed)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.WorkflowRun(id); err != nil {
+		return nil, err
+	}
+	if len(input) > 0 && !isObject(input) {
+		return nil, fermata.Invalid(fermata.Problem{Field: "input", Message: "must be an object"})
+	}
+	_, err = s.e.ReopenWith(ctx, c, id, func(_ *store.Tx, t *fermata.Task) error {
+		if !retryable(t.State) {
+			return fermata.Errorf(fermata.CodeIllegalTransition, "a run that is %s cannot be tried again", t.State).
+				WithHint("start a new one: fermata workflow run")
+		}
+		st, err := readState(t.Checkpoint)
+		if err != nil {
+			return err
+		}
+		st.retried(input)
+		t.Checkpoint = st.bytes()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.OneRun(ctx, c, id)
+}
+
+func isObject(doc json.RawMessage) bool {
+	doc = bytes.TrimSpace(doc)
+	return json.Valid(doc) && len(doc) > 0 && doc[0] == '{'
+}
+
+// data writes what an event or a column holds.
+func data(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		// Maps and structs of what JSON was decoded to.
+		panic(fmt.Sprintf("workflow: write JSON: %v", err))
+	}
+	return b
+}

@@ -1,0 +1,230 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+const (
+	// schedulesAtOnce bounds how many schedules one look takes.
+	schedulesAtOnce = 500
+	// schedulesTogether is how many of them are started side by side.
+	schedulesTogether = 32
+	// mostMissed bounds how many missed times are caught up with.
+	mostMissed = 100
+	// onTime is how late a schedule may fire without having been missed.
+	onTime = time.Minute
+)
+
+// keepTime starts what is scheduled, until ctx ends. Any number of processes may
+// look; each time starts one run.
+func (s *Service) keepTime(ctx context.Context) {
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for {
+		n, err := s.StartDue(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "start what is scheduled", "error", err)
+			pause(ctx, afterError)
+		}
+		if err == nil && n == schedulesAtOnce {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// StartDue starts a run for every schedule whose time has come, and returns how
+// many schedules that were.
+func (s *Service) StartDue(ctx context.Context) (int, error) {
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	due, err := s.db.DueSchedules(ctx, now, schedulesAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	// Those that come together share commits, and one that cannot be started
+	// keeps no other one waiting.
+	errs := make([]error, len(due))
+	slots := make(chan struct{}, schedulesTogether)
+	var starting sync.WaitGroup
+	for i, sc := range due {
+		slots <- struct{}{}
+		starting.Go(func() {
+			defer func() { <-slots }()
+			if err := s.startScheduled(ctx, sc); err != nil {
+				errs[i] = fmt.Errorf("schedule of %s: %w", sc.Workflow, err)
+			}
+		})
+	}
+	starting.Wait()
+	return len(due), errors.Join(errs...)
+}
+
+// startScheduled fires one schedule and sets its next time, in one transaction.
+func (s *Service) startScheduled(ctx context.Context, sc store.Schedule) error {
+	cron, err := definition.ParseCron(sc.Cron, sc.Timezone)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, sc.WorkspaceID, func(tx *store.Tx) error {
+		rows, err := tx.Schedules(sc.Workflow)
+		if err != nil {
+			return err
+		}
+		var row *store.Schedule
+		for i := range rows {
+			if rows[i].Trigger == sc.Trigger {
+				row = &rows[i]
+			}
+		}
+		if row == nil || row.NextAt == nil || row.NextAt.After(tx.Now()) || row.Cron != sc.Cron || row.Timezone != sc.Timezone {
+			// Somebody else was first, or the definition changed.
+			return nil
+		}
+		for _, at := range dueTimes(cron, row, tx.Now()) {
+			if err := s.fireScheduled(tx, row, at); err != nil {
+				return err
+			}
+		}
+		if next := cron.Next(tx.Now()); !next.IsZero() {
+			tx.MoveSchedule(*row, next)
+		}
+		return nil
+	})
+}
+
+// dueTimes are the times for which runs start now: the one that is due, and of
+// those that were missed what the schedule says.
+func dueTimes(cron *definition.Cron, row *store.Schedule, now time.Time) []time.Time {
+	var all []time.Time
+	oldest := now.Add(-row.CatchupAge)
+	for at := *row.NextAt; !at.After(now) && !at.IsZero(); at = cron.Next(at) {
+		if now.Sub(at) >= onTime && (row.Catchup == definition.CatchupNone || at.Before(oldest)) {
+			if at.Before(oldest) {
+				at = oldest
+			}
+			continue
+		}
+		if row.Catchup != definition.CatchupAll {
+			all = all[:0]
+		}
+		if all = append(all, at); len(all) > mostMissed {
+			all = all[1:]
+		}
+	}
+	return all
+}
+
+func (s *Service) fireScheduled(tx *store.Tx, row *store.Schedule, at time.Time) error {
+	w, err := tx.Workflow(row.Workflow)
+	if err != nil || !w.Enabled {
+		return err
+	}
+	d, err := s.loadPinned(tx.Reader, w.Name, w.Hash)
+	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+		skip(tx, w.Name, fermata.TriggerSchedule, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	planned := at.UTC().Format(time.RFC3339)
+	trigger := triggerAt(d, row.Trigger)
+	if trigger == nil {
+		return nil
+	}
+	return s.fireBy(tx, d, w, trigger, firing{
+		trigger: fermata.TriggerSchedule, key: fmt.Sprintf("schedule/%s/%d/%s", w.Name, row.Trigger, planned),
+		cause: map[string]any{"type": string(fermata.TriggerSchedule), "at": planned},
+	})
+}
+
+func triggerAt(d *definition.Workflow, index int) *definition.Trigger {
+	for i := range d.Triggers {
+		if d.Triggers[i].Index == index {
+			return &d.Triggers[i]
+		}
+	}
+	return nil
+}
+
+// fireBy starts a run by a trigger of the definition, if its condition holds.
+// What keeps it from starting is told by an event: nobody waits for an error.
+func (s *Service) fireBy(tx *store.Tx, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, f firing) error {
+	f.def, f.workflow = d, w
+	reason := func(why error) error {
+		skip(tx, w.Name, f.trigger, why)
+		return nil
+	}
+	env := definition.Env{"trigger": f.cause, definition.NowKey: tx.Now()}
+	if t.If != nil {
+		holds, err := t.If.Bool(env)
+		if err != nil {
+			return reason(fmt.Errorf("the condition of the trigger: %w", err))
+		}
+		if !holds {
+			return nil
+		}
+	}
+	given, failed, err := givenBy(t, env)
+	if err != nil {
+		return reason(fmt.Errorf("the input %s of the trigger: %w", failed, err))
+	}
+	guess(d, f.cause, given)
+	if f.inputs, err = checkInputs(d, given); err != nil {
+		return reason(err)
+	}
+	_, err = s.fire(tx, f)
+	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+		return reason(err)
+	}
+	return err
+}
+
+// givenBy renders the inputs that a trigger names, and says which one could not
+// be.
+func givenBy(t *definition.Trigger, env definition.Env) (given map[string]any, failed string, err error) {
+	given = map[string]any{}
+	for name, v := range t.Inputs {
+		if given[name], err = v.Render(env); err != nil {
+			return nil, name, err
+		}
+	}
+	return given, "", nil
+}
+
+// skip tells that a trigger started no run, and why.
+func skip(tx *store.Tx, name string, trigger fermata.TriggerType, why error) {
+	tx.Append(&fermata.Event{
+		Type: fermata.EventTriggerSkipped, Actor: fermata.System,
+		Data: data(map[string]any{"workflow": name, "trigger": trigger, "reason": short(why.Error())}),
+	})
+}
+
+// guess fills an input that the trigger does not name with what the trigger
+// knows under the same name, where the type fits: the number of an issue for
+// the input issue.
+func guess(d *definition.Workflow, cause, given map[string]any) {
+	for _, in := range d.Inputs {
+		if _, ok := given[in.Name]; ok {
+			continue
+		}
+		if v, ok := cause[in.Name]; ok && fits(v, in.Type) {
+			given[in.Name] = v
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Run moves runs on, looks for triggers and starts what is scheduled, until ctx
+// ends. Runs that are under way then are handed back unharmed.
+func (s *Service) Run(ctx context.Context) {
+	workspaces, err := s.db.In(ctx, "").Workspaces()
+	if err != nil {
+		s.Log.ErrorContext(ctx, "look for workspaces", "error", err)
+		workspaces = []string{store.DefaultWorkspace}
+	}
+	var parts sync.WaitGroup
+	for _, id := range workspaces {
+		parts.Go(func() { s.moveOn(ctx, id) })
+		parts.Go(func() { s.watch(ctx, id) })
+	}
+	parts.Go(func() { s.keepTime(ctx) })
+	parts.Wait()
+}
+
+// moveOn claims runs of a workspace and moves each on beside the others.
+func (s *Service) moveOn(ctx context.Context, workspace string) {
+	var under sync.WaitGroup
+	defer under.Wait()
+	slots := make(chan struct{}, s.Executors)
+	for ctx.Err() == nil {
+		slots <- struct{}{}
+		claim, err := s.e.ClaimWorkflow(ctx, workspace, s.process, s.Lease, claimWait)
+		if err != nil {
+			<-slots
+			if !errors.Is(err, engine.ErrNoTask) && ctx.Err() == nil {
+				s.Log.ErrorContext(ctx, "claim a run", "error", err)
+				pause(ctx, afterError)
+			}
+			continue
+		}
+		under.Go(func() {
+			defer func() { <-slots }()
+			s.moveOne(ctx, claim)
+		})
+	}
+}
+
+// moveOne moves a run on. What cannot be finished is handed back, so that nobody
+// waits for the end of the lease.
+func (s *Service) moveOne(ctx context.Context, claim *fermata.Claim) {
+	err := s.execute(ctx, claim)
+	if err == nil || fermata.CodeOf(err) == fermata.CodeStaleRun {
+		return
+	}
+	if ctx.Err() == nil {
+		s.Log.ErrorContext(ctx, "move a run on", "run", claim.Task.ID, "error", err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterError)
+	defer cancel()
+	if err := s.e.HandBack(ctx, claim); err != nil && fermata.CodeOf(err) != fermata.CodeStaleRun {
+		s.Log.WarnContext(ctx, "hand a run back", "run", claim.Task.ID, "error", err)
+	}
+}
+
+// pause waits, so that a database that is away does not fill the log.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,214 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// proceed goes on with what is under way, then from step to step.
+func (x *execution) proceed(ctx context.Context) error {
+	if err := x.goOn(ctx); err != nil {
+		return err
+	}
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		step := x.def.Step(x.st.Next)
+		if step == nil {
+			return x.complete(ctx)
+		}
+		if err := x.do(ctx, step); err != nil {
+			return err
+		}
+	}
+}
+
+// goOn deals with what the run waited for.
+func (x *execution) goOn(ctx context.Context) error {
+	if err := x.late(ctx); err != nil {
+		return err
+	}
+	step := x.def.Step(x.st.Next)
+	if step == nil || x.st.Waits == "" {
+		return nil
+	}
+	row := x.current(step.ID)
+	if row == nil {
+		x.st.Waits = ""
+		return nil
+	}
+	switch x.st.Waits {
+	case waitsPerson, waitsRemedy:
+		q, err := x.question(ctx, row)
+		if err != nil {
+			return err
+		}
+		if q.Status == fermata.Pending {
+			return x.stop(ctx, (*engine.Held).Wait)
+		}
+		if x.st.Waits == waitsRemedy {
+			return x.remedied(ctx, step, row, q)
+		}
+		return x.closed(ctx, step, row, q)
+	case waitsChildren:
+		return x.gather(ctx, step, row)
+	case waitsTime:
+		return x.waited(ctx, step, row)
+	case waitsRetry:
+		if row.Until != nil && x.now.Before(*row.Until) {
+			// Somebody resumed it by hand: that is as good as the time.
+			row.Until = nil
+		}
+		x.st.Waits = ""
+	}
+	return nil
+}
+
+// do does one occurrence of a step, or goes on with it.
+func (x *execution) do(ctx context.Context, step *definition.Step) error {
+	row := x.current(step.ID)
+	again := x.st.Again
+	x.st.Again = false
+	switch {
+	case row != nil && again && row.State.Ended():
+		row.Attempt++
+		row = x.begin(step, row.Occurrence, nil)
+	case row != nil && !row.State.Ended():
+		row = x.begin(step, row.Occurrence, nil)
+	default:
+		if x.st.Visits[step.ID] >= x.def.MaxIterations && x.st.Visits[step.ID] > 0 {
+			return x.end(ctx, fermata.TaskFailed, fermata.ReasonTooManyIterations,
+				fmt.Sprintf("The step %s was come back to %d times, which is as often as max_iterations allows.", step.ID, x.st.Visits[step.ID]))
+		}
+		row = x.begin(step, x.st.visit(step.ID), nil)
+	}
+	if step.Condition != nil && len(row.Input) == 0 {
+		runs, err := step.Condition.Bool(x.env(row))
+		if err != nil {
+			return x.failed(ctx, step, row, hopeless("condition_error", err))
+		}
+		if !runs {
+			row.Note = "the condition is false"
+			row.End(fermata.StepSkipped, x.now)
+			x.next(step)
+			return nil
+		}
+	}
+	if step.Foreach != nil {
+		return x.each(ctx, step, row)
+	}
+	input, err := x.input(step, row, x.env(row))
+	if err != nil {
+		return x.failed(ctx, step, row, hopeless("input_error", err))
+	}
+	return x.act(ctx, step, row, input)
+}
+
+// input renders the input of a step, or takes what a person gave in its place.
+func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env definition.Env) (map[string]any, error) {
+	if len(x.st.Input) > 0 && row.Item == nil {
+		given := object(x.st.Input)
+		x.st.Input = nil
+		row.Input = x.stored(given)
+		return given, nil
+	}
+	rendered, err := step.Input.Render(env)
+	if err != nil {
+		return nil, err
+	}
+	input, ok := rendered.(map[string]any)
+	if rendered == nil {
+		input, ok = map[string]any{}, true
+	}
+	if !ok {
+		return nil, fmt.Errorf("input is no object")
+	}
+	row.Input = x.stored(input)
+	x.touch(row)
+	return input, nil
+}
+
+// act does what the step's tool does.
+func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
+	switch step.Tool {
+	case toolQuestion, toolApproval:
+		return x.ask(ctx, step, row, input)
+	case toolWait:
+		return x.wait(ctx, step, row, input)
+	}
+	if child, ok := x.s.childOf(step.Tool); ok {
+		return x.delegate(ctx, step, row, child, []unit{{row, input}})
+	}
+	named, err := x.named(ctx, step.Tool)
+	if err != nil {
+		return err
+	}
+	if named != nil && named.Server == nil {
+		return x.delegate(ctx, step, row, x.s.namedChild(named), []unit{{row, input}})
+	}
+	// What was started is known before it has any effect.
+	if err := x.commit(ctx, nil); err != nil {
+		return err
+	}
+	output, note, err := x.call(ctx, step, row, named, input)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err == nil {
+		err = x.take(step, row, output)
+	}
+	if err != nil {
+		return x.failed(ctx, step, row, err)
+	}
+	row.Note = note
+	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
+		return err
+	}
+	x.next(step)
+	return nil
+}
+
+// finish ends a row, by the database's clock.
+func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state fermata.StepState) error {
+	now, err := x.s.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	x.now = now
+	row.End(state, now)
+	x.touch(row)
+	return nil
+}
+
+// next goes on with the step behind.
+func (x *execution) next(step *definition.Step) {
+	x.st.Waits = ""
+	i := x.def.Index(step.ID) + 1
+	x.st.Next = ""
+	if i < len(x.def.Steps) {
+		x.st.Next = x.def.Steps[i].ID
+	}
+}
+
+// jump goes on with a step of that id. What lies between is skipped on the way
+// forward, and its outputs are null again on the way back.
+func (x *execution) jump(from *definition.Step, to string) {
+	x.st.Waits = ""
+	here, there := x.def.Index(from.ID), x.def.Index(to)
+	x.st.Next = to
+	if there <= here {
+		x.st.hideAfter(x.def, there)
+		return
+	}
+	for i := here + 1; i < there; i++ {
+		between := &x.def.Steps[i]
+		row := x.begin(between, x.st.visit(between.ID), nil)
+		row.Note = "jumped over"
+		row.End(fermata.StepSkipped, x.now)
+	}
+}

@@ -1,0 +1,71 @@
+package workflow_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// TestExamples runs every example as its authors would, with each of its scripts.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"autofix", "release-approval", "data-fix", "nightly-report"} {
+		folder := filepath.Join("../../examples", name)
+		source, err := os.ReadFile(filepath.Join(folder, name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts := 0
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			script, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+			if err != nil || !strings.Contains(string(script), "\nexpect:\n") {
+				continue
+			}
+			scripts++
+			t.Run(name+"/"+entry.Name(), func(t *testing.T) {
+				t.Parallel()
+				report, err := workflow.Test(t.Context(), source, script)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !report.Passed {
+					t.Fatalf("%s\n%s", asJSON(report.Problems), strings.Join(report.Failures, "\n"))
+				}
+			})
+		}
+		if scripts == 0 {
+			t.Errorf("%s has no script", name)
+		}
+	}
+}
+
+func TestScriptsThatFail(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ script, want string }{
+		"no answer":    {"inputs: {issue: 1}\ntools: {analyze: {output: {confidence: 1, uncertainQuestion: Q, suggestedOptions: [a, b]}}}", "the script has no answer"},
+		"expectation":  {"inputs: {issue: 1}\ntools: {analyze: {output: {confidence: 90, defaultApproach: x}}}\nexpect: {steps: {apply_fix: skipped}}", "the step apply_fix is done, expected skipped"},
+		"wrong answer": {"inputs: {issue: 1}\ntools: {analyze: {output: {confidence: 1, uncertainQuestion: Q, suggestedOptions: [a, b]}}}\nanswers: {check_confidence: c}", "is refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report, err := workflow.Test(t.Context(), []byte(autofix), []byte(tt.script))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Passed || !strings.Contains(strings.Join(report.Failures, "\n"), tt.want) {
+				t.Fatalf("passed %v: %v", report.Passed, report.Failures)
+			}
+		})
+	}
+	if _, err := workflow.Test(t.Context(), []byte(autofix), []byte("unknown: 1")); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+		t.Errorf("a script with an unknown field: %v", err)
+	}
+}

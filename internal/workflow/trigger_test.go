@@ -1,0 +1,241 @@
+package workflow_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// runsOf waits until a workflow has so many runs, and no more.
+func (w *world) runsOf(name string, want int) []*fermata.WorkflowRun {
+	w.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		runs, _, err := w.s.Runs(w.Context(), admin, workflow.RunFilter{Workflow: name, Limit: 500})
+		w.ok(err)
+		if len(runs) >= want || time.Now().After(deadline) {
+			if len(runs) != want {
+				w.Fatalf("%s has %d runs, want %d", name, len(runs), want)
+			}
+			return runs
+		}
+		w.pause()
+	}
+}
+
+const nightly = `
+name: nightly
+triggers:
+  - schedule: "*/10 * * * *"
+    catchup: CATCHUP
+steps:
+  - {id: tell, tool: note, input: {at: "{{ trigger.at }}"}}
+`
+
+func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
+	for _, tt := range []struct {
+		catchup string
+		// One on time, and of the five that were missed what the schedule says.
+		want int
+	}{{"none", 1}, {"latest", 2}, {"all", 6}} {
+		t.Run(tt.catchup, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				d := w.put(strings.ReplaceAll(nightly, "CATCHUP", tt.catchup))
+				// Just behind the next time: it is due, not missed.
+				w.clock.Advance(time.Until(*d.Triggers[0].NextAt) + time.Second)
+				w.runsOf("nightly", 1)
+				w.stop()
+				// 59 minutes and a little: the newest missed time is nine minutes old.
+				w.clock.Advance(59 * time.Minute)
+				w.e, w.s = w.process(nil)
+				w.start()
+				w.until("the next time is set", func() bool {
+					rows, err := w.db.In(t.Context(), store.DefaultWorkspace).Schedules("nightly")
+					w.ok(err)
+					now, err := w.db.Now(t.Context())
+					w.ok(err)
+					return rows[0].NextAt.After(now)
+				})
+				runs := w.runsOf("nightly", tt.want)
+				seen := map[string]bool{}
+				for _, r := range runs {
+					if seen[string(r.Cause)] {
+						t.Fatalf("the time %s started two runs", r.Cause)
+					}
+					seen[string(r.Cause)] = true
+				}
+			})
+		})
+	}
+}
+
+// TestSchedulesStartOnceOnTwoProcesses lets 1,000 schedules come due in the same
+// minute, on two processes, while the clock jumps to and fro.
+func TestSchedulesStartOnceOnTwoProcesses(t *testing.T) {
+	onBoth(t, func(w *world) {
+		const workflows, each = 20, 50
+		w.stop()
+		var last *fermata.Workflow
+		for i := range workflows {
+			last = w.put(fmt.Sprintf("name: nightly%d\ntriggers:\n%ssteps: [{id: tell, tool: note}]\n", i,
+				strings.Repeat("  - schedule: \"0 3 * * *\"\n", each)))
+		}
+		_, other := w.process(nil)
+		w.clock.Advance(time.Until(*last.Triggers[0].NextAt) - w.clock.Offset() + 2*time.Second)
+		var both sync.WaitGroup
+		for _, s := range []*workflow.Service{w.s, other} {
+			both.Go(func() {
+				for n := 1; n > 0; {
+					var err error
+					if n, err = s.StartDue(t.Context()); err != nil {
+						t.Error(err)
+						return
+					}
+					w.clock.Advance(-time.Second)
+					w.clock.Advance(2 * time.Second)
+				}
+			})
+		}
+		both.Wait()
+		for i := range workflows {
+			seen := map[string]int{}
+			for _, run := range w.runsOf(fmt.Sprintf("nightly%d", i), each) {
+				seen[run.ID]++
+			}
+			if len(seen) != each {
+				t.Fatalf("%d runs of %d schedules", len(seen), each)
+			}
+		}
+	})
+}
+
+func TestEventsAndLabelsStartRuns(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put(`
+name: first
+triggers: [{manual: true}]
+steps: [{id: tell, tool: note}]
+`)
+		w.put(`
+name: follower
+triggers:
+  - event: task.ended
+    if: trigger.data.to == "done"
+steps: [{id: tell, tool: note, input: {after: "{{ trigger.task_id }}"}}]
+`)
+		w.put(`
+name: labelled
+triggers: [{label_added: auto-fix}]
+inputs: {issue: {type: number, required: true}}
+steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ inputs.issue }}?", responseType: boolean, timeout: never}}]
+`)
+		run, err := w.s.Start(t.Context(), admin, "first", nil)
+		w.ok(err)
+		w.await(run.ID, fermata.TaskDone)
+		follow := w.runsOf("follower", 1)[0]
+		w.await(follow.ID, fermata.TaskDone)
+		label := func(id, name string) {
+			w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+				tx.Append(&fermata.Event{
+					Type: fermata.EventLabelAdded, Actor: fermata.System,
+					Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","issue":7,"label":%q,"actor":"ann","delivery":%q}`, name, id)),
+				})
+				return nil
+			}))
+		}
+		label("1", "other")
+		label("2", "auto-fix")
+		labelled := w.runsOf("labelled", 1)[0]
+		if labelled.Title != "labelled for acme/shop#7" || string(labelled.Inputs) != `{"issue":7}` {
+			t.Fatalf("the run is %s with %s", labelled.Title, labelled.Inputs)
+		}
+		w.asked(labelled.ID)
+		// As long as it is open, the same label starts no other one.
+		label("3", "Auto-Fix")
+		w.ok(w.looked())
+		w.runsOf("labelled", 1)
+		// The end of the follower's own run does not start it again.
+		w.runsOf("follower", 1)
+	})
+}
+
+// looked waits until triggers were looked for among all events.
+func (w *world) looked() error {
+	deadline := time.Now().Add(patience)
+	r := w.db.In(w.Context(), store.DefaultWorkspace)
+	head, err := r.Head()
+	for err == nil {
+		seen, err := r.TriggersSeen()
+		if err != nil || seen >= head.Seq {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("looked up to %d of %d events", seen, head.Seq)
+		}
+		w.pause()
+	}
+	return err
+}
+
+func TestWebhook(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put(`
+name: hooked
+triggers: [{webhook: true}]
+inputs: {branch: {type: string, required: true}}
+steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
+`)
+		secret, err := w.s.NewWebhookSecret(t.Context(), admin, "hooked")
+		w.ok(err)
+		hook, err := standardwebhooks.NewWebhook(secret)
+		w.ok(err)
+		send := func(id string, at time.Time, body string, forge bool) (string, error) {
+			signature, err := hook.Sign(id, at, []byte(body))
+			w.ok(err)
+			if forge {
+				body = strings.ReplaceAll(body, "main", "evil")
+			}
+			h := http.Header{}
+			h.Set(standardwebhooks.HeaderWebhookID, id)
+			h.Set(standardwebhooks.HeaderWebhookTimestamp, fmt.Sprint(at.Unix()))
+			h.Set(standardwebhooks.HeaderWebhookSignature, signature)
+			return w.s.Webhook(t.Context(), store.DefaultWorkspace, "hooked", h, []byte(body))
+		}
+		body := `{"branch":"main {{ secrets.x }}"}`
+		for name, try := range map[string]func() (string, error){
+			"forged": func() (string, error) { return send("m1", time.Now(), body, true) },
+			"old":    func() (string, error) { return send("m1", time.Now().Add(-time.Hour), body, false) },
+			"unsigned": func() (string, error) {
+				return w.s.Webhook(t.Context(), store.DefaultWorkspace, "hooked", http.Header{}, []byte(body))
+			},
+		} {
+			if _, err := try(); fermata.CodeOf(err) != fermata.CodeUnauthenticated {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := send("m2", time.Now(), `{"branch":7}`, false); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+			t.Errorf("an input of another type: %v", err)
+		}
+		id, err := send("m3", time.Now(), body, false)
+		w.ok(err)
+		again, err := send("m3", time.Now(), body, false)
+		w.ok(err)
+		if id != again {
+			t.Fatalf("the same id started %s and %s", id, again)
+		}
+		run := w.await(id, fermata.TaskDone)
+		if got := string(run.Steps[0].Input); got != `{"branch":"main {{ secrets.x }}"}` {
+			t.Fatalf("the step got %s", got)
+		}
+		w.runsOf("hooked", 1)
+	})
+}

@@ -1,0 +1,268 @@
+package workflow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// triggersOf says on the wire what starts a workflow.
+func triggersOf(w *definition.Workflow) []fermata.WorkflowTrigger {
+	all := make([]fermata.WorkflowTrigger, 0, len(w.Triggers))
+	for i := range w.Triggers {
+		t := &w.Triggers[i]
+		out := fermata.WorkflowTrigger{Type: fermata.TriggerType(t.Type)}
+		switch t.Type {
+		case definition.LabelAdded:
+			if out.Text = t.Label; t.Repo != "" {
+				out.Text += " in " + t.Repo
+			}
+		case definition.Schedule:
+			zone := t.Timezone
+			if zone == "" {
+				zone = "UTC"
+			}
+			out.Text = t.Cron + " (" + zone + ")"
+		case definition.Event:
+			out.Text = t.EventType
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+func inputsOf(w *definition.Workflow) []fermata.WorkflowInput {
+	all := make([]fermata.WorkflowInput, 0, len(w.Inputs))
+	for _, in := range w.Inputs {
+		all = append(all, fermata.WorkflowInput{
+			Name: in.Name, Type: in.Type, Description: in.Description, Required: in.Required, Default: in.Default, Enum: in.Enum,
+		})
+	}
+	return all
+}
+
+// schedulesOf are the rows of a workflow's schedules, from now on.
+func schedulesOf(w *definition.Workflow, enabled bool, now time.Time) []store.Schedule {
+	var all []store.Schedule
+	for i := range w.Triggers {
+		t := &w.Triggers[i]
+		cron := t.Schedule()
+		if cron == nil {
+			continue
+		}
+		row := store.Schedule{
+			Workflow: w.Name, Trigger: t.Index, Cron: t.Cron, Timezone: t.Timezone, Catchup: t.Catchup, CatchupAge: t.CatchupAge,
+		}
+		if next := cron.Next(now); enabled && !next.IsZero() {
+			row.NextAt = &next
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+func withNext(triggers []fermata.WorkflowTrigger, schedules []store.Schedule) []fermata.WorkflowTrigger {
+	for _, s := range schedules {
+		if s.Trigger < len(triggers) {
+			triggers[s.Trigger].NextAt = s.NextAt
+		}
+	}
+	return triggers
+}
+
+// follow begins to look for triggers among the events, where a workflow needs
+// that and nobody looked before: what happened earlier starts nothing.
+func (s *Service) follow(tx *store.Tx, w *definition.Workflow, enabled bool) error {
+	if !enabled || !slices.ContainsFunc(w.Triggers, followsEvents) {
+		return nil
+	}
+	seen, err := tx.TriggersSeen()
+	if err != nil || seen >= 0 {
+		return err
+	}
+	head, err := tx.Head()
+	if err != nil {
+		return err
+	}
+	tx.SetTriggersSeen(head.Seq)
+	return nil
+}
+
+func followsEvents(t definition.Trigger) bool {
+	return t.Type == definition.Event || t.Type == definition.LabelAdded
+}
+
+// firing is a run that is about to start.
+type firing struct {
+	def      *definition.Workflow
+	workflow *fermata.Workflow
+	trigger  fermata.TriggerType
+	// cause is what expressions call trigger.
+	cause  map[string]any
+	inputs map[string]any
+	by     *fermata.Actor
+	// key makes that it starts once.
+	key string
+	// apart keeps it from others where the definition says nothing.
+	apart string
+	// parent is the run that it belongs to.
+	parent string
+	// insist makes it an error where nothing starts.
+	insist bool
+}
+
+// mostLost is how often a process may be lost at a run before it got on.
+const mostLost = 10
+
+// fire starts a run, and returns its id: "" where one that is open keeps it
+// from starting, the earlier one's where the same has started it before.
+func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
+	if f.key != "" {
+		if id, err := tx.FiredRun(f.key); err != nil || id != "" {
+			return id, err
+		}
+	}
+	by := fermata.System
+	if f.by != nil {
+		by = *f.by
+	}
+	key, after, err := s.apart(tx, f, by)
+	if err != nil || key == skipped {
+		return "", err
+	}
+	t, err := s.e.CreateIn(tx, fermata.NewTask{
+		Title: titleOf(f), Project: f.workflow.Project, Runner: fermata.RunnerWorkflow, ParentID: f.parent, BlockedBy: after,
+		MaxAttempts: mostLost, Labels: []string{"workflow:" + f.def.Name},
+	}, by)
+	if err != nil {
+		return "", err
+	}
+	run := &fermata.WorkflowRun{
+		ID: t.ID, Workflow: f.def.Name, Hash: f.workflow.Hash, Trigger: f.trigger, Cause: data(f.cause), Inputs: data(f.inputs),
+		StartedBy: f.by, FireKey: f.key, ConcurrencyKey: key,
+	}
+	tx.InsertWorkflowRun(run)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventWorkflowTriggered, TaskID: t.ID, Actor: by,
+		Data: data(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "hash": f.workflow.Hash}),
+	})
+	return t.ID, nil
+}
+
+// skipped is the key of a run that does not start.
+const skipped = "\x00skipped"
+
+// apart applies the rules for runs that must not run side by side: it returns
+// the key, and the runs to wait for.
+func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, after []string, err error) {
+	policy := definition.Skip
+	switch c := f.def.Concurrency; {
+	case c != nil:
+		rendered, err := c.Key.Render(definition.Env{"inputs": f.inputs, "trigger": f.cause})
+		if err != nil {
+			return "", nil, err
+		}
+		key, policy = f.def.Name+"/"+fmt.Sprint(rendered), c.Policy
+	case f.apart != "":
+		key = f.def.Name + "/" + f.apart
+	default:
+		return "", nil, nil
+	}
+	open, err := tx.OpenRunsApart(key)
+	if err != nil || len(open) == 0 {
+		return key, nil, err
+	}
+	switch policy {
+	case definition.Queue:
+		return key, open, nil
+	case definition.CancelPrevious:
+		for _, id := range open {
+			if err := s.e.CancelIn(tx, id, "a newer run took its place", by); err != nil {
+				return "", nil, err
+			}
+		}
+		return key, nil, nil
+	}
+	if f.insist {
+		return "", nil, fermata.Errorf(fermata.CodeIllegalTransition, "run %s of the workflow %s is still open", open[0], f.def.Name).
+			WithHint("wait for it, cancel it, or set concurrency.policy to queue")
+	}
+	tx.Append(&fermata.Event{
+		Type: fermata.EventTriggerSkipped, TaskID: open[0], Actor: fermata.System,
+		Data: data(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "reason": "a run is open"}),
+	})
+	return skipped, nil, nil
+}
+
+// titleOf names a run so that people can tell it from others.
+func titleOf(f firing) string {
+	title := f.def.Name
+	switch f.trigger {
+	case fermata.TriggerLabel:
+		title += fmt.Sprintf(" for %v#%v", f.cause["repository"], f.cause["issue"])
+	case fermata.TriggerSchedule:
+		title += fmt.Sprintf(" at %v", f.cause["at"])
+	case fermata.TriggerEvent:
+		title += fmt.Sprintf(" after %v", f.cause["event"])
+	default:
+		if issue, ok := f.inputs["issue"]; ok {
+			title += fmt.Sprintf(" for #%v", issue)
+		}
+	}
+	runes := []rune(title)
+	return string(runes[:min(len(runes), fermata.MaxTaskTitle)])
+}
+
+// checkInputs fills in defaults and refuses what does not fit.
+func checkInputs(w *definition.Workflow, given map[string]any) (map[string]any, error) {
+	// Numbers are what expressions know as such, wherever the values come from.
+	given = object(data(given))
+	values := map[string]any{}
+	var problems []fermata.Problem
+	for name := range given {
+		if !slices.ContainsFunc(w.Inputs, func(in definition.Input) bool { return in.Name == name }) {
+			problems = append(problems, fermata.Problem{Field: "inputs." + name, Message: "is no input of this workflow"})
+		}
+	}
+	for _, in := range w.Inputs {
+		v, ok := given[in.Name]
+		if !ok || v == nil {
+			v = in.Default
+		}
+		switch {
+		case v == nil && in.Required:
+			problems = append(problems, fermata.Problem{Field: "inputs." + in.Name, Message: "is required"})
+		case v != nil && !fits(v, in.Type):
+			problems = append(problems, fermata.Problem{Field: "inputs." + in.Name, Message: "must be a " + in.Type})
+		case v != nil && len(in.Enum) > 0 && !slices.ContainsFunc(in.Enum, func(e any) bool { return fmt.Sprint(e) == fmt.Sprint(v) }):
+			problems = append(problems, fermata.Problem{Field: "inputs." + in.Name, Message: fmt.Sprintf("must be one of %v", in.Enum)})
+		}
+		values[in.Name] = v
+	}
+	if len(problems) > 0 {
+		slices.SortFunc(problems, func(a, b fermata.Problem) int { return cmp.Compare(a.Field, b.Field) })
+		return nil, fermata.Invalid(problems...)
+	}
+	return values, nil
+}
+
+func fits(v any, typ string) bool {
+	switch v.(type) {
+	case string:
+		return typ == "string"
+	case bool:
+		return typ == "boolean"
+	case int, int64, float64:
+		return typ == "number"
+	case []any:
+		return typ == "array"
+	case map[string]any:
+		return typ == "object"
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+package workflow
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// wait puts the run off.
+func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
+	if err := fitsSchema(builtIn[toolWait].Input, input, codeInput); err != nil {
+		return x.failed(ctx, step, row, err)
+	}
+	now, err := x.s.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	until, err := instant(input, now)
+	if err != nil {
+		return x.failed(ctx, step, row, hopeless(codeInput, err))
+	}
+	until = fermata.Cut(until)
+	if !until.After(now) {
+		if err := x.finish(ctx, row, fermata.StepDone); err != nil {
+			return err
+		}
+		x.next(step)
+		return nil
+	}
+	x.st.Waits = waitsTime
+	row.State, row.Until = fermata.StepWaiting, &until
+	x.touch(row)
+	return x.stop(ctx, func(h *engine.Held) error { return h.Defer(until) })
+}
+
+// instant is until when an input says to wait.
+func instant(input map[string]any, now time.Time) (time.Time, error) {
+	if length, ok := input["for"].(string); ok {
+		d, err := fermata.Timeout(length).Duration()
+		return now.Add(d), err
+	}
+	at, _ := input["until"].(string)
+	until, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return until, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no instant", at).WithHint("write it as 2026-07-01T12:00:00Z")
+	}
+	return until, nil
+}
+
+// waited goes on when the time has come, or somebody let the run go on before.
+func (x *execution) waited(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+	if row.Until != nil && x.now.Before(*row.Until) {
+		row.Note = "cut short by a person"
+	}
+	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
+		return err
+	}
+	x.next(step)
+	return nil
+}

@@ -1,0 +1,199 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// eventsAtOnce bounds how many events are looked at in one transaction.
+const eventsAtOnce = 200
+
+// sawEvents is told of commits: there may be triggers among the events.
+func (s *Service) sawEvents(events []*fermata.Event) {
+	s.mu.Lock()
+	wake := s.events[events[0].WorkspaceID]
+	s.mu.Unlock()
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+// watch looks for triggers among the events of a workspace, until ctx ends.
+func (s *Service) watch(ctx context.Context, workspace string) {
+	wake := make(chan struct{}, 1)
+	s.mu.Lock()
+	s.events[workspace] = wake
+	s.mu.Unlock()
+	// A wake-up may be lost between replicas.
+	tick := time.NewTicker(watchAgain)
+	defer tick.Stop()
+	for {
+		more, err := s.StartTriggered(ctx, workspace)
+		if err != nil && ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "look for triggers", "error", err)
+			pause(ctx, afterError)
+		}
+		if more {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// StartTriggered starts the runs that the next events trigger, and reports
+// whether there is more to look at.
+func (s *Service) StartTriggered(ctx context.Context, workspace string) (bool, error) {
+	r := s.db.In(ctx, workspace)
+	seen, err := r.TriggersSeen()
+	if err != nil || seen < 0 {
+		return false, err
+	}
+	head, err := r.Head()
+	if err != nil || head.Seq <= seen {
+		return false, err
+	}
+	following, err := s.following(r)
+	if err != nil {
+		return false, err
+	}
+	types := make([]string, 0, len(following))
+	for t := range following {
+		types = append(types, t)
+	}
+	upTo := head.Seq
+	var events []*fermata.Event
+	if len(types) > 0 {
+		if events, err = r.Events(store.EventFilter{After: seen, Before: upTo + 1, Types: types, Limit: eventsAtOnce}); err != nil {
+			return false, err
+		}
+		if len(events) == eventsAtOnce {
+			upTo = events[eventsAtOnce-1].Seq
+		}
+	}
+	err = s.db.Write(ctx, workspace, func(tx *store.Tx) error {
+		now, err := tx.TriggersSeen()
+		if err != nil || now != seen {
+			// Another process was first.
+			return err
+		}
+		for _, e := range events {
+			for _, f := range following[string(e.Type)] {
+				if err := s.fireEvent(tx, f, e); err != nil {
+					return err
+				}
+			}
+		}
+		tx.SetTriggersSeen(upTo)
+		return nil
+	})
+	return err == nil && upTo < head.Seq, err
+}
+
+// follower is a trigger that an event may set off.
+type follower struct {
+	def      *definition.Workflow
+	workflow *fermata.Workflow
+	trigger  *definition.Trigger
+}
+
+// following lists the triggers of a workspace by the type of event.
+func (s *Service) following(r store.Reader) (map[string][]follower, error) {
+	all, err := r.Workflows()
+	if err != nil {
+		return nil, err
+	}
+	byType := map[string][]follower{}
+	for _, w := range all {
+		if !w.Enabled {
+			continue
+		}
+		d, err := s.loadPinned(r, w.Name, w.Hash)
+		if err != nil {
+			s.Log.Warn("a workflow cannot be read", "workflow", w.Name, "error", err)
+			continue
+		}
+		for i := range d.Triggers {
+			t := &d.Triggers[i]
+			switch t.Type {
+			case definition.Event:
+				byType[t.EventType] = append(byType[t.EventType], follower{d, w, t})
+			case definition.LabelAdded:
+				byType[string(fermata.EventLabelAdded)] = append(byType[string(fermata.EventLabelAdded)], follower{d, w, t})
+			}
+		}
+	}
+	return byType, nil
+}
+
+// fireEvent starts a run by an event, once. A workflow never follows itself:
+// what its own runs do would start it again without end.
+func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
+	cause := object(e.Data)
+	if cause["workflow"] == f.def.Name && e.Type != fermata.EventLabelAdded {
+		return nil
+	}
+	if e.TaskID != "" {
+		if own, err := s.ownRun(tx, e.TaskID, f.def.Name); err != nil || own {
+			return err
+		}
+	}
+	if f.trigger.Type == definition.LabelAdded {
+		return s.fireLabel(tx, f, e, cause)
+	}
+	cause = map[string]any{
+		"type": string(fermata.TriggerEvent), "event": string(e.Type), "seq": e.Seq, "task_id": e.TaskID, "question_id": e.QuestionID, "data": cause,
+		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339),
+	}
+	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
+		trigger: fermata.TriggerEvent, cause: cause, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+	})
+}
+
+// ownRun reports whether a task is a run of the workflow, or lies below one.
+func (s *Service) ownRun(tx *store.Tx, id, name string) (bool, error) {
+	for range fermata.MaxDepth {
+		t, err := tx.Task(id)
+		if err != nil {
+			return false, err
+		}
+		if t.Runner == fermata.RunnerWorkflow {
+			run, err := tx.WorkflowRun(t.ID)
+			if err != nil || run.Workflow == name {
+				return err == nil, err
+			}
+		}
+		if t.ParentID == "" {
+			return false, nil
+		}
+		id = t.ParentID
+	}
+	return false, nil
+}
+
+// fireLabel starts a run by a label. While a run for the same issue and label is
+// open, no other one starts.
+func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause map[string]any) error {
+	name, _ := cause["label"].(string)
+	repository, _ := cause["repository"].(string)
+	// GitHub tells no case apart.
+	if !strings.EqualFold(name, f.trigger.Label) || f.trigger.Repo != "" && !strings.EqualFold(repository, f.trigger.Repo) {
+		return nil
+	}
+	cause["type"] = string(fermata.TriggerLabel)
+	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
+		trigger: fermata.TriggerLabel, cause: cause, key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		apart: strings.ToLower(fmt.Sprintf("label/%s/%v/%s", repository, cause["issue"], name)),
+	})
+}

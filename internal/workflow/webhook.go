@@ -1,0 +1,99 @@
+package workflow
+
+import (
+	"context"
+	"net/http"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// Webhook starts a run by a request from outside, signed as Standard Webhooks
+// says unless the definition asks for no signature. The body is data, never a
+// template. The same id starts one run.
+func (s *Service) Webhook(ctx context.Context, workspace, name string, header http.Header, body []byte) (string, error) {
+	r := s.db.In(ctx, workspace)
+	w, err := r.Workflow(name)
+	if err != nil {
+		return "", err
+	}
+	d, err := s.loadPinned(r, name, w.Hash)
+	if err != nil {
+		return "", err
+	}
+	var t *definition.Trigger
+	for i := range d.Triggers {
+		if d.Triggers[i].Type == definition.Webhook {
+			t = &d.Triggers[i]
+		}
+	}
+	if t == nil || !w.Enabled {
+		// A stranger learns no more than that.
+		return "", fermata.NotFound("workflow", name)
+	}
+	if t.Auth != definition.AuthNone {
+		if err := signed(w.WebhookSecret, header, body); err != nil {
+			return "", err
+		}
+	}
+	cause := map[string]any{"type": string(fermata.TriggerWebhook)}
+	if id := header.Get(standardwebhooks.HeaderWebhookID); id != "" {
+		cause["id"] = id
+	}
+	if len(body) > 0 {
+		v, err := definition.DecodeJSON(body)
+		if err != nil {
+			return "", fermata.Errorf(fermata.CodeInvalidRequest, "the body is no JSON")
+		}
+		cause["body"] = v
+	}
+	return s.hooked(ctx, d, w, t, cause)
+}
+
+// signed checks the signature and the time of a request.
+func signed(secret string, header http.Header, body []byte) error {
+	hook, err := standardwebhooks.NewWebhook(secret)
+	if err == nil {
+		err = hook.Verify(body, header)
+	}
+	if err != nil {
+		return fermata.Errorf(fermata.CodeUnauthenticated, "the request is not signed as it must be").
+			WithHint("sign it as standardwebhooks.com says, with the secret of fermata workflow webhook-secret, and a clock that is right")
+	}
+	return nil
+}
+
+func (s *Service) hooked(ctx context.Context, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, cause map[string]any) (string, error) {
+	env := definition.Env{"trigger": cause}
+	if t.If != nil {
+		holds, err := t.If.Bool(env)
+		if err != nil || !holds {
+			return "", fermata.Invalid(fermata.Problem{Field: "body", Message: "does not meet the condition of the trigger"})
+		}
+	}
+	given, failed, err := givenBy(t, env)
+	if err != nil {
+		return "", fermata.Invalid(fermata.Problem{Field: "inputs." + failed, Message: err.Error()})
+	}
+	if body, ok := cause["body"].(map[string]any); ok {
+		guess(d, body, given)
+	}
+	inputs, err := checkInputs(d, given)
+	if err != nil {
+		return "", err
+	}
+	f := firing{def: d, workflow: w, trigger: fermata.TriggerWebhook, cause: cause, inputs: inputs, insist: true}
+	if id, ok := cause["id"].(string); ok {
+		f.key = "webhook/" + w.Name + "/" + id
+	}
+	var started string
+	err = s.db.Write(ctx, w.WorkspaceID, func(tx *store.Tx) error {
+		var err error
+		started, err = s.fire(tx, f)
+		return err
+	})
+	return started, err
+}

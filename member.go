@@ -1,0 +1,254 @@
+package fermata
+
+import (
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Limits of what is said of members and groups.
+const (
+	MaxMemberName     = 100
+	MaxEmail          = 254
+	MaxGroupsOfMember = 50
+	MaxProjectRoles   = 200
+)
+
+// Member is a person of a workspace.
+type Member struct {
+	ID     string `json:"id"`
+	Handle string `json:"handle" doc:"unique in the workspace; what assignees name"`
+	// Name is what people read; empty shows the handle.
+	Name  string `json:"name,omitempty"`
+	Email string `json:"email,omitempty" doc:"unique in the workspace; where sign-in links go"`
+	Role  Role   `json:"role" enum:"viewer,responder,operator,admin" doc:"where projects says nothing else"`
+	// Projects holds the role in single projects.
+	Projects   map[string]Role `json:"projects,omitempty" doc:"role by project"`
+	Groups     []string        `json:"groups,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
+	DisabledAt *time.Time      `json:"disabled_at,omitempty" doc:"since when the member may not sign in"`
+
+	// Subject is who the member is at the identity provider: issuer and
+	// subject. It is set at the first sign-in there.
+	Subject string `json:"-"`
+}
+
+// RoleIn returns what the member may do in a project.
+func (m *Member) RoleIn(project string) Role { return roleIn(m.Role, m.Projects, project) }
+
+// highest returns the most that the member may do in any project.
+func (m *Member) highest() Role {
+	most := m.Role
+	for _, role := range m.Projects {
+		if role.AtLeast(most) {
+			most = role
+		}
+	}
+	return most
+}
+
+// Scopes returns the rights of the member's own sessions. What a person may do
+// in one project is decided by [Member.RoleIn].
+func (m *Member) Scopes() []Scope {
+	switch m.highest() {
+	case RoleAdmin:
+		if m.Role == RoleAdmin {
+			return []Scope{ScopeAdmin}
+		}
+		return []Scope{ScopeRead, ScopeAsk, ScopeAnswer, ScopeWork}
+	case RoleOperator:
+		return []Scope{ScopeRead, ScopeAsk, ScopeAnswer, ScopeWork}
+	case RoleResponder:
+		return []Scope{ScopeRead, ScopeAsk, ScopeAnswer}
+	default:
+		return []Scope{ScopeRead}
+	}
+}
+
+// Limit cuts the scopes of a member's token to what the member may do: a token
+// outlives the role under which it was made.
+func (m *Member) Limit(scopes []Scope) []Scope {
+	kept := make([]Scope, 0, len(scopes))
+	for _, s := range scopes {
+		switch s {
+		case ScopeAdmin:
+			if m.Role != RoleAdmin {
+				// The rest of what an admin's token could do stays.
+				return m.Scopes()
+			}
+		case ScopeRead:
+		default:
+			if !m.highest().AtLeast(RoleResponder) {
+				s = ScopeRead
+			}
+		}
+		if !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// Caller returns the member as one who calls by a channel, to ask the rules
+// what he may do.
+func (m *Member) Caller() Caller {
+	return Caller{
+		Kind: ActorHuman, MemberID: m.ID, Name: m.Handle, Role: m.Role, Projects: m.Projects, Groups: m.Groups,
+		Scopes: m.Scopes(), Assurance: AssuranceChannel,
+	}
+}
+
+// Actor returns the member as written into events.
+func (m *Member) Actor() Actor { return Actor{Kind: ActorHuman, ID: m.ID, Name: m.Handle} }
+
+// Check reports what is wrong with the member.
+func (m *Member) Check() error {
+	var ps problems
+	if m.Handle == "" {
+		ps.add("handle", "must not be empty")
+	}
+	ps.name("handle", m.Handle)
+	ps.person(m.Name, m.Email, m.Role, m.Projects, m.Groups)
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// person checks what members and invitations have in common.
+func (ps *problems) person(name, email string, role Role, projects map[string]Role, groups []string) {
+	ps.text("name", name, 0, MaxMemberName)
+	if email != "" && CanonicalEmail(email) != email {
+		ps.add("email", "is no e-mail address")
+	}
+	if !slices.Contains(Roles, role) {
+		ps.add("role", "is %q, must be one of viewer, responder, operator, admin", role)
+	}
+	if len(projects) > MaxProjectRoles {
+		ps.add("projects", "has %d roles, may have at most %d", len(projects), MaxProjectRoles)
+	}
+	for project, role := range projects {
+		if project == "" {
+			ps.add("projects", "names an empty project")
+		}
+		ps.name("projects."+project, project)
+		if !slices.Contains(Roles, role) || role == RoleAdmin {
+			ps.add("projects."+project, "is %q, must be one of viewer, responder, operator; an admin is one everywhere", role)
+		}
+	}
+	if len(groups) > MaxGroupsOfMember {
+		ps.add("groups", "has %d groups, may have at most %d", len(groups), MaxGroupsOfMember)
+	}
+	for _, g := range groups {
+		ps.group("groups", g)
+	}
+}
+
+// group checks the name of a group.
+func (ps *problems) group(field, name string) {
+	ps.text(field, name, 1, 64)
+	if strings.ContainsAny(name, ",\r\n\t") || strings.TrimSpace(name) != name {
+		ps.add(field, "may have no comma, no line break and no space around it")
+	}
+}
+
+// CanonicalEmail returns the one spelling of a mail address, "" for what is no
+// plain address.
+func CanonicalEmail(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || len(s) > MaxEmail || strings.ContainsAny(s, "\r\n\x00") {
+		return ""
+	}
+	return s
+}
+
+// MemberChange changes what it names.
+type MemberChange struct {
+	Name  *string `json:"name,omitempty" maxLength:"100"`
+	Email *string `json:"email,omitempty" maxLength:"254" doc:"empty takes it away"`
+	Role  *Role   `json:"role,omitempty" enum:"viewer,responder,operator,admin"`
+	// Groups and Projects replace all; absent leaves them.
+	Groups   []string        `json:"groups,omitzero" required:"false" doc:"replaces all; empty leaves every group"`
+	Projects map[string]Role `json:"projects,omitzero" required:"false" doc:"role by project; replaces all"`
+	Disabled *bool           `json:"disabled,omitempty" doc:"true ends the member's sessions and tokens"`
+}
+
+// Apply changes the member.
+func (ch MemberChange) Apply(m *Member, now time.Time) error {
+	if ch.Name != nil {
+		m.Name = strings.TrimSpace(*ch.Name)
+	}
+	if ch.Email != nil {
+		m.Email = strings.ToLower(strings.TrimSpace(*ch.Email))
+	}
+	if ch.Role != nil {
+		m.Role = *ch.Role
+	}
+	if ch.Groups != nil {
+		m.Groups = Distinct(ch.Groups)
+	}
+	if ch.Projects != nil {
+		m.Projects = ch.Projects
+	}
+	if ch.Disabled != nil && *ch.Disabled != (m.DisabledAt != nil) {
+		m.DisabledAt = nil
+		if *ch.Disabled {
+			m.DisabledAt = &now
+		}
+	}
+	return m.Check()
+}
+
+// OnlyName reports whether nothing but the name is changed, which everybody
+// may do with his own.
+func (ch MemberChange) OnlyName() bool {
+	return ch.Email == nil && ch.Role == nil && ch.Groups == nil && ch.Projects == nil && ch.Disabled == nil
+}
+
+// Distinct returns the texts in order, each once; nil when there is none.
+func Distinct(texts []string) []string {
+	var out []string
+	for _, s := range texts {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Group is a named set of people. Questions may be for one.
+type Group struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Members are the handles of the people in it.
+	Members   []string   `json:"members"`
+	CreatedAt *time.Time `json:"created_at,omitempty" doc:"absent where only members name it"`
+}
+
+// NewGroup is a request to make a group.
+type NewGroup struct {
+	Name        string   `json:"name" minLength:"1" maxLength:"64"`
+	Description string   `json:"description,omitempty" maxLength:"500"`
+	Members     []string `json:"members,omitempty" maxItems:"1000" doc:"handles"`
+}
+
+// Check reports what is wrong with the request.
+func (n NewGroup) Check() error {
+	var ps problems
+	ps.group("name", n.Name)
+	ps.text("description", n.Description, 0, 500)
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// GroupChange changes what it names.
+type GroupChange struct {
+	Name        *string  `json:"name,omitempty" minLength:"1" maxLength:"64"`
+	Description *string  `json:"description,omitempty" maxLength:"500"`
+	Members     []string `json:"members,omitzero" required:"false" maxItems:"1000" doc:"handles; replaces all"`
+}

@@ -1,0 +1,117 @@
+package fermata_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func TestRoleIn(t *testing.T) {
+	t.Parallel()
+	c := fermata.Caller{Role: fermata.RoleViewer, Projects: map[string]fermata.Role{"web": fermata.RoleOperator}}
+	if c.RoleIn("web") != fermata.RoleOperator || c.RoleIn("other") != fermata.RoleViewer {
+		t.Errorf("%s %s", c.RoleIn("web"), c.RoleIn("other"))
+	}
+	c.Role, c.Projects = fermata.RoleAdmin, map[string]fermata.Role{"web": fermata.RoleViewer}
+	if c.RoleIn("web") != fermata.RoleAdmin {
+		t.Error("an admin is one everywhere")
+	}
+}
+
+func TestScopesOfAMember(t *testing.T) {
+	t.Parallel()
+	all := fermata.Scopes
+	tests := []struct {
+		name   string
+		member fermata.Member
+		own    []fermata.Scope
+		limit  []fermata.Scope
+	}{
+		{"viewer", fermata.Member{Role: "viewer"}, []fermata.Scope{"read"}, []fermata.Scope{"read"}},
+		{"responder", fermata.Member{Role: "responder"}, []fermata.Scope{"read", "ask", "answer"}, []fermata.Scope{"read", "ask", "answer"}},
+		{"responder in one project", fermata.Member{Role: "viewer", Projects: map[string]fermata.Role{"web": "responder"}}, []fermata.Scope{"read", "ask", "answer"}, []fermata.Scope{"read", "ask", "answer"}},
+		{"operator", fermata.Member{Role: "operator"}, []fermata.Scope{"read", "ask", "answer", "work"}, []fermata.Scope{"read", "ask", "answer", "work"}},
+		{"admin", fermata.Member{Role: "admin"}, []fermata.Scope{"admin"}, all},
+		{"nobody", fermata.Member{}, []fermata.Scope{"read"}, []fermata.Scope{"read"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.member.Scopes(); !slices.Equal(got, tt.own) {
+				t.Errorf("own %v, want %v", got, tt.own)
+			}
+			got, want := slices.Sorted(slices.Values(tt.member.Limit(all))), slices.Sorted(slices.Values(tt.limit))
+			if !slices.Equal(got, want) {
+				t.Errorf("limited to %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestCanonicalEmail(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		" Ann@Example.com ": "ann@example.com", "a@b": "a@b", "": "", "ann": "", "Ann <ann@example.com>": "", "a@b\r\nBcc: c@d": "",
+		"a@b,c@d": "", "a b@c": "",
+	} {
+		if got := fermata.CanonicalEmail(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestAssuranceOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	policy := fermata.DefaultPolicy()
+	policy.LeastAssurance = map[fermata.Risk]fermata.Assurance{"high": "session", "critical": "passkey"}
+	if err := policy.Check(); err != nil {
+		t.Fatal(err)
+	}
+	two := &fermata.Quorum{Required: 2}
+	tests := []struct {
+		name   string
+		risk   fermata.Risk
+		quorum *fermata.Quorum
+		least  fermata.Assurance
+	}{
+		{"low", "low", nil, ""}, {"high", "high", nil, "session"}, {"critical", "critical", nil, "passkey"},
+		{"critical by two", "critical", two, "session"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, known := range fermata.Assurances {
+				a := fermata.Ask{Type: fermata.Approval, Question: "run?", Risk: tt.risk, Approvals: tt.quorum}
+				q, err := a.Open("q_1", runningTask(), agent, policy, noon)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if q.LeastAssurance != tt.least {
+					t.Fatalf("needs %q, want %q", q.LeastAssurance, tt.least)
+				}
+				c := person("ann")
+				c.Assurance = known
+				if err := q.MayAnswer(c); err != nil {
+					t.Errorf("%s is not shown the question: %v", known, err)
+				}
+				_, err = q.Settle(fermata.Answer{Answer: "approve"}, c, noon)
+				enough := tt.least == "" || known.AtLeast(tt.least)
+				if (err == nil) != enough || !enough && fermata.CodeOf(err) != fermata.CodeNotEligible {
+					t.Errorf("%s: %v", known, err)
+				}
+			}
+		})
+	}
+}
+
+func TestPolicyOfAssurance(t *testing.T) {
+	t.Parallel()
+	for _, least := range []map[fermata.Risk]fermata.Assurance{{"high": "link"}, {"high": "strong"}, {"huge": "session"}, {"low": ""}} {
+		policy := fermata.DefaultPolicy()
+		policy.LeastAssurance = least
+		if fermata.CodeOf(policy.Check()) != fermata.CodeInvalidRequest {
+			t.Errorf("%v: %v", least, policy.Check())
+		}
+	}
+}

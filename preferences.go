@@ -1,0 +1,244 @@
+package fermata
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Preferences are how a member wants to be reached.
+type Preferences struct {
+	// Zone is the member's time zone; empty is UTC.
+	Zone     string      `json:"zone" doc:"IANA name, such as Europe/Berlin; empty is UTC"`
+	Language string      `json:"language,omitempty" maxLength:"35" doc:"BCP 47 tag"`
+	Quiet    *QuietHours `json:"quiet,omitempty"`
+	Digest   DigestEvery `json:"digest" enum:"off,hourly,daily" doc:"gathers questions of low urgency; daily: at 09:00"`
+	// Channels switches by channel, or kind of channels, and by what is sent;
+	// what is not named is on, as the route says, but for progress.
+	Channels map[string]ChannelPreference `json:"channels,omitempty"`
+}
+
+// ChannelPreference says what a member wants over one channel.
+type ChannelPreference struct {
+	Blocking      *bool `json:"blocking,omitempty"`
+	Approval      *bool `json:"approval,omitempty"`
+	ErrorRecovery *bool `json:"error_recovery,omitempty"`
+	NonBlocking   *bool `json:"non_blocking,omitempty"`
+	Progress      *bool `json:"progress,omitempty"`
+}
+
+// QuietHours are when a member is not to be disturbed, by the member's own
+// clock.
+type QuietHours struct {
+	From string `json:"from" doc:"22:00"`
+	To   string `json:"to" doc:"07:00; before from: on the next day"`
+	// Days are those on which they begin; empty is every day.
+	Days []string `json:"days,omitempty" doc:"mon, tue, wed, thu, fri, sat, sun; the days on which they begin; empty: every day"`
+	// Urgent lets what stops a task through.
+	Urgent bool `json:"urgent" doc:"true lets urgent questions through"`
+}
+
+// DigestEvery says how often questions of low urgency are gathered.
+type DigestEvery string
+
+// Digests.
+const (
+	DigestOff    DigestEvery = "off"
+	DigestHourly DigestEvery = "hourly"
+	DigestDaily  DigestEvery = "daily"
+)
+
+// digestHour is when a daily digest is sent, by the member's clock.
+const digestHour = 9
+
+var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
+
+// Check reports what is wrong with the preferences.
+func (p Preferences) Check() error {
+	var ps problems
+	if _, err := location(p.Zone); err != nil {
+		ps.add("zone", "%q is no time zone; write it like Europe/Berlin", p.Zone)
+	}
+	ps.text("language", p.Language, 0, 35)
+	ps.oneOf("digest", string(p.Digest), []string{string(DigestOff), string(DigestHourly), string(DigestDaily)})
+	for _, name := range slices.Sorted(maps.Keys(p.Channels)) {
+		ps.channelName("channels", name)
+	}
+	if len(p.Channels) > MaxChannels*2 {
+		ps.add("channels", "has %d channels, may have at most %d", len(p.Channels), MaxChannels*2)
+	}
+	if p.Quiet != nil {
+		p.Quiet.check(&ps)
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+func (q *QuietHours) check(ps *problems) {
+	from, errFrom := clock(q.From)
+	to, errTo := clock(q.To)
+	if errFrom != nil {
+		ps.add("quiet.from", "%s", errFrom)
+	}
+	if errTo != nil {
+		ps.add("quiet.to", "%s", errTo)
+	}
+	if errFrom == nil && errTo == nil && from == to {
+		ps.add("quiet.to", "is the same as from: the hours would never end")
+	}
+	for i, day := range q.Days {
+		if !slices.Contains(weekdays, day) {
+			ps.add(at("quiet.days", i), "is %q, must be one of mon, tue, wed, thu, fri, sat, sun", day)
+		}
+	}
+}
+
+// clock reads a time of the day as minutes from midnight.
+func clock(s string) (int, error) {
+	t, err := time.Parse("15:04", s)
+	if err != nil || len(s) != len("15:04") {
+		return 0, fmt.Errorf("%q is no time of the day; write it like 22:00", s)
+	}
+	return t.Hour()*60 + t.Minute(), nil
+}
+
+// location returns a time zone by its name. The server's own is not meant by
+// anything.
+func location(zone string) (*time.Location, error) {
+	if zone == "Local" {
+		return nil, fmt.Errorf("%q is the server's own zone", zone)
+	}
+	return time.LoadLocation(zone)
+}
+
+func (p Preferences) location() *time.Location {
+	loc, err := location(p.Zone)
+	if err != nil {
+		// Checked when it was set; a zone that has gone since is read as UTC.
+		return time.UTC
+	}
+	return loc
+}
+
+// Wants reports whether the member wants questions of a type over a channel.
+// What is said of the channel itself counts more than what is said of its kind.
+func (p Preferences) Wants(channel, kind string, t QuestionType) bool {
+	for _, name := range []string{channel, kind} {
+		c, ok := p.Channels[name]
+		if !ok {
+			continue
+		}
+		if on := c.of(t); on != nil {
+			return *on
+		}
+	}
+	return true
+}
+
+// WantsProgress reports whether the member wants to hear of progress over a
+// channel, which is off unless it was switched on.
+func (p Preferences) WantsProgress(channel, kind string) bool {
+	for _, name := range []string{channel, kind} {
+		if on := p.Channels[name].Progress; on != nil {
+			return *on
+		}
+	}
+	return false
+}
+
+func (c ChannelPreference) of(t QuestionType) *bool {
+	switch t {
+	case Approval:
+		return c.Approval
+	case ErrorRecovery:
+		return c.ErrorRecovery
+	case NonBlocking:
+		return c.NonBlocking
+	default:
+		return c.Blocking
+	}
+}
+
+// NotBefore returns the instant before which the member is not to be
+// disturbed: now, or the end of the quiet hours.
+func (p Preferences) NotBefore(now time.Time, urgent bool) time.Time {
+	if p.Quiet == nil || urgent && p.Quiet.Urgent {
+		return now
+	}
+	// Hours that touch, as those of weekdays and weekends may, are one.
+	end := now
+	for range 8 {
+		next := p.Quiet.end(end, p.location())
+		if !next.After(end) {
+			return Cut(end)
+		}
+		end = next
+	}
+	return Cut(end)
+}
+
+// end returns when the quiet hours end that hold the instant; the instant
+// itself outside of them.
+func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
+	from, errFrom := clock(q.From)
+	to, errTo := clock(q.To)
+	if errFrom != nil || errTo != nil {
+		return now
+	}
+	local := now.In(loc)
+	// Hours that began yesterday may still last.
+	for back := 1; back >= 0; back-- {
+		day := time.Date(local.Year(), local.Month(), local.Day()-back, 0, 0, 0, 0, loc)
+		if len(q.Days) > 0 && !slices.Contains(q.Days, weekdays[day.Weekday()]) {
+			continue
+		}
+		begins, ends := onDay(day, from), onDay(day, to)
+		if to <= from {
+			ends = onDay(day.AddDate(0, 0, 1), to)
+		}
+		if !now.Before(begins) && now.Before(ends) {
+			return ends
+		}
+	}
+	return now
+}
+
+// onDay returns the time of the day on a day. Where clocks are put forward over
+// it, it is the instant at which they are; where it comes twice, the first.
+func onDay(day time.Time, minutes int) time.Time {
+	t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, day.Location())
+	switch got := t.Hour()*60 + t.Minute(); {
+	case got < minutes:
+		_, forward := t.ZoneBounds()
+		return forward
+	case got > minutes:
+		forward, _ := t.ZoneBounds()
+		return forward
+	}
+	return t
+}
+
+// NextDigest returns when the next digest is sent, and false for a member who
+// wants none.
+func (p Preferences) NextDigest(now time.Time) (time.Time, bool) {
+	switch p.Digest {
+	case DigestHourly:
+		// Zones with half hours have their own full hours.
+		local := now.In(p.location())
+		full := time.Duration(local.Minute())*time.Minute + time.Duration(local.Second())*time.Second + time.Duration(local.Nanosecond())
+		return Cut(now.Add(time.Hour - full)), true
+	case DigestDaily:
+		local := now.In(p.location())
+		day := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location())
+		next := onDay(day, digestHour*60)
+		if !next.After(now) {
+			next = onDay(day.AddDate(0, 0, 1), digestHour*60)
+		}
+		return Cut(next), true
+	default:
+		return time.Time{}, false
+	}
+}

@@ -1,0 +1,129 @@
+package fermata_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// in reads a time by a person's clock.
+func in(t *testing.T, zone, s string) time.Time {
+	t.Helper()
+	loc, err := time.LoadLocation(zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := time.ParseInLocation("2006-01-02 15:04", s, loc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func TestQuietHours(t *testing.T) {
+	t.Parallel()
+	const berlin = "Europe/Berlin"
+	night := fermata.QuietHours{From: "22:00", To: "07:00"}
+	weekend := fermata.QuietHours{From: "00:00", To: "23:59", Days: []string{"sat", "sun"}}
+	for _, tt := range []struct {
+		name, zone, now, want string
+		quiet                 fermata.QuietHours
+	}{
+		{"before", berlin, "2026-06-10 21:59", "2026-06-10 21:59", night},
+		{"in the evening", berlin, "2026-06-10 22:00", "2026-06-11 07:00", night},
+		{"after midnight", berlin, "2026-06-11 03:00", "2026-06-11 07:00", night},
+		{"at the end", berlin, "2026-06-11 07:00", "2026-06-11 07:00", night},
+		{"by day", berlin, "2026-06-11 12:30", "2026-06-11 13:00", fermata.QuietHours{From: "12:00", To: "13:00"}},
+		{"another zone", "Asia/Kolkata", "2026-06-10 23:00", "2026-06-11 07:00", night},
+		// 2026-06-12 is a Friday: the hours that begin on it last into Saturday.
+		{"only on weekdays", berlin, "2026-06-13 03:00", "2026-06-13 07:00", fermata.QuietHours{From: "22:00", To: "07:00", Days: []string{"fri"}}},
+		{"not on weekends", berlin, "2026-06-13 23:00", "2026-06-13 23:00", fermata.QuietHours{From: "22:00", To: "07:00", Days: []string{"fri"}}},
+		{"all of Saturday", berlin, "2026-06-13 10:00", "2026-06-13 23:59", weekend},
+		// Clocks go forward at 02:00 on 2026-03-29, and back at 03:00 on 2026-10-25.
+		{"a short night", berlin, "2026-03-28 23:00", "2026-03-29 07:00", night},
+		{"a long night", berlin, "2026-10-24 23:00", "2026-10-25 07:00", night},
+		{"ends at an hour that is not there", berlin, "2026-03-29 01:30", "2026-03-29 03:00", fermata.QuietHours{From: "22:00", To: "02:30"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := fermata.Preferences{Zone: tt.zone, Quiet: &tt.quiet}
+			now, want := in(t, tt.zone, tt.now), in(t, tt.zone, tt.want)
+			if got := p.NotBefore(now, false); !got.Equal(want) {
+				t.Errorf("not before %s, want %s", got.In(want.Location()), want)
+			}
+			p.Quiet.Urgent = true
+			if got := p.NotBefore(now, true); !got.Equal(now) {
+				t.Errorf("an urgent one waits until %s", got)
+			}
+		})
+	}
+}
+
+func TestNextDigest(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		every           fermata.DigestEvery
+		zone, now, want string
+	}{
+		{fermata.DigestHourly, "Europe/Berlin", "2026-06-10 21:59", "2026-06-10 22:00"},
+		{fermata.DigestHourly, "Asia/Kolkata", "2026-06-10 21:00", "2026-06-10 22:00"},
+		{fermata.DigestDaily, "Europe/Berlin", "2026-06-10 08:59", "2026-06-10 09:00"},
+		{fermata.DigestDaily, "Europe/Berlin", "2026-06-10 09:00", "2026-06-11 09:00"},
+		{fermata.DigestDaily, "Europe/Berlin", "2026-03-28 12:00", "2026-03-29 09:00"},
+	} {
+		p := fermata.Preferences{Zone: tt.zone, Digest: tt.every}
+		got, ok := p.NextDigest(in(t, tt.zone, tt.now))
+		if want := in(t, tt.zone, tt.want); !ok || !got.Equal(want) {
+			t.Errorf("%s after %s: %s, want %s", tt.every, tt.now, got, want)
+		}
+	}
+	if _, ok := (fermata.Preferences{Digest: fermata.DigestOff}).NextDigest(noon); ok {
+		t.Error("there is a digest for who wants none")
+	}
+}
+
+func TestPreferencesAreChecked(t *testing.T) {
+	t.Parallel()
+	for field, p := range map[string]fermata.Preferences{
+		"zone":          {Zone: "Mars/Olympus"},
+		"digest":        {Digest: "weekly"},
+		"quiet.from":    {Quiet: &fermata.QuietHours{From: "25:00", To: "07:00"}},
+		"quiet.to":      {Quiet: &fermata.QuietHours{From: "22:00", To: "22:00"}},
+		"quiet.days[0]": {Quiet: &fermata.QuietHours{From: "22:00", To: "07:00", Days: []string{"Monday"}}},
+		"channels":      {Channels: map[string]fermata.ChannelPreference{"No Name": {}}},
+	} {
+		hasProblem(t, p.Check(), field)
+	}
+	hasProblem(t, fermata.Preferences{Zone: "Local"}.Check(), "zone")
+	if err := (fermata.Preferences{Zone: "America/New_York", Digest: fermata.DigestDaily}).Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWants(t *testing.T) {
+	t.Parallel()
+	p := fermata.Preferences{Channels: map[string]fermata.ChannelPreference{
+		"slack": {Blocking: ptr(false), Progress: ptr(true)}, "team": {Blocking: ptr(true)},
+	}}
+	if p.Wants("other", "slack", fermata.Blocking) || !p.Wants("team", "slack", fermata.Blocking) || !p.Wants("other", "slack", fermata.Approval) ||
+		!p.WantsProgress("other", "slack") || p.WantsProgress("mail", "email") {
+		t.Error("the wishes are not followed")
+	}
+}
+
+// hasProblem checks that an error names the field.
+func hasProblem(t *testing.T, err error, field string) {
+	t.Helper()
+	var e *fermata.Error
+	if !asError(err, &e) {
+		t.Errorf("no problem with %s: %v", field, err)
+		return
+	}
+	for _, p := range e.Problems {
+		if p.Field == field {
+			return
+		}
+	}
+	t.Errorf("no problem with %s: %+v", field, e.Problems)
+}

@@ -1,0 +1,128 @@
+package fermata
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// PastAnswer is an answer that people gave to questions like this one. It is a
+// suggestion: nothing takes it by itself.
+type PastAnswer struct {
+	Answer  any            `json:"answer,omitempty" doc:"the value, where there is one item"`
+	Answers map[string]any `json:"answers"`
+	Text    string         `json:"text" doc:"the answer as a person reads it"`
+	Count   int            `json:"count"`
+	By      []AnswerCount  `json:"by" doc:"who gave it, the most frequent first"`
+	LastAt  time.Time      `json:"last_at"`
+	// QuestionID and Title are those of the last question that got it.
+	QuestionID string `json:"question_id"`
+	Title      string `json:"title"`
+}
+
+// AnswerCount says how often somebody gave an answer.
+type AnswerCount struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// alike is from which likeness on two questions are similar.
+const alike = 0.6
+
+// Likeness says how much two questions ask the same, from 0 to 1. Questions
+// that are answered in different forms are not alike.
+func (q *Question) Likeness(other *Question) float64 {
+	if q.Type != other.Type || len(q.Items) != len(other.Items) {
+		return 0
+	}
+	for i := range q.Items {
+		if q.Items[i].Key != other.Items[i].Key || q.Items[i].ResponseType != other.Items[i].ResponseType {
+			return 0
+		}
+	}
+	if q.DedupeKey != "" && q.DedupeKey == other.DedupeKey {
+		return 1
+	}
+	a, b := q.words(), other.words()
+	both := 0
+	for word := range a {
+		if b[word] {
+			both++
+		}
+	}
+	if len(a)+len(b) == 0 {
+		return 0
+	}
+	return float64(both) / float64(len(a)+len(b)-both)
+}
+
+// words are those of what is asked, each once.
+func (q *Question) words() map[string]bool {
+	text := q.Title
+	for i := range q.Items {
+		text += " " + q.Items[i].Prompt
+	}
+	words := map[string]bool{}
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		words[word] = true
+	}
+	return words
+}
+
+// fits reports whether the answers could be given to the question.
+func (q *Question) fits(answers map[string]any) bool {
+	_, err := q.normalize(Answer{Answers: answers})
+	return err == nil
+}
+
+// Similar returns what people answered to questions like q, the most frequent
+// first. Answers that q does not allow are left out, and so is what time or a
+// rule decided.
+func (q *Question) Similar(past []*Question) []PastAnswer {
+	byText := map[string]*PastAnswer{}
+	for _, other := range past {
+		r := other.Resolution
+		if other.ID == q.ID || r == nil || r.Status != Answered || r.DecidedBy != ActorHuman || r.AnsweredBy == nil {
+			continue
+		}
+		if q.Likeness(other) < alike || !q.fits(r.Answers) {
+			continue
+		}
+		text := r.AnswerText()
+		p := byText[text]
+		if p == nil {
+			p = &PastAnswer{Answer: r.Answer, Answers: r.Answers, Text: text}
+			byText[text] = p
+		}
+		p.add(other)
+	}
+	found := make([]PastAnswer, 0, len(byText))
+	for _, p := range byText {
+		slices.SortFunc(p.By, func(a, b AnswerCount) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+		})
+		found = append(found, *p)
+	}
+	slices.SortFunc(found, func(a, b PastAnswer) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), b.LastAt.Compare(a.LastAt), cmp.Compare(a.Text, b.Text))
+	})
+	return found
+}
+
+// add counts one question that got the answer.
+func (p *PastAnswer) add(q *Question) {
+	p.Count++
+	if !q.Resolution.At.Before(p.LastAt) {
+		p.LastAt, p.QuestionID, p.Title = q.Resolution.At, q.ID, q.Title
+	}
+	by := q.Resolution.AnsweredBy
+	i := slices.IndexFunc(p.By, func(c AnswerCount) bool { return c.ID == by.ID })
+	if i < 0 {
+		p.By = append(p.By, AnswerCount{ID: by.ID, Name: by.Name, Count: 1})
+		return
+	}
+	p.By[i].Count++
+}

@@ -1,0 +1,46 @@
+package fermata
+
+import "time"
+
+// Snooze puts a question off for one person; with neither field it is shown
+// again.
+type Snooze struct {
+	Until *time.Time `json:"until,omitempty"`
+	For   Timeout    `json:"for,omitempty" maxLength:"20" doc:"30m, 2h, 3d"`
+}
+
+// longestSnooze bounds for how long a person does not see a question.
+const longestSnooze = 365 * 24 * time.Hour
+
+// End returns until when the question is put off, nil to show it again. Nobody
+// sleeps past a deadline without knowing: that is refused.
+func (s Snooze) End(q *Question, now time.Time) (*time.Time, error) {
+	if s.Until != nil && s.For != "" {
+		return nil, Invalid(Problem{Field: "for", Message: "give either until or for"})
+	}
+	field, until := "until", s.Until
+	if s.For != "" {
+		d, err := s.For.Duration()
+		if err != nil {
+			return nil, Invalid(Problem{Field: "for", Message: err.Error()})
+		}
+		end := now.Add(d)
+		field, until = "for", &end
+	}
+	if until == nil {
+		return nil, nil
+	}
+	end := Cut(until.UTC())
+	switch {
+	case q.Status != Pending:
+		return nil, q.ClosedError()
+	case !end.After(now):
+		return nil, Invalid(Problem{Field: field, Message: "must lie in the future"})
+	case end.Sub(now) > longestSnooze:
+		return nil, Invalid(Problem{Field: field, Message: "is more than a year away"})
+	case q.Deadline != nil && !end.Before(*q.Deadline):
+		return nil, Invalid(Problem{Field: field, Message: "must lie before the deadline, " + q.Deadline.Format(time.RFC3339)}).
+			WithHint("put the deadline off first, or give the question to somebody else")
+	}
+	return &end, nil
+}

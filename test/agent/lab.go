@@ -1,0 +1,239 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// Within is how long one step of a story may take, on a machine with much else to do.
+// Gemini CLI loads a session in the minute after it began, at the earliest.
+const Within = 4 * time.Minute
+
+// Lab is a server, a worker whose agent is sealed off in its room, and a
+// repository that they work on.
+type Lab struct {
+	testing.TB
+	Room *Room
+	// Binary is the program under test; Folder is the worker's.
+	Binary, Folder string
+	Server         *process.Server
+	Admin          *client.Client
+	// AgentToken is the one with which agents ask.
+	AgentToken string
+	// Command is what stands behind -- for the worker: the agent program, or further
+	// arguments of it, as the runner has it.
+	Command []string
+
+	adminToken, workerToken, data string
+	env                           Env
+	// runner are the worker's flags that say what it drives.
+	runner []string
+	worker *process.Child
+}
+
+// NewLab starts a server. Its worker will have the environment and these flags.
+func NewLab(tb testing.TB, room *Room, env Env, runner ...string) *Lab {
+	tb.Helper()
+	l := &Lab{
+		TB: tb, Room: room, Binary: Fermata(tb), data: tb.TempDir(), Folder: tb.TempDir(), env: env, runner: runner,
+	}
+	l.Git("init", "--quiet", "--initial-branch=main")
+	l.Git("add", "--all")
+	l.Git("commit", "--quiet", "--allow-empty", "--message=Begin")
+	l.Server = process.Serve(tb, l.Binary, []string{"--data", l.data})
+	l.adminToken = l.Server.FirstToken
+	l.connect()
+	l.workerToken = l.token("worker", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
+	l.AgentToken = l.token("agents", fermata.ScopeAsk)
+	return l
+}
+
+func (l *Lab) connect() {
+	l.Helper()
+	var err error
+	if l.Admin, err = client.New(l.Server.URL, l.adminToken); err != nil {
+		l.Fatal(err)
+	}
+}
+
+func (l *Lab) token(name string, scopes ...fermata.Scope) string {
+	l.Helper()
+	made, err := l.Admin.CreateToken(l.Context(), fermata.NewToken{Name: name, Kind: fermata.ActorAgent, Scopes: scopes})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return made.Secret
+}
+
+// StartWorker starts the worker that [Lab.Crash] kills.
+func (l *Lab) StartWorker() {
+	l.Helper()
+	l.worker = l.Work("--lease", "3s")
+}
+
+// Work starts a worker with further flags.
+func (l *Lab) Work(flags ...string) *process.Child {
+	l.Helper()
+	env := append(Env{}, l.env...)
+	env = append(env, "FERMATA_URL="+l.Server.URL, "FERMATA_TOKEN="+l.workerToken, "FERMATA_AGENT_TOKEN="+l.AgentToken)
+	args := slices.Concat([]string{"worker", "--name", "w", "--workdir", l.Room.Work, "--folder", l.Folder}, l.runner, flags)
+	for _, name := range l.env.Names() {
+		args = append(args, "--pass-env", name)
+	}
+	return process.Start(l, l.Binary, env, append(append(args, "--"), l.Command...)...)
+}
+
+// Once runs a worker until there is nothing to do.
+func (l *Lab) Once() {
+	l.Helper()
+	if err := l.Work("--once").Wait(Within); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// Crash kills server and worker, and starts both again on the same data.
+func (l *Lab) Crash() {
+	l.Helper()
+	l.worker.Kill()
+	l.Restart()
+	l.StartWorker()
+}
+
+// Restart kills the server, and starts it again where it was.
+func (l *Lab) Restart() {
+	l.Helper()
+	l.Server.Kill()
+	l.Server = process.Serve(l, l.Binary, []string{"--data", l.data}, "--listen", strings.TrimPrefix(l.Server.URL, "http://"))
+	l.connect()
+}
+
+// Create makes a task, the log of which is shown when the test fails.
+func (l *Lab) Create(title, body string) *fermata.Task {
+	l.Helper()
+	t, err := l.Admin.CreateTask(l.Context(), fermata.NewTask{Title: title, Body: body})
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.Cleanup(func() {
+		if l.Failed() {
+			l.Logf("the task's log:\n%s", l.RunLog(t))
+		}
+	})
+	return t
+}
+
+// Look returns the task as it is now.
+func (l *Lab) Look(id string) *fermata.Task {
+	l.Helper()
+	t, err := l.Admin.Task(l.Context(), id)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return t
+}
+
+// Until waits until the task is in the state, and returns it.
+func (l *Lab) Until(id string, want fermata.TaskState) *fermata.Task {
+	l.Helper()
+	var t *fermata.Task
+	process.Await(l, Within, "the task is "+string(want), func() bool {
+		t = l.Look(id)
+		if t.State != want && t.State.Ended() {
+			l.Fatalf("the task is %s: %s %s", t.State, t.Reason, t.Summary)
+		}
+		return t.State == want
+	})
+	return t
+}
+
+// RunLog is the output of all runs of the task.
+func (l *Lab) RunLog(t *fermata.Task) string {
+	ctx := context.WithoutCancel(l.Context())
+	runs, err := l.Admin.Runs(ctx, t.ID)
+	if err != nil {
+		return err.Error()
+	}
+	var sb strings.Builder
+	for _, r := range runs {
+		sb.WriteString("--- " + r.ID + " " + string(r.State) + " " + string(r.Result) + "\n")
+		chunks, _, _, err := l.Admin.Log(ctx, r.ID, 0, 0)
+		if err != nil {
+			return err.Error()
+		}
+		for _, chunk := range chunks {
+			sb.WriteString(chunk.Text)
+		}
+	}
+	return sb.String()
+}
+
+// CLI runs a command of the program as another person's terminal would.
+func (l *Lab) CLI(args ...string) string {
+	l.Helper()
+	cmd := exec.CommandContext(l.Context(), l.Binary, args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.Room.Temp, "FERMATA_URL=" + l.Server.URL, "FERMATA_TOKEN=" + l.adminToken}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		l.Fatalf("fermata %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Git runs git in the project.
+func (l *Lab) Git(args ...string) string {
+	l.Helper()
+	cmd := exec.CommandContext(l.Context(), "git", append([]string{"-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
+	cmd.Dir = l.Room.Work
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		l.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Asked returns the requests to the model for which the rule replied.
+func (l *Lab) Asked(rule string) []scriptedmodel.Request {
+	var found []scriptedmodel.Request
+	for _, r := range l.Room.Model.Requests() {
+		if r.Rule == rule {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// Only is the one request for which the rule replied.
+func (l *Lab) Only(rule string) *scriptedmodel.Conversation {
+	l.Helper()
+	found := l.Asked(rule)
+	if len(found) != 1 {
+		l.Fatalf("the rule %s replied %d times\n%s", rule, len(found), Transcript(l.Room.Model))
+	}
+	return found[0].Conversation
+}
+
+// Gone checks that no agent program runs any more: none has the room as its home.
+func (l *Lab) Gone() {
+	l.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, e := range entries {
+		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		if err == nil && strings.Contains(string(env), "HOME="+l.Room.Home) && strings.Contains(string(env), "FERMATA_RUN=") {
+			l.Errorf("the process %s is there while the task waits", e.Name())
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/agent"
+)
+
+var claudeKind = kind{
+	name: "claude", env: (*agent.Room).Claude,
+	write: func(name, text string) scriptedmodel.Part {
+		return scriptedmodel.Call("Write", map[string]any{"file_path": name, "content": text})
+	},
+}
+
+func TestClaudeWorksMeanwhile(t *testing.T) {
+	t.Parallel()
+	testMeanwhile(t, claudeKind)
+}
+
+func TestCodexWorksMeanwhile(t *testing.T) {
+	t.Parallel()
+	testMeanwhile(t, codexKind)
+}
+
+// meanwhile is a script for many tasks: those that are called "Ask first" ask, and write down
+// the shade that they are told; the one called "Hold on" does not end before it is released;
+// the others end at once.
+func meanwhile(k kind) scriptedmodel.Script {
+	first := 0
+	return scriptedmodel.Script{
+		Rules: []scriptedmodel.Rule{
+			{Name: "paint", When: scriptedmodel.When{Last: "Answered by"}, Capture: `shade-(\d+)`, Reply: []scriptedmodel.Part{k.write("fence.txt", "shade-$1")}},
+			{Name: "painted", When: scriptedmodel.When{Any: "Answered by"}, Reply: scriptedmodel.Say("It is painted.")},
+			{Name: "ask", When: scriptedmodel.When{Turn: &first, Any: "Ask first"}, Reply: []scriptedmodel.Part{
+				{Text: "I will ask."}, scriptedmodel.Call("~ask_user", map[string]any{"question": "Which shade?"}),
+			}},
+			{Name: "not stopped", When: scriptedmodel.When{Any: "Ask first"}, Hold: true, Reply: scriptedmodel.Say("The run was not stopped.")},
+			{Name: "hold", When: scriptedmodel.When{Any: "Hold on"}, Hold: true, Reply: scriptedmodel.Say("That took long.")},
+		},
+		Fallback: scriptedmodel.Say("Nothing was to be asked."),
+	}
+}
+
+// testMeanwhile gives one worker with one slot twenty tasks. While six questions wait, it works
+// on others; the server falls and stands again; and what is answered then goes before
+// what has not begun, each in its own session and with its own answer.
+func testMeanwhile(t *testing.T, k kind) {
+	w := newWorld(t, k, meanwhile(k))
+	var all, askers []string
+	for i := range 20 {
+		title := fmt.Sprintf("Fence %d", i+1)
+		switch {
+		case i == 11:
+			title += ". Hold on"
+		case i < 11 && i%2 == 0:
+			title += ". Ask first"
+		}
+		all = append(all, w.Create(title, "").ID)
+		if strings.Contains(title, "Ask") {
+			askers = append(askers, all[i])
+		}
+	}
+	worker := w.Work()
+	if _, err := w.Room.Model.Await(t.Context(), "hold"); err != nil {
+		t.Fatal(err)
+	}
+	w.Restart()
+	sessions := map[string]string{}
+	for i, id := range slices.Backward(askers) {
+		waiting := w.Look(id)
+		if waiting.State != fermata.TaskAwaitingInput || waiting.Session == nil {
+			t.Fatalf("the task %s is %s: %s\n%s", id, waiting.State, waiting.Summary, w.RunLog(waiting))
+		}
+		sessions[id] = waiting.Session.ID
+		w.CLI("respond", waiting.PendingQuestionID, fmt.Sprintf("shade-%d", i))
+	}
+	w.Room.Model.Release("hold")
+	for _, id := range all {
+		w.Until(id, fermata.TaskDone)
+	}
+	worker.Stop()
+	if got, want := w.claims(), slices.Concat(all[:12], askers, all[12:]); !slices.Equal(got, want) {
+		t.Errorf("tasks were worked on in the order\n%v, want\n%v", got, want)
+	}
+	for i, id := range askers {
+		if s := w.Look(id).Session; s.ID != sessions[id] {
+			t.Errorf("the session %s went on as %s", sessions[id], s.ID)
+		}
+		if got, want := w.Git("show", "fermata/"+id+":fence.txt"), fmt.Sprintf("shade-%d", i); got != want {
+			t.Errorf("the branch of %s has %q, want %q", id, got, want)
+		}
+	}
+	w.wantTranscripts(len(askers))
+}
+
+// claims are the tasks in the order in which the worker took them up. It wants each run to
+// have ended before the next one began.
+func (w *world) claims() []string {
+	w.Helper()
+	events, _, err := w.Admin.Events(w.Context(), client.EventQuery{
+		Types: []fermata.EventType{fermata.EventTaskClaimed, fermata.EventRunFinished}, Limit: 200,
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	var claimed []string
+	for i, e := range events {
+		if begins := e.Type == fermata.EventTaskClaimed; begins != (i%2 == 0) {
+			data, _ := json.Marshal(events)
+			w.Fatalf("two runs at the same time: %s", data)
+		} else if begins {
+			claimed = append(claimed, e.TaskID)
+		}
+	}
+	return claimed
+}
+
+// wantTranscripts wants so many sessions to have gone on with their own question and its answer.
+func (w *world) wantTranscripts(n int) {
+	w.Helper()
+	for _, r := range w.Room.Model.Requests() {
+		if r.Rule != "paint" {
+			continue
+		}
+		n--
+		if c := r.Conversation; len(c.Calls("ask_user")) != 1 || !strings.Contains(c.Text(), "Which shade?") {
+			w.Errorf("the transcript lacks the question: %+v", c.Items)
+		}
+	}
+	if n != 0 {
+		w.Errorf("%d sessions were not told their answer once", n)
+	}
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The load of channels: so many questions a second, each told over so many.
+const (
+	questionsEvery = 50 * time.Millisecond
+	channelsEach   = 10
+	// updatedBar is how soon every other message shows an answer.
+	updatedBar = time.Second
+)
+
+// channels measures how soon every message that was sent for a question says
+// that it is answered, after the answer was acknowledged.
+func (b *bench) channels(ctx context.Context) error {
+	return b.onEach(ctx, "channels", func(d *database, server *process) error { return b.channelsOn(ctx, d, server) })
+}
+
+func (b *bench) channelsOn(ctx context.Context, d *database, server *process) (err error) {
+	n := 1200
+	if b.short {
+		n = 100
+	}
+	told, err := listenForMessages(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.server.Close()) }()
+	shared := pool()
+	names, err := told.addChannels(ctx, newCaller(shared, server.url, d.keys.person(0)))
+	if err != nil {
+		return err
+	}
+	sent, updated, err := told.load(ctx, n, func(i int) *client { return newClient(shared, server.url, d.keys, i) }, names)
+	if err != nil {
+		return err
+	}
+	where := fmt.Sprintf("%s, %.0f questions/s, %d messages each", title(d.kind), float64(time.Second)/float64(questionsEvery), channelsEach)
+	b.tell("question asked to its last message sent", where, fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(sent)), ms(quantile(sent, 0.99)), n))
+	almost := quantile(updated, 0.99)
+	b.judge("answer acknowledged to its last message updated", where,
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(updated)), ms(almost), n), "p99 ≤ 1 s", almost <= updatedBar)
+	return nil
+}
+
+// messages is what the receivers of the channels were told.
+type messages struct {
+	server *http.Server
+	url    string
+	mu     sync.Mutex
+	// asked and closed count by question which receivers were told.
+	asked, closed map[string]*arrivals
+}
+
+// arrivals are the receivers that were told something of a question.
+type arrivals struct {
+	paths map[string]bool
+	last  time.Time
+	all   chan struct{}
+}
+
+// listenForMessages starts one receiver for all channels; its paths tell them apart.
+func listenForMessages(ctx context.Context) (*messages, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	m := &messages{url: "http://" + listener.Addr().String(), asked: map[string]*arrivals{}, closed: map[string]*arrivals{}}
+	m.server = &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = m.server.Serve(listener) }()
+	return m, nil
+}
+
+// ServeHTTP takes a message.
+func (m *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	to := m.asked
+	if bytes.Contains(body[:min(len(body), 64)], []byte(`"notice.closed"`)) {
+		to = m.closed
+	}
+	a := m.of(to, quoted(body, `"question":{"id":"`))
+	m.mu.Lock()
+	if !a.paths[r.URL.Path] {
+		a.paths[r.URL.Path], a.last = true, now
+		if len(a.paths) == channelsEach {
+			close(a.all)
+		}
+	}
+	m.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (m *messages) of(all map[string]*arrivals, question string) *arrivals {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := all[question]
+	if a == nil {
+		a = &arrivals{paths: map[string]bool{}, all: make(chan struct{})}
+		all[question] = a
+	}
+	return a
+}
+
+// addChannels adds the channels and returns the end of a question that names them.
+func (m *messages) addChannels(ctx context.Context, admin *caller) (string, error) {
+	var names []string
+	for i := range channelsEach {
+		body := fmt.Sprintf(`{"name":"hook%d","kind":"webhook","settings":{"url":"%s/%d","allow_private":true}}`, i, m.url, i)
+		if _, err := admin.post(ctx, "/v1/channels", []byte(body)); err != nil {
+			return "", err
+		}
+		names = append(names, fmt.Sprintf(`"hook%d"`, i))
+	}
+	return `","channels":[` + strings.Join(names, ",") + `]}}`, nil
+}
+
+// load asks questions at the rate, answers each when all of its messages were
+// sent, and returns how long sending and updating took.
+func (m *messages) load(ctx context.Context, n int, newClient func(i int) *client, end string) (sent, updated []time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(n)*questionsEvery+time.Minute)
+	defer cancel()
+	var asking sync.WaitGroup
+	var mu sync.Mutex
+	tick := time.NewTicker(questionsEvery)
+	defer tick.Stop()
+	for i := range n {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		asking.Go(func() {
+			s, u, oneErr := m.one(ctx, newClient(i), end)
+			mu.Lock()
+			defer mu.Unlock()
+			sent, updated, err = append(sent, s), append(updated, u), errors.Join(err, oneErr)
+		})
+	}
+	asking.Wait()
+	return sent, updated, err
+}
+
+// one asks a question, answers it when all were told, and waits until all were
+// told of that.
+func (m *messages) one(ctx context.Context, c *client, end string) (sent, updated time.Duration, err error) {
+	if err := c.create(ctx); err != nil {
+		return 0, 0, err
+	}
+	r, err := c.claim(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	reply, err := c.agent.post(ctx, "/v1/runs/"+r.run+"/finish", withToken(r.token, askRest, "1d", end))
+	if err != nil {
+		return 0, 0, err
+	}
+	question, began := quoted(reply, `"pending_question_id":"`), time.Now()
+	told, err := m.wait(ctx, m.asked, question)
+	if err != nil {
+		return 0, 0, fmt.Errorf("messages of question %s: %w", question, err)
+	}
+	if err := c.answer(ctx, question); err != nil {
+		return 0, 0, err
+	}
+	acknowledged := time.Now()
+	closed, err := m.wait(ctx, m.closed, question)
+	if err != nil {
+		return 0, 0, fmt.Errorf("updates of question %s: %w", question, err)
+	}
+	return max(0, told.Sub(began)), max(0, closed.Sub(acknowledged)), nil
+}
+
+// wait returns when the last receiver was told of a question.
+func (m *messages) wait(ctx context.Context, all map[string]*arrivals, question string) (time.Time, error) {
+	a := m.of(all, question)
+	select {
+	case <-a.all:
+	case <-ctx.Done():
+		return time.Time{}, ctx.Err()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return a.last, nil
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
+	toolhttp "github.com/fermata-hq/fermata/internal/tool/http"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// suspending asks, and tells the bench when the next step has started.
+const suspending = `
+name: bench
+triggers: [{manual: true}]
+inputs: {to: {type: string, required: true}}
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Go on?", responseType: boolean, timeout: never}, output: said}
+  - {id: tell, tool: http, input: {method: POST, url: "{{ inputs.to }}/{{ run.id }}", json: {go: "{{ said.answer }}"}}}
+`
+
+// workflows measures how soon the next step of a run starts after an answer,
+// and what suspended runs cost.
+func (b *bench) workflows(ctx context.Context) error {
+	n := 100_000
+	if b.short {
+		n = 5_000
+	}
+	for _, kind := range b.kinds {
+		if err := b.workflowsOn(ctx, kind, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) workflowsOn(ctx context.Context, kind string, n int) (err error) {
+	told, err := listenForSteps(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, told.server.Close()) }()
+	c := &crowdedness{kind: kind, n: n}
+	for _, one := range []struct {
+		into **database
+		name string
+		runs int
+	}{{&c.empty, "noruns", 0}, {&c.some, "someruns", few}, {&c.full, "runs", n}} {
+		d, err := b.empty(ctx, kind, one.name+"_"+kind)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.drop(ctx)) }()
+		began := time.Now()
+		if err := d.suspendRuns(ctx, one.runs, told.url); err != nil {
+			return fmt.Errorf("suspend runs: %w", err)
+		}
+		if one.runs > 0 {
+			b.say("%s: suspended %s runs in %s", title(kind), thousands(one.runs), time.Since(began).Round(time.Second))
+		}
+		*one.into = d
+	}
+	var servers []*process
+	for _, d := range []*database{c.empty, c.some, c.full} {
+		server, failed := b.serve(ctx, d, "--allow-networks", "127.0.0.0/8")
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, server.stop()) }()
+		servers = append(servers, server)
+	}
+	if err := b.judgeIdle(ctx, c, servers[0], servers[2]); err != nil {
+		return err
+	}
+	return b.judgeSteps(ctx, c, told, servers[1], servers[2])
+}
+
+// judgeSteps answers questions of runs on two servers in turns.
+func (b *bench) judgeSteps(ctx context.Context, c *crowdedness, told *steps, some, full *process) error {
+	samples := 300
+	if b.short {
+		samples = 100
+	}
+	var took [2][]time.Duration
+	sides := []*reader{newReader(pool(), some.url, c.some.keys), newReader(pool(), full.url, c.full.keys)}
+	for range samples {
+		for i, r := range sides {
+			d, err := told.sample(ctx, r)
+			if err != nil {
+				return err
+			}
+			took[i] = append(took[i], d)
+		}
+	}
+	almost := quantile(took[1], 0.99)
+	b.judge("answer acknowledged to next step started", c.where()+" runs",
+		fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took[1])), ms(almost), samples), "p99 ≤ 100 ms", almost <= 100*time.Millisecond)
+	ratio := float64(median(took[1])) / float64(median(took[0]))
+	b.judge("answer to next step, beside that with 1,000 runs", c.where()+" runs",
+		fmt.Sprintf("%s beside %s; ratio %.2f", ms(median(took[1])), ms(median(took[0])), ratio), "ratio ≤ 1.5", ratio <= 1.5)
+	return nil
+}
+
+// steps is told when a run got on.
+type steps struct {
+	server *http.Server
+	url    string
+	mu     sync.Mutex
+	at     map[string]chan time.Time
+}
+
+func listenForSteps(ctx context.Context) (*steps, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &steps{url: "http://" + listener.Addr().String(), at: map[string]chan time.Time{}}
+	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.server.Serve(listener) }()
+	return s, nil
+}
+
+// ServeHTTP takes what a step tells.
+func (s *steps) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	now := time.Now()
+	_, _ = io.Copy(io.Discard, r.Body)
+	select {
+	case s.of(r.URL.Path) <- now:
+	default:
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *steps) of(path string) chan time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.at[path] == nil {
+		s.at[path] = make(chan time.Time, 1)
+	}
+	return s.at[path]
+}
+
+// sample answers the question of one run, and returns how long after the
+// acknowledgement its next step began; 0 where it was faster.
+func (s *steps) sample(ctx context.Context, r *reader) (time.Duration, error) {
+	reply, err := r.person.get(ctx, "/v1/questions?status=pending&limit=1")
+	if err != nil {
+		return 0, err
+	}
+	question, run := quoted(reply, `"id":"`), quoted(reply, `"task_id":"`)
+	if _, err := r.person.post(ctx, "/v1/questions/"+question+"/answer", []byte(`{"answer":true}`)); err != nil {
+		return 0, err
+	}
+	acknowledged := time.Now()
+	select {
+	case at := <-s.of("/" + run):
+		return max(0, at.Sub(acknowledged)), nil
+	case <-time.After(20 * time.Second):
+		return 0, fmt.Errorf("the run %s did not go on", run)
+	}
+}
+
+// suspendRuns starts runs and lets each come to its question.
+func (d *database) suspendRuns(ctx context.Context, n int, to string) error {
+	if n == 0 {
+		return nil
+	}
+	return d.withDB(ctx, func(db *store.DB) error {
+		e := engine.New(db, engine.Options{})
+		s := workflow.New(workflow.Options{DB: db, Engine: e, Executors: 128, Tools: []tool.Tool{toolhttp.New(http.DefaultClient)}})
+		if err := e.Start(ctx); err != nil {
+			return err
+		}
+		running, cancel := context.WithCancel(ctx)
+		var parts sync.WaitGroup
+		defer parts.Wait()
+		defer cancel()
+		parts.Go(func() { e.RunTail(running) })
+		parts.Go(func() { s.Run(running) })
+		starter := operator
+		starter.Kind, starter.Role, starter.MemberID = fermata.ActorHuman, fermata.RoleAdmin, "mem_bench"
+		if _, err := s.Put(ctx, starter, "", workflow.Definition{Source: suspending}); err != nil {
+			return err
+		}
+		var starting sync.WaitGroup
+		failed := make(chan error, 64)
+		left := make(chan struct{}, n)
+		for range n {
+			left <- struct{}{}
+		}
+		close(left)
+		for range cap(failed) {
+			starting.Go(func() {
+				for range left {
+					if _, err := s.Start(ctx, starter, "bench", map[string]any{"to": to}); err != nil {
+						failed <- err
+						return
+					}
+				}
+			})
+		}
+		starting.Wait()
+		select {
+		case err := <-failed:
+			return err
+		default:
+		}
+		return waitSuspended(ctx, s, starter)
+	})
+}
+
+// waitSuspended waits until no run is to be moved on any more.
+func waitSuspended(ctx context.Context, s *workflow.Service, c fermata.Caller) error {
+	for {
+		busy, _, err := s.Runs(ctx, c, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInProgress, fermata.TaskInputReceived}, Limit: 1})
+		if err != nil || len(busy) == 0 {
+			return err
+		}
+		pause(ctx, 50*time.Millisecond)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,260 @@
+// Package mails runs the real program beside real mail servers.
+package mails
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/standin"
+	mailserver "github.com/fermata-hq/fermata/test/standin/email"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+// world is a server with two people, a channel for mails, and a mail server.
+type world struct {
+	*mailserver.Remote
+	t      *testing.T
+	server *process.Server
+	admin  *client.Client
+	// channel is the name of the one that reads replies.
+	channel string
+}
+
+// newWorld has a server that sends mails by itself, and a channel that was added
+// to read replies.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := startWorld(t, "mail")
+	w.post("/v1/channels", map[string]any{"name": "mail", "kind": "email", "settings": w.Settings()})
+	w.tested()
+	return w
+}
+
+// withPassword puts the password into the address of a server.
+func withPassword(address string) string {
+	return strings.Replace(address, "@localhost", ":"+mailserver.Password+"@localhost", 1)
+}
+
+func startWorld(t *testing.T, channel string) *world {
+	t.Helper()
+	w := &world{Remote: mailserver.NewRemote(t), t: t, channel: channel}
+	at := freeAddress(t)
+	user := mailserver.Address("fermata")
+	args := []string{"--listen", at, "--public-url", "http://" + at, "--smtp", withPassword(w.SMTP(user)), "--mail-from", user}
+	if channel == "email" {
+		args = append(args, "--imap", withPassword(w.IMAP(user)), "--mail-reply-to", strings.Replace(user, "@", "+{token}@", 1))
+	}
+	// What an operator does whose mail server has a certificate of the house.
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	if err := os.WriteFile(authority, []byte(w.CA), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.server = process.LaunchIn(t, process.Binary(t, ""), []string{"SSL_CERT_FILE=" + authority}, process.SQLite(t), args...)
+	w.server.Ready()
+	var err error
+	if w.admin, err = client.New(w.server.URL, w.server.FirstToken); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ada", "bob"} {
+		_, address := w.Person(name)
+		if _, err := w.admin.AddMember(t.Context(), client.NewMember{Handle: name, Name: strings.ToUpper(name[:1]) + name[1:], Role: fermata.RoleResponder}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.admin.ChangeMember(t.Context(), name, fermata.MemberChange{Email: &address}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// tested sends Ada the first mail.
+func (w *world) tested() {
+	w.t.Helper()
+	var tested fermata.ChannelTest
+	if err := json.Unmarshal(w.post("/v1/channels/"+w.channel+"/test", map[string]any{"to": "ada"}), &tested); err != nil || len(tested.Problems) > 0 {
+		w.t.Fatalf("the channel does not work: %+v, %v", tested, err)
+	}
+	w.await("ada", 1)
+}
+
+// freeAddress is one where nothing listens: links in mails have to name it
+// before the server does.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func (w *world) post(path string, body any) []byte {
+	w.t.Helper()
+	data, err := json.Marshal(body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, w.server.URL+path, bytes.NewReader(data))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+w.server.FirstToken)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= 300 {
+		w.t.Fatalf("%s: %d %s", path, res.StatusCode, answer)
+	}
+	return answer
+}
+
+func (w *world) await(name string, n int) *mailserver.Mail {
+	w.t.Helper()
+	mails, err := w.Await(name, n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return mails[n-1]
+}
+
+func (w *world) ask(a fermata.Ask) *fermata.Question {
+	w.t.Helper()
+	task, err := w.admin.CreateTask(w.t.Context(), fermata.NewTask{Title: "Settle it"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.Channels = []string{w.channel}
+	q, err := w.admin.Ask(w.t.Context(), task.ID, a)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return q
+}
+
+func (w *world) closed(id string) *fermata.Question {
+	w.t.Helper()
+	q, err := w.admin.WaitQuestion(w.t.Context(), id, 30*time.Second)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if q.Status == fermata.Pending {
+		w.t.Fatalf("the question is open: ada was told %q", w.Told("ada"))
+	}
+	return q
+}
+
+func choice() fermata.Ask {
+	return fermata.Ask{Type: fermata.Blocking, Title: "Which format?", Assignees: []string{"ada", "bob"}, Items: []fermata.Item{{
+		Key: "format", Prompt: "Which format?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{{Value: "toml", Label: "TOML"}, {Value: "yaml", Label: "YAML"}},
+	}}}
+}
+
+func TestAQuestionIsAnsweredByMail(t *testing.T) {
+	t.Parallel()
+	answeredByMail(t, newWorld(t))
+}
+
+// The channel that comes with the server needs no more than flags.
+func TestTheServersOwnMailbox(t *testing.T) {
+	t.Parallel()
+	w := startWorld(t, "email")
+	w.tested()
+	answeredByMail(t, w)
+}
+
+func answeredByMail(t *testing.T, w *world) {
+	t.Helper()
+	q := w.ask(choice())
+	w.await("ada", 2)
+	w.await("bob", 1)
+	seen := w.Seen("ada")
+	m := seen[len(seen)-1]
+	if m.Question != q.ID || m.Closed {
+		t.Fatalf("ada sees %+v", m)
+	}
+	if err := w.Reply("ada", m, standin.Reply{Text: "C"}); err != nil {
+		t.Fatal(err)
+	}
+	w.await("ada", 3)
+	if told := w.Told("ada"); len(told) != 1 || !strings.Contains(told[0], "Reply with") {
+		t.Fatalf("ada was told %q", told)
+	}
+	if err := w.Reply("ada", m, standin.Reply{Answers: map[string]any{"format": "B"}}); err != nil {
+		t.Fatal(err)
+	}
+	q = w.closed(q.ID)
+	if q.Resolution.Answer != "yaml" || q.Resolution.AnsweredBy.Name != "ada" && q.Resolution.AnsweredBy.Name != "Ada" || q.Resolution.Channel != "email" || q.Resolution.Assurance != fermata.AssuranceChannel {
+		t.Errorf("the resolution is %+v by %+v", q.Resolution, q.Resolution.AnsweredBy)
+	}
+	w.await("ada", 4)
+	if told := w.Told("ada"); !strings.Contains(told[1], "Your answer counts") {
+		t.Errorf("ada was told %q", told)
+	}
+	end := w.await("bob", 2)
+	if !strings.Contains(end.Plain, "YAML") || !w.Seen("bob")[0].Closed {
+		t.Errorf("bob was told %q", end.Plain)
+	}
+	// Bob is late.
+	if err := w.Reply("bob", w.Seen("bob")[0], standin.Reply{Text: "A"}); err != nil {
+		t.Fatal(err)
+	}
+	w.await("bob", 3)
+	if told := w.Told("bob"); len(told) != 1 || !strings.Contains(told[0], "first") {
+		t.Errorf("bob was told %q", told)
+	}
+}
+
+func TestNoScannerDecides(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asks := []fermata.Ask{
+		choice(),
+		{Type: fermata.Approval, Title: "Deploy?", Risk: fermata.RiskLow, Action: json.RawMessage(`{"command":["true"]}`)},
+		{Type: fermata.Blocking, Title: "Go on?", Risk: fermata.RiskLow, Items: []fermata.Item{{Key: "go", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}}},
+	}
+	var ids []string
+	for i, a := range asks {
+		ids = append(ids, w.ask(a).ID)
+		w.await("ada", i+2)
+	}
+	mails, err := w.Mails("ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mailserver.NewScanner(t, w.server.URL)
+	s.Browser = true
+	var asked []string
+	for _, m := range mails {
+		asked = append(asked, s.Scan(m)...)
+	}
+	if len(asked) < len(asks) {
+		t.Errorf("the mails have hardly any links: %q", asked)
+	}
+	for _, id := range ids {
+		q, err := w.admin.Question(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Status != fermata.Pending || len(q.Votes) > 0 || q.Held != nil {
+			t.Errorf("a scanner decided: %+v", q)
+		}
+	}
+}

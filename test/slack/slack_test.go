@@ -1,0 +1,114 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack/slacktest"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/slack"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// TestAgainstTheLibrarysServer posts to the test server of Slack's client
+// library, and answers over its Socket Mode.
+func TestAgainstTheLibrarysServer(t *testing.T) {
+	t.Parallel()
+	// What the library's server does not know of Slack.
+	var opened sync.Once
+	connected := make(chan struct{})
+	server := slacktest.NewTestServer(func(c slacktest.Customize) {
+		c.Handle("/conversations.open", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"ok": true, "channel": {"id": "D024BE91L"}}`))
+		})
+		c.Handle("/apps.connections.open", func(w http.ResponseWriter, r *http.Request) {
+			opened.Do(func() { close(connected) })
+			_, _ = w.Write([]byte(`{"ok": true, "url": "ws://` + r.Host + `/ws"}`))
+		})
+	})
+	server.Start()
+	t.Cleanup(server.Stop)
+	settings, err := json.Marshal(map[string]any{
+		"bot_token": "xoxb-test", "app_token": "xapp-test", "conversation": "C0ROOM", "api_url": server.GetAPIURL(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	channel, err := slack.Open(settings, notice.Env{Name: "slack", HTTP: &http.Client{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const question, secret = "q_01m8064veqdve1dcbggk", "the-secret-of-one-person"
+	sent, err := channel.Send(t.Context(), &notice.Notice{
+		Delivery: "dlv_1", Purpose: notice.Asked, Decide: true, Reply: secret, To: notice.Recipient{Member: "mem_1", ID: "W012A3CDE"},
+		Question: &fermata.Question{
+			ID: question, Type: fermata.Blocking, Status: fermata.Pending, Title: "Go on?",
+			Items: []fermata.Item{{Key: "ok", Prompt: "Go on?", ResponseType: fermata.ResponseBoolean}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(sent.Ref), "D024BE91L") {
+		t.Errorf("it went to %s", sent.Ref)
+	}
+	heard := make(chan notice.Inbound, 1)
+	hear := func(_ context.Context, in *notice.Inbound) (notice.Verdict, error) {
+		heard <- *in
+		return notice.Verdict{Counted: true, Words: "It counted."}, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- channel.Listen(ctx, hear) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Listen ended with %v", err)
+		}
+	}()
+	<-connected
+	value, err := json.Marshal(map[string]any{"q": question, "r": secret, "k": "ok", "v": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload, err := json.Marshal(map[string]any{
+		"envelope_id": "e-1", "type": "interactive", "accepts_response_payload": true,
+		"payload": map[string]any{
+			"type": "block_actions", "trigger_id": "t-1", "user": map[string]any{"id": "W012A3CDE"}, "channel": map[string]any{"id": "D024BE91L"},
+			"message": map[string]any{"ts": "1.1"}, "actions": []any{map[string]any{"block_id": "b", "action_id": "answer:yes", "type": "button", "value": string(value)}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.SendToWebsocket(string(payload))
+	in := <-heard
+	if in.Question != question || in.Reply != secret || in.From.ID != "W012A3CDE" || in.Answer == nil || in.Answer.Answer != true {
+		t.Errorf("it was heard as %+v", in)
+	}
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !acknowledged(server.GetSeenInboundMessages()) {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("the envelope was not acknowledged: %q", server.GetSeenInboundMessages())
+		}
+	}
+}
+
+func acknowledged(messages []string) bool {
+	for _, m := range messages {
+		if strings.Contains(m, `"envelope_id":"e-1"`) {
+			return true
+		}
+	}
+	return false
+}

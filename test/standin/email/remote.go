@@ -1,0 +1,138 @@
+package email
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// Remote is a mail server with the mailbox that Fermata sends from, for tests
+// that know of no mail.
+type Remote struct {
+	*Server
+	tb testing.TB
+}
+
+var _ standin.Remote = (*Remote)(nil)
+
+// sender is who Fermata is at the server.
+const sender = "fermata"
+
+// NewRemote starts a server.
+func NewRemote(tb testing.TB) *Remote {
+	return &Remote{Server: Start(tb, Options{}), tb: tb}
+}
+
+// Kind is the kind of the channel.
+func (r *Remote) Kind() string { return "email" }
+
+// Settings are those of a channel that sends and reads by the server.
+func (r *Remote) Settings() map[string]any { return Settings(r.Server) }
+
+// Settings are those of a channel that sends and reads by a server.
+func Settings(s *Server) map[string]any {
+	return map[string]any{
+		"smtp": s.SMTP(Address(sender)), "imap": s.IMAP(Address(sender)), "from": "Fermata <" + Address(sender) + ">", "password": Password,
+		"reply_to": sender + "+{token}@" + Domain, "authserv_id": Host, "ca": s.CA, "poll": "1s",
+	}
+}
+
+// Person makes a person: every name has a mailbox.
+func (r *Remote) Person(name string) (identityID, email string) { return Address(name), Address(name) }
+
+// Inbound does nothing: the server is never called.
+func (r *Remote) Inbound(string) {}
+
+// Seen is what the person sees: a thread is closed when a mail of it says how
+// the question ended, be it the reply to the person's own answer.
+func (r *Remote) Seen(person string) []standin.Message {
+	mails, err := r.Mails(person)
+	if err != nil {
+		r.tb.Errorf("read the mails of %s: %v", person, err)
+	}
+	var list []standin.Message
+	for _, m := range mails {
+		question := m.Header.Get("X-Fermata-Question")
+		closes := question != "" && m.Header.Get("X-Fermata-Status") != "pending"
+		for i := range list {
+			list[i].Closed = list[i].Closed || closes && list[i].Question == question
+		}
+		if m.Header.Get("Auto-Submitted") == "auto-replied" {
+			continue
+		}
+		words, _ := m.Links()
+		list = append(list, standin.Message{ID: m.ID(), Text: m.Subject() + "\n" + m.Plain, Buttons: words, Question: question, Closed: closes})
+	}
+	return list
+}
+
+// Told are the words of the mails that answered replies.
+func (r *Remote) Told(person string) []string {
+	mails, err := r.Mails(person)
+	if err != nil {
+		r.tb.Errorf("read the mails of %s: %v", person, err)
+	}
+	var words []string
+	for _, m := range mails {
+		if m.Header.Get("Auto-Submitted") == "auto-replied" {
+			words = append(words, m.Plain)
+		}
+	}
+	return words
+}
+
+// Reply answers a mail with the mail program of the day.
+func (r *Remote) Reply(person string, m standin.Message, say standin.Reply) error {
+	mails, err := r.Mails(person)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(mails, func(have *Mail) bool { return have.ID() == m.ID })
+	if i < 0 {
+		return fmt.Errorf("%s has no mail %s", person, m.ID)
+	}
+	programs := []Program{Gmail, Outlook, AppleMail, Thunderbird, Phone}
+	draft := Draft(programs[len(m.ID)%len(programs)], person, mails[i], Typed(say))
+	to := mails[i].Header.Get("Reply-To")
+	return r.Submit(person, draft, strings.Trim(to, "<>"))
+}
+
+// Typed is what a person types to give the answers.
+func Typed(say standin.Reply) string {
+	var lines []string
+	for _, key := range slices.Sorted(maps.Keys(say.Answers)) {
+		line := typedValue(say.Answers[key])
+		if len(say.Answers) > 1 {
+			line = key + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	if say.Text != "" {
+		lines = append(lines, say.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func typedValue(v any) string {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case []string:
+		return strings.Join(v, ", ")
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = fmt.Sprint(v[i])
+		}
+		return strings.Join(parts, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,203 @@
+package email
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+)
+
+// Scanner does to the links of a mail what the scanners of mail providers,
+// previews of chats and curious programs do: it asks for every address with
+// every method, follows redirects and the links of the pages, posts what it can
+// guess, and opens the pages in a browser that runs scripts and clicks on
+// everything but the buttons that submit a form. Nothing of it is a person's
+// decision, so nothing of it may change a question.
+type Scanner struct {
+	tb testing.TB
+	// base is the server that may be asked; mails may name others.
+	base   *url.URL
+	client *http.Client
+	// Browser makes it open the pages in Chromium too; that needs the packages
+	// of the web interface (make web) and scripts/setup chromium.
+	Browser bool
+	done    map[string]bool
+}
+
+// NewScanner makes a scanner of mails whose links point to a server.
+func NewScanner(tb testing.TB, base string) *Scanner {
+	tb.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &Scanner{tb: tb, base: u, client: &http.Client{Timeout: 30 * time.Second}, done: map[string]bool{}}
+}
+
+// What scanners call themselves: the last passes for a person's browser.
+var agents = []string{
+	"", "Slackbot-LinkExpanding 1.0", "Mozilla/5.0 (compatible; Microsoft Exchange SafeLinks)",
+	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+}
+
+// guess is a body that a machine may post without having understood a page.
+type guess struct{ kind, body string }
+
+const form = "application/x-www-form-urlencoded"
+
+var guesses = []guess{
+	{"", ""}, {form, ""}, {form, "List-Unsubscribe=One-Click"}, {form, "submit=1"}, {form, "confirm=yes"}, {form, "answer="},
+	{form, "answer=approve"}, {form, "answer=yes"}, {form, "answer=true"}, {form, "answer=A"}, {form, "value=approve"}, {form, "action=approve"},
+	{"application/json", "{}"}, {"application/json", "null"}, {"application/json", `{"answer":"approve"}`}, {"application/json", `{"answer":true}`},
+	{"text/plain", "approve"}, {"multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"answer\"\r\n\r\napprove\r\n--b--\r\n"},
+}
+
+// mostPages bounds how far it follows links from one mail.
+const mostPages = 40
+
+var addresses = regexp.MustCompile(`https?://[^\s<>"']+`)
+
+// Scan scans a mail and returns the addresses that it asked for.
+func (s *Scanner) Scan(m *Mail) []string {
+	s.tb.Helper()
+	_, found := m.Links()
+	found = append(found, addresses.FindAllString(m.Plain, -1)...)
+	for _, values := range m.Header {
+		for _, value := range values {
+			found = append(found, addresses.FindAllString(value, -1)...)
+		}
+	}
+	var asked []string
+	for len(found) > 0 && len(asked) < mostPages {
+		address := strings.TrimRight(found[0], ".,)")
+		found = found[1:]
+		if !s.ours(address) || s.done[address] {
+			continue
+		}
+		s.done[address] = true
+		asked = append(asked, address)
+		found = append(found, s.visit(address)...)
+	}
+	if s.Browser && len(asked) > 0 {
+		s.browse(asked)
+	}
+	return asked
+}
+
+func (s *Scanner) ours(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host == s.base.Host
+}
+
+// visit asks for an address in every way and returns the addresses that the
+// page names.
+func (s *Scanner) visit(address string) []string {
+	var named []string
+	for _, agent := range agents {
+		for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodOptions} {
+			page, at := s.ask(method, address, agent, guess{})
+			if method == http.MethodGet {
+				named = append(named, pageAddresses(page, at)...)
+			}
+		}
+	}
+	// The targets of forms are asked with guesses, as the page itself is.
+	targets := append([]string{address}, named...)
+	for _, target := range slices.Compact(slices.Sorted(slices.Values(targets))) {
+		if !s.ours(target) {
+			continue
+		}
+		for _, g := range guesses {
+			s.ask(http.MethodPost, target, agents[len(agents)-1], g)
+		}
+		s.ask(http.MethodPut, target, "", guess{"application/json", "{}"})
+		s.ask(http.MethodDelete, target, "", guess{})
+	}
+	return named
+}
+
+// ask sends one request and returns the page, and where it was in the end.
+// Refusals are what it is there for.
+func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(g.body))
+	if err != nil {
+		return nil, address
+	}
+	if agent != "" {
+		req.Header.Set("User-Agent", agent)
+	}
+	if g.kind != "" {
+		req.Header.Set("Content-Type", g.kind)
+		// A page of the server itself could have sent it.
+		req.Header.Set("Origin", s.base.Scheme+"://"+s.base.Host)
+		req.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		s.tb.Logf("scanner: %s %s: %v", method, address, err)
+		return nil, address
+	}
+	defer func() { _ = resp.Body.Close() }()
+	page, err := io.ReadAll(io.LimitReader(resp.Body, 4<<20))
+	if err != nil {
+		s.tb.Logf("scanner: %s %s: %v", method, address, err)
+	}
+	return page, resp.Request.URL.String()
+}
+
+// pageAddresses finds what a page links to, loads and submits to.
+func pageAddresses(page []byte, at string) []string {
+	base, err := url.Parse(at)
+	if err != nil {
+		return nil
+	}
+	doc, err := html.Parse(bytes.NewReader(page))
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for node := range doc.Descendants() {
+		for _, a := range node.Attr {
+			switch a.Key {
+			case "href", "src", "action", "formaction", "data-href", "data-url":
+				if u, err := base.Parse(a.Val); err == nil {
+					u.Fragment = ""
+					found = append(found, u.String())
+				}
+			}
+		}
+	}
+	return found
+}
+
+// browse opens addresses in a browser, runs their scripts and clicks.
+func (s *Scanner) browse(asked []string) {
+	s.tb.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", filepath.Join(filepath.Dir(here), "scan.mjs"))
+	input, err := json.Marshal(asked)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	cmd.Stdin = bytes.NewReader(input)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.tb.Fatal(fmt.Errorf("the browser of the scanner: %w\n%s", err, out))
+	}
+}

@@ -1,0 +1,318 @@
+package email
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Domain is where everybody of a [Server] has a mailbox; Host is the name of
+// the server itself.
+const (
+	Domain = "people.test"
+	Host   = "mail.people.test"
+	// Password opens every mailbox.
+	Password = "correct-horse"
+)
+
+// Options say how a server differs from the usual one.
+type Options struct {
+	// NoIdle makes an IMAP server that cannot tell of new mail by itself.
+	NoIdle bool
+	// NoAuthentication leaves out the header Authentication-Results.
+	NoAuthentication bool
+}
+
+// Server is a mail server of its own: Exim and Dovecot on free ports of the
+// loopback address, with a mailbox for every name at [Domain]. Some names are
+// special: gone is refused, slow is told to come back later, full is taken and
+// then bounces.
+type Server struct {
+	// CA is the authority of its certificate, in PEM.
+	CA string
+
+	options Options
+	dir     string
+	owner   *user.User
+	ports   ports
+	tb      testing.TB
+
+	mu      sync.Mutex
+	running map[string]*running
+}
+
+// running is a server with the end of the pipe that holds it.
+type running struct {
+	cmd  *exec.Cmd
+	hold *os.File
+	gone chan error
+}
+
+type ports struct{ smtp, smtps, imap, imaps, lmtp int }
+
+// Start starts a server for the time of the test. It fails the test when the
+// programs are missing: scripts/setup mail installs them.
+func Start(tb testing.TB, o Options) *Server {
+	tb.Helper()
+	for _, program := range []string{exim(), dovecot()} {
+		if _, err := exec.LookPath(program); err != nil {
+			tb.Fatalf("%v: run scripts/setup mail", err)
+		}
+	}
+	s := &Server{options: o, tb: tb, running: map[string]*running{}}
+	tb.Cleanup(s.end)
+	if err := s.prepare(); err != nil {
+		tb.Fatalf("prepare the mail server: %v", err)
+	}
+	var err error
+	for range 5 {
+		s.ports = choosePorts()
+		if err = s.startAll(); err == nil {
+			return s
+		}
+		s.stopAll()
+	}
+	tb.Fatalf("the mail server did not start: %v", err)
+	return nil
+}
+
+func (s *Server) startAll() error {
+	if err := s.configure(); err != nil {
+		return err
+	}
+	return errors.Join(s.StartIMAP(), s.StartSMTP())
+}
+
+// Debian has these programs out of a normal user's path.
+func exim() string    { return named("FERMATA_TEST_EXIM", "/usr/sbin/exim4") }
+func dovecot() string { return named("FERMATA_TEST_DOVECOT", "/usr/sbin/dovecot") }
+
+func named(variable, usual string) string {
+	if program := os.Getenv(variable); program != "" {
+		return program
+	}
+	return usual
+}
+
+// prepare makes the folder that the servers own. They refuse to be root, so
+// that nobody runs them where the tests run as root.
+func (s *Server) prepare() error {
+	var err error
+	if s.owner, err = user.Current(); err != nil {
+		return err
+	}
+	if s.owner.Uid == "0" {
+		if s.owner, err = user.Lookup("nobody"); err != nil {
+			return err
+		}
+	}
+	// The path of a socket holds about 100 bytes, and the owner must get there.
+	if s.dir, err = os.MkdirTemp("/tmp", "fermata-mail."); err != nil {
+		return err
+	}
+	if s.CA, err = writeCertificate(s.dir); err != nil {
+		return err
+	}
+	for _, folder := range []string{"run", "state", "mail", "spool", "log"} {
+		if err := os.Mkdir(filepath.Join(s.dir, folder), 0o700); err != nil {
+			return err
+		}
+	}
+	return s.own()
+}
+
+func (s *Server) own() error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	uid, err := strconv.Atoi(s.owner.Uid)
+	if err != nil {
+		return err
+	}
+	gid, err := strconv.Atoi(s.owner.Gid)
+	if err != nil {
+		return err
+	}
+	names, err := filepath.Glob(filepath.Join(s.dir, "*"))
+	for _, name := range append(names, s.dir) {
+		err = errors.Join(err, os.Lchown(name, uid, gid))
+	}
+	return err
+}
+
+func (s *Server) configure() error {
+	group, err := user.LookupGroupId(s.owner.Gid)
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"exim.conf": s.eximConfig(group.Name), "dovecot.conf": s.dovecotConfig(group.Name)} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // its owner is another user
+			return err
+		}
+	}
+	return nil
+}
+
+// choosePorts finds ports below those that the system hands out by itself, so
+// that they stay ours over a restart.
+func choosePorts() ports {
+	free := func() int {
+		for {
+			port := 20000 + rand.N(12000)                                                 //nolint:gosec // no secret
+			if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil { //nolint:noctx // it ends at once
+				_ = l.Close()
+				return port
+			}
+		}
+	}
+	return ports{smtp: free(), smtps: free(), imap: free(), imaps: free(), lmtp: free()}
+}
+
+// StartSMTP starts Exim, and StopSMTP ends it.
+func (s *Server) StartSMTP() error {
+	return s.run("exim", s.ports.smtp, exim(), "-C", filepath.Join(s.dir, "exim.conf"), "-bdf", "-q1s")
+}
+
+// StopSMTP ends Exim. What it took stays in its queue.
+func (s *Server) StopSMTP() { s.stop("exim") }
+
+// StartIMAP starts Dovecot, and StopIMAP ends it with every connection.
+func (s *Server) StartIMAP() error {
+	return s.run("dovecot", s.ports.imap, dovecot(), "-F", "-c", filepath.Join(s.dir, "dovecot.conf"))
+}
+
+// StopIMAP ends Dovecot. The mailboxes stay.
+func (s *Server) StopIMAP() { s.stop("dovecot") }
+
+func (s *Server) run(name string, port int, program string, args ...string) error {
+	// Whatever ends the tests, the servers end with them: the system closes the
+	// pipe then, and the shell's child ends the group.
+	held, hold, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Close() }()
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{
+		"-c", `(cat <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$@" 3<&-`, "sh", program}, args...)...)
+	cmd.Dir, cmd.ExtraFiles, cmd.WaitDelay = s.dir, []*os.File{held}, time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if os.Getuid() == 0 {
+		uid, _ := strconv.ParseUint(s.owner.Uid, 10, 32)
+		gid, _ := strconv.ParseUint(s.owner.Gid, 10, 32)
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid), Groups: []uint32{uint32(gid)}}
+	}
+	said := &strings.Builder{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		_ = hold.Close()
+		return err
+	}
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	if err := s.awaitPort(port, gone); err != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = hold.Close()
+		return fmt.Errorf("%s: %w: %s%s", name, err, said, s.Log())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[name] = &running{cmd: cmd, hold: hold, gone: gone}
+	return nil
+}
+
+// awaitPort returns when a server speaks at the port.
+func (s *Server) awaitPort(port int, gone chan error) error {
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(30 * time.Second)
+	for {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port)) //nolint:noctx // the ticker bounds it
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case err := <-gone:
+			return fmt.Errorf("it ended: %w", err)
+		case <-late:
+			return err
+		case <-look.C:
+		}
+	}
+}
+
+func (s *Server) stop(name string) {
+	s.mu.Lock()
+	r := s.running[name]
+	delete(s.running, name)
+	s.mu.Unlock()
+	if r == nil {
+		return
+	}
+	group := -r.cmd.Process.Pid
+	_ = syscall.Kill(group, syscall.SIGTERM)
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for range 50 {
+		if syscall.Kill(group, 0) != nil {
+			break
+		}
+		<-look.C
+	}
+	_ = syscall.Kill(group, syscall.SIGKILL)
+	<-r.gone //nolint:errcheck // it was killed
+	_ = r.hold.Close()
+}
+
+func (s *Server) stopAll() {
+	s.StopSMTP()
+	s.StopIMAP()
+}
+
+func (s *Server) end() {
+	s.stopAll()
+	if s.tb.Failed() {
+		s.tb.Logf("the mail server's log:\n%s", s.Log())
+	}
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir)
+	}
+}
+
+// Log returns what the servers wrote about themselves.
+func (s *Server) Log() string {
+	var all strings.Builder
+	files, _ := filepath.Glob(filepath.Join(s.dir, "log", "*"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		fmt.Fprintf(&all, "== %s\n%s", filepath.Base(file), text)
+	}
+	return all.String()
+}
+
+// SMTP is the address of the outgoing server for somebody with a mailbox.
+func (s *Server) SMTP(name string) string { return address("smtp", name, s.ports.smtp) }
+
+// SMTPS is the same at the port that speaks TLS from the start.
+func (s *Server) SMTPS(name string) string { return address("smtps", name, s.ports.smtps) }
+
+// IMAP is the address of the mailbox of somebody.
+func (s *Server) IMAP(name string) string { return address("imap", name, s.ports.imap) }
+
+// IMAPS is the same at the port that speaks TLS from the start.
+func (s *Server) IMAPS(name string) string { return address("imaps", name, s.ports.imaps) }
+
+func address(scheme, name string, port int) string {
+	return fmt.Sprintf("%s://%s@localhost:%d", scheme, strings.ReplaceAll(name, "@", "%40"), port)
+}

@@ -1,0 +1,302 @@
+package github
+
+import (
+	"crypto/sha1" //nolint:gosec // as git does
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Base is the branch from which others begin.
+const Base = "main"
+
+// code is what the repository holds: branches with their commits, pull
+// requests, and what checks say of commits.
+type code struct {
+	origin   string              // a repository of git that it mirrors
+	branches map[string][]string // commits, the last is where it stands
+	pulls    map[int]*pull
+	runs     map[string][]checkRun // by commit
+	statuses map[string][]status
+}
+
+type pull struct {
+	title, body, head, base, state string
+	draft                          bool
+	by                             *user
+}
+
+type checkRun struct{ name, status, conclusion string }
+
+type status struct{ context, state string }
+
+func newCode() code {
+	c := code{branches: map[string][]string{}, pulls: map[int]*pull{}, runs: map[string][]checkRun{}, statuses: map[string][]status{}}
+	c.branches[Base] = []string{sha("the first commit")}
+	return c
+}
+
+func sha(text string) string {
+	sum := sha1.Sum([]byte(text)) //nolint:gosec // as git does
+	return hex.EncodeToString(sum[:])
+}
+
+// Push adds a commit to a branch, which begins at the base if it is new, and
+// returns the commit.
+func (s *Server) Push(branch string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.code.branches[branch] == nil {
+		s.code.branches[branch] = slices.Clone(s.code.branches[Base])
+	}
+	s.lastID++
+	commit := sha(branch + strconv.FormatInt(s.lastID, 10))
+	s.code.branches[branch] = append(s.code.branches[branch], commit)
+	return commit
+}
+
+// CheckRun sets what an App says of a commit.
+func (s *Server) CheckRun(commit, name, state, conclusion string) {
+	s.set(func() {
+		s.code.runs[commit] = slices.DeleteFunc(s.code.runs[commit], func(r checkRun) bool { return r.name == name })
+		s.code.runs[commit] = append(s.code.runs[commit], checkRun{name, state, conclusion})
+	})
+}
+
+// CommitStatus sets what a program says of a commit.
+func (s *Server) CommitStatus(commit, context, state string) {
+	s.set(func() { s.code.statuses[commit] = append(s.code.statuses[commit], status{context, state}) })
+}
+
+// ClosePull closes a pull request.
+func (s *Server) ClosePull(number int) { s.set(func() { s.code.pulls[number].state = "closed" }) }
+
+// PullBodies are the texts of all pull requests, by number.
+func (s *Server) PullBodies() map[int]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[int]string{}
+	for n, p := range s.code.pulls {
+		all[n] = p.body
+	}
+	return all
+}
+
+// BranchAt is the commit at which a branch stands; empty where there is none.
+func (s *Server) BranchAt(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.code.head(name)
+}
+
+func (c *code) head(branch string) string {
+	commits := c.branches[branch]
+	if len(commits) == 0 {
+		return ""
+	}
+	return commits[len(commits)-1]
+}
+
+// commit finds what a branch, a ref or a commit means.
+func (c *code) commit(ref string) string {
+	if at := c.head(strings.TrimPrefix(ref, "heads/")); at != "" {
+		return at
+	}
+	for _, commits := range c.branches {
+		if slices.Contains(commits, ref) {
+			return ref
+		}
+	}
+	return ""
+}
+
+// codeRoutes are the addresses of branches, pull requests and checks.
+func (s *Server) codeRoutes(handle func(string, func(*call) (int, any))) {
+	const repo = "/repos/{owner}/{repo}"
+	handle("PATCH "+repo+"/issues/{number}", s.patchIssue)
+	handle("GET "+repo+"/git/ref/{ref...}", s.getRef)
+	handle("POST "+repo+"/git/refs", s.postRef)
+	handle("GET "+repo+"/commits/{rest...}", s.getCommit)
+	handle("GET "+repo+"/pulls", s.getPulls)
+	handle("POST "+repo+"/pulls", s.postPull)
+	handle("GET "+repo+"/pulls/{number}", s.getPull)
+}
+
+// may reports whether the caller may do what the permission allows: an App by
+// name, a person by write access.
+func (s *Server) may(c *call, permission, level string) bool {
+	if !c.by.app {
+		return level == "read" || s.writes(c)
+	}
+	has := s.permissions[permission]
+	return has == level || has == "write"
+}
+
+func (s *Server) deny(c *call) (int, any) {
+	by := "personal access token"
+	if c.by.app {
+		by = "integration"
+	}
+	return http.StatusForbidden, message("Resource not accessible by " + by)
+}
+
+// invalid is GitHub's answer to what it does not take, each fault with its
+// field and code, or with a message of its own.
+func invalid(faults ...map[string]string) (int, any) {
+	return http.StatusUnprocessableEntity, map[string]any{
+		"message": "Validation Failed", "errors": faults, "documentation_url": "https://docs.github.com/rest",
+	}
+}
+
+func (s *Server) patchIssue(c *call) (int, any) {
+	n, i := s.issue(c)
+	if i == nil {
+		return http.StatusNotFound, message("Not Found")
+	}
+	if !s.may(c, "issues", "write") {
+		return s.deny(c)
+	}
+	var sent struct {
+		State  string `json:"state"`
+		Reason string `json:"state_reason"`
+	}
+	if json.NewDecoder(c.Body).Decode(&sent) != nil || !slices.Contains([]string{"", "open", "closed"}, sent.State) {
+		return invalid(map[string]string{"resource": "Issue", "field": "state", "code": "invalid"})
+	}
+	i.state, i.reason = sent.State, sent.Reason
+	return http.StatusOK, s.wireIssue(n, i)
+}
+
+func wireRef(name, commit string) map[string]any {
+	return map[string]any{"ref": "refs/heads/" + name, "object": map[string]string{"type": "commit", "sha": commit}}
+}
+
+func (s *Server) getRef(c *call) (int, any) {
+	name, heads := strings.CutPrefix(c.PathValue("ref"), "heads/")
+	at := s.code.head(name)
+	if !s.here(c) || !heads || at == "" {
+		return http.StatusNotFound, message("Not Found")
+	}
+	return http.StatusOK, wireRef(name, at)
+}
+
+// wellFormed is near enough to what git takes.
+var wellFormed = regexp.MustCompile(`^refs/heads/[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+
+func (s *Server) postRef(c *call) (int, any) {
+	if !s.here(c) {
+		return http.StatusNotFound, message("Not Found")
+	}
+	if !s.may(c, "contents", "write") {
+		return s.deny(c)
+	}
+	var sent struct{ Ref, SHA string }
+	_ = json.NewDecoder(c.Body).Decode(&sent)
+	name := strings.TrimPrefix(sent.Ref, "refs/heads/")
+	switch {
+	case !wellFormed.MatchString(sent.Ref):
+		return http.StatusUnprocessableEntity, message("Reference name is not well formed")
+	case s.code.head(name) != "":
+		return http.StatusUnprocessableEntity, message("Reference already exists")
+	case s.code.commit(sent.SHA) != sent.SHA:
+		return http.StatusUnprocessableEntity, message("Object does not exist")
+	}
+	for _, commits := range s.code.branches {
+		if i := slices.Index(commits, sent.SHA); i >= 0 {
+			s.code.branches[name] = slices.Clone(commits[:i+1])
+			break
+		}
+	}
+	return http.StatusCreated, wireRef(name, sent.SHA)
+}
+
+// getCommit answers commits/REF, commits/REF/check-runs and commits/REF/status:
+// a ref may hold slashes.
+func (s *Server) getCommit(c *call) (int, any) {
+	ref, about := c.PathValue("rest"), ""
+	for _, end := range []string{"check-runs", "status"} {
+		if before, ok := strings.CutSuffix(ref, "/"+end); ok {
+			ref, about = before, end
+		}
+	}
+	at := s.code.commit(ref)
+	if !s.here(c) {
+		return http.StatusNotFound, message("Not Found")
+	}
+	if at == "" {
+		return http.StatusUnprocessableEntity, message("No commit found for SHA: " + ref)
+	}
+	switch about {
+	case "check-runs":
+		return s.getCheckRuns(c, at)
+	case "status":
+		return s.getStatus(c, at)
+	}
+	return http.StatusOK, plainText(at)
+}
+
+// plainText is answered as it is.
+type plainText string
+
+func (s *Server) getCheckRuns(c *call, commit string) (int, any) {
+	if !s.may(c, "checks", "read") {
+		return s.deny(c)
+	}
+	list := []map[string]any{}
+	for i, r := range s.code.runs[commit] {
+		w := map[string]any{
+			"id": i + 1, "name": r.name, "status": r.status, "conclusion": nil, "head_sha": commit,
+			"html_url": fmt.Sprintf("%s/%s/runs/%d", s.URL, Repository, i+1),
+		}
+		if r.conclusion != "" {
+			w["conclusion"] = r.conclusion
+		}
+		list = append(list, w)
+	}
+	return http.StatusOK, map[string]any{"total_count": len(list), "check_runs": list}
+}
+
+// getStatus tells the latest status of each context.
+func (s *Server) getStatus(c *call, commit string) (int, any) {
+	if !s.may(c, "statuses", "read") {
+		return s.deny(c)
+	}
+	list := []map[string]any{}
+	seen := map[string]bool{}
+	for _, one := range slices.Backward(s.code.statuses[commit]) {
+		if !seen[one.context] {
+			seen[one.context] = true
+			list = append(list, map[string]any{"context": one.context, "state": one.state, "target_url": nil})
+		}
+	}
+	return http.StatusOK, map[string]any{"state": "pending", "sha": commit, "total_count": len(list), "statuses": list}
+}
+
+// Origin makes the repository the one in a folder: what is pushed there is here.
+func (s *Server) Origin(folder string) { s.set(func() { s.code.origin = folder }) }
+
+// mirror reads the branches of the origin.
+func (c *code) mirror() {
+	if c.origin == "" {
+		return
+	}
+	c.branches = map[string][]string{}
+	for _, branch := range c.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads") {
+		c.branches[branch] = c.git("rev-list", "--reverse", "refs/heads/"+branch)
+	}
+}
+
+// git returns the lines that git prints of the origin.
+func (c *code) git(args ...string) []string {
+	out, err := exec.Command("git", append([]string{"-C", c.origin}, args...)...).Output() //nolint:noctx // it ends at once
+	if err != nil {
+		panic(fmt.Sprintf("git %v: %v", args, err))
+	}
+	return strings.Fields(string(out))
+}

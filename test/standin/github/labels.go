@@ -1,0 +1,81 @@
+package github
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// labelled is a label that was put on an issue, as the list of events has it.
+type labelled struct {
+	id     int64
+	number int
+	label  string
+	by     *user
+	at     time.Time
+}
+
+// Label puts a label on an issue, as an account.
+func (s *Server) Label(login string, number int, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.label(number, s.issues[number], name, s.user(login, "User"))
+}
+
+// Unlabel takes a label off an issue.
+func (s *Server) Unlabel(number int, name string) {
+	s.set(func() {
+		i := s.issues[number]
+		i.labels = slices.DeleteFunc(i.labels, func(l string) bool { return l == name })
+	})
+}
+
+// Lag lets the list of events show nothing new for the next so many looks.
+func (s *Server) Lag(looks int) { s.set(func() { s.lagging = looks }) }
+
+// AddPull makes a pull request that can be labelled.
+func (s *Server) AddPull(number int) { s.set(func() { s.issues[number] = &issue{pull: true} }) }
+
+// label keeps a label that is new, and tells of it: of a pull request by an
+// event of another name.
+func (s *Server) label(number int, i *issue, name string, by *user) {
+	if slices.Contains(i.labels, name) {
+		return
+	}
+	i.labels = append(i.labels, name)
+	s.lastID++
+	i.changed = s.now().UTC().Truncate(time.Second)
+	s.labelled = append(s.labelled, labelled{s.lastID, number, name, by, i.changed})
+	event, thing := "issues", "issue"
+	if i.pull {
+		event, thing = "pull_request", "pull_request"
+	}
+	s.tell(event, map[string]any{"action": "labeled", thing: s.wireIssue(number, i), "label": map[string]any{"id": 1, "name": name}, "sender": by})
+}
+
+// getEvents lists the newest first: labels, and what else happens to issues.
+func (s *Server) getEvents(c *call) (int, any) {
+	if !s.here(c) {
+		return http.StatusNotFound, message("Not Found")
+	}
+	shown := s.labelled
+	if s.lagging > 0 {
+		s.lagging--
+		shown = shown[:0]
+	}
+	query := c.URL.Query()
+	per, page := min(positive(query.Get("per_page"), 30), 100), positive(query.Get("page"), 1)
+	list := []map[string]any{}
+	for _, l := range slices.Backward(shown) {
+		event := map[string]any{
+			"id": l.id, "event": "labeled", "actor": l.by, "label": map[string]string{"name": l.label, "color": "ededed"},
+			"created_at": l.at.Format(time.RFC3339), "issue": s.wireIssue(l.number, s.issues[l.number]),
+			"url": fmt.Sprintf("%s/repos/%s/issues/events/%d", s.URL, Repository, l.id),
+		}
+		list = append(list, event)
+	}
+	s.link(c, page, per, len(list))
+	from := min(len(list), (page-1)*per)
+	return http.StatusOK, list[from:min(len(list), from+per)]
+}

@@ -1,0 +1,243 @@
+package github
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+var _ standin.Remote = (*Server)(nil)
+
+// Kind is the kind of the channel.
+func (s *Server) Kind() string { return "github" }
+
+// Settings are those of a channel with the machine's token, which hears
+// webhooks and looks itself as well.
+func (s *Server) Settings() map[string]any {
+	return map[string]any{
+		"token": Token, "api_url": s.API(), "repository": Repository, "issue": Issue,
+		"webhook_secret": Secret, "poll": "1s", "waiting_label": "waiting for an answer", "timeout_label": "nobody answered",
+	}
+}
+
+// AppSettings are those of a channel that is a GitHub App.
+func (s *Server) AppSettings() map[string]any {
+	settings := s.Settings()
+	delete(settings, "token")
+	settings["app_id"], settings["installation_id"], settings["private_key"] = AppID, Installation, s.PrivateKey()
+	return settings
+}
+
+// Person makes a person with write access.
+func (s *Server) Person(name string) (identityID, email string) {
+	id := s.User(name, "write")
+	return strconv.FormatInt(id, 10), name + "@example.com"
+}
+
+var questionID = regexp.MustCompile(`question .(q_[0-9a-z]+)`)
+
+// Seen is what stands on the issue. Everybody sees the same.
+func (s *Server) Seen(string) []standin.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []standin.Message
+	for _, c := range s.comments {
+		said := standin.Unquoted(c.body)
+		if m := questionID.FindStringSubmatch(said); m != nil && s.ours(c) {
+			list = append(list, standin.Message{
+				ID: strconv.FormatInt(c.id, 10), Text: c.body, Question: m[1], Closed: strings.Contains(said, "**Closed:**"),
+			})
+		}
+	}
+	return list
+}
+
+func (s *Server) ours(c *comment) bool { return c.by.Login == Machine || c.by.Type == "Bot" }
+
+// Reply writes a comment that names the question.
+func (s *Server) Reply(person string, m standin.Message, r standin.Reply) error {
+	text := r.Text
+	if len(r.Answers) > 0 {
+		text = typed(r.Answers)
+	}
+	if !strings.HasPrefix(text, "/") {
+		text = "/answer " + m.Question + " " + text
+	}
+	id, err := strconv.ParseInt(m.ID, 10, 64)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	i := slices.IndexFunc(s.comments, func(c *comment) bool { return c.id == id })
+	if i < 0 {
+		s.mu.Unlock()
+		return fmt.Errorf("there is no comment %s", m.ID)
+	}
+	number := s.comments[i].number
+	s.mu.Unlock()
+	s.Comment(person, number, text)
+	return nil
+}
+
+// typed writes answers as a person does.
+func typed(answers map[string]any) string {
+	if len(answers) == 1 {
+		for _, v := range answers {
+			return value(v)
+		}
+	}
+	lines := []string{}
+	for key, v := range answers {
+		lines = append(lines, key+": "+value(v))
+	}
+	sort.Strings(lines)
+	return "\n" + strings.Join(lines, "\n")
+}
+
+func value(v any) string {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []string:
+		return strings.Join(v, ", ")
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = value(v[i])
+		}
+		return strings.Join(parts, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Told is what the person was told: replies, and reactions on their comments.
+func (s *Server) Told(person string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []string
+	for _, c := range s.comments {
+		if words, ok := strings.CutPrefix(c.body, "@"+person+": "); ok && s.ours(c) {
+			list = append(list, words)
+		}
+		if c.by.Login != person {
+			continue
+		}
+		for _, r := range c.reactions {
+			list = append(list, r.content)
+		}
+	}
+	return list
+}
+
+// Comment writes a comment as an account, and returns its id.
+func (s *Server) Comment(login string, number int, text string) int64 {
+	s.mu.Lock()
+	one := s.add(number, s.user(login, "User"), text)
+	s.deliver("created", one, nil)
+	id := one.id
+	s.mu.Unlock()
+	return id
+}
+
+// CommentAs writes a comment as a bot, or through an App as a person.
+func (s *Server) CommentAs(login, kind string, via int64, text string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.add(Issue, s.user(login, kind), text)
+	one.via = via
+	s.deliver("created", one, nil)
+	return one.id
+}
+
+// Edit changes a comment; somebody with write access may change any.
+func (s *Server) Edit(id int64, by, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.comments {
+		if c.id == id {
+			s.change(c, text, s.users[by])
+		}
+	}
+}
+
+// Delete deletes a comment.
+func (s *Server) Delete(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, c := range s.comments {
+		if c.id == id {
+			s.deliver("deleted", c, nil)
+			s.comments = slices.Delete(s.comments, i, i+1)
+			return
+		}
+	}
+}
+
+// Bodies are the comments on an issue, oldest first.
+func (s *Server) Bodies(number int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []string
+	for _, c := range s.comments {
+		if c.number == number {
+			list = append(list, c.body)
+		}
+	}
+	return list
+}
+
+// Reactions are those on a comment.
+func (s *Server) Reactions(id int64) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []string
+	for _, c := range s.comments {
+		for _, r := range c.reactions {
+			if c.id == id {
+				list = append(list, r.content)
+			}
+		}
+	}
+	return list
+}
+
+// Labels and Assignees are what an issue has.
+func (s *Server) Labels(number int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.issues[number].labels)
+}
+
+// Assignees are the logins of those who are assigned.
+func (s *Server) Assignees(number int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []string
+	for _, u := range s.issues[number].assignees {
+		list = append(list, u.Login)
+	}
+	return list
+}
+
+// Backdate moves a comment into the past.
+func (s *Server) Backdate(id int64, by time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.comments {
+		if c.id == id {
+			c.created, c.updated = c.created.Add(-by), c.updated.Add(-by)
+		}
+	}
+}

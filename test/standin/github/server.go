@@ -1,0 +1,461 @@
+// Package github is a stand-in for GitHub: its API for issues, comments,
+// reactions, labels and permissions, and its webhooks. It is strict where
+// GitHub is: tokens, permissions, primary and secondary limits, conditional
+// requests, pages, signatures.
+package github
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Names of what every stand-in has.
+const (
+	Owner        = "octo"
+	Repo         = "hello"
+	Repository   = Owner + "/" + Repo
+	Issue        = 7
+	Secret       = "a secret of the webhook, long enough"
+	Token        = "github_pat_of_the_machine" //nolint:gosec // it opens the stand-in alone
+	Machine      = "fermata-machine"
+	AppSlug      = "fermata-app"
+	AppID        = 4711
+	Installation = 815
+)
+
+// Server is GitHub.
+type Server struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	now      func() time.Time
+	key      *rsa.PrivateKey
+	lastID   int64
+	users    map[string]*user
+	tokens   map[string]*access
+	rights   map[string]string // permission by login
+	issues   map[int]*issue
+	comments []*comment
+	labelled []labelled
+	lagging  int
+	code     code
+	hook     hook
+
+	// Limits: what is left of the hour, and of new content in a minute.
+	left     int
+	reset    time.Time
+	creating int
+	wait     time.Duration
+	// faults are answered instead of what was asked for, one by one.
+	faults []fault
+	// Requests counts what was asked, by method and path.
+	requests []string
+
+	archived, suspended bool
+	permissions         map[string]string
+	events              []string
+	scopes              string
+}
+
+type user struct {
+	ID    int64  `json:"id"`
+	Login string `json:"login"`
+	Type  string `json:"type"`
+	email string
+}
+
+// access is what a token may do: as a person, or as the App's installation.
+type access struct {
+	*user
+	app     bool
+	expires time.Time
+}
+
+type issue struct {
+	labels    []string
+	assignees []*user
+	locked    bool
+	pull      bool
+	changed   time.Time
+	// title, body and state say something else than usual where they are set.
+	title, body, state, reason string
+}
+
+type comment struct {
+	id               int64
+	number           int
+	by               *user
+	via              int64 // the App through which a person wrote it
+	body             string
+	created, updated time.Time
+	reactions        []reaction
+}
+
+type reaction struct {
+	by      *user
+	content string
+}
+
+type fault struct {
+	// status is answered; 0 does what was asked and then hangs up.
+	status int
+	path   string
+	header http.Header
+	body   string
+}
+
+// appKey is one for all of a process: making it takes a while.
+var appKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// New starts a GitHub with one repository, one issue, a machine's account and
+// an App. Close stops it.
+func New() *Server {
+	s := &Server{
+		now: time.Now, key: appKey(), lastID: 1000,
+		users: map[string]*user{}, tokens: map[string]*access{}, rights: map[string]string{},
+		issues: map[int]*issue{Issue: {}}, left: 5000, creating: 1000, wait: time.Minute,
+		permissions: map[string]string{"issues": "write", "pull_requests": "write", "metadata": "read"},
+		events:      []string{"issue_comment", "issues"}, code: newCode(),
+	}
+	s.reset = time.Now().Add(time.Hour)
+	machine := s.user(Machine, "User")
+	s.rights[Machine] = "write"
+	s.tokens[Token] = &access{user: machine}
+	s.user(AppSlug+"[bot]", "Bot")
+	s.Server = httptest.NewServer(s.routes())
+	return s
+}
+
+// PrivateKey is the App's, in PEM form.
+func (s *Server) PrivateKey() string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(s.key)}))
+}
+
+// API is the address of the API.
+func (s *Server) API() string { return s.URL + "/" }
+
+// User makes an account, or returns its id.
+func (s *Server) User(login, permission string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.user(login, "User")
+	s.rights[login] = permission
+	return u.ID
+}
+
+func (s *Server) user(login, kind string) *user {
+	if u := s.users[login]; u != nil {
+		return u
+	}
+	s.lastID++
+	s.users[login] = &user{ID: s.lastID, Login: login, Type: kind, email: login + "@example.com"}
+	return s.users[login]
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	handle := func(pattern string, h func(*call) (int, any)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, h) })
+	}
+	handle("GET /user", s.getSelf)
+	handle("GET /user/{id}", s.getByID)
+	handle("GET /users/{login}", s.getUser)
+	handle("GET /app", s.getApp)
+	handle("GET /app/installations/{installation}", s.getInstallation)
+	handle("POST /app/installations/{installation}/access_tokens", s.postToken)
+	const repo = "/repos/{owner}/{repo}"
+	handle("GET "+repo, s.getRepository)
+	handle("GET "+repo+"/collaborators/{login}/permission", s.getPermission)
+	handle("GET "+repo+"/issues/{number}", s.getIssue)
+	handle("GET "+repo+"/issues/{number}/comments", s.getComments)
+	handle("POST "+repo+"/issues/{number}/comments", s.postComment)
+	handle("GET "+repo+"/issues/comments", s.getComments)
+	handle("GET "+repo+"/issues/events", s.getEvents)
+	handle("PATCH "+repo+"/issues/comments/{id}", s.patchComment)
+	handle("GET "+repo+"/issues/comments/{id}/reactions", s.getReactions)
+	handle("POST "+repo+"/issues/comments/{id}/reactions", s.postReaction)
+	handle("POST "+repo+"/issues/{number}/labels", s.postLabels)
+	handle("DELETE "+repo+"/issues/{number}/labels/{label}", s.deleteLabel)
+	handle("POST "+repo+"/issues/{number}/assignees", s.postAssignees)
+	handle("DELETE "+repo+"/issues/{number}/assignees", s.deleteAssignees)
+	s.codeRoutes(handle)
+	return mux
+}
+
+// call is one request of somebody who is signed in.
+type call struct {
+	*http.Request
+	by     *access
+	jwt    bool
+	header http.Header
+}
+
+// message is GitHub's error body.
+func message(text string) map[string]string {
+	return map[string]string{"message": text, "documentation_url": "https://docs.github.com/rest"}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, h func(*call) (int, any)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	s.code.mirror()
+	c := &call{Request: r, header: w.Header()}
+	if r.UserAgent() == "" {
+		reply(w, http.StatusForbidden, message("Request forbidden by administrative rules. Please make sure your request has a User-Agent header"))
+		return
+	}
+	if !s.authenticate(c) {
+		reply(w, http.StatusUnauthorized, message("Bad credentials"))
+		return
+	}
+	if s.refuse(w, r) {
+		return
+	}
+	hangUp := s.fault(w, r)
+	if hangUp == answered {
+		return
+	}
+	status, body := h(c)
+	if hangUp == hang {
+		panic(http.ErrAbortHandler)
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	if r.Method == http.MethodGet && status == http.StatusOK {
+		sum := sha256.Sum256(append(raw, []byte(w.Header().Get("Link"))...))
+		etag := `W/"` + hex.EncodeToString(sum[:]) + `"`
+		w.Header().Set("ETag", etag)
+		if r.Header.Get("If-None-Match") == etag {
+			s.left++ // a conditional request without news is free
+			s.rateHeaders(w)
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	if text, ok := body.(plainText); ok {
+		w.Header().Set("Content-Type", "application/vnd.github.sha; charset=utf-8")
+		raw = []byte(text)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(raw)
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// authenticate knows tokens, those of installations until they end, and the
+// App's own signed ones.
+func (s *Server) authenticate(c *call) bool {
+	token, ok := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return false
+	}
+	if strings.HasPrefix(c.URL.Path, "/app") {
+		c.jwt = s.signedByApp(token)
+		return c.jwt
+	}
+	c.by = s.tokens[token]
+	return c.by != nil && (c.by.expires.IsZero() || s.now().Before(c.by.expires))
+}
+
+// refuse enforces the limits.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) bool {
+	if s.now().After(s.reset) {
+		s.left, s.reset = 5000, s.now().Add(time.Hour)
+	}
+	if s.left <= 0 {
+		s.rateHeaders(w)
+		reply(w, http.StatusForbidden, message("API rate limit exceeded for user ID 1."))
+		return true
+	}
+	s.left--
+	s.rateHeaders(w)
+	creates := r.Method == http.MethodPost && (strings.HasSuffix(r.URL.Path, "/comments") || strings.HasSuffix(r.URL.Path, "/reactions"))
+	if !creates {
+		return false
+	}
+	if s.creating <= 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(s.wait.Seconds())))
+		reply(w, http.StatusForbidden, map[string]string{
+			"message":           "You have exceeded a secondary rate limit and have been temporarily blocked from content creation. Please retry your request again later.",
+			"documentation_url": "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits",
+		})
+		return true
+	}
+	s.creating--
+	return false
+}
+
+func (s *Server) rateHeaders(w http.ResponseWriter) {
+	w.Header().Set("X-RateLimit-Limit", "5000")
+	w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(max(s.left, 0)))
+	w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(s.reset.Unix(), 10))
+	w.Header().Set("X-RateLimit-Resource", "core")
+}
+
+type faulty int
+
+const (
+	none faulty = iota
+	answered
+	hang
+)
+
+func (s *Server) fault(w http.ResponseWriter, r *http.Request) faulty {
+	i := slices.IndexFunc(s.faults, func(f fault) bool { return strings.HasPrefix(r.Method+" "+r.URL.Path, f.path) })
+	if i < 0 {
+		return none
+	}
+	f := s.faults[i]
+	s.faults = slices.Delete(s.faults, i, i+1)
+	if f.status == 0 {
+		return hang
+	}
+	for k, v := range f.header {
+		w.Header()[k] = v
+	}
+	if f.body != "" {
+		w.WriteHeader(f.status)
+		_, _ = w.Write([]byte(f.body))
+		return answered
+	}
+	reply(w, f.status, message(http.StatusText(f.status)))
+	return answered
+}
+
+// Fail answers the next request whose method and path begin so with a status.
+func (s *Server) Fail(path string, status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fault{path: path, status: status})
+}
+
+// HangUp does what the next such request asks, and answers nothing.
+func (s *Server) HangUp(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fault{path: path})
+}
+
+// Limit sets what is left of the hour until then, and of new content.
+func (s *Server) Limit(left int, reset time.Time, creating int, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left, s.reset, s.creating, s.wait = left, reset, creating, wait
+}
+
+// Left is what is left of the hour.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+// Requests returns what was asked so far, and forgets it.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.requests
+	s.requests = nil
+	return list
+}
+
+// Clock sets the time that GitHub has.
+func (s *Server) Clock(now func() time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = now
+}
+
+// Revoke ends every token.
+func (s *Server) Revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
+}
+
+// Rename gives an account another login.
+func (s *Server) Rename(login, to string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[login]
+	delete(s.users, login)
+	u.Login = to
+	s.users[to] = u
+}
+
+// Archive archives the repository.
+func (s *Server) Archive() { s.set(func() { s.archived = true }) }
+
+// Suspend suspends the App's installation.
+func (s *Server) Suspend() { s.set(func() { s.suspended = true }) }
+
+// Grant gives the App a permission.
+func (s *Server) Grant(name, level string) { s.set(func() { s.permissions[name] = level }) }
+
+// Subscribe sets the events of which the App hears.
+func (s *Server) Subscribe(events ...string) { s.set(func() { s.events = events }) }
+
+// Scope makes the machine's token a classic one with these scopes.
+func (s *Server) Scope(scopes string) { s.set(func() { s.scopes = scopes }) }
+
+// Permit sets what an account may do in the repository.
+func (s *Server) Permit(login, permission string) { s.set(func() { s.rights[login] = permission }) }
+
+// AddIssue makes an issue.
+func (s *Server) AddIssue(number int) { s.set(func() { s.issues[number] = &issue{} }) }
+
+// WriteIssue sets the title and the text of an issue.
+func (s *Server) WriteIssue(number int, title, body string) {
+	s.set(func() { s.issues[number].title, s.issues[number].body = title, body })
+}
+
+// LockIssue closes the conversation on an issue to all but writers.
+func (s *Server) LockIssue(number int) { s.set(func() { s.issues[number].locked = true }) }
+
+func (s *Server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
+
+func (s *Server) link(c *call, page, per, total int) {
+	if page*per >= total {
+		return
+	}
+	next := *c.URL
+	query := next.Query()
+	query.Set("page", strconv.Itoa(page+1))
+	next.RawQuery = query.Encode()
+	c.header.Set("Link", fmt.Sprintf(`<%s%s>; rel="next"`, s.URL, next.RequestURI()))
+}

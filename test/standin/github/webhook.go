@@ -1,0 +1,122 @@
+package github
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// hook sends events, each once, and keeps what was sent.
+type hook struct {
+	url  string
+	wait sync.WaitGroup
+
+	mu   sync.Mutex
+	sent []*Delivery
+}
+
+// Delivery is a webhook that was sent.
+type Delivery struct {
+	GUID, Event string
+	Body        []byte
+	Status      int
+	Answer      string
+}
+
+// Sign returns the signature of a body.
+func Sign(body []byte, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	_, _ = mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// Inbound says where webhooks go: the channel's address on the server, or the
+// server's own, below which the channel called github listens.
+func (s *Server) Inbound(url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if url != "" && !strings.Contains(url, "/v1/inbound/") {
+		url = strings.TrimRight(url, "/") + "/v1/inbound/" + s.Kind() + "/webhook"
+	}
+	s.hook.url = url
+}
+
+// deliver tells of a comment, without waiting for the answer.
+func (s *Server) deliver(action string, c *comment, by *user) {
+	if by == nil {
+		by = c.by
+	}
+	s.tell("issue_comment", map[string]any{"action": action, "comment": s.wire(c), "issue": s.wireIssue(c.number, s.issues[c.number]), "sender": by})
+}
+
+// tell sends an event of the repository.
+func (s *Server) tell(event string, payload map[string]any) {
+	if s.hook.url == "" {
+		return
+	}
+	s.lastID++
+	payload["repository"] = map[string]any{"id": 1, "full_name": Repository, "owner": map[string]string{"login": Owner}, "name": Repo}
+	payload["installation"] = map[string]int{"id": Installation}
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		panic(err)
+	}
+	d := &Delivery{GUID: fmt.Sprintf("72d3162e-cc78-11e3-81ab-%012d", s.lastID), Event: event, Body: raw}
+	url := s.hook.url
+	s.hook.wait.Add(1)
+	go func() {
+		defer s.hook.wait.Done()
+		s.hook.send(url, d)
+	}()
+}
+
+// send delivers once: GitHub does not try again.
+func (h *hook) send(url string, d *Delivery) {
+	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(d.Body)) //nolint:noctx // the client has a limit
+	if err != nil {
+		panic(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "GitHub-Hookshot/1a2b3c")
+	req.Header.Set("X-GitHub-Delivery", d.GUID)
+	req.Header.Set("X-GitHub-Event", d.Event)
+	req.Header.Set("X-Hub-Signature-256", Sign(d.Body, Secret))
+	client := http.Client{Timeout: 10 * time.Second}
+	resp, err := client.Do(req)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sent = append(h.sent, d)
+	if err != nil {
+		d.Answer = err.Error()
+		return
+	}
+	defer resp.Body.Close()
+	answer, _ := io.ReadAll(resp.Body)
+	d.Status, d.Answer = resp.StatusCode, string(answer)
+}
+
+// Deliveries waits until everything was sent, and returns it.
+func (s *Server) Deliveries() []*Delivery {
+	s.hook.wait.Wait()
+	s.hook.mu.Lock()
+	defer s.hook.mu.Unlock()
+	return append([]*Delivery(nil), s.hook.sent...)
+}
+
+// Redeliver sends an event once more, under its old number.
+func (s *Server) Redeliver(d *Delivery) *Delivery {
+	s.mu.Lock()
+	url := s.hook.url
+	s.mu.Unlock()
+	again := &Delivery{GUID: d.GUID, Event: d.Event, Body: d.Body}
+	s.hook.send(url, again)
+	return again
+}

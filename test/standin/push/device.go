@@ -1,0 +1,128 @@
+package push
+
+import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// device is a browser of a person with the notifications that it shows.
+type device struct {
+	endpoint string
+	private  *ecdh.PrivateKey
+	auth     []byte
+	// key is the server's, with which the browser subscribed.
+	key         string
+	gone, sleep bool
+	waiting     []waiting
+	shown       []Notification
+}
+
+// waiting is a message for a device that sleeps.
+type waiting struct {
+	topic string
+	ttl   int
+	text  []byte
+}
+
+// Notification is what a device shows.
+type Notification struct {
+	Kind, Tag, Title, Body, Path, Question, Delivery, Lang string
+	ActionHash                                             string `json:"action_hash"`
+	At                                                     int64
+	Again, Silent, Stays                                   bool
+	Actions                                                []struct {
+		Action, Title string
+		Answer        any
+	}
+}
+
+// Subscribe makes a device of a person, subscribed with the server's key. What
+// it returns is what a browser gives to the page.
+func (s *Service) Subscribe(person, serverKey string) (json.RawMessage, error) {
+	private, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	d := &device{private: private, auth: make([]byte, 16), key: serverKey}
+	if _, err := rand.Read(d.auth); err != nil {
+		return nil, err
+	}
+	path := "/push/" + person
+	d.endpoint = s.URL + path
+	s.mu.Lock()
+	s.devices[path] = d
+	s.mu.Unlock()
+	b64 := base64.RawURLEncoding.EncodeToString
+	return json.Marshal(map[string]any{
+		"endpoint": d.endpoint, "expirationTime": nil,
+		"keys": map[string]string{"p256dh": b64(private.PublicKey().Bytes()), "auth": b64(d.auth)},
+	})
+}
+
+// Unsubscribe ends the subscription of a person's device.
+func (s *Service) Unsubscribe(person string) { s.with(person, func(d *device) { d.gone = true }) }
+
+// Sleep puts a person's device out of reach.
+func (s *Service) Sleep(person string) { s.with(person, func(d *device) { d.sleep = true }) }
+
+// Wake brings it back, with what the service kept for it.
+func (s *Service) Wake(person string) {
+	s.with(person, func(d *device) {
+		d.sleep = false
+		for _, m := range d.waiting {
+			d.show(m.text)
+		}
+		d.waiting = nil
+	})
+}
+
+// Shown is what the device of a person shows now, the newest last.
+func (s *Service) Shown(person string) (shown []Notification) {
+	s.with(person, func(d *device) { shown = slices.Clone(d.shown) })
+	return shown
+}
+
+func (s *Service) with(person string, do func(*device)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.devices["/push/"+person]; d != nil {
+		do(d)
+	}
+}
+
+// take shows a message, or keeps it as the newest of its topic.
+func (d *device) take(m waiting) {
+	if !d.sleep {
+		d.show(m.text)
+		return
+	}
+	if m.topic != "" {
+		d.waiting = slices.DeleteFunc(d.waiting, func(w waiting) bool { return w.topic == m.topic })
+	}
+	if m.ttl > 0 {
+		d.waiting = append(d.waiting, m)
+	}
+}
+
+// show replaces the notification with the same tag.
+func (d *device) show(text []byte) {
+	var n Notification
+	if err := json.Unmarshal(text, &n); err != nil {
+		n = Notification{Kind: "unreadable", Body: string(text)}
+	}
+	d.shown = slices.DeleteFunc(d.shown, func(old Notification) bool { return old.Tag == n.Tag })
+	d.shown = append(d.shown, n)
+}
+
+func (n *Notification) message() standin.Message {
+	m := standin.Message{ID: n.Tag, Text: n.Title + "\n" + n.Body, Question: n.Question, Closed: n.Kind == "closed"}
+	for _, a := range n.Actions {
+		m.Buttons = append(m.Buttons, a.Title)
+	}
+	return m
+}

@@ -1,0 +1,151 @@
+// Package push stands in for the push services of browsers and for the devices
+// behind them: it checks what such a service checks, keeps messages for devices
+// that sleep, and shows what a device shows.
+package push
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	largest = 4096
+	kept    = 28 * 24 * time.Hour
+)
+
+var topics = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+
+// Service is a push service on loopback.
+type Service struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	decrypt *decrypter
+	devices map[string]*device
+	// busy says with what the next requests are refused.
+	busy  []refusal
+	limit int
+	seen  []Request
+}
+
+type refusal struct {
+	status     int
+	retryAfter string
+}
+
+// Request is what a message came with.
+type Request struct {
+	Status             int
+	TTL                int
+	Urgency, Topic     string
+	Length             int
+	Text, Why, Contact string
+}
+
+// Start starts a service; stop it with Stop.
+func Start() (*Service, error) {
+	decrypt, err := startDecrypter()
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{decrypt: decrypt, devices: map[string]*device{}, limit: largest}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.take))
+	return s, nil
+}
+
+// Stop ends it.
+func (s *Service) Stop() {
+	s.Close()
+	s.decrypt.stop()
+}
+
+// Refuse answers the next request so.
+func (s *Service) Refuse(status int, retryAfter string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = append(s.busy, refusal{status, retryAfter})
+}
+
+// Limit makes the service take no more than so many bytes.
+func (s *Service) Limit(bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = bytes
+}
+
+// Requests are those that came, the newest last.
+func (s *Service) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+func (s *Service) take(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, 4*largest))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := Request{Urgency: r.Header.Get("Urgency"), Topic: r.Header.Get("Topic"), Length: len(body)}
+	seen.Status, seen.Why = s.answer(w, r, body, &seen)
+	s.seen = append(s.seen, seen)
+	if seen.Status >= 300 {
+		http.Error(w, seen.Why, seen.Status)
+		return
+	}
+	w.Header().Set("Location", s.URL+"/message/"+strconv.Itoa(len(s.seen)))
+	w.WriteHeader(seen.Status)
+}
+
+// answer checks as RFC 8030 and 8292 say.
+func (s *Service) answer(w http.ResponseWriter, r *http.Request, body []byte, seen *Request) (status int, why string) {
+	if len(s.busy) > 0 {
+		now := s.busy[0]
+		s.busy = s.busy[1:]
+		if now.retryAfter != "" {
+			w.Header().Set("Retry-After", now.retryAfter)
+		}
+		return now.status, "not now"
+	}
+	d := s.devices[r.URL.Path]
+	ttl, err := strconv.Atoi(r.Header.Get("TTL"))
+	seen.TTL = ttl
+	switch {
+	case r.Method != http.MethodPost:
+		return http.StatusMethodNotAllowed, "POST"
+	case d == nil:
+		return http.StatusNotFound, "no such subscription"
+	case d.gone:
+		return http.StatusGone, "unsubscribed"
+	case err != nil || ttl < 0:
+		return http.StatusBadRequest, "TTL"
+	case time.Duration(ttl)*time.Second > kept:
+		return http.StatusBadRequest, "TTL is longer than anything is kept"
+	case r.Header.Get("Content-Encoding") != "aes128gcm":
+		return http.StatusUnsupportedMediaType, "Content-Encoding"
+	case seen.Topic != "" && !topics.MatchString(seen.Topic):
+		return http.StatusBadRequest, "Topic"
+	case seen.Urgency != "" && !slices.Contains([]string{"very-low", "low", "normal", "high"}, seen.Urgency):
+		return http.StatusBadRequest, "Urgency"
+	case len(body) > s.limit:
+		return http.StatusRequestEntityTooLarge, "too large"
+	}
+	if err := checkVAPID(r.Header.Get("Authorization"), s.URL, d.key, time.Now()); err != nil {
+		return http.StatusForbidden, err.Error()
+	}
+	text, err := s.decrypt.decrypt(body, d)
+	if err != nil {
+		return http.StatusBadRequest, err.Error()
+	}
+	seen.Text = string(text)
+	d.take(waiting{topic: seen.Topic, ttl: ttl, text: text})
+	return http.StatusCreated, ""
+}

@@ -1,0 +1,24 @@
+package standin
+
+import "strings"
+
+// Unquoted leaves out of a text in Markdown what it quotes of others, or shows
+// as code.
+func Unquoted(body string) string {
+	var own []string
+	fence := ""
+	for line := range strings.SplitSeq(body, "\n") {
+		mark := line[:len(line)-len(strings.TrimLeft(line, "`"))]
+		switch {
+		case fence != "":
+			if len(mark) >= len(fence) && strings.TrimSpace(line) == mark {
+				fence = ""
+			}
+		case len(mark) >= 3:
+			fence = mark
+		case !strings.HasPrefix(line, ">"):
+			own = append(own, line)
+		}
+	}
+	return strings.Join(own, "\n")
+}

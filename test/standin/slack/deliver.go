@@ -1,0 +1,140 @@
+package slack
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Request is one that Slack sends over HTTP.
+type Request struct {
+	Header http.Header
+	Body   []byte
+}
+
+// Sign signs a request as Slack does.
+func Sign(secret string, at time.Time, contentType string, body []byte) Request {
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "v0:%s:%s", stamp, body)
+	return Request{Body: body, Header: http.Header{
+		"Content-Type":              {contentType},
+		"X-Slack-Request-Timestamp": {stamp},
+		"X-Slack-Signature":         {"v0=" + hex.EncodeToString(mac.Sum(nil))},
+	}}
+}
+
+// Form and JSON are the types of what Slack sends.
+const (
+	Form = "application/x-www-form-urlencoded"
+	JSON = "application/json"
+)
+
+// waits is how long Slack waits for an answer.
+const waits = 3 * time.Second
+
+// errNotAcknowledged is when the app did not say in time that it has the
+// request.
+var errNotAcknowledged = errors.New("the app did not acknowledge")
+
+// send sends a request of a kind and returns what the app answered.
+func (s *Server) send(kind string, payload object) (json.RawMessage, error) {
+	s.mu.Lock()
+	address := s.inbound
+	s.mu.Unlock()
+	if address == "" {
+		return s.sendSocket(kind, payload, 0)
+	}
+	return s.sendHTTP(address, kind, payload, nil)
+}
+
+func (s *Server) sendHTTP(address, kind string, payload object, more http.Header) (json.RawMessage, error) {
+	contentType, body, err := encode(kind, payload)
+	if err != nil {
+		return nil, err
+	}
+	r := Sign(Signature, time.Now(), contentType, body)
+	for key, values := range more {
+		r.Header[key] = values
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, r)
+	s.mu.Unlock()
+	return r.Send(address + "/" + kind)
+}
+
+// Send sends the request and waits as long as Slack does.
+func (r Request) Send(address string) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), waits)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = r.Header.Clone()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, errors.Join(errNotAcknowledged, err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, errors.Join(errNotAcknowledged, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%w: %s", errNotAcknowledged, resp.Status)
+	}
+	return answer, nil
+}
+
+func encode(kind string, payload object) (contentType string, body []byte, err error) {
+	if kind == "slash_commands" {
+		form := url.Values{}
+		for key, v := range payload {
+			form.Set(key, fmt.Sprint(v))
+		}
+		return Form, []byte(form.Encode()), nil
+	}
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return "", nil, err
+	}
+	if kind == "interactive" {
+		return Form, []byte(url.Values{"payload": {string(raw)}}.Encode()), nil
+	}
+	return JSON, raw, nil
+}
+
+// sendEvent brings an event up to three times more, as Slack does, though
+// without the minutes between.
+func (s *Server) sendEvent(payload object) error {
+	var err error
+	for try := range 4 {
+		s.mu.Lock()
+		address := s.inbound
+		s.mu.Unlock()
+		if address == "" {
+			_, err = s.sendSocket("events_api", payload, try)
+		} else {
+			var more http.Header
+			if try > 0 {
+				more = http.Header{"X-Slack-Retry-Num": {strconv.Itoa(try)}, "X-Slack-Retry-Reason": {"http_error"}}
+			}
+			_, err = s.sendHTTP(address, "events_api", payload, more)
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return err
+}

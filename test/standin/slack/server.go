@@ -1,0 +1,329 @@
+package slack
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+var _ standin.Remote = (*Server)(nil)
+
+// What the app and its workspace are called.
+const (
+	Team  = "T0STANDIN"
+	Bot   = "U0FERMATA"
+	BotID = "B0FERMATA"
+	AppID = "A0FERMATA"
+	Room  = "C0ROOM"
+)
+
+// What the app signs in with.
+//
+//nolint:gosec // They open nothing but the stand-in.
+const (
+	BotToken  = "xoxb-standin-not-a-secret"
+	AppToken  = "xapp-standin-not-a-secret"
+	Signature = "standin-signing-not-a-secret"
+)
+
+// AllScopes are those that the app's manifest asks for.
+var AllScopes = []string{
+	"chat:write", "commands", "im:write", "users:read", "users:read.email", "channels:read", "groups:read",
+	"channels:history", "groups:history", "im:history",
+}
+
+// Server is a Slack with one workspace, one app and one conversation.
+type Server struct {
+	http *httptest.Server
+
+	mu            sync.Mutex
+	changed       chan struct{}
+	scopes        []string
+	users         map[string]*User
+	conversations map[string]*conversation
+	faults        map[string][]Fault
+	calls         map[string]int
+	triggers      map[string]*trigger
+	views         map[string]*view
+	responses     map[string]*responding
+	told          map[string][]string
+	inbound       string
+	socket        *socket
+	requests      []Request
+	number        int
+	mail          int
+}
+
+// User is somebody in Slack.
+type User struct {
+	ID, Name, Email string
+	// Team is another one for people of a shared conversation.
+	Team                     string
+	Unconfirmed, Gone, IsBot bool
+}
+
+type conversation struct {
+	id, name string
+	with     string // the user of a direct message
+	members  []string
+	messages []*message
+	archived bool
+}
+
+type message struct {
+	stamp, thread string
+	user          string
+	text          string
+	blocks        json.RawMessage
+}
+
+type trigger struct {
+	user string
+	at   time.Time
+	used bool
+}
+
+type view struct {
+	id, user, trigger string
+	raw               json.RawMessage
+	open              bool
+}
+
+type responding struct {
+	user, channel string
+	uses          int
+}
+
+// Fault makes one call of a method go wrong.
+type Fault struct {
+	// Error is the name of an error of Slack.
+	Error string
+	// Status is of HTTP; with 429 goes RetryAfter.
+	Status     int
+	RetryAfter int
+	// Done says that the call is carried out all the same, and only its answer
+	// is lost.
+	Done bool
+	// Wait holds the call until it is closed.
+	Wait <-chan struct{}
+}
+
+// New starts a Slack. Close ends it.
+func New() *Server {
+	s := &Server{
+		changed: make(chan struct{}), scopes: AllScopes, users: map[string]*User{}, conversations: map[string]*conversation{},
+		faults: map[string][]Fault{}, calls: map[string]int{}, triggers: map[string]*trigger{}, views: map[string]*view{},
+		responses: map[string]*responding{}, told: map[string][]string{},
+	}
+	s.users[Bot] = &User{ID: Bot, Name: "fermata", Team: Team, IsBot: true}
+	s.conversations[Room] = &conversation{id: Room, members: []string{Bot}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/api/", s.serveAPI)
+	mux.HandleFunc("/respond/", s.serveResponse)
+	mux.HandleFunc("/link", s.serveSocket)
+	s.http = httptest.NewServer(mux)
+	return s
+}
+
+// Close ends it.
+func (s *Server) Close() {
+	s.mu.Lock()
+	link := s.socket
+	s.mu.Unlock()
+	if link != nil {
+		link.close()
+	}
+	s.http.Close()
+}
+
+// Kind names the kind of channel.
+func (*Server) Kind() string { return "slack" }
+
+// APIURL is where its API is.
+func (s *Server) APIURL() string { return s.http.URL + "/api/" }
+
+// Settings are those of a channel over HTTP, or over Socket Mode as long as
+// nobody says where the server takes its requests.
+func (s *Server) Settings() map[string]any {
+	return map[string]any{
+		"bot_token": BotToken, "app_token": AppToken, "signing_secret": Signature, "conversation": Room, "api_url": s.APIURL(),
+	}
+}
+
+// Inbound says where the server takes its requests; empty goes back to Socket
+// Mode.
+func (s *Server) Inbound(url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inbound = strings.TrimSuffix(url, "/")
+}
+
+// Person makes a person who is in the workspace and its conversation.
+func (s *Server) Person(name string) (identityID, email string) {
+	u := s.AddUser(User{Name: name, Email: strings.ToLower(name) + "@example.com", Team: Team})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.conversations[Room]
+	c.members = append(c.members, u)
+	return u, s.users[u].Email
+}
+
+// AddUser makes a user who is in no conversation.
+func (s *Server) AddUser(u User) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.number++
+	u.ID = fmt.Sprintf("U%07d", s.number)
+	s.users[u.ID] = &u
+	return u.ID
+}
+
+// Room opens a conversation with a name, with the app in it and the people
+// named by their ids, and returns its id.
+func (s *Server) Room(name string, people ...string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.number++
+	id := fmt.Sprintf("C%07d", s.number)
+	s.conversations[id] = &conversation{id: id, name: name, members: append([]string{Bot}, people...)}
+	return id
+}
+
+// Fail makes the next call of a method go wrong; more than once, the next
+// ones.
+func (s *Server) Fail(method string, f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[method] = append(s.faults[method], f)
+}
+
+// Calls counts the calls of a method.
+func (s *Server) Calls(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[method]
+}
+
+// Grant sets the scopes that the app has.
+func (s *Server) Grant(scopes ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scopes = scopes
+}
+
+// Kick removes the app from the conversation.
+func (s *Server) Kick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.conversations[Room]
+	c.members = slices.DeleteFunc(c.members, func(m string) bool { return m == Bot })
+}
+
+// Delete deletes a message, as its people can.
+func (s *Server) Delete(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conversations {
+		c.messages = slices.DeleteFunc(c.messages, func(m *message) bool { return c.id+"/"+m.stamp == id })
+	}
+}
+
+// Requests are all that were sent over HTTP, as they were sent.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Told are the words that the person was told, apart from messages.
+func (s *Server) Told(person string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.told[person])
+}
+
+// tell is called with the lock held.
+func (s *Server) tell(person, words string) {
+	s.told[person] = append(s.told[person], words)
+	s.touch()
+}
+
+// touch wakes who waits for a change; the lock is held.
+func (s *Server) touch() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Await waits until a fact holds, for at most ten seconds.
+func (s *Server) Await(what string, holds func() bool) error {
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		if holds() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			return fmt.Errorf("slack stand-in: nothing came of it: %s", what)
+		}
+	}
+}
+
+// Seen is what the person sees now in direct messages and in the conversation.
+func (s *Server) Seen(person string) []standin.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	type dated struct {
+		stamp string
+		m     standin.Message
+	}
+	var all []dated
+	for _, c := range s.conversations {
+		if c.with != person && !slices.Contains(c.members, person) {
+			continue
+		}
+		for _, m := range c.messages {
+			if m.user == Bot {
+				all = append(all, dated{m.stamp, look(c.id, m)})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b dated) int { return strings.Compare(a.stamp, b.stamp) })
+	seen := make([]standin.Message, len(all))
+	for i, d := range all {
+		seen[i] = d.m
+	}
+	return seen
+}
+
+// stamp makes the next time of a message; the lock is held.
+func (s *Server) stamp() string {
+	s.mail++
+	return fmt.Sprintf("%d.%06d", time.Now().Unix(), s.mail)
+}
+
+// find returns a message by the id that people know it by; the lock is held.
+func (s *Server) find(id string) (*conversation, *message) {
+	channel, stamp, _ := strings.Cut(id, "/")
+	c := s.conversations[channel]
+	if c == nil {
+		return nil, nil
+	}
+	for _, m := range c.messages {
+		if m.stamp == stamp {
+			return c, m
+		}
+	}
+	return c, nil
+}

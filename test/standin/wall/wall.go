@@ -1,0 +1,266 @@
+// Package wall is a small remote service with a channel for it: a wall on which
+// messages hang for people, who answer by signed requests. It is the channel by
+// which delivery itself is tested.
+package wall
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// Kind is the name of the kind of channels.
+const Kind = "wall"
+
+// post is one message as the channel hangs it up.
+type post struct {
+	Delivery string         `json:"delivery"`
+	To       string         `json:"to"`
+	Text     string         `json:"text"`
+	Buttons  []string       `json:"buttons"`
+	Question string         `json:"question"`
+	Closed   bool           `json:"closed"`
+	Notice   *notice.Notice `json:"notice"`
+}
+
+// Wall is the remote service. Everybody sees what hangs there for "".
+type Wall struct {
+	server *httptest.Server
+	secret string
+
+	mu      sync.Mutex
+	inbound string
+	people  []string
+	posts   []post
+	told    map[string][]string
+	serial  int
+	// faults are the statuses that the next requests get; 0 hangs the message
+	// up and loses the reply.
+	faults []int
+	// sent counts the requests that hung something up, by delivery.
+	sent map[string]int
+	// changed is closed and replaced when something happens.
+	changed chan struct{}
+}
+
+// New starts a wall. Close it in the end.
+func New() *Wall {
+	w := &Wall{secret: "wall-secret", told: map[string][]string{}, sent: map[string]int{}, changed: make(chan struct{})}
+	w.server = httptest.NewServer(http.HandlerFunc(w.serve))
+	return w
+}
+
+// Close ends it.
+func (w *Wall) Close() { w.server.Close() }
+
+// Kind returns the name of the kind.
+func (w *Wall) Kind() string { return Kind }
+
+// Settings are those of a channel that points at the wall.
+func (w *Wall) Settings() map[string]any {
+	return map[string]any{"url": w.server.URL, "secret": w.secret}
+}
+
+// Person makes a person.
+func (w *Wall) Person(name string) (identityID, email string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.people = append(w.people, "wall-"+name)
+	return "wall-" + name, ""
+}
+
+// Fail makes the next requests fail with the statuses; 0 takes the message and
+// breaks the connection.
+func (w *Wall) Fail(statuses ...int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = append(w.faults, statuses...)
+}
+
+// Heal makes the next requests work.
+func (w *Wall) Heal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = nil
+}
+
+func (w *Wall) serve(rw http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fault := -1
+	if len(w.faults) > 0 && r.Method != http.MethodGet {
+		fault, w.faults = w.faults[0], w.faults[1:]
+	}
+	if fault > 0 {
+		rw.Header().Set("Retry-After", "1")
+		rw.WriteHeader(fault)
+		w.happened()
+		return
+	}
+	if r.Header.Get("Authorization") != "Bearer "+w.secret {
+		rw.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if r.Method == http.MethodGet {
+		return
+	}
+	var p post
+	if err := json.NewDecoder(r.Body).Decode(&p); err != nil {
+		http.Error(rw, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.hang(r.Method, p)
+	if fault == 0 {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// hang puts a message up, or in the place of the one that hangs there.
+func (w *Wall) hang(method string, p post) {
+	w.sent[method+" "+p.Delivery]++
+	if i := slices.IndexFunc(w.posts, func(old post) bool { return old.Delivery == p.Delivery }); i >= 0 {
+		w.posts[i] = p
+	} else {
+		w.posts = append(w.posts, p)
+	}
+	w.happened()
+}
+
+func (w *Wall) happened() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// Changed is closed when something happens after the call.
+func (w *Wall) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// Sent counts how often a delivery was hung up anew.
+func (w *Wall) Sent(delivery string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sent[http.MethodPost+" "+delivery]
+}
+
+// Seen lists what hangs for the person, the newest last.
+func (w *Wall) Seen(person string) []standin.Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []standin.Message
+	for _, p := range w.posts {
+		if p.To == "" || p.To == person {
+			all = append(all, standin.Message{ID: p.Delivery, Text: p.Text, Buttons: p.Buttons, Question: p.Question, Closed: p.Closed})
+		}
+	}
+	return all
+}
+
+// Notices lists the notices that hang for the person.
+func (w *Wall) Notices(person string) []*notice.Notice {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []*notice.Notice
+	for _, p := range w.posts {
+		if p.To == "" || p.To == person {
+			all = append(all, p.Notice)
+		}
+	}
+	return all
+}
+
+// Told are the words that the person got to hear.
+func (w *Wall) Told(person string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.told[person])
+}
+
+// Inbound says where the server takes requests.
+func (w *Wall) Inbound(url string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inbound = strings.TrimSuffix(url, "/")
+}
+
+// Reply answers as the person.
+func (w *Wall) Reply(person string, m standin.Message, r standin.Reply) error {
+	w.mu.Lock()
+	w.serial++
+	id := "click-" + strconv.Itoa(w.serial)
+	w.mu.Unlock()
+	return w.Say(Click{ID: id, From: person, Delivery: m.ID, Answers: r.Answers, Text: r.Text})
+}
+
+// Click is something that a person sends.
+type Click struct {
+	ID       string         `json:"id"`
+	From     string         `json:"from"`
+	Delivery string         `json:"delivery,omitempty"`
+	Question string         `json:"question,omitempty"`
+	Reply    string         `json:"reply,omitempty"`
+	Answers  map[string]any `json:"answers,omitempty"`
+	Text     string         `json:"text,omitempty"`
+	Denied   string         `json:"denied,omitempty"`
+}
+
+// Request returns the signed request of a click.
+func (w *Wall) Request(c Click, at time.Time) (*http.Request, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	url := w.inbound
+	w.mu.Unlock()
+	req, err := http.NewRequest(http.MethodPost, url+"/clicks", strings.NewReader(string(body))) //nolint:noctx // the caller sets one
+	if err != nil {
+		return nil, err
+	}
+	stamp := strconv.FormatInt(at.Unix(), 10)
+	req.Header.Set("X-Wall-Time", stamp)
+	req.Header.Set("X-Wall-Signature", sign(w.secret, stamp, body))
+	return req, nil
+}
+
+func sign(secret, stamp string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	_, _ = fmt.Fprintf(mac, "%s.%s", stamp, body)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Say sends a click, and keeps what the person is told.
+func (w *Wall) Say(c Click) error {
+	req, err := w.Request(c, time.Now())
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	var out struct{ Words string }
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server replied %d: %w", res.StatusCode, cmp.Or(err, errRefused))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told[c.From] = append(w.told[c.From], out.Words)
+	return nil
+}

@@ -1,0 +1,76 @@
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+var _ standin.Remote = (*Receiver)(nil)
+
+// Kind is that of the channel.
+func (r *Receiver) Kind() string { return "webhook" }
+
+// Settings are those of a channel that tells the receiver of every question.
+func (r *Receiver) Settings() map[string]any {
+	return map[string]any{"url": r.URL, "events": []string{"*"}, "secret": Secret, "allow_private": true}
+}
+
+// Person returns nobody: programs receive webhooks.
+func (r *Receiver) Person(string) (identityID, email string) { return "", "" }
+
+// Seen are the questions that the receiver heard of, closed when it heard that.
+func (r *Receiver) Seen(string) []standin.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var seen []standin.Message
+	at := map[string]int{}
+	for _, e := range r.events {
+		question := e.question()
+		if question == "" {
+			continue
+		}
+		i, known := at[question]
+		if !known {
+			i = len(seen)
+			at[question] = i
+			seen = append(seen, standin.Message{Question: question})
+		}
+		seen[i].ID, seen[i].Text = e.id, e.Type
+		seen[i].Closed = seen[i].Closed || e.closes()
+	}
+	return seen
+}
+
+// question returns the id of the question that the event is about.
+func (e event) question() string {
+	var q struct {
+		ID string `json:"id"`
+	}
+	if e.Data.QuestionID == "" && len(e.Data.Question) > 0 && json.Unmarshal(e.Data.Question, &q) == nil {
+		return q.ID
+	}
+	return e.Data.QuestionID
+}
+
+func (e event) closes() bool {
+	switch strings.TrimPrefix(e.Type, "question.") {
+	case "answered", "timed_out", "cancelled", "notice.closed":
+		return true
+	default:
+		return false
+	}
+}
+
+// Reply is refused: nobody answers by a webhook.
+func (r *Receiver) Reply(string, standin.Message, standin.Reply) error {
+	return errors.New("webhooks go out only: there is nothing to reply to")
+}
+
+// Told is empty: there is nobody to be told.
+func (r *Receiver) Told(string) []string { return nil }
+
+// Inbound is not used: nothing comes back.
+func (r *Receiver) Inbound(string) {}

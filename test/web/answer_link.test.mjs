@@ -1,0 +1,128 @@
+// A person answers by the link of a mail: on a phone, without a script, and
+// without signing in.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { approval, item, launch, schemes, shoot, until } from './harness.mjs';
+import { startTeam } from './people.mjs';
+import { startPostbox } from './postbox.mjs';
+import { assertSound } from './sound.mjs';
+
+let postbox, server, browser;
+before(async () => {
+  postbox = await startPostbox();
+  server = await startTeam(['--smtp', postbox.url, '--mail-from', 'fermata@example.com']);
+  await server.call('POST', '/v1/members', { handle: 'ada', email: 'ada@example.com', role: 'responder' });
+  const step = [{ after: '0s', channel: 'email', when: 'always' }];
+  await server.call('PUT', '/v1/routes', { blocking: step, approval: step, error_recovery: step, non_blocking: step, progress: [] });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+  postbox.stop();
+});
+
+/** Asks, and returns the question with the link that the mail about it has. */
+async function asked(question) {
+  const from = postbox.mails.length;
+  const q = await server.ask({ risk: 'low', assignees: ['ada'], ...question });
+  const path = await until(() => {
+    const found = /\/a\/[\w.-]+/.exec(postbox.mails.slice(from).join('\n').replaceAll('=\n', ''));
+    assert.ok(found, `a mail with a link:\n${postbox.mails.slice(from).join('\n')}`);
+    return found[0];
+  }, 20_000);
+  return { q, url: server.named + path };
+}
+
+/** What a page without scripts shows is examined in one that has them: axe is a script. */
+async function sound(page, name, scheme = 'light') {
+  const context = await browser.newContext({ viewport: { width: 360, height: 780 }, colorScheme: scheme });
+  const copy = await context.newPage();
+  await copy.setContent(await page.content());
+  await assertSound(copy, name);
+  await context.close();
+}
+
+async function phone(scheme, url) {
+  const context = await browser.newContext({ viewport: { width: 360, height: 780 }, colorScheme: scheme, javaScriptEnabled: false });
+  const page = await context.newPage();
+  page.complaints = [];
+  page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
+  await page.goto(url);
+  return page;
+}
+
+const all = [
+  item('choice', { key: 'db', prompt: 'Which database?', options: [{ value: 'sqlite', label: 'SQLite', recommended: true, description: 'One file' }, { value: 'drop', label: 'Drop everything', danger: true }], other: true }),
+  item('multi_choice', { key: 'who', prompt: 'Who reviews?', options: ['ann', 'ben', 'eve'] }),
+  item('boolean', { key: 'now', prompt: 'Now?' }),
+  item('number', { key: 'replicas', prompt: 'How many?', min: 1, max: 9 }),
+  item('date', { key: 'when', prompt: 'When?' }),
+  item('text', { key: 'name', prompt: 'What is its name?', max_length: 10 }),
+];
+
+for (const scheme of schemes) {
+  test(`several items of every kind are answered on a phone, ${scheme}`, async () => {
+    const { q, url } = await asked({ type: 'blocking', title: 'The release', body: 'Two ways.\n<b>bold</b>', items: all, context: { step: 'Build', preview: { kind: 'diff', text: '+a\n-b' } } });
+    const page = await phone(scheme, url);
+    await sound(page, `the page of a link, ${scheme}`, scheme);
+    await shoot(page, `answer-link-${scheme}-360`);
+    await page.getByRole('button', { name: 'Send the answer' }).click();
+    await page.getByText('Nothing was sent yet.').waitFor();
+    await sound(page, `the page with problems, ${scheme}`, scheme);
+    await page.getByLabel('Drop everything').check();
+    await page.getByRole('checkbox', { name: 'eve' }).check();
+    await page.getByRole('checkbox', { name: 'ann' }).check();
+    await page.getByRole('group', { name: 'Now?' }).getByLabel('Yes').check();
+    await page.getByLabel('How many?').fill('3');
+    await page.getByLabel('When?').fill('2027-01-31');
+    await page.getByLabel('What is its name?').fill('<i>x</i>');
+    await page.getByLabel('Comment').fill('in a hurry');
+    await page.getByRole('button', { name: 'Send the answer' }).click();
+    await page.getByText('This is dangerous').waitFor();
+    await sound(page, `the page that asks once more, ${scheme}`, scheme);
+    await shoot(page, `answer-link-danger-${scheme}-360`);
+    assert.equal((await server.question(q.id)).status, 'pending');
+    await page.getByRole('button', { name: 'Yes, send it' }).click();
+    await page.getByText('Answered by ada').waitFor();
+    await sound(page, `the page with the outcome, ${scheme}`, scheme);
+    await shoot(page, `answer-link-done-${scheme}-360`);
+    const { resolution } = await server.question(q.id);
+    assert.deepEqual(resolution.answers, { db: 'drop', who: ['ann', 'eve'], now: true, replicas: 3, when: '2027-01-31', name: '<i>x</i>' });
+    assert.equal(resolution.comment, 'in a hurry');
+    assert.equal(resolution.assurance, 'link');
+    await page.goto(url);
+    await page.getByText('Answered by ada').waitFor();
+    assert.deepEqual(page.complaints.filter((text) => !/422/.test(text)), []);
+    await page.context().close();
+  });
+
+  test(`an approval shows all of its action, ${scheme}`, async () => {
+    const { q, url } = await asked(approval('Push it?', { run: 'git push \u202e origin', list: ['a'.repeat(600)] }));
+    const page = await phone(scheme, url);
+    await page.getByText('⟨U+202E⟩').waitFor();
+    await page.getByText(q.action_hash).waitFor();
+    await sound(page, `an approval by a link, ${scheme}`, scheme);
+    await shoot(page, `answer-link-approval-${scheme}-360`);
+    await page.getByLabel('Reject').focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('not today');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('Rejected by ada: not today.').waitFor();
+    await page.context().close();
+  });
+}
+
+test('a dead link explains itself and leads to the sign-in', async () => {
+  const { q, url } = await asked({ type: 'blocking', title: 'Which?', items: [item('text', { prompt: 'Which?' })] });
+  await server.call('POST', `/v1/questions/${q.id}/cancel`, { reason: 'x' });
+  const page = await phone('light', url);
+  await page.getByText('Cancelled by').waitFor();
+  await sound(page, 'a dead link');
+  await page.goto(`${url}x`);
+  await page.getByRole('heading', { name: 'This link is not good' }).waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).waitFor();
+  await page.context().close();
+});

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { approval, assertCalm, draftOf, item, launch, open, startServer, until, yesNo } from './harness.mjs';
+
+let server, browser, page;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+  page = await open(browser, server.url);
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+/** Opens a question at its own address. */
+async function show(question) {
+  const { id } = await server.ask(question);
+  await page.goto(`${server.url}/questions/${id}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return id;
+}
+const press = (name) => page.getByRole('button', { name, exact: true }).click();
+const answerOf = async (id) => (await server.closed(id)).resolution.answer;
+
+test('every form of answer by mouse', async () => {
+  const yes = await show(yesNo('Go on?'));
+  await page.getByRole('button', { name: /^Yes/ }).click();
+  const one = await show({ type: 'blocking', title: 'One', items: [item('choice', { options: ['a', 'b'] })] });
+  await page.getByRole('radio', { name: 'b' }).click();
+  await page.getByRole('button', { name: /^Answer/ }).click();
+  const own = await show({ type: 'blocking', title: 'Other', items: [item('choice', { options: ['a'], other: true })] });
+  await page.getByRole('radio', { name: 'Other' }).click();
+  await page.getByRole('textbox', { name: 'Your own answer' }).fill('something else');
+  await page.getByRole('button', { name: /^Answer/ }).click();
+  const some = await show({ type: 'blocking', title: 'Some', items: [item('multi_choice', { options: ['a', 'b', 'c'] })] });
+  await page.getByRole('checkbox', { name: 'a' }).click();
+  await page.getByRole('checkbox', { name: 'c' }).click();
+  await page.getByRole('button', { name: /^Answer/ }).click();
+  const number = await show({ type: 'blocking', title: 'Number', items: [item('number', { max: 5 })] });
+  await page.getByRole('textbox').fill('7');
+  await page.getByRole('button', { name: /^Answer/ }).click();
+  await page.getByText('Must be at most 5.').waitFor();
+  await page.getByRole('textbox').fill('2,5');
+  await page.getByRole('button', { name: /^Answer/ }).click();
+  const date = await show({ type: 'blocking', title: 'Date', items: [item('date')] });
+  await page.locator('input[type=date]').fill('2027-01-31');
+  await page.getByRole('button', { name: /^Answer/ }).click();
+  assert.deepEqual(
+    await Promise.all([yes, one, own, some, number, date].map(answerOf)),
+    [true, 'b', 'something else', ['a', 'c'], 2.5, '2027-01-31'],
+  );
+});
+
+test('several items: step by step, with a review, in one answer', async () => {
+  const id = await show({ type: 'blocking', title: 'Plan', items: [item('boolean', { key: 'a', header: 'Now?' }), item('text', { key: 'b', header: 'Why?' }), item('choice', { key: 'c', header: 'Who?', options: ['ann', 'ben'] })] });
+  await page.getByRole('button', { name: /^Yes/ }).click();
+  await page.getByText('Question 2 of 3').waitFor();
+  await page.getByRole('textbox').fill('because');
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
+  await page.getByRole('radio', { name: 'ben' }).click();
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
+  await page.getByRole('button', { name: 'Change: Now?' }).click();
+  await page.getByRole('button', { name: /^No/ }).click();
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
+  await page.getByRole('button', { name: 'Next', exact: true }).click();
+  await page.getByRole('button', { name: /^Send all answers/ }).click();
+  assert.deepEqual((await server.closed(id)).resolution.answers, { a: false, b: 'because', c: 'ben' });
+});
+
+test('an approval names the hash of what was shown; an edited one grants exactly the edit', async () => {
+  const action = { tool: 'bash', command: 'echo <done> && true', n: 1.5 };
+  const id = await show(approval('Run it', action));
+  await page.getByText('checked here').waitFor();
+  await page.getByRole('button', { name: /^Approve/ }).click();
+  const { action_hash: asked, resolution } = await server.closed(id);
+  assert.equal(resolution.action_hash, asked);
+
+  const edited = await show(approval('Run it, changed', action));
+  await press('Edit, then approve');
+  const text = '{"tool":"bash","command":"echo 1","n":1.50,"big":12345678901234567890}';
+  await page.getByRole('textbox', { name: 'What is to run instead' }).fill(text);
+  const hash = createHash('sha256').update(text).digest('hex');
+  await page.getByText(hash).waitFor();
+  await page.getByRole('button', { name: /^Approve the changed action/ }).click();
+  const after = await server.closed(edited);
+  assert.equal(after.resolution.action_hash, hash);
+});
+
+test('what is dangerous takes a second, deliberate step; a rejection does not', async () => {
+  const id = await show({ type: 'blocking', title: 'Drop?', items: [item('choice', { options: [{ value: 'keep' }, { value: 'drop', danger: true }] })] });
+  await page.keyboard.press('2');
+  await page.getByRole('alertdialog').waitFor();
+  assert.equal((await server.question(id)).status, 'pending');
+  assert.equal((await server.question(id)).held, undefined);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('1');
+  assert.equal(await answerOf(id), 'keep');
+  const risky = await show(approval('Delete all', { tool: 'sql' }, { risk: 'critical' }));
+  await page.keyboard.press('a');
+  await page.getByRole('button', { name: 'Yes, Approved' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('r');
+  assert.equal(await answerOf(risky), 'reject');
+});
+
+test('an answer is taken back within its seconds, and the question is open again', async () => {
+  const { id } = await server.ask(yesNo('Undo me'));
+  await page.goto(`${server.url}/?q=Undo+me`);
+  await page.getByRole('heading', { name: 'Undo me' }).waitFor();
+  await page.keyboard.press('y');
+  await page.getByText('Yes · Undo me').waitFor();
+  await page.keyboard.press('z');
+  await page.getByText('Taken back. The question is open again.').waitFor();
+  const question = await server.question(id);
+  assert.deepEqual([question.status, question.held], ['pending', undefined]);
+  await page.getByRole('heading', { name: 'Undo me' }).waitFor();
+  await page.keyboard.press('n');
+  assert.equal(await answerOf(id), false);
+});
+
+test('somebody else answers: it shows at once, with who and what, and the draft stays', async () => {
+  const id = await show({ type: 'blocking', title: 'Who is faster?', items: [item('text')] });
+  await page.getByRole('textbox').fill('my own wor');
+  const ann = await server.call('POST', '/v1/members', { handle: 'ann', role: 'responder' }).catch(() => undefined);
+  const { secret } = await server.call('POST', '/v1/tokens', { name: 'ann', kind: 'human', member: 'ann', scopes: ['answer', 'read'] });
+  assert.ok(ann && secret);
+  await server.call('POST', `/v1/questions/${id}/answer`, { answer: 'I am' }, { Authorization: `Bearer ${secret}` });
+  await page.getByText('ann answered').waitFor();
+  await page.getByText('I am', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('textbox').count(), 0);
+  assert.match(await draftOf(page, id), /my own wor/);
+});
+
+test('a draft survives a reload', async () => {
+  const id = await show({ type: 'blocking', title: 'Long story', items: [item('text')] });
+  await page.getByRole('textbox').fill('Once upon a time');
+  await page.keyboard.press('Escape');
+  await page.reload();
+  assert.equal(await page.getByRole('textbox').inputValue(), 'Once upon a time');
+  await page.getByRole('textbox').press('Control+Enter');
+  assert.equal(await answerOf(id), 'Once upon a time');
+  await until(async () => assert.equal(await draftOf(page, id), null));
+});
+
+test('beside answering: extend, ask back, comment, put off, withdraw', async () => {
+  const id = await show({ ...yesNo('Much to do'), timeout: '30m' });
+  const before = Date.parse((await server.question(id)).deadline);
+  await page.keyboard.press('+');
+  await until(async () => assert.ok(Date.parse((await server.question(id)).deadline) > before));
+  await page.keyboard.press('m');
+  await page.getByLabel('Your comment').fill('Wait for Ann.');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByText('Wait for Ann.').waitFor();
+  await page.keyboard.press('h');
+  await page.getByRole('button', { name: /In 15 minutes/ }).click();
+  await until(async () => assert.ok((await server.question(id)).snoozed_until));
+  await press('Withdraw the question');
+  await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the question' }).click();
+  await until(async () => assert.equal((await server.question(id)).status, 'cancelled'));
+  await page.getByText('No answer is needed any more').waitFor();
+});
+
+test('script and markup are text everywhere', async () => {
+  const evil = '<img src=x onerror="window.evil=1"><script>window.evil=1</script>';
+  const id = await show({
+    type: 'blocking', title: `Title ${evil}`, body: `Body ${evil} [x](javascript:window.evil=1) ![y](http://127.0.0.1:9/x.png)`, project: 'p',
+    context: { step: evil, error: evil, preview: { kind: 'table', text: `a\tb\n${evil}\t2` } },
+    items: [item('choice', { prompt: `Prompt ${evil}`, header: evil.slice(0, 60), options: [{ value: evil, label: evil, description: evil }] })],
+  });
+  await page.getByText('Body').first().waitFor();
+  await page.goto(server.url);
+  await page.locator('[data-row]').first().waitFor();
+  await page.goto(`${server.url}/questions/${id}`);
+  await page.getByRole('radio').first().click();
+  await page.getByRole('button', { name: /^Answer/ }).click();
+  assert.equal(await answerOf(id), evil);
+  await page.getByText('You answered').waitFor();
+  assert.equal(await page.evaluate(() => window.evil), undefined);
+  assert.equal(await page.locator('main img[src^="http"], main script').count(), 0);
+});
+
+test('a very large preview is shown whole and can be answered at once', async () => {
+  const line = 'x'.repeat(99);
+  const text = `${'ü'.repeat(20)}\n${`${line}\n`.repeat(1990)}the very end`;
+  const id = await show({ ...yesNo('Large'), body: 'b'.repeat(250_000), context: { preview: { kind: 'text', text }, error: 'e'.repeat(19_000) } });
+  assert.match(await page.locator('main').textContent(), /the very end/);
+  await page.keyboard.press('y');
+  assert.equal(await answerOf(id), true);
+  // The largest action that a request can hold.
+  const big = await show(approval('A megabyte', { tool: 'write', text: 'y'.repeat(900_000), end: 'last words' }));
+  await page.getByText('checked here').waitFor({ timeout: 30_000 });
+  assert.match(await page.locator('main').textContent(), /last words/);
+  await page.keyboard.press('a');
+  assert.equal(await answerOf(big), 'approve');
+  assertCalm(page);
+});

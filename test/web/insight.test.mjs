@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { assertCalm, launch, open, shoot, until } from './harness.mjs';
+import { signIn, someHistory, startTeam } from './people.mjs';
+import { assertSound, assertSoundInBoth, everyWidth } from './sound.mjs';
+
+let server, browser, page;
+before(async () => {
+  server = await startTeam();
+  await someHistory(server);
+  browser = await launch();
+  page = await open(browser, `${server.named}/sign-in`);
+  await signIn(page, server, server.firstLink);
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+const figure = async (name) => page.getByRole('region', { name }).first().textContent();
+
+test('every figure has its n, and the table behind a chart says the same', async () => {
+  await page.goto(`${server.named}/analytics`);
+  await page.getByRole('heading', { name: 'Questions over time' }).waitFor();
+  assert.match(await figure('Half are answered within'), /n = 8/);
+  assert.match(await figure('Timed out'), /0%n = 8/);
+  await page.getByRole('button', { name: 'Show the table: Questions over time' }).click();
+  const table = page.getByRole('region', { name: 'Table: Questions over time' });
+  await table.waitFor();
+  assert.match(await table.textContent(), /n = 8/);
+  const common = page.getByRole('region', { name: 'Table: Most common questions' });
+  assert.match(await common.textContent(), /Deploy build/);
+  assert.match(await common.textContent(), /Which database\?/);
+  assertCalm(page);
+});
+
+test('what is looked at stands in the address, and the file has it, too', async () => {
+  await page.goto(`${server.named}/analytics?type=approval`);
+  await page.getByText('Nothing was asked in this period.').waitFor();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await page.getByRole('heading', { name: 'Questions over time' }).waitFor();
+  await page.keyboard.press('2');
+  await page.waitForURL(/range=7d/);
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download as CSV: Most common questions' }).click();
+  const file = await readFile(await (await download).path(), 'utf8');
+  assert.match(file, /^title,/);
+  assert.match(file, /Which database\?/);
+  assertCalm(page);
+});
+
+test('the chain is searched, verified and exported', async () => {
+  await page.goto(`${server.named}/audit`);
+  await page.getByText('Question: answered').first().waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('grace');
+  await page.waitForURL(/q=grace/);
+  await until(async () => assert.ok((await page.getByText(/by /).count()) > 0 && (await page.getByText('by ada').count()) === 0));
+  await page.locator('details summary').first().click();
+  await page.getByText('Hash of the event before').waitFor();
+  await assertSound(page, 'the details of an event');
+  await shoot(page, 'audit-details-light-1440');
+  await page.getByRole('button', { name: 'Verify the chain' }).click();
+  await page.getByText(/The chain is whole: \d+ events verified/).waitFor();
+  await shoot(page, 'audit-verified-light-1440');
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Export' }).click();
+  const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\n');
+  assert.equal(JSON.parse(lines[0]).seq, 1);
+  assertCalm(page);
+});
+
+test('analytics and audit are sound at every width and in both themes', async () => {
+  for (const { width, scheme } of everyWidth()) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    for (const name of ['analytics', 'audit']) {
+      await page.goto(`${server.named}/${name}`);
+      await page.getByText(name === 'audit' ? 'Question: answered' : 'Most common questions').first().waitFor();
+      await assertSoundInBoth(page, `${name} at ${width}`, { picture: (each) => `${name}-${each}-${width}` });
+    }
+  }
+  assertCalm(page);
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { approval, assertCalm, item, launch, open, startServer, until, yesNo } from './harness.mjs';
+
+let server, browser;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+test('what is new waits behind a control, and nothing moves', async () => {
+  await server.ask(yesNo('First'));
+  await server.ask(yesNo('Second'));
+  const page = await open(browser, server.url);
+  await page.locator('[data-row]').nth(1).click();
+  const rows = () => page.locator('[data-row]').evaluateAll((all) => all.map((row) => row.textContent));
+  await until(async () => assert.equal((await rows()).length, 2));
+  await until(async () => assert.match(await page.title(), /^\(2\) Inbox/));
+  const { id } = await server.ask({ type: 'error_recovery', title: 'Urgent', items: [item('choice', { options: ['retry'] })], priority: 0 });
+  await page.getByRole('button', { name: '1 new question' }).waitFor();
+  assert.equal((await rows()).length, 2);
+  await page.getByRole('heading', { name: 'Second' }).waitFor();
+  await until(async () => assert.match(await page.title(), /^\(3\) Inbox/));
+  await page.keyboard.press('.');
+  await until(async () => assert.equal((await rows()).length, 3));
+  await page.getByRole('heading', { name: 'Second' }).waitFor();
+  // Another one ends: its row stays where it is and says so.
+  await server.call('POST', `/v1/questions/${id}/cancel`, {});
+  await page.locator('[data-row][data-done]', { hasText: 'Withdrawn' }).waitFor();
+  assert.equal((await rows()).length, 3);
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('an urgent question opens by itself on another page, and never while somebody types', async () => {
+  const page = await open(browser, `${server.url}/settings`);
+  await server.ask({ type: 'non_blocking', title: 'No hurry', items: [item('text', { default: 'x' })] });
+  const { id } = await server.ask(yesNo('Is it urgent?'));
+  const dialog = page.getByRole('dialog', { name: 'A question for you' });
+  await dialog.getByText('Is it urgent?').first().waitFor();
+  await page.keyboard.press('y');
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal((await server.closed(id)).resolution.answer, true);
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder('Type a command').waitFor();
+  await page.keyboard.type('al');
+  await server.ask(yesNo('Do I interrupt?'));
+  await page.getByText('A question came: Do I interrupt?').waitFor();
+  assert.equal(await dialog.count(), 0);
+  await page.keyboard.type('l');
+  assert.equal(await page.getByPlaceholder('Type a command').inputValue(), 'all');
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('alike approvals are decided together, each with its result; one of high risk is not among them', async () => {
+  const ids = [];
+  for (const command of ['make a', 'make b', 'make c']) ids.push((await server.ask(approval(`Run ${command}`, { tool: 'bash', command }))).id);
+  const risky = await server.ask(approval('Run rm', { tool: 'bash', command: 'rm' }, { risk: 'high' }));
+  const page = await open(browser, `${server.url}/approvals`);
+  await page.getByRole('button', { name: 'Decide them together' }).waitFor();
+  await page.keyboard.press('t');
+  const dialog = page.getByRole('dialog', { name: 'Approvals of one kind' });
+  await dialog.getByText('"make c"').waitFor();
+  assert.equal(await dialog.getByText('"rm"').count(), 0);
+  await page.keyboard.press('x');
+  await dialog.getByRole('checkbox', { name: 'Run make b' }).click();
+  await server.call('POST', `/v1/questions/${ids[2]}/cancel`, {});
+  await page.keyboard.press('a');
+  await dialog.getByText('Decided', { exact: true }).waitFor();
+  await dialog.getByText('Not decided').waitFor();
+  await until(async () => assert.equal((await server.question(ids[0])).status, 'answered'), 15_000);
+  assert.equal((await server.question(ids[1])).status, 'pending');
+  assert.equal((await server.question(risky.id)).status, 'pending');
+  assertCalm(page);
+  await page.context().close();
+});

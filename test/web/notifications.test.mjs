@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertCalm, item, launch, open, schemes, startServer, until, yesNo } from './harness.mjs';
+import { assertSoundInBoth, everyWidth } from './sound.mjs';
+
+let server, browser, agent;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+  const { secret } = await server.call('POST', '/v1/tokens', { name: 'builder', kind: 'agent', scopes: ['ask', 'work', 'read'] });
+  // What one asks oneself is no news: an agent asks.
+  agent = (method, path, body) => server.call(method, path, body, { Authorization: `Bearer ${secret}` });
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+const ask = (question) => agent('POST', '/v1/questions', { timeout: 'never', ...question });
+const news = (page, title) => page.locator('[data-news]').filter({ hasText: title });
+
+/** A task of the reader's that an agent ended. */
+async function ended(title, result) {
+  await server.call('POST', '/v1/tasks', { title, runner: title });
+  const { run } = await agent('POST', '/v1/claims', { worker: 'w', runners: [title] });
+  await agent('POST', `/v1/runs/${run.id}/finish`, { token: run.token, result, summary: 'It is so.' });
+}
+
+test('what happened is there, unread until it is marked, and live', async () => {
+  const { id } = await ask(yesNo('Shall I delete the branch?'));
+  await ended('compress', 'completed');
+  const page = await open(browser, `${server.url}/notifications`);
+  await news(page, 'compress').getByText('A task is done').waitFor();
+  await news(page, 'Shall I delete').getByText('builder asks you').waitFor();
+  await page.getByText('2 new').first().waitFor();
+  await page.getByRole('navigation').getByLabel('2 new').waitFor();
+  await agent('POST', `/v1/questions/${id}/cancel`, { reason: 'not needed' });
+  await page.getByText('builder withdrew a question').waitFor();
+  await page.keyboard.press('e');
+  await page.getByText('Nothing new').waitFor();
+  await page.reload();
+  await page.getByText('Nothing new').waitFor();
+  assert.equal(await page.locator('[data-unread=true]').count(), 0);
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('a simple question is answered with one press; others lead to their page', async () => {
+  const { id } = await ask({ type: 'blocking', title: 'Which region?', items: [item('choice', { options: [{ value: 'eu', label: 'Europe', recommended: true }, { value: 'us', label: 'States' }] })] });
+  await ask({ type: 'approval', title: 'Deploy it?', items: [item('approval')], action: { tool: 'shell', command: 'make deploy' } });
+  const page = await open(browser, `${server.url}/notifications`);
+  assert.equal(await news(page, 'Deploy it?').getByRole('button').count(), 0);
+  await news(page, 'Deploy it?').getByRole('link', { name: 'Open the question' }).waitFor();
+  await news(page, 'Which region?').getByRole('button', { name: 'Europe (Recommended)' }).click();
+  const { resolution } = await server.closed(id);
+  assert.equal(resolution.answer, 'eu');
+  await news(page, 'Which region?').getByText(/Answered.*Europe/).waitFor();
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('the browser tells of news only after it was asked by a press, and only while nobody looks', async () => {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  await context.grantPermissions(['notifications'], { origin: server.url });
+  await context.addInitScript(() => {
+    window.told = [];
+    window.asked = 0;
+    window.looking = true;
+    document.hasFocus = () => window.looking;
+    const Real = window.Notification;
+    window.Notification = class extends Real {
+      constructor(title, options) {
+        super(title, options);
+        window.told.push({ title, body: options.body, notice: this });
+      }
+      static requestPermission() {
+        window.asked++;
+        return Real.requestPermission();
+      }
+    };
+  });
+  const page = await open(browser, `${server.url}/notifications`, { context });
+  assert.equal(await page.evaluate(() => window.asked), 0);
+  await page.getByRole('button', { name: 'Tell me in this browser' }).click();
+  await page.getByText('This browser tells you.').waitFor();
+  assert.equal(await page.evaluate(() => window.asked), 1);
+  await ask(yesNo('Seen anyway?'));
+  await news(page, 'Seen anyway?').waitFor();
+  await page.evaluate(() => (window.looking = false));
+  await ask({ type: 'non_blocking', title: 'Not urgent', items: [item('text', { default: 'x' })] });
+  const { id } = await ask(yesNo('Look here?'));
+  await until(async () => assert.deepEqual(await page.evaluate(() => window.told.map(({ title, body }) => [title, body])), [['builder asks you', 'Look here?']]));
+  await page.evaluate(() => window.told[0].notice.onclick());
+  await page.waitForURL(`${server.url}/questions/${id}`);
+  await page.goto(`${server.url}/notifications`);
+  await page.getByRole('button', { name: 'Stop telling me here' }).click();
+  await page.getByRole('button', { name: 'Tell me in this browser' }).waitFor();
+  assertCalm(page);
+  await context.close();
+});
+
+test('the page is sound at every width and in both schemes', async () => {
+  await ask({ ...yesNo('<script>alert(1)</script> ' + 'long'.repeat(20)) });
+  await ended('broken', 'failed');
+  for (const { width, scheme } of everyWidth()) {
+    const page = await open(browser, `${server.url}/notifications`, { width, scheme });
+    await news(page, 'broken').waitFor();
+    await assertSoundInBoth(page, `notifications at ${width}`, { picture: (each) => `notifications-${width}-${each}` });
+    assertCalm(page);
+    await page.context().close();
+  }
+});

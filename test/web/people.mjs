@@ -1,0 +1,72 @@
+// Servers on which people sign in, with what journeys need of them.
+import { createServer } from 'node:net';
+import { item, startServer, yesNo } from './harness.mjs';
+
+/** A port that nobody listens on. */
+const freePort = () => new Promise((resolve) => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address();
+    server.close(() => resolve(port));
+  });
+});
+
+/** Starts a server with a sign-in; its address is a name, for which passkeys work. */
+export async function startTeam(args = []) {
+  const port = await freePort();
+  const server = await startServer({ port, args: [...args, '--public-url', `http://localhost:${port}`] });
+  const told = (pattern) => server.said.map((line) => pattern.exec(line)?.[0]).find(Boolean);
+  // What is printed after the address may take a moment.
+  for (let tries = 0; !told(/\/sign-in#fml_\S+/) && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 50));
+  server.token = told(/fmt_\w{38}/);
+  server.firstLink = told(/\/sign-in#fml_\S+/);
+  server.named = server.url.replace('127.0.0.1', 'localhost');
+  return server;
+}
+
+/** A new link for a member, as a path, made by whoever is signed in on the page. */
+export async function linkFor(page, handle) {
+  const reply = await page.evaluate((who) => fetch(`/v1/members/${who}/links`, { method: 'POST' }).then((answer) => answer.json()), handle);
+  const { pathname, hash } = new URL(reply.url);
+  return pathname + hash;
+}
+
+/** Signs the browser in with a link, as a person does. */
+export async function signIn(page, server, link) {
+  await page.goto(server.named + link);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`${server.named}/`);
+}
+
+/** Gives the page a device that holds passkeys and says yes. */
+export async function withPasskeys(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+  return { session, authenticatorId };
+}
+
+/** Questions of several kinds in two projects, answered by several people; some are not. */
+export async function someHistory(server) {
+  const tokens = {};
+  for (const member of ['ada', 'grace']) {
+    const { secret } = await server.call('POST', '/v1/tokens', { name: `${member} at the desk`, kind: 'human', member, scopes: ['answer', 'ask'] });
+    tokens[member] = secret;
+  }
+  const ask = async (n, question) => {
+    const task = await server.call('POST', '/v1/tasks', { title: `Task ${n}`, project: n % 2 ? 'shop' : 'docs', runner: 'external' });
+    return server.call('POST', `/v1/tasks/${task.id}/questions`, { timeout: 'never', ...question });
+  };
+  const asked = [];
+  for (let n = 0; n < 6; n++) asked.push(await ask(n, yesNo(`Deploy build ${n}?`)));
+  for (let n = 0; n < 4; n++) asked.push(await ask(n, { type: 'blocking', title: 'Which database?', items: [item('choice', { options: ['SQLite', 'PostgreSQL'] })] }));
+  for (const [n, { id }] of asked.entries()) {
+    if (n === 9) await server.call('POST', `/v1/questions/${id}/cancel`, {});
+    else if (n !== 5) {
+      const who = n % 3 ? 'ada' : 'grace';
+      await server.call('POST', `/v1/questions/${id}/answer`, { answer: n < 6 ? true : 'SQLite' }, { Authorization: `Bearer ${tokens[who]}` });
+    }
+  }
+  return { asked, tokens };
+}

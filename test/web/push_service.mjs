@@ -1,0 +1,102 @@
+// A push service on loopback with the browsers behind it. What comes is
+// decrypted with http_ece, which shares nothing with what encrypted it.
+import { createECDH, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+
+const ece = createRequire(new URL('../../web/package.json', import.meta.url))('http_ece');
+
+/** Starts a service; its devices are made with subscription(). */
+export async function startPushService() {
+  const service = new Service();
+  service.server = createServer((request, response) => void service.take(request, response)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => service.server.once('listening', resolve));
+  service.url = `http://127.0.0.1:${service.server.address().port}`;
+  return service;
+}
+
+class Service {
+  devices = new Map();
+  /** What came, decrypted. */
+  messages = [];
+  /** What the browser did not take at first. */
+  again = [];
+  /** Called with each message. */
+  deliver = () => undefined;
+  /** What the next requests are answered with, instead of 201. */
+  refusals = [];
+
+  /** A new device, as its browser describes it. */
+  subscription() {
+    const privateKey = createECDH('prime256v1');
+    const key = privateKey.generateKeys();
+    const authSecret = randomBytes(16).toString('base64url');
+    const path = `/push/${randomBytes(12).toString('base64url')}`;
+    this.devices.set(path, { privateKey, authSecret });
+    return { endpoint: this.url + path, keys: { p256dh: key.toString('base64url'), auth: authSecret } };
+  }
+
+  /** The device has unsubscribed. */
+  forget({ endpoint }) {
+    this.devices.delete(new URL(endpoint).pathname);
+  }
+
+  async take(request, response) {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const device = this.devices.get(request.url);
+    const status = this.refusals.shift() ?? (device ? 201 : 410);
+    let message;
+    if (status === 201) {
+      message = JSON.parse(ece.decrypt(Buffer.concat(parts), { version: 'aes128gcm', ...device }).toString('utf8'));
+      this.messages.push(message);
+    }
+    response.writeHead(status, status === 429 ? { 'Retry-After': '1' } : {}).end();
+    if (message) await this.hand(message);
+  }
+
+  /** Hands a message to the browser until it takes it: one that changes its page just then may not answer. */
+  async hand(message) {
+    for (let attempt = 1; ; attempt += 1) {
+      let timer;
+      const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error('the browser does not answer')), 3000)));
+      try {
+        return await Promise.race([this.deliver(message), late]);
+      } catch (error) {
+        if (attempt === 5) throw error;
+        this.again.push({ message, error: String(error) });
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  }
+
+  stop() {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
+
+/** Lets a page subscribe with this service, as browsers do with their makers'. */
+export const subscribing = (subscription) => [
+  (given) => {
+    const place = 'test-push-subscription';
+    const bytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (sign) => sign.charCodeAt(0)).buffer;
+    const of = (key) => ({
+      endpoint: given.endpoint,
+      options: { applicationServerKey: bytes(key), userVisibleOnly: true },
+      toJSON: () => ({ ...given, expirationTime: null }),
+      unsubscribe: async () => (localStorage.removeItem(place), true),
+    });
+    PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
+      if (!userVisibleOnly) throw new DOMException('silent messages are not allowed', 'NotAllowedError');
+      localStorage.setItem(place, applicationServerKey);
+      return of(applicationServerKey);
+    };
+    PushManager.prototype.getSubscription = async () => {
+      const key = localStorage.getItem(place);
+      return key === null ? null : of(key);
+    };
+  },
+  subscription,
+];

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertCalm, item, launch, open, shoot, until } from './harness.mjs';
+import { linkFor, signIn, startTeam, withPasskeys } from './people.mjs';
+import { assertSound, assertSoundInBoth, everyWidth } from './sound.mjs';
+
+let server, browser, admin;
+before(async () => {
+  server = await startTeam();
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+const whoami = (page) => page.evaluate(() => fetch('/v1/whoami').then((reply) => reply.json()));
+
+test('the first link makes the first admin; opening it alone does nothing; used, it says so', async () => {
+  const page = await open(browser, server.named + server.firstLink);
+  admin = page;
+  assert.equal((await whoami(page)).code, 'unauthenticated');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`${server.named}/`);
+  const me = await whoami(page);
+  assert.equal(me.name, 'admin');
+  assert.equal(me.role, 'admin');
+  assert.equal(new URL(page.url()).hash, '');
+  assertCalm(page);
+
+  const other = await open(browser, server.named + server.firstLink);
+  await other.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await other.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+  await assertSound(other, 'a dead link');
+  await shoot(other, 'sign-in-dead-light-1440');
+  await other.context().close();
+});
+
+test('who opens a page signs in and is back there', async () => {
+  const page = await open(browser, `${server.named}/settings/tokens?x=1`, { wait: 'h1' });
+  await page.waitForURL(/\/sign-in\?/);
+  assert.equal(new URL(page.url()).searchParams.get('return'), '/settings/tokens?x=1');
+  await page.goto(`${page.url()}${new URL(await linkFor(admin, 'admin'), server.named).hash}`);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL(`${server.named}/settings/tokens?x=1`);
+  await page.getByRole('heading', { name: 'Tokens' }).waitFor();
+  await page.context().close();
+});
+
+test('sign-in pages are sound at every width and in both themes', async () => {
+  const link = await linkFor(admin, 'admin');
+  for (const { width, scheme } of everyWidth()) {
+    const page = await open(browser, `${server.named}/sign-in`, { width, scheme });
+    await page.getByText('fermata member link').waitFor();
+    await assertSoundInBoth(page, `sign-in at ${width}`, { picture: (each) => `sign-in-${each}-${width}` });
+    await page.goto('about:blank');
+    await page.goto(server.named + link);
+    await page.getByRole('heading', { name: 'You have a sign-in link' }).waitFor();
+    await assertSoundInBoth(page, `a link at ${width}`, { picture: (each) => `sign-in-link-${each}-${width}` });
+    assertCalm(page);
+    await page.context().close();
+  }
+});
+
+test('a passkey is added, signs in, and a session that ended takes nothing that was typed', async () => {
+  const page = await open(browser, `${server.named}/sign-in`);
+  await withPasskeys(page);
+  await signIn(page, server, await linkFor(admin, 'admin'));
+  await page.goto(`${server.named}/settings/account`);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name of the device').fill('Test key');
+  await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('listitem').filter({ hasText: 'Test key' }).waitFor();
+  await assertSound(page, 'sign-in and devices');
+  await shoot(page, 'settings-account-light-1440');
+
+  await page.getByRole('button', { name: 'Sign out of this browser' }).click();
+  await page.waitForURL(/\/sign-in$/);
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await page.waitForURL(`${server.named}/`);
+  const me = await whoami(page);
+  assert.equal(me.assurance, 'passkey');
+
+  const { id } = await server.ask({ type: 'blocking', title: 'What is the plan?', items: [item('text')] });
+  await page.goto(`${server.named}/questions/${id}`);
+  const field = page.locator('main').getByRole('textbox').first();
+  await field.fill('Ship on Monday, after the tests.');
+  await server.call('DELETE', `/v1/sessions/${me.session_id}`);
+  await field.press('Control+Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Your session has ended').waitFor();
+  await assertSound(page, 'the sign-in over a page');
+  await shoot(page, 'sign-in-dialog-light-1440');
+  await dialog.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  // What was sent without a session goes off by itself, as what it was.
+  const { resolution } = await server.closed(id);
+  assert.equal(Object.values(resolution.answers)[0], 'Ship on Monday, after the tests.');
+  await page.context().close();
+});
+
+test('another tab that signs in lets this one go on', async () => {
+  const page = await open(browser, `${server.named}/sign-in`);
+  await signIn(page, server, await linkFor(admin, 'admin'));
+  const me = await whoami(page);
+  await page.goto(`${server.named}/settings/people`);
+  await page.getByRole('heading', { name: 'People', level: 2 }).waitFor();
+  await server.call('DELETE', `/v1/sessions/${me.session_id}`);
+  await page.getByRole('link', { name: 'Rules for questions' }).click();
+  await page.getByRole('dialog').getByText('Your session has ended').waitFor();
+  const other = await page.context().newPage();
+  await signIn(other, server, await linkFor(admin, 'admin'));
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await until(async () => assert.equal(await page.getByLabel('Shortest time').inputValue(), '5m'));
+  await page.context().close();
+});
+
+test('an answer that waits is not sent by somebody else who signs in', async () => {
+  await server.call('POST', '/v1/members', { handle: 'eve' });
+  const page = await open(browser, `${server.named}/sign-in`);
+  await signIn(page, server, await linkFor(admin, 'admin'));
+  const { session_id } = await whoami(page);
+  const { id } = await server.ask({ type: 'blocking', title: 'Whose word is it?', items: [item('text')] });
+  await page.goto(`${server.named}/questions/${id}`);
+  const field = page.locator('main').getByRole('textbox').first();
+  await field.fill('The word of the admin.');
+  await server.call('DELETE', `/v1/sessions/${session_id}`);
+  await field.press('Control+Enter');
+  await page.getByRole('dialog').getByText('Your session has ended').waitFor();
+  await signIn(page, server, await linkFor(admin, 'eve'));
+  await page.getByText('Whose word is it?').first().waitFor();
+  await page.goto(`${server.named}/questions/${id}`);
+  await page.getByRole('heading', { name: 'Whose word is it?' }).waitFor();
+  assert.equal((await server.question(id)).status, 'pending');
+  assert.equal((await server.question(id)).held, undefined);
+  await signIn(page, server, await linkFor(admin, 'admin'));
+  const { resolution } = await server.closed(id);
+  assert.equal(resolution.answered_by.name, 'admin');
+  await page.context().close();
+});

@@ -1,0 +1,62 @@
+// The page's service worker as a test drives it: messages come through the
+// browser's own door, presses through the event that a press makes.
+
+/** Opens the door to the worker of a page. */
+export async function workerOf(page) {
+  const context = page.context();
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    while (!navigator.serviceWorker.controller) await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
+  });
+  const origin = new URL(page.url()).origin;
+  const find = () => context.serviceWorkers().find((worker) => worker.url().startsWith(origin));
+  const worker = find() ?? (await context.waitForEvent('serviceworker'));
+  const session = await context.newCDPSession(page);
+  const registrationId = await new Promise((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const mine = registrations.find(({ scopeURL, isDeleted }) => scopeURL.startsWith(origin) && !isDeleted);
+      if (mine) resolve(mine.registrationId);
+    });
+    void session.send('ServiceWorker.enable');
+  });
+  return new Worker(worker, session, origin, registrationId);
+}
+
+class Worker {
+  constructor(worker, session, origin, registrationId) {
+    Object.assign(this, { worker, session, origin, registrationId });
+  }
+
+  /** What a push service does. */
+  push(message) {
+    const data = typeof message === 'string' ? message : JSON.stringify(message);
+    return this.session.send('ServiceWorker.deliverPushMessage', { origin: this.origin, registrationId: this.registrationId, data });
+  }
+
+  /** What the browser shows, the newest last. */
+  shown() {
+    return this.worker.evaluate(async () => (await self.registration.getNotifications()).map(({ title, body, tag, actions, silent, renotify, requireInteraction, lang }) => ({
+      title, body, tag, actions: actions.map((each) => each.title), silent, again: renotify, stays: requireInteraction, lang,
+    })));
+  }
+
+  /** A press on a notification, or on the button of it; says which addresses were opened. */
+  press(tag, button = '') {
+    return this.worker.evaluate(async ([wanted, title]) => {
+      const [notification] = await self.registration.getNotifications({ tag: wanted });
+      if (!notification) throw new Error(`nothing with the tag ${wanted} is shown`);
+      const action = title && notification.actions.find((each) => each.title === title)?.action;
+      if (title && !action) throw new Error(`there is no button ${title}`);
+      const opened = [];
+      // Only a person's press lets a worker open pages.
+      Clients.prototype.openWindow = async (address) => opened.push(String(address));
+      WindowClient.prototype.focus = () => Promise.reject(new Error('nobody pressed'));
+      const event = new NotificationEvent('notificationclick', { notification, action });
+      let work;
+      event.waitUntil = (promise) => (work = promise);
+      self.dispatchEvent(event);
+      await work;
+      return opened;
+    }, [tag, button]);
+  }
+}

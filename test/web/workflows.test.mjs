@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertCalm, launch, open, shoot, startServer, until } from './harness.mjs';
+import { assertSound, assertSoundEverywhere } from './sound.mjs';
+
+let server, browser;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+const put = (source) => server.call('PUT', `/v1/workflows/${/^name: (\S+)/m.exec(source)[1]}`, { source });
+const start = (name, inputs = {}) => server.call('POST', `/v1/workflows/${name}/runs`, { inputs });
+const read = (id) => server.call('GET', `/v1/workflow-runs/${id}`);
+const step = (page, name) => page.locator(`[data-step="${name}"]`);
+const node = (page, name) => page.locator(`[data-node="${name}"]`);
+
+const release = `name: release
+description: Asks whether to ship, ships, and looks back when it must.
+triggers:
+  - manual: true
+  - schedule: "0 6 * * 1-5"
+    timezone: Europe/Berlin
+  - webhook: true
+inputs:
+  version: { type: string, required: true, description: What is shipped }
+  channel: { type: string, enum: [stable, beta], default: stable }
+  dry_run: { type: boolean, default: true }
+  hosts: { type: array, default: [a, b] }
+steps:
+  - id: prepare
+    tool: wait
+    input: { for: 1s }
+    output: prepared
+  - id: ask
+    tool: post_question
+    input:
+      question: "Ship {{ inputs.version }} to {{ inputs.channel }}?"
+      options: [ship, look_again, stop]
+      timeoutHours: 24
+      timeoutAction: skip
+    suspend: true
+    on_resume:
+      inject: { answer: "{{ pendingQuestion.answer }}" }
+      goto: { ship: publish, look_again: prepare, stop: tidy }
+    on_timeout:
+      tool: notify
+      input: { title: Nobody answered in time, channels: [log] }
+  - id: publish
+    tool: wait
+    input: { for: 1s }
+  - id: big_release
+    condition: inputs.version == "9.0"
+    tool: wait
+    input: { for: 1s }
+  - id: tidy
+    tool: wait
+    input: { for: 1s }
+`;
+
+/** Nobody listens at the addresses, and “soon” is no duration. */
+const nap = `name: nap
+triggers:
+  - manual: true
+inputs:
+  pause: { type: string, default: soon }
+steps:
+  - id: lists
+    tool: http
+    foreach: "{{ ['a', 'b', 'c'] }}"
+    input: { url: "http://127.0.0.1:9/{{ item }}" }
+    retry: { attempts: 1 }
+    on_error: continue
+  - id: sleep
+    tool: wait
+    input: { for: "{{ inputs.pause }}" }
+  - id: wake
+    tool: wait
+    input: { for: 1s }
+`;
+
+test('nothing is there at first, and the page says how to begin', async () => {
+  const page = await open(browser, `${server.url}/workflows`);
+  await page.getByText('There is no workflow yet.').waitFor();
+  await page.getByText('fermata workflow put').waitFor();
+  await assertSound(page, 'no workflows');
+  await page.getByRole('link', { name: 'New workflow' }).click();
+  const source = page.getByRole('textbox', { name: 'Definition as YAML' });
+  await source.fill('name: broken\ntriggers:\n  - manual: true\nsteps:\n  - id: one\n    tool: no_such_tool\n  - id: one\n    tool: wait\n');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('[data-problem="6"]').waitFor();
+  await shoot(page, 'workflow-editor-problems');
+  await assertSound(page, 'problems of a definition');
+  await page.locator('[data-problem="6"]').getByRole('button', { name: 'Line 6' }).click();
+  assert.equal(await source.evaluate((area) => area.value.slice(0, area.selectionStart).split('\n').length), 6);
+  await source.fill(release);
+  await page.getByRole('button', { name: 'Validate' }).click();
+  await node(page, 'publish').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'release' }).waitFor();
+  assert.equal((await server.call('GET', '/v1/workflows/release')).source, release);
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('a run asks in its page, goes back, and is done', async () => {
+  const page = await open(browser, `${server.url}/workflows`);
+  const row = page.locator('[data-workflow="release"]');
+  await row.getByText('On schedule: 0 6 * * 1-5 (Europe/Berlin)').waitFor();
+  await row.getByText(/next /).waitFor();
+  await row.getByRole('button', { name: 'Run release' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run release' });
+  await dialog.getByRole('button', { name: 'Start the run' }).click();
+  await dialog.getByText('This is needed.').waitFor();
+  await assertSound(page, 'dialog of a run');
+  await shoot(page, 'workflow-run-dialog');
+  await dialog.getByRole('textbox', { name: 'version' }).fill('2.4');
+  await dialog.getByRole('textbox', { name: 'hosts' }).fill('["a"]');
+  await dialog.getByRole('button', { name: 'Start the run' }).click();
+  await page.waitForURL(/workflow-runs\/task_/);
+  page.setDefaultTimeout(12_000);
+  const id = page.url().split('/').at(-1);
+  // It waits on the question, and the page says so without being asked.
+  await page.getByRole('heading', { name: 'Ship 2.4 to stable?' }).waitFor();
+  await node(page, 'ask').getByText('Needs you').waitFor();
+  await page.getByText(/It has waited for a person for/).waitFor();
+  await page.getByText('local started it by hand.').or(page.getByText(/started it by hand/)).waitFor();
+  await assertSoundEverywhere(page, 'workflow-run');
+  const answer = async (option) => {
+    await page.getByRole('radio', { name: option }).check();
+    await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
+  };
+  await answer('look_again');
+  await page.locator('#step-prepare-2').getByText('Done').waitFor({ timeout: 20_000 });
+  await page.locator('#step-ask-2').getByText('Needs you').waitFor();
+  await node(page, 'prepare').getByText('2 times').waitFor();
+  await answer('ship');
+  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await node(page, 'big_release').getByText('Skipped').waitFor();
+  const run = await read(id);
+  assert.equal(run.state, 'done');
+  assert.deepEqual(run.inputs, { version: '2.4', channel: 'stable', dry_run: true, hosts: ['a'] });
+  await page.getByRole('link', { name: 'Task of this run' }).click();
+  await page.getByRole('link', { name: /Show the run of the workflow/ }).click();
+  await page.waitForURL(/workflow-runs/);
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('a step that failed is tried again with another input; lists are filtered in the address', async () => {
+  await put(nap);
+  const { id } = await start('nap');
+  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
+  await step(page, 'sleep').getByText('Failed').waitFor({ timeout: 20_000 });
+  await step(page, 'lists').getByText('0 of 3 items done, 3 failed').waitFor();
+  await shoot(page, 'workflow-run-failed');
+  await assertSound(page, 'a run that failed');
+  await page.getByRole('button', { name: 'Try again with other input' }).click();
+  await page.getByRole('textbox', { name: 'Input, as JSON' }).fill('{"for": "1s"}');
+  await page.getByRole('dialog').getByRole('button', { name: 'Try again' }).click();
+  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  const other = await start('nap', { pause: '1h' });
+  await page.goto(`${server.url}/workflow-runs`);
+  await page.locator(`[data-run="${id}"]`).waitFor();
+  await page.getByRole('combobox', { name: 'State' }).click();
+  await page.getByRole('option', { name: 'Under way' }).click();
+  await page.locator(`[data-run="${id}"]`).waitFor({ state: 'detached' });
+  assert.equal(new URL(page.url()).searchParams.get('state'), 'working');
+  await page.reload();
+  await page.locator(`[data-run="${other.id}"]`).getByText('Put off').waitFor();
+  await page.locator(`[data-run="${other.id}"]`).getByRole('link').click();
+  await page.getByText('It waits until').waitFor();
+  await page.getByRole('button', { name: 'Cancel the run' }).click();
+  await page.getByRole('button', { name: 'Cancel the task' }).click();
+  await page.getByText('It was cancelled.').waitFor();
+  assert.equal((await read(other.id)).state, 'cancelled');
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('a workflow is switched off and changed, and its webhook gets a secret', async () => {
+  const page = await open(browser, `${server.url}/workflows/release`);
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await until(async () => assert.equal((await server.call('GET', '/v1/workflows/release')).enabled, false));
+  await page.getByRole('button', { name: 'Enable' }).click();
+  await page.getByRole('button', { name: 'New secret' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
+  await page.getByText(/^whsec_/).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'Edit' }).click();
+  const source = page.getByRole('textbox', { name: 'Definition as YAML' });
+  await source.fill(release.replace('Asks whether', 'Asks first whether'));
+  await page.getByRole('link', { name: 'Runs', exact: true }).or(page.getByRole('link', { name: 'Inbox' })).first().click();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Asks first whether to ship').waitFor();
+  await page.goto(`${server.url}/workflows/nap`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Delete the workflow' }).click();
+  await page.waitForURL(/workflows$/);
+  await page.locator('[data-workflow="nap"]').waitFor({ state: 'detached' });
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('tools are defined, changed and removed', async () => {
+  const page = await open(browser, `${server.url}/workflow-tools`);
+  await page.getByText('Nothing is defined yet.').waitFor();
+  await page.getByRole('button', { name: 'Add a tool' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a tool' });
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('run_checks');
+  await dialog.getByRole('radio', { name: 'Command' }).check();
+  await dialog.getByRole('textbox', { name: 'Program and arguments' }).fill('make\ntest');
+  await shoot(page, 'workflow-tool-dialog');
+  await assertSound(page, 'dialog of a tool');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.locator('[data-tool="run_checks"]').waitFor();
+  assert.deepEqual((await server.call('GET', '/v1/tools/run_checks')).command, ['make', 'test']);
+  await server.call('PUT', '/v1/tools/tracker', { server: { url: 'http://127.0.0.1:9/mcp' }, description: 'Issues of the tracker' });
+  await page.getByText('Its tools are not known').waitFor({ timeout: 20_000 });
+  await assertSoundEverywhere(page, 'workflow-tools');
+  await page.getByRole('button', { name: 'Remove: run_checks' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.locator('[data-tool="run_checks"]').waitFor({ state: 'detached' });
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('the pages are sound at every width, in both schemes', async () => {
+  const page = await open(browser, `${server.url}/workflows`, { wait: '[data-workflow]' });
+  await assertSoundEverywhere(page, 'workflows');
+  await page.goto(`${server.url}/workflows/release`);
+  await page.locator('[data-run]').first().waitFor();
+  await assertSoundEverywhere(page, 'workflow');
+  await page.goto(`${server.url}/workflow-runs`);
+  await page.locator('[data-run]').first().waitFor();
+  await assertSoundEverywhere(page, 'workflow-runs');
+  assertCalm(page);
+  await page.context().close();
+});

@@ -1,0 +1,229 @@
+package webhooks
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/process"
+	standin "github.com/fermata-hq/fermata/test/standin/webhook"
+)
+
+// faults are what goes wrong with one request in five. A receiver that asks
+// for quiet gets it for the whole channel, so that is rare.
+var faults = []standin.Fault{
+	standin.Drop, standin.Drop, standin.DropAfter, standin.DropAfter, standin.Truncate, standin.Truncate, standin.Fail, standin.Fail,
+	standin.Slow, standin.Redirect,
+}
+
+const faultyPercent = 20
+
+// arrivesWithin covers the lease of what a killed server was sending, and the
+// retries.
+const arrivesWithin = 4 * time.Minute
+
+// Every event arrives at least once, whatever goes wrong with the receiver and
+// however often the server is killed; what arrives twice has one id.
+func TestEveryDeliveryArrives(t *testing.T) {
+	t.Parallel()
+	process.EachDatabase(t, func(t *testing.T, database []string) {
+		t.Parallel()
+		w := begin(t, database)
+		random := process.NewRandom(t)
+		r := standin.New(t)
+		r.Forget()
+		r.Faults(func(a *standin.Attempt) standin.Fault {
+			switch {
+			case a.Number%(deliveries/4) == 0:
+				return standin.Busy
+			case a.Try > faultyTries || !random.Chance(faultyPercent):
+				return standin.None
+			default:
+				return faults[random.N(len(faults))]
+			}
+		})
+		settings := r.Settings()
+		settings["events"] = []string{"task.created"}
+		w.addChannel("lab", settings)
+		made := make(chan struct{})
+		go func() {
+			defer close(made)
+			w.createTasks(deliveries)
+		}()
+		for n := range kills {
+			at := (n + 1) * deliveries / (kills + 1)
+			process.Await(t, arrivesWithin, "the load goes on", func() bool { return r.Came() >= at })
+			w.kill()
+		}
+		<-made
+		want := w.created()
+		if len(want) != deliveries {
+			t.Fatalf("%d tasks were created, want %d", len(want), deliveries)
+		}
+		began := time.Now()
+		process.Await(t, 2*arrivesWithin, "every event has arrived", func() bool {
+			// What is missing is told below.
+			return len(r.Taken()) >= deliveries || time.Since(began) > arrivesWithin
+		})
+		arrived(t, r, want)
+		process.Await(t, arrivesWithin, "every delivery is sent", func() bool {
+			return len(w.deliveries("lab", "waiting")) == 0 && len(w.deliveries("lab", "failed")) == 0
+		})
+		if dead := w.deliveries("lab", "dead"); len(dead) > 0 {
+			t.Errorf("%d deliveries were given up, the first %+v", len(dead), dead[0])
+		}
+		arrived(t, r, want)
+	})
+}
+
+// arrived compares what the receiver took with what happened.
+func arrived(t *testing.T, r *standin.Receiver, want map[int64]bool) {
+	t.Helper()
+	twice := 0
+	for _, n := range r.Taken() {
+		if n > 1 {
+			twice++
+		}
+	}
+	t.Logf("%d requests, %d deliveries taken, %d of them more than once", r.Came(), len(r.Taken()), twice)
+	ids := map[int64]string{}
+	for id, seq := range r.Seqs() {
+		if other, ok := ids[seq]; ok {
+			t.Errorf("event %d has two ids: %s and %s", seq, id, other)
+		}
+		if ids[seq] = id; !want[seq] {
+			t.Errorf("event %d arrived and did not happen", seq)
+		}
+	}
+	var missing []int64
+	for seq := range want {
+		if ids[seq] == "" {
+			missing = append(missing, seq)
+		}
+	}
+	if slices.Sort(missing); len(missing) > 0 {
+		t.Errorf("%d events did not arrive: %v", len(missing), missing[:min(len(missing), 20)])
+	}
+	if r.Changed() > 0 || r.Forged() > 0 {
+		t.Errorf("%d requests differ from the first with their id, %d have no valid signature", r.Changed(), r.Forged())
+	}
+}
+
+func TestBrokenReceiverDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	w := begin(t, process.SQLite(t))
+	works := standin.New(t)
+	for name, fault := range map[string]standin.Fault{"hangs": standin.Hang, "fails": standin.Fail, "drops": standin.Drop} {
+		r := standin.New(t)
+		r.Faults(func(*standin.Attempt) standin.Fault { return fault })
+		w.addChannel(name, r.Settings())
+	}
+	settings := works.Settings()
+	settings["events"] = []string{"task.created"}
+	w.addChannel("works", settings)
+	const n = 100
+	w.createTasks(n)
+	process.Await(t, 10*time.Second, "the receiver that works has everything", func() bool { return len(works.Taken()) == n })
+	if c := w.channel("fails"); c.LastError == "" || !c.Enabled {
+		t.Errorf("the channel that fails: %+v", c)
+	}
+}
+
+func TestSecretIsChangedWithoutAGap(t *testing.T) {
+	t.Parallel()
+	w := begin(t, process.SQLite(t))
+	r := standin.New(t)
+	settings := r.Settings()
+	delete(settings, "secret")
+	settings["events"] = []string{"task.created"}
+	first := secretOf(w.addChannel("hook", settings))
+	if first == "" || secretOf(w.channel("hook")) != "" {
+		t.Fatalf("the new secret is %q, and shown later: %v", first, w.channel("hook").Settings)
+	}
+	arrives := func(what string, secrets ...string) {
+		t.Helper()
+		r.Secrets(secrets...)
+		n := len(r.Taken())
+		w.createTasks(1)
+		process.Await(t, 10*time.Second, what, func() bool { return len(r.Taken()) == n+1 })
+	}
+	arrives("a receiver with the secret", first)
+	var changed channel
+	w.call(http.MethodPatch, "/v1/channels/hook", map[string]any{"settings": map[string]any{"secret": "generate"}}, &changed)
+	second := secretOf(changed)
+	if second == "" || second == first {
+		t.Fatalf("the changed secret is %q", second)
+	}
+	arrives("a receiver that has the old secret still", first)
+	arrives("a receiver that has the new secret", second)
+	w.call(http.MethodPatch, "/v1/channels/hook", map[string]any{"settings": map[string]any{"previous_secret": nil}}, nil)
+	arrives("a receiver after the change", second)
+	r.Secrets(first)
+	w.createTasks(1)
+	process.Await(t, 10*time.Second, "the old secret is not valid any more", func() bool { return r.Forged() == 1 })
+}
+
+func TestReceiverThatIsGoneSwitchesTheChannelOff(t *testing.T) {
+	t.Parallel()
+	w := begin(t, process.SQLite(t))
+	r := standin.New(t)
+	r.Faults(func(*standin.Attempt) standin.Fault { return standin.Gone })
+	settings := r.Settings()
+	settings["events"] = []string{"task.created"}
+	w.addChannel("hook", settings)
+	w.createTasks(1)
+	process.Await(t, 10*time.Second, "the channel is switched off", func() bool { return !w.channel("hook").Enabled })
+	w.createTasks(1)
+	dead := w.deliveries("hook", "dead")
+	if len(dead) != 1 || r.Came() != 1 {
+		t.Fatalf("%d requests came, these were given up: %+v", r.Came(), dead)
+	}
+	if c := w.channel("hook"); c.LastError == "" {
+		t.Errorf("the channel does not say why: %+v", c)
+	}
+	r.Faults(nil)
+	w.call(http.MethodPatch, "/v1/channels/hook", map[string]any{"enabled": true}, nil)
+	w.call(http.MethodPost, "/v1/deliveries/"+dead[0].ID+"/redeliver", nil, nil)
+	process.Await(t, 10*time.Second, "it arrives after all", func() bool { return r.Taken()[dead[0].ID] == 1 })
+}
+
+func TestRedelivery(t *testing.T) {
+	t.Parallel()
+	w := begin(t, process.SQLite(t))
+	r := standin.New(t)
+	settings := r.Settings()
+	settings["events"] = []string{"task.created"}
+	w.addChannel("hook", settings)
+	w.createTasks(1)
+	var sent []delivery
+	process.Await(t, 10*time.Second, "it is sent", func() bool {
+		sent = w.deliveries("hook", "sent")
+		return len(sent) == 1
+	})
+	w.call(http.MethodPost, "/v1/deliveries/"+sent[0].ID+"/redeliver", nil, nil)
+	process.Await(t, 10*time.Second, "it arrives again", func() bool { return r.Taken()[sent[0].ID] == 2 })
+	if r.Changed() > 0 {
+		t.Error("the repetition differs")
+	}
+}
+
+func TestPrivateAddressIsRefused(t *testing.T) {
+	t.Parallel()
+	w := begin(t, process.SQLite(t))
+	r := standin.New(t)
+	settings := r.Settings()
+	delete(settings, "allow_private")
+	w.addChannel("hook", settings)
+	var result struct {
+		OK       bool `json:"ok"`
+		Problems []struct {
+			Message string `json:"message"`
+			Hint    string `json:"hint"`
+		} `json:"problems"`
+	}
+	w.call(http.MethodPost, "/v1/channels/hook/test", map[string]any{}, &result)
+	if result.OK || len(result.Problems) == 0 || result.Problems[0].Hint == "" || r.Came() != 0 {
+		t.Errorf("%+v, %d requests came", result, r.Came())
+	}
+}

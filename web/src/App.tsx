@@ -1,0 +1,50 @@
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { setNonce } from 'get-nonce';
+import { Suspense, useEffect } from 'react';
+import { piece } from '@/ui/piece';
+import { refreshByEvents, startLive } from '@/api/live';
+import { queryClient } from '@/api/queries';
+import { listenForKeys } from '@/keys/listen';
+import { router } from '@/routes';
+import { useLater } from '@/ui/useLater';
+import { usePreference } from '@/shell/preferences';
+import { theme, variables } from '@/shell/theme';
+import { useLanguage } from '@/text/language';
+
+const Toasts = piece(() => import('@/shell/Toasts').then((module) => module.default));
+
+// Styles that are written at run time carry the nonce of the page's own reply.
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
+setNonce(nonce);
+
+export function App() {
+  useEffect(listenForKeys, []);
+  useEffect(() => {
+    startLive();
+    return refreshByEvents(queryClient);
+  }, []);
+  const later = useLater(1_500);
+  useDocument();
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queryClient}>
+        {later && <Suspense><Toasts /></Suspense>}
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+/** What the reader chose, where styles and screen readers see it. */
+function useDocument() {
+  const language = useLanguage();
+  const [contrast] = usePreference('contrast');
+  const [motion] = usePreference('motion');
+  const [density] = usePreference('density');
+  useEffect(() => {
+    Object.assign(document.documentElement, { lang: language });
+    Object.assign(document.documentElement.dataset, { contrast, motion, density });
+  }, [language, contrast, motion, density]);
+}

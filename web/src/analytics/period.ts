@@ -1,0 +1,59 @@
+/** What is looked at, as it stands in the address: texts only. */
+export interface Looked {
+  range?: string;
+  from?: string;
+  to?: string;
+  project?: string;
+  type?: string;
+}
+
+export const ranges = ['1d', '7d', '30d', '90d', '365d'] as const;
+export type Range = (typeof ranges)[number];
+export const questionTypes = ['blocking', 'approval', 'error_recovery', 'non_blocking'] as const;
+export type QuestionType = (typeof questionTypes)[number];
+
+export const isType = (word: string | undefined): word is QuestionType => questionTypes.some((type) => type === word);
+
+const day = 86_400_000;
+const date = (written: string | undefined) => {
+  if (!written || !/^\d{4}-\d{2}-\d{2}$/.test(written)) return undefined;
+  const [year, month, dayOf] = written.split('-').map(Number);
+  const at = new Date(year ?? 0, (month ?? 1) - 1, dayOf);
+  return Number.isNaN(at.getTime()) ? undefined : at;
+};
+
+/** The days that were chosen one by one, or undefined. */
+export function chosenDays({ range, from, to }: Looked): { from: Date; to: Date } | undefined {
+  const [first, last] = [date(from), date(to)];
+  if (range !== 'own' || !first || !last || first > last) return undefined;
+  // The last day is part of it.
+  return { from: first, to: new Date(last.getFullYear(), last.getMonth(), last.getDate() + 1) };
+}
+
+/**
+ * The period by the reader's own days: it begins at midnight, except where
+ * only hours are looked at.
+ */
+export function periodOf(looked: Looked, now: Date): { from: Date; to: Date; interval: 'hour' | 'day' | 'week' } {
+  const own = chosenDays(looked);
+  const days = ranges.find((range) => range === looked.range) ?? '30d';
+  const back = Number.parseInt(days);
+  const hour = new Date(now.getFullYear(), now.getMonth(), now.getDate(), now.getHours() + 1);
+  const begin = days === '1d' ? new Date(hour.getTime() - day) : new Date(now.getFullYear(), now.getMonth(), now.getDate() - back + 1);
+  const { from, to } = own ?? { from: begin, to: days === '1d' ? hour : new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1) };
+  const length = to.getTime() - from.getTime();
+  return { from, to, interval: length <= 2.1 * day ? 'hour' : length <= 100 * day ? 'day' : 'week' };
+}
+
+/** The period and the filters as the server takes them. */
+export function queryOf(looked: Looked, now: Date) {
+  const { from, to, interval } = periodOf(looked, now);
+  return {
+    query: {
+      from: from.toISOString(), to: to.toISOString(),
+      ...(looked.project ? { project: looked.project } : {}),
+      ...(isType(looked.type) ? { type: looked.type } : {}),
+    },
+    interval,
+  };
+}

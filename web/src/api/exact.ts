@@ -1,0 +1,131 @@
+// What will run is decided by bytes. Reading JSON loses them: 1.0 becomes 1,
+// long numbers lose digits, keys change places. So the text of every action is
+// kept beside the value, as it stood in the reply.
+
+/** Adds "action_text", the exact text of "action", to every object with a hash of it. */
+export function keepActions(reply: string): string {
+  if (!reply.includes('"action_hash"')) return reply;
+  const added: { at: number; text: string }[] = [];
+  walk(reply, skipSpace(reply, 0), added);
+  let out = '';
+  let from = 0;
+  for (const { at, text } of added.sort((a, b) => a.at - b.at)) {
+    out += `${reply.slice(from, at)},"action_text":${JSON.stringify(text)}`;
+    from = at;
+  }
+  return out + reply.slice(from);
+}
+
+/** Goes through the value at a place and returns where it ends. */
+function walk(s: string, at: number, added: { at: number; text: string }[]): number {
+  switch (s[at]) {
+    case '{':
+      return walkObject(s, at, added);
+    case '[': {
+      let i = skipSpace(s, at + 1);
+      while (s[i] !== ']') {
+        i = skipSpace(s, walk(s, i, added));
+        if (s[i] === ',') i = skipSpace(s, i + 1);
+        else if (s[i] !== ']') return s.length;
+      }
+      return i + 1;
+    }
+    case '"':
+      return endOfString(s, at);
+    default: {
+      let i = at;
+      while (i < s.length && !',]} \n\r\t'.includes(s.charAt(i))) i++;
+      return i;
+    }
+  }
+}
+
+function walkObject(s: string, at: number, added: { at: number; text: string }[]): number {
+  let action: { at: number; text: string } | undefined;
+  let hashed = false;
+  let i = skipSpace(s, at + 1);
+  while (s[i] === '"') {
+    const name = s.slice(i, endOfString(s, i));
+    const value = skipSpace(s, skipSpace(s, i + name.length) + 1);
+    // Nothing within an action is Fermata's own.
+    const end = walk(s, value, name === '"action"' ? [] : added);
+    if (name === '"action"') action = { at: end, text: s.slice(value, end) };
+    if (name === '"action_hash"') hashed = true;
+    i = skipSpace(s, end);
+    if (s[i] === ',') i = skipSpace(s, i + 1);
+  }
+  if (action && hashed) added.push(action);
+  return i + 1;
+}
+
+function endOfString(s: string, at: number): number {
+  for (let i = at + 1; i < s.length; i++) {
+    if (s[i] === '\\') i++;
+    else if (s[i] === '"') return i + 1;
+  }
+  return s.length;
+}
+
+function skipSpace(s: string, at: number): number {
+  while (at < s.length && ' \n\r\t'.includes(s.charAt(at))) at++;
+  return at;
+}
+
+/** The SHA-256 of a text in hex; undefined where the browser has no means to say. */
+export async function hashOf(text: string): Promise<string | undefined> {
+  const subtle = (crypto as Partial<Crypto>).subtle;
+  if (!subtle) return undefined;
+  const digest = await subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * The bytes by which the server knows an action: without spaces between the
+ * parts, and with the signs of HTML written as JSON escapes.
+ */
+export function canonical(json: string): string {
+  let out = '';
+  for (let i = 0; i < json.length; ) {
+    if (json[i] === '"') {
+      const end = endOfString(json, i);
+      out += json.slice(i, end);
+      i = end;
+    } else {
+      if (!' \n\r\t'.includes(json.charAt(i))) out += json.charAt(i);
+      i++;
+    }
+  }
+  return out.replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** JSON set out on lines; every number, key and escape stays as it was. */
+export function setOut(json: string): string {
+  let out = '';
+  let depth = 0;
+  const line = () => `\n${'  '.repeat(depth)}`;
+  for (let i = 0; i < json.length; ) {
+    const sign = json.charAt(i);
+    if (sign === '"') {
+      const end = endOfString(json, i);
+      out += json.slice(i, end);
+      i = end;
+      continue;
+    }
+    const next = json.charAt(skipSpace(json, i + 1));
+    if (sign === '{' || sign === '[') {
+      const empty = next === '}' || next === ']';
+      depth += empty ? 0 : 1;
+      out += empty ? sign + next : sign + line();
+      i = empty ? skipSpace(json, i + 1) + 1 : i + 1;
+      continue;
+    }
+    if (sign === '}' || sign === ']') {
+      depth--;
+      out += line() + sign;
+    } else if (sign === ',') out += sign + line();
+    else if (sign === ':') out += ': ';
+    else if (!' \n\r\t'.includes(sign)) out += sign;
+    i++;
+  }
+  return out;
+}

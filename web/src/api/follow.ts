@@ -1,0 +1,36 @@
+import type { InfiniteData, QueryClient, QueryKey } from '@tanstack/react-query';
+import { onEvent } from './live';
+
+// Lists that are read page by page, and all that is about one thing, are read
+// again by rules of their own: not after every event, and at a pace that fits
+// their size. Their keys are not those that refreshByEvents knows.
+
+const soonest = 250;
+/** A list of many pages is read again page by page; that must not be all that the server does. */
+const perPage = 400;
+
+/** How long to collect events before queries are read again. */
+export function pace(pages: number): number {
+  return soonest + Math.max(0, pages - 1) * perPage;
+}
+
+function pagesBehind(client: QueryClient, key: QueryKey): number {
+  const shown = client.getQueryCache().findAll({ queryKey: key, type: 'active' });
+  return Math.max(1, ...shown.map((query) => (query.state.data as Partial<InfiniteData<unknown>> | undefined)?.pages?.length ?? 1));
+}
+
+/** Reads queries again after events that matter to them; a burst counts once. */
+export function follow(client: QueryClient, key: QueryKey, matters: (type: string, task: string | undefined) => boolean): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = onEvent((event) => {
+    if (!matters(event.type, event.task_id)) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void client.invalidateQueries({ queryKey: key });
+    }, pace(pagesBehind(client, key)));
+  });
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,138 @@
+import type { QueryClient } from '@tanstack/react-query';
+import type { Event } from './types';
+
+// Events reach a browser's page by one stream. A browser keeps few connections
+// to one server open, so of all tabs one holds the stream and tells the others.
+
+/** Every type of event that the pages care for. */
+export const eventTypes = [
+  'task.created', 'task.claimed', 'task.state_changed', 'task.ended', 'task.updated',
+  'question.asked', 'question.asked_again', 'question.answered', 'question.timed_out', 'question.cancelled',
+  'question.escalated', 'question.extended', 'question.answered_late', 'question.vote_cast', 'question.assigned',
+  'question.held', 'question.undone', 'question.snoozed', 'question.commented',
+  'message.posted', 'progress.reported', 'run.started', 'run.finished', 'run.lost', 'run.released',
+  'workflow.triggered', 'workflow.trigger_skipped', 'workflow.step_started', 'workflow.step_finished', 'workflow.changed', 'workflow.removed', 'workflow.tool_changed', 'workflow.tool_removed',
+  'member.added', 'member.changed', 'member.invited', 'member.uninvited', 'member.signed_in', 'member.signed_out', 'member.passkey_added', 'member.passkey_removed', 'member.group_changed', 'member.identity_changed', 'member.device_added', 'member.device_removed', 'token.created', 'token.revoked', 'policy.changed',
+  'gate.decided', 'gate.rule_added', 'gate.rule_removed',
+  'channel.added', 'channel.changed', 'channel.removed', 'channel.routes_changed', 'delivery.dead', 'delivery.alert',
+] as const;
+
+export type LiveState = 'connecting' | 'open' | 'lost';
+type Told = { event: Event } | { reset: true } | { state: LiveState };
+
+const listeners = new Set<(event: Event) => void>();
+const resets = new Set<() => void>();
+const states = new Set<() => void>();
+let state: LiveState = 'connecting';
+let started = false;
+
+/** Hears of every event, in order. */
+export function onEvent(listener: (event: Event) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Hears that events may have been missed. */
+export function onReset(listener: () => void): () => void {
+  resets.add(listener);
+  return () => resets.delete(listener);
+}
+
+export const liveState = () => state;
+export function onLiveState(listener: () => void): () => void {
+  states.add(listener);
+  return () => states.delete(listener);
+}
+
+function tell(told: Told) {
+  if ('event' in told) listeners.forEach((listener) => listener(told.event));
+  else if ('reset' in told) resets.forEach((listener) => listener());
+  else if (told.state !== state) {
+    // What happened while the stream was gone is replayed, but another tab may have held it.
+    if (told.state === 'open' && state === 'lost') resets.forEach((listener) => listener());
+    state = told.state;
+    states.forEach((listener) => listener());
+  }
+}
+
+/** Follows the server's events for as long as the page lives. */
+export function startLive(): void {
+  if (started) return;
+  started = true;
+  const channel = 'BroadcastChannel' in window ? new BroadcastChannel('fermata-live') : undefined;
+  const spread = (told: Told) => {
+    tell(told);
+    channel?.postMessage(told);
+  };
+  if (channel) channel.onmessage = (message: MessageEvent<Told>) => tell(message.data);
+  // Locks are missing where the page is not served over TLS: then each tab has its own stream.
+  const locks = (navigator as Partial<Navigator>).locks;
+  if (!channel || !locks) {
+    follow(tell);
+    return;
+  }
+  void locks.request('fermata-live', () => {
+    follow(spread);
+    return new Promise<never>(() => undefined);
+  });
+  // A tab that comes later hears how the stream is.
+  if (state === 'connecting') tell({ state: navigator.onLine ? 'open' : 'lost' });
+}
+
+function follow(spread: (told: Told) => void) {
+  let again = 1_000;
+  const open = () => {
+    const stream = new EventSource('/v1/events');
+    stream.onopen = () => {
+      again = 1_000;
+      spread({ state: 'open' });
+    };
+    stream.onerror = () => {
+      spread({ state: 'lost' });
+      if (stream.readyState !== EventSource.CLOSED) return; // The browser tries again by itself.
+      setTimeout(open, again);
+      again = Math.min(again * 2, 30_000);
+    };
+    stream.addEventListener('reset', () => spread({ reset: true }));
+    for (const type of eventTypes) {
+      stream.addEventListener(type, (message: MessageEvent<string>) => spread({ event: JSON.parse(message.data) as Event }));
+    }
+  };
+  open();
+}
+
+/** The first word of an event's type names the queries that it makes old. */
+const nouns: Record<string, string[]> = {
+  question: ['questions', 'tasks', 'counts', 'notifications', 'deliveries'],
+  task: ['tasks', 'notifications'],
+  run: ['tasks', 'runs'],
+  message: ['tasks', 'messages'],
+  progress: ['tasks'],
+  member: ['members', 'whoami'],
+  token: ['tokens'],
+  policy: ['policies'],
+  gate: ['gates'],
+  channel: ['channels'],
+  delivery: ['deliveries', 'channels'],
+};
+
+/** Marks what events make old as old. Bursts count once. */
+export function refreshByEvents(client: QueryClient): () => void {
+  const old = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const refresh = () => {
+    timer = undefined;
+    for (const noun of old) void client.invalidateQueries({ queryKey: [noun] });
+    old.clear();
+  };
+  const stopEvents = onEvent((event) => {
+    for (const noun of nouns[event.type.split('.')[0] ?? ''] ?? []) old.add(noun);
+    timer ??= setTimeout(refresh, 150);
+  });
+  const stopResets = onReset(() => void client.invalidateQueries());
+  return () => {
+    stopEvents();
+    stopResets();
+    clearTimeout(timer);
+  };
+}

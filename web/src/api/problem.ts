@@ -1,0 +1,45 @@
+import type { ProblemDetails } from './types';
+
+/** Codes of the server, and offline: no answer came. */
+export type Code = ProblemDetails['code'] | 'offline';
+type Details = Omit<Partial<ProblemDetails>, 'code'> & { code: Code; detail: string };
+
+/** What the server refused, or why it could not be asked. */
+export class Problem extends Error {
+  constructor(readonly details: Details) {
+    super(details.detail);
+    this.name = 'Problem';
+  }
+
+  get code() {
+    return this.details.code;
+  }
+  get status() {
+    return this.details.status ?? 0;
+  }
+  get hint() {
+    return this.details.hint;
+  }
+  /** The question as it was closed, when somebody was faster. */
+  get question() {
+    return this.details.question;
+  }
+  /** No answer came: the server may have got the request or not. */
+  get offline() {
+    return this.code === 'offline';
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** Makes whatever came back instead of a result into a Problem. */
+export function problemOf(body: unknown, status: number): Problem {
+  if (isObject(body) && typeof body.code === 'string' && typeof body.detail === 'string') return new Problem(body as unknown as ProblemDetails);
+  return new Problem({ code: 'unavailable', status, detail: `The server answered with status ${status}.` });
+}
+
+/** Any error as a Problem. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return new Problem({ code: 'internal', detail: error instanceof Error ? error.message : String(error) });
+}

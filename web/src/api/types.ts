@@ -1,0 +1,38 @@
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+/** An object with an action carries its exact text, too (see exact.ts). */
+type Exact = { action_text?: string };
+
+export type Question = Omit<Schemas['Question'], 'resolution'> & Exact & { resolution?: Resolution };
+export type Item = Schemas['Item'];
+export type Option = Exclude<NonNullable<Item['options']>[number], string>;
+export type Answer = Schemas['Answer'];
+export type Resolution = Schemas['Resolution'] & Exact;
+export type Task = Schemas['Task'];
+export type Message = Schemas['Message'];
+export type Actor = Schemas['Actor'];
+export type Member = Schemas['Member'];
+export type Token = Schemas['Token'];
+export type Whoami = Schemas['Whoami'];
+export type ProblemDetails = Schemas['ProblemDetails'];
+export type Event = Schemas['Event'];
+export type BrowserSession = Schemas['BrowserSession'];
+export type Policy = Schemas['Policy'];
+export type GateRule = Schemas['GateRule'];
+export type NewGateRule = Schemas['NewGateRule'];
+export type NewToken = Schemas['NewToken'];
+export type Invitation = Schemas['Invitation'];
+export type Group = Schemas['Group'];
+export type MemberChange = Schemas['MemberChange'];
+export type Link = Schemas['Link'];
+export type Passkey = Schemas['Passkey'];
+export type Channel = Schemas['Channel'];
+export type ChannelKind = Schemas['ChannelKind'];
+export type Delivery = Schemas['Delivery'];
+export type Device = Schemas['Device'];
+export type Identity = Schemas['Identity'];
+export type NotificationPreferences = Schemas['Preferences'];
+export type Routes = Schemas['Routes'];
+export type RouteStep = NonNullable<Routes['blocking']>[number];

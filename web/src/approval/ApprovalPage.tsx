@@ -1,0 +1,49 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Suspense, useMemo, useState } from 'react';
+import { piece } from '@/ui/piece';
+import type { Question } from '@/api/types';
+import { filterOf, type Filter } from '@/inbox/filter';
+import { Filters } from '@/inbox/Filters';
+import { Triage } from '@/inbox/Triage';
+import { useCommands } from '@/keys/useCommands';
+import { useText as useShellText } from '@/shell/text';
+import { Page } from '@/ui/Page';
+import { alike } from './alike';
+import { useText } from './text';
+
+const Together = piece(() => import('./Together').then((module) => module.Together));
+
+/** What agents want to run: one key for each, and alike ones together. */
+export default function ApprovalPage() {
+  const shell = useShellText();
+  const navigate = useNavigate();
+  const search = useSearch({ strict: false });
+  const address = JSON.stringify({ ...filterOf(search), type: undefined });
+  const own = useMemo(() => JSON.parse(address) as Filter, [address]);
+  const filter = useMemo(() => ({ ...own, type: 'approval' }), [own]);
+  const [together, setTogether] = useState<Question[]>();
+  const change = (next: Filter) => void navigate({ to: '/approvals', search: { ...next, type: undefined }, replace: true });
+  return (
+    <Page title={shell.approvals} wide>
+      <Triage
+        filter={filter} onFilter={change} tools={<Filters filter={own} fixedType onChange={change} />}
+        above={(question, questions) => <Alike questions={alike(questions, question)} onOpen={setTogether} />}
+      />
+      {together && <Suspense><Together questions={together} onClose={() => setTogether(undefined)} /></Suspense>}
+    </Page>
+  );
+}
+
+function Alike({ questions, onOpen }: { questions: Question[]; onOpen: (questions: Question[]) => void }) {
+  const text = useText();
+  const several = questions.length > 1;
+  useCommands([{ id: 'together', title: text.together, group: text.group, keys: ['t'], run: () => onOpen(questions) }], several);
+  if (!several) return null;
+  return (
+    <Group gap="xs" mb="sm">
+      <Text size="sm">{text.alike(questions.length - 1)}</Text>
+      <Button size="compact-sm" variant="default" onClick={() => onOpen(questions)}>{text.together}</Button>
+    </Group>
+  );
+}

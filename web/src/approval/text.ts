@@ -1,0 +1,38 @@
+import { catalogue, plural } from '@/text/language';
+
+export const useText = catalogue({
+  en: {
+    alike: (n: number) => plural(n, { one: '1 more is of this kind.', other: `${n} more are of this kind.` }),
+    together: 'Decide them together',
+    title: 'Approvals of one kind',
+    intro: 'Choose those that you have read. Each is decided on its own, and each can be taken back for a few seconds.',
+    all: 'Choose all',
+    none: 'Choose none',
+    approve: (n: number) => `Approve ${n}`,
+    reject: (n: number) => `Reject ${n}`,
+    result_ok: 'Decided',
+    result_failed: 'Not decided',
+    close: 'Close',
+    group: 'Approvals',
+    one: 'What is of high risk, dangerous, or needs several people is decided one by one.',
+    approved: 'Approved',
+    rejected: 'Rejected',
+  },
+  de: {
+    alike: (n: number) => plural(n, { one: '1 weitere ist von dieser Art.', other: `${n} weitere sind von dieser Art.` }),
+    together: 'Zusammen entscheiden',
+    title: 'Freigaben einer Art',
+    intro: 'Wählen Sie, was Sie gelesen haben. Jede wird für sich entschieden und lässt sich einige Sekunden lang zurücknehmen.',
+    all: 'Alle wählen',
+    none: 'Keine wählen',
+    approve: (n: number) => `${n} freigeben`,
+    reject: (n: number) => `${n} ablehnen`,
+    result_ok: 'Entschieden',
+    result_failed: 'Nicht entschieden',
+    close: 'Schließen',
+    group: 'Freigaben',
+    one: 'Was hohes Risiko hat, gefährlich ist oder mehrere Personen braucht, wird einzeln entschieden.',
+    approved: 'Freigegeben',
+    rejected: 'Abgelehnt',
+  },
+});

@@ -1,0 +1,68 @@
+import { Box, Button, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
+import { useLanguage } from '@/text/language';
+import { Icon } from '@/ui/Icon';
+import classes from './AuditPage.module.css';
+import type { Searched } from './filter';
+import { useText } from './text';
+import { eventNouns, nounWord } from './words';
+
+const kinds = ['human', 'agent', 'system', 'policy', 'timeout'] as const;
+
+/** What is searched; it stands in the address. */
+export function AuditFilters({ searched, search }: { searched: Searched; search: (change: Searched) => void }) {
+  const text = useText();
+  const language = useLanguage();
+  const type = searched.type ?? '';
+  const actor = searched.actor ?? '';
+  const filtered = Object.values(searched).some(Boolean);
+  const types = eventNouns.map((noun) => ({ value: noun, label: nounWord(noun, language) }));
+  const actors = kinds.map((kind) => ({ value: kind, label: text[kind] }));
+  // A link may name what the lists do not.
+  const known = (list: { value: string; label: string }[], value: string) => (value === '' || list.some((each) => each.value === value) ? list : [...list, { value, label: value }]);
+  return (
+    <Box component="search" aria-label={text.filters} className={classes.filters}>
+      <Typed id="audit-search" label={text.q} placeholder={text.qAbout} value={searched.q ?? ''} set={(q) => search({ q })} wide />
+      <Select label={text.type} allowDeselect={false} value={type} data={[{ value: '', label: text.everyType }, ...known(types, type)]} onChange={(value) => search({ type: value ?? '' })} />
+      <Select label={text.actor} allowDeselect={false} value={actor} data={[{ value: '', label: text.everyActor }, ...known(actors, actor)]} onChange={(value) => search({ actor: value ?? '' })} />
+      <Typed label={text.task} placeholder="task_…" value={searched.task ?? ''} set={(task) => search({ task })} />
+      <TextInput type="date" label={text.from} value={searched.from ?? ''} max={searched.to} onChange={(event) => search({ from: event.currentTarget.value })} />
+      <TextInput type="date" label={text.to} value={searched.to ?? ''} min={searched.from} onChange={(event) => search({ to: event.currentTarget.value })} />
+      {filtered && <Button variant="subtle" onClick={() => search({ q: '', type: '', actor: '', task: '', from: '', to: '' })}>{text.clear}</Button>}
+    </Box>
+  );
+}
+
+interface TypedProps {
+  id?: string;
+  label: string;
+  placeholder: string;
+  value: string;
+  set: (value: string) => void;
+  wide?: boolean;
+}
+
+/** A text that is searched when the typing pauses. */
+function Typed({ id, label, placeholder, value, set, wide }: TypedProps) {
+  const [typed, setTyped] = useState(value);
+  const [sent, setSent] = useState(value);
+  const later = useDebouncedCallback((text: string) => {
+    setSent(text);
+    set(text);
+  }, 400);
+  if (value !== sent) {
+    // It was changed elsewhere, as when the filters are cleared.
+    setSent(value);
+    setTyped(value);
+  }
+  return (
+    <TextInput
+      id={id} label={label} placeholder={placeholder} value={typed} className={wide ? classes.wide : undefined} leftSection={wide ? <Icon name="search" size={16} /> : undefined}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        later(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}

@@ -1,0 +1,38 @@
+import { Alert, Button } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { api, need } from '@/api/client';
+import { serverNow } from '@/api/time';
+import { useCommands } from '@/keys/useCommands';
+import { useLanguage } from '@/text/language';
+import { useTime } from '@/text/time';
+import { Icon } from '@/ui/Icon';
+import { Trouble } from '@/ui/Trouble';
+import { useText } from './text';
+
+/** Verifies the whole chain; the result stands below the button. */
+export function useVerify() {
+  const text = useText();
+  const verify = useMutation({
+    mutationFn: async () => ({ report: await need(api.GET('/v1/audit/verify')), at: serverNow() }),
+  });
+  useCommands([{ id: 'verify-audit', title: text.verify, group: text.title, keys: ['v'], run: () => verify.mutate() }]);
+  const button = (
+    <Button leftSection={<Icon name="chain" />} loading={verify.isPending} onClick={() => verify.mutate()}>{verify.isPending ? text.verifying : text.verify}</Button>
+  );
+  const result = (
+    <div role="status">
+      {Boolean(verify.error) && <Trouble error={verify.error} />}
+      {verify.data && <Result {...verify.data} />}
+    </div>
+  );
+  return { button, result };
+}
+
+function Result({ report, at }: { report: { ok: boolean; events: number; problem?: string }; at: number }) {
+  const text = useText();
+  const time = useTime();
+  const language = useLanguage();
+  const events = report.events.toLocaleString(language);
+  if (report.ok) return <Alert mt="sm" color="green" icon={<Icon name="check" />} title={text.whole(events)}>{text.wholeAbout(time.full(at))}</Alert>;
+  return <Alert mt="sm" color="red" icon={<Icon name="warning" />} title={text.broken}>{report.problem}. {text.brokenAbout(events)}</Alert>;
+}

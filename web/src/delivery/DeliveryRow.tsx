@@ -1,0 +1,106 @@
+import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, need } from '@/api/client';
+import type { Delivery } from '@/api/types';
+import { useTime } from '@/text/time';
+import { Visible } from '@/text/Visible';
+import { Trouble } from '@/ui/Trouble';
+import { useNow } from '@/ui/useNow';
+import { Waiting } from '@/ui/Waiting';
+import classes from './Delivery.module.css';
+import { deliveryQuery } from './queries';
+import { channelName, reasonWords, useText } from './text';
+
+const colours = { waiting: 'gray', sent: 'green', failed: 'orange', dead: 'red', skipped: 'gray' } as const;
+
+interface Props {
+  delivery: Delivery;
+  /** The reader may have it sent again. */
+  may: boolean;
+  /** It stands among messages about other questions. */
+  among?: boolean;
+}
+
+/** One message: where to, what became of it, and on demand all that is known of it. */
+export function DeliveryRow({ delivery, may, among }: Props) {
+  const text = useText();
+  const [open, setOpen] = useState(false);
+  const { channel, kind, member, state, purpose } = delivery;
+  return (
+    <li className={classes.row}>
+      <details onToggle={(toggled) => setOpen(toggled.currentTarget.open)}>
+        <summary>
+          <span className={classes.where}>{channelName(text, { name: channel, kind })}</span>
+          <Text span size="sm">{member ?? text.everybody}</Text>
+          {(among === true || purpose !== 'asked') && <Badge variant="default" tt="none">{text[`purpose_${purpose}`]}</Badge>}
+          <Badge variant="light" tt="none" color={colours[state]} autoContrast>{text[state]}</Badge>
+          <Facts delivery={delivery} />
+        </summary>
+        {open && <Details delivery={delivery} may={may} among={among} />}
+      </details>
+    </li>
+  );
+}
+
+const ends = ['answered', 'timed_out', 'cancelled'] as const;
+const isEnd = (status: string | undefined): status is (typeof ends)[number] => ends.some((end) => end === status);
+
+/** When, and why. */
+function Facts({ delivery }: { delivery: Delivery }) {
+  const text = useText();
+  const time = useTime();
+  const now = useNow();
+  const { state, reason, next_at, sent_at, updated_at, created_at, last_error, shows } = delivery;
+  const facts = [
+    time.relative(sent_at ?? created_at, now),
+    state === 'sent' && updated_at && isEnd(shows) && text[`shows_${shows}`],
+    (state === 'waiting' || state === 'skipped') && reason && reasonWords(text, reason),
+    next_at && (state === 'waiting' || state === 'failed') && text.nextAt(time.relative(next_at, now)),
+    (state === 'failed' || state === 'dead') && last_error,
+  ].filter((fact): fact is string => typeof fact === 'string' && fact !== '');
+  return <Text span size="sm" c="dimmed" className={classes.facts}><Visible text={facts.join(' · ')} /></Text>;
+}
+
+function Details({ delivery, may, among }: Props) {
+  const text = useText();
+  const time = useTime();
+  const client = useQueryClient();
+  const { data = delivery, error, isPending } = useQuery(deliveryQuery(delivery.id));
+  const again = useMutation({
+    mutationFn: () => need(api.POST('/v1/deliveries/{id}/redeliver', { params: { path: { id: delivery.id } } })),
+    onSettled: () => client.invalidateQueries({ queryKey: ['deliveries'] }),
+  });
+  return (
+    <Stack gap="sm" className={classes.details}>
+      {error && <Trouble error={error} />}
+      {isPending && <Waiting />}
+      {data.history && data.history.length > 0 && (
+        <div>
+          <Text size="sm" fw={600}>{text.history}</Text>
+          <ol className={classes.history}>
+            {data.history.map(({ at, what, error: why }) => (
+              <Text component="li" size="sm" key={`${at}${what}`}>
+                {time.full(at)}: {text[`what_${what}`]}{why && <> – <Visible text={reasonWords(text, why)} /></>}
+              </Text>
+            ))}
+          </ol>
+        </div>
+      )}
+      {data.content && (
+        <div>
+          <Text size="sm" fw={600} id={`content-${data.id}`}>{text.content}</Text>
+          <Code block className={classes.content} tabIndex={0} role="region" aria-labelledby={`content-${data.id}`}><Visible text={data.content} /></Code>
+        </div>
+      )}
+      {again.error && <Trouble error={again.error} />}
+      {again.isSuccess && <Alert color="green" role="status">{text.againWaits}</Alert>}
+      <Group gap="md">
+        {may && data.state !== 'waiting' && <Button variant="default" size="compact-sm" loading={again.isPending} onClick={() => again.mutate()}>{text.again}</Button>}
+        {among && data.question_id && <Anchor size="sm" renderRoot={(props) => <Link to="/questions/$id" params={{ id: data.question_id ?? '' }} {...props} />}>{text.openQuestion}</Anchor>}
+        <Text size="sm" c="dimmed">{data.id}</Text>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,25 @@
+import { Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { whoamiQuery } from '@/api/queries';
+import { mayOversee } from '@/settings/parts/rights';
+import classes from './Delivery.module.css';
+import { DeliveryRow } from './DeliveryRow';
+import { sentToQuery } from './queries';
+import { useText } from './text';
+
+/** Where messages about a question went, and what became of them. */
+export default function SentTo({ question }: { question: string }) {
+  const text = useText();
+  const { data: me } = useQuery(whoamiQuery);
+  const { data } = useQuery(sentToQuery(question));
+  if (!data || data.items.length === 0) return null;
+  return (
+    <section aria-labelledby="sent-to">
+      <Title order={2} size="h5" id="sent-to">{text.sentTo}</Title>
+      <Text size="sm" c="dimmed" mb="xs">{text.sentToAbout}</Text>
+      <ul className={classes.list} aria-labelledby="sent-to">
+        {data.items.map((delivery) => <DeliveryRow key={delivery.id} delivery={delivery} may={mayOversee(me)} />)}
+      </ul>
+    </section>
+  );
+}

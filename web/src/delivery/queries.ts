@@ -1,0 +1,34 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, need } from '@/api/client';
+import type { Delivery } from '@/api/types';
+
+/** What is on its way changes without an event. */
+const lookAgain = 5_000;
+const moves = (items: readonly Delivery[] | undefined) => (items?.some(({ state, next_at }) => next_at !== undefined && state !== 'dead') ? lookAgain : false);
+
+/** The messages about one question. */
+export const sentToQuery = (question: string) =>
+  queryOptions({
+    queryKey: ['deliveries', 'of', question],
+    queryFn: () => need(api.GET('/v1/deliveries', { params: { query: { question_id: question, limit: 100 } } })),
+    refetchInterval: ({ state: { data } }) => moves(data?.items),
+  });
+
+export interface LogFilter {
+  channel?: string;
+  state?: Delivery['state'];
+}
+
+/** All messages, page by page. */
+export const logQuery = (filter: LogFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['deliveries', 'log', filter],
+    queryFn: ({ pageParam }) => need(api.GET('/v1/deliveries', { params: { query: { ...filter, limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: ({ state: { data } }) => moves(data?.pages.flatMap(({ items }) => items)),
+  });
+
+/** One message with its history and what was sent. */
+export const deliveryQuery = (id: string) =>
+  queryOptions({ queryKey: ['deliveries', 'one', id], queryFn: () => need(api.GET('/v1/deliveries/{id}', { params: { path: { id } } })) });

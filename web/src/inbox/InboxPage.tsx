@@ -1,0 +1,32 @@
+import { Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Suspense, useMemo } from 'react';
+import { piece } from '@/ui/piece';
+import { useText as useShellText } from '@/shell/text';
+import { Page } from '@/ui/Page';
+import { filterOf, isFiltered, type Filter } from './filter';
+import { Filters } from './Filters';
+import { useText } from './text';
+import { Triage } from './Triage';
+import { useCounts, viewsQuery } from './useInbox';
+
+const Views = piece(() => import('./Views').then((module) => module.Views));
+
+/** Every question that the reader may answer, the most urgent first. */
+export default function InboxPage() {
+  const shell = useShellText();
+  const text = useText();
+  const navigate = useNavigate();
+  const search = useSearch({ strict: false });
+  const address = JSON.stringify(filterOf(search));
+  const filter = useMemo(() => JSON.parse(address) as Filter, [address]);
+  const { data: counts } = useCounts();
+  const { data: views } = useQuery(viewsQuery);
+  const change = (next: Filter) => void navigate({ to: '/', search: next, replace: true });
+  return (
+    <Page title={shell.inbox} wide actions={<Group gap="sm">{counts && <Text size="sm" c="dimmed">{text.count(counts.pending)}</Text>}{(isFiltered(filter) || (views?.items.length ?? 0) > 0) && <Suspense><Views filter={filter} onChange={change} /></Suspense>}</Group>}>
+      <Triage filter={filter} onFilter={change} tools={<Filters key={address === '{}' ? 'none' : 'some'} filter={filter} onChange={change} />} />
+    </Page>
+  );
+}

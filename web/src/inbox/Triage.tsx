@@ -1,0 +1,112 @@
+import { Alert, Box, Button, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useEffect, useState, type MouseEvent, type ReactNode } from 'react';
+import { useCommands } from '@/keys/useCommands';
+import { selectedAt } from '@/offline/kept';
+import { onUndone } from '@/question/held';
+import { QuestionView } from '@/question/QuestionView';
+import { questionQuery } from '@/question/queries';
+import type { Question } from '@/api/types';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import { Empty } from './Empty';
+import { isFiltered, type Filter } from './filter';
+import { List } from './List';
+import { OutboxStrip } from './OutboxStrip';
+import { setOrder } from './order';
+import { useText } from './text';
+import classes from './Triage.module.css';
+import { useInbox } from './useInbox';
+
+interface Props {
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+  /** What stands over the list. */
+  tools?: ReactNode;
+  /** What stands over the list for the question that is on. */
+  above?: (question: Question, questions: Question[]) => ReactNode;
+}
+
+/** A list of questions and the one that is being decided. */
+export function Triage({ filter, onFilter, tools, above }: Props) {
+  const text = useText();
+  const navigate = useNavigate();
+  const wide = useMediaQuery('(min-width: 1100px)', true, { getInitialValueInEffect: false });
+  const inbox = useInbox(filter);
+  const { questions, gone } = inbox;
+  const [selected, setSelected] = useState<string | undefined>(() => sessionStorage.getItem(selectedAt) ?? undefined);
+  const [decided, setDecided] = useState(false);
+  const at = questions.findIndex((question) => question.id === selected);
+  const current = questions[at] ?? questions.find((question) => question.status === 'pending' && !gone.has(question.id));
+  const select = useCallback((question: Question | undefined) => {
+    setSelected(question?.id);
+    if (question) sessionStorage.setItem(selectedAt, question.id);
+  }, []);
+  useEffect(() => setOrder(questions.map((question) => question.id)), [questions]);
+  useEffect(() => onUndone((id) => setSelected(id)), []);
+
+  const move = (by: number) => {
+    const from = wide || at >= 0 ? questions.indexOf(current as Question) : -1;
+    const to = questions[Math.max(0, Math.min(questions.length - 1, from < 0 ? 0 : from + by))];
+    setDecided(false);
+    select(to);
+    if (!wide && to) requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(to.id)}"]`)?.focus({ preventScroll: true }));
+  };
+  /** The next question that waits, from here down and then from the top. */
+  const leave = (left: Question) => {
+    const from = questions.indexOf(left);
+    const waits = (question: Question) => question !== left && question.status === 'pending' && !question.held && !gone.has(question.id);
+    setDecided(true);
+    select(questions.slice(from + 1).find(waits) ?? questions.slice(0, from).find(waits));
+  };
+  const open = useCallback((id: string, event: MouseEvent) => {
+    if (!wide || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    setDecided(false);
+    setSelected(id);
+    sessionStorage.setItem(selectedAt, id);
+  }, [wide]);
+  useCommands([
+    { id: 'next', title: text.next, group: text.group, keys: ['j', 'ArrowDown'], run: () => move(1) },
+    { id: 'previous', title: text.previous, group: text.group, keys: ['k', 'ArrowUp'], run: () => move(-1) },
+    { id: 'first', title: text.first, group: text.group, keys: ['Home'], run: () => move(-Infinity) },
+    { id: 'last', title: text.last, group: text.group, keys: ['End'], run: () => move(Infinity) },
+    { id: 'open', title: text.open, group: text.group, keys: ['o'], run: () => current && void navigate({ to: '/questions/$id', params: { id: current.id } }) },
+    { id: 'show-new', title: text.showNew, group: text.group, keys: ['.'], run: () => void inbox.refresh() },
+  ]);
+
+  const waiting = questions.some((question) => question.status === 'pending' && !gone.has(question.id));
+  return (
+    <Box className={classes.triage}>
+      <OutboxStrip />
+      {tools}
+      <div role="status" className={classes.fresh}>
+        {inbox.fresh.count > 0 && <Button fullWidth variant="light" size="compact-md" onClick={() => void inbox.refresh()}>{text.newer(inbox.fresh.count, inbox.fresh.more)}</Button>}
+      </div>
+      {current && !inbox.loading && above?.(current, questions.filter((question) => !gone.has(question.id)))}
+      {inbox.kept && <Alert mb="sm" color="orange" role="status">{text.offline}</Alert>}
+      {inbox.error ? <Trouble error={inbox.error} again={() => void inbox.refresh()} /> : inbox.loading ? <Waiting /> : !waiting && !(wide && current) ? (
+        <Empty filtered={isFiltered(filter)} onClear={() => onFilter({})} />
+      ) : (
+        <div className={classes.panes}>
+          <div className={classes.list}>
+            <List questions={questions} gone={gone} selected={wide ? current?.id : selected} more={inbox.more} onMore={inbox.loadMore} onOpen={open} />
+          </div>
+          {wide && (
+            <section className={classes.detail} aria-label={current?.title ?? text.choose} tabIndex={0}>
+              {current ? <Detail key={current.id} question={current} focus={decided} onSent={() => leave(current)} /> : <Text c="dimmed" p="xl">{text.choose}</Text>}
+            </section>
+          )}
+        </div>
+      )}
+    </Box>
+  );
+}
+
+/** The question as it now is; the list's own copy is shown until then. */
+function Detail({ question, focus, onSent }: { question: Question; focus: boolean; onSent: () => void }) {
+  const { data } = useQuery({ ...questionQuery(question.id), placeholderData: question });
+  return <QuestionView question={data ?? question} focus={focus} onSent={onSent} />;
+}

@@ -1,0 +1,169 @@
+import { queryOptions, useInfiniteQuery, useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { api, need } from '@/api/client';
+import { onEvent, onReset } from '@/api/live';
+import { asProblem } from '@/api/problem';
+import type { Question } from '@/api/types';
+import { keepInbox, lastInbox } from '@/offline/last';
+import { onOutbox, outbox } from '@/outbox/outbox';
+import { onUndone } from '@/question/held';
+import { isFiltered, queryOf, type Filter } from './filter';
+
+interface Part {
+  items: Question[];
+  next_cursor?: string;
+  /** It was kept from before: there is no connection. */
+  kept?: boolean;
+}
+type Data = InfiniteData<Part, string | undefined>;
+
+const pageSize = 200;
+const newest = 50;
+
+/**
+ * The questions of an inbox, in an order that stands still: what ends stays
+ * where it is and says so, what is new waits until the reader asks for it.
+ */
+export function useInbox(filter: Filter) {
+  const client = useQueryClient();
+  const key = useMemo(() => ['inbox', filter], [filter]);
+  const list = useInfiniteQuery<Part, Error, Data, readonly unknown[], string | undefined>({
+    queryKey: key,
+    queryFn: ({ pageParam }) => readPart(filter, pageParam),
+    initialPageParam: undefined,
+    getNextPageParam: (part) => part.next_cursor,
+    staleTime: Infinity,
+    gcTime: 5 * 60_000,
+    refetchOnWindowFocus: false,
+  });
+  const questions = useMemo(() => list.data?.pages.flatMap((part) => part.items) ?? [], [list.data]);
+  const gone = useGone();
+  const fresh = useFresh(filter, questions);
+  useEnds(key, questions);
+  const { refetch, fetchNextPage, hasNextPage, isFetching } = list;
+  // The server looks through so many questions for one part, and may find none there: the next one may have some.
+  const looking = questions.length === 0 && hasNextPage;
+  useEffect(() => {
+    if (looking && !isFetching) void fetchNextPage();
+  }, [looking, isFetching, fetchNextPage]);
+  const refresh = useCallback(async () => {
+    client.setQueryData<Data>(key, (data) => data && { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) });
+    await refetch();
+    void client.invalidateQueries({ queryKey: ['inbox-new'] });
+  }, [client, key, refetch]);
+  return {
+    questions, gone, fresh, refresh,
+    kept: list.data?.pages[0]?.kept === true, loading: list.isPending || looking, error: list.error,
+    more: list.hasNextPage, loadMore: () => { if (!list.isFetchingNextPage) void list.fetchNextPage(); },
+  };
+}
+
+async function readPart(filter: Filter, cursor: string | undefined): Promise<Part> {
+  try {
+    const part = (await need(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), limit: pageSize, cursor } } }))) as Part;
+    if (!cursor && !isFiltered(filter)) void keepInbox(part.items);
+    return part;
+  } catch (error) {
+    if (cursor || !asProblem(error).offline) throw error;
+    const items = await lastInbox();
+    if (items.length === 0) throw error;
+    return { items, kept: true };
+  }
+}
+
+/** The questions that the reader answered on this page, at once and before the server says so. */
+function useGone(): ReadonlySet<string> {
+  const [answered, setAnswered] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => onOutbox(() => {
+    setAnswered((before) => {
+      const now = outbox().filter((entry) => entry.state !== 'refused').map((entry) => entry.questionId);
+      const refused = outbox().filter((entry) => entry.state === 'refused').map((entry) => entry.questionId);
+      if (now.every((id) => before.has(id)) && refused.every((id) => !before.has(id))) return before;
+      const next = new Set([...before, ...now]);
+      refused.forEach((id) => next.delete(id));
+      return next;
+    });
+  }), []);
+  useEffect(() => onUndone((id) => setAnswered((before) => new Set([...before].filter((each) => each !== id)))), []);
+  return answered;
+}
+
+/** How many questions fit the filters and are not in the list yet. */
+function useFresh(filter: Filter, questions: Question[]) {
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const count = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        setAsked((n) => n + 1);
+      }, 400);
+    };
+    const stops = [onEvent((event) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type) && count()), onReset(count)];
+    return () => {
+      stops.forEach((stop) => stop());
+      clearTimeout(timer);
+    };
+  }, []);
+  const { data } = useQuery({
+    queryKey: ['inbox-new', filter, asked],
+    queryFn: () => need(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: newest } } })),
+    enabled: asked > 0,
+    staleTime: 0,
+  });
+  return useMemo(() => {
+    const known = new Set(questions.map((question) => question.id));
+    const found = (data?.items ?? []).filter((question) => !known.has(question.id)).length;
+    return { count: found, more: found === newest };
+  }, [data, questions]);
+}
+
+/** Shows on the rows how their questions ended. */
+function useEnds(key: readonly unknown[], questions: Question[]) {
+  const client = useQueryClient();
+  const [known] = useState(() => new Set<string>());
+  useEffect(() => {
+    known.clear();
+    questions.forEach((question) => known.add(question.id));
+  }, [known, questions]);
+  useEffect(() => {
+    const ended = new Set<string>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = async () => {
+      timer = undefined;
+      const ids = [...ended].slice(0, 50);
+      ended.clear();
+      const found = await Promise.all(ids.map((id) => need(api.GET('/v1/questions/{id}', { params: { path: { id } } })).catch(() => undefined)));
+      const by = new Map(found.flatMap((question) => (question ? [[question.id, question as Question]] : [])));
+      by.forEach((question, id) => client.setQueryData(['questions', 'one', id], question));
+      client.setQueryData<Data>(key, (data) => data && {
+        ...data,
+        pages: data.pages.map((part) => (part.items.some((question) => by.has(question.id)) ? { ...part, items: part.items.map((question) => by.get(question.id) ?? question) } : part)),
+      });
+    };
+    const stop = onEvent((event) => {
+      if (!event.question_id || !known.has(event.question_id) || !event.type.startsWith('question.')) return;
+      ended.add(event.question_id);
+      timer ??= setTimeout(() => void read(), 200);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [client, key, known]);
+}
+
+/** The saved views, one's own and those that others share. */
+export const viewsQuery = queryOptions({ queryKey: ['views'], queryFn: () => need(api.GET('/v1/views')), staleTime: 5 * 60_000 });
+
+/** How many questions wait for the reader. */
+export function useCounts() {
+  return useQuery({
+    queryKey: ['counts', 'me'],
+    queryFn: () => need(api.GET('/v1/questions/counts', { params: { query: { for: 'me' } } })),
+    staleTime: 60_000,
+  });
+}
+
+/** What the outbox holds, for the strip that shows it. */
+export const useOutbox = () => useSyncExternalStore(onOutbox, outbox);

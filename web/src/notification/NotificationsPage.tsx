@@ -1,0 +1,83 @@
+import { Button, Center, Group, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef } from 'react';
+import { follow } from '@/api/follow';
+import { useCommands } from '@/keys/useCommands';
+import { step } from '@/task/focus';
+import { useReading } from '@/task/useReading';
+import { useSteady } from '@/task/steady';
+import { useText } from '@/shell/text';
+import { Page } from '@/ui/Page';
+import { Trouble } from '@/ui/Trouble';
+import { useNow } from '@/ui/useNow';
+import { Waiting } from '@/ui/Waiting';
+import { markRead, mayBeNews, newsKey, newsQuery } from './api';
+import { BrowserPanel } from './BrowserPanel';
+import classes from './news.module.css';
+import { NewsItem } from './NewsItem';
+import { useNewsText } from './text';
+
+/** What happened that concerns the reader, newest first. */
+export default function NotificationsPage() {
+  const text = useNewsText();
+  const shell = useText();
+  const client = useQueryClient();
+  const box = useRef<HTMLDivElement>(null);
+  const [reading, release] = useReading(box);
+  const query = useInfiniteQuery(newsQuery);
+  const list = useMemo(() => query.data?.pages.flatMap((page) => page.items).map((news) => ({ id: String(news.seq), news })) ?? [], [query.data]);
+  const { shown, fresh } = useSteady(list, reading, 'news');
+  const now = Math.ceil(useNow() / 10_000) * 10_000;
+  const first = query.data?.pages[0];
+  const upTo = first?.read_up_to ?? 0;
+  const unread = first?.unread ?? 0;
+  useEffect(() => follow(client, newsKey, mayBeNews), [client]);
+  const mark = useMutation({ mutationFn: markRead, onSuccess: () => client.invalidateQueries({ queryKey: newsKey }) });
+  const markAll = () => {
+    const newest = shown[0]?.news.seq;
+    if (newest) mark.mutate(newest);
+  };
+  useNewsKeys(shown.map((each) => each.id), markAll);
+  return (
+    <Page title={text.title} actions={<Button variant="default" onClick={markAll} disabled={unread === 0} loading={mark.isPending}>{text.markRead}</Button>}>
+      <Stack gap="md">
+        <BrowserPanel />
+        {mark.error && <Trouble error={mark.error} />}
+        {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
+        {query.isPending && <Waiting />}
+        {query.isSuccess && (
+          <Group justify="space-between" mih={32}>
+            <Text size="sm" c="dimmed" role="status">{unread > 0 ? shell.unread(unread) : text.allRead}</Text>
+            {fresh > 0 && <Button size="compact-sm" onClick={release}>{text.fresh(fresh)}</Button>}
+          </Group>
+        )}
+        {query.isSuccess && shown.length === 0 && (
+          <Center p="xl"><Stack gap="xs" maw={520} ta="center"><Text fw={600}>{text.none}</Text><Text size="sm" c="dimmed">{text.noneHow}</Text></Stack></Center>
+        )}
+        <div ref={box}>
+          <ul className={classes.list}>
+            {shown.map(({ id, news }) => <li key={id}><NewsItem news={news} unread={news.seq > upTo} now={now} /></li>)}
+          </ul>
+        </div>
+        {query.hasNextPage && <Center><Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>{text.more}</Button></Center>}
+      </Stack>
+    </Page>
+  );
+}
+
+function useNewsKeys(ids: readonly string[], markAll: () => void) {
+  const text = useNewsText();
+  const move = (by: 1 | -1) => {
+    const here = document.activeElement?.closest<HTMLElement>('[data-news]')?.dataset.news ?? '';
+    const id = ids[step(ids.length, ids.indexOf(here), by)];
+    const link = id && document.querySelector<HTMLElement>(`[data-news="${id}"] [data-news-link]`);
+    if (!link) return;
+    link.focus({ preventScroll: true });
+    link.closest('[data-news]')?.scrollIntoView({ block: 'nearest' });
+  };
+  useCommands([
+    { id: 'news-next', title: text.next, group: text.keys, keys: ['j', 'ArrowDown'], run: () => move(1) },
+    { id: 'news-previous', title: text.previous, group: text.keys, keys: ['k', 'ArrowUp'], run: () => move(-1) },
+    { id: 'news-read', title: text.markRead, group: text.keys, keys: ['e'], run: markAll },
+  ]);
+}

@@ -1,0 +1,41 @@
+import type { Item, Question } from '@/api/types';
+import { keyOf, labelOf, optionsOf, picksDanger, type Value } from '@/question/item';
+import { mayAnswer } from '@/question/queries';
+
+export interface Quick {
+  value: Value;
+  label: string;
+  recommended: boolean;
+}
+
+/** More than so many answers need a page. */
+const most = 4;
+
+/**
+ * The answers that one press may give where a question is only summed up. What
+ * needs to be read whole – an action, a preview, a danger, a high risk, several
+ * items – is answered on its own page.
+ */
+export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
+  const [item] = question.items;
+  const whole = question.action_hash !== undefined || question.context?.preview !== undefined || question.risk === 'high' || question.risk === 'critical';
+  if (!item || question.items.length > 1 || whole || question.status !== 'pending' || question.held || !mayAnswer(question)) return [];
+  const answers = answersOf(item, words);
+  return answers.length > most || answers.some((answer) => picksDanger(item, answer.value)) ? [] : answers;
+}
+
+function answersOf(item: Item, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
+  const plain = (value: Value, label: string): Quick => ({ value, label, recommended: item.default === value });
+  switch (item.response_type) {
+    case 'boolean':
+      return [plain(true, words.yes), plain(false, words.no)];
+    case 'approval':
+      return [plain('approve', words.approve), plain('reject', words.reject)];
+    case 'choice':
+      return optionsOf(item).map((option) => ({ value: option.value, label: labelOf(option), recommended: option.recommended === true || item.default === option.value }));
+    default:
+      return [];
+  }
+}
+
+export const quickKey = (question: Question) => (question.items[0] ? keyOf(question.items[0]) : '');

@@ -1,0 +1,99 @@
+import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { hashOf, setOut } from '@/api/exact';
+import { useText } from '@/question/text';
+import { Icon } from '@/ui/Icon';
+import { Code } from './Code';
+import classes from './Action.module.css';
+import { Marked } from './Preview';
+
+/** How a hash was found to fit the bytes that are shown. */
+export type Checked = 'right' | 'wrong' | 'unchecked' | 'checking';
+
+export function useChecked(action: string | undefined, hash: string | undefined): Checked {
+  const [checked, setChecked] = useState<{ of?: string; as: Checked }>({ as: 'checking' });
+  useEffect(() => {
+    let current = true;
+    if (action === undefined) return;
+    void hashOf(action).then((found) => {
+      if (current) setChecked({ of: action, as: found === undefined ? 'unchecked' : found === hash ? 'right' : 'wrong' });
+    });
+    return () => {
+      current = false;
+    };
+  }, [action, hash]);
+  return checked.of === action ? checked.as : 'checking';
+}
+
+/** What will run, from its bytes and nothing else. */
+export function ActionView({ action, hash, checked, page, onSeen }: { action: string; hash?: string; checked: Checked; page?: boolean; onSeen?: () => void }) {
+  const text = useText();
+  const shown = useMemo(() => readable(action), [action]);
+  const end = useEnd(onSeen);
+  return (
+    <Paper component="section" aria-labelledby="what-will-run" className={classes.runs} p="sm">
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Icon name="warning" />
+          <Title order={page ? 2 : 3} size="h5" id="what-will-run">{text.runs}</Title>
+        </Group>
+        <Marked text={shown.map((part) => part.text).join('\n')} strict />
+        {shown.map((part) => (
+          <div key={part.label}>
+            {part.label && <Text size="xs" fw={600} ff="monospace">{part.label}</Text>}
+            <Code text={part.text} strict label={part.label ? `${text.runs}: ${part.label}` : text.runs} />
+          </div>
+        ))}
+        <div ref={end} />
+        {hash && (
+          <Group gap="xs">
+            <Text size="xs" c="dimmed" className={classes.hash}>{text.hash} <code>{hash}</code></Text>
+            {checked === 'right' && <Badge size="sm" color="green" variant="light" leftSection={<Icon name="check" size={12} />}>{text.hashRight}</Badge>}
+            {checked === 'unchecked' && <Text size="xs">{text.hashUnchecked}</Text>}
+          </Group>
+        )}
+        {checked === 'wrong' && <Text c="error" fw={700} role="alert">{text.hashWrong}</Text>}
+        <Text size="xs" c="dimmed">{text.runsNote}</Text>
+      </Stack>
+    </Paper>
+  );
+}
+
+/**
+ * The action set out on lines, and beside it every text of more than one line
+ * as it is, without the escapes of JSON.
+ */
+export function readable(action: string): { label: string; text: string }[] {
+  const whole = { label: '', text: setOut(action) };
+  const long: { label: string; text: string }[] = [];
+  const visit = (value: unknown, path: string) => {
+    if (typeof value === 'string' && /[\n"\\<>&]/.test(value)) long.push({ label: path || '$', text: value });
+    else if (Array.isArray(value)) value.forEach((each, at) => visit(each, `${path}[${at}]`));
+    else if (typeof value === 'object' && value !== null) for (const [name, each] of Object.entries(value)) visit(each, path ? `${path}.${name}` : name);
+  };
+  try {
+    visit(JSON.parse(action), '');
+  } catch {
+    // Then its bytes stand for themselves.
+  }
+  return [whole, ...long];
+}
+
+/** Tells when the end of the action was on the screen. */
+function useEnd(onSeen?: () => void) {
+  const end = useRef<HTMLDivElement>(null);
+  const latest = useRef(onSeen);
+  useEffect(() => {
+    latest.current = onSeen;
+  });
+  useEffect(() => {
+    const element = end.current;
+    if (!element || typeof IntersectionObserver === 'undefined') return;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) latest.current?.();
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return end;
+}

@@ -1,0 +1,73 @@
+import { Button, Group, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import type { Question } from '@/api/types';
+import { useText } from '@/question/text';
+import { Visible } from '@/text/Visible';
+import { suspicious } from '@/text/visible';
+import { Code } from './Code';
+import classes from './Code.module.css';
+import { setOut } from '@/api/exact';
+import { tableOf } from './table';
+
+type Preview = NonNullable<NonNullable<Question['context']>['preview']>;
+
+/** What the asker wants looked at, whole. */
+export function PreviewView({ preview }: { preview: Preview }) {
+  const text = useText();
+  const [asText, setAsText] = useState(false);
+  const rows = useMemo(() => (preview.kind === 'table' ? tableOf(preview.text) : undefined), [preview]);
+  const label = text[`preview_${preview.kind}`];
+  return (
+    <section aria-label={label}>
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={600}>{label}</Text>
+        <Group gap="xs">
+          <Text size="xs" c="dimmed">{preview.kind === 'diff' ? <Changes diff={preview.text} /> : text.lines(preview.text.split('\n').length)}</Text>
+          {rows && <Button size="compact-xs" variant="default" onClick={() => setAsText(!asText)}>{asText ? text.asTable : text.asText}</Button>}
+        </Group>
+      </Group>
+      <Marked text={preview.text} />
+      {rows && !asText ? <Rows rows={rows} label={label} /> : <Code text={shown(preview)} diff={preview.kind === 'diff'} label={label} strict={preview.kind === 'command'} />}
+    </section>
+  );
+}
+
+function shown(preview: Preview): string {
+  if (preview.kind !== 'json') return preview.text;
+  try {
+    JSON.parse(preview.text);
+    return setOut(preview.text);
+  } catch {
+    return preview.text;
+  }
+}
+
+function Changes({ diff }: { diff: string }) {
+  const text = useText();
+  const count = (sign: RegExp) => diff.split('\n').filter((line) => sign.test(line)).length;
+  return <>{`+${count(/^\+(?!\+\+)/)} ${text.added}, −${count(/^-(?!--)/)} ${text.removed}`}</>;
+}
+
+/** Says that there are characters which are not what they look like. */
+export function Marked({ text: shownText, strict }: { text: string; strict?: boolean }) {
+  const text = useText();
+  const count = useMemo(() => suspicious(shownText, strict), [shownText, strict]);
+  if (count === 0) return null;
+  return <Text size="sm" c="error" fw={600} mb={4} role="note">⚠ {text.marked(count)}</Text>;
+}
+
+function Rows({ rows, label }: { rows: string[][]; label: string }) {
+  const [head = [], ...body] = rows;
+  return (
+    <div className={classes.scroll} tabIndex={0} role="group" aria-label={label}>
+      <table className={classes.table}>
+        <thead>
+          <tr>{head.map((cell, at) => <th key={at} scope="col"><Visible text={cell} /></th>)}</tr>
+        </thead>
+        <tbody>
+          {body.map((row, at) => <tr key={at}>{row.map((cell, n) => <td key={n}><Visible text={cell} /></td>)}</tr>)}
+        </tbody>
+      </table>
+    </div>
+  );
+}

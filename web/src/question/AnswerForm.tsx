@@ -1,0 +1,203 @@
+import { Alert, Button, Group, Progress, Stack, Text, Textarea } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import type { Item, Question } from '@/api/types';
+import type { Command } from '@/keys/registry';
+import { useCommands } from '@/keys/useCommands';
+import type { Checked } from '@/preview/Action';
+import { Icon } from '@/ui/Icon';
+import classes from './ItemField.module.css';
+import { EditAction } from './EditAction';
+import { ItemField, Prompt } from './ItemField';
+import { keyOf, optionsOf, picksDanger, suggestion, textOf, type Value, type Values } from './item';
+import { useText } from './text';
+import type { AnswerState } from './useAnswer';
+
+interface Props {
+  question: Question;
+  answer: AnswerState;
+  checked: Checked;
+  /** Whether the end of what will run was on the screen. */
+  seen: boolean;
+  /** The answer comes after the deadline. */
+  late?: boolean;
+}
+
+/** The part of a question in which it is answered: at once, or step by step. */
+export function AnswerForm(props: Props) {
+  const { question, answer } = props;
+  const text = useText();
+  const [at, setAt] = useState(0);
+  const [comments, setComments] = useState(answer.comment !== '');
+  const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  const comment = useRef<HTMLTextAreaElement>(null);
+  const several = question.items.length > 1;
+  const reviewing = several && at === question.items.length;
+  const item = question.items[at];
+
+  const move = (to: number) => {
+    setAt(Math.max(0, Math.min(to, question.items.length)));
+    answer.setDoubt(undefined);
+  };
+  /** Puts a value in its place: the last thing to say sends all, others lead on. */
+  const decide = (given: Item, value: Value) => {
+    const values = { ...answer.values, [keyOf(given)]: value };
+    answer.change(keyOf(given), value);
+    if (several) move(at + 1);
+    else answer.submit(values, { restart: props.late });
+  };
+  const proceed = () => {
+    if (reviewing) {
+      if (answer.submit(answer.values, { restart: props.late })) return;
+      const wrong = question.items.findIndex((each) => answer.check(answer.values)[keyOf(each)]);
+      if (wrong >= 0) move(wrong);
+      return;
+    }
+    if (!item) return;
+    const value = answer.complete(answer.values)[keyOf(item)];
+    const suggested = suggestion(item);
+    const empty = value === undefined || value === '';
+    if (empty && suggested !== undefined && !picksDanger(item, suggested)) decide(item, suggested);
+    else if (empty && field.current && document.activeElement !== field.current) field.current.focus();
+    else if (!several) answer.submit(answer.values, { restart: props.late });
+    else if (!answer.check(answer.values)[keyOf(item)]) move(at + 1);
+    else answer.submit(answer.values);
+  };
+  const pick = (number: number) => {
+    const option = item && optionsOf(item)[number - 1];
+    if (!item || !option) return;
+    if (item.response_type === 'choice') decide(item, option.value);
+    if (item.response_type !== 'multi_choice') return;
+    const value = answer.values[keyOf(item)];
+    const picked = Array.isArray(value) ? value : [];
+    answer.change(keyOf(item), picked.includes(option.value) ? picked.filter((each) => each !== option.value) : [...picked, option.value]);
+  };
+  const confirm = () => answer.doubt && answer.submit(answer.doubt.values, { confirmed: true, restart: props.late });
+  const blocked = answer.doubt !== undefined && question.action_text !== undefined && !props.seen;
+
+  const group = text.group;
+  const commands: Command[] = answer.doubt ? [
+    { id: 'confirm', title: text.answer, group, keys: ['Enter'], run: () => !blocked && confirm() },
+    { id: 'not-yet', title: text.confirmNo, group, keys: ['Escape'], run: () => answer.setDoubt(undefined) },
+  ] : [
+    ...(item?.response_type === 'approval' ? [
+      ...(props.checked === 'wrong' ? [] : [{ id: 'approve', title: text.approve, group, keys: ['a', 'y'], run: () => decide(item, 'approve') }]),
+      { id: 'reject', title: text.reject, group, keys: ['r', 'n'], run: () => decide(item, 'reject') },
+    ] : [
+      { id: 'proceed', title: text.keyDefault, group, keys: ['Enter'], run: () => proceed() },
+    ]),
+    ...(item?.response_type === 'boolean' ? [
+      { id: 'yes', title: text.yes, group, keys: ['y'], run: () => decide(item, true) },
+      { id: 'no', title: text.no, group, keys: ['n'], run: () => decide(item, false) },
+    ] : []),
+    ...optionsOf(item).slice(0, 9).map((_, n) => ({ id: `option-${n + 1}`, title: text.keyOption(n + 1), group, keys: [String(n + 1)], run: () => pick(n + 1), hidden: n > 0 })),
+    { id: 'send', title: text.answer, group, keys: ['mod+Enter'], run: () => proceed(), typing: true },
+    ...(several && at > 0 ? [{ id: 'step-back', title: text.keyPrevious, group, keys: ['ArrowLeft', '['], run: () => move(at - 1) }] : []),
+    { id: 'comment', title: text.addComment, group, keys: ['c'], run: () => setComments(true) },
+  ];
+  useCommands(commands, !answer.sending);
+  useEffect(() => {
+    if (comments && answer.comment === '') comment.current?.focus();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when it opens
+  }, [comments]);
+
+  return (
+    <Stack gap="md" component="form" onSubmit={(event) => { event.preventDefault(); proceed(); }}>
+      {several && (
+        <div>
+          <Text size="sm" c="dimmed">{reviewing ? text.review : text.stepOf(at + 1, question.items.length)}</Text>
+          <Progress value={(at / question.items.length) * 100} size="sm" aria-label={reviewing ? text.review : text.stepOf(at + 1, question.items.length)} />
+        </div>
+      )}
+      {reviewing ? (
+        <Review question={question} values={answer.complete(answer.values)} onChange={move} />
+      ) : item && (
+        <Stack gap="sm" key={keyOf(item)}>
+          {(several || item.prompt !== question.title) && <Prompt item={item} />}
+          <ItemField
+            item={item} label={item.prompt} field={field} value={answer.values[keyOf(item)]} other={answer.other[keyOf(item)]} error={answer.faults[keyOf(item)]}
+            onChange={(value) => answer.change(keyOf(item), value)} onOther={(words) => answer.changeOther(keyOf(item), words)} onDecide={(value) => decide(item, value)}
+          />
+        </Stack>
+      )}
+      {comments ? (
+        <Textarea ref={comment} label={text.comment} description={text.commentHint} autosize minRows={2} maxRows={10} value={answer.comment} onChange={(event) => answer.setComment(event.currentTarget.value)} />
+      ) : (
+        <Group><Button variant="subtle" size="compact-sm" onClick={() => setComments(true)} rightSection={<kbd className={classes.key} aria-hidden>c</kbd>}>{text.addComment}</Button></Group>
+      )}
+      {answer.doubt ? (
+        <Confirm question={question} answer={answer} blocked={blocked} onConfirm={confirm} />
+      ) : (
+        <Buttons {...props} item={reviewing ? undefined : item} reviewing={reviewing} at={at} several={several} onMove={move} onDecide={decide} onProceed={proceed} />
+      )}
+    </Stack>
+  );
+}
+
+function Buttons({ question, answer, checked, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {
+  item?: Item; reviewing: boolean; at: number; several: boolean; onMove: (to: number) => void; onDecide: (item: Item, value: Value) => void; onProceed: () => void;
+}) {
+  const text = useText();
+  const back = several && at > 0 && <Button variant="default" leftSection={<Icon name="back" />} onClick={() => onMove(at - 1)}>{text.back}</Button>;
+  if (item?.response_type === 'approval') {
+    return (
+      <Stack gap="sm">
+        {question.action_text !== undefined && (question.approvals?.required ?? 1) < 2 && <EditAction question={question} answer={answer} />}
+        <Group grow preventGrowOverflow={false}>
+          {back}
+          <Button size="md" color="#1d6b31" disabled={checked === 'wrong' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} onClick={() => onDecide(item, 'approve')}>
+            {answer.action === undefined ? text.approve : text.approveEdited}
+          </Button>
+          <Button size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<kbd className={classes.key} aria-hidden>r</kbd>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
+        </Group>
+      </Stack>
+    );
+  }
+  const suggested = item && answer.values[keyOf(item)] === undefined && answer.other[keyOf(item)] === undefined ? suggestion(item) : undefined;
+  const takes = item && suggested !== undefined && !picksDanger(item, suggested);
+  const label = reviewing ? text.answerAll : several ? text.next : late ? text.lateRestart : text.answer;
+  if (item?.response_type === 'boolean' && !takes) return <Group>{back}</Group>;
+  return (
+    <Group>
+      {back}
+      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={{ label: classes.text }}>
+        {takes ? text.suggestion(textOf(item, suggested, text)) : label}
+      </Button>
+    </Group>
+  );
+}
+
+/** What is dangerous is done by a second, deliberate step. */
+function Confirm({ question, answer, blocked, onConfirm }: { question: Question; answer: AnswerState; blocked: boolean; onConfirm: () => void }) {
+  const text = useText();
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
+  if (!answer.doubt) return null;
+  const { kind, values } = answer.doubt;
+  const what = question.items.map((item) => textOf(item, answer.complete(values)[keyOf(item)], text)).join(' · ');
+  return (
+    <Alert color="red" role="alertdialog" aria-label={text.confirmDanger} icon={<Icon name="warning" />} title={kind === 'danger' ? text.confirmDanger : text.confirmRisk}>
+      {blocked && <Text size="sm" mb="xs">{text.confirmScroll}</Text>}
+      <Group>
+        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm}>{text.confirm(what)}</Button>
+        <Button variant="default" onClick={() => answer.setDoubt(undefined)}>{text.confirmNo}</Button>
+      </Group>
+    </Alert>
+  );
+}
+
+function Review({ question, values, onChange }: { question: Question; values: Values; onChange: (at: number) => void }) {
+  const text = useText();
+  return (
+    <dl className={classes.review} aria-label={text.reviewTitle}>
+      {question.items.map((item, at) => (
+        <div key={keyOf(item)} className={classes.reviewed}>
+          <dt className={classes.text}>{item.header || item.prompt}</dt>
+          <dd className={classes.text}>
+            <Text span fw={600}>{textOf(item, values[keyOf(item)], text)}</Text>{' '}
+            <Button size="compact-sm" variant="default" onClick={() => onChange(at)} aria-label={`${text.change}: ${item.header || item.prompt}`}>{text.change}</Button>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,35 @@
+import { Badge } from '@mantine/core';
+import type { Question } from '@/api/types';
+import { Icon, type IconName } from '@/ui/Icon';
+import { mayAnswer } from './queries';
+import { useText } from './text';
+
+const types: Record<Question['type'], { icon: IconName; color: string }> = {
+  blocking: { icon: 'pause', color: 'orange' },
+  non_blocking: { icon: 'next', color: 'gray' },
+  approval: { icon: 'check', color: 'fermata' },
+  error_recovery: { icon: 'warning', color: 'red' },
+};
+
+export function TypeBadge({ type }: { type: Question['type'] }) {
+  const text = useText();
+  return <Badge variant="default" flex="none" leftSection={<Icon name={types[type].icon} size={12} />} size="sm" tt="none">{text[`type_${type}`]}</Badge>;
+}
+
+/** The risk by word and sign; what is low needs neither. */
+export function RiskBadge({ risk }: { risk: Question['risk'] }) {
+  const text = useText();
+  if (risk === 'low') return null;
+  const grave = risk === 'high' || risk === 'critical';
+  return (
+    <Badge variant={grave ? 'filled' : 'default'} color={grave ? 'red.9' : undefined} leftSection={<Icon name="warning" size={12} />} size="sm" tt="none" flex="none">
+      {text[`risk_${risk}`]}
+    </Badge>
+  );
+}
+
+export function StatusBadge({ question }: { question: Question }) {
+  const text = useText();
+  const words = question.status === 'pending' && !mayAnswer(question) ? text.statusPendingOther : text[`status_${question.status}`];
+  return <Badge variant="default" size="sm" tt="none">{words}</Badge>;
+}

@@ -1,0 +1,39 @@
+import { Text, VisuallyHidden } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import type { Question } from '@/api/types';
+import { duration } from '@/text/time';
+import { Icon } from '@/ui/Icon';
+import { useNow } from '@/ui/useNow';
+import classes from './Countdown.module.css';
+import { useText } from './text';
+
+/** How long there is to answer, by the server's clock. */
+export function Countdown({ question }: { question: Question }) {
+  const text = useText();
+  const now = useNow();
+  if (question.status !== 'pending') return null;
+  if (!question.deadline) return <Text span size="sm" c="dimmed" className={classes.clock}>{text.noDeadline}</Text>;
+  const left = Date.parse(question.deadline) - now;
+  return (
+    <Text span size="sm" className={classes.clock} data-soon={left < 60_000 || undefined} title={new Date(question.deadline).toLocaleString()}>
+      <Icon name="clock" size={14} /> {left <= 0 ? text.over : text.left(duration(left))}
+    </Text>
+  );
+}
+
+const marks = [5 * 60_000, 60_000, 20_000];
+
+/** Tells those who do not see the clock, three times and not each second. */
+export function Announcements({ deadline }: { deadline?: string }) {
+  const text = useText();
+  const [said, setSaid] = useState('');
+  useEffect(() => {
+    if (!deadline) return;
+    const timers = marks.map((mark) => {
+      const wait = Date.parse(deadline) - Date.now() - mark;
+      return wait > 0 && wait < 2 ** 31 ? setTimeout(() => setSaid(text.announce(duration(mark))), wait) : undefined;
+    });
+    return () => timers.forEach(clearTimeout);
+  }, [deadline, text]);
+  return <VisuallyHidden role="status">{said}</VisuallyHidden>;
+}

@@ -1,0 +1,62 @@
+import { Alert, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { whoamiQuery } from '@/api/queries';
+import type { Actor, Question } from '@/api/types';
+import { useTime } from '@/text/time';
+import { Visible } from '@/text/Visible';
+import { Code } from '@/preview/Code';
+import { setOut } from '@/api/exact';
+import { Icon } from '@/ui/Icon';
+import { useNow } from '@/ui/useNow';
+import { answersText } from './item';
+import { useText, type QuestionText } from './text';
+
+/** Who an actor is to a reader. */
+export function nameOf(actor: Actor | undefined, text: QuestionText, me?: string): string {
+  if (!actor) return text.system;
+  if (actor.kind === 'human' && actor.name && actor.name === me) return text.you;
+  return actor.name || (actor.kind === 'agent' ? text.agent : text.system);
+}
+
+/** How a question ended: who or what decided, what, and what came of it. */
+export function Ended({ question }: { question: Question }) {
+  const text = useText();
+  const time = useTime();
+  const now = useNow();
+  const { data: me } = useQuery(whoamiQuery);
+  const r = question.resolution;
+  if (!r) return null;
+  const when = `${time.relative(r.at, now)} (${time.full(r.at)})`;
+  return (
+    <Alert variant="light" color={r.status === 'answered' ? 'green' : 'gray'} icon={<Icon name={r.status === 'answered' ? 'check' : r.status === 'timed_out' ? 'clock' : 'undo'} />} title={text[`status_${r.status}`]} role="status">
+      <Stack gap={4}>
+        <Text size="sm">{sentence(question, when, text, me?.name)}</Text>
+        {r.answers && <Text fw={600}><Visible text={answersText(question, r.answers, text)} /></Text>}
+        {r.comment && <Text size="sm"><Visible text={r.comment} /></Text>}
+        {r.action_text !== undefined && r.action_hash !== question.action_hash && <Code text={setOut(r.action_text)} strict label={text.runs} />}
+        {r.outcome === 'skip' || r.outcome === 'fail' ? <Text size="sm">{text[`outcome_${r.outcome}`]}</Text> : null}
+        {r.channel && r.status === 'answered' && <Text size="xs" c="dimmed">{text.channel(r.channel)}</Text>}
+        {r.late?.map((late) => (
+          <Text size="sm" key={late.at}>
+            {text.late(nameOf(late.by, text, me?.name), answersText(question, late.answers, text))} {late.restarted && text.lateRestarted}
+          </Text>
+        ))}
+      </Stack>
+    </Alert>
+  );
+}
+
+function sentence(question: Question, when: string, text: QuestionText, me?: string): string {
+  const r = question.resolution;
+  if (!r) return '';
+  const who = nameOf(r.answered_by, text, me);
+  switch (r.status) {
+    case 'answered':
+      if (r.decided_by === 'policy') return text.answeredByPolicy(when);
+      return who === text.you ? text.answeredByYou(when) : text.answeredBy(who, when);
+    case 'timed_out':
+      return r.outcome === 'default' ? text.timedOutDefault(when) : text.timedOutOther(when);
+    default:
+      return text.withdrawnBy(r.answered_by ? who : r.decided_by === 'agent' ? nameOf(question.asked_by, text) : text.system, when);
+  }
+}

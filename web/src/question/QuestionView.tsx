@@ -1,0 +1,163 @@
+import { Alert, Anchor, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { whoamiQuery } from '@/api/queries';
+import type { Question } from '@/api/types';
+import { onOutbox, outbox } from '@/outbox/outbox';
+import { ActionView, useChecked } from '@/preview/Action';
+import { Code } from '@/preview/Code';
+import { PreviewView } from '@/preview/Preview';
+import { useTime } from '@/text/time';
+import { Visible } from '@/text/Visible';
+import { Icon } from '@/ui/Icon';
+import { Markdown } from '@/ui/Markdown';
+import { piece } from '@/ui/piece';
+import { useNow } from '@/ui/useNow';
+import { AnswerForm } from './AnswerForm';
+import { RiskBadge, StatusBadge, TypeBadge } from './Badges';
+import { Announcements, Countdown } from './Countdown';
+import { Discussion } from './Discussion';
+import { Ended, nameOf } from './Ended';
+import classes from './QuestionView.module.css';
+import { mayAnswer } from './queries';
+import { Similar } from './Similar';
+import { useText } from './text';
+import { Tools } from './Tools';
+import { useAnswer } from './useAnswer';
+
+const SentTo = piece(() => import('@/delivery/SentTo').then((module) => module.default));
+
+interface Props {
+  question: Question;
+  /** The answer is on its way: show what comes next. */
+  onSent?: () => void;
+  /** The heading takes the focus when the question comes on. */
+  focus?: boolean;
+  /** It is the page, and its title the page's. */
+  page?: boolean;
+}
+
+/** One question with everything that is needed to answer it. */
+export function QuestionView({ question, onSent, focus, page }: Props) {
+  const text = useText();
+  const [seen, setSeen] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const answer = useAnswer(question, onSent ?? (() => undefined));
+  const checked = useChecked(question.action_text, question.action_hash);
+  const entry = useSyncExternalStore(onOutbox, () => outbox().find((each) => each.questionId === question.id));
+  useEffect(() => {
+    if (focus) heading.current?.focus({ preventScroll: true });
+  }, [focus, question.id]);
+  const pending = question.status === 'pending';
+  const late = question.status === 'timed_out' && !question.resolution?.late?.length;
+  const open = (pending && !question.held) || late;
+  const busy = entry !== undefined && entry.state !== 'refused' && entry.state !== 'accepted';
+  return (
+    <Stack gap="md" className={classes.view}>
+      <header className={classes.plain}>
+        <Group gap={6} mb={4}>
+          <TypeBadge type={question.type} />
+          <RiskBadge risk={question.risk} />
+          <StatusBadge question={question} />
+          <Countdown question={question} />
+        </Group>
+        <Title order={page ? 1 : 2} size="h3" ref={heading} tabIndex={-1} className={classes.title}><Visible text={question.title} /></Title>
+        <Facts question={question} />
+        <Announcements deadline={pending ? question.deadline : undefined} />
+      </header>
+      {!pending && <Ended question={question} />}
+      {pending && question.held && <Alert color="gray" icon={<Icon name="clock" />} role="status">{text.heldBy(question.held.by.name || text.you)}</Alert>}
+      {entry && <Fate state={entry.state} detail={entry.problem?.detail} hint={entry.problem?.hint} />}
+      <Says question={question} page={page} />
+      {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} checked={checked} page={page} onSeen={() => setSeen(true)} />}
+      {pending && <Votes question={question} />}
+      {pending && !mayAnswer(question) && <Text c="dimmed">{text.notYours}</Text>}
+      {late && <Text size="sm">{text.lateOffer}</Text>}
+      {open && mayAnswer(question) && !busy && (
+        <Paper withBorder p="md" component="section" aria-label={text.theAnswer} className={classes.answer}>
+          <AnswerForm question={question} answer={answer} checked={question.action_text === undefined ? 'right' : checked} seen={seen} late={late} />
+        </Paper>
+      )}
+      {open && mayAnswer(question) && <Similar question={question} answer={answer} page={page} />}
+      <Discussion question={question} page={page} />
+      {pending && <Then question={question} />}
+      {page && <Suspense fallback={null}><SentTo question={question.id} /></Suspense>}
+      {pending && mayAnswer(question) && <Tools question={question} onLeave={onSent} />}
+    </Stack>
+  );
+}
+
+function Facts({ question }: { question: Question }) {
+  const text = useText();
+  const time = useTime();
+  const now = useNow();
+  const { data: me } = useQuery(whoamiQuery);
+  return (
+    <Group gap="xs" mt={4}>
+      <Text size="sm" c="dimmed">{text.asked(nameOf(question.asked_by, text, me?.name), time.relative(question.created_at, now))}</Text>
+      {question.ask_count > 1 && <Badge size="sm" variant="default" tt="none">{text.askedTimes(question.ask_count)}</Badge>}
+      <Text size="sm" c="dimmed">{question.project}</Text>
+      <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: question.task_id }} {...props} />}>{question.task_title || text.task}</Anchor>
+      {question.assignees && question.assignees.length > 0 && <Text size="sm" c="dimmed">{text.assignees(question.assignees.join(', '))}</Text>}
+      {question.waiting && question.waiting.tasks > 0 && <Text size="sm" c="dimmed">{text.waitingTasks(question.waiting.tasks, time.relative(question.waiting.since, now))}</Text>}
+    </Group>
+  );
+}
+
+/** The agent's own words, set apart from what will run. */
+function Says({ question, page }: { question: Question; page?: boolean }) {
+  const text = useText();
+  const { context } = question;
+  if (!question.body && !context && question.confidence === undefined) return null;
+  const words = (
+    <Stack gap="sm">
+      {question.body && <Markdown text={question.body} />}
+      {context?.step && <Text size="sm"><b>{text.step}:</b> <Visible text={context.step} /></Text>}
+      {context?.error && <div><Text size="sm" fw={600} c="error">{text.errorDetails}</Text><Code text={context.error} label={text.errorDetails} /></div>}
+      {context?.preview && <PreviewView preview={context.preview} />}
+      {question.confidence !== undefined && <Text size="sm" c="dimmed">{text.confidence(question.confidence)}</Text>}
+    </Stack>
+  );
+  if (question.action_text === undefined) return words;
+  return (
+    <Paper withBorder p="sm" component="section" aria-labelledby="agent-says">
+      <Group gap="xs" mb="xs"><Icon name="robot" /><Title order={page ? 2 : 3} size="h5" id="agent-says">{text.says}</Title></Group>
+      {words}
+      <Text size="xs" c="dimmed" mt="xs">{text.saysNote}</Text>
+    </Paper>
+  );
+}
+
+function Votes({ question }: { question: Question }) {
+  const text = useText();
+  const needed = question.approvals?.required ?? 1;
+  if (needed < 2) return null;
+  const votes = question.votes ?? [];
+  return (
+    <div>
+      <Text size="sm" fw={600}>{text.quorum(votes.filter((vote) => vote.value === 'approve').length, needed)}</Text>
+      {votes.map((vote) => <Text size="sm" key={vote.at}>{text.voted(vote.by.name || '', vote.value === 'approve' ? text.approved : text.rejected)}{vote.comment && ` – ${vote.comment}`}</Text>)}
+    </div>
+  );
+}
+
+/** Until when, and what happens then. */
+function Then({ question }: { question: Question }) {
+  const text = useText();
+  const time = useTime();
+  if (!question.deadline) return null;
+  return <Text size="sm" c="dimmed">{text.deadlineAt(time.full(question.deadline))} {question.on_timeout && text[`then_${question.on_timeout}`]}</Text>;
+}
+
+function Fate({ state, detail, hint }: { state: 'sending' | 'queued' | 'accepted' | 'refused'; detail?: string; hint?: string }) {
+  const text = useText();
+  if (state === 'accepted') return null;
+  const words = { sending: text.sending, queued: text.queued, refused: text.refused };
+  return (
+    <Alert color={state === 'refused' ? 'red' : 'gray'} role="status" title={words[state]}>
+      {detail && <Text size="sm">{detail}</Text>}
+      {hint && state === 'refused' && <Text size="sm">{hint}</Text>}
+    </Alert>
+  );
+}

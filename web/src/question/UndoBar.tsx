@@ -1,0 +1,43 @@
+import { Button, Group, Paper, Text } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState, useSyncExternalStore } from 'react';
+import { useCommands } from '@/keys/useCommands';
+import { Icon } from '@/ui/Icon';
+import { useNow } from '@/ui/useNow';
+import { heldAnswers, onHeld, undo, type Held } from './held';
+import { useText } from './text';
+import classes from './UndoBar.module.css';
+
+/** What was just decided, for as long as it can be taken back. */
+export function UndoBar() {
+  const text = useText();
+  const navigate = useNavigate();
+  const held = useSyncExternalStore(onHeld, heldAnswers);
+  const [said, setSaid] = useState('');
+  const last = held.at(-1);
+  const takeBack = async (entry: Held) => {
+    const open = await undo(entry);
+    setSaid(open ? text.undone : text.undoLate);
+    if (open && location.pathname !== '/' && location.pathname !== '/approvals') await navigate({ to: '/questions/$id', params: { id: entry.id } });
+  };
+  useCommands([{ id: 'undo', title: text.undo, group: text.group, keys: ['z'], run: () => last && void takeBack(last) }], last !== undefined);
+  return (
+    <div className={classes.place} role="status">
+      {last ? (
+        <Paper withBorder shadow="md" p="xs" className={classes.bar}>
+          <Group wrap="nowrap" gap="sm">
+            <Text size="sm" truncate className={classes.said}>{text.didAnswer(last.said, last.title)}</Text>
+            <Button size="compact-md" variant="default" leftSection={<Icon name="undo" size={14} />} onClick={() => void takeBack(last)}>
+              {text.undo} <Left entry={last} />
+            </Button>
+          </Group>
+        </Paper>
+      ) : <span className={classes.quiet}>{said}</span>}
+    </div>
+  );
+}
+
+function Left({ entry }: { entry: Held }) {
+  const now = useNow();
+  return <span aria-hidden>{` ${Math.max(0, Math.ceil((entry.releaseAt - now) / 1000))} s · z`}</span>;
+}

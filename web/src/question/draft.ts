@@ -1,0 +1,53 @@
+import { keptAt } from '@/offline/kept';
+import type { Values } from './item';
+
+// What somebody began to answer stays in the browser until it was sent, across
+// reloads, lost connections and sessions that end.
+
+export interface Draft {
+  values: Values;
+  /** Which items were answered in words of one's own. */
+  other: Record<string, string>;
+  comment: string;
+  /** The edited action. */
+  action?: string;
+  at: number;
+}
+
+const place = (id: string) => keptAt(`draft.${id}`);
+const isDraft = /^fermata\.for\.[^:]*:draft\./;
+const keptFor = 30 * 86_400_000;
+
+export const readDraft = (id: string) => read(place(id));
+
+function read(key: string): Draft | undefined {
+  try {
+    const text = localStorage.getItem(key);
+    return text ? (JSON.parse(text) as Draft) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeDraft(id: string, draft: Omit<Draft, 'at'>): void {
+  const empty = Object.keys(draft.values).length === 0 && Object.keys(draft.other).length === 0 && draft.comment === '' && draft.action === undefined;
+  try {
+    if (empty) localStorage.removeItem(place(id));
+    else localStorage.setItem(place(id), JSON.stringify({ ...draft, at: Date.now() }));
+  } catch {
+    // A full or closed storage: the draft lives as long as the page.
+  }
+}
+
+export function dropDraft(id: string): void {
+  localStorage.removeItem(place(id));
+}
+
+/** Forgets drafts that nobody came back to, whoever began them. */
+export function dropOldDrafts(now = Date.now()): void {
+  for (const key of Object.keys(localStorage)) {
+    if (!isDraft.test(key)) continue;
+    const draft = read(key);
+    if (!draft || now - draft.at > keptFor) localStorage.removeItem(key);
+  }
+}

@@ -1,0 +1,61 @@
+import { onAccepted } from '@/outbox/outbox';
+import { api, need } from '@/api/client';
+import { asProblem } from '@/api/problem';
+import { queryClient } from '@/api/queries';
+import { serverNow } from '@/api/time';
+import type { Question } from '@/api/types';
+
+// Answers that the server still holds: until then their author can take them back.
+
+export interface Held {
+  id: string;
+  title: string;
+  said: string;
+  releaseAt: number;
+}
+
+let held: readonly Held[] = [];
+const listeners = new Set<() => void>();
+const undone = new Set<(id: string) => void>();
+
+export const heldAnswers = () => held;
+export function onHeld(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+/** Hears of questions that are open again. */
+export function onUndone(listener: (id: string) => void): () => void {
+  undone.add(listener);
+  return () => undone.delete(listener);
+}
+
+function set(next: readonly Held[]) {
+  held = next;
+  listeners.forEach((listener) => listener());
+}
+
+export function holdAnswer(entry: Held): void {
+  set([...held.filter((each) => each.id !== entry.id), entry]);
+  setTimeout(() => set(held.filter((each) => each !== entry)), Math.max(0, entry.releaseAt - serverNow()));
+}
+
+/** Shows what the server holds for the reader to take back. */
+export function startHeld(): void {
+  onAccepted((entry, question) => {
+    if (question.held) holdAnswer({ id: question.id, title: entry.title, said: entry.said, releaseAt: Date.parse(question.held.release_at) });
+  });
+}
+
+/** Takes an answer back; false when it counts already. */
+export async function undo(entry: Held): Promise<boolean> {
+  set(held.filter((each) => each !== entry));
+  try {
+    const question = (await need(api.POST('/v1/questions/{id}/undo', { params: { path: { id: entry.id } } }))) as Question;
+    queryClient.setQueryData(['questions', 'one', entry.id], question);
+    undone.forEach((listener) => listener(entry.id));
+    return true;
+  } catch (error) {
+    if (asProblem(error).offline) throw error;
+    return false;
+  }
+}

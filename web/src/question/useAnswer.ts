@@ -1,0 +1,105 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { canonical } from '@/api/exact';
+import type { Answer, Question } from '@/api/types';
+import { sendAnswer } from '@/outbox/outbox';
+import { dropDraft, readDraft, writeDraft } from './draft';
+import { answersText, fault, keyOf, picksDanger, wireValues, type Value, type Values } from './item';
+import { useText } from './text';
+
+/** What an answer must be confirmed for. */
+export type Doubt = 'danger' | 'risk';
+
+/** The answer that somebody is giving to a question: values, faults, sending. */
+export function useAnswer(question: Question, onSent: () => void) {
+  const text = useText();
+  const [draft] = useState(() => readDraft(question.id));
+  const [values, setValues] = useState<Values>(draft?.values ?? {});
+  const [other, setOther] = useState<Record<string, string>>(draft?.other ?? {});
+  const [comment, setComment] = useState(draft?.comment ?? '');
+  const [action, setAction] = useState<string | undefined>(draft?.action);
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const [doubt, setDoubt] = useState<{ kind: Doubt; values: Values }>();
+  const [sending, setSending] = useState(false);
+  const sent = useRef(false);
+
+  useEffect(() => {
+    if (!sent.current) writeDraft(question.id, { values, other, comment, action });
+  }, [question.id, values, other, comment, action]);
+
+  const change = useCallback((key: string, value: Value | undefined) => {
+    setValues((before) => ({ ...before, [key]: value }));
+    setFaults({});
+    setDoubt(undefined);
+  }, []);
+  const changeOther = useCallback((key: string, words: string | undefined) => {
+    setOther((before) => {
+      const { [key]: _, ...rest } = before;
+      return words === undefined ? rest : { ...rest, [key]: words };
+    });
+    setFaults({});
+  }, []);
+
+  /** The values with the words of one's own in their places. */
+  const complete = (given: Values): Values => {
+    const all = { ...given };
+    for (const [key, words] of Object.entries(other)) {
+      if (words.trim() === '') continue;
+      const value = all[key];
+      all[key] = Array.isArray(value) ? [...value, words] : question.items.find((item) => keyOf(item) === key)?.response_type === 'multi_choice' ? [words] : words;
+    }
+    return all;
+  };
+
+  const check = (given: Values): Record<string, string> => {
+    const all = complete(given);
+    const found: Record<string, string> = {};
+    for (const item of question.items) {
+      const wrong = fault(item, all[keyOf(item)], text);
+      if (wrong) found[keyOf(item)] = wrong;
+    }
+    return found;
+  };
+
+  /** Sends the answer, or says what is wrong, or asks to confirm it. */
+  const submit = (given: Values, { confirmed = false, restart = false } = {}) => {
+    if (sending || sent.current) return false;
+    const found = check(given);
+    setFaults(found);
+    if (Object.keys(found).length > 0) return false;
+    const all = complete(given);
+    const kind = confirmed ? undefined : doubtOf(question, all);
+    setDoubt(kind && { kind, values: given });
+    if (kind) return false;
+    void send(all, restart);
+    return true;
+  };
+
+  const send = async (all: Values, restart: boolean) => {
+    const answers = wireValues(question, all);
+    const approves = question.type === 'approval' && Object.values(answers).includes('approve');
+    const body: Answer = { answers, channel: 'web', undo: true };
+    if (comment.trim() !== '') body.comment = comment;
+    if (restart) body.restart = true;
+    if (question.type === 'approval' && question.action_hash) body.action_hash = question.action_hash;
+    sent.current = true;
+    setSending(true);
+    onSent();
+    const entry = await sendAnswer(question, answersText(question, answers, text), body, approves && action !== undefined ? canonical(action) : undefined);
+    setSending(false);
+    // A refused or waiting answer keeps its draft: nothing typed is lost.
+    if (entry.state === 'accepted') dropDraft(question.id);
+    else sent.current = false;
+  };
+
+  return { values, other, comment, action, faults, doubt, sending, change, changeOther, setComment, setAction, setDoubt, submit, check, complete };
+}
+
+export type AnswerState = ReturnType<typeof useAnswer>;
+
+/** What is dangerous or of high risk is never done by one key. */
+export function doubtOf(question: Question, values: Values): Doubt | undefined {
+  if (question.items.some((item) => picksDanger(item, values[keyOf(item)]))) return 'danger';
+  const grave = question.risk === 'high' || question.risk === 'critical';
+  const onlyRejects = question.type === 'approval' && Object.values(values).every((value) => value === 'reject');
+  return grave && !onlyRejects ? 'risk' : undefined;
+}

@@ -1,0 +1,125 @@
+import { Button, Checkbox, Chip, Fieldset, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { api, need } from '@/api/client';
+import type { NotificationPreferences, Routes } from '@/api/types';
+import { kindName, types, useText as useDeliveryText } from '@/delivery/text';
+import { languages } from '@/text/language';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import { Form } from '../parts/Form';
+import { FormEnd } from '../parts/FormEnd';
+import { useText as usePartsText } from '../parts/text';
+import { useForm, type Errors } from '../parts/useForm';
+import { preferencesQuery, routesQuery } from '../queries';
+import { channelsOf, checkPreferences, days, preferencesOf, valuesOf, zoneHere, zones, type PreferenceValues } from './preference';
+import { useText } from './text';
+
+/** What I want to hear where and when. */
+export function PreferenceForm({ stored }: { stored: NotificationPreferences }) {
+  const { data: routes, error, refetch } = useQuery(routesQuery);
+  if (error && !routes) return <Trouble error={error} again={() => void refetch()} />;
+  return routes ? <Fields stored={stored} routes={routes} /> : <Waiting />;
+}
+
+interface PartProps {
+  values: PreferenceValues;
+  set: <K extends keyof PreferenceValues>(key: K, value: PreferenceValues[K]) => void;
+  errors: Errors;
+}
+
+function Fields({ stored, routes }: { stored: NotificationPreferences; routes: Routes }) {
+  const text = useText();
+  const parts = usePartsText();
+  const client = useQueryClient();
+  const [initial] = useState(() => valuesOf(stored, channelsOf(routes, stored)));
+  const form = useForm({
+    initial,
+    check: (values) => checkPreferences(values, { ...parts, ...text }),
+    save: (values) => need(api.PUT('/v1/me/notifications', { body: preferencesOf(stored, values) })),
+    onSaved: (saved) => {
+      client.setQueryData(preferencesQuery.queryKey, saved);
+      notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });
+    },
+  });
+  const props: PartProps = { values: form.values, set: form.set, errors: form.errors };
+  return (
+    <Form form={form}>
+      <Stack gap="lg">
+        <Wanted {...props} />
+        <Digest {...props} />
+        <Quiet {...props} />
+        <Place {...props} />
+        <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? () => form.setValues(initial) : undefined} />
+      </Stack>
+    </Form>
+  );
+}
+
+/** Switches by channel and by what is sent. */
+function Wanted({ values: { wanted }, set }: PartProps) {
+  const words = useDeliveryText();
+  return (
+    <Stack gap="sm">
+      {Object.entries(wanted).map(([channel, on]) => (
+        <Checkbox.Group key={channel} label={kindName(words, channel)} value={on} onChange={(now) => set('wanted', { ...wanted, [channel]: now })}>
+          <Group gap="sm" mt={4}>{types.map((type) => <Checkbox key={type} value={type} label={words[`type_${type}`]} />)}</Group>
+        </Checkbox.Group>
+      ))}
+    </Stack>
+  );
+}
+
+function Digest({ values: { digest }, set }: PartProps) {
+  const text = useText();
+  return (
+    <Select
+      label={text.digest} description={text.digestAbout} maw={420} allowDeselect={false} value={digest}
+      data={[{ value: 'off', label: text.digestOff }, { value: 'hourly', label: text.digestHourly }, { value: 'daily', label: text.digestDaily }]}
+      onChange={(value) => set('digest', value === 'hourly' || value === 'daily' ? value : 'off')}
+    />
+  );
+}
+
+function Quiet({ values, set, errors }: PartProps) {
+  const text = useText();
+  return (
+    <Fieldset legend={text.quiet}>
+      <Stack gap="sm">
+        <Switch label={text.quietOn} description={text.quietAbout} checked={values.quietOn} onChange={(event) => set('quietOn', event.currentTarget.checked)} />
+        {values.quietOn && (
+          <>
+            <Group align="flex-start">
+              <TextInput type="time" label={text.from} value={values.from} error={errors['quiet.from']} onChange={(event) => set('from', event.currentTarget.value)} />
+              <TextInput type="time" label={text.to} value={values.to} error={errors['quiet.to']} onChange={(event) => set('to', event.currentTarget.value)} />
+            </Group>
+            <div role="group" aria-labelledby="quiet-days">
+              <Text size="sm" fw={500} id="quiet-days">{text.days} <Text span size="sm" c="dimmed">{text.daysAbout}</Text></Text>
+              <Chip.Group multiple value={values.days} onChange={(chosen) => set('days', chosen)}>
+                <Group gap={6} mt={4}>{days.map((day) => <Chip key={day} value={day} size="sm">{text[day]}</Chip>)}</Group>
+              </Chip.Group>
+            </div>
+            <Switch label={text.urgent} checked={values.urgent} onChange={(event) => set('urgent', event.currentTarget.checked)} />
+          </>
+        )}
+      </Stack>
+    </Fieldset>
+  );
+}
+
+function Place({ values: { zone, language }, set, errors }: PartProps) {
+  const text = useText();
+  const all = useMemo(() => zones(), []);
+  const here = zoneHere();
+  return (
+    <Group align="flex-end" gap="sm">
+      <Select label={text.zone} searchable limit={100} value={zone || 'UTC'} data={all} error={errors.zone} allowDeselect={false} onChange={(value) => set('zone', value ?? '')} />
+      {here !== (zone || 'UTC') && all.includes(here) && <Button variant="default" onClick={() => set('zone', here)}>{text.zoneHere(here)}</Button>}
+      <Select
+        label={text.language} allowDeselect={false} value={language in languages ? language : ''} data={[...(language in languages ? [] : [{ value: '', label: language || text.languageAuto }]), ...Object.entries(languages).map(([value, label]) => ({ value, label }))]}
+        onChange={(value) => set('language', value ?? '')}
+      />
+    </Group>
+  );
+}

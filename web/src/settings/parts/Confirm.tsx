@@ -1,0 +1,42 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useCommands } from '@/keys/useCommands';
+import { Dialog } from '@/ui/Dialog';
+import { Trouble } from '@/ui/Trouble';
+import { useText } from './text';
+
+interface Props {
+  title: string;
+  /** What will happen. */
+  children: ReactNode;
+  /** The word of the button that does it. */
+  yes: string;
+  run: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** Asks before something is done that cannot be taken back. */
+export function Confirm({ title, children, yes, run, onClose }: Props) {
+  const text = useText();
+  const act = useMutation({ mutationFn: run, onSuccess: onClose });
+  return (
+    <Dialog opened onClose={onClose} title={title}>
+      <Stack>
+        <Text component="div">{children}</Text>
+        {act.error && <Trouble error={act.error} />}
+        <Group justify="flex-end">
+          <Keys run={() => act.mutate()} title={yes} />
+          <Button variant="default" onClick={onClose} data-autofocus>{text.cancel}</Button>
+          <Button color="red" loading={act.isPending} onClick={() => act.mutate()}>{yes}</Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+function Keys({ run, title }: { run: () => void; title: string }) {
+  const text = useText();
+  useCommands([{ id: 'confirm', title, group: text.dialog, keys: ['mod+Enter'], typing: true, run }]);
+  return null;
+}

@@ -1,0 +1,28 @@
+import { Button, Group } from '@mantine/core';
+import { useCommands } from '@/keys/useCommands';
+import { Trouble } from '@/ui/Trouble';
+import { useText } from './text';
+
+interface Props {
+  yes: string;
+  sending: boolean;
+  error: unknown;
+  submit: () => void;
+  onCancel?: () => void;
+  disabled?: boolean;
+}
+
+/** The end of a form: what was refused, and the buttons. */
+export function FormEnd({ yes, sending, error, submit, onCancel, disabled }: Props) {
+  const text = useText();
+  useCommands([{ id: 'save', title: yes, group: text.dialog, keys: ['mod+Enter'], typing: true, run: submit }], !disabled);
+  return (
+    <>
+      {Boolean(error) && <Trouble error={error} />}
+      <Group justify="flex-end">
+        {onCancel && <Button variant="default" onClick={onCancel}>{text.cancel}</Button>}
+        <Button type="submit" loading={sending} disabled={disabled}>{yes}</Button>
+      </Group>
+    </>
+  );
+}

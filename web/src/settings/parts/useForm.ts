@@ -1,0 +1,46 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState, type SubmitEvent } from 'react';
+import { asProblem } from '@/api/problem';
+
+/** What is wrong, by the name of the field as the API spells it. */
+export type Errors = Partial<Record<string, string>>;
+
+/** What the server said of single fields. */
+export function errorsOf(error: unknown): Errors {
+  if (!error) return {};
+  return Object.fromEntries((asProblem(error).details.problems ?? []).flatMap(({ field, message }) => (field ? [[field, message]] : [])));
+}
+
+interface Options<V, R> {
+  initial: V;
+  /** The server's own rules, so that nobody has to wait for it to refuse. */
+  check: (values: V) => Errors;
+  save: (values: V) => Promise<R>;
+  onSaved: (result: R) => void;
+}
+
+/** The values of a form, what is wrong with them, and how they are sent. */
+export function useForm<V extends object, R>({ initial, check, save, onSaved }: Options<V, R>) {
+  const [values, setValues] = useState(initial);
+  const [tried, setTried] = useState(0);
+  const sending = useMutation({ mutationFn: save, onSuccess: onSaved });
+  const own = check(values);
+  const wrong = Object.keys(own).length > 0;
+
+  function set<K extends keyof V>(key: K, value: V[K]) {
+    setValues((before) => ({ ...before, [key]: value }));
+    if (sending.error) sending.reset();
+  }
+  function submit(event?: SubmitEvent) {
+    event?.preventDefault();
+    if (sending.isPending) return;
+    setTried((n) => n + 1);
+    if (!wrong) sending.mutate(values);
+  }
+  return {
+    tried, values, set, setValues, submit,
+    errors: { ...(tried > 0 ? own : {}), ...errorsOf(sending.error) } as Errors,
+    error: sending.error, sending: sending.isPending,
+    changed: JSON.stringify(values) !== JSON.stringify(initial),
+  };
+}

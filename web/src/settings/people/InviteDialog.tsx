@@ -1,0 +1,61 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, need } from '@/api/client';
+import type { Invitation } from '@/api/types';
+import { Dialog } from '@/ui/Dialog';
+import { Form } from '../parts/Form';
+import { FormEnd } from '../parts/FormEnd';
+import { Once } from '../parts/Once';
+import { useText as usePartsText } from '../parts/text';
+import { useForm } from '../parts/useForm';
+import { checkPerson, newPerson, nobodyYet } from './person';
+import { PersonFields } from './PersonFields';
+import { useText } from './text';
+
+/** Invites a person, and shows the link once. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const text = useText();
+  const [made, setMade] = useState<Invitation>();
+  return (
+    <Dialog opened onClose={onClose} title={made ? text.invitedTitle : text.invite} size="lg" closeOnClickOutside={false}>
+      {made ? <Made invitation={made} onClose={onClose} /> : <InviteForm onMade={setMade} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function Made({ invitation, onClose }: { invitation: Invitation; onClose: () => void }) {
+  const text = useText();
+  const parts = usePartsText();
+  return (
+    <Stack>
+      {invitation.sent && <Text>{text.invitedSent(invitation.email ?? '')}</Text>}
+      <Once label={text.link} value={invitation.url ?? ''} about={text.invitedAbout(invitation.handle ?? '')} />
+      <Group justify="flex-end"><Button variant="default" onClick={onClose}>{parts.done}</Button></Group>
+    </Stack>
+  );
+}
+
+function InviteForm({ onMade, onClose }: { onMade: (invitation: Invitation) => void; onClose: () => void }) {
+  const text = useText();
+  const parts = usePartsText();
+  const client = useQueryClient();
+  const form = useForm({
+    initial: nobodyYet,
+    check: (values) => checkPerson(values, { ...parts, ...text }, true),
+    save: (values) => need(api.POST('/v1/invitations', { body: newPerson(values) })),
+    onSaved: (invitation) => {
+      void client.invalidateQueries({ queryKey: ['members'] });
+      onMade(invitation);
+    },
+  });
+  return (
+    <Form form={form}>
+      <Stack>
+        <Text size="sm" c="dimmed">{text.inviteAbout}</Text>
+        <PersonFields values={form.values} set={form.set} errors={form.errors} emailAbout={text.emailInvite} />
+        <FormEnd yes={text.makeInvitation} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
+      </Stack>
+    </Form>
+  );
+}

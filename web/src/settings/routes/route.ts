@@ -1,0 +1,47 @@
+import type { RouteStep, Routes } from '@/api/types';
+import { types, type SentType } from '@/delivery/text';
+import type { Errors } from '../parts/useForm';
+
+/** A step as it is edited; its key stays while it moves. */
+export interface Step {
+  key: string;
+  after: string;
+  channel: string;
+  when: 'always' | 'page_closed';
+}
+
+export type Plan = Record<SentType, Step[]>;
+
+let steps = 0;
+export const newStep = (channel: string): Step => ({ key: `step-${steps++}`, after: '5m', channel, when: 'always' });
+
+export function planOf(routes: Routes): Plan {
+  const stepsOf = (type: SentType) => routes[type].map(({ after, channel, when }): Step => ({ ...newStep(channel), after, when: when ?? 'always' }));
+  return Object.fromEntries(types.map((type) => [type, stepsOf(type)])) as Plan;
+}
+
+export function routesOf(plan: Plan): Routes {
+  const stepsOf = (type: SentType): RouteStep[] => plan[type].map(({ after, channel, when }) => ({ after, channel, when }));
+  return { blocking: stepsOf('blocking'), approval: stepsOf('approval'), error_recovery: stepsOf('error_recovery'), non_blocking: stepsOf('non_blocking'), progress: stepsOf('progress') };
+}
+
+/** Whether it is a time to wait as the server reads it; 0s is none. */
+export const isDelay = (text: string) => /^(?:\d{1,3}d|(?:\d+(?:\.\d+)?(?:h|m|s))+)$/.test(text);
+
+export function checkPlan(plan: Plan, words: { needed: string; notADuration: string }): Errors {
+  const errors: Errors = {};
+  for (const type of types) {
+    plan[type].forEach(({ after, channel }, at) => {
+      if (!isDelay(after)) errors[`${type}[${at}].after`] = words.notADuration;
+      if (channel === '') errors[`${type}[${at}].channel`] = words.needed;
+    });
+  }
+  return errors;
+}
+
+/** The list with the element at a place moved by one. */
+export function moved<T>(list: readonly T[], at: number, by: -1 | 1): T[] {
+  const [here, there] = [list[at], list[at + by]];
+  if (here === undefined || there === undefined) return [...list];
+  return list.map((each, place) => (place === at ? there : place === at + by ? here : each));
+}

@@ -1,0 +1,21 @@
+import type { Whoami } from '@/api/types';
+import { mayAdminister, mayOversee } from './parts/rights';
+
+/** The parts of the settings, in order; who sees them. */
+export const sections = [
+  { name: 'appearance', group: 'mine', shown: () => true },
+  { name: 'account', group: 'mine', shown: (me: Whoami) => me.kind === 'human' },
+  { name: 'notifications', group: 'mine', shown: (me: Whoami) => me.kind === 'human' },
+  { name: 'tokens', group: 'mine', shown: (me: Whoami) => mayAdminister(me) || me.session_id !== undefined },
+  { name: 'people', group: 'everyone', shown: () => true },
+  { name: 'groups', group: 'everyone', shown: () => true },
+  { name: 'policy', group: 'everyone', shown: () => true },
+  { name: 'gates', group: 'everyone', shown: () => true },
+  { name: 'channels', group: 'everyone', shown: mayAdminister },
+  { name: 'routes', group: 'everyone', shown: mayAdminister },
+  { name: 'deliveries', group: 'everyone', shown: mayOversee },
+] as const;
+
+export type SectionName = (typeof sections)[number]['name'];
+
+export const isSection = (name: string | undefined): name is SectionName => sections.some((section) => section.name === name);

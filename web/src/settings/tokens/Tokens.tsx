@@ -1,0 +1,84 @@
+import { Badge, Button } from '@mantine/core';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, need } from '@/api/client';
+import { whoamiQuery } from '@/api/queries';
+import { serverNow } from '@/api/time';
+import type { Token } from '@/api/types';
+import { useCommands } from '@/keys/useCommands';
+import { useTime } from '@/text/time';
+import { Icon } from '@/ui/Icon';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import { Confirm } from '../parts/Confirm';
+import { Nothing } from '../parts/Nothing';
+import { mayAdminister } from '../parts/rights';
+import { Row, Rows } from '../parts/Rows';
+import { Section } from '../parts/Section';
+import { tokensQuery } from '../queries';
+import { useText } from './text';
+import { TokenDialog } from './TokenDialog';
+import { scopeWord, tokenState } from './token';
+
+/** The tokens by which programs call. */
+export default function Tokens() {
+  const text = useText();
+  const client = useQueryClient();
+  const { data: me } = useQuery(whoamiQuery);
+  const { data, error, refetch } = useQuery(tokensQuery);
+  const [adding, setAdding] = useState(false);
+  const [over, setOver] = useState(false);
+  const [withdrawing, setWithdrawing] = useState<Token>();
+  useCommands([{ id: 'add-token', title: text.add, group: text.title, keys: ['n'], run: () => setAdding(true) }]);
+  const withdraw = async ({ id }: Token) => {
+    await need(api.DELETE('/v1/tokens/{id}', { params: { path: { id } } }));
+    await client.invalidateQueries({ queryKey: tokensQuery.queryKey });
+  };
+  const now = serverNow();
+  const tokens = data?.items ?? [];
+  const good = tokens.filter((token) => tokenState(token, now) === 'good');
+  const shown = over ? tokens : good;
+  return (
+    <Section title={text.title} about={mayAdminister(me) ? text.about : text.aboutOwn} actions={<Button leftSection={<Icon name="plus" />} onClick={() => setAdding(true)}>{text.add}</Button>}>
+      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {data && shown.length === 0 && <Nothing>{text.none}</Nothing>}
+      {shown.length > 0 && (
+        <Rows label={text.title}>
+          {shown.map((token) => <TokenRow key={token.id} token={token} now={now} onWithdraw={() => setWithdrawing(token)} />)}
+        </Rows>
+      )}
+      {tokens.length > good.length && (
+        <Button variant="subtle" size="compact-sm" onClick={() => setOver(!over)} aria-expanded={over}>{over ? text.hideOver : text.showOver(tokens.length - good.length)}</Button>
+      )}
+      {adding && <TokenDialog onClose={() => setAdding(false)} />}
+      {withdrawing && (
+        <Confirm title={text.withdrawTitle} yes={text.withdraw} run={() => withdraw(withdrawing)} onClose={() => setWithdrawing(undefined)}>
+          {text.withdrawAbout(withdrawing.name)}
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+function TokenRow({ token, now, onWithdraw }: { token: Token; now: number; onWithdraw: () => void }) {
+  const text = useText();
+  const time = useTime();
+  const state = tokenState(token, now);
+  return (
+    <Row
+      name={token.name}
+      over={state !== 'good'}
+      badges={
+        <>
+          <Badge tt="none" variant="default">{token.kind === 'agent' ? text.agentOf : text.personOf(token.member ?? '?')}</Badge>
+          {token.scopes.map((scope) => <Badge tt="none" key={scope} variant="light">{scopeWord(text, scope)}</Badge>)}
+          {state !== 'good' && <Badge tt="none" color="gray" variant="outline">{state === 'expired' ? text.expired : text.withdrawn}</Badge>}
+        </>
+      }
+      actions={state === 'good' && <Button variant="default" size="compact-sm" onClick={onWithdraw} aria-label={`${text.withdraw}: ${token.name}`}>{text.withdraw}</Button>}
+    >
+      {text.created(time.full(token.created_at))} · {token.expires_at ? text.expires(time.full(token.expires_at)) : text.forever}
+      {' · '}{token.last_used_at ? text.used(time.relative(token.last_used_at, now)) : text.unused}
+    </Row>
+  );
+}

@@ -1,0 +1,57 @@
+import type { NewToken, Token } from '@/api/types';
+import { milliseconds } from '../parts/duration';
+import type { Errors } from '../parts/useForm';
+
+export const scopes = ['ask', 'answer', 'work', 'read', 'admin'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** The word for a scope; one that is not known stands as it is. */
+export function scopeWord(words: Record<Scope, string>, scope: string): string {
+  const known = scopes.find((each) => each === scope);
+  return known ? words[known] : scope;
+}
+
+export interface TokenValues {
+  name: string;
+  kind: Token['kind'];
+  member: string;
+  scopes: Scope[];
+  expires_in: string;
+}
+
+/** An agent's token can neither answer nor administer. */
+export const mayHave = (kind: Token['kind'], scope: Scope) => kind === 'human' || (scope !== 'answer' && scope !== 'admin');
+
+interface Words {
+  needed: string;
+  memberNeeded: string;
+  scopesNeeded: string;
+  notADuration: string;
+  tooLong: (most: number) => string;
+}
+
+/** The server's rules for new tokens. */
+export function checkToken(values: TokenValues, words: Words): Errors {
+  const errors: Errors = {};
+  const name = values.name.trim();
+  if (name === '') errors.name = words.needed;
+  if (name.length > 100) errors.name = words.tooLong(100);
+  if (values.kind === 'human' && values.member === '') errors.member = words.memberNeeded;
+  if (!values.scopes.some((scope) => mayHave(values.kind, scope))) errors.scopes = words.scopesNeeded;
+  if (values.expires_in !== 'never' && milliseconds(values.expires_in) === undefined) errors.expires_in = words.notADuration;
+  return errors;
+}
+
+/** What is sent for the values. */
+export function newToken({ name, kind, member, scopes: chosen, expires_in }: TokenValues): NewToken {
+  return {
+    name: name.trim(), kind, scopes: chosen.filter((scope) => mayHave(kind, scope)), expires_in,
+    ...(kind === 'human' ? { member } : {}),
+  };
+}
+
+/** How a token's life stands. */
+export function tokenState(token: Token, now: number): 'good' | 'expired' | 'withdrawn' {
+  if (token.revoked_at) return 'withdrawn';
+  return token.expires_at && Date.parse(token.expires_at) <= now ? 'expired' : 'good';
+}

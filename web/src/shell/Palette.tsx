@@ -1,0 +1,48 @@
+import '@mantine/spotlight/styles.css';
+import { Spotlight, spotlight } from '@mantine/spotlight';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { commands, onCommands } from '@/keys/registry';
+import { Icon } from '@/ui/Icon';
+import { Keys } from '@/ui/Keys';
+import classes from './Palette.module.css';
+import { useText } from './text';
+
+/** Every command by name. It is loaded when it is first opened. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const text = useText();
+  const live = useSyncExternalStore(onCommands, commands);
+  // What is offered is what acted when the palette was opened.
+  const [offered] = useState(live);
+  const [query, setQuery] = useState('');
+  // It tells of being closed only if it was opened by its store.
+  useEffect(() => {
+    spotlight.open();
+    return () => spotlight.close();
+  }, []);
+  return (
+    <Spotlight
+      query={query}
+      onQueryChange={setQuery}
+      attributes={{ content: { 'aria-label': text.palette } }}
+      classNames={{ action: classes.action }}
+      onSpotlightClose={onClose}
+      shortcut={null}
+      highlightQuery
+      scrollable
+      maxHeight={400}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
+      nothingFound={text.paletteNothing}
+      searchProps={{ placeholder: text.paletteSearch, 'aria-label': text.paletteSearch, leftSection: <Icon name="search" /> }}
+      actions={offered.filter((command) => command.id !== 'palette').map((command) => ({
+        id: command.id,
+        label: command.title,
+        description: command.group,
+        rightSection: command.keys?.[0] ? <Keys keys={command.keys[0]} /> : undefined,
+        onClick: () => {
+          onClose();
+          command.run();
+        },
+      }))}
+    />
+  );
+}

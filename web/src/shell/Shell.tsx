@@ -1,0 +1,166 @@
+import { ActionIcon, Anchor, Badge, Burger, Group, NavLink, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router';
+import { Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { piece } from '@/ui/piece';
+import { liveState, onLiveState } from '@/api/live';
+import { whoamiQuery } from '@/api/queries';
+import { keptFor } from '@/offline/kept';
+import { useCommands } from '@/keys/useCommands';
+import { Icon } from '@/ui/Icon';
+import { useLater } from '@/ui/useLater';
+import { Waiting } from '@/ui/Waiting';
+import { UndoBar } from '@/question/UndoBar';
+import { UnreadBadge } from '@/notification/UnreadBadge';
+import { usePlaces } from './places';
+import { usePreference } from './preferences';
+import classes from './Shell.module.css';
+import { SignedOut } from './SignedOut';
+import { Unread } from './Unread';
+import { useText } from './text';
+import { useWaiting } from './title';
+
+const loadSheet = () => import('./KeySheet');
+const KeySheet = piece(() => loadSheet().then((module) => module.default));
+const loadUrgent = () => import('@/question/UrgentDialog');
+const UrgentDialog = piece(() => loadUrgent().then((module) => module.default));
+const BrowserNotices = piece(() => import('@/notification/BrowserNotices').then((module) => module.BrowserNotices));
+const loadPalette = () => import('./Palette');
+const Palette = piece(() => loadPalette().then((module) => module.default));
+
+/** The frame around every page of a person who is signed in. */
+export function Shell() {
+  const text = useText();
+  const places = usePlaces();
+  const router = useRouter();
+  const [navigation, { toggle, close }] = useDisclosure();
+  const [sheet, setSheet] = useState(false);
+  const [palette, setPalette] = useState(false);
+  useCommands([
+    { id: 'keys', title: text.showKeys, group: text.general, keys: ['?'], run: () => setSheet(true) },
+    { id: 'palette', title: text.palette, group: text.general, keys: ['mod+k'], typing: true, run: () => setPalette(true) },
+    ...places.map((place) => ({
+      id: `go-${place.name}`, title: `${text.goTo}: ${place.title}`, group: text.goTo, keys: [`g ${place.key}`],
+      run: () => void router.navigate({ to: place.to }),
+    })),
+  ]);
+  const later = useLater(1_000);
+  const [notices] = usePreference('browserNotifications');
+  const whose = useWhose();
+  useFocusOnNavigation(close);
+  // What is typed right after its key must not go to the page.
+  useEffect(() => {
+    const soon = setTimeout(() => void Promise.all([loadPalette(), loadSheet()]).catch(() => undefined), 3_000);
+    return () => clearTimeout(soon);
+  }, []);
+  return (
+    <div className={classes.shell} data-navigation={navigation || undefined}>
+      <Anchor href="#content" className={classes.skip}>{text.skip}</Anchor>
+      <header className={classes.header}>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={navigation} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={navigation ? text.closeNavigation : text.openNavigation} aria-expanded={navigation} />
+            <Group gap="xs" wrap="nowrap" renderRoot={(props) => <Link to="/" {...props} />} className={classes.brand}>
+              <img src="/icon.svg" alt="" width={26} height={26} />
+              <Text fw={700}>Fermata</Text>
+            </Group>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <Account />
+            <Scheme />
+            <ActionIcon variant="default" size="lg" onClick={() => setPalette(true)} aria-label={text.palette}><Icon name="search" /></ActionIcon>
+            <ActionIcon variant="default" size="lg" onClick={() => setSheet(true)} aria-label={text.showKeys} visibleFrom="xs"><Icon name="keyboard" /></ActionIcon>
+          </Group>
+        </Group>
+      </header>
+      <nav className={classes.navigation} aria-label={text.navigation}>
+        <div className={classes.places}>
+          {places.map((place) => <PlaceLink key={place.to} place={place} />)}
+        </div>
+      </nav>
+      <main id="content" tabIndex={-1} className={classes.main}>
+        <Connection />
+        <SignedOut />
+        {whose ? <Outlet /> : <Waiting />}
+        <UndoBar />
+      </main>
+      {later && <Suspense><UrgentDialog /></Suspense>}
+      {notices && <Suspense><BrowserNotices /></Suspense>}
+      <Unread />
+      {sheet && <Suspense><KeySheet onClose={() => setSheet(false)} /></Suspense>}
+      {palette && <Suspense><Palette onClose={() => setPalette(false)} /></Suspense>}
+    </div>
+  );
+}
+
+/** Whether it is known whose drafts a page may show: at once, but for the first visit. */
+function useWhose(): boolean {
+  const { isPending } = useQuery(whoamiQuery);
+  return keptFor() !== '' || !isPending;
+}
+
+function PlaceLink({ place }: { place: ReturnType<typeof usePlaces>[number] }) {
+  const text = useText();
+  const waiting = useWaiting();
+  const here = useRouterState({
+    select: ({ location }) => (place.to === '/' ? location.pathname === '/' || location.pathname.startsWith('/q') : location.pathname.startsWith(place.to === '/workflows' ? '/workflow' : place.to)),
+  });
+  const badge = place.name === 'inbox' && waiting > 0 ? <Badge size="sm" circle={waiting < 100} aria-label={text.waiting(waiting)}>{waiting > 999 ? '999+' : waiting}</Badge> : place.name === 'notifications' ? <UnreadBadge /> : undefined;
+  return (
+    <NavLink
+      renderRoot={(props) => <Link to={place.to} {...props} />}
+      label={place.title}
+      leftSection={<Icon name={place.icon} />}
+      rightSection={badge}
+      active={here}
+      aria-current={here ? 'page' : undefined}
+      className={classes.place}
+    />
+  );
+}
+
+function Account() {
+  const text = useText();
+  const { data } = useQuery(whoamiQuery);
+  if (!data) return null;
+  return (
+    <Group gap={6} wrap="nowrap" visibleFrom="xs" title={`${text.account} ${data.name}`}>
+      <Icon name="person" />
+      <Text size="sm" truncate maw={180}>{data.name}</Text>
+    </Group>
+  );
+}
+
+function Scheme() {
+  const text = useText();
+  const scheme = useComputedColorScheme();
+  const { setColorScheme } = useMantineColorScheme();
+  return (
+    <ActionIcon variant="default" size="lg" onClick={() => setColorScheme(scheme === 'dark' ? 'light' : 'dark')} aria-label={text.switchScheme}>
+      <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
+    </ActionIcon>
+  );
+}
+
+/** Says when the page stopped hearing of what happens. */
+function Connection() {
+  const text = useText();
+  const state = useSyncExternalStore(onLiveState, liveState);
+  return <div role="status">{state === 'lost' && <Text className={classes.lost} size="sm" p="xs" mb="sm">{text.lost}</Text>}</div>;
+}
+
+/** A new page is where the reader is, also for who cannot see it. */
+function useFocusOnNavigation(then: () => void) {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ pathChanged, fromLocation }) => {
+        if (!pathChanged || !fromLocation) return;
+        then();
+        if (document.activeElement && document.activeElement !== document.body && document.activeElement.closest('main')) return;
+        document.getElementById('content')?.focus({ preventScroll: true });
+      }),
+    [router, then],
+  );
+}

@@ -1,0 +1,57 @@
+import { Alert, Button } from '@mantine/core';
+import { useNavigate, useRouterState } from '@tanstack/react-router';
+import { Suspense, useEffect, useState } from 'react';
+import { piece } from '@/ui/piece';
+import { onSignedOut } from '@/api/client';
+import { queryClient, whoamiQuery } from '@/api/queries';
+import { onSession } from '@/sign-in/session';
+import { useText } from './text';
+
+const SignInDialog = piece(() => import('@/sign-in/SignInDialog').then((module) => module.default));
+
+/** Another tab signed in: asking anew tells who is here now. Or the person left: nothing of his stays here either. */
+function heardOf(told: 'in' | 'out') {
+  if (told === 'in') void queryClient.invalidateQueries();
+  else location.replace('/sign-in');
+}
+
+/**
+ * A session that ended in the middle of something does not throw the reader
+ * out: he signs in over the page, and what he typed stays there. Who never was
+ * signed in here has nothing to lose, and goes to the sign-in.
+ */
+export function SignedOut() {
+  const text = useText();
+  const navigate = useNavigate();
+  const [out, setOut] = useState(false);
+  const [dialog, setDialog] = useState(true);
+  const here = useRouterState({ select: ({ location }) => location.href });
+  useEffect(
+    () =>
+      onSignedOut(() => {
+        if (queryClient.getQueryData(whoamiQuery.queryKey)) setOut(true);
+        // Several calls may be refused; the first one leads away.
+        else if (!here.startsWith('/sign-in')) void navigate({ to: '/sign-in', search: here === '/' ? {} : { return: here }, replace: true });
+      }),
+    [here, navigate],
+  );
+  useEffect(() => onSession(heardOf), []);
+  useEffect(
+    () =>
+      queryClient.getQueryCache().subscribe((event) => {
+        if (event.type !== 'updated' || event.action.type !== 'success' || event.query.queryHash !== '["whoami"]') return;
+        setOut(false);
+        setDialog(true);
+      }),
+    [],
+  );
+  if (!out) return null;
+  return (
+    <>
+      <Alert color="orange" mb="md" role="alert" title={text.signedOut}>
+        <Button size="compact-sm" onClick={() => setDialog(true)}>{text.signIn}</Button>
+      </Alert>
+      {dialog && <Suspense><SignInDialog onClose={() => setDialog(false)} /></Suspense>}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { useCallback, useSyncExternalStore } from 'react';
+import type { Language } from '@/text/language';
+
+/** What a reader set for this browser. */
+export interface Preferences {
+  language: 'system' | Language;
+  /** Single keys act (WCAG 2.1.4 lets people switch them off). */
+  keys: boolean;
+  contrast: 'system' | 'more';
+  motion: 'system' | 'less';
+  density: 'comfortable' | 'compact';
+  /** An urgent question opens by itself. */
+  dialog: boolean;
+  /** The browser tells of questions while the page is open. */
+  browserNotifications: boolean;
+  /** Of everything that concerns the reader, or only of what stops work. */
+  browserKinds: 'urgent' | 'all';
+}
+
+const defaults: Preferences = {
+  language: 'system', keys: true, contrast: 'system', motion: 'system', density: 'comfortable', dialog: true, browserNotifications: false, browserKinds: 'urgent',
+};
+
+const place = 'fermata.preferences';
+let current = read();
+const listeners = new Set<() => void>();
+
+function read(): Preferences {
+  try {
+    return { ...defaults, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Preferences>) };
+  } catch {
+    return defaults;
+  }
+}
+
+addEventListener('storage', (event) => {
+  if (event.key !== place) return;
+  current = read();
+  listeners.forEach((listener) => listener());
+});
+
+function subscribe(listener: () => void) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const preferences = () => current;
+
+/** Changes one preference, here and in the other tabs. */
+export function setPreference<K extends keyof Preferences>(key: K, value: Preferences[K]): void {
+  current = { ...current, [key]: value };
+  try {
+    localStorage.setItem(place, JSON.stringify(current));
+  } catch {
+    // Without storage it holds until the page closes.
+  }
+  listeners.forEach((listener) => listener());
+}
+
+export function usePreference<K extends keyof Preferences>(key: K): [Preferences[K], (value: Preferences[K]) => void] {
+  const value = useSyncExternalStore(subscribe, () => current[key]);
+  return [value, useCallback((next: Preferences[K]) => setPreference(key, next), [key])];
+}

@@ -1,0 +1,24 @@
+import { useSyncExternalStore } from 'react';
+
+// How many questions wait stands in the title of every page.
+let waiting = 0;
+const listeners = new Set<() => void>();
+
+export function setWaiting(n: number): void {
+  if (n === waiting) return;
+  waiting = n;
+  listeners.forEach((listener) => listener());
+}
+
+export function useWaiting(): number {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => waiting,
+  );
+}
+
+/** The title of the browser's tab. */
+export const titled = (title: string) => `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Fermata`;

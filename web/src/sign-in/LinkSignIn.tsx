@@ -1,0 +1,35 @@
+import { Alert, Button, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { asProblem } from '@/api/problem';
+import type { Whoami } from '@/api/types';
+import { Trouble } from '@/ui/Trouble';
+import { signInByLink } from './calls';
+import { useText } from './text';
+
+interface Props {
+  token: string;
+  /** Who is signed in already. */
+  me?: Whoami;
+  onSignedIn: (me: Whoami) => void;
+  onDead: () => void;
+}
+
+/** A link that is opened does nothing by itself: programs open links, people press. */
+export function LinkSignIn({ token, me, onSignedIn, onDead }: Props) {
+  const text = useText();
+  const use = useMutation({
+    mutationFn: () => signInByLink(token),
+    onSuccess: onSignedIn,
+    onError: (error) => {
+      if (['unauthenticated', 'invalid_request', 'not_found'].includes(asProblem(error).code)) onDead();
+    },
+  });
+  return (
+    <Stack>
+      <Text>{text.linkAbout}</Text>
+      {me && <Alert color="orange">{text.linkAlready(me.name)}</Alert>}
+      {use.error && <Trouble error={use.error} />}
+      <Button size="lg" fullWidth loading={use.isPending} onClick={() => use.mutate()} data-autofocus>{text.useLink}</Button>
+    </Stack>
+  );
+}

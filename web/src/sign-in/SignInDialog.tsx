@@ -1,0 +1,24 @@
+import { Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { whoamiQuery } from '@/api/queries';
+import { Dialog } from '@/ui/Dialog';
+import { Methods } from './Methods';
+import { signedIn } from './session';
+import { useText } from './text';
+
+/** Signs in over the page, which keeps all that was typed. */
+export default function SignInDialog({ onClose }: { onClose: () => void }) {
+  const text = useText();
+  const { data: me } = useQuery({ ...whoamiQuery, enabled: false });
+  return (
+    <Dialog opened onClose={onClose} title={text.again} closeOnClickOutside={false}>
+      <Stack>
+        <Text>{text.sessionEnded} {me && text.whoYouWere(me.name)}</Text>
+        <Methods stay path="/" onSignedIn={(who) => {
+          signedIn(who);
+          onClose();
+        }} />
+      </Stack>
+    </Dialog>
+  );
+}

@@ -1,0 +1,90 @@
+import { Alert, Button, Group, List, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { begun } from '@/offline/kept';
+import { flush, unsent, type Entry } from '@/outbox/outbox';
+import { Visible } from '@/text/Visible';
+import { Dialog } from '@/ui/Dialog';
+import { Trouble } from '@/ui/Trouble';
+import { signOut, type Unsent } from './session';
+import { useText } from './text';
+
+/** What a sign-out would take away. */
+interface Loss {
+  answers: readonly Entry[];
+  begun: number;
+}
+
+/** Signs this browser out. What was not sent is never lost without a word. */
+export function SignOut() {
+  const text = useText();
+  const [loss, setLoss] = useState<Loss>();
+  const leave = useMutation({ mutationFn: signOut });
+  const look = async () => {
+    leave.reset();
+    const found: Loss = { answers: await unsent(), begun: begun().length };
+    if (found.answers.length > 0 || found.begun > 0) setLoss(found);
+    else leave.mutate('discard');
+  };
+  return (
+    <>
+      <Button variant="default" loading={leave.isPending} onClick={() => void look()}>{text.signOut}</Button>
+      {loss && <Ask loss={loss} onLoss={setLoss} leave={(what) => leave.mutate(what)} leaving={leave.isPending} error={leave.error} onClose={() => setLoss(undefined)} />}
+      {!loss && leave.error && <Trouble error={leave.error} again={() => void look()} />}
+    </>
+  );
+}
+
+interface AskProps {
+  loss: Loss;
+  onLoss: (loss: Loss) => void;
+  leave: (what: Unsent) => void;
+  leaving: boolean;
+  error: Error | null;
+  onClose: () => void;
+}
+
+function Ask({ loss, onLoss, leave, leaving, error, onClose }: AskProps) {
+  const text = useText();
+  const { answers } = loss;
+  const send = useMutation({
+    mutationFn: async () => {
+      await flush();
+      return unsent();
+    },
+    onSuccess: (left) => {
+      onLoss({ ...loss, answers: left });
+      if (left.length === 0 && loss.begun === 0) leave('discard');
+    },
+  });
+  return (
+    <Dialog opened onClose={onClose} title={text.signOutTitle} closeOnClickOutside={false}>
+      <Stack>
+        {answers.length > 0 && (
+          <Alert color="orange" role="alert" title={text.unsent(answers.length)}>
+            <List size="sm">
+              {answers.map((entry) => <List.Item key={entry.key}>{entry.said} · <Visible text={entry.title} /></List.Item>)}
+            </List>
+            {send.isSuccess && <Text size="sm" mt="xs">{text.stillUnsent}</Text>}
+          </Alert>
+        )}
+        {loss.begun > 0 && <Text>{text.begunGoes(loss.begun)}</Text>}
+        {error && <Trouble error={error} />}
+        {answers.length > 0 ? (
+          <Stack gap="xs">
+            <Button loading={send.isPending} onClick={() => send.mutate()} data-autofocus>{text.sendFirst}</Button>
+            <Button variant="default" loading={leaving} onClick={() => leave('keep')}>{text.leaveKeep}</Button>
+            <Text size="sm" c="dimmed">{text.leaveKeepAbout}</Text>
+            <Button color="red" variant="light" loading={leaving} onClick={() => leave('discard')}>{text.leaveDiscard(answers.length)}</Button>
+            <Button variant="subtle" onClick={onClose}>{text.stay}</Button>
+          </Stack>
+        ) : (
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose} data-autofocus>{text.stay}</Button>
+            <Button loading={leaving} onClick={() => leave('discard')}>{text.signOut}</Button>
+          </Group>
+        )}
+      </Stack>
+    </Dialog>
+  );
+}

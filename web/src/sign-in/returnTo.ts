@@ -1,0 +1,11 @@
+/**
+ * Where to go after signing in: an address of these pages, whatever stands in
+ * the link. Everything else is the inbox.
+ */
+export function returnTo(wanted: string | undefined): string {
+  if (!wanted?.startsWith('/') || /[\\\u0000-\u001f]/.test(wanted)) return '/';
+  const url = new URL(wanted, location.origin);
+  if (url.origin !== location.origin || url.pathname.startsWith('//')) return '/';
+  if (url.pathname === '/sign-in' || url.pathname.startsWith('/v1/')) return '/';
+  return url.pathname + url.search + url.hash;
+}

@@ -1,0 +1,75 @@
+import { Badge, Box, Group, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import { serverNow } from '@/api/time';
+import type { Task } from '@/api/types';
+import { Icon } from '@/ui/Icon';
+import { useLanguage } from '@/text/language';
+import { Visible } from '@/text/Visible';
+import { useTime } from '@/text/time';
+import { StateBadge } from './StateBadge';
+import { useTaskText } from './text';
+import { TaskMenu } from './TaskMenu';
+import classes from './task.module.css';
+import { momentOf, roughly } from './waiting';
+
+interface Props {
+  task: Task;
+  /** The state stands above the card already. */
+  bare?: boolean;
+  /** It left the list that it is still shown in. */
+  gone?: boolean;
+  /** Changes as time goes by, so that ages are written anew. */
+  now: number;
+}
+
+/** A task in a list or on the board: agent, age, how long it waits and for what. */
+export const TaskCard = memo(function TaskCard({ task, bare, gone, now }: Props) {
+  const text = useTaskText();
+  return (
+    <Box className={`${classes.card ?? ''} ${gone ? (classes.moved ?? '') : ''}`} data-task={task.id}>
+      <Group justify="space-between" align="flex-start" wrap="nowrap" gap="xs">
+        <Box miw={0} flex={1}>
+          <Link to="/tasks/$id" params={{ id: task.id }} className={classes.title} data-task-link>
+            <Visible text={task.title} />
+          </Link>
+          {gone && <Text size="sm" fw={600}>{text.away}</Text>}
+        </Box>
+        <TaskMenu task={task} />
+      </Group>
+      {task.waiting && (
+        <Text component="div" className={classes.question} mb={4}>
+          <Icon name="person" size={14} />
+          <span><Visible text={task.waiting.title} /></span>
+        </Text>
+      )}
+      <TaskFacts task={task} bare={bare} now={now} />
+    </Box>
+  );
+});
+
+/** The short facts of a task, in one line that wraps. */
+export function TaskFacts({ task, bare, now }: Pick<Props, 'task' | 'bare' | 'now'>) {
+  const text = useTaskText();
+  const times = useTime();
+  const language = useLanguage();
+  return (
+    <div className={classes.facts}>
+      {(!bare || !plainStates.has(task.state)) && <StateBadge state={task.state} />}
+      {task.waiting && <span><Icon name="clock" size={13} />{text.waits(roughly(now - Date.parse(task.waiting.since)))}</span>}
+      {task.waiting?.deadline && <span>{text.left(roughly(Date.parse(task.waiting.deadline) - now))}</span>}
+      {task.state === 'deferred' && task.defer_until && <span>{text.until(momentOf(task.defer_until, { language, now }))}</span>}
+      {task.agent && <span><Icon name="robot" size={13} />{task.agent}</span>}
+      {task.project !== 'default' && <span>{task.project}</span>}
+      {task.priority !== 2 && <span>{text.priority}: {text.priorities[task.priority]}</span>}
+      <time dateTime={task.created_at} title={times.full(task.created_at)}>{text.made(times.relative(task.created_at, now))}</time>
+      {task.labels?.map((label) => <Badge key={label} variant="outline" color="gray" size="sm" tt="none" fw={500} className={classes.label}>{label}</Badge>)}
+    </div>
+  );
+}
+
+/** States that say no more than the column they stand in. */
+const plainStates = new Set<Task['state']>(['open', 'in_progress', 'awaiting_input', 'awaiting_approval', 'done']);
+
+/** The server's time in steps of ten seconds: ages need no more. */
+export const coarse = (now = serverNow()) => Math.ceil(now / 10_000) * 10_000;

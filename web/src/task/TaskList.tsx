@@ -1,0 +1,74 @@
+import { Box } from '@mantine/core';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import { useNow } from '@/ui/useNow';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import type { Filters } from './filters';
+import { Fresh } from './Fresh';
+import { focusTask } from './focus';
+import classes from './list.module.css';
+import { NoTasks } from './NoTasks';
+import { coarse, TaskCard } from './TaskCard';
+import { useReading } from './useReading';
+import { useTaskKeys } from './useTaskKeys';
+import { useTasks } from './useTasks';
+import { useOffset } from './useOffset';
+
+/** All tasks one below the other. Only those in sight are drawn. */
+export function TaskList({ filters }: { filters: Filters }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [reading, release] = useReading(box);
+  const { shown, gone, fresh, query } = useTasks(filters, undefined, reading);
+  const now = coarse(useNow());
+  const offset = useOffset(box, shown.length > 0);
+  const rows = useWindowVirtualizer({
+    count: shown.length,
+    estimateSize: () => 76,
+    gap: 8,
+    overscan: 8,
+    scrollMargin: offset,
+    scrollPaddingStart: 64,
+    getItemKey: (at) => shown[at]?.id ?? at,
+  });
+  const items = rows.getVirtualItems();
+  const last = items.at(-1)?.index ?? -1;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  useEffect(() => {
+    if (last >= shown.length - 10 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [last, shown.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+  useTaskKeys({
+    ids: () => shown.map((task) => task.id),
+    go: (id, at) => {
+      rows.scrollToIndex(at, { align: 'auto' });
+      focusTask(id);
+    },
+  });
+  return (
+    <div ref={box}>
+      {query.error && <Trouble error={query.error} again={() => void query.refetch()} />}
+      {query.isPending && <Waiting />}
+      {query.isSuccess && shown.length === 0 && <NoTasks filters={filters} />}
+      <Fresh fresh={fresh} gone={gone.size} release={release} />
+      <Box component="ul" className={classes.list} h={rows.getTotalSize()}>
+        {items.map((item) => {
+          const task = shown[item.index];
+          return task ? (
+            <Box
+              component="li"
+              key={item.key}
+              ref={rows.measureElement}
+              data-index={item.index}
+              aria-setsize={hasNextPage ? -1 : shown.length}
+              aria-posinset={item.index + 1}
+              className={classes.item}
+              style={{ transform: `translateY(${item.start - offset}px)` }}
+            >
+              <TaskCard task={task} gone={gone.has(task.id)} now={now} />
+            </Box>
+          ) : null;
+        })}
+      </Box>
+    </div>
+  );
+}

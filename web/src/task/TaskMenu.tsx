@@ -1,0 +1,30 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import type { Task } from '@/api/types';
+import { Icon } from '@/ui/Icon';
+import { useTaskText } from './text';
+import { useVerbs } from './Verbs';
+import { verbsFor, type Verb } from './verb';
+
+/** The menu of a task's verbs: what moves it, without dragging anything. */
+export function TaskMenu({ task }: { task: Task }) {
+  const text = useTaskText();
+  const { act, may } = useVerbs();
+  if (!may) return null;
+  const names: Record<Verb, string> = { resume: text.resume, defer: text.defer, reopen: text.reopen, priority: text.setPriority, labels: text.setLabels, cancel: text.cancel };
+  return (
+    <Menu position="bottom-end" width={240} withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size={32} aria-label={text.moreOf(task.title)} data-task-menu>
+          <Icon name="more" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {verbsFor(task).map((verb) => (
+          <Menu.Item key={verb} color={verb === 'cancel' ? 'red' : undefined} onClick={() => act(verb, task)}>
+            {names[verb]}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

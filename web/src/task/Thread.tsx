@@ -1,0 +1,58 @@
+import { Button, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useLayoutEffect, useMemo, useRef } from 'react';
+import { useTime } from '@/text/time';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import { timelineQuery } from './api';
+import { usePageText } from './pageText';
+import { inOrder, otherDay, postEntry, posts, questionsIn } from './thread';
+import classes from './thread.module.css';
+import { ThreadPost } from './ThreadPost';
+
+/** Everything that happened to a task in one line of time, newest last. */
+export function Thread({ id }: { id: string }) {
+  const text = usePageText();
+  const times = useTime();
+  const query = useInfiniteQuery(timelineQuery(id));
+  const entries = useMemo(() => inOrder(query.data?.pages ?? []), [query.data]);
+  const shown = useMemo(() => posts(entries), [entries]);
+  const questions = useMemo(() => questionsIn(entries), [entries]);
+  const list = useKeptPlace(shown[0]?.key);
+  if (query.error && !query.data) return <Trouble error={query.error} again={() => void query.refetch()} />;
+  if (!query.data) return <Waiting />;
+  return (
+    <>
+      {query.hasNextPage ? (
+        <Button variant="default" size="compact-md" mb="md" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>{text.earlier}</Button>
+      ) : (
+        <Text size="sm" c="dimmed" mb="sm">{text.theBeginning}</Text>
+      )}
+      <ol className={classes.thread} ref={list} aria-label={text.thread}>
+        {shown.map((post, at) => {
+          const entry = postEntry(post);
+          const before = shown[at - 1];
+          return (
+            <li key={post.key} className={classes.post}>
+              {otherDay(before && postEntry(before), entry) && <Text size="xs" fw={600} c="dimmed" className={classes.day}>{times.day(entry.at)}</Text>}
+              <ThreadPost post={post} questions={questions} />
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}
+
+/** When earlier posts come above, what was in sight stays where it was. */
+function useKeptPlace(first: string | undefined) {
+  const list = useRef<HTMLOListElement>(null);
+  const before = useRef<{ first?: string; height: number }>({ height: 0 });
+  useLayoutEffect(() => {
+    const height = list.current?.scrollHeight ?? 0;
+    const was = before.current;
+    if (was.first && was.first !== first && !CSS.supports('overflow-anchor: auto')) window.scrollBy(0, height - was.height);
+    before.current = { first, height };
+  });
+  return list;
+}

@@ -1,0 +1,170 @@
+import { Badge, Box, Group, Paper, Progress, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import { whoamiQuery } from '@/api/queries';
+import type { Actor } from '@/api/types';
+import { answersText } from '@/question/item';
+import { useText as useQuestionText } from '@/question/text';
+import { useTime } from '@/text/time';
+import { Visible } from '@/text/Visible';
+import { Icon, type IconName } from '@/ui/Icon';
+import { Markdown } from '@/ui/Markdown';
+import type { Entry } from './api';
+import { usePageText, type PageText } from './pageText';
+import { QuestionPost } from './QuestionPost';
+import { StateBadge } from './StateBadge';
+import type { State } from './filters';
+import { columnStates } from './filters';
+import type { Post } from './thread';
+import classes from './thread.module.css';
+import { reasonOf } from './waiting';
+import { useWaitingText } from './waitingText';
+
+type Questions = ReadonlyMap<string, NonNullable<Entry['question']>>;
+
+/** One thing in the thread. */
+export const ThreadPost = memo(function ThreadPost({ post, questions }: { post: Post; questions: Questions }) {
+  if (post.kind === 'progress') return <ProgressPost last={post.last} before={post.before} />;
+  const { entry } = post;
+  if (entry.kind === 'message' && entry.message) return <MessagePost entry={entry} />;
+  if (entry.type === 'question.asked' && entry.question) return <QuestionPost entry={entry} question={entry.question} />;
+  if (entry.resolution) return <ResolutionPost entry={entry} question={questions.get(entry.question_id ?? '')} />;
+  return <EventPost entry={entry} />;
+});
+
+/** Who somebody is to the reader. */
+export function useNameOf(): (actor: Actor | undefined) => string {
+  const text = usePageText();
+  const { data: me } = useQuery(whoamiQuery);
+  return (actor) => {
+    if (!actor) return text.actors.system;
+    if (actor.kind === 'human' && actor.name && actor.name === me?.name) return text.you;
+    if (actor.kind === 'policy' || actor.kind === 'timeout' || actor.kind === 'system') return text.actors[actor.kind];
+    return actor.name || text.actors[actor.kind];
+  };
+}
+
+export function When({ at }: { at: string }) {
+  const times = useTime();
+  return <Text span size="xs" c="dimmed" component="time" dateTime={at} title={times.full(at)}>{times.clock(at)}</Text>;
+}
+
+function MessagePost({ entry }: { entry: Entry }) {
+  const text = usePageText();
+  const nameOf = useNameOf();
+  const message = entry.message;
+  if (!message) return null;
+  const human = message.author.kind === 'human';
+  return (
+    <Paper withBorder p="sm" className={human ? classes.person : classes.agent}>
+      <Group gap="xs" mb={4}>
+        <Icon name={human ? 'person' : 'robot'} size={16} />
+        <Text size="sm" fw={600}>{nameOf(message.author)}</Text>
+        {message.kind === 'clarification' && <Badge size="sm" variant="default" tt="none">{text.clarification}</Badge>}
+        <When at={entry.at} />
+      </Group>
+      <Markdown text={message.body} />
+    </Paper>
+  );
+}
+
+/** A line of what is less than a message. */
+function Line({ icon, entry, children }: { icon: IconName; entry: Entry; children: React.ReactNode }) {
+  return (
+    <Group gap="xs" wrap="nowrap" align="flex-start" className={classes.line}>
+      <span className={classes.dot}><Icon name={icon} size={14} /></span>
+      <Box flex={1} miw={0}>{children} <When at={entry.at} /></Box>
+    </Group>
+  );
+}
+
+function ProgressPost({ last, before }: { last: Entry; before: Entry[] }) {
+  const text = usePageText();
+  return (
+    <>
+      {before.length > 0 && (
+        <details className={classes.before}>
+          <summary>{text.moreProgress(before.length)}</summary>
+          {before.map((entry) => <Report key={entry.seq} entry={entry} />)}
+        </details>
+      )}
+      <Report entry={last} bar />
+    </>
+  );
+}
+
+function Report({ entry, bar }: { entry: Entry; bar?: boolean }) {
+  const { progress } = entry;
+  if (!progress) return null;
+  const { current, total } = progress;
+  return (
+    <Line icon="chart" entry={entry}>
+      <Text span size="sm">{progress.step && <b><Visible text={progress.step} />: </b>}<Visible text={progress.message} /></Text>
+      {bar && current !== undefined && total !== undefined && total > 0 && (
+        <Group gap="xs" wrap="nowrap" my={4}>
+          <Progress.Root size="md" flex={1}><Progress.Section value={Math.min(100, (current / total) * 100)} aria-label={progress.step || progress.message} /></Progress.Root>
+          <Text size="xs" c="dimmed" flex="none">{current} / {total}</Text>
+        </Group>
+      )}
+    </Line>
+  );
+}
+
+/** How a question ended, where it ended. */
+function ResolutionPost({ entry, question }: { entry: Entry; question: Entry['question'] }) {
+  const text = usePageText();
+  const words = useQuestionText();
+  const nameOf = useNameOf();
+  const r = entry.resolution;
+  if (!r) return null;
+  const byTime = r.status === 'timed_out';
+  const answer = question ? answersText(question, r.answers, words) : Object.values(r.answers ?? {}).map(String).join(', ');
+  return (
+    <Line icon={byTime ? 'clock' : r.status === 'answered' ? 'check' : 'undo'} entry={entry}>
+      <Text span size="sm">
+        {byTime ? text.events['question.timed_out'] : <><b>{nameOf(entry.actor)}</b> {wordsOf(entry, text)}</>}
+        {r.answers && <>: <b><Visible text={answer} /></b></>}
+        {byTime && r.outcome === 'default' && ` (${text.toDefault})`}
+        {r.comment && <> – <Visible text={r.comment} /></>}
+      </Text>
+      {question && <Text size="xs" c="dimmed"><Visible text={question.title} /></Text>}
+      <Moved entry={entry} />
+    </Line>
+  );
+}
+
+const icons: Partial<Record<Entry['kind'], IconName>> = { run: 'robot', task: 'tasks', question: 'person' };
+
+function EventPost({ entry }: { entry: Entry }) {
+  const text = usePageText();
+  const reasons = useWaitingText();
+  const nameOf = useNameOf();
+  const { run } = entry;
+  const alone = entry.type === 'run.lost';
+  return (
+    <Line icon={icons[entry.kind] ?? 'next'} entry={entry}>
+      <Text span size="sm">
+        {!alone && <b>{run?.worker ?? nameOf(entry.actor)}</b>} {wordsOf(entry, text)}
+        {run && <> · {entry.type === 'task.claimed' ? <Link to="." search={(now) => ({ ...now, part: 'log', run: run.id })}>{text.attempt(run.attempt)}</Link> : text.attempt(run.attempt)}</>}
+        {entry.type === 'run.finished' && run?.result && `: ${(text.results as Record<string, string>)[run.result] ?? run.result}`}
+        {entry.reason && <> – <Visible text={reasonOf(entry.reason, reasons)} /></>}
+      </Text>
+      {entry.type === 'run.finished' && run?.summary && <Text size="sm" className={classes.summary}><Visible text={run.summary} /></Text>}
+      <Moved entry={entry} />
+    </Line>
+  );
+}
+
+const states = Object.values(columnStates).flat();
+
+/** Where the task went with it. */
+export function Moved({ entry }: { entry: Entry }) {
+  const to = states.find((state: State) => state === entry.to);
+  return to && entry.from !== entry.to ? <> <StateBadge state={to} /></> : null;
+}
+
+function wordsOf(entry: Entry, text: PageText): string {
+  const known: Record<string, string | undefined> = text.events;
+  return known[entry.type] ?? entry.type;
+}

@@ -1,0 +1,77 @@
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
+import { asProblem } from '@/api/problem';
+import { whoamiQuery } from '@/api/queries';
+import type { Task } from '@/api/types';
+import { cancelTask, deferTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
+import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog } from './dialogs';
+import { useTaskText } from './text';
+import type { Verb } from './verb';
+
+interface Verbs {
+  /** Does the verb, or opens the dialog that asks what it needs. */
+  act: (verb: Verb, task: Task) => void;
+  /** Whether the reader may change tasks at all. */
+  may: boolean;
+}
+
+const Context = createContext<Verbs>({ act: () => undefined, may: false });
+export const useVerbs = () => useContext(Context);
+
+/** What to call when a verb has what it needs. */
+export interface Done {
+  verb: Verb;
+  call: () => Promise<Task>;
+}
+
+/** Gives the tasks below it their verbs, with one dialog for all. */
+export function VerbsProvider({ children }: { children: ReactNode }) {
+  const [asked, setAsked] = useState<{ verb: Verb; task: Task }>();
+  const { data: me } = useQuery(whoamiQuery);
+  const change = useChange();
+  const { mutate } = change;
+  const act = useCallback(
+    (verb: Verb, task: Task) => {
+      if (verb === 'reopen') mutate({ verb, call: () => reopenTask(task.id) });
+      else if (verb === 'resume') mutate({ verb, call: () => resumeTask(task.id) });
+      else setAsked({ verb, task });
+    },
+    [mutate],
+  );
+  const may = me !== undefined && me.role !== 'viewer';
+  const verbs = useMemo(() => ({ act, may }), [act, may]);
+  const close = () => setAsked(undefined);
+  const finish = (call: () => Promise<Task>) => {
+    if (asked) mutate({ verb: asked.verb, call });
+    close();
+  };
+  return (
+    <Context value={verbs}>
+      {children}
+      {asked?.verb === 'cancel' && <CancelDialog task={asked.task} onClose={close} onDone={(reason) => finish(() => cancelTask(asked.task.id, reason))} />}
+      {asked?.verb === 'defer' && <DeferDialog task={asked.task} onClose={close} onDone={(until) => finish(() => deferTask(asked.task.id, until?.toISOString()))} />}
+      {asked?.verb === 'priority' && <PriorityDialog task={asked.task} onClose={close} onDone={(priority) => finish(() => updateTask(asked.task.id, { priority }))} />}
+      {asked?.verb === 'labels' && <LabelsDialog task={asked.task} onClose={close} onDone={(labels) => finish(() => updateTask(asked.task.id, { labels }))} />}
+    </Context>
+  );
+}
+
+/** Sends a change of a task, and says what came of it. */
+function useChange() {
+  const text = useTaskText();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ call }: Done) => call(),
+    onSuccess: (task, { verb }) => {
+      client.setQueryData(taskKey(task.id), task);
+      void client.invalidateQueries({ queryKey: taskKey(task.id) });
+      void client.invalidateQueries({ queryKey: taskListKey });
+      notifications.show({ message: `${text.did[verb]}: ${task.title}`, color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });
+    },
+    onError: (error) => {
+      const problem = asProblem(error);
+      notifications.show({ title: problem.message, message: problem.hint, color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } });
+    },
+  });
+}

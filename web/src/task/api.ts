@@ -1,0 +1,84 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, need } from '@/api/client';
+import type { components } from '@/api/schema';
+import { queryOf, type Filters, type State } from './filters';
+
+// Live events make these queries old one task at a time, or at a pace that
+// fits their size (live.ts): their keys are not those that every event renews.
+
+export type Run = components['schemas']['Run'];
+export type Entry = components['schemas']['TimelineEntry'];
+export type Waiting = components['schemas']['TaskWaiting'];
+export type TaskCounts = components['schemas']['TaskCounts'];
+export type NewTask = components['schemas']['NewTask'];
+export type TaskPatch = components['schemas']['TaskPatch'];
+
+export const taskListKey = ['task-lists'] as const;
+export const anyTaskKey = ['task'] as const;
+export const taskKey = (id: string) => [...anyTaskKey, id] as const;
+
+/** Lists are written a,b and not once for each. */
+const commas = { array: { style: 'form', explode: false } } as const;
+
+export const listPage = 100;
+
+export const taskListQuery = (filters: Filters, states?: State[]) =>
+  infiniteQueryOptions({
+    queryKey: [...taskListKey, filters, states ?? 'all'],
+    queryFn: ({ pageParam, signal }) =>
+      need(
+        api.GET('/v1/tasks', {
+          params: { query: { ...queryOf(filters, states), sort: filters.sort, limit: listPage, cursor: pageParam || undefined } },
+          querySerializer: commas,
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+  });
+
+export const taskCountsQuery = (filters: Filters) =>
+  queryOptions({
+    queryKey: [...taskListKey, 'counts', { ...filters, sort: 'newest' }],
+    queryFn: ({ signal }) => need(api.GET('/v1/tasks/counts', { params: { query: queryOf(filters) }, querySerializer: commas, signal })),
+  });
+
+export const taskQuery = (id: string) =>
+  queryOptions({
+    queryKey: taskKey(id),
+    queryFn: ({ signal }) => need(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal })),
+  });
+
+export const timelinePage = 50;
+
+/** What happened to a task; each further page is what happened before. */
+export const timelineQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: [...taskKey(id), 'timeline'],
+    queryFn: ({ pageParam, signal }) =>
+      need(api.GET('/v1/tasks/{id}/timeline', { params: { path: { id }, query: { limit: timelinePage, cursor: pageParam || undefined } }, signal })),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+  });
+
+export const runsQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...taskKey(id), 'runs'],
+    queryFn: ({ signal }) => need(api.GET('/v1/tasks/{id}/runs', { params: { path: { id } }, signal })),
+  });
+
+export const treeQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...taskKey(id), 'tree'],
+    queryFn: ({ signal }) => need(api.GET('/v1/tasks/{id}/tree', { params: { path: { id } }, signal })),
+  });
+
+const path = (id: string) => ({ params: { path: { id } } });
+
+export const cancelTask = (id: string, reason: string) => need(api.POST('/v1/tasks/{id}/cancel', { ...path(id), body: reason ? { reason } : {} }));
+export const deferTask = (id: string, until: string | undefined) => need(api.POST('/v1/tasks/{id}/defer', { ...path(id), body: until ? { until } : {} }));
+export const reopenTask = (id: string) => need(api.POST('/v1/tasks/{id}/reopen', { ...path(id), body: {} }));
+export const resumeTask = (id: string) => need(api.POST('/v1/tasks/{id}/resume', { ...path(id), body: {} }));
+export const updateTask = (id: string, patch: TaskPatch) => need(api.PATCH('/v1/tasks/{id}', { ...path(id), body: patch }));
+export const sayTo = (id: string, body: string) => need(api.POST('/v1/tasks/{id}/messages', { ...path(id), body: { body } }));
+export const createTask = (task: NewTask) => need(api.POST('/v1/tasks', { body: task }));

@@ -1,0 +1,85 @@
+import type { Task } from '@/api/types';
+
+/** A column of the board. Together the columns hold every task. */
+export type Column = 'ready' | 'working' | 'needs_person' | 'done';
+export type State = Task['state'];
+
+/** What each column holds, as the server has it. */
+export const columnStates: Record<Column, State[]> = {
+  ready: ['open', 'input_received', 'blocked', 'deferred'],
+  working: ['in_progress'],
+  needs_person: ['awaiting_input', 'awaiting_approval'],
+  done: ['done', 'failed', 'cancelled', 'skipped'],
+};
+export const columns = Object.keys(columnStates) as Column[];
+
+export function columnOf(state: State): Column {
+  return columns.find((column) => columnStates[column].includes(state)) ?? 'ready';
+}
+
+export const views = ['list', 'board', 'tree'] as const;
+export type View = (typeof views)[number];
+
+export const sorts = ['newest', 'oldest', 'priority', 'updated'] as const;
+export type Sort = (typeof sorts)[number];
+
+/** States as people pick them: whole columns, and what is within them. */
+export const stands = ['ready', 'working', 'needs_person', 'done', 'blocked', 'deferred', 'failed', 'cancelled', 'skipped'] as const;
+export type Stand = (typeof stands)[number];
+
+/** What the address says about the tasks to show. */
+export interface Filters {
+  q: string;
+  project: string;
+  agent: string;
+  label: string;
+  parent: string;
+  stand?: Stand;
+  sort: Sort;
+}
+
+export type Search = Record<string, string | undefined>;
+
+const oneOf = <T extends string>(list: readonly T[], value: string | undefined) => list.find((known) => known === value);
+
+/** Reads the filters from an address; what it does not know it leaves out. */
+export function filtersOf(search: Search): Filters {
+  return {
+    q: search.q ?? '',
+    project: search.project ?? '',
+    agent: search.agent ?? '',
+    label: search.label ?? '',
+    parent: search.parent ?? '',
+    stand: oneOf(stands, search.is),
+    sort: oneOf(sorts, search.sort) ?? 'newest',
+  };
+}
+
+export const viewOf = (search: Search): View => oneOf(views, search.view) ?? 'list';
+export const columnIn = (search: Search): Column | undefined => oneOf(columns, search.column);
+
+/** How many filters narrow the list. The order narrows nothing. */
+export function narrowing(filters: Filters): number {
+  return [filters.q, filters.project, filters.agent, filters.label, filters.parent, filters.stand].filter(Boolean).length;
+}
+
+const isColumn = (stand: Stand): stand is Column & Stand => stand in columnStates;
+
+export function statesOf(stand: Stand | undefined): State[] {
+  if (!stand) return [];
+  return isColumn(stand) ? columnStates[stand] : [stand];
+}
+
+/** The states of a column that the filters let through; undefined when none. */
+export function statesIn(column: Column, filters: Filters): State[] | undefined {
+  const wanted = statesOf(filters.stand);
+  const states = columnStates[column].filter((state) => wanted.length === 0 || wanted.includes(state));
+  return states.length > 0 ? states : undefined;
+}
+
+/** The filters as the server reads them. */
+export function queryOf(filters: Filters, states = statesOf(filters.stand)) {
+  const { q, project, agent, label, parent } = filters;
+  const given = Object.entries({ q, project, agent, label, parent }).filter(([, value]) => value !== '');
+  return { ...(Object.fromEntries(given) as Partial<Record<'q' | 'project' | 'agent' | 'label' | 'parent', string>>), ...(states.length > 0 && { state: states }) };
+}

@@ -1,0 +1,22 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { follow } from '@/api/follow';
+import { anyTaskKey, taskListKey } from './api';
+
+/** Progress is not shown in lists, and members and tokens are no tasks. */
+const inLists = /^(task|question|run|message)\./;
+
+export function useLiveLists(): void {
+  const client = useQueryClient();
+  useEffect(() => follow(client, taskListKey, (type) => inLists.test(type)), [client]);
+}
+
+/** Follows the tasks that stand on a page, and those that come below them. */
+export function useLiveTasks(ids: readonly string[]): void {
+  const client = useQueryClient();
+  const all = ids.join(' ');
+  useEffect(() => {
+    const shown = new Set(all.split(' '));
+    return follow(client, anyTaskKey, (type, task) => type === 'task.created' || (task !== undefined && shown.has(task)));
+  }, [client, all]);
+}

@@ -1,0 +1,145 @@
+import { api, need } from '@/api/client';
+import { Terminal, type Piece } from './ansi';
+
+/** So many lines are drawn together; the browser skips blocks out of sight. */
+const blockLines = 200;
+/** More lines than this are dropped from the beginning. */
+const mostLines = 20_000;
+
+export interface Block {
+  key: number;
+  pieces: readonly Piece[];
+  lines: number;
+}
+
+export interface LogState {
+  blocks: readonly Block[];
+  /** Lines at the beginning that are not kept. */
+  dropped: number;
+  ended: boolean;
+  /** The log could not be read; it is tried again. */
+  lost: boolean;
+}
+
+const nothing: LogState = { blocks: [], dropped: 0, ended: false, lost: false };
+
+/** Puts pieces behind what is there, in blocks of some lines each. */
+export function append(state: LogState, pieces: readonly Piece[]): LogState {
+  const blocks = [...state.blocks];
+  let last = blocks.pop() ?? { key: 0, pieces: [], lines: 0 };
+  let open: Piece[] = [...last.pieces];
+  let lines = last.lines;
+  const close = () => {
+    blocks.push({ key: last.key, pieces: open, lines });
+    last = { key: last.key + 1, pieces: [], lines: 0 };
+    open = [];
+    lines = 0;
+  };
+  for (const piece of pieces) {
+    const parts = piece.text.split('\n');
+    parts.forEach((part, at) => {
+      const ends = at < parts.length - 1;
+      const text = ends ? `${part}\n` : part;
+      if (text !== '') open.push({ ...piece, text });
+      if (!ends) return;
+      lines++;
+      if (lines >= blockLines) close();
+    });
+  }
+  if (open.length > 0) blocks.push({ key: last.key, pieces: joined(open), lines });
+  return drop({ ...state, blocks });
+}
+
+/** Neighbours that look alike become one. */
+function joined(pieces: readonly Piece[]): Piece[] {
+  const out: Piece[] = [];
+  for (const piece of pieces) {
+    const before = out.at(-1);
+    if (before && !piece.mark && alike(before, piece)) out[out.length - 1] = { ...before, text: before.text + piece.text };
+    else out.push(piece);
+  }
+  return out;
+}
+
+const alike = (a: Piece, b: Piece) =>
+  a.colour === b.colour && a.bold === b.bold && a.dim === b.dim && a.italic === b.italic && a.underline === b.underline && a.mark === b.mark;
+
+function drop(state: LogState): LogState {
+  let total = state.blocks.reduce((sum, block) => sum + block.lines, 0);
+  let from = 0;
+  let dropped = state.dropped;
+  for (const block of state.blocks.slice(0, -1)) {
+    if (total <= mostLines) break;
+    total -= block.lines;
+    dropped += block.lines;
+    from++;
+  }
+  return from > 0 ? { ...state, blocks: state.blocks.slice(from), dropped } : state;
+}
+
+/** It changes while something else is awaited. */
+const isAborted = (signal: AbortSignal) => signal.aborted;
+
+/** Follows the log of a run for as long as somebody listens. */
+export class LogReader {
+  private state = nothing;
+  private written: string[] = [];
+  private terminal: Terminal;
+  private next = 0;
+  private stop = new AbortController();
+  private readonly listeners = new Set<() => void>();
+
+  constructor(readonly run: string, private all = false) {
+    this.terminal = new Terminal(all);
+  }
+
+  readonly current = () => this.state;
+  readonly text = () => this.written.join('');
+
+  readonly listen = (listener: () => void) => {
+    this.listeners.add(listener);
+    if (this.listeners.size === 1) {
+      this.stop = new AbortController();
+      void this.follow(this.stop.signal);
+    }
+    return () => {
+      this.listeners.delete(listener);
+      if (this.listeners.size === 0) this.stop.abort();
+    };
+  };
+
+  /** Shows every command of the terminal as it was written, or not. */
+  showAll(all: boolean) {
+    if (all === this.all) return;
+    this.all = all;
+    this.terminal = new Terminal(all);
+    this.set(append({ ...this.state, blocks: [], dropped: 0 }, this.terminal.read(this.text())));
+  }
+
+  private set(state: LogState) {
+    this.state = state;
+    this.listeners.forEach((listener) => listener());
+  }
+
+  private async follow(signal: AbortSignal) {
+    while (!signal.aborted && !this.state.ended) {
+      try {
+        await this.part(signal);
+      } catch {
+        if (isAborted(signal)) return;
+        this.set({ ...this.state, lost: true });
+        await new Promise((resolve) => setTimeout(resolve, 3_000));
+      }
+    }
+  }
+
+  private async part(signal: AbortSignal) {
+    const part = await need(api.GET('/v1/runs/{id}/log', { params: { path: { id: this.run }, query: { offset: this.next, wait: '25s' } }, signal }));
+    if (isAborted(signal)) return;
+    this.next = part.next;
+    const text = part.chunks.map((chunk) => chunk.text).join('');
+    if (text !== '') this.written.push(text);
+    const pieces = [...this.terminal.read(text), ...(part.ended ? this.terminal.end() : [])];
+    if (pieces.length > 0 || part.ended || this.state.lost) this.set({ ...append(this.state, pieces), ended: part.ended, lost: false });
+  }
+}

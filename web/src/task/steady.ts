@@ -1,0 +1,45 @@
+import { useState } from 'react';
+
+interface Thing {
+  id: string;
+}
+
+export interface Steady<T> {
+  shown: T[];
+  /** Ids of what is shown although the list no longer holds it. */
+  gone: ReadonlySet<string>;
+  /** How many the list holds that are not shown yet. */
+  fresh: number;
+}
+
+/**
+ * Brings what is shown up to date without moving it: everything keeps its
+ * place, what left the list stays until the reader looks away, and what came
+ * new waits. What comes behind the last one shown moves nothing, so it is
+ * added: that is how further pages arrive.
+ */
+export function steady<T extends Thing>(shown: readonly T[], list: readonly T[]): Steady<T> {
+  const now = new Map(list.map((thing) => [thing.id, thing]));
+  const before = new Set(shown.map((thing) => thing.id));
+  const last = list.findLastIndex((thing) => before.has(thing.id));
+  const added = list.slice(last + 1);
+  const kept = shown.map((thing) => now.get(thing.id) ?? thing);
+  return {
+    shown: [...kept, ...added],
+    gone: new Set(shown.filter((thing) => !now.has(thing.id)).map((thing) => thing.id)),
+    fresh: list.slice(0, last + 1).filter((thing) => !before.has(thing.id)).length,
+  };
+}
+
+const same = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((thing, at) => thing === b[at]);
+
+/** The list as it may be shown: as it is, or held still while somebody reads it. */
+export function useSteady<T extends Thing>(list: T[], hold: boolean, subject: string): Steady<T> {
+  const [kept, setKept] = useState({ subject, shown: list });
+  const held = hold && kept.subject === subject && kept.shown.length > 0;
+  const next: Steady<T> = held ? steady(kept.shown, list) : { shown: list, gone: new Set(), fresh: 0 };
+  const unchanged = kept.subject === subject && same(kept.shown, next.shown);
+  if (!unchanged) setKept({ subject, shown: next.shown });
+  // What did not change is the same array, so that nothing is done for it.
+  return unchanged ? { ...next, shown: kept.shown } : next;
+}

@@ -1,0 +1,38 @@
+import type { Task } from '@/api/types';
+
+export interface Branch {
+  task: Task;
+  /** 1 for those at the top. */
+  level: number;
+  children: number;
+  /** The task belongs under one that the list does not hold. */
+  elsewhere: boolean;
+  /** Place among its siblings, from 1, and how many there are. */
+  place: number;
+  of: number;
+}
+
+/**
+ * Lays a list out as a tree, parents before their children, each in the order
+ * of the list. Children of folded tasks are left out.
+ */
+export function branches(tasks: readonly Task[], folded: ReadonlySet<string>): Branch[] {
+  const here = new Set(tasks.map((task) => task.id));
+  const below = new Map<string, Task[]>();
+  const top: Task[] = [];
+  for (const task of tasks) {
+    const siblings = task.parent_id && here.has(task.parent_id) ? (below.get(task.parent_id) ?? []) : top;
+    siblings.push(task);
+    if (siblings !== top && task.parent_id) below.set(task.parent_id, siblings);
+  }
+  const laid: Branch[] = [];
+  const lay = (list: Task[], level: number) => {
+    list.forEach((task, at) => {
+      const children = below.get(task.id) ?? [];
+      laid.push({ task, level, children: children.length, elsewhere: level === 1 && Boolean(task.parent_id), place: at + 1, of: list.length });
+      if (!folded.has(task.id)) lay(children, level + 1);
+    });
+  };
+  lay(top, 1);
+  return laid;
+}

@@ -1,0 +1,18 @@
+import { useEffect, useState, type RefObject } from 'react';
+
+/** How far down the page an element begins, as long as it may change. */
+export function useOffset(element: RefObject<HTMLElement | null>, there: boolean): number {
+  const [offset, setOffset] = useState(0);
+  useEffect(() => {
+    if (!there) return;
+    const measure = () => {
+      const box = element.current?.getBoundingClientRect();
+      if (box) setOffset(Math.round(box.top + window.scrollY));
+    };
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(document.body);
+    return () => watch.disconnect();
+  }, [element, there]);
+  return offset;
+}

@@ -1,0 +1,34 @@
+import { useCommands } from '@/keys/useCommands';
+import { focusedTask, openMenuOfFocused, step } from './focus';
+import { useTaskText } from './text';
+
+interface Ways {
+  /** The ids in the order in which the keys go through them, as it is when a key is pressed. */
+  ids: () => readonly string[];
+  go: (id: string, at: number) => void;
+  /** To the column beside, on a board. */
+  aside?: (by: 1 | -1) => void;
+}
+
+/** The keys that go through tasks, in every view of them. */
+export function useTaskKeys({ ids, go, aside }: Ways): void {
+  const text = useTaskText();
+  const move = (by: 1 | -1) => {
+    const list = ids();
+    const at = step(list.length, list.indexOf(focusedTask() ?? ''), by);
+    const id = list[at];
+    if (id) go(id, at);
+  };
+  useCommands([
+    { id: 'task-next', title: text.next, group: text.keys, keys: ['j', 'ArrowDown'], run: () => move(1) },
+    { id: 'task-previous', title: text.previous, group: text.keys, keys: ['k', 'ArrowUp'], run: () => move(-1) },
+    { id: 'task-menu', title: text.openMenu, group: text.keys, keys: ['.'], run: openMenuOfFocused },
+  ]);
+  useCommands(
+    [
+      { id: 'column-left', title: text.columnLeft, group: text.keys, keys: ['h', 'ArrowLeft'], run: () => aside?.(-1) },
+      { id: 'column-right', title: text.columnRight, group: text.keys, keys: ['l', 'ArrowRight'], run: () => aside?.(1) },
+    ],
+    aside !== undefined,
+  );
+}

@@ -1,0 +1,30 @@
+import type { Task } from '@/api/types';
+import { columnOf } from './filters';
+
+/** What a person can do with a task beside reading and writing to it. */
+export type Verb = 'resume' | 'defer' | 'reopen' | 'priority' | 'labels' | 'cancel';
+
+/** The verbs that the task's state allows, in the order of a menu. */
+export function verbsFor(task: Task): Verb[] {
+  const ended = columnOf(task.state) === 'done';
+  const all: [Verb, boolean][] = [
+    ['resume', task.can_resume],
+    ['defer', task.runner !== 'external' && ['open', 'blocked', 'input_received'].includes(task.state)],
+    ['reopen', ended || task.state === 'deferred'],
+    ['priority', !ended],
+    ['labels', true],
+    ['cancel', !ended],
+  ];
+  return all.filter(([, allowed]) => allowed).map(([verb]) => verb);
+}
+
+/** The instants that a menu offers to put a task off until. */
+export function laterThan(now: Date): { inOneHour: Date; tomorrow: Date; nextWeek: Date } {
+  const at = (days: number) => {
+    const day = new Date(now);
+    day.setDate(day.getDate() + days);
+    day.setHours(9, 0, 0, 0);
+    return day;
+  };
+  return { inOneHour: new Date(now.getTime() + 3_600_000), tomorrow: at(1), nextWeek: at(((8 - now.getDay()) % 7) || 7) };
+}

@@ -1,0 +1,89 @@
+import type { Task } from '@/api/types';
+import type { Language } from '@/text/language';
+import { duration, timesIn } from '@/text/time';
+import type { Run } from './api';
+import type { WaitingText } from './waitingText';
+
+export interface Reader {
+  text: WaitingText;
+  language: Language;
+  now: number;
+  /** The reader's own name, as assignees are named. */
+  me?: string;
+}
+
+/** One sentence: who is waited for, since when, until when, and what happens then. */
+export function waitingSentence(task: Task, run: Run | undefined, reader: Reader): string {
+  const { text } = reader;
+  const since = sinceOf(task.waiting?.since ?? (task.state === 'in_progress' ? (run?.started_at ?? task.updated_at) : task.updated_at), reader);
+  switch (task.state) {
+    case 'awaiting_input':
+    case 'awaiting_approval':
+      return text.waitsFor(whoOf(task.waiting?.assignees, reader), since) + thenOf(task, reader);
+    case 'open':
+      return text.isReady(since, task.agent ?? '');
+    case 'input_received':
+      return text.isReadyToGoOn(since);
+    case 'blocked':
+      return text.isBlocked(task.blocked_by?.length ?? 0, since);
+    case 'deferred':
+      return task.defer_until ? text.isDeferred(instant(task.defer_until, reader)) : text.isDeferredForGood;
+    case 'in_progress':
+      return task.runner === 'external' ? text.ownWork(task.created_by.name ?? text.itsOwner, since) : workingOn(run, since, reader);
+    case 'done':
+      return text.ended.done(momentOf(task.updated_at, reader));
+    default:
+      return text.ended[task.state](momentOf(task.updated_at, reader), reasonOf(task.reason, text));
+  }
+}
+
+function workingOn(run: Run | undefined, since: string, reader: Reader): string {
+  const { text } = reader;
+  const lease = run?.state === 'running' ? text.lease(timesIn(reader.language).clock(run.lease_until)) : '.';
+  return text.isWorking(run?.worker ?? text.aWorker, since) + lease;
+}
+
+function thenOf(task: Task, reader: Reader): string {
+  const { text } = reader;
+  const waiting = task.waiting;
+  if (!waiting?.deadline) return text.noDeadline;
+  const then = waiting.type === 'approval' && waiting.on_timeout === 'fail' ? 'reject' : (waiting.on_timeout ?? 'none');
+  return text.ifNobody(instant(waiting.deadline, reader), text.thens[then]);
+}
+
+/** Who may answer, in words. */
+export function whoOf(assignees: readonly string[] | undefined, { text, me }: Pick<Reader, 'text' | 'me'>): string {
+  if (!assignees || assignees.length === 0) return text.anyone;
+  const names = assignees.map((assignee) => {
+    const [kind, name] = assignee.includes(':') ? [assignee.slice(0, assignee.indexOf(':')), assignee.slice(assignee.indexOf(':') + 1)] : ['member', assignee];
+    if (kind === 'group') return text.group(name);
+    if (kind === 'role') return text.role(name);
+    return name === me ? text.you : name;
+  });
+  const last = names.pop() ?? '';
+  return names.length > 0 ? `${names.join(', ')} ${text.or} ${last}` : last;
+}
+
+/** Reasons that the server names by a code, in words; what a person wrote as it is. */
+export function reasonOf(reason: string | undefined, text: WaitingText): string {
+  const known: Record<string, string | undefined> = text.reasons;
+  return reason ? (known[reason] ?? reason) : '';
+}
+
+/** The clock alone today, the date as well on another day. */
+export function momentOf(at: string, { language, now }: Pick<Reader, 'language' | 'now'>): string {
+  const times = timesIn(language);
+  return new Date(at).toDateString() === new Date(now).toDateString() ? times.clock(at) : times.full(at);
+}
+
+const sinceOf = (at: string, reader: Reader) => reader.text.since(momentOf(at, reader), roughly(reader.now - Date.parse(at)));
+
+function instant(at: string, reader: Reader): string {
+  return reader.text.by(momentOf(at, reader), timesIn(reader.language).relative(at, reader.now));
+}
+
+/** A length of time without seconds once it has minutes: it is read, not watched. */
+export function roughly(ms: number): string {
+  const minute = 60_000;
+  return ms < minute ? duration(ms) : duration(Math.floor(ms / minute) * minute).replace(/^(\d+):00 min$/, '$1 min');
+}

@@ -1,0 +1,20 @@
+import { memo, useMemo } from 'react';
+import { useText } from './text';
+import { codeOf, parts } from './visible';
+import classes from './Visible.module.css';
+
+/** A text in which nothing hides. Strict is for what will run. */
+export const Visible = memo(function Visible({ text, strict }: { text: string; strict?: boolean }) {
+  const words = useText();
+  const cut = useMemo(() => parts(text, strict), [text, strict]);
+  return cut.map((part, at) =>
+    part.mark ? (
+      <mark key={at} className={classes[part.mark]} title={`${words[part.mark]}: ${codeOf(part.text)}`}>
+        {part.mark === 'hidden' ? codeOf(part.text) : part.text}
+        {part.mark === 'lookalike' && <span className={classes.code}>{codeOf(part.text)}</span>}
+      </mark>
+    ) : (
+      part.text
+    ),
+  );
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf, parts, suspicious } from './visible';
+
+const marked = (text: string, strict = false) => parts(text, strict).filter((part) => part.mark).map((part) => `${part.mark ?? ''} ${codeOf(part.text)}`);
+
+describe('what cannot be seen', () => {
+  it.each([
+    ['rm -rf \u202e/tmp', ['hidden U+202E']],
+    ['a\u200bb\ufeff', ['hidden U+200B', 'hidden U+FEFF']],
+    ['tag\u{e0041}', ['hidden U+E0041']],
+    ['no\u00a0break', ['hidden U+00A0']],
+    ['bell\u0007', ['hidden U+0007']],
+    ['pаypal.com', ['lookalike U+0430']],
+  ])('%j is marked', (text, want) => expect(marked(text)).toEqual(want));
+
+  it.each(['plain text\n\twith lines', 'Grüße aus Köln', 'Привет, мир', '日本語', 'naïve café'])('%j is left alone', (text) => expect(marked(text)).toEqual([]));
+
+  it('is strict where something runs', () => {
+    expect(marked('rm –rf', true)).toEqual(['lookalike U+2013']);
+    expect(marked('оре', true)).toHaveLength(3);
+    expect(suspicious('rm -rf /', true)).toBe(0);
+  });
+
+  it('loses nothing', () => {
+    const text = 'a\u202eb😀\u{e0041}е';
+    expect(parts(text).map((part) => part.text).join('')).toBe(text);
+  });
+});

@@ -1,0 +1,74 @@
+// What cannot be seen decides what runs, too. Characters without a look, those
+// that turn the direction of a text, and letters that pass for others are
+// shown as what they are.
+
+export interface Part {
+  text: string;
+  /** Why it is marked: it is hidden, or looks like another letter. */
+  mark?: 'hidden' | 'lookalike';
+}
+
+// Controls, formats, separators of lines, private and unassigned characters,
+// blanks with a width of their own; fillers, selectors and tags.
+const hidden =
+  /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0\ufffc\u{1d159}\u{16fe4}\u{13441}\u{13442}\u{e0000}-\u{e0fff}]/u;
+
+const lookalikes = new Set([
+  ...'аАВсСԁеЕЁёһНіІјЈКкӏМмоОрРԛԚѕЅТтуУүԜԝхХѵѴЗӡбҮ',
+  ...'αΑΒβϲϹΕΖηΗιΙΚκϳΜνΝοΟρΡσΤτυΥχΧγωϜ',
+  ...'աԁցհոՕսՍԼղզքᎪᏴᏟᎠᎬᎻᎥᎫᏞᎷᏢᎡᏚᎢᏙᎳᎩᏃꓐꓑꓒꓓꓔꓖꓗꓙꓚꓛꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴⲟⲣⲥⲭⲁⲞⲢⲤⲬ',
+  ...'ıȷɑɡɩʀꜱᴀᴄᴅᴇᴊᴋᴍᴏᴘᴛᴜᴠᴡᴢſƖǀǃƽ',
+]);
+const signs = new Set('\u037e‐‑‒–—−―⁄∕⧸╱ꓸ․‥…‚；∶ː꞉։׃˸‘’ʹʼ“”ˈ‹›˂˃∗⁎‖∣⼁ǀ⋅');
+
+const plain = /^[\t\n\r\x20-\x7e]*$/;
+const isLatin = (char: string) => /[a-zA-Z]/.test(char);
+const looksLatin = (char: string) => lookalikes.has(char) || /[\uff10-\uff5a\u{1d400}-\u{1d7ff}\u2160-\u217f]/u.test(char);
+
+/** Cuts a text into what is as it looks and what is not. */
+export function parts(text: string, strict = false): Part[] {
+  if (plain.test(text)) return text === '' ? [] : [{ text }];
+  const marks = new Map<number, Part['mark']>();
+  const chars = [...text];
+  let word: number[] = [];
+  let latin = false;
+  let other = false;
+  const end = () => {
+    if (latin || (strict && !other)) for (const at of word) marks.set(at, 'lookalike');
+    word = [];
+    latin = other = false;
+  };
+  chars.forEach((char, at) => {
+    if (isHidden(char)) marks.set(at, 'hidden');
+    else if (isLatin(char)) latin = true;
+    else if (looksLatin(char)) word.push(at);
+    else if (/\p{L}/u.test(char)) other = other || !/\p{Script=Latin}/u.test(char);
+    else if (!/[\p{N}\p{M}_]/u.test(char)) {
+      end();
+      if (strict && (signs.has(char) || /[\uff01-\uff5e]/.test(char))) marks.set(at, 'lookalike');
+    }
+  });
+  end();
+  return join(chars, marks);
+}
+
+function join(chars: string[], marks: Map<number, Part['mark']>): Part[] {
+  const out: Part[] = [];
+  chars.forEach((char, at) => {
+    const mark = marks.get(at);
+    const last = out.at(-1);
+    if (!mark && last && !last.mark) last.text += char;
+    else out.push(mark ? { text: char, mark } : { text: char });
+  });
+  return out;
+}
+
+export function isHidden(char: string): boolean {
+  return char !== '\n' && char !== '\t' && char !== ' ' && hidden.test(char);
+}
+
+/** U+202E, as it is written beside a character that has no look. */
+export const codeOf = (char: string) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** How many characters of a text are not what they look like. */
+export const suspicious = (text: string, strict = false) => parts(text, strict).filter((part) => part.mark).length;

@@ -1,0 +1,14 @@
+import { Suspense } from 'react';
+import { piece } from '@/ui/piece';
+import { Visible } from '@/text/Visible';
+import classes from './Markdown.module.css';
+
+const Rendered = piece(() => import('./Rendered').then((module) => module.default));
+const hasMarks = /[*_`#[\]<>|~]|^\s*[-+\d]/m;
+
+/** Text of an agent or a person, in Markdown. It is never markup of the page. */
+export function Markdown({ text }: { text: string }) {
+  const plain = <div className={classes.plain}><Visible text={text} /></div>;
+  if (!hasMarks.test(text)) return plain;
+  return <Suspense fallback={plain}><Rendered text={text} /></Suspense>;
+}

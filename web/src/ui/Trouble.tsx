@@ -1,0 +1,29 @@
+import { Alert, Button, List, Text } from '@mantine/core';
+import { asProblem } from '@/api/problem';
+import { useText } from '@/shell/text';
+import { Icon } from './Icon';
+
+/** What went wrong, what to do about it, and a way to try again. */
+export function Trouble({ error, again }: { error: unknown; again?: () => void }) {
+  const text = useText();
+  const problem = asProblem(error);
+  return (
+    <Alert color="red" role="alert" icon={<Icon name="warning" />} title={problem.message || text.failed}>
+      {problem.hint && <Text size="sm">{problem.hint}</Text>}
+      {problem.details.problems && problem.details.problems.length > 0 && (
+        <List size="sm">
+          {problem.details.problems.map((part) => (
+            <List.Item key={`${part.field ?? ''} ${part.message}`}>
+              {part.field && <code>{part.field}</code>} {part.message}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      {again && (
+        <Button mt="sm" size="compact-sm" variant="default" onClick={again}>
+          {text.tryAgain}
+        </Button>
+      )}
+    </Alert>
+  );
+}

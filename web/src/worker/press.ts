@@ -1,0 +1,71 @@
+import { wordsFor, type Button, type Message } from './message';
+import { show } from './show';
+
+// A button answers by the same door as the page: with the browser's session,
+// with a key that counts once, and with the hash of what was shown. Whatever
+// does not work is left to the question's page.
+
+const worker = globalThis as unknown as ServiceWorkerGlobalScope;
+const patience = 15_000;
+
+/** A press on a notification or on one of its buttons. */
+export async function pressed(data: unknown, action: string): Promise<void> {
+  // An older page showed a notification with an address alone.
+  const { address, ...message } = (data ?? {}) as Partial<Message> & { address?: string };
+  if (!isWhole(message)) return lead(address ?? '/');
+  const button = message.actions?.find((each) => each.action === action);
+  if (action === 'undo') await settle(message, undo(message), () => show({ ...quiet(message), body: wordsFor(message).undone }, []));
+  else if (button) await settle(message, answer(message, button), (reply) => thank(message, button, reply));
+  else await lead(message.path);
+}
+
+const isWhole = (message: Partial<Message>): message is Message => message.tag !== undefined && message.path !== undefined && message.title !== undefined;
+
+const quiet = (message: Message): Message => ({ ...message, silent: true, again: false, stays: false });
+
+async function settle(message: Message, call: Promise<Response>, done: (reply: Response) => Promise<void>): Promise<void> {
+  try {
+    const reply = await call;
+    if (reply.ok) {
+      await done(reply);
+      return;
+    }
+  } catch {
+    // No connection: the page knows how to wait for one.
+  }
+  await lead(message.path).catch(() => show({ ...quiet(message), body: wordsFor(message).failed }, []));
+}
+
+const post = (path: string, key: string, body: unknown) =>
+  fetch(path, {
+    method: 'POST', credentials: 'same-origin', signal: AbortSignal.timeout(patience), body: JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+  });
+
+const answer = ({ question = '', delivery = '', action_hash }: Message, button: Button) =>
+  post(`/v1/questions/${encodeURIComponent(question)}/answer`, `push-${delivery}-${button.action}`, {
+    answer: button.answer, channel: 'push', undo: true, ...(action_hash ? { action_hash } : {}),
+  });
+
+const undo = ({ question = '', delivery = '' }: Message) => post(`/v1/questions/${encodeURIComponent(question)}/undo`, `push-${delivery}-undo`, {});
+
+/** Says that the answer counts, and offers to take it back while that is possible. */
+async function thank(message: Message, button: Button, reply: Response): Promise<void> {
+  const words = wordsFor(message);
+  const { held } = (await reply.json()) as { held?: unknown };
+  await show({ ...quiet(message), body: `${words.counts} ${button.title}`, actions: [] }, held ? [{ action: 'undo', title: words.undo }] : []);
+}
+
+/** Leads to an address, in a page that is open if there is one. */
+export async function lead(path: string): Promise<void> {
+  const url = new URL(path, worker.location.origin);
+  const address = url.origin === worker.location.origin ? url.href : worker.location.origin;
+  const [page] = await worker.clients.matchAll({ type: 'window' });
+  try {
+    if (page) await (await page.focus()).navigate(address);
+    else await worker.clients.openWindow(address);
+  } catch (error) {
+    // A page that this worker does not steer cannot be led.
+    if (!page || (await worker.clients.openWindow(address)) === null) throw error;
+  }
+}

@@ -1,0 +1,47 @@
+import type { Message } from './message';
+
+const worker = globalThis as unknown as ServiceWorkerGlobalScope;
+
+/** What browsers know beyond the types of TypeScript. */
+interface Options extends NotificationOptions {
+  actions?: { action: string; title: string }[];
+  renotify?: boolean;
+  timestamp?: number;
+}
+
+const mostActions = () => (Notification as { maxActions?: number }).maxActions ?? 0;
+
+/** Shows a message; a newer one of the same question takes the place of the older. */
+export async function show(message: Message, buttons: { action: string; title: string }[] = message.actions ?? []): Promise<void> {
+  const options: Options = {
+    body: message.body,
+    tag: message.tag,
+    icon: '/icon-192.png',
+    lang: message.lang,
+    data: message,
+    silent: message.silent ?? false,
+    renotify: message.again ?? false,
+    requireInteraction: message.stays ?? false,
+    // One of two answers alone would not be a choice.
+    actions: buttons.length <= mostActions() ? buttons.map(({ action, title }) => ({ action, title })) : [],
+    ...(message.at > 0 ? { timestamp: message.at } : {}),
+  };
+  await worker.registration.showNotification(message.title, options);
+}
+
+/** Shows what was pushed. */
+export async function shownByPush(message: Message): Promise<void> {
+  // Who looks at the page sees there how the question ended.
+  if (message.kind === 'closed' && (await looksAtPage())) await withdraw(message.tag);
+  else await show(message);
+}
+
+/** Takes a notification away. */
+export async function withdraw(tag: string): Promise<void> {
+  for (const shown of await worker.registration.getNotifications({ tag })) shown.close();
+}
+
+async function looksAtPage(): Promise<boolean> {
+  const pages = await worker.clients.matchAll({ type: 'window' });
+  return pages.some((page) => page.visibilityState === 'visible');
+}

@@ -1,0 +1,71 @@
+import { renew } from './device';
+import { read } from './message';
+import { pressed } from './press';
+import { shownByPush } from './show';
+
+// The service worker keeps the shell: the page and the files that it named.
+// What the API says is never answered from here. It shows what the server
+// pushes while no page is open.
+
+const worker = globalThis as unknown as ServiceWorkerGlobalScope;
+const shell = 'fermata-shell-1';
+const mine = [shell, 'fermata-device'];
+
+worker.addEventListener('install', (event) => {
+  event.waitUntil(caches.open(shell).then((cache) => cache.add('/')).then(() => worker.skipWaiting()));
+});
+
+worker.addEventListener('activate', (event) => {
+  event.waitUntil(dropOthers().then(() => worker.clients.claim()));
+});
+
+worker.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
+  if (request.mode === 'navigate') event.respondWith(page(request));
+  else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(file(request));
+});
+
+worker.addEventListener('push', (event) => event.waitUntil(shownByPush(read(event.data))));
+
+worker.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(pressed(event.notification.data, event.action));
+});
+
+worker.addEventListener('pushsubscriptionchange', (event) => {
+  const { newSubscription } = event as ExtendableEvent & { newSubscription?: PushSubscription | null };
+  (event as ExtendableEvent).waitUntil(renew(newSubscription));
+});
+
+/** The network's page, else the one that was kept. */
+async function page(request: Request): Promise<Response> {
+  const cache = await caches.open(shell);
+  try {
+    const fresh = await fetch(request);
+    if (fresh.ok && fresh.headers.get('Content-Type')?.startsWith('text/html')) await cache.put('/', fresh.clone());
+    return fresh;
+  } catch {
+    return (await cache.match('/')) ?? Response.error();
+  }
+}
+
+/** A file with a hash in its name never changes; the few others come from the network first. */
+async function file(request: Request): Promise<Response> {
+  const cache = await caches.open(shell);
+  const kept = await cache.match(request);
+  if (kept && new URL(request.url).pathname.startsWith('/assets/')) return kept;
+  try {
+    const fresh = await fetch(request);
+    if (fresh.ok) await cache.put(request, fresh.clone());
+    return fresh;
+  } catch {
+    return kept ?? Response.error();
+  }
+}
+
+async function dropOthers(): Promise<void> {
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => !mine.includes(name)).map((name) => caches.delete(name)));
+}

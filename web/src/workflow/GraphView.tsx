@@ -1,0 +1,196 @@
+import { Group, Text } from '@mantine/core';
+import { useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { Visible } from '@/text/Visible';
+import { useNow } from '@/ui/useNow';
+import { Icon, type IconName } from '@/ui/Icon';
+import type { Graph, Step } from './api';
+import { arrange, type Jump, type Place, type Timeout } from './arrange';
+import classes from './Graph.module.css';
+import { took, useItemsWords } from './told';
+import type { Progress } from './progress';
+import { standOf, StepBadge } from './StepBadge';
+import { useText } from './text';
+import { edgeWords } from './words';
+
+const lane = 14;
+const most = 6;
+const gutter = (lanes: number) => (lanes > 0 ? 12 + Math.min(lanes, most) * lane : 0);
+
+interface Props {
+  graph: Graph;
+  label: string;
+  /** What became of the steps of a run. */
+  progress?: Map<string, Progress>;
+  /** The run has ended. */
+  ended?: boolean;
+  /** Leads to what is known of a step. */
+  onStep?: (step: Step) => void;
+}
+
+/** The steps one below the other, and what leads where. It is a list, with the lines drawn beside it. */
+export function GraphView({ graph, label, progress, ended, onStep }: Props) {
+  const arranged = useMemo(() => arrange(graph), [graph]);
+  const list = useRef<HTMLOListElement>(null);
+  const lines = useLines(list, arranged.places);
+  const go = (id: string) => {
+    const target = [...(list.current?.querySelectorAll<HTMLElement>('[data-node]') ?? [])].find((each) => each.dataset.node === id);
+    target?.scrollIntoView({ block: 'nearest' });
+    target?.focus({ preventScroll: true });
+  };
+  return (
+    <ol className={classes.graph} ref={list} aria-label={label} style={{ paddingInlineStart: gutter(arranged.left), paddingInlineEnd: gutter(arranged.right) }}>
+      {arranged.places.map((place) => (
+        <NodeItem key={place.node.id} place={place} progress={progress?.get(place.node.id)} run={progress !== undefined} ended={ended} go={go} onStep={onStep} />
+      ))}
+      <li aria-hidden className={classes.lines}>
+        <svg width="100%" height="100%" focusable="false">
+          {lines.map((line) => (
+            <g key={line.path} className={line.back ? classes.back : undefined}>
+              <path d={line.path} className={classes.line} />
+              <path d={line.head} className={classes.head} />
+            </g>
+          ))}
+        </svg>
+      </li>
+    </ol>
+  );
+}
+
+interface NodeProps {
+  place: Place;
+  progress?: Progress;
+  run: boolean;
+  ended?: boolean;
+  go: (id: string) => void;
+  onStep?: (step: Step) => void;
+}
+
+function NodeItem({ place: { node, next, timeouts, jumps }, progress, run, ended, go, onStep }: NodeProps) {
+  const text = useText();
+  const edge = node.kind === 'start' || node.kind === 'end';
+  const reasons = next?.map((each) => edgeWords(each, text)).filter(Boolean).join(', ');
+  return (
+    <li className={classes.item}>
+      <div className={`${classes.node ?? ''} ${edge ? (classes.edge ?? '') : ''}`} data-node={node.id} data-stand={run ? (edge ? (node.kind === 'start' || ended ? 'done' : 'none') : standOf(progress?.step)) : undefined} tabIndex={-1}>
+        {edge ? <Text size="sm" fw={600}>{text.nodeKinds[node.kind === 'start' ? 'start' : 'end']}</Text> : <NodeFace node={node} progress={progress} run={run} onStep={onStep} />}
+        {jumps.map((jump) => <JumpRow key={`${jump.label}→${jump.to}`} jump={jump} go={go} />)}
+        {timeouts.map((timeout) => <TimeoutBox key={timeout.node.id} timeout={timeout} go={go} />)}
+      </div>
+      {next && (
+        <div className={classes.gap}>
+          <svg aria-hidden width={12} height={30} viewBox="0 0 12 30" focusable="false"><path d="M6 0v22" className={classes.line} /><path d="M2 21h8l-4 8z" className={classes.head} /></svg>
+          {reasons && <Text size="xs" c="dimmed">{reasons}</Text>}
+        </div>
+      )}
+    </li>
+  );
+}
+
+const icons: Record<string, IconName> = { question: 'person', child: 'robot', step: 'flow' };
+
+function NodeFace({ node, progress, run, onStep }: { node: Graph['nodes'][number]; progress?: Progress; run: boolean; onStep?: (step: Step) => void }) {
+  const text = useText();
+  const name = <Text span fw={600} className={classes.name}>{node.id}</Text>;
+  return (
+    <>
+      <Group gap={8} wrap="nowrap" align="flex-start" justify="space-between">
+        <Group gap={8} wrap="nowrap" align="flex-start" miw={0}>
+          <span className={classes.icon}><Icon name={icons[node.kind] ?? 'flow'} size={16} /></span>
+          <div className={classes.words}>
+            {progress && onStep ? <button type="button" className={classes.open} onClick={() => onStep(progress.step)}>{name}</button> : name}
+            <Text size="xs" c="dimmed" className={classes.words}>{node.tool}</Text>
+          </div>
+        </Group>
+        {run && <StepBadge step={progress?.step} />}
+      </Group>
+      <div className={classes.below}>
+        {node.condition && node.condition !== 'true' && <Text size="xs" c="dimmed" className={classes.words}>{text.condition} <code><Visible text={node.condition} /></code></Text>}
+        {progress && <Told progress={progress} />}
+      </div>
+    </>
+  );
+}
+
+/** How long a step took, which attempt it is, and how often the run came to it. */
+function Told({ progress: { step, times, items } }: { progress: Progress }) {
+  const text = useText();
+  const now = useNow();
+  const itemsWords = useItemsWords();
+  const facts = [took(step, now), times > 1 && text.times(times), step.attempt > 1 && text.attempt(step.attempt), items.all > 0 && itemsWords(items)].filter(Boolean);
+  return facts.length > 0 ? <Text size="xs" c="dimmed">{facts.join(' · ')}</Text> : null;
+}
+
+function TimeoutBox({ timeout: { node, jumps }, go }: { timeout: Timeout; go: (id: string) => void }) {
+  const text = useText();
+  return (
+    <div className={classes.timeout}>
+      <Row icon="clock"><Text size="xs"><b>{text.whenTimeout}</b> <code>{node.tool}</code></Text></Row>
+      {jumps.map((jump) => <JumpRow key={`${jump.label}→${jump.to}`} jump={jump} go={go} />)}
+    </div>
+  );
+}
+
+const Row = ({ icon, children }: { icon: IconName; children: ReactNode }) => <Group gap={6} wrap="nowrap" align="center"><Icon name={icon} size={13} />{children}</Group>;
+
+/** A way that does not lead to the next step; pressed, it goes there. */
+function JumpRow({ jump, go }: { jump: Jump; go: (id: string) => void }) {
+  const text = useText();
+  const to = jump.to === 'end' ? text.nodeKinds.end : jump.to;
+  const label = edgeWords(jump.label, text);
+  return (
+    <button type="button" className={classes.jump} data-jump={`${jump.from}→${jump.to}`} data-to={jump.to} data-lane={jump.lane} data-back={jump.back || undefined} onClick={() => go(jump.to)}>
+      <Icon name={jump.back ? 'undo' : 'next'} size={13} />
+      <span>{jump.back ? text.backTo(label, to) : text.leadsTo(label, to)}</span>
+    </button>
+  );
+}
+
+interface Line {
+  path: string;
+  head: string;
+  back: boolean;
+}
+
+/** Draws a line from each way that jumps to where it leads, by where the two stand. */
+function useLines(list: React.RefObject<HTMLOListElement | null>, places: readonly Place[]): Line[] {
+  const [lines, setLines] = useState<Line[]>([]);
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    const draw = () => setLines((before) => {
+      const now = linesIn(element);
+      return JSON.stringify(now) === JSON.stringify(before) ? before : now;
+    });
+    draw();
+    const watch = new ResizeObserver(draw);
+    watch.observe(element);
+    element.querySelectorAll('[data-node]').forEach((node) => watch.observe(node));
+    return () => watch.disconnect();
+  }, [list, places]);
+  return lines;
+}
+
+function linesIn(element: HTMLElement): Line[] {
+  const box = element.getBoundingClientRect();
+  const nodes = new Map([...element.querySelectorAll<HTMLElement>('[data-node]')].map((node) => [node.dataset.node, node.getBoundingClientRect()]));
+  return [...element.querySelectorAll<HTMLElement>('[data-jump]')].flatMap((row) => {
+    const to = nodes.get(row.dataset.to);
+    const from = nodes.get(row.closest<HTMLElement>('[data-node]')?.dataset.node);
+    if (!to || !from) return [];
+    const at = row.getBoundingClientRect();
+    const back = row.dataset.back !== undefined;
+    const out = 12 + Math.min(Number(row.dataset.lane), most - 1) * lane;
+    return [lineOf({ y: at.top + at.height / 2 - box.top, toY: to.top + Math.min(18, to.height / 2) - box.top, x: (back ? from.left : from.right) - box.left, toX: (back ? to.left : to.right) - box.left, out, back })];
+  });
+}
+
+/** Out of the node, along its lane, and into the other one, with round corners. */
+export function lineOf({ y, toY, x, toX, out, back }: { y: number; toY: number; x: number; toX: number; out: number; back: boolean }): Line {
+  const side = back ? -1 : 1;
+  const down = toY > y ? 1 : -1;
+  const beside = (back ? Math.min(x, toX) : Math.max(x, toX)) + side * out;
+  const r = 5;
+  const n = (value: number) => Math.round(value * 10) / 10;
+  const path = `M${n(x)} ${n(y)}H${n(beside - side * r)}Q${n(beside)} ${n(y)} ${n(beside)} ${n(y + down * r)}V${n(toY - down * r)}Q${n(beside)} ${n(toY)} ${n(beside - side * r)} ${n(toY)}H${n(toX + side * 7)}`;
+  return { path, head: `M${n(toX + side * 1)} ${n(toY)}l${side * 8} -4v8z`, back };
+}

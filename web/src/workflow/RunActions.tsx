@@ -1,0 +1,83 @@
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { asProblem } from '@/api/problem';
+import { whoamiQuery } from '@/api/queries';
+import { useCommands } from '@/keys/useCommands';
+import { Form } from '@/settings/parts/Form';
+import { FormEnd } from '@/settings/parts/FormEnd';
+import { cancelTask, taskQuery } from '@/task/api';
+import { CancelDialog } from '@/task/dialogs';
+import { Dialog } from '@/ui/Dialog';
+import { Icon } from '@/ui/Icon';
+import { retryRun, useRenew, type Run, type Step } from './api';
+import { isRunEnded } from './filters';
+import { objectOf } from './inputs';
+import { failedStep } from './progress';
+import { mayRun } from './rights';
+import { useText } from './text';
+import classes from './Workflow.module.css';
+
+/** Cancels a run, or lets it go on where it ended. */
+export function RunActions({ run }: { run: Run }) {
+  const text = useText();
+  const renew = useRenew();
+  const { data: me } = useQuery(whoamiQuery);
+  const { data: task } = useQuery(taskQuery(run.id));
+  const [asked, setAsked] = useState<'cancel' | 'retry'>();
+  const change = useMutation({
+    mutationFn: (call: () => Promise<unknown>) => call(),
+    onSuccess: () => renew.runs(),
+    onError: (error) => notifications.show({ title: asProblem(error).message, message: asProblem(error).hint, color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } }),
+  });
+  const may = mayRun(me);
+  const open = may && !isRunEnded(run.state);
+  const again = may && run.can_retry;
+  const step = failedStep(run);
+  const retry = () => change.mutate(() => retryRun(run.id));
+  const close = () => setAsked(undefined);
+  useCommands([{ id: 'retry-run', title: text.retry, group: text.workflows, run: retry }], again);
+  useCommands([{ id: 'cancel-run', title: text.cancelRun, group: text.workflows, run: () => setAsked('cancel') }], open);
+  return (
+    <Group gap="xs">
+      {again && <Button size="compact-sm" mih={32} leftSection={<Icon name="play" size={14} />} loading={change.isPending} onClick={retry}>{text.retry}</Button>}
+      {again && step && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('retry')}>{text.retryWith}</Button>}
+      {open && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('cancel')}>{text.cancelRun}</Button>}
+      {asked === 'cancel' && task && <CancelDialog task={task} onClose={close} onDone={(reason) => { change.mutate(() => cancelTask(run.id, reason)); close(); }} />}
+      {asked === 'retry' && step && <Dialog opened onClose={close} title={text.retryTitle(step.step)} closeOnClickOutside={false}><RetryForm run={run} step={step} onClose={close} /></Dialog>}
+    </Group>
+  );
+}
+
+/** The input of the step that failed, to be changed before it is tried again. */
+function RetryForm({ run, step, onClose }: { run: Run; step: Step; onClose: () => void }) {
+  const text = useText();
+  const renew = useRenew();
+  const [typed, setTyped] = useState(() => JSON.stringify(step.input ?? {}, null, 2));
+  const [tried, setTried] = useState(0);
+  const input = objectOf(typed);
+  const again = useMutation({
+    mutationFn: () => retryRun(run.id, input),
+    onSuccess: async () => {
+      await renew.runs();
+      onClose();
+    },
+  });
+  const submit = () => {
+    setTried((n) => n + 1);
+    if (input && !again.isPending) again.mutate();
+  };
+  return (
+    <Form form={{ tried, submit: (event) => { event?.preventDefault(); submit(); } }}>
+      <Stack>
+        <Text size="sm">{text.retryAbout}</Text>
+        <Textarea
+          label={text.retryInput} autosize minRows={4} maxRows={20} spellCheck={false} classNames={{ input: classes.mono }} data-autofocus
+          value={typed} error={tried > 0 && !input ? text.wrong.object : undefined} onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        <FormEnd yes={text.retry} sending={again.isPending} error={again.error} submit={submit} onCancel={onClose} />
+      </Stack>
+    </Form>
+  );
+}

@@ -1,0 +1,160 @@
+import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useFocusWithin } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { asProblem } from '@/api/problem';
+import type { Question } from '@/api/types';
+import { KeysWhile } from '@/keys/useCommands';
+import { questionQuery } from '@/question/queries';
+import { QuestionView } from '@/question/QuestionView';
+import { taskQuery } from '@/task/api';
+import { useLiveTasks } from '@/task/live';
+import { StateBadge } from '@/task/StateBadge';
+import taskClasses from '@/task/task.module.css';
+import { duration, useTime } from '@/text/time';
+import { Visible } from '@/text/Visible';
+import { Page } from '@/ui/Page';
+import { Trouble } from '@/ui/Trouble';
+import { useNow } from '@/ui/useNow';
+import { Waiting } from '@/ui/Waiting';
+import { runQuery, useLiveRun, workflowQuery, type Run, type Step } from './api';
+import { isEnded, isRunEnded } from './filters';
+import { GraphView } from './GraphView';
+import { Json } from './Json';
+import { childrenOf, progressOf } from './progress';
+import { RunActions } from './RunActions';
+import { useText, type WorkflowText } from './text';
+import { anchorOf, Child, Timeline } from './Timeline';
+import { causeOf, causeWords, reasonWords } from './words';
+import classes from './Workflow.module.css';
+
+/** One run of a workflow, step by step. */
+export default function RunPage() {
+  const { id = '' }: { id?: string } = useParams({ strict: false });
+  const text = useText();
+  const { data, error, refetch } = useQuery(runQuery(id));
+  if (error && asProblem(error).code === 'not_found') return <Page title={text.noSuchRun}><Link to="/workflow-runs">{text.allRuns}</Link></Page>;
+  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (!data) return <Waiting />;
+  return <OneRun key={data.id} run={data} />;
+}
+
+function OneRun({ run }: { run: Run }) {
+  const text = useText();
+  const steps = useMemo(() => run.steps ?? [], [run.steps]);
+  const progress = useMemo(() => progressOf(steps), [steps]);
+  const children = childrenOf(run);
+  useLiveRun([run.id, ...children]);
+  useLiveTasks([run.id, ...children]);
+  const toStep = (step: Step) => {
+    const target = document.getElementById(anchorOf(step));
+    target?.scrollIntoView({ block: 'center' });
+    target?.focus({ preventScroll: true });
+  };
+  return (
+    <Page title={text.runOf(run.title)} wide actions={<StateBadge state={run.state} />}>
+      <Stack gap="lg">
+        <Stack gap="sm">
+          <WhoWaits run={run} />
+          <Group gap="sm">
+            <RunActions run={run} />
+            <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: run.id }} {...props} />}>{text.task}</Anchor>
+            <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/workflows/$name" params={{ name: run.workflow }} {...props} />}>{text.workflow}: {run.workflow}</Anchor>
+          </Group>
+        </Stack>
+        {run.pending_question && <Asked question={run.pending_question} />}
+        <div className={classes.two}>
+          <Stack gap="lg">
+            {run.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={run.graph} label={text.graphOf(run.workflow)} progress={progress} ended={run.state === 'done'} onStep={toStep} /></section>}
+            <Why run={run} />
+          </Stack>
+          <Stack gap="lg">
+            {run.summary && <section><Title order={2} size="h5" mb="xs">{text.outcome}</Title><Text size="sm"><Visible text={run.summary} /></Text></section>}
+            <section><Title order={2} size="h5" mb="xs">{text.timeline}</Title><Timeline steps={steps} /></section>
+          </Stack>
+        </div>
+      </Stack>
+    </Page>
+  );
+}
+
+/** The question that the run waits on, to be answered here. */
+function Asked({ question }: { question: Question }) {
+  // It knows who may answer and what is held, and is live by itself.
+  const { data = question } = useQuery(questionQuery(question.id));
+  // A key that decides must not decide what is out of sight.
+  const { ref, focused } = useFocusWithin();
+  return (
+    <Paper p="md" className={classes.question} id={`question-${question.id}`} tabIndex={-1} ref={ref}>
+      <KeysWhile on={focused}><QuestionView question={data} /></KeysWhile>
+    </Paper>
+  );
+}
+
+/** Who waits for whom, in a sentence, and the tasks that it waits for. */
+function WhoWaits({ run }: { run: Run }) {
+  const text = useText();
+  const time = useTime();
+  const now = useNow();
+  const { data: task } = useQuery(taskQuery(run.id));
+  const waiting = (run.steps ?? []).filter((step) => step.child_id && !isEnded(step.state));
+  const before = run.state === 'blocked' && waiting.length === 0 ? (task?.blocked_by ?? []) : [];
+  const needs = run.state === 'awaiting_input' || run.state === 'awaiting_approval';
+  return (
+    <div className={taskClasses.sentence} data-needs={needs}>
+      <Text data-waiting>{sentence(run, text, now, (at) => time.relative(at, now), task?.defer_until)}</Text>
+      {waiting.map((step) => <Child key={step.child_id} id={step.child_id ?? ''} run={step.tool === 'workflow'} />)}
+      {before.map((id) => <Child key={id} id={id} run />)}
+    </div>
+  );
+}
+
+function sentence(run: Run, text: WorkflowText, now: number, relative: (at: string) => string, deferred: string | undefined): string {
+  const { waits } = text;
+  const long = duration(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at));
+  const until = run.steps?.find((step) => step.until && !isEnded(step.state))?.until ?? deferred;
+  switch (run.state) {
+    case 'awaiting_input':
+    case 'awaiting_approval':
+      return waits.person(run.pending_question?.title ?? '', duration(now - Date.parse(run.pending_question?.created_at ?? run.updated_at)));
+    case 'blocked': {
+      const children = childrenOf(run).length;
+      return children > 0 ? waits.children(children) : waits.queued;
+    }
+    case 'deferred':
+      return until ? waits.time(relative(until)) : waits.deferred;
+    case 'in_progress':
+      return run.step ? waits.running(run.step) : waits.soon;
+    case 'open':
+    case 'input_received':
+      return waits.soon;
+    case 'done':
+      return waits.done(long);
+    default:
+      return [waits[run.state], reasonWords(run.reason, text)].filter(Boolean).join(' ');
+  }
+}
+
+/** Who or what started it, with what, and by which definition. */
+function Why({ run }: { run: Run }) {
+  const text = useText();
+  const time = useTime();
+  const cause = causeOf(run);
+  const { data: workflow } = useQuery(workflowQuery(run.workflow));
+  const parent = run.trigger === 'workflow' ? (run.parent_id ?? cause('run')) : '';
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">{text.why}</Title>
+      <Stack gap={6}>
+        <Text size="sm"><Visible text={causeWords(run, text, time.full)} /> <Text span size="sm" c="dimmed"><time dateTime={run.created_at}>{time.full(run.created_at)}</time></Text></Text>
+        {parent && <Anchor size="sm" underline="always" w="fit-content" renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: parent }} {...props} />}>{text.openParent}</Anchor>}
+        {run.trigger === 'event' && cause('task_id') && <Anchor size="sm" underline="always" w="fit-content" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: cause('task_id') }} {...props} />}>{text.openEventTask}</Anchor>}
+        <Text size="sm" c="dimmed">{text.ranVersion(run.hash.slice(0, 8))}{workflow && workflow.hash !== run.hash && ` ${text.oldVersion}`}</Text>
+        {isRunEnded(run.state) || <Text size="sm" c="dimmed">{text.project}: {run.project}</Text>}
+        <Json label={text.withInputs} value={run.inputs} open />
+        <Json label={text.cause} value={run.cause} />
+      </Stack>
+    </section>
+  );
+}

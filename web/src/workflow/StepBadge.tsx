@@ -1,0 +1,40 @@
+import { Badge } from '@mantine/core';
+import looks from '@/task/task.module.css';
+import { Icon, type IconName } from '@/ui/Icon';
+import type { Step } from './api';
+import { useText } from './text';
+
+type Stand = Step['state'] | 'needs' | 'child' | 'none';
+
+const faces: Record<Stand, { icon: IconName; look: string }> = {
+  running: { icon: 'play', look: 'working' },
+  waiting: { icon: 'clock', look: 'calm' },
+  child: { icon: 'tasks', look: 'calm' },
+  needs: { icon: 'person', look: 'needs' },
+  done: { icon: 'check', look: 'good' },
+  skipped: { icon: 'next', look: 'calm' },
+  failed: { icon: 'warning', look: 'bad' },
+  rejected: { icon: 'cross', look: 'bad' },
+  cancelled: { icon: 'cross', look: 'calm' },
+  none: { icon: 'more', look: 'calm' },
+};
+
+/** Where a step stands, as people say it: who waits for whom is part of it. */
+export function standOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> | undefined): Stand {
+  if (!step) return 'none';
+  if (step.state !== 'waiting') return step.state;
+  if (step.child_id) return 'child';
+  return step.question_id ? 'needs' : 'waiting';
+}
+
+/** Where a step stands, as a word, with an icon and a colour beside it. */
+export function StepBadge({ step }: { step: Parameters<typeof standOf>[0] }) {
+  const text = useText();
+  const stand = standOf(step);
+  const { icon, look } = faces[stand];
+  return (
+    <Badge variant="default" radius="sm" tt="none" fw={600} className={`${looks.state ?? ''} ${looks[look] ?? ''}`} leftSection={<Icon name={icon} size={13} />} data-step-state={stand}>
+      {text.stepStates[stand]}
+    </Badge>
+  );
+}

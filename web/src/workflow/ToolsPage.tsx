@@ -1,0 +1,112 @@
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { whoamiQuery } from '@/api/queries';
+import { useCommands } from '@/keys/useCommands';
+import { Confirm } from '@/settings/parts/Confirm';
+import { Nothing } from '@/settings/parts/Nothing';
+import { Visible } from '@/text/Visible';
+import { Icon } from '@/ui/Icon';
+import { Page } from '@/ui/Page';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import { namedToolsQuery, removeTool, toolsQuery, useLiveTools, useRenew, type NamedTool, type ToolInfo } from './api';
+import { Json } from './Json';
+import { Places } from './Places';
+import { mayDefine } from './rights';
+import { useText } from './text';
+import { groupsOf, type ToolGroup } from './tool';
+import { ToolDialog } from './ToolDialog';
+import classes from './Workflow.module.css';
+
+type Doing = { what: 'add' } | { what: 'edit' | 'remove'; tool: NamedTool } | undefined;
+
+/** What steps of workflows may name. */
+export default function ToolsPage() {
+  const text = useText();
+  const renew = useRenew();
+  const { data: me } = useQuery(whoamiQuery);
+  const { data: tools, error, refetch } = useQuery(toolsQuery);
+  const { data: named } = useQuery(namedToolsQuery);
+  const [doing, setDoing] = useState<Doing>();
+  useLiveTools();
+  const may = mayDefine(me);
+  const add = () => setDoing({ what: 'add' });
+  useCommands([{ id: 'add-tool', title: text.addTool, group: text.tools, keys: ['n'], run: add }], may);
+  const close = () => setDoing(undefined);
+  const remove = async ({ name }: NamedTool) => {
+    await removeTool(name);
+    await renew.tools();
+  };
+  const buttons = (name: string) => {
+    const tool = named?.items.find((each) => each.name === name);
+    if (!may || !tool) return null;
+    return (
+      <Group gap="xs">
+        <Button variant="default" size="compact-sm" mih={30} aria-label={`${text.edit}: ${name}`} onClick={() => setDoing({ what: 'edit', tool })}>{text.edit}</Button>
+        <Button variant="default" size="compact-sm" mih={30} aria-label={`${text.removeTool}: ${name}`} onClick={() => setDoing({ what: 'remove', tool })}>{text.removeTool}</Button>
+      </Group>
+    );
+  };
+  return (
+    <Page title={text.tools} actions={may && <Button leftSection={<Icon name="plus" size={16} />} onClick={add}>{text.addTool}</Button>}>
+      <Places here="tools" />
+      <Text size="sm" c="dimmed" mb="md">{text.toolsAbout}{!may && me && ` ${text.onlyOperators}`}</Text>
+      {error && !tools ? <Trouble error={error} again={() => void refetch()} /> : (!tools || !named) && <Waiting />}
+      {tools && named && (
+        <Stack gap="lg">
+          {named.items.length === 0 && <Nothing>{text.noNamed}</Nothing>}
+          {groupsOf(tools.items, named.items).map((group) => <GroupOf key={group.server ?? group.kind} group={group} buttons={buttons} about={named.items.find((tool) => tool.name === group.server)?.description} />)}
+        </Stack>
+      )}
+      {doing?.what === 'add' && <ToolDialog onClose={close} />}
+      {doing?.what === 'edit' && <ToolDialog tool={doing.tool} onClose={close} />}
+      {doing?.what === 'remove' && <Confirm title={text.removeToolTitle(doing.tool.name)} yes={text.removeTool} run={() => remove(doing.tool)} onClose={close}>{text.removeToolAbout}</Confirm>}
+    </Page>
+  );
+}
+
+function GroupOf({ group, buttons, about }: { group: ToolGroup; buttons: (name: string) => React.ReactNode; about?: string }) {
+  const text = useText();
+  const title = group.server ? text.ofServer(group.server) : text.kinds[group.kind];
+  return (
+    <section aria-label={title} data-tools={group.server ?? group.kind}>
+      <Group justify="space-between" gap="sm" mb="xs">
+        <Group gap="xs">
+          <Title order={2} size="h5">{title}</Title>
+          {group.server && <ServerState group={group} />}
+        </Group>
+        {group.server && buttons(group.server)}
+      </Group>
+      {about && <Text size="sm" c="dimmed" mb="xs"><Visible text={about} /></Text>}
+      {group.error && <div className={classes.error}><Text size="sm"><Visible text={group.error} /></Text></div>}
+      {group.tools.length > 0 && <ul className={classes.list}>{group.tools.map((tool) => <ToolRow key={tool.name} tool={tool} actions={group.server ? null : buttons(tool.name)} />)}</ul>}
+    </section>
+  );
+}
+
+function ServerState({ group }: { group: ToolGroup }) {
+  const text = useText();
+  return (
+    <Badge variant="default" radius="sm" tt="none" fw={500} leftSection={<Icon name={group.error ? 'warning' : 'check'} size={12} />}>
+      {group.error ? text.serverDown : text.serverUp(group.tools.length)}
+    </Badge>
+  );
+}
+
+function ToolRow({ tool, actions }: { tool: ToolInfo; actions: React.ReactNode }) {
+  const text = useText();
+  return (
+    <li className={classes.row} data-tool={tool.name}>
+      <div className={classes.what}>
+        <Text fw={600} ff="monospace" size="sm">{tool.name}</Text>
+        {tool.description && <Text size="sm" c="dimmed"><Visible text={tool.description} /></Text>}
+        <Stack gap={4} mt={4}>
+          <Json label={text.schemaIn} value={tool.input} plain />
+          <Json label={text.schemaOut} value={tool.output} plain />
+        </Stack>
+      </div>
+      {actions}
+    </li>
+  );
+}

@@ -1,0 +1,136 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { asProblem } from '@/api/problem';
+import { whoamiQuery } from '@/api/queries';
+import { Confirm } from '@/settings/parts/Confirm';
+import { useTime } from '@/text/time';
+import { Visible } from '@/text/Visible';
+import { Page } from '@/ui/Page';
+import { Trouble } from '@/ui/Trouble';
+import { useNow } from '@/ui/useNow';
+import { Waiting } from '@/ui/Waiting';
+import { putWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery, type Workflow } from './api';
+import { Editor } from './Editor';
+import { filtersOf, type Search } from './filters';
+import { GraphView } from './GraphView';
+import { Problems } from './Problems';
+import { mayDefine, mayRun } from './rights';
+import { InputList, RunButton } from './RunDialog';
+import { RunFilterBar } from './RunFilterBar';
+import { RunList } from './RunList';
+import { SourceView } from './Source';
+import { useText } from './text';
+import { Triggers, Webhook } from './Triggers';
+import classes from './Workflow.module.css';
+import { EnabledBadge } from './WorkflowsPage';
+
+/** One workflow: what it does, what starts it, and its runs. */
+export default function WorkflowPage() {
+  const { name = '' }: { name?: string } = useParams({ strict: false });
+  const text = useText();
+  const { data, error, refetch } = useQuery(workflowQuery(name));
+  useLiveLists();
+  if (error && asProblem(error).code === 'not_found') return <Page title={text.notFound}><Link to="/workflows">{text.allWorkflows}</Link></Page>;
+  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (!data) return <Waiting />;
+  return <OneWorkflow key={data.name} workflow={data} />;
+}
+
+function OneWorkflow({ workflow }: { workflow: Workflow }) {
+  const text = useText();
+  const navigate = useNavigate();
+  const search: Search = useSearch({ strict: false });
+  const { data: me } = useQuery(whoamiQuery);
+  const may = mayDefine(me, workflow.project);
+  const show = (next: Search) => void navigate({ to: '.', search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
+  const { name, graph } = workflow;
+  if (search.edit && may) {
+    const back = () => void navigate({ to: '/workflows/$name', params: { name } });
+    return <Page title={text.editTitle(name)} wide><Editor name={name} initial={workflow.source ?? ''} onSaved={back} onCancel={back} /></Page>;
+  }
+  const filters = { ...filtersOf(search), workflow: name };
+  return (
+    <Page title={name} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
+      <Stack gap="lg">
+        <div>
+          <Group gap="xs" mb={6}><EnabledBadge enabled={workflow.enabled} />{!workflow.enabled && <Text size="sm" c="dimmed">{text.disabledAbout}</Text>}</Group>
+          {workflow.description && <Text><Visible text={workflow.description} /></Text>}
+          <Changed workflow={workflow} />
+        </div>
+        <div className={classes.two}>
+          <Stack gap="lg">
+            <section>
+              <Title order={2} size="h5" mb="xs">{text.triggers}</Title>
+              <Triggers triggers={workflow.triggers}>{(trigger) => trigger.url && <Webhook workflow={workflow} url={trigger.url} may={may} />}</Triggers>
+              {!workflow.triggers.some(({ type }) => type === 'manual') && <Text size="sm" c="dimmed" mt="xs">{text.notByHand}</Text>}
+            </section>
+            <section><Title order={2} size="h5" mb="xs">{text.inputs}</Title><InputList inputs={workflow.inputs} /></section>
+            <section><Title order={2} size="h5" mb="xs">{text.graph}</Title>{graph && <GraphView graph={graph} label={text.graphOf(name)} />}</section>
+          </Stack>
+          <Stack gap="lg">
+            <section>
+              <Title order={2} size="h5" mb="xs">{text.runs}</Title>
+              <RunFilterBar filters={filters} change={show} />
+              <RunList filters={filters} />
+            </section>
+            <section>
+              <Title order={2} size="h5" mb="xs">{text.source}</Title>
+              <Stack gap="sm">
+                <Problems problems={workflow.warnings ?? []} />
+                <SourceView source={workflow.source ?? ''} problems={workflow.warnings ?? []} />
+              </Stack>
+            </section>
+          </Stack>
+        </div>
+      </Stack>
+    </Page>
+  );
+}
+
+function Changed({ workflow }: { workflow: Workflow }) {
+  const text = useText();
+  const time = useTime();
+  const now = useNow();
+  return (
+    <Text size="sm" c="dimmed" mt={4}>
+      {text.changedBy(workflow.updated_by.name || text.somebody, time.relative(workflow.updated_at, now))} · {text.project}: {workflow.project} · {text.hash} <code>{workflow.hash.slice(0, 8)}</code>
+    </Text>
+  );
+}
+
+function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run: boolean }) {
+  const text = useText();
+  const navigate = useNavigate();
+  const renew = useRenew();
+  const [deleting, setDeleting] = useState(false);
+  const { name, enabled, source = '' } = workflow;
+  const toggle = useMutation({
+    mutationFn: () => putWorkflow(name, source, !enabled),
+    onSuccess: async () => {
+      await renew.workflows();
+      notifications.show({ message: text.changed(name, !enabled), color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });
+    },
+    onError: (error) => notifications.show({ title: asProblem(error).message, message: asProblem(error).hint, color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } }),
+  });
+  const remove = async () => {
+    await removeWorkflow(name);
+    await navigate({ to: '/workflows' });
+    await renew.workflows();
+  };
+  return (
+    <Group gap="xs">
+      {run && <RunButton workflow={workflow} prominent />}
+      {may && (
+        <>
+          <Button variant="default" renderRoot={(props) => <Link to="/workflows/$name" params={{ name }} search={{ edit: 'yes' }} {...props} />}>{text.edit}</Button>
+          <Button variant="default" loading={toggle.isPending} onClick={() => toggle.mutate()}>{enabled ? text.disable : text.enable}</Button>
+          <Button variant="default" onClick={() => setDeleting(true)}>{text.delete}</Button>
+        </>
+      )}
+      {deleting && <Confirm title={text.deleteTitle(name)} yes={text.deleteYes} run={remove} onClose={() => setDeleting(false)}>{text.deleteAbout}</Confirm>}
+    </Group>
+  );
+}

@@ -1,0 +1,108 @@
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { api, need } from '@/api/client';
+import { follow } from '@/api/follow';
+import type { components } from '@/api/schema';
+import type { Question } from '@/api/types';
+import { queryOf, type RunFilters } from './filters';
+
+type Schemas = components['schemas'];
+
+export type Workflow = Schemas['Workflow'];
+export type Trigger = Schemas['WorkflowTrigger'];
+export type Input = Schemas['WorkflowInput'];
+export type Graph = Schemas['WorkflowGraph'];
+export type Step = Schemas['WorkflowStep'];
+export type Run = Omit<Schemas['WorkflowRun'], 'pending_question'> & { pending_question?: Question };
+export type DefinitionProblem = Schemas['DefinitionProblem'];
+export type Validation = Schemas['Validation'];
+export type ToolInfo = Schemas['ToolInfo'];
+export type NamedTool = Schemas['NamedTool'];
+export type ToolDefinition = Schemas['ToolDefinition'];
+
+const workflowsKey = ['workflow-definitions'] as const;
+const runsKey = ['workflow-runs'] as const;
+const toolsKey = ['workflow-tools'] as const;
+
+export const workflowsQuery = queryOptions({ queryKey: workflowsKey, queryFn: ({ signal }) => need(api.GET('/v1/workflows', { signal })) });
+
+export const workflowQuery = (name: string) =>
+  queryOptions({
+    queryKey: [...workflowsKey, 'one', name],
+    queryFn: ({ signal }) => need(api.GET('/v1/workflows/{name}', { params: { path: { name } }, signal })),
+  });
+
+export const runsPage = 50;
+
+/** Runs, the newest first; lists are written a,b and not once for each. */
+export const runsQuery = (filters: RunFilters) =>
+  infiniteQueryOptions({
+    queryKey: [...runsKey, 'list', filters],
+    queryFn: ({ pageParam, signal }) =>
+      need(api.GET('/v1/workflow-runs', {
+        params: { query: { ...queryOf(filters), limit: runsPage, cursor: pageParam || undefined } },
+        querySerializer: { array: { style: 'form', explode: false } },
+        signal,
+      })),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor,
+  });
+
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...runsKey, 'one', id],
+    queryFn: ({ signal }) => need(api.GET('/v1/workflow-runs/{id}', { params: { path: { id } }, signal })),
+  });
+
+export const toolsQuery = queryOptions({ queryKey: toolsKey, queryFn: ({ signal }) => need(api.GET('/v1/tools', { signal })) });
+export const namedToolsQuery = queryOptions({ queryKey: [...toolsKey, 'named'], queryFn: ({ signal }) => need(api.GET('/v1/named-tools', { signal })) });
+
+const path = <P>(given: P) => ({ params: { path: given } });
+
+export const validate = (source: string) => need(api.POST('/v1/workflows/validate', { body: { source } }));
+export const putWorkflow = (name: string, source: string, enabled?: boolean) =>
+  need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source, ...(enabled === undefined ? {} : { enabled }) } }));
+export const removeWorkflow = (name: string) => need(api.DELETE('/v1/workflows/{name}', path({ name })));
+export const newSecret = (name: string) => need(api.POST('/v1/workflows/{name}/webhook-secret', { ...path({ name }), body: {} }));
+export const startRun = (name: string, inputs: Record<string, unknown>) => need(api.POST('/v1/workflows/{name}/runs', { ...path({ name }), body: { inputs } }));
+export const retryRun = (id: string, input?: unknown) => need(api.POST('/v1/workflow-runs/{id}/retry', { ...path({ id }), body: input === undefined ? {} : { input } }));
+export const putTool = (name: string, tool: ToolDefinition) => need(api.PUT('/v1/tools/{name}', { ...path({ name }), body: tool }));
+export const removeTool = (name: string) => need(api.DELETE('/v1/tools/{name}', path({ name })));
+
+/** What changes lists: definitions, and where runs stand. */
+const inLists = /^(workflow\.(changed|removed|triggered)|task\.(created|state_changed|ended)|question\.(asked|answered|timed_out|cancelled))$/;
+
+/** Reads again what stands on a list, of workflows and of runs. */
+export function useLiveLists(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    const matters = (type: string) => inLists.test(type);
+    const stops = [follow(client, workflowsKey, matters), follow(client, runsKey, matters)];
+    return () => stops.forEach((stop) => stop());
+  }, [client]);
+}
+
+/** Reads a run again when something happens to it, or to the tasks that it made. */
+export function useLiveRun(ids: readonly string[]): void {
+  const client = useQueryClient();
+  const all = ids.join(' ');
+  useEffect(() => {
+    const shown = new Set(all.split(' '));
+    return follow(client, runsKey, (_, task) => task !== undefined && shown.has(task));
+  }, [client, all]);
+}
+
+export function useLiveTools(): void {
+  const client = useQueryClient();
+  useEffect(() => follow(client, toolsKey, (type) => type.startsWith('workflow.tool_')), [client]);
+}
+
+/** Forgets what was read of workflows and runs: something was changed here. */
+export function useRenew() {
+  const client = useQueryClient();
+  return {
+    workflows: () => client.invalidateQueries({ queryKey: workflowsKey }),
+    runs: () => client.invalidateQueries({ queryKey: runsKey }),
+    tools: () => client.invalidateQueries({ queryKey: toolsKey }),
+  };
+}

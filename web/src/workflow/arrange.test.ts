@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { Graph } from './api';
+import { arrange } from './arrange';
+
+const step = (id: string, kind: Graph['nodes'][number]['kind'] = 'step') => ({ id, kind });
+const nodes = [step('start', 'start'), step('prepare'), step('ask', 'question'), step('ask.on_timeout', 'timeout'), step('publish'), step('tidy'), step('end', 'end')];
+const edges = [
+  { from: 'start', to: 'prepare' }, { from: 'prepare', to: 'ask' }, { from: 'ask', to: 'publish', label: 'ship' }, { from: 'ask', to: 'publish', label: 'answered' },
+  { from: 'ask', to: 'prepare', label: 'again', back: true }, { from: 'ask', to: 'tidy', label: 'stop' }, { from: 'ask', to: 'ask.on_timeout', label: 'timed out' },
+  { from: 'ask.on_timeout', to: 'end' }, { from: 'publish', to: 'tidy' }, { from: 'tidy', to: 'end' },
+];
+
+it('puts one step below the other, and what a timeout does into its step', () => {
+  const { places } = arrange({ nodes, edges });
+  expect(places.map((place) => place.node.id)).toEqual(['start', 'prepare', 'ask', 'publish', 'tidy', 'end']);
+  expect(places[2]?.timeouts.map(({ node }) => node.id)).toEqual(['ask.on_timeout']);
+});
+
+it('tells the way on from the ways that jump', () => {
+  const [, , ask] = arrange({ nodes, edges }).places;
+  expect(ask?.next).toEqual(['ship', 'answered']);
+  expect(ask?.jumps.map(({ to, label, back }) => [to, label, back])).toEqual([['prepare', 'again', true], ['tidy', 'stop', false]]);
+  expect(ask?.timeouts[0]?.jumps.map(({ to }) => to)).toEqual(['end']);
+});
+
+it('gives lines that would touch lanes of their own, the short ones inside', () => {
+  const { left, right, places } = arrange({ nodes, edges });
+  expect([left, right]).toEqual([1, 2]);
+  expect(places[2]?.jumps[1]?.lane).toBe(0);
+  expect(places[2]?.timeouts[0]?.jumps[0]?.lane).toBe(1);
+});
+
+it('has one line for all ways to the same step', () => {
+  const many = arrange({ nodes: ['a', 'b', 'c', 'd', 'e'].map((id) => step(id)), edges: ['a', 'b', 'c'].map((from) => ({ from, to: 'e', label: 'failed' })) });
+  expect(many.right).toBe(1);
+  expect(many.places.every((place) => place.next === undefined)).toBe(true);
+});
+
+it('knows a way back by itself, also to the same step', () => {
+  const { places, left } = arrange({ nodes: [step('a'), step('b')], edges: [{ from: 'b', to: 'b', label: 'retry' }] });
+  expect(places[1]?.jumps[0]?.back).toBe(true);
+  expect(left).toBe(1);
+});

@@ -1,0 +1,40 @@
+import type { Step, Trigger, Run } from './api';
+
+export const triggerTypes = ['manual', 'schedule', 'webhook', 'label_added', 'event', 'workflow'] as const;
+export type TriggerType = Run['trigger'] | Trigger['type'];
+
+/** Where runs stand, as people pick it. */
+export const stands = {
+  needs: ['awaiting_input', 'awaiting_approval'],
+  working: ['open', 'in_progress', 'input_received', 'blocked', 'deferred'],
+  done: ['done'],
+  failed: ['failed'],
+  skipped: ['skipped'],
+  cancelled: ['cancelled'],
+} as const satisfies Record<string, readonly Run['state'][]>;
+export type Stand = keyof typeof stands;
+
+/** What the address says about the runs to show. */
+export interface RunFilters {
+  workflow: string;
+  stand?: Stand;
+  trigger?: Run['trigger'];
+}
+
+export type Search = Partial<Record<string, string>>;
+
+export function filtersOf({ workflow, state, trigger }: Search): RunFilters {
+  return {
+    workflow: workflow ?? '',
+    stand: (Object.keys(stands) as Stand[]).find((each) => each === state),
+    trigger: triggerTypes.find((each) => each === trigger),
+  };
+}
+
+/** The filters as the server takes them. */
+export function queryOf({ workflow, stand, trigger }: RunFilters) {
+  return { workflow: workflow || undefined, state: stand ? [...stands[stand]] : undefined, trigger };
+}
+
+export const isEnded = (state: Step['state']) => state !== 'running' && state !== 'waiting';
+export const isRunEnded = (state: Run['state']) => state === 'done' || state === 'failed' || state === 'cancelled' || state === 'skipped';

@@ -1,0 +1,70 @@
+import type { Input } from './api';
+
+/** What was typed for each input: text, or a choice as text. */
+export type Typed = Record<string, string>;
+
+/** What is wrong with a value. */
+export type Wrong = 'needed' | 'number' | 'object' | 'array' | 'json';
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMany = (type: Input['type']) => type === 'object' || type === 'array';
+
+/** A value as it is typed. */
+export function writtenOf(input: Pick<Input, 'type'>, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (isMany(input.type)) return JSON.stringify(value, null, 2);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What stands in the form at first. */
+export const initialOf = (inputs: readonly Input[]): Typed => Object.fromEntries(inputs.map((input) => [input.name, writtenOf(input, input.default)]));
+
+/** The values of what was typed, and what is wrong. What is left empty is left out. */
+export function valuesOf(inputs: readonly Input[], typed: Typed): { values: Record<string, unknown>; wrong: Partial<Record<string, Wrong>> } {
+  const values: Record<string, unknown> = {};
+  const wrong: Partial<Record<string, Wrong>> = {};
+  for (const input of inputs) {
+    const text = typed[input.name] ?? '';
+    if (text.trim() === '') {
+      if (input.required) wrong[input.name] = 'needed';
+      continue;
+    }
+    const read = valueOf(input, text);
+    if ('wrong' in read) wrong[input.name] = read.wrong;
+    else values[input.name] = read.value;
+  }
+  return { values, wrong };
+}
+
+function valueOf(input: Input, text: string): { value: unknown } | { wrong: Wrong } {
+  switch (input.type) {
+    case 'string':
+      return { value: text };
+    case 'boolean':
+      return { value: text === 'true' };
+    case 'number': {
+      const value = Number(text.trim().replace(',', '.'));
+      return Number.isFinite(value) ? { value } : { wrong: 'number' };
+    }
+    default: {
+      const value = jsonOf(text);
+      if (value === undefined) return { wrong: 'json' };
+      return (input.type === 'array' ? Array.isArray(value) : isObject(value)) ? { value } : { wrong: input.type };
+    }
+  }
+}
+
+/** The value of a text of JSON; undefined where it is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An object of a text of JSON; undefined where it is none. */
+export function objectOf(text: string): Record<string, unknown> | undefined {
+  const value = jsonOf(text);
+  return isObject(value) ? (value as Record<string, unknown>) : undefined;
+}

@@ -1,0 +1,11 @@
+import type { Whoami } from '@/api/types';
+
+const strong = ['operator', 'admin'];
+
+const roleIn = (me: Whoami, project: string) => me.projects?.[project] ?? me.role ?? '';
+
+/** Changes workflows and tools: an operator or an admin of the project. The server decides. */
+export const mayDefine = (me: Whoami | undefined, project = 'default') => me?.kind === 'human' && (strong.includes(roleIn(me, project)) || me.scopes.includes('admin'));
+
+/** Starts runs, tries them again and cancels them. */
+export const mayRun = (me: Whoami | undefined) => me !== undefined && me.role !== 'viewer';

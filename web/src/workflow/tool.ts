@@ -1,0 +1,101 @@
+import type { NamedTool, ToolDefinition, ToolInfo } from './api';
+import { jsonOf, objectOf } from './inputs';
+
+export type ToolKind = 'agent' | 'command' | 'server' | 'json';
+
+/** A tool as it stands in the form. */
+export interface ToolForm {
+  name: string;
+  description: string;
+  kind: ToolKind;
+  prompt: string;
+  runner: string;
+  agent: string;
+  size: string;
+  command: string;
+  way: 'url' | 'command';
+  url: string;
+  headers: string;
+  env: string;
+  schema: string;
+  timeout: string;
+  json: string;
+}
+
+const lines = (text: string) => text.split('\n').map((line) => line.trimEnd()).filter((line) => line !== '');
+const pairsText = (pairs: Record<string, string> | undefined) => Object.entries(pairs ?? {}).map(([name, value]) => `${name}=${value}`).join('\n');
+
+/** Names and values, one on each line; undefined where a line is none. */
+export function pairsOf(text: string): Record<string, string> | undefined {
+  const pairs = lines(text).map((line) => /^([^=\s]+)\s*=\s*(.*)$/.exec(line));
+  if (pairs.some((pair) => !pair)) return undefined;
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
+}
+
+/** The form of a tool that is there, or of a new one. */
+export function formOf(tool?: NamedTool): ToolForm {
+  const command = tool?.command ?? tool?.server?.command ?? [];
+  return {
+    name: tool?.name ?? '', description: tool?.description ?? '', kind: tool?.server ? 'server' : tool?.command?.length ? 'command' : 'agent',
+    prompt: tool?.agent?.prompt ?? '', runner: tool?.agent?.runner ?? '', agent: tool?.agent?.agent ?? '', size: tool?.agent?.size ?? '',
+    command: command.join('\n'), way: tool?.server?.command?.length ? 'command' : 'url', url: tool?.server?.url ?? '',
+    headers: pairsText(tool?.server?.headers), env: pairsText(tool?.server?.env),
+    schema: tool?.schema === undefined || tool.schema === null ? '' : JSON.stringify(tool.schema, null, 2), timeout: tool?.timeout ?? '',
+    json: '',
+  };
+}
+
+const some = <K extends string>(key: K, value: string): Partial<Record<K, string>> => (value.trim() === '' ? {} : ({ [key]: value.trim() } as Record<K, string>));
+
+/** The tool as the server takes it. */
+export function definitionOf(form: ToolForm): ToolDefinition {
+  if (form.kind === 'json') return (objectOf(form.json) ?? {});
+  const common = { ...some('description', form.description), ...some('timeout', form.timeout), ...(form.schema.trim() ? { schema: jsonOf(form.schema) } : {}) };
+  if (form.kind === 'agent') {
+    const size = (['small', 'medium', 'large'] as const).find((each) => each === form.size);
+    return { ...common, agent: { prompt: form.prompt, ...some('runner', form.runner), ...some('agent', form.agent), ...(size ? { size } : {}) } };
+  }
+  if (form.kind === 'command') return { ...common, command: lines(form.command) };
+  const server = form.way === 'url' ? { url: form.url.trim(), ...(form.headers.trim() ? { headers: pairsOf(form.headers) } : {}) } : { command: lines(form.command), ...(form.env.trim() ? { env: pairsOf(form.env) } : {}) };
+  return { ...some('description', form.description), server };
+}
+
+export type ToolWrong = 'name' | 'needed' | 'json' | 'object' | 'pairs';
+
+/** What is wrong with the form, by its fields. */
+export function wrongOf(form: ToolForm): Partial<Record<keyof ToolForm, ToolWrong>> {
+  const wrong: Partial<Record<keyof ToolForm, ToolWrong>> = {};
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(form.name)) wrong.name = form.name === '' ? 'needed' : 'name';
+  if (form.kind === 'json') return objectOf(form.json) ? wrong : { ...wrong, json: 'object' };
+  if (form.kind === 'agent' && form.prompt.trim() === '') wrong.prompt = 'needed';
+  const program = form.kind === 'command' || (form.kind === 'server' && form.way === 'command');
+  if (program && lines(form.command).length === 0) wrong.command = 'needed';
+  if (form.kind !== 'server') {
+    if (form.schema.trim() && jsonOf(form.schema) === undefined) wrong.schema = 'json';
+    return wrong;
+  }
+  if (form.way === 'url' && form.url.trim() === '') wrong.url = 'needed';
+  if (form.way === 'url' && !pairsOf(form.headers)) wrong.headers = 'pairs';
+  if (form.way === 'command' && !pairsOf(form.env)) wrong.env = 'pairs';
+  return wrong;
+}
+
+/** A group of the list: what is built in, one MCP server, … */
+export interface ToolGroup {
+  kind: ToolInfo['kind'];
+  /** Name of the MCP server. */
+  server?: string;
+  error?: string;
+  tools: ToolInfo[];
+}
+
+/** Tools as they are listed: what the workspace has defined first, each server by itself. */
+export function groupsOf(tools: readonly ToolInfo[], named: readonly NamedTool[]): ToolGroup[] {
+  const of = (kind: ToolInfo['kind']) => tools.filter((tool) => tool.kind === kind);
+  const servers = named.filter((tool) => tool.server).map(({ name }): ToolGroup => {
+    const own = of('server');
+    return { kind: 'server', server: name, error: own.find((tool) => tool.name === name)?.error, tools: own.filter((tool) => tool.name.startsWith(`${name}.`)) };
+  });
+  const single = (['agent', 'command'] as const).map((kind): ToolGroup => ({ kind, tools: of(kind) })).filter((group) => group.tools.length > 0);
+  return [...single, ...servers, { kind: 'built_in', tools: of('built_in') }];
+}

@@ -1,0 +1,56 @@
+import type { Run, Trigger } from './api';
+import type { WorkflowText } from './text';
+
+/** What starts runs, in a few words. */
+export function triggerWords({ type, text = '' }: Trigger, words: WorkflowText): string {
+  switch (type) {
+    case 'schedule':
+      return words.trigger.schedule(text);
+    case 'label_added':
+      return words.trigger.label_added(text);
+    case 'event':
+      return words.trigger.event(text);
+    default:
+      return words.trigger[type];
+  }
+}
+
+/** Why there is an edge; the value of an option stands as it is. */
+export function edgeWords(label: string, words: WorkflowText): string {
+  const known: Record<string, string | undefined> = words.labels;
+  return known[label] ?? label;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const textOf = (value: unknown) => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '');
+
+/** What the trigger of a run knew, by name. */
+export const causeOf = (run: Pick<Run, 'cause'>) => {
+  const cause = isObject(run.cause) ? run.cause : {};
+  return (key: string) => textOf(cause[key]);
+};
+
+/** Who or what started a run, and why. */
+export function causeWords(run: Pick<Run, 'cause' | 'trigger' | 'started_by'>, words: WorkflowText, when: (at: string) => string): string {
+  const cause = causeOf(run);
+  switch (run.trigger) {
+    case 'manual':
+      return words.by.manual(run.started_by?.name || cause('by') || words.somebody);
+    case 'schedule':
+      return words.by.schedule(Number.isNaN(Date.parse(cause('at'))) ? cause('at') : when(cause('at')));
+    case 'label_added':
+      return words.by.label_added(cause('label'), `${cause('repository')}#${cause('issue')}`);
+    case 'event':
+      return words.by.event(cause('event'));
+    case 'workflow':
+      return words.by.workflow(cause('workflow'));
+    default:
+      return words.by.webhook;
+  }
+}
+
+/** Why a run ended as it did. A reason that is not known stands as it is. */
+export function reasonWords(reason: string | undefined, words: WorkflowText): string {
+  const known: Record<string, string | undefined> = words.reasons;
+  return reason ? (known[reason] ?? reason) : '';
+}
