@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Domain is where everybody of a [Server] has a mailbox; Host is the name of
@@ -47,7 +48,9 @@ type Server struct {
 	dir     string
 	owner   *user.User
 	ports   ports
-	tb      testing.TB
+	// reserved keeps the ports from the servers of other tests.
+	reserved *flock.Flock
+	tb       testing.TB
 
 	mu      sync.Mutex
 	running map[string]*running
@@ -59,8 +62,6 @@ type running struct {
 	hold *os.File
 	gone chan error
 }
-
-type ports struct{ smtp, smtps, imap, imaps, lmtp int }
 
 // Start starts a server for the time of the test. It fails the test when the
 // programs are missing: scripts/setup mail installs them.
@@ -76,19 +77,17 @@ func Start(tb testing.TB, o Options) *Server {
 	if err := s.prepare(); err != nil {
 		tb.Fatalf("prepare the mail server: %v", err)
 	}
-	var err error
-	for range 5 {
-		s.ports = choosePorts()
-		if err = s.startAll(); err == nil {
-			return s
-		}
-		s.stopAll()
+	if err := s.startAll(); err != nil {
+		tb.Fatalf("the mail server did not start: %v", err)
 	}
-	tb.Fatalf("the mail server did not start: %v", err)
-	return nil
+	return s
 }
 
 func (s *Server) startAll() error {
+	var err error
+	if s.ports, s.reserved, err = reservePorts(); err != nil {
+		return err
+	}
 	if err := s.configure(); err != nil {
 		return err
 	}
@@ -165,24 +164,9 @@ func (s *Server) configure() error {
 	return nil
 }
 
-// choosePorts finds ports below those that the system hands out by itself, so
-// that they stay ours over a restart.
-func choosePorts() ports {
-	free := func() int {
-		for {
-			port := 20000 + rand.N(12000)                                                 //nolint:gosec // no secret
-			if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil { //nolint:noctx // it ends at once
-				_ = l.Close()
-				return port
-			}
-		}
-	}
-	return ports{smtp: free(), smtps: free(), imap: free(), imaps: free(), lmtp: free()}
-}
-
 // StartSMTP starts Exim, and StopSMTP ends it.
 func (s *Server) StartSMTP() error {
-	return s.run("exim", s.ports.smtp, exim(), "-C", filepath.Join(s.dir, "exim.conf"), "-bdf", "-q1s")
+	return s.run("exim", []int{s.ports.smtp, s.ports.smtps}, exim(), "-C", filepath.Join(s.dir, "exim.conf"), "-bdf", "-q1s")
 }
 
 // StopSMTP ends Exim. What it took stays in its queue.
@@ -190,13 +174,13 @@ func (s *Server) StopSMTP() { s.stop("exim") }
 
 // StartIMAP starts Dovecot, and StopIMAP ends it with every connection.
 func (s *Server) StartIMAP() error {
-	return s.run("dovecot", s.ports.imap, dovecot(), "-F", "-c", filepath.Join(s.dir, "dovecot.conf"))
+	return s.run("dovecot", []int{s.ports.imap, s.ports.imaps, s.ports.lmtp}, dovecot(), "-F", "-c", filepath.Join(s.dir, "dovecot.conf"))
 }
 
 // StopIMAP ends Dovecot. The mailboxes stay.
 func (s *Server) StopIMAP() { s.stop("dovecot") }
 
-func (s *Server) run(name string, port int, program string, args ...string) error {
+func (s *Server) run(name string, ports []int, program string, args ...string) error {
 	// Whatever ends the tests, the servers end with them: the system closes the
 	// pipe then, and the shell's child ends the group.
 	held, hold, err := os.Pipe()
@@ -221,7 +205,7 @@ func (s *Server) run(name string, port int, program string, args ...string) erro
 	}
 	gone := make(chan error, 1)
 	go func() { gone <- cmd.Wait() }()
-	if err := s.awaitPort(port, gone); err != nil {
+	if err := awaitPorts(ports, gone); err != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = hold.Close()
 		return fmt.Errorf("%s: %w: %s%s", name, err, said, s.Log())
@@ -232,8 +216,17 @@ func (s *Server) run(name string, port int, program string, args ...string) erro
 	return nil
 }
 
-// awaitPort returns when a server speaks at the port.
-func (s *Server) awaitPort(port int, gone chan error) error {
+// awaitPorts returns when a server speaks at every port.
+func awaitPorts(ports []int, gone chan error) error {
+	for _, port := range ports {
+		if err := awaitPort(port, gone); err != nil {
+			return fmt.Errorf("port %d: %w", port, err)
+		}
+	}
+	return nil
+}
+
+func awaitPort(port int, gone chan error) error {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
 	late := time.After(30 * time.Second)
@@ -287,6 +280,9 @@ func (s *Server) end() {
 	}
 	if s.dir != "" {
 		_ = os.RemoveAll(s.dir)
+	}
+	if s.reserved != nil {
+		_ = s.reserved.Close()
 	}
 }
 
