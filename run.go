@@ -64,7 +64,7 @@ type Run struct {
 // ClaimRequest says what a worker can do.
 type ClaimRequest struct {
 	Worker   string   `json:"worker" minLength:"1" maxLength:"128"`
-	Runners  []string `json:"runners,omitempty" doc:"what it drives; empty claims tasks that name no runner only"`
+	Runners  []string `json:"runners,omitempty" maxItems:"32" doc:"what it drives; empty claims tasks that name no runner only"`
 	Projects []string `json:"projects,omitempty" doc:"empty: any"`
 	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
 	// LeaseSeconds is how long the task is the worker's without a heartbeat.

@@ -121,7 +121,8 @@ func (a *ahead) offer(key string, tasks []*fermata.Task, withHandOver bool) {
 // one that leads with the workspace while the tables are small, keep that plan,
 // and read the whole workspace when they have grown.
 func (a *ahead) handOverLookups(r Reader, request fermata.ClaimRequest, n int) []lookup {
-	ids, args := r.claimableColumn("id", request, n)
+	first, args := r.claimableColumns("id, priority", request, n)
+	ids := "SELECT id FROM (" + first + ") AS claimed"
 	among := "workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inQuery, "task_id", ids)
 	return []lookup{
 		{sql: "SELECT " + questionColumns + " FROM questions WHERE " + among +

@@ -77,11 +77,7 @@ func (r Reader) Delivery(id string) (*fermata.Delivery, error) {
 
 // DeliveriesByID returns the deliveries with the ids, without what was sent.
 func (r Reader) DeliveriesByID(ids []string) ([]*fermata.Delivery, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return list(r, scanDelivery, "SELECT "+deliveryColumns+" FROM deliveries WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+	return byID(r, scanDelivery, deliveryColumns, "deliveries", ids, func(d *fermata.Delivery) string { return d.ID })
 }
 
 // DeliveriesOf lists the deliveries of questions, without what was sent.

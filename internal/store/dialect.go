@@ -8,6 +8,9 @@ type dialect struct {
 	// inList is a condition that a column is in a JSON list of texts, with %s
 	// for the column and %d for the parameter's number.
 	inList string
+	// byID reads columns of a table's rows of the workspace $1 whose ids are in
+	// the JSON list $2, with %s for the columns and for the table.
+	byID string
 	// inQuery is a condition that a column is among the rows of a query that
 	// is run once, with %s for both.
 	inQuery string
@@ -33,6 +36,7 @@ type dialect struct {
 var sqliteDialect = dialect{
 	name:    "sqlite",
 	inList:  "%s IN (SELECT value FROM json_each($%d))",
+	byID:    "SELECT %s FROM %s WHERE workspace_id = $1 AND id IN (SELECT value FROM json_each($2))",
 	inQuery: "%s IN (%s)",
 	like:    "LIKE",
 
@@ -45,7 +49,11 @@ var sqliteDialect = dialect{
 var postgresDialect = dialect{
 	name: "postgres",
 	// An array keeps the index whatever the table held when the plan was made; a query in its place is joined, by reading the whole table.
-	inList:  "%s = ANY (ARRAY(SELECT jsonb_array_elements_text($%d::text::jsonb)))",
+	inList: "%s = ANY (ARRAY(SELECT jsonb_array_elements_text($%d::text::jsonb)))",
+	// Each row is looked up by its whole key. Of any list, a plan that was made while the table was small makes a filter, and reads the
+	// whole workspace by the same index once the table has grown. OFFSET keeps the two parts apart.
+	byID: "SELECT %s FROM jsonb_array_elements_text($2::text::jsonb) AS wanted (key), " +
+		"LATERAL (SELECT * FROM %[2]s WHERE workspace_id = $1 AND id = wanted.key OFFSET 0) AS %[2]s",
 	inQuery: "%s = ANY (ARRAY(%s))",
 	like:    "ILIKE",
 	clock:   "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",

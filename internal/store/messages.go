@@ -1,8 +1,6 @@
 package store
 
 import (
-	"fmt"
-
 	"github.com/fermata-hq/fermata"
 )
 
@@ -27,11 +25,7 @@ func (r Reader) Messages(taskID, after string, limit int) ([]*fermata.Message, e
 
 // MessagesByID returns the messages with the ids.
 func (r Reader) MessagesByID(ids []string) ([]*fermata.Message, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return list(r, r.scanMessage, "SELECT "+messageColumns+" FROM messages WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+	return byID(r, r.scanMessage, messageColumns, "messages", ids, func(m *fermata.Message) string { return m.ID })
 }
 
 // UnhandedMessages lists what people wrote that no run was handed, oldest

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -119,11 +118,7 @@ func (r Reader) QuestionByKey(key string) (*fermata.Question, error) {
 
 // QuestionsByID returns the questions with the ids.
 func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM questions WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+	return byID(r, r.scanQuestion, questionColumns, "questions", ids, questionID)
 }
 
 // PendingOf lists a task's pending questions.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -47,11 +46,7 @@ func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
 
 // RunsByID returns the runs with the ids.
 func (r Reader) RunsByID(ids []string) ([]*fermata.Run, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return list(r, r.scanRun, "SELECT "+runColumns+" FROM runs WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+	return byID(r, r.scanRun, runColumns, "runs", ids, runID)
 }
 
 // InsertRun adds a run.

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -53,6 +55,16 @@ func each[T any](rs rows, scan func(rows) (T, error), use func(T)) error {
 		use(v)
 	}
 	return rs.Err()
+}
+
+// byID reads the rows of a table with the ids, in their order.
+func byID[T any](r Reader, scan func(rows) (*T, error), columns, table string, ids []string, idOf func(*T) string) ([]*T, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := list(r, scan, fmt.Sprintf(r.d.byID, columns, table), r.workspace, text(ids))
+	slices.SortFunc(found, func(a, b *T) int { return cmp.Compare(idOf(a), idOf(b)) })
+	return found, err
 }
 
 // one reads the only row of a query; none is a [fermata.CodeNotFound].

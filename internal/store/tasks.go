@@ -62,11 +62,7 @@ const taskByID = "SELECT " + taskColumns + " FROM tasks WHERE workspace_id = $1 
 
 // TasksByID returns the tasks with the ids, in the order of their ids.
 func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return list(r, r.scanTask, "SELECT "+taskColumns+" FROM tasks WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "id", 2)+" ORDER BY id", r.workspace, text(ids))
+	return byID(r, r.scanTask, taskColumns, "tasks", ids, taskID)
 }
 
 // FindID returns the one id of the noun's table that ends so. Several are an
@@ -155,28 +151,46 @@ func (r Reader) Claimable(c fermata.ClaimRequest) (*fermata.Task, error) {
 
 // claimable is the query for the first n tasks of either claimable state.
 func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
-	return r.claimableColumn(taskColumns, c, n)
+	return r.claimableColumns(taskColumns, c, n)
 }
 
-// claimableColumn is the same for some of their columns. The states stand in
-// the text, so that each half reads the first rows of its partial index.
-func (r Reader) claimableColumn(columns string, c fermata.ClaimRequest, n int) (string, []any) {
+// claimableColumns is the same for some of their columns, with id and priority
+// among them. The states stand in the text and every runner has a query of its
+// own, so that each reads the first rows of its part of an index: tasks of
+// other runners, however many wait, cost nothing.
+func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.where()
-	runners := slices.Clone(c.Runners)
-	if !slices.Contains(runners, fermata.RunnerWorkflow) {
-		// Whoever drives agents also takes what names none.
-		runners = append(runners, "")
-	}
-	w.oneOf("runner", runners)
 	if len(c.Projects) > 0 {
 		w.oneOf("project", c.Projects)
 	}
 	if len(c.Agents) > 0 {
 		w.oneOf("agent", append(slices.Clone(c.Agents), ""))
 	}
-	half := "SELECT * FROM (SELECT " + columns + " FROM tasks WHERE state = '%s' AND " + w.sql() +
-		" ORDER BY priority, id LIMIT " + strconv.Itoa(n) + ") AS %[1]s"
-	return fmt.Sprintf(half+" UNION ALL ", fermata.TaskInputReceived) + fmt.Sprintf(half, fermata.TaskOpen), w.args
+	rest, first := w.sql(), " ORDER BY priority, id LIMIT "+strconv.Itoa(n)
+	var open, received []string
+	for _, runner := range claimedRunners(c) {
+		w.args = append(w.args, runner)
+		of := func(state fermata.TaskState) string {
+			return fmt.Sprintf("SELECT * FROM (SELECT %s FROM tasks WHERE state = '%s' AND runner = $%d AND %s%s) AS of_runner",
+				columns, state, len(w.args), rest, first)
+		}
+		open, received = append(open, of(fermata.TaskOpen)), append(received, of(fermata.TaskInputReceived))
+	}
+	firstOf := func(queries []string) string {
+		return "SELECT * FROM (" + strings.Join(queries, " UNION ALL ") + first + ") AS of_state"
+	}
+	return firstOf(received) + " UNION ALL " + firstOf(open), w.args
+}
+
+// claimedRunners are the runners whose tasks the request takes, each once.
+func claimedRunners(c fermata.ClaimRequest) []string {
+	runners := slices.Clone(c.Runners)
+	if !slices.Contains(runners, fermata.RunnerWorkflow) {
+		// Whoever drives agents also takes what names none.
+		runners = append(runners, "")
+	}
+	slices.Sort(runners)
+	return slices.Compact(runners)
 }
 
 // received puts the tasks with something to hand over before the open ones.

@@ -290,7 +290,7 @@ func (r Reader) CurrentSteps(taskIDs []string) (map[string]string, error) {
 		return at, nil
 	}
 	steps, err := list(r, scanStep, "SELECT "+stepColumns+" FROM steps WHERE workspace_id = $1 AND "+
-		fmt.Sprintf(r.d.inList, "task_id", 2)+" AND state IN ('running', 'waiting') AND item = -1 ORDER BY task_id, position", r.workspace, text(taskIDs))
+		fmt.Sprintf(r.d.inList, "task_id", 2)+" AND state IN ('running', 'waiting') AND item = -1 ORDER BY position", r.workspace, text(taskIDs))
 	for _, s := range steps {
 		at[s.TaskID] = s.Step
 	}
