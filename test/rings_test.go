@@ -55,7 +55,6 @@ var rooms = []room{
 
 	{folder: "internal/api", ring: 4, upTo: 3},
 	{folder: "internal/mcpserver", ring: 4, upTo: 3},
-	{folder: "internal/jobs", ring: 4, upTo: 3},
 
 	{folder: "internal/cli", ring: 4, upTo: 0, also: []string{"client", "internal/config"}},
 	{folder: "internal/worker", ring: 4, upTo: 0, also: []string{"client"}},
@@ -85,15 +84,9 @@ var fences = []fence{
 	{
 		packages: []string{
 			"database/sql", "github.com/jackc/pgx", "github.com/pressly/goose", "modernc.org/sqlite",
-			"github.com/riverqueue/river/riverdriver", "github.com/riverqueue/river/rivermigrate",
 		},
-		folders: []string{"internal/store", "internal/jobs", "internal/app", "cmd/*"},
-		why:     "databases and their drivers stay in store, and in jobs and app, which give them to River",
-	},
-	{
-		packages: []string{"github.com/riverqueue/river"},
-		folders:  []string{"internal/store", "internal/engine", "internal/jobs", "internal/app", "cmd/*"},
-		why:      "River stays where jobs are enqueued (engine) and worked (jobs)",
+		folders: []string{"internal/store"},
+		why:     "databases and their drivers stay in store",
 	},
 }
 

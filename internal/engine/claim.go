@@ -35,7 +35,8 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 
 func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
 	var claim *fermata.Claim
-	err := e.hub.untilTask(ctx, c.WorkspaceID, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
+	in := claimQueue{c.WorkspaceID, slices.Contains(r.Runners, fermata.RunnerWorkflow)}
+	err := e.hub.untilTask(ctx, in, time.Duration(r.WaitSeconds)*time.Second, func(first bool) (bool, error) {
 		if !first {
 			// A look costs nothing when there is no task; a write would.
 			if _, err := e.reads(ctx, c).Claimable(r); err != nil {

@@ -9,17 +9,35 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// secondLook is how often a waiter looks without having been woken: a wake-up
-// is a hint that may be lost between replicas.
-const secondLook = time.Second
+// A wake-up is a hint that may be lost between replicas, so whoever waits also
+// looks without having been woken. An executor of workflows waits in every
+// server, needed or not, and looks less often.
+const (
+	secondLook   = time.Second
+	executorLook = 5 * time.Second
+)
 
 // hub knows who in this process waits for what. It holds no state of its own:
 // whoever is woken reads the database.
 type hub struct {
 	mu      sync.Mutex
 	waiters map[string][]chan struct{}
-	// claims are the waiting workers by workspace, in the order they came.
-	claims map[string][]*claimWaiter
+	// claims are the waiting workers, in the order they came.
+	claims map[claimQueue][]*claimWaiter
+}
+
+// claimQueue is where workers of a workspace wait: those that drive agents, and
+// the executors of workflows. A task of one kind wakes nobody of the other.
+type claimQueue struct {
+	workspace string
+	workflows bool
+}
+
+func (in claimQueue) secondLook() time.Duration {
+	if in.workflows {
+		return executorLook
+	}
+	return secondLook
 }
 
 type claimWaiter struct {
@@ -28,7 +46,7 @@ type claimWaiter struct {
 }
 
 func newHub() *hub {
-	return &hub{waiters: map[string][]chan struct{}{}, claims: map[string][]*claimWaiter{}}
+	return &hub{waiters: map[string][]chan struct{}{}, claims: map[claimQueue][]*claimWaiter{}}
 }
 
 // dispatch wakes who waits for what an event says.
@@ -43,9 +61,12 @@ func (h *hub) dispatch(e *fermata.Event) {
 	}
 	// Whatever moves a task says where to; what only looks like it is no harm.
 	if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
-		h.wakeWorker(e.WorkspaceID, -1)
+		h.wakeWorker(claimQueue{e.WorkspaceID, bytes.Contains(e.Data, tellsWorkflow)}, -1)
 	}
 }
+
+// tellsWorkflow is how the data of a move names the runner of workflows.
+var tellsWorkflow = []byte(`"runner":"` + fermata.RunnerWorkflow + `"`)
 
 // wake wakes everybody who waits for the topic.
 func (h *hub) wake(topic string) {
@@ -60,17 +81,17 @@ func (h *hub) wake(topic string) {
 
 // wakeWorker wakes the worker that has waited longest. With hops below 0 the
 // wake-up may be passed on until everybody who waits now has seen it.
-func (h *hub) wakeWorker(workspace string, hops int) {
+func (h *hub) wakeWorker(in claimQueue, hops int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	queue := h.claims[workspace]
+	queue := h.claims[in]
 	if len(queue) == 0 || hops == 0 {
 		return
 	}
 	if hops < 0 {
 		hops = len(queue)
 	}
-	h.claims[workspace] = queue[1:]
+	h.claims[in] = queue[1:]
 	queue[0].woken <- hops - 1
 }
 
@@ -134,23 +155,23 @@ func (h *hub) unregister(topic string, ch chan struct{}) {
 // untilTask is until for workers: each new task wakes one of them, not all. A
 // worker that was woken for nothing, because the task is for another kind of
 // worker, passes the wake-up on.
-func (h *hub) untilTask(ctx context.Context, workspace string, wait time.Duration, look func(first bool) (bool, error)) error {
+func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, look func(first bool) (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	for first, hops := true, 0; ; first = false {
 		w := &claimWaiter{woken: make(chan int, 1)}
-		h.queue(workspace, w)
+		h.queue(in, w)
 		done, err := look(first)
 		if !done && err == nil && hops > 0 {
-			h.wakeWorker(workspace, hops)
+			h.wakeWorker(in, hops)
 		}
 		hops = 0
 		if done || err != nil || wait <= 0 {
-			h.leave(workspace, w)
+			h.leave(in, w)
 			return err
 		}
 		over := false
-		again := time.NewTimer(secondLook)
+		again := time.NewTimer(in.secondLook())
 		select {
 		case hops = <-w.woken:
 		case <-again.C:
@@ -161,26 +182,26 @@ func (h *hub) untilTask(ctx context.Context, workspace string, wait time.Duratio
 		}
 		again.Stop()
 		if over {
-			h.leave(workspace, w)
+			h.leave(in, w)
 			return err
 		}
-		h.unqueue(workspace, w)
+		h.unqueue(in, w)
 	}
 }
 
-func (h *hub) queue(workspace string, w *claimWaiter) {
+func (h *hub) queue(in claimQueue, w *claimWaiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.claims[workspace] = append(h.claims[workspace], w)
+	h.claims[in] = append(h.claims[in], w)
 }
 
-func (h *hub) unqueue(workspace string, w *claimWaiter) {
+func (h *hub) unqueue(in claimQueue, w *claimWaiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	queue := h.claims[workspace]
+	queue := h.claims[in]
 	for i := range queue {
 		if queue[i] == w {
-			h.claims[workspace] = append(queue[:i:i], queue[i+1:]...)
+			h.claims[in] = append(queue[:i:i], queue[i+1:]...)
 			return
 		}
 	}
@@ -188,11 +209,11 @@ func (h *hub) unqueue(workspace string, w *claimWaiter) {
 
 // leave takes a worker out of the queue. If it was woken meanwhile, the
 // wake-up goes to the next one.
-func (h *hub) leave(workspace string, w *claimWaiter) {
-	h.unqueue(workspace, w)
+func (h *hub) leave(in claimQueue, w *claimWaiter) {
+	h.unqueue(in, w)
 	select {
 	case <-w.woken:
-		h.wakeWorker(workspace, -1)
+		h.wakeWorker(in, -1)
 	default:
 	}
 }

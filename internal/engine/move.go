@@ -13,6 +13,16 @@ type moved struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Reason string            `json:"reason,omitempty"`
+	// Runner is that of runs of workflows; others need not be told apart.
+	Runner string `json:"runner,omitempty"`
+}
+
+// toldRunner is the runner that a move of the task names.
+func toldRunner(t *fermata.Task) string {
+	if t.Runner == fermata.RunnerWorkflow {
+		return t.Runner
+	}
+	return ""
 }
 
 // move changes a task's state along an arrow of the table. The event that led
@@ -26,7 +36,7 @@ func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor)
 	if err := t.Move(to); err != nil {
 		return err
 	}
-	move := data(moved{from, to, t.Reason})
+	move := data(moved{from, to, t.Reason, toldRunner(t)})
 	typ := fermata.EventTaskEnded
 	if !to.Ended() {
 		if cause := tx.Carrier(t.ID); cause != nil {

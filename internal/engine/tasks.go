@@ -85,9 +85,10 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskCreated, TaskID: t.ID, Actor: by,
 		Data: data(struct {
-			Title string            `json:"title"`
-			To    fermata.TaskState `json:"to"`
-		}{t.Title, t.State}),
+			Title  string            `json:"title"`
+			To     fermata.TaskState `json:"to"`
+			Runner string            `json:"runner,omitempty"`
+		}{t.Title, t.State, toldRunner(t)}),
 	})
 	return t, nil
 }

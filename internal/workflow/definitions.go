@@ -127,6 +127,10 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 	if name != "" && w.Name != name {
 		return nil, fermata.Invalid(fermata.Problem{Field: "source", Message: fmt.Sprintf("is named %q, not %q", w.Name, name)})
 	}
+	// What happened before starts nothing by the new definition.
+	if err := s.settleTriggers(ctx, c.WorkspaceID); err != nil {
+		return nil, err
+	}
 	kept, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Workflow, error) {
 		return s.keep(tx, c, w, d)
 	})

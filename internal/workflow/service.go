@@ -74,8 +74,8 @@ type Service struct {
 	mu sync.Mutex
 	// loaded are definitions by workspace, name and hash.
 	loaded map[string]*definition.Workflow
-	// events wakes who looks for triggers, by workspace.
-	events map[string]chan struct{}
+	// watched are the workspaces whose events are looked at for triggers.
+	watched map[string]*watched
 }
 
 // New returns a service. Its engine tells it of commits from now on.
@@ -100,7 +100,7 @@ func New(o Options) *Service {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	s := &Service{
 		Options: o, db: o.DB, e: o.Engine, process: "workflows-" + strings.ToLower(rand.Text()[:8]), tools: map[string]tool.Tool{},
-		loaded: map[string]*definition.Workflow{}, events: map[string]chan struct{}{},
+		loaded: map[string]*definition.Workflow{}, watched: map[string]*watched{},
 	}
 	for _, t := range o.Tools {
 		s.tools[t.Info().Name] = t

@@ -161,29 +161,11 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 		w.asked(labelled.ID)
 		// As long as it is open, the same label starts no other one.
 		label("3", "Auto-Fix")
-		w.ok(w.looked())
+		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("labelled", 1)
 		// The end of the follower's own run does not start it again.
 		w.runsOf("follower", 1)
 	})
-}
-
-// looked waits until triggers were looked for among all events.
-func (w *world) looked() error {
-	deadline := time.Now().Add(patience)
-	r := w.db.In(w.Context(), store.DefaultWorkspace)
-	head, err := r.Head()
-	for err == nil {
-		seen, err := r.TriggersSeen()
-		if err != nil || seen >= head.Seq {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("looked up to %d of %d events", seen, head.Seq)
-		}
-		w.pause()
-	}
-	return err
 }
 
 func TestWebhook(t *testing.T) {

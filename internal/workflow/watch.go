@@ -3,6 +3,8 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,28 +16,50 @@ import (
 // eventsAtOnce bounds how many events are looked at in one transaction.
 const eventsAtOnce = 200
 
+// cursorEvery is how far the cursor stays behind while no event triggers
+// anything: not every commit costs another one.
+const cursorEvery = 1000
+
+// watched is what is known of a workspace's triggers.
+type watched struct {
+	wake chan struct{}
+	// types are the events that workflows follow; nil is not known.
+	types map[fermata.EventType]bool
+}
+
 // sawEvents is told of commits: there may be triggers among the events.
 func (s *Service) sawEvents(events []*fermata.Event) {
 	s.mu.Lock()
-	wake := s.events[events[0].WorkspaceID]
-	s.mu.Unlock()
-	select {
-	case wake <- struct{}{}:
-	default:
+	defer s.mu.Unlock()
+	w := s.watched[events[0].WorkspaceID]
+	if w == nil {
+		return
+	}
+	for _, e := range events {
+		if e.Type == fermata.EventWorkflowChanged || e.Type == fermata.EventWorkflowRemoved {
+			w.types = nil
+		}
+		if w.types != nil && !w.types[e.Type] {
+			continue
+		}
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
 // watch looks for triggers among the events of a workspace, until ctx ends.
 func (s *Service) watch(ctx context.Context, workspace string) {
-	wake := make(chan struct{}, 1)
+	w := &watched{wake: make(chan struct{}, 1)}
 	s.mu.Lock()
-	s.events[workspace] = wake
+	s.watched[workspace] = w
 	s.mu.Unlock()
 	// A wake-up may be lost between replicas.
 	tick := time.NewTicker(watchAgain)
 	defer tick.Stop()
 	for {
-		more, err := s.StartTriggered(ctx, workspace)
+		more, err := s.startTriggered(ctx, workspace, w, cursorEvery)
 		if err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "look for triggers", "error", err)
 			pause(ctx, afterError)
@@ -46,50 +70,64 @@ func (s *Service) watch(ctx context.Context, workspace string) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-wake:
+		case <-w.wake:
 		case <-tick.C:
 		}
 	}
 }
 
-// StartTriggered starts the runs that the next events trigger, and reports
-// whether there is more to look at.
-func (s *Service) StartTriggered(ctx context.Context, workspace string) (bool, error) {
+// settleTriggers starts the runs that the events until now trigger.
+func (s *Service) settleTriggers(ctx context.Context, workspace string) error {
+	for {
+		if more, err := s.startTriggered(ctx, workspace, &watched{}, 1); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// startTriggered starts the runs that the next events trigger, and reports
+// whether there is more to look at. Without any it moves the cursor on when it
+// is that many events behind.
+func (s *Service) startTriggered(ctx context.Context, workspace string, w *watched, behind int64) (bool, error) {
+	// Before the workflows are read: one that is changed meanwhile makes them
+	// unknown again.
+	types := map[fermata.EventType]bool{}
+	s.mu.Lock()
+	w.types = types
+	s.mu.Unlock()
 	r := s.db.In(ctx, workspace)
 	seen, err := r.TriggersSeen()
 	if err != nil || seen < 0 {
-		return false, err
-	}
-	head, err := r.Head()
-	if err != nil || head.Seq <= seen {
 		return false, err
 	}
 	following, err := s.following(r)
 	if err != nil {
 		return false, err
 	}
-	types := make([]string, 0, len(following))
+	s.mu.Lock()
 	for t := range following {
-		types = append(types, t)
+		types[t] = true
 	}
-	upTo := head.Seq
-	var events []*fermata.Event
-	if len(types) > 0 {
-		if events, err = r.Events(store.EventFilter{After: seen, Before: upTo + 1, Types: types, Limit: eventsAtOnce}); err != nil {
-			return false, err
-		}
-		if len(events) == eventsAtOnce {
-			upTo = events[eventsAtOnce-1].Seq
-		}
+	s.mu.Unlock()
+	// After the types are known: an event that comes now wakes again.
+	head, err := r.Head()
+	if err != nil || head.Seq <= seen {
+		return false, err
 	}
+	events, upTo, err := triggering(r, seen, head.Seq, slices.Collect(maps.Keys(types)))
+	if err != nil || len(events) == 0 && upTo-seen < behind {
+		return false, err
+	}
+	more := upTo < head.Seq
 	err = s.db.Write(ctx, workspace, func(tx *store.Tx) error {
 		now, err := tx.TriggersSeen()
 		if err != nil || now != seen {
-			// Another process was first.
+			// Another process was first, and may not have come as far.
+			more = true
 			return err
 		}
 		for _, e := range events {
-			for _, f := range following[string(e.Type)] {
+			for _, f := range following[e.Type] {
 				if err := s.fireEvent(tx, f, e); err != nil {
 					return err
 				}
@@ -98,7 +136,24 @@ func (s *Service) StartTriggered(ctx context.Context, workspace string) (bool, e
 		tx.SetTriggersSeen(upTo)
 		return nil
 	})
-	return err == nil && upTo < head.Seq, err
+	return err == nil && more, err
+}
+
+// triggering reads the events of the types behind one, and up to which event
+// there are no others.
+func triggering(r store.Reader, behind, upTo int64, types []fermata.EventType) ([]*fermata.Event, int64, error) {
+	if len(types) == 0 {
+		return nil, upTo, nil
+	}
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = string(t)
+	}
+	events, err := r.Events(store.EventFilter{After: behind, Before: upTo + 1, Types: names, Limit: eventsAtOnce})
+	if len(events) == eventsAtOnce {
+		upTo = events[eventsAtOnce-1].Seq
+	}
+	return events, upTo, err
 }
 
 // follower is a trigger that an event may set off.
@@ -109,12 +164,12 @@ type follower struct {
 }
 
 // following lists the triggers of a workspace by the type of event.
-func (s *Service) following(r store.Reader) (map[string][]follower, error) {
+func (s *Service) following(r store.Reader) (map[fermata.EventType][]follower, error) {
 	all, err := r.Workflows()
 	if err != nil {
 		return nil, err
 	}
-	byType := map[string][]follower{}
+	byType := map[fermata.EventType][]follower{}
 	for _, w := range all {
 		if !w.Enabled {
 			continue
@@ -128,9 +183,9 @@ func (s *Service) following(r store.Reader) (map[string][]follower, error) {
 			t := &d.Triggers[i]
 			switch t.Type {
 			case definition.Event:
-				byType[t.EventType] = append(byType[t.EventType], follower{d, w, t})
+				byType[fermata.EventType(t.EventType)] = append(byType[fermata.EventType(t.EventType)], follower{d, w, t})
 			case definition.LabelAdded:
-				byType[string(fermata.EventLabelAdded)] = append(byType[string(fermata.EventLabelAdded)], follower{d, w, t})
+				byType[fermata.EventLabelAdded] = append(byType[fermata.EventLabelAdded], follower{d, w, t})
 			}
 		}
 	}
