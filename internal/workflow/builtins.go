@@ -7,8 +7,8 @@ import (
 
 // builtIns describe the tools of the engine itself.
 var builtIns = []tool.Info{
-	{Name: toolQuestion, Description: "Asks people a question; with suspend the run waits for the answer."},
-	{Name: toolApproval, Description: "Asks people to approve or reject; the run waits."},
+	{Name: toolQuestion, Description: "Asks people a question; with suspend the run waits for the answer.", Input: definition.ToolInput(toolQuestion)},
+	{Name: toolApproval, Description: "Asks people to approve or reject; the run waits.", Input: definition.ToolInput(toolApproval)},
 	{Name: toolAgent, Description: "A task for an agent, which a worker runs.", Input: definition.ToolInput(toolAgent)},
 	{Name: toolShell, Description: "A command in the run's working copy, which a worker runs.", Input: definition.ToolInput(toolShell)},
 	{Name: toolWait, Description: "Waits for a time.", Input: definition.ToolInput(toolWait)},
@@ -17,21 +17,3 @@ var builtIns = []tool.Info{
 
 // builtIn are the same by name.
 var builtIn = infos(builtIns)
-
-// refused are the problems of a definition that only the engine knows.
-func refused(w *definition.Workflow) []definition.Problem {
-	var all []definition.Problem
-	add := func(s *definition.Step, message, hint string) {
-		all = append(all, definition.Problem{Line: s.Line, Column: 1, Path: "steps." + s.ID, Message: message, Hint: hint})
-	}
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		if s.Foreach != nil && s.Tool == toolWait {
-			add(s, "wait cannot be repeated by foreach", "one step waits for all")
-		}
-		if t := w.Timeout(s); t != nil && builtIn[t.Tool].Name != "" {
-			add(s, "on_timeout cannot stop the run again: "+t.Tool, "go to a step instead: on_timeout: {goto: …}")
-		}
-	}
-	return all
-}

@@ -17,6 +17,9 @@ type Known struct {
 	// AnyTool makes a tool that is not known a warning: there is no server to
 	// ask.
 	AnyTool bool
+	// Delegated names the tools of the workspace that workers run: what they are
+	// given becomes a task, which people read and which takes its time.
+	Delegated []string
 	// Unlisted names the servers of tools that could not be asked for their
 	// list; a tool of theirs, as server.tool, is a warning.
 	Unlisted []string

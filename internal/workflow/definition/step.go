@@ -85,6 +85,9 @@ func (l *loader) step(i int) {
 		s.Condition = l.condition(c, path+".condition", scope)
 	}
 	if f := t.get("foreach"); f != nil {
+		if s.Tool == "wait" {
+			l.at(t.key("foreach"), path+".foreach", "remove foreach: one step waits for all", "wait cannot be repeated")
+		}
 		s.Foreach = l.foreach(f, path+".foreach", scope)
 		scope.items = true
 	}
@@ -92,7 +95,7 @@ func (l *loader) step(i int) {
 	if n := t.get("parallel").integer(); n != nil {
 		s.Parallel = *n
 	}
-	scope.readers = readers(s.Tool)
+	scope.readers = l.readers(s.Tool)
 	s.Input = l.toolInput(t, s.Tool, path, scope)
 	s.Schema = l.schema(t.get("schema"), path+".schema")
 	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
@@ -105,6 +108,7 @@ func (l *loader) step(i int) {
 	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume")
 	s.OnTimeout = l.action(t.get("on_timeout"), path+".on_timeout", scopeOf(&i))
 	l.suspend(s, t, path)
+	l.question(s, t, path)
 }
 
 // suspend reads whether the step waits for people, and refuses what only
@@ -236,13 +240,21 @@ func (l *loader) action(t *tree, path string, scope scope) *Action {
 		return nil
 	}
 	a := &Action{Tool: t.get("tool").text(), Goto: t.get("goto").text()}
-	scope.readers = readers(a.Tool)
+	scope.readers = l.readers(a.Tool)
 	if a.Tool != "" {
 		l.tool(t.get("tool"), path+".tool")
+		l.atOnce(t.get("tool"), path+".tool")
 		a.Input = l.toolInput(t, a.Tool, path, scope)
 	}
 	l.target(t.get("goto"), path+".goto")
 	return a
+}
+
+// atOnce refuses a tool after silence that the run would have to wait for.
+func (l *loader) atOnce(t *tree, path string) {
+	if name := t.text(); slices.Contains(engineTools, name) || slices.Contains(l.known.Delegated, name) {
+		l.at(t, path, "let a step do it, and go there: on_timeout: {goto: …}", "on_timeout cannot wait for %s", name)
+	}
 }
 
 // target checks the name of a step to go to.

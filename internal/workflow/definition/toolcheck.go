@@ -14,8 +14,10 @@ import (
 
 // readers says who reads what a tool is given, in words for a message; "" when
 // nobody does.
-func readers(name string) string {
+func (l *loader) readers(name string) string {
 	switch {
+	case name == "shell", slices.Contains(l.known.Delegated, name):
+		return "people read the task, and it is stored"
 	case name == postQuestion, name == requestApproval:
 		return "people read what a question says"
 	case name == "notify":
@@ -30,11 +32,6 @@ func readers(name string) string {
 	return ""
 }
 
-// inProcess are tools that servers have, but whose schemas are not known here.
-func inProcess(name string) bool {
-	return name == "http" || name == "notify" || name == "update_github_issue" || strings.HasPrefix(name, "github_")
-}
-
 // tool checks that there is such a tool.
 func (l *loader) tool(t *tree, path string) {
 	name := t.text()
@@ -47,7 +44,6 @@ func (l *loader) tool(t *tree, path string) {
 	names := slices.Concat(engineTools, slices.Collect(maps.Keys(l.known.Tools)))
 	server, _, remote := strings.Cut(name, ".")
 	switch {
-	case l.known.AnyTool && inProcess(name):
 	case l.known.AnyTool:
 		hint := "a server will tell"
 		if near := expression.Nearest(name, names); near != "" {
