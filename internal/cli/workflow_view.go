@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -17,6 +18,9 @@ type runView struct {
 	run   *fermata.WorkflowRun
 	// children are the tasks that steps under way wait for.
 	children map[string]*fermata.Task
+	// before are the tasks that have to end before the run goes on, where no
+	// step of it waits: runs that must not run side by side with it.
+	before []*fermata.Task
 }
 
 // mostChildren bounds how many tasks are read for one drawing.
@@ -41,8 +45,33 @@ func (v *runView) read(ctx context.Context) error {
 			children[step.ChildID] = child
 		}
 	}
+	if v.before, err = v.waitsFor(ctx, run); err != nil {
+		return err
+	}
 	v.run, v.children = run, children
 	return nil
+}
+
+// waitsFor reads the tasks that a run waits for before it takes a step.
+func (v *runView) waitsFor(ctx context.Context, run *fermata.WorkflowRun) ([]*fermata.Task, error) {
+	if run.State != fermata.TaskBlocked || slices.ContainsFunc(run.Steps, func(s *fermata.WorkflowStep) bool { return !s.State.Ended() }) {
+		return nil, nil
+	}
+	task, err := v.s.client.Task(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	var before []*fermata.Task
+	for _, id := range task.BlockedBy {
+		other, err := v.s.client.Task(ctx, id)
+		if unexpected(err) {
+			return nil, err
+		}
+		if other != nil && !other.State.Ended() && len(before) < mostChildren {
+			before = append(before, other)
+		}
+	}
+	return before, nil
 }
 
 func (v *runView) document() any {
@@ -63,6 +92,10 @@ func (v *runView) over() bool { return v.run != nil && v.run.State.Ended() }
 // that are still to come.
 func (v *runView) rows() []row {
 	rows := []row{v.head(), v.origin()}
+	for _, t := range v.before {
+		text := v.marks.waits + " waits for the end of " + v.s.data().dim(v.s.id(t.ID)) + "  " + oneLine(t.Title) + " (" + stateText(t) + ")"
+		rows = append(rows, row{"  ", text, t.ID + stateText(t)})
+	}
 	width, ahead := v.width(), v.ahead()
 	for _, step := range v.run.Steps {
 		rows = append(rows, v.step(step, width))

@@ -137,6 +137,7 @@ func answerIn(step *fermata.WorkflowStep) string {
 		Answers map[string]any `json:"answers"`
 		By      string         `json:"by"`
 		Source  string         `json:"source"`
+		Comment string         `json:"comment"`
 	}
 	if step.QuestionID == "" || json.Unmarshal(step.Output, &a) != nil {
 		return ""
@@ -154,6 +155,9 @@ func answerIn(step *fermata.WorkflowStep) string {
 	}
 	if by != "" {
 		text += " (" + by + ")"
+	}
+	if a.Comment != "" {
+		text += ": " + a.Comment
 	}
 	return oneLine(text)
 }

@@ -282,6 +282,9 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 	if err != nil {
 		return true, err
 	}
+	if printed, _ := output.(map[string]any); printed["left_out"] != nil {
+		row.Note = fmt.Sprintf("the first %v bytes of what it printed were left out", printed["left_out"])
+	}
 	return true, x.take(step, row, output)
 }
 
