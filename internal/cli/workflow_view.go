@@ -21,7 +21,12 @@ type runView struct {
 	// before are the tasks that have to end before the run goes on, where no
 	// step of it waits: runs that must not run side by side with it.
 	before []*fermata.Task
+	// more is how many there are beside these.
+	more int
 }
+
+// mostBefore bounds how many of them are drawn.
+const mostBefore = 3
 
 // mostChildren bounds how many tasks are read for one drawing.
 const mostChildren = 20
@@ -45,33 +50,36 @@ func (v *runView) read(ctx context.Context) error {
 			children[step.ChildID] = child
 		}
 	}
-	if v.before, err = v.waitsFor(ctx, run); err != nil {
+	if v.before, v.more, err = v.waitsFor(ctx, run); err != nil {
 		return err
 	}
 	v.run, v.children = run, children
 	return nil
 }
 
-// waitsFor reads the tasks that a run waits for before it takes a step.
-func (v *runView) waitsFor(ctx context.Context, run *fermata.WorkflowRun) ([]*fermata.Task, error) {
+// waitsFor reads the tasks that a run waits for before it takes a step, and how
+// many more there may be.
+func (v *runView) waitsFor(ctx context.Context, run *fermata.WorkflowRun) (before []*fermata.Task, more int, err error) {
 	if run.State != fermata.TaskBlocked || slices.ContainsFunc(run.Steps, func(s *fermata.WorkflowStep) bool { return !s.State.Ended() }) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	task, err := v.s.client.Task(ctx, run.ID)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var before []*fermata.Task
-	for _, id := range task.BlockedBy {
+	for i, id := range task.BlockedBy {
+		if len(before) == mostBefore {
+			return before, len(task.BlockedBy) - i, nil
+		}
 		other, err := v.s.client.Task(ctx, id)
 		if unexpected(err) {
-			return nil, err
+			return nil, 0, err
 		}
-		if other != nil && !other.State.Ended() && len(before) < mostChildren {
+		if other != nil && !other.State.Ended() {
 			before = append(before, other)
 		}
 	}
-	return before, nil
+	return before, 0, nil
 }
 
 func (v *runView) document() any {
@@ -95,6 +103,10 @@ func (v *runView) rows() []row {
 	for _, t := range v.before {
 		text := v.marks.waits + " waits for the end of " + v.s.data().dim(v.s.id(t.ID)) + "  " + oneLine(t.Title) + " (" + stateText(t) + ")"
 		rows = append(rows, row{"  ", text, t.ID + stateText(t)})
+	}
+	if v.more > 0 {
+		text := fmt.Sprintf("and %d more", v.more)
+		rows = append(rows, row{"  ", text, text})
 	}
 	width, ahead := v.width(), v.ahead()
 	for _, step := range v.run.Steps {
