@@ -102,16 +102,19 @@ func (v *runView) rows() []row {
 	rows := []row{v.head(), v.origin()}
 	for _, t := range v.before {
 		text := v.marks.waits + " waits for the end of " + v.s.data().dim(v.s.id(t.ID)) + "  " + oneLine(t.Title) + " (" + stateText(t) + ")"
-		rows = append(rows, row{"  ", text, t.ID + stateText(t)})
+		rows = append(rows, row{indent: "  ", text: text, key: t.ID + stateText(t)})
 	}
 	if v.more > 0 {
 		text := fmt.Sprintf("and %d more", v.more)
-		rows = append(rows, row{"  ", text, text})
+		rows = append(rows, row{indent: "  ", text: text, key: text})
 	}
 	width, ahead := v.width(), v.ahead()
 	for _, step := range v.run.Steps {
-		rows = append(rows, v.step(step, width))
+		line := v.step(step, width)
+		line.now = !step.State.Ended()
+		rows = append(rows, line)
 		for _, detail := range v.details(step) {
+			detail.now = line.now
 			detail.indent = "    "
 			if step.Item != nil {
 				detail.indent = "      "
@@ -121,7 +124,7 @@ func (v *runView) rows() []row {
 	}
 	for _, node := range ahead {
 		text := pad(oneLine(node.ID), width) + "  not yet            " + oneLine(node.Tool)
-		rows = append(rows, row{"", v.s.data().dim(v.marks.ahead + " " + text), node.ID})
+		rows = append(rows, row{text: v.s.data().dim(v.marks.ahead + " " + text), key: node.ID})
 	}
 	return append(rows, v.end()...)
 }
@@ -154,7 +157,7 @@ func (v *runView) head() row {
 	if r.ID != "" {
 		id = p.dim(v.s.id(r.ID)) + "  "
 	}
-	return row{"", state + "  " + id + oneLine(r.Title), runState(r) + r.Title}
+	return row{text: state + "  " + id + oneLine(r.Title), key: runState(r) + r.Title}
 }
 
 // origin says which definition runs, what started it, and when.
@@ -165,7 +168,7 @@ func (v *runView) origin() row {
 		by = "started by " + actor(*r.StartedBy)
 	}
 	text := fmt.Sprintf("%s %s · %s %s · %s", oneLine(r.Workflow), shortHash(r.Hash), by, v.s.since(r.CreatedAt), v.s.took(r.CreatedAt, r.EndedAt))
-	return row{"  ", v.s.data().dim(text), "origin"}
+	return row{indent: "  ", text: v.s.data().dim(text), key: "origin"}
 }
 
 // end says what came of the run, and what can be done about it.
@@ -175,7 +178,7 @@ func (v *runView) end() []row {
 		rows = append(rows, v.wrapped(bar, oneLine(v.run.Summary), "end", nil)...)
 	}
 	if v.run.CanRetry && v.run.State == fermata.TaskFailed {
-		rows = append(rows, row{"", v.s.data().dim("try again: fermata workflow retry " + v.s.id(v.run.ID)), "retry"})
+		rows = append(rows, row{text: v.s.data().dim("try again: fermata workflow retry " + v.s.id(v.run.ID)), key: "retry"})
 	}
 	return rows
 }

@@ -36,7 +36,7 @@ func (v *runView) step(step *fermata.WorkflowStep, width int) row {
 	if step.Note != "" {
 		parts = append(parts, oneLine(step.Note))
 	}
-	return row{indent, text + strings.Join(parts, " · "), fmt.Sprint(name, step.State, step.Attempt, step.Note)}
+	return row{indent: indent, text: text + strings.Join(parts, " · "), key: fmt.Sprint(name, step.State, step.Attempt, step.Note)}
 }
 
 // stepName names a step, with its occurrence and its item where that is not
@@ -101,7 +101,7 @@ func (v *runView) wrapped(indent, text, key string, paint func(string) string) [
 		if paint != nil {
 			shown = paint(line)
 		}
-		rows = append(rows, row{indent, shown, key + line})
+		rows = append(rows, row{indent: indent, text: shown, key: key + line})
 	}
 	return rows
 }
