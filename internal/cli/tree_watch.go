@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,8 +155,7 @@ func (s *session) window(lines []string, focus, room int) []string {
 	}
 	end := min(len(lines), focus+max(head, 1))
 	from := end - max(room-head-2, 1)
-	shown := append(lines[:head:head], dim(fmt.Sprintf("… %d lines", from-head)))
-	shown = append(shown, lines[from:end]...)
+	shown := slices.Concat(lines[:head], []string{dim(fmt.Sprintf("… %d lines", from-head))}, lines[from:end])
 	if end < len(lines) {
 		shown = append(shown, dim(fmt.Sprintf("… and %d lines more", len(lines)-end)))
 	}
