@@ -175,6 +175,38 @@ steps:
 	})
 }
 
+// TestALateAnswerIsNotTheNextOne: what comes too late for one question answers
+// no other one.
+func TestALateAnswerIsNotTheNextOne(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: next
+triggers: [{manual: true}]
+steps:
+  - {id: one, tool: post_question, suspend: true, input: {question: "One?", responseType: boolean, timeout: 1h, timeoutAction: default, default: false}}
+  - {id: two, tool: post_question, suspend: true, input: {question: "Two?", responseType: boolean, timeout: never}}
+  - {id: after, tool: note, input: {one: "{{ steps.one.answer }}", two: "{{ steps.two.answer }}"}}
+`, nil)
+		first := w.asked(run.ID)
+		w.clock.Advance(2 * time.Hour)
+		w.until("the second question is asked", func() bool {
+			r := w.read(run.ID)
+			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingInput
+		})
+		_, err := w.e.Answer(t.Context(), ann, first.ID, fermata.Answer{Answer: true})
+		w.ok(err)
+		second := w.asked(run.ID)
+		if second.ID == first.ID || second.Status != fermata.Pending {
+			t.Fatalf("the second question is %s", second.Status)
+		}
+		w.answer(second, fermata.Answer{Answer: true})
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[2].Input); got != `{"one":false,"two":true}` {
+			t.Fatalf("after got %s", got)
+		}
+	})
+}
+
 // TestResumedByHandStaysOnItsQuestion: a person who resumes a run without an
 // answer, or writes to it, does not answer its question.
 func TestResumedByHandStaysOnItsQuestion(t *testing.T) {
