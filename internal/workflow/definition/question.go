@@ -96,7 +96,10 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 		if input.get("items") != nil {
 			field = p.Field
 		}
-		name, _, _ := strings.Cut(strings.FieldsFunc(field+".", func(r rune) bool { return r == '.' || r == '[' })[0], " ")
+		name := field
+		if end := strings.IndexAny(name, ".["); end >= 0 {
+			name = name[:end]
+		}
 		place := input.get(name)
 		if place == nil {
 			place = input.get(otherNames[name])
