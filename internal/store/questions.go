@@ -2,9 +2,7 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"math"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -199,18 +197,4 @@ func (tx *Tx) TakeBack(taskID, runID string) {
 		tx.workspace, taskID, runID)
 	tx.execAny("UPDATE messages SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)
-}
-
-// Due is something whose time has come.
-type Due struct{ Workspace, ID string }
-
-func scanDue(rs rows) (Due, error) {
-	var d Due
-	return d, rs.Scan(&d.Workspace, &d.ID)
-}
-
-// DueQuestions lists pending questions whose deadline has passed.
-func (db *DB) DueQuestions(ctx context.Context, now time.Time, limit int) ([]Due, error) {
-	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM questions WHERE status = 'pending' AND deadline <= $1
-		ORDER BY deadline LIMIT $2`, now.UnixMilli(), limit)
 }
