@@ -18,6 +18,8 @@ const (
 const (
 	// KindPush writes to the browsers that people have allowed it.
 	KindPush = "push"
+	// KindCallback posts the outcome of questions to those who asked them.
+	KindCallback = "callback"
 	// KindEmail is there by itself where the server was given an SMTP server.
 	KindEmail = "email"
 )

@@ -349,6 +349,8 @@ func noAddress(m *fermata.Member, k Kind) error {
 		return e.WithHint("the member switches notifications on in the settings of the browser that is to get them")
 	case fermata.KindEmail:
 		return e.WithHint("give the member an address: fermata member set %s --email …", m.Handle)
+	case fermata.KindCallback:
+		return e.WithHint("it tells those who asked, at the address that a question names: fermata ask --callback-url …")
 	default:
 		return e.WithHint("say who the member is there: fermata member identity %s %s ID", m.Handle, k.Name)
 	}

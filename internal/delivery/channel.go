@@ -71,6 +71,9 @@ const (
 	// ToPeopleOrPlace is a message to each person, and one to the place where
 	// nobody can be reached.
 	ToPeopleOrPlace
+	// ToAsker is one message to the address that the question itself names for
+	// its outcome. Nobody hears of a question there.
+	ToAsker
 )
 
 // Kind makes the channels of one kind.

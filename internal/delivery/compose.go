@@ -32,6 +32,9 @@ func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome,
 	}
 	switch n.Purpose {
 	case notice.Event:
+		if l.kind.To == ToAsker {
+			return n, o, outcomeOf(r, c, n)
+		}
 		n.Raw, err = eventOf(r, c.EventSeq)
 		return n, o, err
 	case notice.Test:

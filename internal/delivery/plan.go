@@ -240,8 +240,10 @@ func (b *batch) think() {
 				b.assigned(q, e)
 			}
 			b.wants[e.QuestionID] = e.Seq
-		case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled,
-			fermata.EventQuestionExtended, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate:
+		case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
+			b.callBack(q, e)
+			b.wants[e.QuestionID] = e.Seq
+		case fermata.EventQuestionExtended, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate:
 			b.wants[e.QuestionID] = e.Seq
 		case fermata.EventDeliveryAlert:
 			b.alert(e)

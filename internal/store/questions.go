@@ -32,6 +32,7 @@ type asked struct {
 	// Risk is empty when it is low.
 	Risk     fermata.Risk      `json:"risk,omitempty"`
 	Least    fermata.Assurance `json:"least_assurance,omitempty"`
+	Callback string            `json:"callback_url,omitempty"`
 	State    []byte            `json:"state,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	AskedBy  actor             `json:"asked_by"`
@@ -65,7 +66,7 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
 		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
 		q.LeastAssurance, q.Channels, q.Reminders, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Share
-		q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, fermata.Actor(a.AskedBy)
+		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
 		if err := parse("assignees", assignees, &q.Assignees); err != nil {
 			return nil, err
 		}
@@ -145,7 +146,7 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	frozen := asked{
 		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
 		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk, Least: q.LeastAssurance,
-		State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Share: q.ShareContext,
+		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Share: q.ShareContext,
 	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
 		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at)
