@@ -203,10 +203,8 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 				return nil, err
 			}
 		}
-		if ch.Enabled != nil && *ch.Enabled && !row.Enabled {
-			if err := startPlanning(tx); err != nil {
-				return nil, err
-			}
+		if err := startPlanning(tx); err != nil {
+			return nil, err
 		}
 		if err := ch.Apply(row); err != nil {
 			return nil, err

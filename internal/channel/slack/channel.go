@@ -27,8 +27,8 @@ func (r ref) key() string { return r.Channel + "/" + r.Message }
 // Send posts a message: to the member, or into the conversation.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.Purpose == notice.Event {
-		return notice.Receipt{}, &failure{permanent: true, err: fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
-			WithHint("send events with a channel of the kind webhook")}
+		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
+			WithHint("send events with a channel of the kind webhook"))
 	}
 	conversation, at, err := c.destination(ctx, &n.To)
 	if err != nil {

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// settingFlags are settings of a channel.
+type settingFlags struct {
+	Setting map[string]string `arg:"" optional:"" name:"setting" placeholder:"NAME=VALUE" help:"Settings; a secret may be env:NAME or file:/path, read by the server."`
+	File    string            `short:"f" type:"existingfile" placeholder:"FILE" help:"JSON object with settings."`
+}
+
+// settings returns what the flags say. A value that is JSON of a list, a
+// number or a truth value is taken as that.
+func (f settingFlags) settings() (map[string]any, error) {
+	all := map[string]any{}
+	if f.File != "" {
+		text, err := os.ReadFile(f.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no JSON object: %w", f.File, err)
+		}
+	}
+	for name, value := range f.Setting {
+		all[name] = settingValue(value)
+	}
+	return all, nil
+}
+
+func settingValue(s string) any {
+	var v any
+	if json.Unmarshal([]byte(s), &v) != nil {
+		return s
+	}
+	switch v.(type) {
+	case bool, []any, map[string]any, nil:
+		return v
+	default:
+		// A number may as well be a name; the schema of the kind decides.
+		return s
+	}
+}
+
+// shownOnce prints what the server made for a channel: it is not shown again.
+func (s *session) shownOnce(c *fermata.Channel, given map[string]any) {
+	var names []string
+	for name := range c.Settings {
+		if _, mine := given[name]; !mine {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s.data().line("%s=%s", name, settingText(c.Settings[name]))
+	}
+}
+
+func settingText(v any) string {
+	if text, ok := v.(string); ok {
+		return oneLine(text)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
