@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 type channelAddCommand struct {
@@ -20,6 +21,7 @@ func (channelAddCommand) Help() string {
 Examples:
 
     fermata channel add slack slack bot_token=env:SLACK_BOT_TOKEN app_token=env:SLACK_APP_TOKEN conversation=C0123456789
+    fermata channel add github github token=env:GITHUB_TOKEN repository=octo/hello issue=7
     fermata channel add webhook audit url=https://example.com/hook 'events=["question.asked"]'
     fermata channel add notify phone url=file:/run/secrets/ntfy`
 }
@@ -27,6 +29,10 @@ Examples:
 func (c *channelAddCommand) Run(ctx context.Context, s *session) error {
 	settings, err := c.settings()
 	if err != nil {
+		return err
+	}
+	kind := func(*client.Client) (string, error) { return c.Kind, nil }
+	if err := s.withNumbers(ctx, kind, settings); err != nil {
 		return err
 	}
 	n := fermata.NewChannel{Name: c.Name, Kind: c.Kind, Settings: settings, Disabled: c.Disabled}

@@ -28,10 +28,7 @@ func (c *channelKindsCommand) Run(ctx context.Context, s *session) error {
 	}
 	t := &table{columns: []column{{head: "KIND"}, {head: "SETTING"}, {head: "", flex: true}}}
 	for _, k := range all {
-		var schema struct {
-			Required   []string
-			Properties map[string]struct{ Title, Description string }
-		}
+		var schema channelSchema
 		if err := json.Unmarshal(k.Schema, &schema); err != nil {
 			return err
 		}

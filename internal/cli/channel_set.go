@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 type channelSetCommand struct {
@@ -30,6 +31,16 @@ func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
 	}
 	for _, name := range c.Unset {
 		settings[name] = nil
+	}
+	kind := func(server *client.Client) (string, error) {
+		found, err := server.Channel(ctx, c.Name)
+		if err != nil {
+			return "", err
+		}
+		return found.Kind, nil
+	}
+	if err := s.withNumbers(ctx, kind, settings); err != nil {
+		return err
 	}
 	return s.changeChannel(ctx, c.write, c.Name, fermata.ChannelChange{Settings: settings}, settings)
 }

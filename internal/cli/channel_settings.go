@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"slices"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 // settingFlags are settings of a channel.
@@ -42,9 +44,62 @@ func settingValue(s string) any {
 	case bool, []any, map[string]any, nil:
 		return v
 	default:
-		// A number may as well be a name; the schema of the kind decides.
+		// A number may as well be a name: see [withNumbers].
 		return s
 	}
+}
+
+// withNumbers makes numbers of the settings that are numbers for the kind of
+// channel: the server is asked where one may be among them.
+func (s *session) withNumbers(ctx context.Context, kindOf func(*client.Client) (string, error), settings map[string]any) error {
+	numbers := map[string]json.Number{}
+	for name, v := range settings {
+		var n json.Number
+		if text, ok := v.(string); ok && json.Unmarshal([]byte(text), &n) == nil {
+			numbers[name] = n
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	kind, err := kindOf(server)
+	if err != nil {
+		return err
+	}
+	schema, err := schemaOf(ctx, server, kind)
+	if err != nil {
+		return err
+	}
+	for name, n := range numbers {
+		if t := schema.Properties[name].Type; t == "integer" || t == "number" {
+			settings[name] = n
+		}
+	}
+	return nil
+}
+
+// channelSchema is what is read of the JSON Schema of a kind's settings.
+type channelSchema struct {
+	Required   []string
+	Properties map[string]struct{ Type, Description string }
+}
+
+// schemaOf returns that of a kind; an empty one where there is no such kind.
+func schemaOf(ctx context.Context, server *client.Client, kind string) (schema channelSchema, err error) {
+	all, err := server.ChannelKinds(ctx)
+	if err != nil {
+		return schema, err
+	}
+	for _, k := range all {
+		if k.Kind == kind {
+			return schema, json.Unmarshal(k.Schema, &schema)
+		}
+	}
+	return schema, nil
 }
 
 // shownOnce prints what the server made for a channel: it is not shown again.
