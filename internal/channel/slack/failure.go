@@ -99,9 +99,3 @@ func says(err error, names ...string) bool {
 	var r *refusal
 	return errors.As(err, &r) && slices.Contains(names, r.name)
 }
-
-// doubtful reports whether Slack may have done it nevertheless.
-func doubtful(err error) bool {
-	var f *notice.Failure
-	return errors.As(err, &f) && !f.Final && f.After == 0 && !says(err, "ratelimited", "rate_limited")
-}

@@ -85,6 +85,7 @@ func TestSentOnce(t *testing.T) {
 	if _, err := l.channel.Send(t.Context(), n); err == nil {
 		t.Fatal("the lost answer was not noticed")
 	}
+	n.Since = n.Question.CreatedAt
 	sent, err := l.channel.Send(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
