@@ -404,21 +404,21 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) erro
 
 // permanent reports whether trying again cannot help.
 func permanent(err error) bool {
-	var f Failure
-	return errors.As(err, &f) && f.Permanent()
+	var f *notice.Failure
+	return errors.As(err, &f) && f.Final
 }
 
 func retryAfter(err error) time.Duration {
-	var f Failure
+	var f *notice.Failure
 	if errors.As(err, &f) {
-		return f.RetryAfter()
+		return f.After
 	}
 	return 0
 }
 
 func gone(err error) bool {
-	var g Gone
-	return errors.As(err, &g) && g.Gone()
+	var f *notice.Failure
+	return errors.As(err, &f) && f.Ended
 }
 
 // words says what is wrong, with the remedy.

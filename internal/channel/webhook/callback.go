@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -62,9 +63,10 @@ func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, 
 			WithHint("a question names one: callback_url")
 	}
 	err := c.post(ctx, n.To.Target, n.Delivery, n.Raw)
-	if f, ok := errors.AsType[*failure](err); ok && f.gone {
-		f.problem = f.problem.WithHint("this address wants no outcome any more; others are not concerned")
-		return notice.Receipt{}, &ended{f}
+	if f, ok := errors.AsType[*notice.Failure](err); ok && f.Ended {
+		// It is this address that wants nothing more, and no other one.
+		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
+			WithHint("this address wants no outcome any more; others are not concerned"))
 	}
 	return notice.Receipt{Content: string(n.Raw)}, err
 }
@@ -73,9 +75,3 @@ func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, 
 func (c *Callback) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	return sent, nil
 }
-
-// ended is a failure that no other attempt mends, of one address alone.
-type ended struct{ *failure }
-
-// Gone says that the channel stays on.
-func (e *ended) Gone() bool { return false }
