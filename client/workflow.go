@@ -84,6 +84,18 @@ func (c *Client) PutWorkflow(ctx context.Context, name string, d Definition) (*f
 	return do[*fermata.Workflow](ctx, c, call{method: http.MethodPut, path: path("workflows", name), body: d})
 }
 
+// EnableWorkflow lets triggers start runs of a workflow. What happened before
+// starts nothing.
+func (c *Client) EnableWorkflow(ctx context.Context, name string) (*fermata.Workflow, error) {
+	return post[*fermata.Workflow](ctx, c, path("workflows", name, "enable"), struct{}{})
+}
+
+// DisableWorkflow lets no trigger start a run any more. Runs that are under way
+// go on.
+func (c *Client) DisableWorkflow(ctx context.Context, name string) (*fermata.Workflow, error) {
+	return post[*fermata.Workflow](ctx, c, path("workflows", name, "disable"), struct{}{})
+}
+
 // Workflows lists the workflows, each with its newest run.
 func (c *Client) Workflows(ctx context.Context) ([]*fermata.Workflow, error) {
 	p, err := get[page[*fermata.Workflow]](ctx, c, path("workflows"), nil)

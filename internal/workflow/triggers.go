@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -46,8 +45,14 @@ func inputsOf(w *definition.Workflow) []fermata.WorkflowInput {
 	return all
 }
 
-// schedulesOf are the rows of a workflow's schedules, from now on.
-func schedulesOf(w *definition.Workflow, enabled bool, now time.Time) []store.Schedule {
+// schedulesFrom are the rows of a workflow's schedules, from now on. One that
+// stays as it was keeps its next time: what is due at this moment, or was missed,
+// is still started.
+func schedulesFrom(tx *store.Tx, w *definition.Workflow, enabled bool) ([]store.Schedule, error) {
+	before, err := tx.Schedules(w.Name)
+	if err != nil {
+		return nil, err
+	}
 	var all []store.Schedule
 	for i := range w.Triggers {
 		t := &w.Triggers[i]
@@ -58,12 +63,17 @@ func schedulesOf(w *definition.Workflow, enabled bool, now time.Time) []store.Sc
 		row := store.Schedule{
 			Workflow: w.Name, Trigger: t.Index, Cron: t.Cron, Timezone: t.Timezone, Catchup: t.Catchup, CatchupAge: t.CatchupAge,
 		}
-		if next := cron.Next(now); enabled && !next.IsZero() {
+		if next := cron.Next(tx.Now()); enabled && !next.IsZero() {
 			row.NextAt = &next
+		}
+		for _, b := range before {
+			if enabled && b.Trigger == row.Trigger && b.Cron == row.Cron && b.Timezone == row.Timezone && b.NextAt != nil {
+				row.NextAt = b.NextAt
+			}
 		}
 		all = append(all, row)
 	}
-	return all
+	return all, nil
 }
 
 func withNext(triggers []fermata.WorkflowTrigger, schedules []store.Schedule) []fermata.WorkflowTrigger {
