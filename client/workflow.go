@@ -49,6 +49,12 @@ func (d ToolDefinition) Named(name string) *fermata.NamedTool {
 	}
 }
 
+// NamedDefinition is a tool to define and its name.
+type NamedDefinition struct {
+	Name string `json:"name"`
+	ToolDefinition
+}
+
 // WorkflowRunQuery narrows a list of runs. Empty fields narrow nothing.
 type WorkflowRunQuery struct {
 	Workflow string
@@ -174,6 +180,16 @@ func (c *Client) NamedTool(ctx context.Context, name string) (*fermata.NamedTool
 // PutNamedTool defines a tool under its name.
 func (c *Client) PutNamedTool(ctx context.Context, name string, d ToolDefinition) (*fermata.NamedTool, error) {
 	return do[*fermata.NamedTool](ctx, c, call{method: http.MethodPut, path: path("tools", name), body: d})
+}
+
+// PutNamedTools defines tools under their names: all of them, or none. Fields of
+// an error name the place, as in items[2].schema.
+func (c *Client) PutNamedTools(ctx context.Context, all []NamedDefinition) ([]*fermata.NamedTool, error) {
+	body := struct {
+		Items []NamedDefinition `json:"items"`
+	}{all}
+	p, err := post[page[*fermata.NamedTool]](ctx, c, path("tools"), body)
+	return p.Items, err
 }
 
 // RemoveNamedTool removes a tool that the workspace has defined.
