@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -396,7 +397,7 @@ func TestToolsAreDefinedTogetherOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r := w.call(w.admin, "POST /v1/tools", `{"items":[{"name":"lint","command":["make","lint"]},{"name":"shell","command":["make"]}]}`)
-	if r.status != http.StatusBadRequest || !strings.Contains(r.body, `"items[1].name"`) {
+	if r.status != http.StatusBadRequest || !bytes.Contains(r.body, []byte(`"items[1].name"`)) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	w.must(http.StatusNotFound, w.admin, "GET /v1/tools/lint", "", nil)

@@ -1,15 +1,11 @@
 package workflow
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
@@ -89,24 +85,5 @@ func (x *execution) take(step *definition.Step, row *fermata.WorkflowStep, outpu
 		return err
 	}
 	row.Output = doc
-	return nil
-}
-
-// fitsSchema checks a value against a JSON Schema, and names every mismatch.
-func fitsSchema(schema json.RawMessage, v any, code string) error {
-	if len(schema) == 0 {
-		return nil
-	}
-	c, err := compile(schema)
-	if err != nil {
-		return hopeless(code, err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data(v)))
-	if err != nil {
-		return hopeless(code, err)
-	}
-	if err := c.Validate(doc); err != nil {
-		return hopeless(code, mismatch(err))
-	}
 	return nil
 }

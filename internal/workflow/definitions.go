@@ -57,13 +57,13 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 	if err != nil {
 		return Validation{}, err
 	}
-	w, problems := load([]byte(source), known)
+	w, problems := definition.Load([]byte(source), known)
 	return validated(w, problems), nil
 }
 
 // Check says what is wrong with a definition where there is no server to ask.
 func Check(source []byte) Validation {
-	w, problems := load(source, definition.Known{Tools: builtIn, AnyTool: true})
+	w, problems := definition.Load(source, definition.Known{Tools: builtIn, AnyTool: true})
 	return validated(w, problems)
 }
 
@@ -73,21 +73,6 @@ func validated(w *definition.Workflow, problems []definition.Problem) Validation
 		v.Name, v.Graph = w.Name, graphOf(w)
 	}
 	return v
-}
-
-// load loads a definition, and adds what only the engine knows to be wrong.
-func load(source []byte, known definition.Known) (*definition.Workflow, []definition.Problem) {
-	w, problems := definition.Load(source, known)
-	if w == nil {
-		return nil, problems
-	}
-	more := refused(w)
-	for _, p := range more {
-		if !p.Warning {
-			w = nil
-		}
-	}
-	return w, append(problems, more...)
 }
 
 func onWire(problems []definition.Problem) []fermata.DefinitionProblem {
@@ -117,7 +102,7 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 	if err != nil {
 		return nil, err
 	}
-	w, problems := load([]byte(d.Source), known)
+	w, problems := definition.Load([]byte(d.Source), known)
 	if w == nil {
 		return nil, refusal(problems)
 	}
@@ -263,7 +248,7 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	if err != nil {
 		return nil, err
 	}
-	d, problems := load([]byte(w.Source), known)
+	d, problems := definition.Load([]byte(w.Source), known)
 	w.Warnings = onWire(problems)
 	if d != nil {
 		w.Graph = graphOf(d)
@@ -381,7 +366,7 @@ func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Wor
 	if err != nil {
 		return nil, err
 	}
-	w, problems := load([]byte(source), definition.Known{Tools: builtIn, AnyTool: true})
+	w, problems := definition.Load([]byte(source), definition.Known{Tools: builtIn, AnyTool: true})
 	if w == nil {
 		return nil, refusal(problems)
 	}

@@ -133,7 +133,7 @@ func Test(ctx context.Context, source, script []byte) (*TestReport, error) {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the script: %s", yaml.FormatError(err, false, true)).
 			WithHint("docs/workflow-runs.md says what it may hold")
 	}
-	d, problems := load(source, definition.Known{Tools: builtIn, AnyTool: true})
+	d, problems := definition.Load(source, definition.Known{Tools: builtIn, AnyTool: true})
 	if d == nil {
 		return &TestReport{Problems: onWire(problems), Failures: []string{"the definition is wrong"}}, nil
 	}

@@ -36,6 +36,7 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 	for _, n := range named {
 		if n.Server == nil {
 			known.Tools[n.Name] = tool.Info{Name: n.Name, Description: n.Description, Output: n.Schema}
+			known.Delegated = append(known.Delegated, n.Name)
 			continue
 		}
 		list, err := s.serverTools(ctx, n)
