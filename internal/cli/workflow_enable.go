@@ -9,7 +9,7 @@ import (
 
 type workflowEnableCommand struct {
 	write
-	Name string `arg:"" help:"Name of the workflow."`
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 }
 
 func (workflowEnableCommand) Help() string {
@@ -24,7 +24,7 @@ func (c *workflowEnableCommand) Run(ctx context.Context, s *session) error {
 
 type workflowDisableCommand struct {
 	write
-	Name string `arg:"" help:"Name of the workflow."`
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 }
 
 func (workflowDisableCommand) Help() string {
@@ -61,7 +61,7 @@ func (s *session) armWorkflow(ctx context.Context, w write, name, verb string, c
 
 type workflowRemoveCommand struct {
 	write
-	Name string `arg:"" help:"Name of the workflow."`
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 }
 
 func (workflowRemoveCommand) Help() string {

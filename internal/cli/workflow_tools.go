@@ -154,7 +154,7 @@ func (c *toolsPutCommand) refused(s *session, f *toolsFile) error {
 
 type toolsRemoveCommand struct {
 	write
-	Name string `arg:"" help:"Name of the tool or of the MCP server."`
+	Name string `arg:"" complete:"own_tool" help:"Name of the tool or of the MCP server."`
 }
 
 func (toolsRemoveCommand) Help() string {
