@@ -162,18 +162,27 @@ func zshWords(words []word) string {
 
 // writeFish writes a condition for every place, with descriptions.
 func writeFish(w io.Writer, places []place) {
-	fmt.Fprint(w, `function __fermata_at
-  set -l path
+	fmt.Fprint(w, `function __fermata_path
   for word in (commandline -opc)[2..-1]
-    string match -q -- '-*' $word; and continue
-    set -a path $word
+    string match -q -- '-*' $word; or echo $word
   end
-  test (count $argv) -eq 0; and test (count $path) -eq 0; and return 0
-  test (count $argv) -gt 0; and test "$path[1..(count $argv)]" = "$argv"
+end
+function __fermata_at
+  set -l path (__fermata_path)
+  test "$path" = "$argv"
+end
+function __fermata_below
+  set -l path (__fermata_path)
+  set -l most (count $argv)
+  test $most -gt 0; and test "$path[1..$most]" = "$argv"
 end
 `)
 	for _, p := range places {
 		at := quote(strings.TrimSpace("__fermata_at " + p.path))
+		below := at
+		if len(p.commands) == 0 {
+			below = quote("__fermata_below " + p.path)
+		}
 		for _, c := range p.commands {
 			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s -d %s\n", at, c.text, quote(c.help))
 		}
@@ -181,7 +190,7 @@ end
 			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s\n", at, quote("(fermata names "+p.named+" 2>/dev/null)"))
 		}
 		for _, f := range p.flags {
-			fmt.Fprintf(w, "complete -c fermata -n %s -l %s -d %s\n", at, strings.TrimPrefix(f.text, "--"), quote(f.help))
+			fmt.Fprintf(w, "complete -c fermata -n %s -l %s -d %s\n", below, strings.TrimPrefix(f.text, "--"), quote(f.help))
 		}
 	}
 }
