@@ -300,6 +300,7 @@ func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.W
 		}
 		if len(runs) > 0 {
 			w.LastRun = runs[0]
+			tidy(w.LastRun)
 		}
 	}
 	return all, nil

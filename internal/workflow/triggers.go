@@ -2,8 +2,12 @@ package workflow
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -164,6 +168,19 @@ func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
 	return t.ID, nil
 }
 
+// longestKey is how long a key may be that stands in a column as it is.
+const longestKey = 200
+
+// column is a text from outside as a key of a row: what is too long for an index,
+// or what a database does not take for text, stands there as its hash.
+func column(text string) string {
+	if len(text) <= longestKey && utf8.ValidString(text) && !strings.ContainsRune(text, 0) {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // skipped is the key of a run that does not start.
 const skipped = "\x00skipped"
 
@@ -177,7 +194,7 @@ func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, a
 		if err != nil {
 			return "", nil, err
 		}
-		key, policy = f.def.Name+"/"+fmt.Sprint(rendered), c.Policy
+		key, policy = f.def.Name+"/"+column(fmt.Sprint(rendered)), c.Policy
 	case f.apart != "":
 		key = f.def.Name + "/" + f.apart
 	default:
@@ -186,6 +203,17 @@ func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, a
 	open, err := tx.OpenRunsApart(key)
 	if err != nil || len(open) == 0 {
 		return key, nil, err
+	}
+	if policy != definition.Skip {
+		above, err := belongsTo(tx, f.parent, open)
+		if err != nil {
+			return "", nil, err
+		}
+		if above != "" {
+			return "", nil, fermata.Errorf(fermata.CodeIllegalTransition,
+				"run %s, to which this one would belong, has the same concurrency key: each would wait for the other", above).
+				WithHint("give the run that a step starts a key of its own")
+		}
 	}
 	switch policy {
 	case definition.Queue:
@@ -207,6 +235,21 @@ func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, a
 		Data: data(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "reason": "a run is open"}),
 	})
 	return skipped, nil, nil
+}
+
+// belongsTo returns which of the runs a task is, or lies below; "" for none.
+func belongsTo(tx *store.Tx, id string, runs []string) (string, error) {
+	for range fermata.MaxDepth {
+		if id == "" || slices.Contains(runs, id) {
+			return id, nil
+		}
+		t, err := tx.Task(id)
+		if err != nil {
+			return "", err
+		}
+		id = t.ParentID
+	}
+	return "", nil
 }
 
 // titleOf names a run so that people can tell it from others.

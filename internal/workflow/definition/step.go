@@ -95,7 +95,7 @@ func (l *loader) step(i int) {
 	if n := t.get("parallel").integer(); n != nil {
 		s.Parallel = *n
 	}
-	scope.readers = readers(s.Tool)
+	scope.readers = l.readers(s.Tool)
 	s.Input = l.toolInput(t, s.Tool, path, scope)
 	s.Schema = l.schema(t.get("schema"), path+".schema")
 	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
@@ -239,7 +239,7 @@ func (l *loader) action(t *tree, path string, scope scope) *Action {
 		return nil
 	}
 	a := &Action{Tool: t.get("tool").text(), Goto: t.get("goto").text()}
-	scope.readers = readers(a.Tool)
+	scope.readers = l.readers(a.Tool)
 	if a.Tool != "" {
 		l.tool(t.get("tool"), path+".tool")
 		if slices.Contains(engineTools, a.Tool) || slices.Contains(l.known.Delegated, a.Tool) {
