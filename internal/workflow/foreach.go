@@ -70,7 +70,11 @@ func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]an
 	case len(list) > mostItems:
 		return nil, fmt.Errorf("foreach has %d items, may have at most %d", len(list), mostItems)
 	}
-	row.Input = x.stored(list)
+	doc := x.stored(list)
+	if err := fitsInput(doc); err != nil {
+		return nil, err
+	}
+	row.Input = doc
 	x.touch(row)
 	return list, nil
 }

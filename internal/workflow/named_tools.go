@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
 // NamedTools lists the tools that the workspace has defined.
@@ -200,6 +201,9 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 		if _, err := template(arg); err != nil {
 			add(fmt.Sprintf("command[%d]", i), "%s", err)
 		}
+	}
+	if fault := definition.ScriptFault(n.Command); fault != "" {
+		add("command", "%s", fault)
 	}
 	if n.Server != nil && (n.Server.URL == "") == (len(n.Server.Command) == 0) {
 		add("server", "give either url or command")

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/fermata-hq/fermata"
@@ -131,9 +132,22 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	if !ok {
 		return nil, fmt.Errorf("input is no object")
 	}
-	row.Input = x.stored(input)
+	doc := x.stored(input)
+	if err := fitsInput(doc); err != nil {
+		return nil, err
+	}
+	row.Input = doc
 	x.touch(row)
 	return input, nil
+}
+
+// fitsInput refuses what is too long to be kept and handed on.
+func fitsInput(doc json.RawMessage) error {
+	if len(doc) > fermata.MaxStepInput {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the input has %d bytes, a step may take %d", len(doc), fermata.MaxStepInput).
+			WithHint("hand on the parts that the step needs, or an address where the rest is")
+	}
+	return nil
 }
 
 // act does what the step's tool does.

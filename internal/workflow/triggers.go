@@ -204,17 +204,6 @@ func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, a
 	if err != nil || len(open) == 0 {
 		return key, nil, err
 	}
-	if policy != definition.Skip {
-		above, err := belongsTo(tx, f.parent, open)
-		if err != nil {
-			return "", nil, err
-		}
-		if above != "" {
-			return "", nil, fermata.Errorf(fermata.CodeIllegalTransition,
-				"run %s, to which this one would belong, has the same concurrency key: each would wait for the other", above).
-				WithHint("give the run that a step starts a key of its own")
-		}
-	}
 	switch policy {
 	case definition.Queue:
 		return key, open, nil
@@ -235,21 +224,6 @@ func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, a
 		Data: data(map[string]any{"workflow": f.def.Name, "trigger": f.trigger, "reason": "a run is open"}),
 	})
 	return skipped, nil, nil
-}
-
-// belongsTo returns which of the runs a task is, or lies below; "" for none.
-func belongsTo(tx *store.Tx, id string, runs []string) (string, error) {
-	for range fermata.MaxDepth {
-		if id == "" || slices.Contains(runs, id) {
-			return id, nil
-		}
-		t, err := tx.Task(id)
-		if err != nil {
-			return "", err
-		}
-		id = t.ParentID
-	}
-	return "", nil
 }
 
 // titleOf names a run so that people can tell it from others.

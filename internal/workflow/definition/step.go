@@ -97,6 +97,7 @@ func (l *loader) step(i int) {
 	}
 	scope.readers = l.readers(s.Tool)
 	s.Input = l.toolInput(t, s.Tool, path, scope)
+	l.script(t.get("input"), s.Tool, path+".input")
 	s.Schema = l.schema(t.get("schema"), path+".schema")
 	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
 	s.Retry = l.retry(t.get("retry"), path+".retry")
