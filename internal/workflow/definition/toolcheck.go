@@ -14,14 +14,18 @@ import (
 
 // readers says who reads what a tool is given, in words for a message; "" when
 // nobody does.
-func readers(name string) string {
+func (l *loader) readers(name string) string {
 	switch {
+	case slices.Contains(l.known.Delegated, name):
+		return "people read the task of " + name
 	case name == postQuestion, name == requestApproval:
 		return "people read what a question says"
 	case name == "notify":
 		return "people read the notification"
 	case name == "agent":
 		return "people and the agent read the task"
+	case name == "shell":
+		return "people read the command of its task"
 	case name == "workflow":
 		return "people read the inputs of a run"
 	case name == "update_github_issue", strings.HasPrefix(name, "github_"):

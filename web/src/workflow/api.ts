@@ -60,8 +60,9 @@ export const namedToolsQuery = queryOptions({ queryKey: [...toolsKey, 'named'], 
 const path = <P>(given: P) => ({ params: { path: given } });
 
 export const validate = (source: string) => need(api.POST('/v1/workflows/validate', { body: { source } }));
-export const putWorkflow = (name: string, source: string, enabled?: boolean) =>
-  need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source, ...(enabled === undefined ? {} : { enabled }) } }));
+export const putWorkflow = (name: string, source: string) => need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source } }));
+export const enableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/enable', { ...path({ name }), body: {} }));
+export const disableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/disable', { ...path({ name }), body: {} }));
 export const removeWorkflow = (name: string) => need(api.DELETE('/v1/workflows/{name}', path({ name })));
 export const newSecret = (name: string) => need(api.POST('/v1/workflows/{name}/webhook-secret', { ...path({ name }), body: {} }));
 export const startRun = (name: string, inputs: Record<string, unknown>) => need(api.POST('/v1/workflows/{name}/runs', { ...path({ name }), body: { inputs } }));
