@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
 // fitsSchema checks a value against a JSON Schema, and names every mismatch.
@@ -84,28 +84,15 @@ func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 }
 
 func compileAnew(schema json.RawMessage) (*jsonschema.Schema, error) {
-	const name = "output.json"
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is no JSON: %s", err)
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nothingElse{})
-	if err = c.AddResource(name, value); err == nil {
-		var compiled *jsonschema.Schema
-		if compiled, err = c.Compile(name); err == nil {
-			return compiled, nil
-		}
+	compiled, err := definition.CompileSchema(value)
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is not valid: %s", strings.ReplaceAll(err.Error(), "\n", " "))
 	}
-	return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is not valid: %s", strings.ReplaceAll(err.Error(), "\n", " "))
-}
-
-// nothingElse loads no schema: neither files of the server nor addresses.
-type nothingElse struct{}
-
-// Load implements [jsonschema.URLLoader].
-func (nothingElse) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s is outside the schema, and nothing outside is read", url)
+	return compiled, nil
 }
 
 // mostProblems bounds how many mismatches are told.
@@ -140,27 +127,11 @@ var english = message.NewPrinter(language.English)
 // leaves lists each thing that a schema found wrong, with its path.
 func leaves(e *jsonschema.ValidationError) []fermata.Problem {
 	if len(e.Causes) == 0 {
-		return []fermata.Problem{{Field: pathOf(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(english)}}
+		return []fermata.Problem{{Field: definition.PathOf(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(english)}}
 	}
 	var all []fermata.Problem
 	for _, cause := range e.Causes {
 		all = append(all, leaves(cause)...)
 	}
 	return all
-}
-
-// pathOf writes a path as expressions do: options[1].label.
-func pathOf(location []string) string {
-	var path strings.Builder
-	for _, part := range location {
-		if _, err := strconv.Atoi(part); err == nil {
-			path.WriteString("[" + part + "]")
-			continue
-		}
-		if path.Len() > 0 {
-			path.WriteByte('.')
-		}
-		path.WriteString(part)
-	}
-	return path.String()
 }

@@ -201,7 +201,7 @@ func (l *loader) schema(t *tree, path string) json.RawMessage {
 		return nil
 	}
 	value := t.plainValue()
-	if _, err := compile(value); err != nil {
+	if _, err := CompileSchema(value); err != nil {
 		l.at(t, path, "see json-schema.org", "it is no JSON Schema: %s", schemaFault(err))
 		return nil
 	}
