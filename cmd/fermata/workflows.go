@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/app"
 	"github.com/fermata-hq/fermata/internal/cli"
 	"github.com/fermata-hq/fermata/internal/workflow"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
@@ -12,7 +13,7 @@ import (
 
 // checkWorkflow says what is wrong with a definition, without a server.
 func checkWorkflow(source []byte) client.WorkflowCheck {
-	return client.WorkflowCheck(workflow.Check(source))
+	return client.WorkflowCheck(workflow.Check(source, app.WorkflowTools()))
 }
 
 // testWorkflow runs a definition with scripted answers.

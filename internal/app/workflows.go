@@ -36,11 +36,24 @@ func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *deliv
 		return nil, err
 	}
 	servers := newToolServers(o, client)
-	tools := append([]tool.Tool{notifyTool{deliver}, http.New(client)},
-		toolgithub.New(toolgithub.Options{Settings: githubSettings(deliver), HTTP: client})...)
+	github := toolgithub.Options{Settings: githubSettings(deliver), HTTP: client}
 	return &flows{servers: servers, Service: workflow.New(workflow.Options{
-		DB: db, Engine: e, Tools: tools, Servers: servers, Secret: secret, PublicURL: o.PublicURL, Log: o.Log,
+		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: secret, PublicURL: o.PublicURL, Log: o.Log,
 	})}, nil
+}
+
+// workflowTools are the tools of every server, beside those of the engine.
+func workflowTools(notify notifyTool, web tool.Tool, github toolgithub.Options) []tool.Tool {
+	return append([]tool.Tool{notify, web}, toolgithub.New(github)...)
+}
+
+// WorkflowTools describes the tools of every server, for where there is none.
+func WorkflowTools() []tool.Info {
+	var all []tool.Info
+	for _, t := range workflowTools(notifyTool{}, http.New(nil), toolgithub.Options{}) {
+		all = append(all, t.Info())
+	}
+	return all
 }
 
 // flows are the workflows of a server, with the connections of their tools.

@@ -76,6 +76,28 @@ func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Questio
 	case t.PendingQuestion != nil:
 		return t.PendingQuestion, nil
 	default:
-		return nil, fermata.Errorf(fermata.CodeNotFound, "task %s waits for no answer: it is %s", t.ID, t.State)
+		return nil, s.nothingAsked(ctx, t)
 	}
+}
+
+// nothingAsked says that a task waits for no answer, and what below it does.
+func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
+	e := fermata.Errorf(fermata.CodeNotFound, "task %s waits for no answer: it is %s", t.ID, t.State)
+	if t.State != fermata.TaskBlocked {
+		return e
+	}
+	below, err := s.client.Tree(ctx, t.ID)
+	if err != nil {
+		return e.WithHint("fermata tree %s shows what it waits for", t.ID)
+	}
+	var asked []string
+	for _, child := range below {
+		if child.PendingQuestion != nil {
+			asked = append(asked, child.PendingQuestion.ID)
+		}
+	}
+	if len(asked) == 1 {
+		return e.WithHint("a task below it asks: answer %s", asked[0])
+	}
+	return e.WithHint("fermata tree %s shows what it waits for, and the questions below it", t.ID)
 }

@@ -90,6 +90,8 @@ type row struct {
 	indent, text string
 	// key changes when the row tells something new; the clock changes text alone.
 	key string
+	// now says that it is under way: a screen that is too small shows it first.
+	now bool
 }
 
 // rows draws the tasks below their parents. The first one is the top.
@@ -106,7 +108,7 @@ func (v *treeView) rows() []row {
 		if len(children) > 0 {
 			under = rest + v.marks.down
 		}
-		rows = append(rows, row{first, v.head(t), t.ID + stateText(t) + t.Title})
+		rows = append(rows, row{indent: first, text: v.head(t), key: t.ID + stateText(t) + t.Title})
 		for _, detail := range v.details(t) {
 			detail.indent = under
 			rows = append(rows, detail)

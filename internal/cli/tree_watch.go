@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,9 +111,9 @@ func (s *session) redraw(d drawing) func() error {
 	return func() error {
 		height := s.resize()
 		lines := s.linesOf(d)
-		if room := max(height-2, 3); len(lines) > room {
-			more := len(lines) - room + 1
-			lines = append(lines[:room-1:room-1], s.data().dim(fmt.Sprintf("… and %d lines more", more)))
+		if !d.over() {
+			// What ended is left on the screen whole, and scrolls.
+			lines = s.window(lines, focus(d), max(height-2, 3))
 		}
 		up := ""
 		if drawn > 0 {
@@ -122,6 +123,43 @@ func (s *session) redraw(d drawing) func() error {
 		_, err := fmt.Fprint(s.out, up+"\x1b[J"+strings.Join(lines, "\n")+"\n")
 		return err
 	}
+}
+
+// focus is the last row that is under way, and 0 where no row says so.
+func focus(d drawing) int {
+	last := 0
+	for i, r := range d.rows() {
+		if r.now {
+			last = i
+		}
+	}
+	return last
+}
+
+// headLines is how much of the beginning stays in sight where a drawing is
+// longer than the screen.
+const headLines = 2
+
+// window cuts lines to the room on the screen, so that the line in focus is seen.
+func (s *session) window(lines []string, focus, room int) []string {
+	if len(lines) <= room {
+		return lines
+	}
+	dim := s.data().dim
+	if focus < room-1 {
+		return append(lines[:room-1:room-1], dim(fmt.Sprintf("… and %d lines more", len(lines)-room+1)))
+	}
+	head := headLines
+	if room < 3*headLines {
+		head = 0
+	}
+	end := min(len(lines), focus+max(head, 1))
+	from := end - max(room-head-2, 1)
+	shown := slices.Concat(lines[:head], []string{dim(fmt.Sprintf("… %d lines", from-head))}, lines[from:end])
+	if end < len(lines) {
+		shown = append(shown, dim(fmt.Sprintf("… and %d lines more", len(lines)-end)))
+	}
+	return shown
 }
 
 // printChanges prints the whole drawing first, and then each row that tells

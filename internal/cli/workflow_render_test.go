@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +198,29 @@ func TestExitCodeOfARun(t *testing.T) {
 		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
 		if got := s.exit(t.Context(), endOf(&fermata.WorkflowRun{State: c.state, Reason: c.reason})); got != c.want {
 			t.Errorf("%s %s: %d, want %d", c.state, c.reason, got, c.want)
+		}
+	}
+}
+
+// TestWhatARunWaitsForIsSeen: on a screen that is too small, the question is in
+// sight, below the head of the run.
+func TestWhatARunWaitsForIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, room := range []int{3, 8, 22} {
+		s := newSession(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, Hooks{})
+		s.now, s.outTerm, s.width = noonClock, true, 80
+		run := anyRun()
+		for i := range 30 {
+			run.Steps = append([]*fermata.WorkflowStep{{Step: fmt.Sprint("done", i), Occurrence: 1, Tool: "shell", State: fermata.StepDone}}, run.Steps...)
+		}
+		v := &runView{s: s, marks: symbols, run: run}
+		lines := s.window(s.linesOf(v), focus(v), room)
+		text := strings.Join(lines, "\n")
+		if len(lines) > room || !strings.Contains(text, s.id(run.PendingQuestion.ID)) || !strings.Contains(text, "… ") {
+			t.Errorf("%d lines for %d:\n%s", len(lines), room, text)
+		}
+		if room > 8 && !strings.HasPrefix(text, s.linesOf(v)[0]) {
+			t.Errorf("the head is gone:\n%s", text)
 		}
 	}
 }

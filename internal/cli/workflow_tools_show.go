@@ -121,11 +121,16 @@ func (s *session) showTool(t fermata.ToolInfo) {
 // schema writes what a JSON Schema says of each field.
 func (p printer) schema(name string, schema json.RawMessage) {
 	var s struct {
-		Required   []string `json:"required"`
+		Required []string `json:"required"`
+		Defs     map[string]struct {
+			Type any `json:"type"`
+			Enum any `json:"enum"`
+		} `json:"$defs"`
 		Properties map[string]struct {
 			Type        any    `json:"type"`
+			Ref         string `json:"$ref"`
 			Description string `json:"description"`
-			Enum        []any  `json:"enum"`
+			Enum        any    `json:"enum"`
 		} `json:"properties"`
 	}
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
@@ -143,6 +148,9 @@ func (p printer) schema(name string, schema json.RawMessage) {
 	slices.Sort(names)
 	for _, field := range names {
 		is := s.Properties[field]
+		if def, ok := s.Defs[strings.TrimPrefix(is.Ref, "#/$defs/")]; ok && is.Ref != "" {
+			is.Type, is.Enum = def.Type, def.Enum
+		}
 		parts := []string{oneLine(field)}
 		if is.Type != nil {
 			parts = append(parts, oneLine(value(is.Type)))
@@ -150,7 +158,7 @@ func (p printer) schema(name string, schema json.RawMessage) {
 		if slices.Contains(s.Required, field) {
 			parts = append(parts, "required")
 		}
-		if len(is.Enum) > 0 {
+		if is.Enum != nil {
 			parts = append(parts, "one of "+oneLine(value(is.Enum)))
 		}
 		if is.Description != "" {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -17,7 +18,15 @@ type runView struct {
 	run   *fermata.WorkflowRun
 	// children are the tasks that steps under way wait for.
 	children map[string]*fermata.Task
+	// before are the tasks that have to end before the run goes on, where no
+	// step of it waits: runs that must not run side by side with it.
+	before []*fermata.Task
+	// more is how many there are beside these.
+	more int
 }
+
+// mostBefore bounds how many of them are drawn.
+const mostBefore = 3
 
 // mostChildren bounds how many tasks are read for one drawing.
 const mostChildren = 20
@@ -41,8 +50,36 @@ func (v *runView) read(ctx context.Context) error {
 			children[step.ChildID] = child
 		}
 	}
+	if v.before, v.more, err = v.waitsFor(ctx, run); err != nil {
+		return err
+	}
 	v.run, v.children = run, children
 	return nil
+}
+
+// waitsFor reads the tasks that a run waits for before it takes a step, and how
+// many more there may be.
+func (v *runView) waitsFor(ctx context.Context, run *fermata.WorkflowRun) (before []*fermata.Task, more int, err error) {
+	if run.State != fermata.TaskBlocked || slices.ContainsFunc(run.Steps, func(s *fermata.WorkflowStep) bool { return !s.State.Ended() }) {
+		return nil, 0, nil
+	}
+	task, err := v.s.client.Task(ctx, run.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, id := range task.BlockedBy {
+		if len(before) == mostBefore {
+			return before, len(task.BlockedBy) - i, nil
+		}
+		other, err := v.s.client.Task(ctx, id)
+		if unexpected(err) {
+			return nil, 0, err
+		}
+		if other != nil && !other.State.Ended() {
+			before = append(before, other)
+		}
+	}
+	return before, 0, nil
 }
 
 func (v *runView) document() any {
@@ -63,10 +100,21 @@ func (v *runView) over() bool { return v.run != nil && v.run.State.Ended() }
 // that are still to come.
 func (v *runView) rows() []row {
 	rows := []row{v.head(), v.origin()}
+	for _, t := range v.before {
+		text := v.marks.waits + " waits for the end of " + v.s.data().dim(v.s.id(t.ID)) + "  " + oneLine(t.Title) + " (" + stateText(t) + ")"
+		rows = append(rows, row{indent: "  ", text: text, key: t.ID + stateText(t)})
+	}
+	if v.more > 0 {
+		text := fmt.Sprintf("and %d more", v.more)
+		rows = append(rows, row{indent: "  ", text: text, key: text})
+	}
 	width, ahead := v.width(), v.ahead()
 	for _, step := range v.run.Steps {
-		rows = append(rows, v.step(step, width))
+		line := v.step(step, width)
+		line.now = !step.State.Ended()
+		rows = append(rows, line)
 		for _, detail := range v.details(step) {
+			detail.now = line.now
 			detail.indent = "    "
 			if step.Item != nil {
 				detail.indent = "      "
@@ -76,7 +124,7 @@ func (v *runView) rows() []row {
 	}
 	for _, node := range ahead {
 		text := pad(oneLine(node.ID), width) + "  not yet            " + oneLine(node.Tool)
-		rows = append(rows, row{"", v.s.data().dim(v.marks.ahead + " " + text), node.ID})
+		rows = append(rows, row{text: v.s.data().dim(v.marks.ahead + " " + text), key: node.ID})
 	}
 	return append(rows, v.end()...)
 }
@@ -101,7 +149,7 @@ func (v *runView) head() row {
 	if r.ID != "" {
 		id = p.dim(v.s.id(r.ID)) + "  "
 	}
-	return row{"", state + "  " + id + oneLine(r.Title), runState(r) + r.Title}
+	return row{text: state + "  " + id + oneLine(r.Title), key: runState(r) + r.Title}
 }
 
 // origin says which definition runs, what started it, and when.
@@ -112,7 +160,7 @@ func (v *runView) origin() row {
 		by = "started by " + actor(*r.StartedBy)
 	}
 	text := fmt.Sprintf("%s %s · %s %s · %s", oneLine(r.Workflow), shortHash(r.Hash), by, v.s.since(r.CreatedAt), v.s.took(r.CreatedAt, r.EndedAt))
-	return row{"  ", v.s.data().dim(text), "origin"}
+	return row{indent: "  ", text: v.s.data().dim(text), key: "origin"}
 }
 
 // end says what came of the run, and what can be done about it.
@@ -122,7 +170,7 @@ func (v *runView) end() []row {
 		rows = append(rows, v.wrapped(bar, oneLine(v.run.Summary), "end", nil)...)
 	}
 	if v.run.CanRetry && v.run.State == fermata.TaskFailed {
-		rows = append(rows, row{"", v.s.data().dim("try again: fermata workflow retry " + v.s.id(v.run.ID)), "retry"})
+		rows = append(rows, row{text: v.s.data().dim("try again: fermata workflow retry " + v.s.id(v.run.ID)), key: "retry"})
 	}
 	return rows
 }

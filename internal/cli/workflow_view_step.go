@@ -36,7 +36,7 @@ func (v *runView) step(step *fermata.WorkflowStep, width int) row {
 	if step.Note != "" {
 		parts = append(parts, oneLine(step.Note))
 	}
-	return row{indent, text + strings.Join(parts, " · "), fmt.Sprint(name, step.State, step.Attempt, step.Note)}
+	return row{indent: indent, text: text + strings.Join(parts, " · "), key: fmt.Sprint(name, step.State, step.Attempt, step.Note)}
 }
 
 // stepName names a step, with its occurrence and its item where that is not
@@ -101,7 +101,7 @@ func (v *runView) wrapped(indent, text, key string, paint func(string) string) [
 		if paint != nil {
 			shown = paint(line)
 		}
-		rows = append(rows, row{indent, shown, key + line})
+		rows = append(rows, row{indent: indent, text: shown, key: key + line})
 	}
 	return rows
 }
@@ -137,6 +137,7 @@ func answerIn(step *fermata.WorkflowStep) string {
 		Answers map[string]any `json:"answers"`
 		By      string         `json:"by"`
 		Source  string         `json:"source"`
+		Comment string         `json:"comment"`
 	}
 	if step.QuestionID == "" || json.Unmarshal(step.Output, &a) != nil {
 		return ""
@@ -154,6 +155,9 @@ func answerIn(step *fermata.WorkflowStep) string {
 	}
 	if by != "" {
 		text += " (" + by + ")"
+	}
+	if a.Comment != "" {
+		text += ": " + a.Comment
 	}
 	return oneLine(text)
 }

@@ -1,6 +1,7 @@
 package posting
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,6 +59,83 @@ func (in *Input) Ask() (fermata.Ask, error) {
 		}
 	}
 	return a, nil
+}
+
+// Read brings the input of a step into the form in which it is asked.
+func Read(input map[string]any, approval bool) (fermata.Ask, error) {
+	doc, err := json.Marshal(plain(input))
+	if err != nil {
+		return fermata.Ask{}, fmt.Errorf("write the input: %w", err)
+	}
+	var in Input
+	decoder := json.NewDecoder(bytes.NewReader(doc))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	if err := decoder.Decode(&in); err != nil {
+		return fermata.Ask{}, fmt.Errorf("the input is no question: %w", err)
+	}
+	a, err := in.Ask()
+	if err == nil && approval {
+		a.Type = fermata.Approval
+	}
+	return a, err
+}
+
+// plain returns the input with what agents and files write as numbers in the
+// form that questions have: options and metadata are texts, and a confidence is
+// whole, never rounded up.
+func plain(input map[string]any) map[string]any {
+	out := maps.Clone(input)
+	if c, ok := out["confidence"].(float64); ok {
+		out["confidence"] = math.Floor(c)
+	}
+	if options, ok := out["options"].([]any); ok {
+		out["options"] = texts(options)
+	}
+	if items, ok := out["items"].([]any); ok {
+		items = slices.Clone(items)
+		for i := range items {
+			if item, ok := items[i].(map[string]any); ok {
+				items[i] = plain(item)
+			}
+		}
+		out["items"] = items
+	}
+	if metadata, ok := out["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(metadata)
+		for key, v := range metadata {
+			metadata[key] = text(v)
+		}
+		out["metadata"] = metadata
+	}
+	return out
+}
+
+// texts writes the values of options as texts.
+func texts(options []any) []any {
+	options = slices.Clone(options)
+	for i, option := range options {
+		object, ok := option.(map[string]any)
+		if !ok {
+			options[i] = text(option)
+			continue
+		}
+		if value, ok := object["value"]; ok {
+			object = maps.Clone(object)
+			object["value"] = text(value)
+			options[i] = object
+		}
+	}
+	return options
+}
+
+// text writes a number as text; anything else is left for the reader to refuse.
+func text(v any) any {
+	switch v.(type) {
+	case int, int64, float64, bool:
+		return fmt.Sprint(v)
+	}
+	return v
 }
 
 func twice(a, b string) error {

@@ -21,6 +21,32 @@ func read(t *testing.T, text string) *posting.Input {
 	return &in
 }
 
+// What files and agents write as numbers is read as questions have it.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	a, err := posting.Read(map[string]any{
+		"question": "?", "confidence": 79.9, "metadata": map[string]any{"n": 3, "ok": true}, "options": []any{1, map[string]any{"value": 2.5, "label": "B"}},
+	}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sure := 79
+	want := fermata.Ask{
+		Type: fermata.Approval, Question: "?", Confidence: &sure, Metadata: map[string]string{"n": "3", "ok": "true"},
+		Options: []fermata.Option{{Value: "1"}, {Value: "2.5", Label: "B"}},
+	}
+	if diff := cmp.Diff(want, a); diff != "" {
+		t.Error(diff)
+	}
+	a, err = posting.Read(map[string]any{"items": []any{map[string]any{"prompt": "?", "options": []any{map[string]any{"value": 1}}}}}, false)
+	if err != nil || a.Items[0].Options[0].Value != "1" {
+		t.Errorf("%v %+v", err, a)
+	}
+	if _, err = posting.Read(map[string]any{"qestion": "?"}, false); err == nil || !strings.Contains(err.Error(), `"qestion"`) {
+		t.Errorf("a field that there is not: %v", err)
+	}
+}
+
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]fermata.Ask{

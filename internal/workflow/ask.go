@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,28 +20,9 @@ func (x *execution) place(row *fermata.WorkflowStep) json.RawMessage {
 	return data(map[string]any{"run": row.TaskID, "step": row.Step, "occurrence": row.Occurrence})
 }
 
-// request makes the question of a step out of its input.
-func request(step *definition.Step, input map[string]any) (fermata.Ask, error) {
-	var in posting.Input
-	decoder := json.NewDecoder(bytes.NewReader(data(input)))
-	decoder.DisallowUnknownFields()
-	decoder.UseNumber()
-	if err := decoder.Decode(&in); err != nil {
-		return fermata.Ask{}, fmt.Errorf("the input is no question: %w", err)
-	}
-	a, err := in.Ask()
-	if err != nil {
-		return a, err
-	}
-	if step.Tool == toolApproval {
-		a.Type = fermata.Approval
-	}
-	return a, nil
-}
-
 // ask asks people, and stops the run where the step says so.
 func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
-	a, err := request(step, input)
+	a, err := posting.Read(input, step.Tool == toolApproval)
 	if err != nil {
 		return x.failed(ctx, step, row, hopeless(codeInput, err))
 	}
@@ -218,8 +198,8 @@ func (x *execution) answered(ctx context.Context, step *definition.Step, row *fe
 	to := ""
 	if resume != nil {
 		to = resume.Goto
-		if option, ok := answer["option"].(string); ok && resume.GotoBy[option] != "" {
-			to = resume.GotoBy[option]
+		if by := resume.GotoBy[picked(answer)]; by != "" {
+			to = by
 		}
 	}
 	if to == "" {
@@ -228,6 +208,15 @@ func (x *execution) answered(ctx context.Context, step *definition.Step, row *fe
 	}
 	x.jump(step, to)
 	return nil
+}
+
+// picked is what a way on by option calls an answer; "" where it has no name.
+func picked(answer map[string]any) string {
+	if yes, ok := answer["answer"].(bool); ok {
+		return map[bool]string{true: definition.Yes, false: definition.No}[yes]
+	}
+	option, _ := answer["option"].(string)
+	return option
 }
 
 func (x *execution) inject(row *fermata.WorkflowStep, resume *definition.Resume, answer map[string]any) error {

@@ -7,8 +7,8 @@ import (
 
 // builtIns describe the tools of the engine itself.
 var builtIns = []tool.Info{
-	{Name: toolQuestion, Description: "Asks people a question; with suspend the run waits for the answer."},
-	{Name: toolApproval, Description: "Asks people to approve or reject; the run waits."},
+	{Name: toolQuestion, Description: "Asks people a question; with suspend the run waits for the answer.", Input: definition.ToolInput(toolQuestion)},
+	{Name: toolApproval, Description: "Asks people to approve or reject; the run waits.", Input: definition.ToolInput(toolApproval)},
 	{Name: toolAgent, Description: "A task for an agent, which a worker runs.", Input: definition.ToolInput(toolAgent)},
 	{Name: toolShell, Description: "A command in the run's working copy, which a worker runs.", Input: definition.ToolInput(toolShell)},
 	{Name: toolWait, Description: "Waits for a time.", Input: definition.ToolInput(toolWait)},

@@ -187,7 +187,7 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 
 // delegate makes the tasks of units, and stops the run until they have ended.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit) error {
-	if info, ok := builtIn[step.Tool]; ok {
+	if info, ok := builtIn[step.Tool]; ok && step.Tool != toolQuestion && step.Tool != toolApproval {
 		for _, u := range units {
 			if err := fitsSchema(info.Input, u.input, codeInput); err != nil {
 				return x.failed(ctx, step, row, err)
@@ -287,6 +287,9 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 	output, err := x.outputOf(ctx, step, t)
 	if err != nil {
 		return true, err
+	}
+	if printed, _ := output.(map[string]any); printed["left_out"] != nil {
+		row.Note = fmt.Sprintf("the first %v bytes of what it printed were left out", printed["left_out"])
 	}
 	return true, x.take(step, row, output)
 }

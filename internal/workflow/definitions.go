@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fermata-hq/fermata"
@@ -61,9 +62,12 @@ func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string)
 	return validated(w, problems), nil
 }
 
-// Check says what is wrong with a definition where there is no server to ask.
-func Check(source []byte) Validation {
-	w, problems := definition.Load(source, definition.Known{Tools: builtIn, AnyTool: true})
+// Check says what is wrong with a definition where there is no server to ask:
+// one that has these tools beside the engine's own, and perhaps others.
+func Check(source []byte, tools []tool.Info) Validation {
+	known := definition.Known{Tools: maps.Clone(builtIn), AnyTool: true}
+	maps.Copy(known.Tools, infos(tools))
+	w, problems := definition.Load(source, known)
 	return validated(w, problems)
 }
 

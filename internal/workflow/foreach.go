@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/posting"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -153,7 +154,7 @@ func (x *execution) ended(ctx context.Context, row *fermata.WorkflowStep, why er
 func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, units []unit) error {
 	asks := make([]fermata.Ask, len(units))
 	for i, u := range units {
-		a, err := request(step, u.input)
+		a, err := posting.Read(u.input, step.Tool == toolApproval)
 		if err != nil {
 			return x.failed(ctx, step, row, hopeless(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
 		}

@@ -90,11 +90,12 @@ func parts(details json.RawMessage, summary string) (given any, said string, err
 }
 
 // isPrinted reports whether details are those of a program that has none of its
-// own: its exit code and what it printed.
+// own: its exit code, what it printed, and how much of that was left out.
 func isPrinted(details map[string]any) bool {
 	_, code := details["exit_code"].(json.Number)
 	_, output := details["output"].(string)
-	return len(details) == 2 && code && output
+	_, cut := details["left_out"].(json.Number)
+	return code && output && (len(details) == 2 || cut && len(details) == 3)
 }
 
 // fenced finds blocks between lines of three backticks.

@@ -595,3 +595,37 @@ steps:
 		}
 	})
 }
+
+// An answer of yes or no leads on by these words, and what a run was ended with
+// says nothing of the next try.
+func TestYesAndNoLeadOn(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: sure
+triggers: [{manual: true}]
+steps:
+  - id: ask
+    tool: post_question
+    suspend: true
+    input: {question: "Sure?", responseType: boolean, timeout: never, confidence: 61.5, metadata: {times: 3}}
+    on_resume: {goto: {yes: ship}}
+  - {id: more, tool: note}
+  - {id: ship, tool: note}
+`, nil)
+		w.asked(run.ID)
+		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "not now")
+		w.ok(err)
+		if note := w.read(run.ID).Steps[0].Note; note != "the run ended" {
+			t.Fatalf("the step that was cancelled says %q", note)
+		}
+		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
+		w.ok(err)
+		q := w.asked(run.ID)
+		if note := w.read(run.ID).Steps[0].Note; note != "" || *q.Confidence != 61 || q.Metadata["times"] != "3" {
+			t.Errorf("asked again with the note %q, %d, %v", note, *q.Confidence, q.Metadata)
+		}
+		w.answer(q, fermata.Answer{Answer: true})
+		run = w.await(run.ID, fermata.TaskDone)
+		w.steps(run, "ask/1:done more/1:skipped ship/1:done ")
+	})
+}

@@ -81,6 +81,7 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	switch {
 	case row != nil && again && row.State.Ended():
 		row.Attempt++
+		row.Note = ""
 		row = x.begin(step, row.Occurrence, nil)
 	case row != nil && !row.State.Ended():
 		row = x.begin(step, row.Occurrence, nil)

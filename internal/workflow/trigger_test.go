@@ -129,7 +129,7 @@ steps: [{id: tell, tool: note}]
 name: follower
 triggers:
   - event: task.ended
-    if: trigger.data.to == "done"
+    if: trigger.workflow == "first" && trigger.data.to == "done"
 steps: [{id: tell, tool: note, input: {after: "{{ trigger.task_id }}"}}]
 `)
 		w.put(`
@@ -138,9 +138,12 @@ triggers: [{label_added: auto-fix}]
 inputs: {issue: {type: number, required: true}}
 steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ inputs.issue }}?", responseType: boolean, timeout: never}}]
 `)
-		run, err := w.s.Start(t.Context(), admin, "first", nil)
-		w.ok(err)
-		w.await(run.ID, fermata.TaskDone)
+		w.put("name: other\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
+		for _, name := range []string{"other", "first"} {
+			run, err := w.s.Start(t.Context(), admin, name, nil)
+			w.ok(err)
+			w.await(run.ID, fermata.TaskDone)
+		}
 		follow := w.runsOf("follower", 1)[0]
 		w.await(follow.ID, fermata.TaskDone)
 		label := func(id, name string) {
@@ -204,7 +207,7 @@ steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := send("m2", time.Now(), `{"branch":7}`, false); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+		if _, err := send("m2", time.Now(), `{"branch":7}`, false); fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "must be a string") {
 			t.Errorf("an input of another type: %v", err)
 		}
 		id, err := send("m3", time.Now(), body, false)

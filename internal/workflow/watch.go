@@ -207,9 +207,13 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	if f.trigger.Type == definition.LabelAdded {
 		return s.fireLabel(tx, f, e, cause)
 	}
+	about, err := workflowOf(tx, e.TaskID)
+	if err != nil {
+		return err
+	}
 	cause = map[string]any{
 		"type": string(fermata.TriggerEvent), "event": string(e.Type), "seq": e.Seq, "task_id": e.TaskID, "question_id": e.QuestionID, "data": cause,
-		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339),
+		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339), "workflow": about,
 	}
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
 		trigger: fermata.TriggerEvent, cause: cause, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
@@ -235,6 +239,23 @@ func (s *Service) ownRun(tx *store.Tx, id, name string) (bool, error) {
 		id = t.ParentID
 	}
 	return false, nil
+}
+
+// workflowOf is the name of the workflow whose run a task is, and null where it
+// is none.
+func workflowOf(tx *store.Tx, id string) (any, error) {
+	if id == "" {
+		return nil, nil
+	}
+	t, err := tx.Task(id)
+	if err != nil || t.Runner != fermata.RunnerWorkflow {
+		return nil, err
+	}
+	run, err := tx.WorkflowRun(id)
+	if err != nil {
+		return nil, err
+	}
+	return run.Workflow, nil
 }
 
 // fireLabel starts a run by a label. While a run for the same issue and label is

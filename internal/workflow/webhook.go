@@ -83,7 +83,12 @@ func (s *Service) hooked(ctx context.Context, d *definition.Workflow, w *fermata
 		return "", fermata.Invalid(fermata.Problem{Field: "inputs." + failed, Message: err.Error()})
 	}
 	if body, ok := cause["body"].(map[string]any); ok {
-		guess(d, body, given)
+		for _, in := range d.Inputs {
+			// Of whatever type: what does not fit is told to the caller.
+			if _, ok := given[in.Name]; !ok && body[in.Name] != nil {
+				given[in.Name] = body[in.Name]
+			}
+		}
 	}
 	inputs, err := checkInputs(d, given)
 	if err != nil {

@@ -111,20 +111,21 @@ func TestDetailsOfPlainPrograms(t *testing.T) {
 	type printed struct {
 		ExitCode int    `json:"exit_code"`
 		Output   string `json:"output"`
+		LeftOut  int    `json:"left_out"`
 	}
 	long := strings.Repeat("0123456789abcdef", 4096) // 64 KiB
 	tests := []struct {
 		name, script string
 		want         printed
 	}{
-		{"all that it prints, as it is", `echo ' one'; echo; printf 'two'; echo oops >&2`, printed{0, " one\n\ntwo"}},
-		{"nothing", `true`, printed{0, ""}},
-		{"a failure has them too", `echo half; exit 7`, printed{7, "half\n"}},
-		{"a signal has no code", `kill -9 $$`, printed{-1, ""}},
-		{"no progress", `echo a; echo '::progress b'; echo c`, printed{0, "a\nc\n"}},
-		{"no text", `printf 'a\000b\377\n'`, printed{0, "a\uFFFDb\uFFFD\n"}},
-		{"the last 64 KiB", `head -c 300000 /dev/zero | tr '\0' x; i=0; while [ $i -lt 4096 ]; do printf 0123456789abcdef; i=$((i+1)); done`, printed{0, long}},
-		{"never half a letter", `printf 'ü'; printf '%s' "` + long[1:] + `"`, printed{0, long[1:]}},
+		{"all that it prints, as it is", `echo ' one'; echo; printf 'two'; echo oops >&2`, printed{0, " one\n\ntwo", 0}},
+		{"nothing", `true`, printed{0, "", 0}},
+		{"a failure has them too", `echo half; exit 7`, printed{7, "half\n", 0}},
+		{"a signal has no code", `kill -9 $$`, printed{-1, "", 0}},
+		{"no progress", `echo a; echo '::progress b'; echo c`, printed{0, "a\nc\n", 0}},
+		{"no text", `printf 'a\000b\377\n'`, printed{0, "a\uFFFDb\uFFFD\n", 0}},
+		{"the last 64 KiB", `head -c 300000 /dev/zero | tr '\0' x; i=0; while [ $i -lt 4096 ]; do printf 0123456789abcdef; i=$((i+1)); done`, printed{0, long, 300000}},
+		{"never half a letter", `printf 'ü'; printf '%s' "` + long[1:] + `"`, printed{0, long[1:], 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

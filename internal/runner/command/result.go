@@ -55,7 +55,11 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 // printed are the details of a program that says nothing of its own: how it
 // ended, and the end of what it wrote.
 func printed(state *os.ProcessState, out *scanner) json.RawMessage {
-	raw, err := json.Marshal(map[string]any{"exit_code": state.ExitCode(), "output": out.ending()})
+	details := map[string]any{"exit_code": state.ExitCode(), "output": out.ending()}
+	if lost := out.leftOut(); lost > 0 {
+		details["left_out"] = lost
+	}
+	raw, err := json.Marshal(details)
 	if err != nil {
 		return nil // a number and valid text cannot fail
 	}

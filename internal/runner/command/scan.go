@@ -32,6 +32,8 @@ type scanner struct {
 	last     string
 	tail     []string
 	output   []byte
+	// written is how much there was of it.
+	written int
 }
 
 func newScanner(progress func(fermata.Progress)) *scanner { return &scanner{progress: progress} }
@@ -81,6 +83,7 @@ func (s *scanner) take(end string) {
 
 // keep adds to the output and leaves out its beginning where it gets too long.
 func (s *scanner) keep(text string) {
+	s.written += len(text)
 	s.output = append(s.output, text...)
 	if len(s.output) > 2*mostOutput {
 		s.output = append(s.output[:0], s.output[len(s.output)-mostOutput:]...)
@@ -91,6 +94,10 @@ func (s *scanner) keep(text string) {
 func (s *scanner) ending() string {
 	return strings.ToValidUTF8(string(s.output[max(0, len(s.output)-mostOutput):]), "")
 }
+
+// leftOut is how many bytes at the beginning of the output are not in its
+// ending.
+func (s *scanner) leftOut() int { return s.written - len(s.ending()) }
 
 // report passes a progress line on. One that is no JSON object of a progress is taken
 // as text.

@@ -139,6 +139,7 @@ func (l *loader) trigger(i int, t *tree) Trigger {
 	}
 	tr.CatchupAge = l.duration(t.get("catchup_age"), path+".catchup_age", 24*time.Hour)
 	l.schedule(&tr, t, path)
+	l.eventType(t.get(Event), path+".event")
 	if tr.Type == Webhook && tr.Auth == "" {
 		tr.Auth = AuthSignature
 	}
@@ -150,6 +151,22 @@ func (l *loader) trigger(i int, t *tree) Trigger {
 	}
 	l.triggerInputs(&tr, t, path)
 	return tr
+}
+
+// eventType refuses events that never happen.
+func (l *loader) eventType(t *tree, path string) {
+	if t.text() == "" || slices.Contains(fermata.EventTypes, fermata.EventType(t.text())) {
+		return
+	}
+	names := make([]string, len(fermata.EventTypes))
+	for i, known := range fermata.EventTypes {
+		names[i] = string(known)
+	}
+	hint := nearest(t.text(), names)
+	if !strings.HasPrefix(hint, "did") {
+		hint = "such as question.answered or task.ended; fermata events shows what happens"
+	}
+	l.at(t, path, hint, "there are no events of the type %q", t.text())
 }
 
 func (l *loader) schedule(tr *Trigger, t *tree, path string) {

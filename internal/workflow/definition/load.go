@@ -14,11 +14,12 @@ type Known struct {
 	// Tools are the tools by name. The tools that every engine has need not be
 	// among them, and get the schema of [ToolInput] when theirs is empty.
 	Tools map[string]tool.Info
-	// Delegated names the tools that a worker does: the run stops for them.
-	Delegated []string
 	// AnyTool makes a tool that is not known a warning: there is no server to
 	// ask.
 	AnyTool bool
+	// Delegated names the tools of the workspace that workers run: what they are
+	// given becomes a task, which people read and which takes its time.
+	Delegated []string
 	// Unlisted names the servers of tools that could not be asked for their
 	// list; a tool of theirs, as server.tool, is a warning.
 	Unlisted []string

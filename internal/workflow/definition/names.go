@@ -156,7 +156,7 @@ func (l *loader) secret(u use, at *tree, name string) {
 	case u.condition || !u.scope.secrets:
 		l.at(at, u.path, "use it in the input of the step that needs it", "secrets have no place here: this is stored and shown")
 	case u.scope.readers != "":
-		l.at(at, u.path, "hand it to a tool such as http instead", "a secret must not stand here: %s", u.scope.readers)
+		l.at(at, u.path, "hand it to http or to a tool of an MCP server; a command finds what it needs in the environment of its worker", "a secret must not stand here: %s", u.scope.readers)
 	default:
 		l.secrets[name] = true
 	}

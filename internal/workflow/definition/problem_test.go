@@ -2,6 +2,7 @@ package definition_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -55,6 +56,8 @@ func TestProblems(t *testing.T) {
 		{"a template without quotes in braces", start + step + "    input: {x: {{ done.x }}}\n", []string{"8:16|must be quoted|\"{{ … }}\""}},
 		{"a missing quote", start + step + "    input:\n      x: \"open\n      y: 1\n    timeut: 3s\n", []string{"9:10|quote is not closed|close it", "11:5|no field timeut|timeout"}},
 		{"a missing quote that another one closes", start + step + "    input:\n      x: \"open\n      y: \"closed\"\n    timeut: 3s\n", []string{"9:10|quote is not closed|close it", "11:5|no field timeut|timeout"}},
+		{"a missing quote in braces", start + step + "    input: {x: 'a', y: \"open, z: 1}\n    timeut: 3s\n", []string{"8:24|quote is not closed|close it", "9:5|no field timeut|timeout"}},
+		{"cron without quotes in braces", "name: x\ntriggers: [{schedule: */5 * * * *, timezone: UTC}]\nsteps: [{id: a, tool: run_checks}]\n", []string{"2:23|begins with *|\"*/5 * * * *\""}},
 		{"cron without quotes", "name: x\ntriggers:\n  - schedule: */5 * * * *\n  - schedule: * * * * *\nsteps: [{id: a, tool: run_checks}]\n", []string{"3:15|begins with *|\"*/5 * * * *\"", "4:15|begins with *|\"* * * * *\""}},
 		{"a ternary without quotes", start + step + "    input: \n      x: done.a ? b : c\n      z: \"x\" == done\n", []string{"9:10|must be quoted|\"done.a ? b : c\"", "10:10|after the closing quote|'\"x\" == done'"}},
 		{"a comment that cuts an expression", start + step + "    condition: done.ok # && more\n", []string{"8:24|# begins a comment|quote it|warning"}},
@@ -72,18 +75,22 @@ func TestProblems(t *testing.T) {
 		{"a step twice", start + "  - id: a\n    tool: run_checks\n    output: done\n", []string{"6:9|step a is there twice|line 3", "8:13|output done is there twice|line 5"}},
 		{"reserved names", start + "  - id: steps\n    tool: run_checks\n    output: run\n", []string{"6:9|steps is reserved|", "8:13|run is reserved|"}},
 		{"an output that is injected", start + ask + "    on_resume: {inject: {done: 1, item: 2}}\n", []string{"10:26|done is there twice|line 5", "10:35|item is reserved|"}},
+		{"a field by another name", start + step + "    if: done.ok\n    with: {a: 1}\n", []string{"8:5|no field if|did you mean condition?", "9:5|no field with|did you mean input?"}},
+		{"an unknown event", "triggers:\n  - event: question.answred\n  - event: zzz\n" + start, []string{"2:12|no events of the type|did you mean question.answered?", "3:12|no events of the type|such as"}},
+		{"silence that the run would have to wait for", start + ask + "    on_timeout: {tool: shell, input: {run: x}}\n" + step + "on_timeout: {tool: apply_code_fix}\n", []string{"10:24|on_timeout cannot wait for shell|goto", "13:20|cannot wait for apply_code_fix|goto"}},
+		{"a wait for each", start + "  - id: w\n    tool: wait\n    foreach: [1, 2]\n    input: {for: 1s}\n", []string{"8:5|wait cannot be repeated|remove foreach"}},
 		{"an unknown tool", start + "  - id: b\n    tool: run_chekcs\n", []string{"7:11|no tool run_chekcs|did you mean run_checks?"}},
 		{"a tool of a server that is down", start + "  - id: b\n    tool: tracker.list\n", []string{"7:11|could not be listed||warning"}},
 		{"a tool of an unknown server", start + "  - id: b\n    tool: trackr.list\n", []string{"7:11|no tool trackr.list|"}},
 		{"an unknown step in goto", start + ask + "    on_resume: {goto: aa}\n    on_timeout: {goto: z}\n", []string{"10:23|no step aa|did you mean a?", "11:24|no step z|"}},
 		{"an unknown step in a goto by option", start + ask + "    on_resume: {goto: {x: a, y: nope}}\n", []string{"10:33|no step nope|there are a, q"}},
-		{"an unknown step in on_reject", start + "  - id: q\n    tool: request_approval\n    input: {}\n    on_reject: {goto: nope}\n", []string{"9:23|no step nope|"}},
+		{"an unknown step in on_reject", start + "  - id: q\n    tool: request_approval\n    input: {title: ok}\n    on_reject: {goto: nope}\n", []string{"9:23|no step nope|"}},
 		{"no cap", "max_iterations: 0\n" + start, []string{"1:17|at least 1|"}},
 		{"a goto to itself that nobody sees", start + step + "    on_resume: {goto: b}\n", []string{"8:5|on_resume never happens|remove it"}},
 		{"asking again and again", start + ask + "    on_timeout: {goto: q}\n", []string{"10:24|asked again whenever nobody answers|later step|warning"}},
 		{"resume that never happens", start + "on_resume: {goto: a}\n", []string{"6:1|on_resume never happens|suspend: true|warning"}},
 		{"suspend where nobody is asked", start + step + "    suspend: true\n", []string{"8:14|does not suspend|"}},
-		{"an approval that is not waited for", start + "  - id: q\n    tool: request_approval\n    suspend: false\n    input: {}\n", []string{"8:14|allows everything|remove"}},
+		{"an approval that is not waited for", start + "  - id: q\n    tool: request_approval\n    suspend: false\n    input: {title: ok}\n", []string{"8:14|allows everything|remove"}},
 		{"on_reject of no approval", start + ask + "    on_reject: skip\n", []string{"10:5|only approvals|request_approval"}},
 		{"a step that nothing leads to", start + ask + "    on_resume: {goto: c}\n    on_timeout: {goto: c}\n" + step + "  - id: c\n    tool: run_checks\n", []string{"12:5|nothing leads to the step b|"}},
 		{"thresholds", "confidence: {auto: 20, ask: 50}\n" + start, []string{"1:29|ask is above auto|"}},
@@ -107,10 +114,7 @@ func TestProblems(t *testing.T) {
 		{"a template in a script", start + "  - id: b\n    tool: shell\n    input: {run: \"echo {{ done }}\"}\n  - id: c\n    tool: shell\n    input: {command: [/bin/bash, -euc, \"echo {{ done }}\", x]}\n  - id: d\n    tool: shell\n    input: {command: [sh, -c, 'echo \"$1\"', sh, \"{{ done }}\"]}\n", []string{
 			"8:18|become a part of the script|\"$1\"", "11:40|become a part of the script|\"$1\"",
 		}},
-		{"a secret for a worker", start + "  - id: b\n    tool: shell\n    input: {command: [x, \"{{ secrets.A }}\"]}\n  - id: c\n    tool: run_checks\n    input: {x: \"{{ secrets.A }}\"}\n", []string{"8:30|people read the command|http", "11:20|people read the task|http"}},
-		{"waiting for each item", start + "  - id: b\n    tool: wait\n    foreach: [1]\n    input: {for: 1h}\n", []string{"8:5|wait cannot be repeated|one step waits for all"}},
-		{"stopping again after silence", start + ask + "    on_timeout: {tool: agent, input: {prompt: x}}\n", []string{"10:24|cannot stop the run again, and agent does|goto"}},
-		{"a worker's tool after silence", start + ask + "on_timeout:\n  tool: run_checks\n", []string{"11:9|cannot stop the run again, and run_checks does|goto"}},
+		{"a secret for a worker", start + "  - id: b\n    tool: shell\n    input: {command: [x, \"{{ secrets.A }}\"]}\n  - id: c\n    tool: run_checks\n    input: {x: \"{{ secrets.A }}\"}\n", []string{"8:30|people read the task|environment of its worker", "11:20|people read the task|http"}},
 		{"|| on yes and no", "inputs: {ok: {type: boolean}}\n" + start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, responseType: boolean}\n    on_resume: {inject: {yes: \"{{ pendingQuestion.answer }}\"}}\n" + step + "    input: {x: \"{{ yes || 'no' }}\", y: \"{{ steps.q.answer || 1 }}\", z: \"{{ inputs.ok || done.n > 3 }}\", w: \"{{ inputs.ok || 'x' }}\", v: \"{{ yes ?? 'no' }}\"}\n", []string{
 			"14:20|yes is a yes/no answer|??|warning", "14:44|steps.q.answer is a yes/no answer|??|warning", "14:112|inputs.ok is a yes/no answer|??|warning",
 		}},
@@ -121,6 +125,16 @@ func TestProblems(t *testing.T) {
 		{"input of a tool", start + "  - id: b\n    tool: http\n    input: {methd: GET, headers: [x], retries: \"{{ done }}\"}\n  - id: c\n    tool: http\n", []string{"8:12|url is missing|", "8:13|no field methd|there are headers", "8:34|must be an object|", "9:5|url is missing|"}},
 		{"input of a question", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, optoins: [a], timeoutHours: soon, options: [{vale: 1}, [x]], timeoutAction: give_up}\n", []string{
 			"9:27|no field optoins|options", "9:55|must be a number|", "9:71|value is missing|", "9:72|no field vale|value", "9:82|a list has no place here|", "9:103|one of default, skip, fail|",
+		}},
+		{"a question that could not be asked", start + asked("options: [a, a], timeoutAction: skip") + asked("options: [a, b], defaultAnswer: c, timeoutAction: skip") + asked("options: [a], timeoutAction: default") +
+			asked("options: [{value: a, danger: true}], default: a, timeoutAction: default") + asked("timeoutAction: escalate, title: \"{{ done }}\"") + asked("options: \"{{ done }}\", default: c"), []string{
+			"9:36|options|", "13:59|\"c\" is not an option|", "17:12|no default for every|", "21:73|marked as dangerous|allow_danger_default", "25:12|no level to escalate to|",
+		}},
+		{"a question that nobody waits for", start + "  - id: q\n    tool: post_question\n    input: {question: ok}\n", []string{"8:12|non_blocking question needs a default|"}},
+		{"ways on that no answer takes", start + asked("options: [a, b], timeoutAction: skip") + "    on_resume: {goto: {c: a}}\n" +
+			asked("responseType: boolean, timeoutAction: skip") + "    on_resume: {goto: {yes: a, maybe: a}}\n" + asked("responseType: number, timeoutAction: skip") + "    on_resume: {goto: {x: a}}\n" +
+			"  - id: z\n    tool: request_approval\n    input: {title: ok}\n    on_resume: {goto: {approve: a, reject: a}}\n", []string{
+			"10:24|no option c|", "15:32|no option maybe|there are", "20:23|for one of several options|conditions", "24:36|no option reject|on_reject: {goto: a}",
 		}},
 		{"input of a shell", start + "  - id: b\n    tool: shell\n    input: {}\n  - id: c\n    tool: shell\n    input: {run: x, command: [y]}\n", []string{"8:12|run or command is missing|", "11:12|exclude each other|keep one"}},
 		{"a schema of an output", start + step + "    schema: {type: strin}\n  - id: c\n    tool: run_checks\n    schema: {$ref: \"https://example.com/x.json\"}\n", []string{"8:13|no JSON Schema|", "11:13|not read|"}},
@@ -154,6 +168,11 @@ func TestProblems(t *testing.T) {
 			}
 		})
 	}
+}
+
+// asked is a step that asks, with an id of its own.
+func asked(input string) string {
+	return fmt.Sprintf("  - id: q%d\n    tool: post_question\n    suspend: true\n    input: {question: ok, %s}\n", crc32.ChecksumIEEE([]byte(input)), input)
 }
 
 const ask = "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, timeoutAction: skip}\n"

@@ -5,7 +5,9 @@ import (
 	_ "embed" // for the schemas
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -28,17 +30,39 @@ func ToolInput(name string) json.RawMessage {
 	if !slices.Contains(engineTools, name) {
 		return nil
 	}
-	var all struct {
-		Defs map[string]json.RawMessage `json:"$defs"`
+	all, _ := ownDocuments()["tools.json"].(map[string]any)
+	defs, _ := all["$defs"].(map[string]any)
+	schema, _ := defs[name].(map[string]any)
+	whole := maps.Clone(schema)
+	whole["$schema"] = all["$schema"]
+	if needed := referred(schema, defs, map[string]any{}); len(needed) > 0 {
+		whole["$defs"] = needed
 	}
-	if err := json.Unmarshal(toolSchemas, &all); err != nil {
-		return nil
-	}
-	whole, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "#/$defs/" + name, "$defs": all.Defs})
+	doc, err := json.Marshal(whole)
 	if err != nil {
 		return nil
 	}
-	return whole
+	return doc
+}
+
+// referred collects the definitions that a part of a schema refers to.
+func referred(part any, defs, into map[string]any) map[string]any {
+	switch v := part.(type) {
+	case []any:
+		for _, one := range v {
+			referred(one, defs, into)
+		}
+	case map[string]any:
+		ref, _ := v["$ref"].(string)
+		if name, ok := strings.CutPrefix(ref, "#/$defs/"); ok && into[name] == nil {
+			into[name] = defs[name]
+			referred(defs[name], defs, into)
+		}
+		for _, one := range v {
+			referred(one, defs, into)
+		}
+	}
+	return into
 }
 
 // engineTools are the tools that every engine has itself.

@@ -8,6 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/posting"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -44,6 +45,24 @@ func TestSchema(t *testing.T) {
 	definition.Schema()[0] = 'x'
 	if definition.Schema()[0] == 'x' {
 		t.Error("a caller can change the schema")
+	}
+}
+
+// What a file may say of a question is what is read when it is asked.
+func TestEveryFieldOfAQuestionIsRead(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"post_question", "request_approval"} {
+		var schema struct {
+			Properties map[string]any `json:"properties"`
+		}
+		if err := json.Unmarshal(definition.ToolInput(name), &schema); err != nil || len(schema.Properties) == 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for field := range schema.Properties {
+			if _, err := posting.Read(map[string]any{field: nil}, false); err != nil {
+				t.Errorf("%s: %s: %v", name, field, err)
+			}
+		}
 	}
 }
 

@@ -200,6 +200,30 @@ var entry = regexp.MustCompile(`^(\s*(?:- +)*(?:[A-Za-z_][\w.-]*|"[^"]*"|'[^']*'
 // bareTemplate is a template where the value of an object or list begins.
 var bareTemplate = regexp.MustCompile(`[:,[]\s*{{`)
 
+// bareStar is a schedule where the value of an object or list begins.
+var bareStar = regexp.MustCompile(`[:,[]\s*(\*[/ ][^,}\]]*[^,}\]\s])`)
+
+// openQuote is where the last quote of an object or list begins, if nothing
+// closes it; otherwise -1.
+func openQuote(value string) int {
+	for at := 0; at < len(value); at++ {
+		quote := value[at]
+		begins := at > 0 && strings.ContainsRune("{[,: ", rune(value[at-1]))
+		if quote != '"' && quote != '\'' || !begins {
+			continue
+		}
+		if unfinished(value[at:], quote) {
+			return at
+		}
+		for at++; value[at] != quote; at++ {
+			if value[at] == '\\' && quote == '"' {
+				at++
+			}
+		}
+	}
+	return -1
+}
+
 // friendly knows the mistakes that workflows invite, by the line they stand on.
 func friendly(line string) (message, hint string, column int) {
 	m := entry.FindStringSubmatch(line)
@@ -208,14 +232,22 @@ func friendly(line string) (message, hint string, column int) {
 	}
 	value := strings.TrimSpace(m[2])
 	column = utf8.RuneCountInString(m[1]) + 1
+	inside := strings.ContainsAny(value[:1], "{[")
 	switch {
 	case strings.HasPrefix(value, "!"):
 		return "a value that begins with ! must be quoted: ! begins a tag in YAML", fmt.Sprintf("write %s", inQuotes(value)), column
-	case strings.ContainsAny(value[:1], "{[") && bareTemplate.MatchString(value) && !strings.HasPrefix(value, "{{"):
+	case inside && bareTemplate.MatchString(value) && !strings.HasPrefix(value, "{{"):
 		at := bareTemplate.FindStringIndex(value)[1] - len("{{")
 		return "a template must be quoted: { begins an object in YAML", `write "{{ … }}"`, column + utf8.RuneCountInString(value[:at])
 	case strings.HasPrefix(value, "{{"):
 		return "a template must be quoted: { begins an object in YAML", fmt.Sprintf("write %s", inQuotes(value)), column
+	case inside && openQuote(value) >= 0:
+		return "a quote is not closed on this line", "close it", column + utf8.RuneCountInString(value[:openQuote(value)])
+	case inside && bareStar.MatchString(value):
+		at := bareStar.FindStringSubmatchIndex(value)
+		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", inQuotes(value[at[2]:at[3]])), column + utf8.RuneCountInString(value[:at[2]])
+	case inside:
+		return "", "", 0
 	case strings.HasPrefix(value, "*/"), strings.HasPrefix(value, "* "):
 		return "a value that begins with * must be quoted", fmt.Sprintf("write %s", inQuotes(value)), column
 	case strings.HasPrefix(value, `"`) && unfinished(value, '"'), strings.HasPrefix(value, "'") && unfinished(value, '\''):

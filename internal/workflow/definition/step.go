@@ -85,11 +85,11 @@ func (l *loader) step(i int) {
 		s.Condition = l.condition(c, path+".condition", scope)
 	}
 	if f := t.get("foreach"); f != nil {
+		if s.Tool == "wait" {
+			l.at(t.key("foreach"), path+".foreach", "remove foreach: one step waits for all", "wait cannot be repeated")
+		}
 		s.Foreach = l.foreach(f, path+".foreach", scope)
 		scope.items = true
-		if s.Tool == "wait" {
-			l.at(t.key("foreach"), path+".foreach", "one step waits for all", "wait cannot be repeated by foreach")
-		}
 	}
 	s.Parallel = 1
 	if n := t.get("parallel").integer(); n != nil {
@@ -109,6 +109,7 @@ func (l *loader) step(i int) {
 	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume")
 	s.OnTimeout = l.action(t.get("on_timeout"), path+".on_timeout", scopeOf(&i))
 	l.suspend(s, t, path)
+	l.question(s, t, path)
 }
 
 // suspend reads whether the step waits for people, and refuses what only
@@ -243,13 +244,18 @@ func (l *loader) action(t *tree, path string, scope scope) *Action {
 	scope.readers = l.readers(a.Tool)
 	if a.Tool != "" {
 		l.tool(t.get("tool"), path+".tool")
-		if slices.Contains(engineTools, a.Tool) || slices.Contains(l.known.Delegated, a.Tool) {
-			l.at(t.get("tool"), path+".tool", "go to a step that does it: on_timeout: {goto: …}", "on_timeout cannot stop the run again, and %s does", a.Tool)
-		}
+		l.atOnce(t.get("tool"), path+".tool")
 		a.Input = l.toolInput(t, a.Tool, path, scope)
 	}
 	l.target(t.get("goto"), path+".goto")
 	return a
+}
+
+// atOnce refuses a tool after silence that the run would have to wait for.
+func (l *loader) atOnce(t *tree, path string) {
+	if name := t.text(); slices.Contains(engineTools, name) || slices.Contains(l.known.Delegated, name) {
+		l.at(t, path, "let a step do it, and go there: on_timeout: {goto: …}", "on_timeout cannot wait for %s", name)
+	}
 }
 
 // target checks the name of a step to go to.

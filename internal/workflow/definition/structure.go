@@ -129,13 +129,18 @@ func (f *fit) unknown(t *tree, path, name, schema string) {
 		path += "."
 	}
 	hint := ""
-	if near := expression.Nearest(name, known); near != "" {
+	if means := meant[name]; means != "" && slices.Contains(known, means) {
+		hint = fmt.Sprintf("did you mean %s?", means)
+	} else if near := expression.Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if len(known) > 0 && len(known) < 20 {
 		hint = "there are " + strings.Join(known, ", ")
 	}
 	f.at(t.key(name), path+name, hint, "there is no field %s here", name)
 }
+
+// meant are fields as other automations call them.
+var meant = map[string]string{"if": "condition", "when": "condition", "with": "input", "uses": "tool", "name": "id", "retries": "retry", "on": "triggers", "cron": "schedule"}
 
 // choice says what a value of several forms can be.
 func (f *fit) choice(t *tree, path string, e *jsonschema.ValidationError) {

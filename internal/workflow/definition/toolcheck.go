@@ -16,27 +16,20 @@ import (
 // nobody does.
 func (l *loader) readers(name string) string {
 	switch {
-	case slices.Contains(l.known.Delegated, name):
-		return "people read the task of " + name
+	case name == "shell", slices.Contains(l.known.Delegated, name):
+		return "people read the task, and it is stored"
 	case name == postQuestion, name == requestApproval:
 		return "people read what a question says"
 	case name == "notify":
 		return "people read the notification"
 	case name == "agent":
 		return "people and the agent read the task"
-	case name == "shell":
-		return "people read the command of its task"
 	case name == "workflow":
 		return "people read the inputs of a run"
 	case name == "update_github_issue", strings.HasPrefix(name, "github_"):
 		return "people read it at GitHub"
 	}
 	return ""
-}
-
-// inProcess are tools that servers have, but whose schemas are not known here.
-func inProcess(name string) bool {
-	return name == "http" || name == "notify" || name == "update_github_issue" || strings.HasPrefix(name, "github_")
 }
 
 // tool checks that there is such a tool.
@@ -51,7 +44,6 @@ func (l *loader) tool(t *tree, path string) {
 	names := slices.Concat(engineTools, slices.Collect(maps.Keys(l.known.Tools)))
 	server, _, remote := strings.Cut(name, ".")
 	switch {
-	case l.known.AnyTool && inProcess(name):
 	case l.known.AnyTool:
 		hint := "a server will tell"
 		if near := expression.Nearest(name, names); near != "" {

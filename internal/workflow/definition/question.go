@@ -1,0 +1,154 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/posting"
+)
+
+// decisive are the fields that the rules of asking judge together. Where one of
+// them comes from a template, only the run knows whether they hold.
+var decisive = []string{
+	"type", "responseType", "response_type", "options", "other", "items", "questions", "default", "defaultAnswer",
+	"timeoutAction", "on_timeout", "escalation", "allow_danger_default",
+}
+
+// anyDeadline lets every deadline pass: its bounds are the workspace's.
+var anyDeadline = fermata.Policy{AllowNever: true, AllowLonger: true, AllowShorter: true}
+
+// question holds a question against the rules of asking, as far as the file
+// says it.
+func (l *loader) question(s *Step, t *tree, path string) {
+	at := path + ".input"
+	input := t.get("input")
+	if s.Tool != postQuestion && s.Tool != requestApproval || input.mapping() == nil || l.wrongAt(at) {
+		return
+	}
+	said, ok := written(input)
+	if !ok {
+		return
+	}
+	ask, err := posting.Read(said, s.Tool == requestApproval)
+	if err == nil {
+		if !s.Suspend {
+			ask.Type = fermata.NonBlocking
+		}
+		var q *fermata.Question
+		if q, err = ask.Open("", &fermata.Task{}, fermata.System, anyDeadline, time.Time{}); err == nil {
+			l.options(q, t.get("on_resume").get("goto"), path+".on_resume.goto")
+			return
+		}
+	}
+	l.refusedQuestion(input, at, err)
+}
+
+// wrongAt says that an error was reported at or below a path.
+func (l *loader) wrongAt(path string) bool {
+	return slices.ContainsFunc(l.problems, func(p Problem) bool { return !p.Warning && strings.HasPrefix(p.Path, path) })
+}
+
+// written returns what the file says of a question. Texts that only the run
+// knows are put in by a stand-in. It is false where too little is known.
+func written(input *tree) (map[string]any, bool) {
+	m, said := input.mapping(), map[string]any{}
+	for i, key := range m.keys {
+		name, value := key.text(), m.values[i]
+		switch {
+		case name == "timeout", name == "timeoutHours":
+		case !filledIn(value):
+			said[name] = value.plainValue()
+		case slices.Contains(decisive, name):
+			return nil, false
+		case name == "question", name == "title":
+			said[name] = "…"
+		case name == "action":
+			said[name] = map[string]any{"tool": "…"}
+		}
+	}
+	return said, true
+}
+
+// filledIn says that there is a template in a value.
+func filledIn(t *tree) bool {
+	if m := t.mapping(); m != nil {
+		return slices.ContainsFunc(m.values, filledIn)
+	}
+	return t.unreadable() || open(t) || slices.ContainsFunc(t.list(), filledIn)
+}
+
+// otherNames are what workflows call fields of questions.
+var otherNames = map[string]string{"default": "defaultAnswer", "on_timeout": "timeoutAction", "response_type": "responseType"}
+
+// refusedQuestion reports why nobody could be asked.
+func (l *loader) refusedQuestion(input *tree, path string, err error) {
+	var refusal *fermata.Error
+	if !errors.As(err, &refusal) || len(refusal.Problems) == 0 {
+		l.at(input, path, "", "%s", err)
+		return
+	}
+	for _, p := range refusal.Problems {
+		field := strings.TrimPrefix(p.Field, "items[0].")
+		if input.get("items") != nil {
+			field = p.Field
+		}
+		name, _, _ := strings.Cut(strings.FieldsFunc(field+".", func(r rune) bool { return r == '.' || r == '[' })[0], " ")
+		place := input.get(name)
+		if place == nil {
+			place = input.get(otherNames[name])
+		}
+		if place == nil {
+			place = input
+		}
+		l.at(place, path, refusal.Hint, "%s: %s", field, p.Message)
+	}
+}
+
+// options refuses a way on for an answer that the question does not take.
+func (l *loader) options(q *fermata.Question, to *tree, path string) {
+	m := to.mapping()
+	if m == nil || len(q.Items) != 1 {
+		return
+	}
+	item := q.Items[0]
+	var known []string
+	switch item.ResponseType {
+	case fermata.ResponseChoice:
+		if item.Other {
+			return
+		}
+		for _, o := range item.Options {
+			known = append(known, o.Value)
+		}
+	case fermata.ResponseBoolean:
+		known = []string{Yes, No}
+	case fermata.ResponseApproval:
+		known = []string{fermata.Approve}
+	case fermata.ResponseText, fermata.ResponseDate:
+		return
+	case fermata.ResponseMultiChoice, fermata.ResponseNumber:
+		l.at(to, path, "name one step, and let conditions decide", "goto by option is for one of several options, and the answer is %s", item.ResponseType)
+		return
+	}
+	for _, key := range m.keys {
+		if slices.Contains(known, key.text()) {
+			continue
+		}
+		hint := nearest(key.text(), known)
+		if q.Type == fermata.Approval && key.text() == fermata.Reject {
+			hint = fmt.Sprintf("write on_reject: {goto: %s}", to.get(key.text()).text())
+		}
+		l.at(key, path+"."+key.text(), hint, "the question has no option %s", key.text())
+	}
+}
+
+// Yes and No are what a way on by option calls the answers to a question of yes
+// and no.
+const (
+	Yes = "yes"
+	No  = "no"
+)
