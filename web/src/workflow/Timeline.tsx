@@ -8,6 +8,7 @@ import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
 import type { Step } from './api';
 import { Json } from './Json';
+import { Name } from './Name';
 import { countOf, entriesOf, type Entry } from './progress';
 import { standOf, StepBadge } from './StepBadge';
 import { useText } from './text';
@@ -33,7 +34,7 @@ function StepItem({ entry: { step, items } }: { entry: Entry }) {
   const itemsWords = useItemsWords();
   return (
     <li className={classes.step} id={anchorOf(step)} tabIndex={-1} data-step={step.step} data-occurrence={step.occurrence} data-stand={standOf(step)}>
-      <StepFacts step={step} name={<Text span fw={600} ff="monospace" size="sm">{step.step}</Text>} />
+      <StepFacts step={step} name={<Text span fw={600} ff="monospace" size="sm"><Name text={step.step} /></Text>} />
       {items.length > 0 && (
         <details className={classes.items} open={items.length <= 5}>
           <summary><Text span size="sm">{itemsWords(countOf(items))}</Text></summary>
@@ -48,7 +49,7 @@ function StepItem({ entry: { step, items } }: { entry: Entry }) {
 
 function ItemFacts({ item }: { item: Step }) {
   const text = useText();
-  return <StepFacts step={item} name={<Text span fw={600} size="sm">{text.item((item.item ?? 0) + 1)}</Text>} />;
+  return <StepFacts step={item} name={<Text span fw={600} size="sm">{text.item(item.item ?? 0)}</Text>} />;
 }
 
 function StepFacts({ step, name }: { step: Step; name: React.ReactNode }) {

@@ -49,6 +49,23 @@ export function causeWords(run: Pick<Run, 'cause' | 'trigger' | 'started_by'>, w
   }
 }
 
+/** What a run is called. The server's title of a planned one has the time as the server writes it. */
+export function titleOf(run: Pick<Run, 'cause' | 'trigger' | 'title' | 'workflow'>, when: (at: string) => string): string {
+  const at = causeOf(run)('at');
+  return run.trigger === 'schedule' && !Number.isNaN(Date.parse(at)) ? `${run.workflow}, ${when(at)}` : run.title;
+}
+
+const mostShown = 4;
+const longestShown = 40;
+
+/** What a run was given, on one line: it tells runs of one workflow apart. */
+export function givenWords(inputs: unknown): string {
+  if (!isObject(inputs)) return '';
+  const given = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined);
+  const words = given.slice(0, mostShown).map(([name, value]) => `${name}: ${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, longestShown)}`);
+  return [...words, ...(given.length > mostShown ? ['…'] : [])].join(' · ');
+}
+
 /** Why a run ended as it did. A reason that is not known stands as it is. */
 export function reasonWords(reason: string | undefined, words: WorkflowText): string {
   const known: Record<string, string | undefined> = words.reasons;
