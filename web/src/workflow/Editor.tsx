@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
@@ -79,13 +79,13 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
         </Group>
         {save.error ? <Trouble error={save.error} /> : check.error && <Trouble error={check.error} />}
       </Stack>
-      <Stack gap="md">
+      <div>
         <div role="status">
-          {checked?.found.valid && <Alert color="green" icon={<Icon name="check" />} mb="sm">{text.noProblems}</Alert>}
-          <Problems problems={problems} onLine={toLine} />
+          {checked?.found.valid && <Alert color="green" icon={<Icon name="check" />} mb="md">{text.noProblems}</Alert>}
+          {problems.length > 0 && <Box mb="md"><Problems problems={problems} onLine={toLine} /></Box>}
         </div>
         {graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={graph} label={text.graphOf(known.found.name ?? '')} /></section>}
-      </Stack>
+      </div>
       {leaving.status === 'blocked' && (
         <Confirm title={text.leave} yes={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
       )}

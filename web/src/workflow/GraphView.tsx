@@ -96,14 +96,10 @@ function NodeFace({ node, progress, run, onStep }: { node: Graph['nodes'][number
   return (
     <>
       <div className={classes.face}>
-        <div className={classes.what}>
-          <span className={classes.icon}><Icon name={icons[node.kind] ?? 'flow'} size={16} /></span>
-          <div className={classes.words}>
-            {progress && onStep ? <button type="button" className={classes.open} onClick={() => onStep(progress.step)}>{name}</button> : name}
-            <Text size="xs" c="dimmed" className={classes.words}><Name text={node.tool ?? ''} /></Text>
-          </div>
-        </div>
-        {run && <StepBadge step={progress?.step} />}
+        {run && <span className={classes.state}><StepBadge step={progress?.step} /></span>}
+        <span className={classes.icon}><Icon name={icons[node.kind] ?? 'flow'} size={16} /></span>
+        {progress && onStep ? <button type="button" className={classes.open} onClick={() => onStep(progress.step)}>{name}</button> : name}
+        <Text size="xs" c="dimmed" className={classes.words}><Name text={node.tool ?? ''} /></Text>
       </div>
       <div className={classes.below}>
         {node.condition && node.condition !== 'true' && <Text size="xs" c="dimmed" className={classes.words}>{text.condition} <code><Visible text={node.condition} /></code></Text>}

@@ -66,7 +66,7 @@ function RunRow({ run, gone }: { run: ListedRun; gone: boolean }) {
       <div className={rows.what}>
         <Anchor fw={600} underline="always" data-row-link renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: run.id }} {...props} />}><Visible text={titleOf(run, time.full)} /></Anchor>
         <Text size="sm" c="dimmed">{facts.join(' · ')}</Text>
-        {given && <Text size="xs" c="dimmed" truncate><Visible text={given} /></Text>}
+        {given && <Text size="xs" c="dimmed" lineClamp={2}><Visible text={given} /></Text>}
       </div>
       <StateBadge state={run.state} />
     </li>

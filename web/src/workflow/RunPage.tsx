@@ -28,7 +28,7 @@ import { useText, type WorkflowText } from './text';
 import { anchorOf, Child, Timeline } from './Timeline';
 import { long } from './told';
 import { useWide } from './wide';
-import { causeOf, causeWords, reasonWords, titleOf } from './words';
+import { causeOf, causeWords, givenWords, reasonWords, titleOf } from './words';
 import classes from './Workflow.module.css';
 
 /** One run of a workflow, step by step. */
@@ -72,7 +72,7 @@ function OneRun({ run }: { run: Run }) {
             <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/workflows/$name" params={{ name: run.workflow }} {...props} />}>{text.workflow}: {run.workflow}</Anchor>
           </Group>
         </Stack>
-        {run.pending_question && <Asked question={run.pending_question} />}
+        {run.pending_question && <Asked key={run.pending_question.id} question={run.pending_question} />}
         {wide
           ? <div className={classes.two}><Stack gap="lg">{graph}<Given run={run} /></Stack>{timeline}</div>
           : <>{graph}{timeline}<Given run={run} /></>}
@@ -174,7 +174,7 @@ function Given({ run }: { run: Run }) {
     <section>
       <Title order={2} size="h5" mb="xs">{text.given}</Title>
       <Stack gap={6}>
-        <Json label={text.withInputs} value={run.inputs} open />
+        {givenWords(run.inputs) ? <Json label={text.withInputs} value={run.inputs} open /> : <Text size="sm" c="dimmed">{text.nothingGiven}</Text>}
         {run.trigger !== 'manual' && <Json label={text.cause} value={run.cause} />}
         <Text size="sm" c="dimmed">{text.ranVersion(run.hash.slice(0, 8))}{workflow && workflow.hash !== run.hash && ` ${text.oldVersion}`}</Text>
         <Text size="sm" c="dimmed">{text.project}: {run.project}</Text>

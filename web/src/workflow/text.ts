@@ -112,6 +112,7 @@ export const useText = catalogue({
     allRuns: 'All runs',
     task: 'Task of this run',
     given: 'What it was given',
+    nothingGiven: 'No inputs.',
     by: {
       manual: (who: string) => `${who} started it by hand.`, schedule: (when: string) => `It was planned for ${when}.`, webhook: 'Its webhook was called.',
       label_added: (label: string, where: string) => `The label ${label} was added to ${where}.`, event: (type: string) => `The event ${type} happened.`, workflow: (name: string) => `A run of ${name} started it.`,
@@ -316,6 +317,7 @@ export const useText = catalogue({
     allRuns: 'Alle Läufe',
     task: 'Aufgabe dieses Laufs',
     given: 'Was ihm gegeben wurde',
+    nothingGiven: 'Keine Eingaben.',
     by: {
       manual: (who: string) => `${who} startete ihn von Hand.`, schedule: (when: string) => `Er war geplant für ${when}.`, webhook: 'Sein Webhook wurde gerufen.',
       label_added: (label: string, where: string) => `Das Etikett ${label} wurde an ${where} vergeben.`, event: (type: string) => `Das Ereignis ${type} geschah.`, workflow: (name: string) => `Ein Lauf von ${name} startete ihn.`,
