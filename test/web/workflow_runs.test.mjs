@@ -295,7 +295,7 @@ test('fifteen steps and a loop are readable on a phone', async () => {
   assert.deepEqual(broken, []);
   await node(page, 'review').getByRole('button', { name: /build_again/ }).click();
   assert.equal(await page.evaluate(() => document.activeElement.dataset.node), 'build_everything_for_all_platforms');
-  await node(page, 'checkout').getByRole('button', { name: 'checkout' }).click();
+  await node(page, 'checkout').getByRole('link', { name: 'checkout' }).click();
   assert.equal(await page.evaluate(() => document.activeElement.id), 'step-checkout-1');
 
   await page.goto(`${server.url}/workflows/release-train`);

@@ -5,10 +5,11 @@ import { useNow } from '@/ui/useNow';
 import { Icon, type IconName } from '@/ui/Icon';
 import type { Graph, Step } from './api';
 import { arrange, type Jump, type Place, type Timeout } from './arrange';
+import { Facts } from './Facts';
 import classes from './Graph.module.css';
 import { Name } from './Name';
 import { took, useItemsWords } from './told';
-import type { Progress } from './progress';
+import { anchorOf, type Progress } from './progress';
 import { standOf, StepBadge } from './StepBadge';
 import { useText } from './text';
 import { edgeWords } from './words';
@@ -98,7 +99,7 @@ function NodeFace({ node, progress, run, onStep }: { node: Graph['nodes'][number
       <div className={classes.face}>
         {run && <span className={classes.state}><StepBadge step={progress?.step} /></span>}
         <span className={classes.icon}><Icon name={icons[node.kind] ?? 'flow'} size={16} /></span>
-        {progress && onStep ? <button type="button" className={classes.open} onClick={() => onStep(progress.step)}>{name}</button> : name}
+        {progress && onStep ? <a className={classes.open} href={`#${anchorOf(progress.step)}`} onClick={(event) => { event.preventDefault(); onStep(progress.step); }}>{name}</a> : name}
         <Text size="xs" c="dimmed" className={classes.words}><Name text={node.tool ?? ''} /></Text>
       </div>
       <div className={classes.below}>
@@ -114,8 +115,8 @@ function Told({ progress: { step, times, items } }: { progress: Progress }) {
   const text = useText();
   const now = useNow();
   const itemsWords = useItemsWords();
-  const facts = [took(step, now), times > 1 && text.times(times), step.attempt > 1 && text.attempt(step.attempt), items.all > 0 && itemsWords(items)].filter(Boolean);
-  return facts.length > 0 ? <Text size="xs" c="dimmed">{facts.join(' · ')}</Text> : null;
+  const facts = [took(step, now), times > 1 && text.times(times), step.attempt > 1 && text.attempt(step.attempt), items.all > 0 && itemsWords(items)];
+  return facts.some(Boolean) ? <Text size="xs" c="dimmed"><Facts all={facts} /></Text> : null;
 }
 
 function TimeoutBox({ timeout: { node, jumps }, go }: { timeout: Timeout; go: (id: string) => void }) {

@@ -14,6 +14,7 @@ import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
 import { runsQuery, type ListedRun } from './api';
+import { Facts } from './Facts';
 import { isRunEnded, type RunFilters } from './filters';
 import { useText } from './text';
 import { long } from './told';
@@ -59,13 +60,13 @@ function RunRow({ run, gone }: { run: ListedRun; gone: boolean }) {
   const now = useNow();
   const ended = isRunEnded(run.state);
   const lasted = long((run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(run.created_at));
-  const facts = [text.starts[run.trigger], text.started(time.relative(run.created_at, now)), ended ? run.ended_at && text.took(lasted) : text.since(lasted), !ended && run.step && text.atStep(run.step)].filter(Boolean);
+  const facts = [text.starts[run.trigger], text.started(time.relative(run.created_at, now)), ended ? run.ended_at && text.took(lasted) : text.since(lasted), !ended && run.step && text.atStep(run.step)];
   const given = givenWords(run.inputs);
   return (
     <li className={`${rows.row ?? ''} ${gone ? (looks.moved ?? '') : ''}`} data-run={run.id}>
       <div className={rows.what}>
         <Anchor fw={600} underline="always" data-row-link renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: run.id }} {...props} />}><Visible text={titleOf(run, time.full)} /></Anchor>
-        <Text size="sm" c="dimmed">{facts.join(' · ')}</Text>
+        <Text size="sm" c="dimmed"><Facts all={facts} /></Text>
         {given && <Text size="xs" c="dimmed" lineClamp={2}><Visible text={given} /></Text>}
       </div>
       <StateBadge state={run.state} />

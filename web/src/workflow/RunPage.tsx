@@ -22,10 +22,10 @@ import { runQuery, useLiveRun, workflowQuery, type Run, type Step } from './api'
 import { isEnded, isRunEnded } from './filters';
 import { GraphView } from './GraphView';
 import { Json } from './Json';
-import { childrenOf, progressOf } from './progress';
+import { anchorOf, childrenOf, progressOf } from './progress';
 import { RunActions } from './RunActions';
 import { useText, type WorkflowText } from './text';
-import { anchorOf, Child, Timeline } from './Timeline';
+import { Child, Timeline } from './Timeline';
 import { long } from './told';
 import { useWide } from './wide';
 import { causeOf, causeWords, givenWords, reasonWords, titleOf } from './words';

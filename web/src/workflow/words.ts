@@ -58,11 +58,17 @@ export function titleOf(run: Pick<Run, 'cause' | 'trigger' | 'title' | 'workflow
 const mostShown = 4;
 const longestShown = 40;
 
+// Names and numbers tell more than switches, and both more than lists.
+const weights = ['string', 'number', 'boolean', 'object'];
+const weightOf = (value: unknown) => weights.indexOf(typeof value);
+
+const shortened = (text: string) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+
 /** What a run was given, on one line: it tells runs of one workflow apart. */
 export function givenWords(inputs: unknown): string {
   if (!isObject(inputs)) return '';
-  const given = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined);
-  const words = given.slice(0, mostShown).map(([name, value]) => `${name}: ${(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, longestShown)}`);
+  const given = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));
+  const words = given.slice(0, mostShown).map(([name, value]) => `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`);
   return [...words, ...(given.length > mostShown ? ['…'] : [])].join(' · ');
 }
 
