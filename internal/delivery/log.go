@@ -109,7 +109,10 @@ func (w *workspace) awaitPlan(ctx context.Context, wait time.Duration) error {
 	defer tick.Stop()
 	for {
 		plan, err := r.Plan()
-		if err != nil || plan.Seq >= head.Seq {
+		if err != nil {
+			return err
+		}
+		if upTo, err := plannedFor(r, plan.Seq, head.Seq); err != nil || upTo >= head.Seq {
 			return err
 		}
 		select {

@@ -17,21 +17,3 @@ var builtIns = []tool.Info{
 
 // builtIn are the same by name.
 var builtIn = infos(builtIns)
-
-// refused are the problems of a definition that only the engine knows.
-func refused(w *definition.Workflow) []definition.Problem {
-	var all []definition.Problem
-	add := func(s *definition.Step, message, hint string) {
-		all = append(all, definition.Problem{Line: s.Line, Column: 1, Path: "steps." + s.ID, Message: message, Hint: hint})
-	}
-	for i := range w.Steps {
-		s := &w.Steps[i]
-		if s.Foreach != nil && s.Tool == toolWait {
-			add(s, "wait cannot be repeated by foreach", "one step waits for all")
-		}
-		if t := w.Timeout(s); t != nil && builtIn[t.Tool].Name != "" {
-			add(s, "on_timeout cannot stop the run again: "+t.Tool, "go to a step instead: on_timeout: {goto: …}")
-		}
-	}
-	return all
-}

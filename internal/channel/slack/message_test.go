@@ -348,7 +348,7 @@ func TestOtherPurposes(t *testing.T) {
 	}
 	_, err := l.channel.Send(t.Context(), &notice.Notice{Purpose: notice.Event, Raw: json.RawMessage(`{}`)})
 	var f delivering
-	if !errors.As(err, &f) || !f.Permanent() {
+	if !errors.As(err, &f) || !f.Final {
 		t.Errorf("an event is %v", err)
 	}
 }

@@ -14,6 +14,8 @@ type Known struct {
 	// Tools are the tools by name. The tools that every engine has need not be
 	// among them, and get the schema of [ToolInput] when theirs is empty.
 	Tools map[string]tool.Info
+	// Delegated names the tools that a worker does: the run stops for them.
+	Delegated []string
 	// AnyTool makes a tool that is not known a warning: there is no server to
 	// ask.
 	AnyTool bool

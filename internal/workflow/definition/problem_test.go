@@ -104,6 +104,13 @@ func TestProblems(t *testing.T) {
 			"8:16|this is text|compare", "11:16|must be true or false or a text, and is 80|", "14:19||once", "17:16|never runs||warning",
 		}},
 		{"foreach without a list", start + step + "    foreach: done\n  - id: c\n    tool: run_checks\n    foreach: \"x {{ done }}\"\n  - id: d\n    tool: run_checks\n    parallel: 3\n", []string{"8:14|needs a list|{{ done }}", "11:14|needs a list|one template", "14:5|parallel needs foreach|"}},
+		{"a template in a script", start + "  - id: b\n    tool: shell\n    input: {run: \"echo {{ done }}\"}\n  - id: c\n    tool: shell\n    input: {command: [/bin/bash, -euc, \"echo {{ done }}\", x]}\n  - id: d\n    tool: shell\n    input: {command: [sh, -c, 'echo \"$1\"', sh, \"{{ done }}\"]}\n", []string{
+			"8:18|become a part of the script|\"$1\"", "11:40|become a part of the script|\"$1\"",
+		}},
+		{"a secret for a worker", start + "  - id: b\n    tool: shell\n    input: {command: [x, \"{{ secrets.A }}\"]}\n  - id: c\n    tool: run_checks\n    input: {x: \"{{ secrets.A }}\"}\n", []string{"8:30|people read the command|http", "11:20|people read the task|http"}},
+		{"waiting for each item", start + "  - id: b\n    tool: wait\n    foreach: [1]\n    input: {for: 1h}\n", []string{"8:5|wait cannot be repeated|one step waits for all"}},
+		{"stopping again after silence", start + ask + "    on_timeout: {tool: agent, input: {prompt: x}}\n", []string{"10:24|cannot stop the run again, and agent does|goto"}},
+		{"a worker's tool after silence", start + ask + "on_timeout:\n  tool: run_checks\n", []string{"11:9|cannot stop the run again, and run_checks does|goto"}},
 		{"|| on yes and no", "inputs: {ok: {type: boolean}}\n" + start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, responseType: boolean}\n    on_resume: {inject: {yes: \"{{ pendingQuestion.answer }}\"}}\n" + step + "    input: {x: \"{{ yes || 'no' }}\", y: \"{{ steps.q.answer || 1 }}\", z: \"{{ inputs.ok || done.n > 3 }}\", w: \"{{ inputs.ok || 'x' }}\", v: \"{{ yes ?? 'no' }}\"}\n", []string{
 			"14:20|yes is a yes/no answer|??|warning", "14:44|steps.q.answer is a yes/no answer|??|warning", "14:112|inputs.ok is a yes/no answer|??|warning",
 		}},

@@ -87,13 +87,17 @@ func (l *loader) step(i int) {
 	if f := t.get("foreach"); f != nil {
 		s.Foreach = l.foreach(f, path+".foreach", scope)
 		scope.items = true
+		if s.Tool == "wait" {
+			l.at(t.key("foreach"), path+".foreach", "one step waits for all", "wait cannot be repeated by foreach")
+		}
 	}
 	s.Parallel = 1
 	if n := t.get("parallel").integer(); n != nil {
 		s.Parallel = *n
 	}
-	scope.readers = readers(s.Tool)
+	scope.readers = l.readers(s.Tool)
 	s.Input = l.toolInput(t, s.Tool, path, scope)
+	l.script(t.get("input"), s.Tool, path+".input")
 	s.Schema = l.schema(t.get("schema"), path+".schema")
 	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
 	s.Retry = l.retry(t.get("retry"), path+".retry")
@@ -197,7 +201,7 @@ func (l *loader) schema(t *tree, path string) json.RawMessage {
 		return nil
 	}
 	value := t.plainValue()
-	if _, err := compile(value); err != nil {
+	if _, err := CompileSchema(value); err != nil {
 		l.at(t, path, "see json-schema.org", "it is no JSON Schema: %s", schemaFault(err))
 		return nil
 	}
@@ -236,9 +240,12 @@ func (l *loader) action(t *tree, path string, scope scope) *Action {
 		return nil
 	}
 	a := &Action{Tool: t.get("tool").text(), Goto: t.get("goto").text()}
-	scope.readers = readers(a.Tool)
+	scope.readers = l.readers(a.Tool)
 	if a.Tool != "" {
 		l.tool(t.get("tool"), path+".tool")
+		if slices.Contains(engineTools, a.Tool) || slices.Contains(l.known.Delegated, a.Tool) {
+			l.at(t.get("tool"), path+".tool", "go to a step that does it: on_timeout: {goto: …}", "on_timeout cannot stop the run again, and %s does", a.Tool)
+		}
 		a.Input = l.toolInput(t, a.Tool, path, scope)
 	}
 	l.target(t.get("goto"), path+".goto")

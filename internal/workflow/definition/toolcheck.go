@@ -14,14 +14,18 @@ import (
 
 // readers says who reads what a tool is given, in words for a message; "" when
 // nobody does.
-func readers(name string) string {
+func (l *loader) readers(name string) string {
 	switch {
+	case slices.Contains(l.known.Delegated, name):
+		return "people read the task of " + name
 	case name == postQuestion, name == requestApproval:
 		return "people read what a question says"
 	case name == "notify":
 		return "people read the notification"
 	case name == "agent":
 		return "people and the agent read the task"
+	case name == "shell":
+		return "people read the command of its task"
 	case name == "workflow":
 		return "people read the inputs of a run"
 	case name == "update_github_issue", strings.HasPrefix(name, "github_"):
@@ -110,7 +114,7 @@ func (l *loader) inputSchema(name string) (*jsonschema.Schema, any) {
 	var s toolSchema // empty for a tool whose own schema is wrong: it is checked when it is called
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(info.Input)))
 	if err == nil {
-		if compiled, err := compile(doc); err == nil {
+		if compiled, err := CompileSchema(doc); err == nil {
 			s = toolSchema{compiled, doc}
 		}
 	}
@@ -131,5 +135,5 @@ func schemaFault(err error) string {
 	if !ok {
 		return wrong.Err.Error()
 	}
-	return fmt.Sprintf("%s: %s", pathOf(leaf.InstanceLocation), leaf.ErrorKind.LocalizedString(english))
+	return fmt.Sprintf("%s: %s", PathOf(leaf.InstanceLocation), leaf.ErrorKind.LocalizedString(english))
 }

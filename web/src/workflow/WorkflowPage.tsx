@@ -12,7 +12,7 @@ import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
-import { putWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery, type Workflow } from './api';
+import { disableWorkflow, enableWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery, type Workflow } from './api';
 import { Editor } from './Editor';
 import { filtersOf, type Search } from './filters';
 import { GraphView } from './GraphView';
@@ -113,9 +113,9 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
   const navigate = useNavigate();
   const renew = useRenew();
   const [deleting, setDeleting] = useState(false);
-  const { name, enabled, source = '' } = workflow;
+  const { name, enabled } = workflow;
   const toggle = useMutation({
-    mutationFn: () => putWorkflow(name, source, !enabled),
+    mutationFn: () => (enabled ? disableWorkflow : enableWorkflow)(name),
     onSuccess: async () => {
       await renew.workflows();
       notifications.show({ message: text.changed(name, !enabled), color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });

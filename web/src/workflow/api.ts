@@ -62,9 +62,9 @@ const path = <P>(given: P) => ({ params: { path: given } });
 export const validate = (source: string) => need(api.POST('/v1/workflows/validate', { body: { source } }));
 /** What there is to say of a definition before anything in it is changed. */
 export const validationQuery = (source: string) => queryOptions({ queryKey: ['workflow-validation', source], queryFn: () => validate(source) });
-
-export const putWorkflow = (name: string, source: string, enabled?: boolean) =>
-  need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source, ...(enabled === undefined ? {} : { enabled }) } }));
+export const putWorkflow = (name: string, source: string) => need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source } }));
+export const enableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/enable', { ...path({ name }), body: {} }));
+export const disableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/disable', { ...path({ name }), body: {} }));
 export const removeWorkflow = (name: string) => need(api.DELETE('/v1/workflows/{name}', path({ name })));
 export const newSecret = (name: string) => need(api.POST('/v1/workflows/{name}/webhook-secret', { ...path({ name }), body: {} }));
 export const startRun = (name: string, inputs: Record<string, unknown>) => need(api.POST('/v1/workflows/{name}/runs', { ...path({ name }), body: { inputs } }));
