@@ -74,7 +74,7 @@ func explain(act string, r *gh.ErrorResponse) error {
 		return limited(act, time.Duration(seconds)*time.Second)
 	}
 	as := func(code fermata.Code, final bool, hint string) error {
-		err := fermata.Errorf(code, "%s: GitHub answered %d %s", act, status, faults(r)).WithHint("%s", hint)
+		err := fermata.Errorf(code, "%s: GitHub answered %s", act, strings.TrimSpace(strconv.Itoa(status)+" "+faults(r))).WithHint("%s", hint)
 		return &refusal{status: status, Failure: &notice.Failure{Err: err, Final: final}}
 	}
 	switch status {
