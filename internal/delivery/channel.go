@@ -10,7 +10,7 @@ import (
 
 // Channel carries messages to people or machines. One value serves one
 // configured channel and is used by many goroutines. How a failed Send or Update
-// goes on is told by a [notice.Failure]; any other error is tried again later.
+// goes on is told by a [notice.SendError]; any other error is tried again later.
 type Channel interface {
 	// Check asks the remote system whether the settings work, and says what is
 	// wrong with the remedy as a hint.

@@ -176,8 +176,14 @@ func (s *Service) Redeliver(ctx context.Context, c fermata.Caller, id string) (*
 		if err := d.Redeliver(tx.Now()); err != nil {
 			return nil, err
 		}
-		if _, err := tx.Channel(d.ChannelID); err != nil {
+		switch channel, err := tx.Channel(d.ChannelID); {
+		case fermata.CodeOf(err) == fermata.CodeNotFound:
 			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is not there any more")
+		case err != nil:
+			return nil, err
+		case !channel.Enabled:
+			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is disabled").
+				WithHint("enable it first: fermata channel enable %s", channel.Name)
 		}
 		tx.SaveDelivery(d)
 		return d, nil

@@ -404,12 +404,12 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) erro
 
 // permanent reports whether trying again cannot help.
 func permanent(err error) bool {
-	var f *notice.Failure
+	var f *notice.SendError
 	return errors.As(err, &f) && f.Final
 }
 
 func retryAfter(err error) time.Duration {
-	var f *notice.Failure
+	var f *notice.SendError
 	if errors.As(err, &f) {
 		return f.After
 	}
@@ -417,7 +417,7 @@ func retryAfter(err error) time.Duration {
 }
 
 func gone(err error) bool {
-	var f *notice.Failure
+	var f *notice.SendError
 	return errors.As(err, &f) && f.Ended
 }
 

@@ -25,6 +25,6 @@ func verdict(err error) error {
 }
 
 func isPermanent(err error) bool {
-	var f *notice.Failure
+	var f *notice.SendError
 	return errors.As(err, &f) && f.Final
 }

@@ -309,7 +309,7 @@ func TestAFailedMailSaysHowItGoesOn(t *testing.T) {
 		return err
 	}
 	permanent := func(err error) bool {
-		var f *notice.Failure
+		var f *notice.SendError
 		return errors.As(err, &f) && f.Final
 	}
 	for name, want := range map[string]bool{"gone": true, "slow": false, "": true} {

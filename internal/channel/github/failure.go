@@ -16,12 +16,12 @@ import (
 
 // refusal is what GitHub refused, with the status that it answered with.
 type refusal struct {
-	*notice.Failure
+	*notice.SendError
 	status int
 }
 
 // Unwrap returns how it goes on.
-func (r *refusal) Unwrap() error { return r.Failure }
+func (r *refusal) Unwrap() error { return r.SendError }
 
 // unspoken is how long to wait when GitHub names no time: its documentation
 // asks for a minute at least.
@@ -32,7 +32,7 @@ func failed(act string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *notice.Failure
+	var known *notice.SendError
 	if errors.As(err, &known) {
 		return err
 	}
@@ -51,7 +51,7 @@ func failed(act string, err error) error {
 		return limited(act, wait)
 	case errors.As(err, &moved):
 		// Requests are not sent after a repository that moved: others may take its old name.
-		return &refusal{status: moved.StatusCode, Failure: notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
+		return &refusal{status: moved.StatusCode, SendError: notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
 			WithHint("name the repository as it is called now, in the channel's settings and in the questions"))}
 	case errors.As(err, &refused) && refused.Response != nil:
 		return explain(act, refused)
@@ -65,7 +65,7 @@ func limited(act string, wait time.Duration) error {
 	e := fermata.Errorf(fermata.CodeRateLimited, "%s: GitHub asks to wait for %s", act, wait.Round(time.Second)).
 		WithHint("a GitHub App has limits of its own; a longer poll needs fewer requests")
 	e.RetryAfter = wait
-	return &refusal{status: http.StatusTooManyRequests, Failure: &notice.Failure{Err: e, After: wait}}
+	return &refusal{status: http.StatusTooManyRequests, SendError: &notice.SendError{Err: e, After: wait}}
 }
 
 func explain(act string, r *gh.ErrorResponse) error {
@@ -74,8 +74,8 @@ func explain(act string, r *gh.ErrorResponse) error {
 		return limited(act, time.Duration(seconds)*time.Second)
 	}
 	as := func(code fermata.Code, final bool, hint string) error {
-		err := fermata.Errorf(code, "%s: GitHub answered %d %s", act, status, faults(r)).WithHint("%s", hint)
-		return &refusal{status: status, Failure: &notice.Failure{Err: err, Final: final}}
+		err := fermata.Errorf(code, "%s: GitHub answered %s", act, strings.TrimSpace(strconv.Itoa(status)+" "+faults(r))).WithHint("%s", hint)
+		return &refusal{status: status, SendError: &notice.SendError{Err: err, Final: final}}
 	}
 	switch status {
 	case http.StatusUnauthorized:

@@ -217,9 +217,9 @@ func TestWhereAQuestionGoes(t *testing.T) {
 	}
 }
 
-func failure(t *testing.T, err error) *notice.Failure {
+func failure(t *testing.T, err error) *notice.SendError {
 	t.Helper()
-	var f *notice.Failure
+	var f *notice.SendError
 	if !errors.As(err, &f) {
 		t.Fatalf("%v is no failure", err)
 	}

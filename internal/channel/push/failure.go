@@ -29,7 +29,7 @@ func judge(r *http.Response) error {
 	case status >= 200 && status < 300:
 		return nil
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return &notice.Failure{Final: true, Ended: true, Err: fermata.Errorf(fermata.CodeNotFound, "the browser takes no more messages: its subscription ended").
+		return &notice.SendError{Final: true, Ended: true, Err: fermata.Errorf(fermata.CodeNotFound, "the browser takes no more messages: its subscription ended").
 			WithHint("open the settings on that device and switch notifications on again")}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return notice.Hopeless(fermata.Errorf(fermata.CodeForbidden, "the push service refused this server's key (%d%s)", status, reason(r)).
@@ -37,7 +37,7 @@ func judge(r *http.Response) error {
 	case status == http.StatusRequestEntityTooLarge:
 		return notice.Hopeless(errTooLarge)
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500:
-		return &notice.Failure{After: outbound.RetryAfter(r.Header.Get("Retry-After"), time.Now(), longestWait), Err: fermata.Errorf(fermata.CodeUnavailable, "the push service asks to come back later (%d)", status)}
+		return &notice.SendError{After: outbound.RetryAfter(r.Header.Get("Retry-After"), time.Now(), longestWait), Err: fermata.Errorf(fermata.CodeUnavailable, "the push service asks to come back later (%d)", status)}
 	default:
 		return notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the push service refused the message (%d%s)", status, reason(r)))
 	}

@@ -99,7 +99,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, _ notice.Receipt
 func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (notice.Receipt, error) {
 	device, err := ParseDevice(n.To.Device)
 	if err != nil {
-		return notice.Receipt{}, &notice.Failure{Err: err, Final: true, Ended: true}
+		return notice.Receipt{}, &notice.SendError{Err: err, Final: true, Ended: true}
 	}
 	if err := c.mayReach(device); err != nil {
 		return notice.Receipt{}, err

@@ -106,7 +106,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w.service.Refuse(test.status, test.retryAfter)
 			_, err := w.Send(t.Context(), w.notice(approval("")))
-			var f *notice.Failure
+			var f *notice.SendError
 			if !errors.As(err, &f) {
 				t.Fatalf("got %v", err)
 			}
@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func isGone(err error) bool {
-	var f *notice.Failure
+	var f *notice.SendError
 	return errors.As(err, &f) && f.Ended
 }
 
@@ -144,7 +144,7 @@ func TestTooLarge(t *testing.T) {
 	}
 	w.service.Limit(100)
 	_, err := w.Send(t.Context(), w.notice(approval("")))
-	var f *notice.Failure
+	var f *notice.SendError
 	if !errors.As(err, &f) || !f.Final || isGone(err) {
 		t.Errorf("got %v", err)
 	}

@@ -51,7 +51,7 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, at place, m message) (notice.Receipt, error) {
 	r := ref{Channel: conversation, At: n.At, Final: final(n), Shared: at.shared, Lost: at.lost}
 	var err error
-	if r.Message = c.arrived(ctx, conversation, n); r.Message != "" {
+	if r.Message = c.arrived(ctx, conversation, n, at); r.Message != "" {
 		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
 			return notice.Receipt{}, failed("bring a message up to date", err)
 		}
@@ -62,8 +62,8 @@ func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation strin
 }
 
 // arrived returns the message of a delivery that was tried before, if it did
-// arrive.
-func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.Notice) string {
+// arrive. What asks several people may be there for another one of them.
+func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.Notice, at place) string {
 	if n.Since.IsZero() || n.Delivery == "" {
 		return ""
 	}
@@ -76,7 +76,12 @@ func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.No
 	}
 	for i := range history.Messages {
 		m := &history.Messages[i]
-		if a, ok := findAddress(m.Blocks); ok && a.delivery == n.Delivery && c.wrote(ctx, m) {
+		a, ok := findAddress(m.Blocks)
+		same := ok && a.delivery == n.Delivery
+		if at.lost != "" && n.Purpose == notice.Asked {
+			same = ok && a.question == n.Question.ID
+		}
+		if same && c.wrote(ctx, m) {
 			return m.Timestamp
 		}
 	}

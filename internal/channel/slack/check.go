@@ -79,7 +79,7 @@ func (c *Channel) checkWayBack(ctx context.Context) error {
 	case c.AppToken != "":
 		_, _, err := c.api.StartSocketModeContext(ctx)
 		err = failed("open Socket Mode with app_token", err)
-		var f *notice.Failure
+		var f *notice.SendError
 		var wrong *fermata.Error
 		if errors.As(err, &f) && f.Final && errors.As(err, &wrong) {
 			wrong.Hint = "make an app-level token (xapp-…) with the scope connections:write under “Basic Information”, and switch Socket Mode on"

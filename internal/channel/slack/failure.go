@@ -16,12 +16,12 @@ import (
 // refusal is what Slack said when it did not do what was asked, with Slack's
 // name of the error.
 type refusal struct {
-	*notice.Failure
+	*notice.SendError
 	name string
 }
 
 // Unwrap returns how it goes on.
-func (r *refusal) Unwrap() error { return r.Failure }
+func (r *refusal) Unwrap() error { return r.SendError }
 
 // remedies say what to do about what Slack says. All of them need a person.
 //
@@ -61,7 +61,7 @@ func failed(act string, err error) error {
 	var status api.StatusCodeError
 	switch {
 	case errors.As(err, &limited):
-		return &refusal{name: "ratelimited", Failure: &notice.Failure{
+		return &refusal{name: "ratelimited", SendError: &notice.SendError{
 			Err: fermata.Errorf(fermata.CodeRateLimited, "%s: Slack asks to wait %s", act, limited.RetryAfter), After: limited.RetryAfter,
 		}}
 	case errors.As(err, &refused):
@@ -72,9 +72,9 @@ func failed(act string, err error) error {
 		case http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden:
 			return notice.Hopeless(wrong.WithHint("check api_url and the tokens of the channel"))
 		}
-		return &notice.Failure{Err: wrong}
+		return &notice.SendError{Err: wrong}
 	default:
-		return &notice.Failure{Err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
+		return &notice.SendError{Err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
 	}
 }
 
@@ -91,7 +91,7 @@ func said(act string, r api.SlackErrorResponse) error {
 	if known {
 		wrong.Hint = hint
 	}
-	return &refusal{name: r.Err, Failure: &notice.Failure{Err: wrong, Final: known}}
+	return &refusal{name: r.Err, SendError: &notice.SendError{Err: wrong, Final: known}}
 }
 
 // says reports whether Slack refused with one of the names.

@@ -21,7 +21,7 @@ import (
 
 type (
 	ctx        = context.Context
-	delivering = *notice.Failure
+	delivering = *notice.SendError
 )
 
 func yesNo(l *lab) *fermata.Question {
@@ -48,7 +48,7 @@ func TestFailures(t *testing.T) {
 			n := l.tells(yesNo(l))
 			l.Fail("chat.postMessage", c.fault)
 			_, err := l.channel.Send(t.Context(), n)
-			var f *notice.Failure
+			var f *notice.SendError
 			if !errors.As(err, &f) || f.Final != c.permanent || f.After != c.after {
 				t.Fatalf("it failed with %#v", err)
 			}

@@ -393,6 +393,13 @@ func TestOneForSeveralUnknown(t *testing.T) {
 		}
 		receipts = append(receipts, sent)
 	}
+	// Another process goes on where it is not known what was sent.
+	n := l.tells(q)
+	n.Delivery += "Wim"
+	n.To, n.Since = notice.Recipient{Member: "mem_Wim", Name: "Wim", Email: "wim@example.com"}, q.CreatedAt
+	if _, err := open(t, l.Settings()).Send(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
 	if got := len(l.Seen(l.ada)); got != 1 {
 		t.Fatalf("there are %d messages", got)
 	}

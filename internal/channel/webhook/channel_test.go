@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want.err) || !strings.Contains(hint(err), want.hint) {
 				t.Fatalf("%v (%s)", err, hint(err))
 			}
-			f := &notice.Failure{}
+			f := &notice.SendError{}
 			if errors.As(err, &f); f.After != want.wait || f.Final != want.gone || f.Ended != want.gone {
 				t.Errorf("how it goes on: %+v", f)
 			}

@@ -25,7 +25,7 @@ func judge(res *http.Response, now time.Time) error {
 		return nil
 	}
 	gone := status == http.StatusGone
-	return &notice.Failure{
+	return &notice.SendError{
 		Err: fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d %s", status, http.StatusText(status)).
 			WithHint("%s", remedy(status)),
 		After: outbound.RetryAfter(res.Header.Get("Retry-After"), now, mostRetryAfter),

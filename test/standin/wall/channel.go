@@ -87,7 +87,7 @@ func (c *channel) call(ctx context.Context, method string, body []byte) error {
 		return nil
 	}
 	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-	f := &notice.Failure{Err: fmt.Errorf("the wall replied %d", res.StatusCode), Final: res.StatusCode == http.StatusUnauthorized}
+	f := &notice.SendError{Err: fmt.Errorf("the wall replied %d", res.StatusCode), Final: res.StatusCode == http.StatusUnauthorized}
 	if res.StatusCode == http.StatusTooManyRequests {
 		f.After = time.Duration(seconds) * time.Second
 	}

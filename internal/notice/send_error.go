@@ -2,9 +2,9 @@ package notice
 
 import "time"
 
-// Failure is why a channel did not take a message, and how it goes on. A
+// SendError is why a channel did not take a message, and how it goes on. A
 // channel that must know more of a refusal embeds it.
-type Failure struct {
+type SendError struct {
 	// Err says what is wrong; its hint is the remedy.
 	Err error
 	// After is how long the remote system asks to wait; 0 for no word.
@@ -18,16 +18,17 @@ type Failure struct {
 }
 
 // Hopeless is a failure that no retry mends.
-func Hopeless(err error) *Failure { return &Failure{Err: err, Final: true} }
+func Hopeless(err error) *SendError { return &SendError{Err: err, Final: true} }
 
 // Error says what is wrong.
-func (f *Failure) Error() string { return f.Err.Error() }
+func (e *SendError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error with its code and hint.
-func (f *Failure) Unwrap() error { return f.Err }
+func (e *SendError) Unwrap() error { return e.Err }
 
-// RetryAfter is how long the remote system asks to wait; 0 for no word.
-func (f *Failure) RetryAfter() time.Duration { return f.After }
+// RetryAfter is how long the remote system asks to wait, also for tools that
+// work over a channel's client.
+func (e *SendError) RetryAfter() time.Duration { return e.After }
 
-// Permanent says that trying again cannot help.
-func (f *Failure) Permanent() bool { return f.Final }
+// Permanent says that trying again cannot help, also for tools.
+func (e *SendError) Permanent() bool { return e.Final }
