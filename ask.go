@@ -48,6 +48,7 @@ type Ask struct {
 	Risk               Risk              `json:"risk,omitempty" enum:"low,medium,high,critical"`
 	IdempotencyKey     string            `json:"idempotency_key,omitempty" maxLength:"200"`
 	DedupeKey          string            `json:"dedupe_key,omitempty" maxLength:"200"`
+	CallbackURL        string            `json:"callback_url,omitempty" maxLength:"2048" doc:"external tasks only: where the outcome is posted, signed, when the question closes"`
 	State              json.RawMessage   `json:"state,omitempty"`
 	Metadata           map[string]string `json:"metadata,omitempty"`
 }
@@ -93,7 +94,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 		Assignees: slices.Clone(a.Assignees), Approvals: a.Approvals, Timeout: a.Timeout, OnTimeout: a.OnTimeout,
 		Escalation: slices.Clone(a.Escalation), Channels: slices.Clone(a.Channels), Reminders: slices.Clone(a.Reminders), ShareContext: a.ShareContext,
 		Priority: t.Priority, Confidence: a.Confidence, Risk: a.Risk,
-		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, State: a.State, Metadata: a.Metadata,
+		IdempotencyKey: a.IdempotencyKey, DedupeKey: a.DedupeKey, CallbackURL: a.CallbackURL, State: a.State, Metadata: a.Metadata,
 		AskCount: 1, AskedBy: by, CreatedAt: now,
 	}
 	if a.IdempotencyKey != "" {
@@ -105,6 +106,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 			q.Type = Approval
 		}
 	}
+	a.checkCallback(&ps, t)
 	if a.Priority != nil {
 		ps.between("priority", *a.Priority, 0, LowestPriority)
 		q.Priority = *a.Priority

@@ -18,6 +18,8 @@ const (
 const (
 	// KindPush writes to the browsers that people have allowed it.
 	KindPush = "push"
+	// KindCallback posts the outcome of questions to those who asked them.
+	KindCallback = "callback"
 	// KindEmail is there by itself where the server was given an SMTP server.
 	KindEmail = "email"
 )
@@ -39,7 +41,7 @@ type Channel struct {
 	BuiltIn     bool       `json:"built_in,omitempty"`
 	CreatedAt   time.Time  `json:"created_at"`
 	LastSentAt  *time.Time `json:"last_sent_at,omitempty"`
-	LastError   string     `json:"last_error,omitempty" doc:"of the last message that could not be sent; gone when one was sent again"`
+	LastError   string     `json:"last_error,omitempty" doc:"of the last message that could not be sent, or the last test that failed; gone when it works again"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 
 	// FailingSince is when the first of the failures was after which nothing
@@ -142,7 +144,7 @@ func (ch ChannelChange) Apply(c *Channel) error {
 	if ch.Enabled != nil {
 		c.Enabled = *ch.Enabled
 		if c.Enabled {
-			c.LastError, c.LastErrorAt, c.FailingSince, c.AlertedAt = "", nil, nil, nil
+			c.Works()
 		}
 	}
 	if len(ps) > 0 {
@@ -170,6 +172,11 @@ func Merge(settings, change map[string]any) map[string]any {
 // Sent notes that a message went out.
 func (c *Channel) Sent(now time.Time) {
 	c.LastSentAt = &now
+	c.Works()
+}
+
+// Works notes that nothing is wrong with the channel any more.
+func (c *Channel) Works() {
 	c.LastError, c.LastErrorAt, c.FailingSince, c.AlertedAt = "", nil, nil, nil
 }
 

@@ -230,6 +230,10 @@ func (d *Delivery) Release(now time.Time) { d.LeasedUntil, d.NextAt = nil, &now 
 // more is skipped. A message that is being sent right now is looked at again
 // when it was.
 func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
+	if d.EventSeq > 0 {
+		// An event is a fact: it is told as it was, whatever came after it.
+		return
+	}
 	d.Wanted = max(d.Wanted, seq)
 	switch {
 	case d.Leased(now):

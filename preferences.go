@@ -191,13 +191,13 @@ func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
 	local := now.In(loc)
 	// Hours that began yesterday may still last.
 	for back := 1; back >= 0; back-- {
-		day := time.Date(local.Year(), local.Month(), local.Day()-back, 0, 0, 0, 0, loc)
+		day := dayOf(local, -back)
 		if len(q.Days) > 0 && !slices.Contains(q.Days, weekdays[day.Weekday()]) {
 			continue
 		}
 		begins, ends := onDay(day, from), onDay(day, to)
 		if to <= from {
-			ends = onDay(day.AddDate(0, 0, 1), to)
+			ends = onDay(dayOf(day, 1), to)
 		}
 		if !now.Before(begins) && now.Before(ends) {
 			return ends
@@ -206,12 +206,18 @@ func (q *QuietHours) end(now time.Time, loc *time.Location) time.Time {
 	return now
 }
 
+// dayOf returns the day that is so many after the instant's own, by its noon:
+// where clocks are put forward at midnight, a day has none.
+func dayOf(local time.Time, after int) time.Time {
+	return time.Date(local.Year(), local.Month(), local.Day()+after, 12, 0, 0, 0, local.Location())
+}
+
 // onDay returns the time of the day on a day. Where clocks are put forward over
 // it, it is the instant at which they are; where it comes twice, the first.
 func onDay(day time.Time, minutes int) time.Time {
 	t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, day.Location())
 	switch got := t.Hour()*60 + t.Minute(); {
-	case got < minutes:
+	case got < minutes, t.Day() != day.Day():
 		_, forward := t.ZoneBounds()
 		return forward
 	case got > minutes:
@@ -232,10 +238,9 @@ func (p Preferences) NextDigest(now time.Time) (time.Time, bool) {
 		return Cut(now.Add(time.Hour - full)), true
 	case DigestDaily:
 		local := now.In(p.location())
-		day := time.Date(local.Year(), local.Month(), local.Day(), 0, 0, 0, 0, local.Location())
-		next := onDay(day, digestHour*60)
+		next := onDay(dayOf(local, 0), digestHour*60)
 		if !next.After(now) {
-			next = onDay(day.AddDate(0, 0, 1), digestHour*60)
+			next = onDay(dayOf(local, 1), digestHour*60)
 		}
 		return Cut(next), true
 	default:

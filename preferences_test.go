@@ -44,6 +44,13 @@ func TestQuietHours(t *testing.T) {
 		{"a short night", berlin, "2026-03-28 23:00", "2026-03-29 07:00", night},
 		{"a long night", berlin, "2026-10-24 23:00", "2026-10-25 07:00", night},
 		{"ends at an hour that is not there", berlin, "2026-03-29 01:30", "2026-03-29 03:00", fermata.QuietHours{From: "22:00", To: "02:30"}},
+		// In Chile clocks go forward at midnight to 2026-09-06, a Sunday; in Egypt to 2026-04-24.
+		{"a midnight that is not there", "America/Santiago", "2026-09-06 01:30", "2026-09-06 07:00", fermata.QuietHours{From: "00:00", To: "07:00"}},
+		{"on a day without midnight", "America/Santiago", "2026-09-06 10:00", "2026-09-06 23:59", weekend},
+		{"ends at a midnight that is not there", "America/Santiago", "2026-09-05 23:00", "2026-09-06 01:00", fermata.QuietHours{From: "22:00", To: "00:30"}},
+		{"a night without midnight", "America/Santiago", "2026-09-05 23:00", "2026-09-06 07:00", night},
+		{"a night without midnight in the east", "Africa/Cairo", "2026-04-24 01:30", "2026-04-24 07:00", night},
+		{"an hour that comes twice", berlin, "2026-10-25 01:30", "2026-10-25 07:00", fermata.QuietHours{From: "01:00", To: "07:00"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +78,7 @@ func TestNextDigest(t *testing.T) {
 		{fermata.DigestDaily, "Europe/Berlin", "2026-06-10 08:59", "2026-06-10 09:00"},
 		{fermata.DigestDaily, "Europe/Berlin", "2026-06-10 09:00", "2026-06-11 09:00"},
 		{fermata.DigestDaily, "Europe/Berlin", "2026-03-28 12:00", "2026-03-29 09:00"},
+		{fermata.DigestDaily, "America/Santiago", "2026-09-06 10:00", "2026-09-07 09:00"},
 	} {
 		p := fermata.Preferences{Zone: tt.zone, Digest: tt.every}
 		got, ok := p.NextDigest(in(t, tt.zone, tt.now))

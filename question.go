@@ -121,6 +121,8 @@ type Question struct {
 	Risk            Risk   `json:"risk" enum:"low,medium,high,critical"`
 	IdempotencyKey  string `json:"idempotency_key,omitempty"`
 	DedupeKey       string `json:"dedupe_key,omitempty"`
+	// CallbackURL is where the outcome is posted when the question closes.
+	CallbackURL string `json:"callback_url,omitempty"`
 	// State is the asker's own, opaque, and given back as it came.
 	State    json.RawMessage   `json:"state,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`

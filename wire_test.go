@@ -210,7 +210,7 @@ func wireQuestion() fermata.Question {
 		Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", Deadline: &over, OnTimeout: fermata.Escalate,
 		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Channels: []string{"phone"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
 		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, ShareContext: true, Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
-		State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession, AskCount: 2,
+		CallbackURL: "https://example.com/answers", State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession, AskCount: 2,
 		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", At: later}},
 		AskedBy: agent, CreatedAt: noon,
 		Resolution: &fermata.Resolution{

@@ -9,6 +9,8 @@ import (
 const (
 	// MaxWorkflowSource is the length of a definition in bytes.
 	MaxWorkflowSource = 256 << 10
+	// MaxStepInput is the length of a step's input in bytes, as JSON.
+	MaxStepInput = 4 << 20
 	// MaxStepOutput is the length of a step's output in bytes, as JSON.
 	MaxStepOutput = 1 << 20
 	// MaxWebhook is the length of a webhook's body in bytes.

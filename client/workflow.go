@@ -49,6 +49,12 @@ func (d ToolDefinition) Named(name string) *fermata.NamedTool {
 	}
 }
 
+// NamedDefinition is a tool to define and its name.
+type NamedDefinition struct {
+	Name string `json:"name"`
+	ToolDefinition
+}
+
 // WorkflowRunQuery narrows a list of runs. Empty fields narrow nothing.
 type WorkflowRunQuery struct {
 	Workflow string
@@ -82,6 +88,18 @@ func (c *Client) CheckWorkflow(ctx context.Context, source string) (*WorkflowChe
 // with the definition that they began with.
 func (c *Client) PutWorkflow(ctx context.Context, name string, d Definition) (*fermata.Workflow, error) {
 	return do[*fermata.Workflow](ctx, c, call{method: http.MethodPut, path: path("workflows", name), body: d})
+}
+
+// EnableWorkflow lets triggers start runs of a workflow. What happened before
+// starts nothing.
+func (c *Client) EnableWorkflow(ctx context.Context, name string) (*fermata.Workflow, error) {
+	return post[*fermata.Workflow](ctx, c, path("workflows", name, "enable"), struct{}{})
+}
+
+// DisableWorkflow lets no trigger start a run any more. Runs that are under way
+// go on.
+func (c *Client) DisableWorkflow(ctx context.Context, name string) (*fermata.Workflow, error) {
+	return post[*fermata.Workflow](ctx, c, path("workflows", name, "disable"), struct{}{})
 }
 
 // Workflows lists the workflows, each with its newest run.
@@ -162,6 +180,16 @@ func (c *Client) NamedTool(ctx context.Context, name string) (*fermata.NamedTool
 // PutNamedTool defines a tool under its name.
 func (c *Client) PutNamedTool(ctx context.Context, name string, d ToolDefinition) (*fermata.NamedTool, error) {
 	return do[*fermata.NamedTool](ctx, c, call{method: http.MethodPut, path: path("tools", name), body: d})
+}
+
+// PutNamedTools defines tools under their names: all of them, or none. Fields of
+// an error name the place, as in items[2].schema.
+func (c *Client) PutNamedTools(ctx context.Context, all []NamedDefinition) ([]*fermata.NamedTool, error) {
+	body := struct {
+		Items []NamedDefinition `json:"items"`
+	}{all}
+	p, err := post[page[*fermata.NamedTool]](ctx, c, path("tools"), body)
+	return p.Items, err
 }
 
 // RemoveNamedTool removes a tool that the workspace has defined.

@@ -45,7 +45,13 @@ func TestWorkflowCalls(t *testing.T) {
 			_, err := c.PutNamedTool(ctx, "check", ToolDefinition{Command: []string{"make"}, Schema: json.RawMessage(`{}`), Timeout: "1m"})
 			return err
 		},
-		`DELETE /v1/tools/check `: func() error { return c.RemoveNamedTool(ctx, "check") },
+		`POST /v1/tools {"items":[{"name":"check","command":["make"]}]}`: func() error {
+			_, err := c.PutNamedTools(ctx, []NamedDefinition{{Name: "check", ToolDefinition: ToolDefinition{Command: []string{"make"}}}})
+			return err
+		},
+		`POST /v1/workflows/a/enable {}`:  func() error { _, err := c.EnableWorkflow(ctx, "a"); return err },
+		`POST /v1/workflows/a/disable {}`: func() error { _, err := c.DisableWorkflow(ctx, "a"); return err },
+		`DELETE /v1/tools/check `:         func() error { return c.RemoveNamedTool(ctx, "check") },
 		`POST /v1/workflows/a/webhook-secret {}`: func() error {
 			secret, err := c.NewWebhookSecret(ctx, "a")
 			if secret != "whsec_x" {

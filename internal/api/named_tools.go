@@ -14,9 +14,9 @@ type ToolInput struct {
 	Name string `path:"name" maxLength:"64"`
 }
 
-// toolDefinition is a tool to define. Who defined it, and when, is the server's to
-// say.
-type toolDefinition struct {
+// ToolDefinition is a tool to define. Who defined it, and when, is the server's to
+// say. It is exported because huma passes over embedded structs that are not.
+type ToolDefinition struct {
 	Description string              `json:"description,omitempty" maxLength:"2000"`
 	Agent       *fermata.AgentTool  `json:"agent,omitempty"`
 	Command     []string            `json:"command,omitempty" maxItems:"200" doc:"a program and its arguments, with templates; a worker runs it"`
@@ -25,15 +25,25 @@ type toolDefinition struct {
 	Timeout     string              `json:"timeout,omitempty" maxLength:"20" doc:"how long one call may take, such as 30m"`
 }
 
-func (t *toolDefinition) named(name string) *fermata.NamedTool {
+func (t *ToolDefinition) named(name string) *fermata.NamedTool {
 	return &fermata.NamedTool{
 		Name: name, Description: t.Description, Agent: t.Agent, Command: t.Command, Server: t.Server, Schema: t.Schema, Timeout: t.Timeout,
 	}
 }
 
+// toolDefinitions are tools to define together.
+type toolDefinitions struct {
+	Items []namedDefinition `json:"items" minItems:"1" maxItems:"200"`
+}
+
+type namedDefinition struct {
+	Name string `json:"name" maxLength:"64"`
+	ToolDefinition
+}
+
 type toolBody struct {
 	ToolInput
-	Body toolDefinition
+	Body ToolDefinition
 }
 
 // serverDefinition is an MCP server to define.
@@ -65,6 +75,16 @@ func (s *Server) namedToolRoutes() {
 	workflows(s, operation("PUT /tools/{name}", "put-named-tool", "Define a tool: a prompt for an agent, a command, or an MCP server"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *toolBody) (*namedToolReply, error) {
 			return replyOf(w.PutNamedTool(ctx, c, in.Body.named(in.Name)))
+		})
+	many := operation("POST /tools", "put-named-tools", "Define several tools: all of them, or none")
+	many.Description = "Tools that are not named stay as they are. What is wrong with one is told with its place, as in items[2].schema."
+	workflows(s, many,
+		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *bodyInput[toolDefinitions]) (*reply[page[*fermata.NamedTool]], error) {
+			all := make([]*fermata.NamedTool, 0, len(in.Body.Items))
+			for _, t := range in.Body.Items {
+				all = append(all, t.named(t.Name))
+			}
+			return listOf(w.PutNamedTools(ctx, c, all))
 		})
 	workflows(s, operation("DELETE /tools/{name}", "remove-named-tool", "Remove a tool; steps that name it fail from then on"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*empty, error) {

@@ -82,7 +82,7 @@ func (s *Server) callWorkflow(w http.ResponseWriter, r *http.Request, name strin
 // which it was.
 func (s *Server) forStrangers(r *http.Request, name string, err error) error {
 	switch fermata.CodeOf(err) {
-	case fermata.CodeNotFound, fermata.CodeForbidden, fermata.CodeUnauthenticated, fermata.CodeIllegalTransition:
+	case fermata.CodeNotFound, fermata.CodeForbidden, fermata.CodeUnauthenticated:
 	default:
 		return err
 	}

@@ -67,13 +67,25 @@ func (s *Server) workflowRoutes() {
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *workflowVersion) (*workflowReply, error) {
 			return replyOf(w.Workflow(ctx, c, in.Name, in.Hash))
 		})
-	put := operation("PUT /workflows/{name}", "put-workflow", "Store a definition, or enable and disable a workflow")
+	put := operation("PUT /workflows/{name}", "put-workflow", "Store a definition")
 	put.Description = "Runs that are under way stay with the definition that they began with. A definition that is not right is " +
 		"refused with every problem at once; field is its place, as in source:12:5."
 	workflows(s, put,
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *workflowBody) (*workflowReply, error) {
 			return replyOf(w.Put(ctx, c, in.Name, in.Body))
 		})
+	for _, verb := range []struct {
+		name, about string
+		on          bool
+	}{
+		{"enable", "Let triggers start runs; what happened before starts nothing", true},
+		{"disable", "Let no trigger start a run any more; runs that are under way go on", false},
+	} {
+		workflows(s, operation("POST /workflows/{name}/"+verb.name, verb.name+"-workflow", verb.about),
+			func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *namedNothing) (*workflowReply, error) {
+				return replyOf(w.Enable(ctx, c, in.Name, verb.on))
+			})
+	}
 	workflows(s, operation("DELETE /workflows/{name}", "remove-workflow", "Remove a workflow; its runs go on, and can be looked at"),
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *WorkflowInput) (*empty, error) {
 			return emptyOf(w.Delete(ctx, c, in.Name))

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,8 +20,8 @@ var workflowRoutes = []string{
 	"DELETE /v1/mcp-servers/{name}", "DELETE /v1/tools/{name}", "DELETE /v1/workflows/{name}",
 	"GET /v1/mcp-servers", "GET /v1/mcp-servers/{name}", "GET /v1/named-tools", "GET /v1/tools", "GET /v1/tools/{name}",
 	"GET /v1/workflow-runs", "GET /v1/workflow-runs/{id}", "GET /v1/workflows", "GET /v1/workflows/{name}", "GET /v1/workflows/{name}/runs",
-	"POST /v1/hooks/workflow/{name}", "POST /v1/workflow-runs/{id}/retry", "POST /v1/workflows/validate", "POST /v1/workflows/{name}/runs",
-	"POST /v1/workflows/{name}/webhook-secret",
+	"POST /v1/hooks/workflow/{name}", "POST /v1/tools", "POST /v1/workflow-runs/{id}/retry", "POST /v1/workflows/validate",
+	"POST /v1/workflows/{name}/disable", "POST /v1/workflows/{name}/enable", "POST /v1/workflows/{name}/runs", "POST /v1/workflows/{name}/webhook-secret",
 	"PUT /v1/mcp-servers/{name}", "PUT /v1/tools/{name}", "PUT /v1/workflows/{name}",
 }
 
@@ -71,6 +72,12 @@ func TestWorkflowIsStoredListedAndRemoved(t *testing.T) {
 	if got.Enabled {
 		t.Error("it is enabled")
 	}
+	w.must(http.StatusOK, w.admin, "POST /v1/workflows/deploy/enable", "", &got)
+	if !got.Enabled || got.Source != deploy {
+		t.Errorf("enabled %+v", got)
+	}
+	w.must(http.StatusOK, w.admin, "POST /v1/workflows/deploy/disable", "{}", &got)
+	w.must(http.StatusForbidden, w.agent, "POST /v1/workflows/deploy/enable", "", nil)
 	var list struct{ Items []fermata.Workflow }
 	w.must(http.StatusOK, w.admin, "GET /v1/workflows", "", &list)
 	if len(list.Items) != 1 || list.Items[0].Source != "" || list.Items[0].Enabled {
@@ -173,6 +180,10 @@ func TestWorkflowRequestsThatAreWrong(t *testing.T) {
 		{w.admin, "PUT /v1/tools/run_checks", `{"command":["make"],"server":{"url":"https://example.com"}}`, 400, fermata.CodeInvalidRequest},
 		{w.admin, "PUT /v1/tools/shell", `{"command":["make"]}`, 400, fermata.CodeInvalidRequest},
 		{w.admin, "PUT /v1/tools/run_checks", `{"command":["make"],"updated_by":{}}`, 400, fermata.CodeInvalidRequest},
+		{w.agent, "POST /v1/tools", `{"items":[{"name":"a","command":["make"]}]}`, 403, fermata.CodeForbidden},
+		{w.admin, "POST /v1/tools", `{"items":[]}`, 400, fermata.CodeInvalidRequest},
+		{w.admin, "POST /v1/tools", `{"items":[{"name":"a","command":["make"]},{"name":"a","command":["make"]}]}`, 400, fermata.CodeInvalidRequest},
+		{w.admin, "POST /v1/workflows/nothing/enable", "", 404, fermata.CodeNotFound},
 		{w.admin, "GET /v1/tools/nothing", "", 404, fermata.CodeNotFound},
 		{w.admin, "DELETE /v1/tools/nothing", "", 404, fermata.CodeNotFound},
 		{w.admin, "GET /v1/mcp-servers/nothing", "", 404, fermata.CodeNotFound},
@@ -380,6 +391,23 @@ func TestReadingAWebhookStartsNothing(t *testing.T) {
 	if w.head() != before {
 		t.Error("something changed")
 	}
+}
+
+func TestToolsAreDefinedTogetherOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.call(w.admin, "POST /v1/tools", `{"items":[{"name":"lint","command":["make","lint"]},{"name":"shell","command":["make"]}]}`)
+	if r.status != http.StatusBadRequest || !bytes.Contains(r.body, []byte(`"items[1].name"`)) {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	w.must(http.StatusNotFound, w.admin, "GET /v1/tools/lint", "", nil)
+	var stored struct{ Items []fermata.NamedTool }
+	w.must(http.StatusOK, w.admin, "POST /v1/tools",
+		`{"items":[{"name":"lint","command":["make","lint"]},{"name":"tracker","server":{"url":"https://t.example.com","headers":{"Authorization":"secret"}}}]}`, &stored)
+	if len(stored.Items) != 2 || stored.Items[1].Server.Headers["Authorization"] == "secret" {
+		t.Errorf("stored %+v", stored.Items)
+	}
+	w.must(http.StatusOK, w.admin, "GET /v1/tools/lint", "", nil)
 }
 
 func TestToolsAreDefinedAndRemoved(t *testing.T) {

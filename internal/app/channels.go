@@ -9,6 +9,7 @@ import (
 	// Members' time zones are known wherever the server runs.
 	_ "time/tzdata"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/email"
 	"github.com/fermata-hq/fermata/internal/channel/github"
 	"github.com/fermata-hq/fermata/internal/channel/notify"
@@ -60,6 +61,10 @@ func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 		{
 			Name: webhook.Name, To: delivery.ToPlace, Settings: json.RawMessage(webhook.Schema), Secrets: webhook.Secrets,
 			Prepare: webhook.Prepare, Open: opens(webhook.Open),
+		},
+		{
+			Name: fermata.KindCallback, To: delivery.ToAsker, Settings: json.RawMessage(webhook.CallbackSchema), Secrets: webhook.Secrets,
+			Prepare: webhook.PrepareCallback, Open: opens(webhook.OpenCallback),
 		},
 		{Name: notify.Name, To: delivery.ToPlace, Settings: json.RawMessage(notify.Schema), Secrets: notify.Secrets, Open: opens(notify.Open)},
 	}, o.Channels...), nil

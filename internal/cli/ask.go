@@ -46,6 +46,8 @@ type askCommand struct {
 	Project            string                `help:"Project of the question."`
 	Priority           *int                  `help:"0 (highest) to 4."`
 	Risk               fermata.Risk          `enum:",low,medium,high,critical" default:"" placeholder:"RISK" help:"low, medium, high or critical."`
+	CallbackURL        string                `name:"callback-url" placeholder:"URL" help:"Post the outcome there when the question closes, signed; needs a channel of the kind callback."`
+	State              string                `placeholder:"JSON|TEXT|@FILE" help:"Given back with the question and its outcome as it is."`
 	Key                string                `help:"Idempotency key: asking again with it asks nothing new."`
 	Wait               waitFlag              `help:"Wait for the answer and print it; --wait=10m gives up after that time."`
 	NoWait             bool                  `name:"no-wait" help:"Print the id and return at once (the default)."`
@@ -137,7 +139,7 @@ func (c *askCommand) request(s *session) (fermata.Ask, error) {
 	a := fermata.Ask{
 		Type: c.Kind, Title: c.Title, Question: c.Question, ResponseType: c.Type, Other: c.Other,
 		Assignees: c.Assign, Channels: c.Via, Reminders: c.Remind, ShareContext: c.ShareContext, Timeout: c.Timeout, OnTimeout: c.OnTimeout, AllowDangerDefault: c.AllowDangerDefault, Priority: c.Priority,
-		Risk: c.Risk, IdempotencyKey: c.Key,
+		Risk: c.Risk, IdempotencyKey: c.Key, CallbackURL: c.CallbackURL,
 	}
 	if c.Items != "" {
 		if err := readItems(c.Items, &a); err != nil {
@@ -158,6 +160,9 @@ func (c *askCommand) request(s *session) (fermata.Ask, error) {
 		return a, err
 	}
 	if a.Action, err = s.jsonOrText(c.Action); err != nil {
+		return a, err
+	}
+	if a.State, err = s.jsonOrText(c.State); err != nil {
 		return a, err
 	}
 	return a, c.addDefault(&a)

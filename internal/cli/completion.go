@@ -14,7 +14,9 @@ type completionCommand struct {
 }
 
 func (completionCommand) Help() string {
-	return `Examples:
+	return `Names of workflows, of tools and the endings of runs are read from the server that the commands use.
+
+Examples:
 
     source <(fermata completion bash)
     fermata completion zsh > "${fpath[1]}/_fermata"
@@ -40,6 +42,9 @@ type place struct {
 	path     string
 	commands []word
 	flags    []word
+	// named are the kinds of things whose names the server knows, by commas; ""
+	// where it knows none.
+	named string
 }
 
 // word is one completion and what it means.
@@ -51,6 +56,11 @@ func completions(node *kong.Node, path string) []place {
 	for _, group := range node.AllFlags(true) {
 		for _, f := range group {
 			here.flags = append(here.flags, word{"--" + f.Name, f.Help})
+		}
+	}
+	for _, arg := range node.Positional {
+		if here.named == "" {
+			here.named = arg.Tag.Get("complete")
 		}
 	}
 	slices.SortFunc(here.flags, func(a, b word) int { return strings.Compare(a.text, b.text) })
@@ -84,15 +94,18 @@ func writeBash(w io.Writer, places []place) {
     case "$try" in
 `)
 	fmt.Fprintf(w, "      %s) path=\"$try\" ;;\n", bashPaths(places))
-	fmt.Fprint(w, "    esac\n  done\n  local words=\"\"\n  case \"$path\" in\n")
+	fmt.Fprint(w, "    esac\n  done\n  local words=\"\" named=\"\"\n  case \"$path\" in\n")
 	for _, p := range places {
 		offer := texts(p.flags)
 		if len(p.commands) > 0 {
 			offer = texts(p.commands) + " " + offer
 		}
-		fmt.Fprintf(w, "    %q) words=%q ;;\n", p.path, offer)
+		fmt.Fprintf(w, "    %q) words=%q named=%q ;;\n", p.path, offer, p.named)
 	}
 	fmt.Fprint(w, `  esac
+  if [[ -n $named && $cur != -* ]]; then
+    while IFS=$'\t' read -r word _; do words+=" $word"; done < <("${COMP_WORDS[0]}" names "$named" 2>/dev/null)
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
 complete -o default -F _fermata fermata
@@ -120,12 +133,18 @@ _fermata() {
     case "$try" in
 `)
 	fmt.Fprintf(w, "      %s) path_=\"$try\" ;;\n", bashPaths(places))
-	fmt.Fprint(w, "    esac\n  done\n  local -a commands flags\n  case \"$path_\" in\n")
+	fmt.Fprint(w, "    esac\n  done\n  local -a commands flags found\n  local named=\"\"\n  case \"$path_\" in\n")
 	for _, p := range places {
-		fmt.Fprintf(w, "    %q)\n      commands=(%s)\n      flags=(%s)\n      ;;\n", p.path, zshWords(p.commands), zshWords(p.flags))
+		fmt.Fprintf(w, "    %q)\n      commands=(%s)\n      flags=(%s)\n      named=%q\n      ;;\n", p.path, zshWords(p.commands), zshWords(p.flags), p.named)
 	}
 	fmt.Fprint(w, `  esac
   (( $#commands )) && _describe command commands
+  if [[ -n $named && $PREFIX != -* ]]; then
+    for word in "${(@f)$("${words[1]}" names "$named" 2>/dev/null)}"; do
+      [[ -n $word ]] && found+=("${${word//:/\:}/$'\t'/:}")
+    done
+    _describe name found
+  fi
   _describe flag flags
   (( $#commands )) || _files
 }
@@ -143,23 +162,35 @@ func zshWords(words []word) string {
 
 // writeFish writes a condition for every place, with descriptions.
 func writeFish(w io.Writer, places []place) {
-	fmt.Fprint(w, `function __fermata_at
-  set -l path
+	fmt.Fprint(w, `function __fermata_path
   for word in (commandline -opc)[2..-1]
-    string match -q -- '-*' $word; and continue
-    set -a path $word
+    string match -q -- '-*' $word; or echo $word
   end
-  test (count $argv) -eq 0; and test (count $path) -eq 0; and return 0
-  test (count $argv) -gt 0; and test "$path[1..(count $argv)]" = "$argv"
+end
+function __fermata_at
+  set -l path (__fermata_path)
+  test "$path" = "$argv"
+end
+function __fermata_below
+  set -l path (__fermata_path)
+  set -l most (count $argv)
+  test $most -gt 0; and test "$path[1..$most]" = "$argv"
 end
 `)
 	for _, p := range places {
 		at := quote(strings.TrimSpace("__fermata_at " + p.path))
+		below := at
+		if len(p.commands) == 0 {
+			below = quote("__fermata_below " + p.path)
+		}
 		for _, c := range p.commands {
 			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s -d %s\n", at, c.text, quote(c.help))
 		}
+		if p.named != "" {
+			fmt.Fprintf(w, "complete -c fermata -n %s -f -a %s\n", at, quote("(fermata names "+p.named+" 2>/dev/null)"))
+		}
 		for _, f := range p.flags {
-			fmt.Fprintf(w, "complete -c fermata -n %s -l %s -d %s\n", at, strings.TrimPrefix(f.text, "--"), quote(f.help))
+			fmt.Fprintf(w, "complete -c fermata -n %s -l %s -d %s\n", below, strings.TrimPrefix(f.text, "--"), quote(f.help))
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (c *deliveryShowCommand) Run(ctx context.Context, s *session) error {
 	}
 	if d.Content != "" {
 		p.line("")
-		p.text(d.Content)
+		p.whole(d.Content)
 	}
 	return nil
 }

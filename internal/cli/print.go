@@ -58,6 +58,16 @@ func (p printer) text(text string) {
 	}
 }
 
+// whole writes text line by line as it is, which a program may read; a terminal
+// shows it wrapped. It cleans it.
+func (p printer) whole(text string) {
+	if p.term {
+		p.text(text)
+		return
+	}
+	p.line("%s", strings.TrimRight(clean(text), "\n"))
+}
+
 // bars stand before what others wrote, so that no text can pass for a line of
 // the program's own: the first before a line, the second where one goes on.
 const (

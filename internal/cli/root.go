@@ -80,5 +80,6 @@ type root struct {
 	Tokens        tokenCommand         `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
 	Members       memberCommand        `cmd:"" name:"member" group:"access" help:"Add, invite, change and list people."`
 	Completion    completionCommand    `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
+	Names         namesCommand         `cmd:"" hidden:"" group:"access" help:"Print names for the completion of a shell."`
 	Ver           versionCommand       `cmd:"" name:"version" group:"access" help:"Print the version."`
 }

@@ -127,18 +127,24 @@ func (v *treeView) rows() []row {
 	return rows
 }
 
+// inState is a text in the color of a state.
+func (p printer) inState(state fermata.TaskState, text string) string {
+	switch {
+	case state.Suspended():
+		return p.yellow(text)
+	case state == fermata.TaskFailed:
+		return p.red(text)
+	case state == fermata.TaskDone:
+		return p.green(text)
+	default:
+		return text
+	}
+}
+
 // head is the line of a task: symbol, id, state in words, title.
 func (v *treeView) head(t *fermata.Task) string {
 	p := v.s.data()
-	state := v.marks.state(t.State) + " " + stateText(t)
-	switch {
-	case t.State.Suspended():
-		state = p.yellow(state)
-	case t.State == fermata.TaskFailed:
-		state = p.red(state)
-	case t.State == fermata.TaskDone:
-		state = p.green(state)
-	}
+	state := p.inState(t.State, v.marks.state(t.State)+" "+stateText(t))
 	return state + "  " + p.dim(v.s.id(t.ID)) + "  " + oneLine(t.Title)
 }
 

@@ -3,12 +3,13 @@ package cli
 import (
 	"context"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 )
 
 type workflowEnableCommand struct {
 	write
-	Name string `arg:"" help:"Name of the workflow."`
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 }
 
 func (workflowEnableCommand) Help() string {
@@ -18,12 +19,12 @@ func (workflowEnableCommand) Help() string {
 }
 
 func (c *workflowEnableCommand) Run(ctx context.Context, s *session) error {
-	return s.enableWorkflow(ctx, c.write, c.Name, true)
+	return s.armWorkflow(ctx, c.write, c.Name, "enable", (*client.Client).EnableWorkflow)
 }
 
 type workflowDisableCommand struct {
 	write
-	Name string `arg:"" help:"Name of the workflow."`
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 }
 
 func (workflowDisableCommand) Help() string {
@@ -35,24 +36,19 @@ Examples:
 }
 
 func (c *workflowDisableCommand) Run(ctx context.Context, s *session) error {
-	return s.enableWorkflow(ctx, c.write, c.Name, false)
+	return s.armWorkflow(ctx, c.write, c.Name, "disable", (*client.Client).DisableWorkflow)
 }
 
-// enableWorkflow stores a workflow as it is, enabled or not.
-func (s *session) enableWorkflow(ctx context.Context, w write, name string, on bool) error {
+// armWorkflow makes the call of that name, which enables or disables.
+func (s *session) armWorkflow(ctx context.Context, w write, name, verb string, call func(*client.Client, context.Context, string) (*fermata.Workflow, error)) error {
+	if done, err := s.rehearse(w, "POST", "/workflows/"+name+"/"+verb, nil); done {
+		return err
+	}
 	server, err := s.server()
 	if err != nil {
 		return err
 	}
-	before, err := server.Workflow(ctx, name, "")
-	if err != nil {
-		return err
-	}
-	d := client.Definition{Source: before.Source, Enabled: &on}
-	if done, err := s.rehearse(w, "PUT", "/workflows/"+name, d); done {
-		return err
-	}
-	after, err := server.PutWorkflow(ctx, name, d)
+	after, err := call(server, ctx, name)
 	if err != nil {
 		return err
 	}
@@ -65,7 +61,7 @@ func (s *session) enableWorkflow(ctx context.Context, w write, name string, on b
 
 type workflowRemoveCommand struct {
 	write
-	Name string `arg:"" help:"Name of the workflow."`
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 }
 
 func (workflowRemoveCommand) Help() string {

@@ -10,7 +10,7 @@ import (
 )
 
 type workflowGraphCommand struct {
-	Name    string `arg:"" name:"name|file|run" help:"Name of a workflow, a file with a definition, or a run."`
+	Name    string `arg:"" name:"name|file|run" complete:"workflow,run" help:"Name of a workflow, a file with a definition, or a run."`
 	Mermaid bool   `help:"As a Mermaid flowchart, which GitHub and many editors draw."`
 	Plain   bool   `help:"Plain letters instead of symbols and lines."`
 }

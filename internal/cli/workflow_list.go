@@ -78,7 +78,7 @@ func runState(r *fermata.WorkflowRun) string {
 }
 
 type workflowRunsCommand struct {
-	Workflow string              `arg:"" optional:"" help:"Runs of this workflow (default: of all)."`
+	Workflow string              `arg:"" optional:"" complete:"workflow" help:"Runs of this workflow (default: of all)."`
 	State    []fermata.TaskState `placeholder:"STATE" help:"Runs in these states."`
 	Open     bool                `help:"Runs that have not ended."`
 	Trigger  fermata.TriggerType `enum:",label_added,schedule,webhook,manual,event,workflow" default:"" placeholder:"TRIGGER" help:"Started by label_added, schedule, webhook, manual, event or workflow."`

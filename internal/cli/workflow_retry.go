@@ -10,7 +10,7 @@ import (
 
 type workflowCancelCommand struct {
 	write
-	ID     string `arg:"" name:"run" help:"The run."`
+	ID     string `arg:"" name:"run" complete:"open_run" help:"The run."`
 	Reason string `short:"m" help:"Say why."`
 }
 
@@ -39,7 +39,7 @@ func (c *workflowCancelCommand) Run(ctx context.Context, s *session) error {
 
 type workflowRetryCommand struct {
 	write
-	ID    string   `arg:"" name:"run" help:"The run."`
+	ID    string   `arg:"" name:"run" complete:"ended_run" help:"The run."`
 	Input string   `placeholder:"JSON|@FILE" help:"What the step gets instead of its input: a JSON object."`
 	Wait  waitFlag `help:"Wait until the run has ended, as fermata workflow run does."`
 }

@@ -15,7 +15,7 @@ import (
 
 type workflowRunCommand struct {
 	write
-	Name   string   `arg:"" help:"Name of the workflow."`
+	Name   string   `arg:"" complete:"workflow" help:"Name of the workflow."`
 	Input  []string `short:"i" sep:"none" placeholder:"NAME=VALUE" help:"An input, of the type that the workflow says; NAME=@FILE reads a file. Repeat it."`
 	Inputs string   `type:"existingfile" placeholder:"FILE" help:"JSON object with inputs."`
 	Wait   waitFlag `help:"Wait until the run has ended; --wait=10m gives up after that time."`

@@ -36,7 +36,7 @@ func (c *workflowSchemaCommand) Run(s *session) error {
 
 type workflowSecretCommand struct {
 	write
-	Name string `arg:"" help:"Name of the workflow."`
+	Name string `arg:"" complete:"workflow" help:"Name of the workflow."`
 }
 
 func (workflowSecretCommand) Help() string {

@@ -11,7 +11,7 @@ import (
 )
 
 type workflowShowCommand struct {
-	Word   string `arg:"" name:"name|run" help:"Name of a workflow, or a run."`
+	Word   string `arg:"" name:"name|run" complete:"workflow,run" help:"Name of a workflow, or a run."`
 	Watch  bool   `short:"w" help:"Of a run: go on until it has ended, and draw it anew as it changes."`
 	Source bool   `help:"Of a workflow: print the definition alone."`
 	Hash   string `placeholder:"HASH" help:"Of a workflow: the definition that had this hash."`

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 type workflowToolsCommand struct {
@@ -84,7 +85,7 @@ type toolsPutCommand struct {
 }
 
 func (toolsPutCommand) Help() string {
-	return `The file is checked as a whole before anything is sent. Tools that are not in it stay as they are.
+	return `All tools of the file are stored, or none. Tools that are not in it stay as they are.
 
     tools:
       analyze_issue:
@@ -112,56 +113,48 @@ func (c *toolsPutCommand) Run(ctx context.Context, s *session) error {
 		f.check(s.hooks.CheckTool)
 	}
 	if len(f.problems) > 0 {
-		s.talk().problems(c.File, f.problems)
-		s.talk().line("%s: %s; nothing was stored", oneLine(c.File), counted(len(f.problems), "problem"))
-		return outcome(exitFailed)
+		return c.refused(s, f)
 	}
-	if c.DryRun {
-		for _, t := range f.tools {
-			if _, err := s.rehearse(c.write, "PUT", "/tools/"+t.name, t.ToolDefinition); err != nil {
-				return err
-			}
-		}
-		return nil
+	all := f.definitions()
+	if done, err := s.rehearse(c.write, "POST", "/tools", map[string]any{"items": all}); done {
+		return err
 	}
-	return c.send(ctx, s, f)
+	return c.send(ctx, s, f, all)
 }
 
-// send defines the tools one after the other. One that the server refuses keeps
-// none of the others back.
-func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile) error {
+// send defines the tools together: where the server refuses one, it keeps none.
+func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, all []client.NamedDefinition) error {
 	server, err := s.server()
 	if err != nil {
 		return err
 	}
-	stored := []*fermata.NamedTool{}
-	for _, t := range f.tools {
-		kept, err := server.PutNamedTool(ctx, t.name, t.ToolDefinition)
-		if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
-			f.refused(t, err)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		s.wrote("", "defined the tool %s", oneLine(t.name))
-		stored = append(stored, kept)
+	stored, err := server.PutNamedTools(ctx, all)
+	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+		f.refusedTogether(err)
+		return c.refused(s, f)
+	}
+	if err != nil {
+		return err
+	}
+	for _, t := range stored {
+		s.wrote("", "defined the tool %s", oneLine(t.Name))
 	}
 	if s.JSON {
-		if err := s.json(stored); err != nil {
-			return err
-		}
-	}
-	if len(f.problems) > 0 {
-		s.talk().problems(c.File, f.problems)
-		return outcome(exitFailed)
+		return s.json(stored)
 	}
 	return nil
 }
 
+// refused shows what is wrong with the file.
+func (c *toolsPutCommand) refused(s *session, f *toolsFile) error {
+	s.talk().problems(c.File, f.problems)
+	s.talk().line("%s: %s; nothing was stored", oneLine(c.File), counted(len(f.problems), "problem"))
+	return outcome(exitFailed)
+}
+
 type toolsRemoveCommand struct {
 	write
-	Name string `arg:"" help:"Name of the tool or of the MCP server."`
+	Name string `arg:"" complete:"own_tool" help:"Name of the tool or of the MCP server."`
 }
 
 func (toolsRemoveCommand) Help() string {

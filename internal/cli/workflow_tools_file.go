@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -179,8 +181,43 @@ func (f *toolsFile) refused(t placedTool, err error) {
 		return
 	}
 	for _, p := range e.Problems {
-		f.add(t.line, t.column, t.name, strings.TrimRight(t.name+"."+p.Field, ".")+": "+p.Message, "")
+		f.refusedField(t, p)
 	}
+}
+
+func (f *toolsFile) refusedField(t placedTool, p fermata.Problem) {
+	f.add(t.line, t.column, t.name, strings.TrimRight(t.name+"."+p.Field, ".")+": "+p.Message, "")
+}
+
+var itemField = regexp.MustCompile(`^items\[(\d+)\]\.?(.*)$`)
+
+// refusedTogether adds each reason why the server refused the tools, where the
+// tool stands that it means.
+func (f *toolsFile) refusedTogether(err error) {
+	e, _ := asError(err)
+	if e == nil || len(e.Problems) == 0 {
+		f.add(1, 1, "", err.Error(), "")
+		return
+	}
+	for _, p := range e.Problems {
+		m := itemField.FindStringSubmatch(p.Field)
+		if m == nil {
+			f.add(1, 1, "", p.Field+": "+p.Message, "")
+			continue
+		}
+		if i, err := strconv.Atoi(m[1]); err == nil && i < len(f.tools) {
+			f.refusedField(f.tools[i], fermata.Problem{Field: m[2], Message: p.Message})
+		}
+	}
+}
+
+// definitions are the tools as they are sent.
+func (f *toolsFile) definitions() []client.NamedDefinition {
+	all := make([]client.NamedDefinition, 0, len(f.tools))
+	for _, t := range f.tools {
+		all = append(all, client.NamedDefinition{Name: t.name, ToolDefinition: t.ToolDefinition})
+	}
+	return all
 }
 
 // spot is where something stands in a file.

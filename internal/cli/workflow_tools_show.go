@@ -10,7 +10,7 @@ import (
 )
 
 type toolsShowCommand struct {
-	Name string `arg:"" help:"Name of the tool."`
+	Name string `arg:"" complete:"tool" help:"Name of the tool."`
 }
 
 func (toolsShowCommand) Help() string {

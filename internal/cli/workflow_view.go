@@ -144,15 +144,7 @@ func (v *runView) width() int {
 // head is the line of the run itself.
 func (v *runView) head() row {
 	p, r := v.s.data(), v.run
-	state := v.marks.state(r.State) + " " + runState(r)
-	switch {
-	case r.State.Suspended():
-		state = p.yellow(state)
-	case r.State == fermata.TaskFailed:
-		state = p.red(state)
-	case r.State == fermata.TaskDone:
-		state = p.green(state)
-	}
+	state := p.inState(r.State, v.marks.state(r.State)+" "+runState(r))
 	id := ""
 	if r.ID != "" {
 		id = p.dim(v.s.id(r.ID)) + "  "

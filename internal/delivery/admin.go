@@ -7,11 +7,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
-	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -203,10 +201,8 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 				return nil, err
 			}
 		}
-		if ch.Enabled != nil && *ch.Enabled && !row.Enabled {
-			if err := startPlanning(tx); err != nil {
-				return nil, err
-			}
+		if err := startPlanning(tx); err != nil {
+			return nil, err
 		}
 		if err := ch.Apply(row); err != nil {
 			return nil, err
@@ -221,7 +217,7 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 			if once, err = s.accept(c.WorkspaceID, row, before); err != nil {
 				return nil, err
 			}
-			row.LastError, row.LastErrorAt, row.FailingSince, row.AlertedAt = "", nil, nil, nil
+			row.Works()
 		}
 		tx.SaveChannel(row)
 		if !row.Enabled {
@@ -254,104 +250,6 @@ func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name stri
 		return struct{}{}, nil
 	})
 	return err
-}
-
-// testWithin is how long testing a channel may take.
-const testWithin = 30 * time.Second
-
-// TestChannel asks the remote system whether the settings work, and sends a
-// test message to the member named, if any.
-func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, to string) (fermata.ChannelTest, error) {
-	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
-	if err := require(c, fermata.ScopeAdmin); err != nil {
-		return out, err
-	}
-	r := s.db.In(ctx, c.WorkspaceID)
-	row, err := r.ChannelByName(name)
-	if err != nil {
-		return out, err
-	}
-	k, channel, err := s.openChannel(c.WorkspaceID, row)
-	if err == nil {
-		checking, cancel := context.WithTimeout(ctx, testWithin)
-		defer cancel()
-		err = channel.Check(checking)
-	}
-	if err != nil {
-		out.Problems = append(out.Problems, problemOf(err))
-	}
-	if !row.Enabled {
-		out.Problems = append(out.Problems, fermata.ChannelProblem{
-			Message: "the channel is disabled: nothing is sent over it", Hint: "fermata channel enable " + row.Name,
-		})
-	}
-	if to != "" && len(out.Problems) == 0 {
-		if out.DeliveryID, err = s.sendTest(ctx, c, row, k, to); err != nil {
-			out.Problems = append(out.Problems, problemOf(err))
-		}
-	}
-	out.OK = len(out.Problems) == 0
-	return out, nil
-}
-
-func problemOf(err error) fermata.ChannelProblem {
-	p := fermata.ChannelProblem{Message: err.Error()}
-	if e, ok := errorOf(err); ok {
-		p.Message, p.Hint = e.Message, e.Hint
-		for _, each := range e.Problems {
-			if len(e.Problems) > 1 {
-				p.Message += "; " + each.Field + " " + each.Message
-			}
-		}
-	}
-	return p
-}
-
-// sendTest plans a test message.
-func (s *Service) sendTest(ctx context.Context, c fermata.Caller, row *fermata.Channel, k Kind, to string) (string, error) {
-	r := s.db.In(ctx, c.WorkspaceID)
-	m, err := r.MemberByHandle(to)
-	if err != nil {
-		return "", err
-	}
-	p, err := readPeople(r)
-	if err != nil {
-		return "", err
-	}
-	addresses := p.addresses(k, []*fermata.Member{m})
-	if len(addresses) == 0 {
-		return "", noAddress(m, k)
-	}
-	id := ""
-	err = s.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
-		now := tx.Now()
-		for _, a := range addresses {
-			id = fermata.NewID(fermata.PrefixDelivery, now)
-			tx.PlanDelivery(&fermata.Delivery{
-				ID: id, ChannelID: row.ID, Kind: row.Kind, MemberID: a.member, Purpose: string(notice.Test), State: fermata.DeliveryWaiting,
-				NextAt: &now, CreatedAt: now,
-				DeliveryKeeps: fermata.DeliveryKeeps{
-					Unique: "test/" + id, DeviceID: a.device, When: fermata.WhenAlways,
-					Title: "Fermata reaches you here", Body: "This is a test of the channel " + row.Name + ", sent by " + c.Name + ". There is nothing to answer.",
-				},
-			})
-		}
-		return nil
-	})
-	s.workspace(c.WorkspaceID).wakeLanes()
-	return id, err
-}
-
-func noAddress(m *fermata.Member, k Kind) error {
-	e := fermata.Errorf(fermata.CodeInvalidRequest, "%s cannot be reached over %s", m.Handle, k.Name)
-	switch k.Name {
-	case fermata.KindPush:
-		return e.WithHint("the member switches notifications on in the settings of the browser that is to get them")
-	case fermata.KindEmail:
-		return e.WithHint("give the member an address: fermata member set %s --email …", m.Handle)
-	default:
-		return e.WithHint("say who the member is there: fermata member identity %s %s ID", m.Handle, k.Name)
-	}
 }
 
 // Routes returns where questions go.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // Channel carries messages to people or machines. One value serves one
-// configured channel and is used by many goroutines.
+// configured channel and is used by many goroutines. How a failed Send or Update
+// goes on is told by a [notice.SendError]; any other error is tried again later.
 type Channel interface {
 	// Check asks the remote system whether the settings work, and says what is
 	// wrong with the remedy as a hint.
@@ -37,26 +37,9 @@ type Listener interface {
 	Listen(ctx context.Context, hear notice.Hear) error
 }
 
-// Failure tells how a failed Send or Update goes on; any other error is tried
-// again later. Channels implement it on their own errors.
-type Failure interface {
-	error
-	// RetryAfter is how long the remote system asks to wait; 0 for no word.
-	RetryAfter() time.Duration
-	// Permanent says that trying again cannot help: the address is gone, the
-	// settings are wrong.
-	Permanent() bool
-}
-
 // Keyed is a channel with a key that pages give to browsers.
 type Keyed interface {
 	PublicKey(ctx context.Context) (string, error)
-}
-
-// Gone is a failure that says that the device has ended its subscription, or
-// that the remote end wants nothing more from the channel: it is switched off.
-type Gone interface {
-	Gone() bool
 }
 
 // Audience says to whom the messages of a channel go.
@@ -71,6 +54,9 @@ const (
 	// ToPeopleOrPlace is a message to each person, and one to the place where
 	// nobody can be reached.
 	ToPeopleOrPlace
+	// ToAsker is one message to the address that the question itself names for
+	// its outcome. Nobody hears of a question there.
+	ToAsker
 )
 
 // Kind makes the channels of one kind.

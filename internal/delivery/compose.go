@@ -21,6 +21,9 @@ func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome,
 		return nil, nil, err
 	}
 	n := &notice.Notice{Delivery: c.ID, Purpose: notice.Purpose(c.Purpose), Title: c.Title, Body: c.Body, At: now}
+	if c.State != fermata.DeliverySent && (c.doubtful || c.Tries > 0) {
+		n.Since = c.CreatedAt
+	}
 	o := &outcome{shown: c.Wanted}
 	p, err := l.w.known(ctx)
 	if err != nil {
@@ -32,6 +35,9 @@ func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome,
 	}
 	switch n.Purpose {
 	case notice.Event:
+		if l.kind.To == ToAsker {
+			return n, o, outcomeOf(r, c, n)
+		}
 		n.Raw, err = eventOf(r, c.EventSeq)
 		return n, o, err
 	case notice.Test:

@@ -72,3 +72,23 @@ func TestWhoCameJustBeforeTheQuestionHearsOfIt(t *testing.T) {
 		}
 	})
 }
+
+// Whoever was told that a channel is there can rely on it, while much else is
+// planned.
+func TestAChannelThatCameJustBeforeTheQuestionIsUsed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.channel()
+		for i := range 25 {
+			name := fmt.Sprintf("wall%d", i)
+			w.ask(pick)
+			_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: name, Kind: wall.Kind, Settings: w.wall.Settings()})
+			w.ok(err)
+			named := pick
+			named.Channels = []string{name}
+			w.ask(named)
+			w.seen("ann", 3*(i+1))
+		}
+	})
+}

@@ -109,7 +109,10 @@ func (w *workspace) awaitPlan(ctx context.Context, wait time.Duration) error {
 	defer tick.Stop()
 	for {
 		plan, err := r.Plan()
-		if err != nil || plan.Seq >= head.Seq {
+		if err != nil {
+			return err
+		}
+		if upTo, err := plannedFor(r, plan.Seq, head.Seq); err != nil || upTo >= head.Seq {
 			return err
 		}
 		select {
@@ -173,8 +176,14 @@ func (s *Service) Redeliver(ctx context.Context, c fermata.Caller, id string) (*
 		if err := d.Redeliver(tx.Now()); err != nil {
 			return nil, err
 		}
-		if _, err := tx.Channel(d.ChannelID); err != nil {
+		switch channel, err := tx.Channel(d.ChannelID); {
+		case fermata.CodeOf(err) == fermata.CodeNotFound:
 			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is not there any more")
+		case err != nil:
+			return nil, err
+		case !channel.Enabled:
+			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is disabled").
+				WithHint("enable it first: fermata channel enable %s", channel.Name)
 		}
 		tx.SaveDelivery(d)
 		return d, nil

@@ -196,6 +196,9 @@ func (p *people) addresses(k Kind, members []*fermata.Member) []address {
 	if k.To == ToPlace {
 		return []address{{}}
 	}
+	if k.To == ToAsker {
+		return nil
+	}
 	var all []address
 	for _, m := range members {
 		switch {

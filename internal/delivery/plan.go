@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -13,8 +12,13 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// planBatch is how many events are planned for at once.
-const planBatch = 200
+const (
+	// planBatch is how many events are planned for at once.
+	planBatch = 200
+	// cursorEvery is how far the cursor stays behind while nothing is to be
+	// planned: not every commit costs another one.
+	cursorEvery = 1000
+)
 
 // plannedOf are the types of events after which something is sent or brought
 // up to date, beside those to which machines subscribe.
@@ -66,9 +70,17 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	if again, err := w.behind(r, head.Seq); err != nil || again {
 		return again, err
 	}
+	from := max(plan.Seq, w.looked)
+	if from >= head.Seq {
+		return false, nil
+	}
 	b := &batch{w: w, lanes: w.usable(), routes: plan.Routes, head: head.Seq, wants: map[string]int64{}}
-	if err := b.read(ctx, r, plan.Seq); err != nil {
+	if err := b.read(ctx, r, from); err != nil {
 		return false, err
+	}
+	if len(b.events) == 0 && b.head-plan.Seq < cursorEvery {
+		w.looked = b.head
+		return false, nil
 	}
 	b.think()
 	if err := w.moveOn(ctx, plan.Seq, b.head, b); err != nil {
@@ -78,23 +90,68 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	return b.head < head.Seq || b.stale, nil
 }
 
-// startPlanning has planned what happens from this write on, where nothing was
-// delivered to before. It belongs into the write that changes that, ahead of it.
+// startPlanning has what changes from this write on planned for what happens
+// from it on: the cursor moves over what nobody was to hear of until now. It
+// belongs into the write that changes the channels, ahead of the change.
 func startPlanning(tx *store.Tx) error {
 	plan, err := tx.Plan()
 	if err != nil {
-		return err
-	}
-	active, err := delivers(tx.Reader)
-	if err != nil || active && plan.Seq >= 0 {
 		return err
 	}
 	head, err := tx.Head()
 	if err != nil {
 		return err
 	}
-	tx.SetPlanned(head.Seq)
+	upTo := head.Seq
+	active, err := delivers(tx.Reader)
+	if err != nil {
+		return err
+	}
+	if active && plan.Seq >= 0 {
+		if upTo, err = plannedFor(tx.Reader, plan.Seq, head.Seq); err != nil {
+			return err
+		}
+	}
+	if upTo != plan.Seq {
+		tx.SetPlanned(upTo)
+	}
 	return nil
+}
+
+// plannedFor returns up to which event nothing is left to plan for the channels
+// that there are, where the cursor may have stayed behind.
+func plannedFor(r store.Reader, after, upTo int64) (int64, error) {
+	if after >= upTo {
+		return after, nil
+	}
+	channels, err := r.Channels()
+	if err != nil {
+		return after, err
+	}
+	var subscribed []string
+	for _, c := range channels {
+		if c.Enabled {
+			subscribed = append(subscribed, subscriptions(c)...)
+		}
+	}
+	first, err := r.Events(store.EventFilter{After: after, Before: upTo + 1, Types: plannedTypes(subscribed), Limit: 1})
+	if err != nil || len(first) == 0 {
+		return upTo, err
+	}
+	return first[0].Seq - 1, nil
+}
+
+// plannedTypes are the types of events that are planned for where machines
+// subscribe to some; none for all.
+func plannedTypes(subscribed []string) []string {
+	if slices.Contains(subscribed, "*") {
+		return nil
+	}
+	types := slices.Clone(subscribed)
+	for _, t := range plannedOf {
+		types = append(types, string(t))
+	}
+	return fermata.Distinct(types)
 }
 
 // delivers reports whether there is anything to deliver to: a channel, or for
@@ -128,7 +185,7 @@ func (b *batch) outdated(tx *store.Tx) (bool, error) {
 			continue
 		}
 		l, ok := known[row.ID]
-		if !ok || l.Name != row.Name || !reflect.DeepEqual(l.Settings, row.Settings) {
+		if !ok || !sameChannel(&l, row) {
 			return true, nil
 		}
 		delete(known, row.ID)
@@ -166,15 +223,12 @@ func (w *workspace) wakeLanes() {
 
 // read reads the events and what they are about.
 func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
-	types := make([]string, 0, len(plannedOf))
-	for _, t := range plannedOf {
-		types = append(types, string(t))
-	}
-	if slices.ContainsFunc(b.lanes, func(l *lane) bool { return len(l.subscriptions()) > 0 }) {
-		types = nil
+	var subscribed []string
+	for _, l := range b.lanes {
+		subscribed = append(subscribed, l.subscriptions()...)
 	}
 	var err error
-	if b.events, err = r.Events(store.EventFilter{After: after, Before: b.head + 1, Types: types, Limit: planBatch}); err != nil {
+	if b.events, err = r.Events(store.EventFilter{After: after, Before: b.head + 1, Types: plannedTypes(subscribed), Limit: planBatch}); err != nil {
 		return err
 	}
 	if len(b.events) == planBatch {
@@ -240,8 +294,10 @@ func (b *batch) think() {
 				b.assigned(q, e)
 			}
 			b.wants[e.QuestionID] = e.Seq
-		case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled,
-			fermata.EventQuestionExtended, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate:
+		case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
+			b.callBack(q, e)
+			b.wants[e.QuestionID] = e.Seq
+		case fermata.EventQuestionExtended, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate:
 			b.wants[e.QuestionID] = e.Seq
 		case fermata.EventDeliveryAlert:
 			b.alert(e)
@@ -380,7 +436,12 @@ func (b *batch) subscribed(e *fermata.Event) {
 
 // subscriptions are the types of events that the channel's settings name.
 func (l *lane) subscriptions() []string {
-	list, _ := l.info().Settings["events"].([]any)
+	info := l.info()
+	return subscriptions(&info)
+}
+
+func subscriptions(c *fermata.Channel) []string {
+	list, _ := c.Settings["events"].([]any)
 	var types []string
 	for _, v := range list {
 		if s, ok := v.(string); ok {

@@ -29,6 +29,12 @@ func (s *Service) addBuiltIn(ctx context.Context, workspace string) error {
 			if _, err := tx.ChannelByName(k.Name); fermata.CodeOf(err) != fermata.CodeNotFound {
 				return err
 			}
+			// A push channel alone reaches nobody: the first device starts it.
+			if k.Name != fermata.KindPush {
+				if err := startPlanning(tx); err != nil {
+					return err
+				}
+			}
 			tx.InsertChannel(&fermata.Channel{
 				ID: fermata.NewID(fermata.PrefixChannel, tx.Now()), Name: k.Name, Kind: k.Name, Enabled: true, BuiltIn: true,
 				Settings: map[string]any{}, CreatedAt: tx.Now(),
@@ -90,7 +96,7 @@ func (w *workspace) reload(ctx context.Context) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hasDevices = len(devices) > 0
+	w.hasDevices, w.looked = len(devices) > 0, 0
 	kept := map[string]bool{}
 	for _, row := range rows {
 		if !row.Enabled {
@@ -98,7 +104,7 @@ func (w *workspace) reload(ctx context.Context) error {
 		}
 		kept[row.ID] = true
 		old := w.lanes[row.ID]
-		if old != nil && reflect.DeepEqual(old.row.Settings, row.Settings) && old.row.Name == row.Name {
+		if old != nil && sameChannel(old.row, row) {
 			continue
 		}
 		if old != nil {
@@ -113,6 +119,11 @@ func (w *workspace) reload(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sameChannel reports whether what was opened for one row does for another.
+func sameChannel(a, b *fermata.Channel) bool {
+	return a.Name == b.Name && reflect.DeepEqual(a.Settings, b.Settings)
 }
 
 // open opens a channel and starts what it does by itself.

@@ -290,7 +290,8 @@ func (l *lane) after(d *fermata.Delivery, o *outcome) {
 	if d != nil && d.NextAt != nil {
 		l.wake()
 	}
-	if wait := retryAfter(o.err); wait > 0 {
+	// Where each question names an address of its own, one of them stops no other.
+	if wait := retryAfter(o.err); wait > 0 && l.kind.To != ToAsker {
 		l.mu.Lock()
 		l.paused = time.Now().Add(min(wait, longestPause))
 		l.mu.Unlock()
@@ -325,7 +326,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	default:
 		d.Fail(now, words(o.err), permanent(o.err), retryAfter(o.err))
 	}
-	if d.State == fermata.DeliveryDead && d.Purpose != string(notice.Event) {
+	if d.State == fermata.DeliveryDead && (d.Purpose != string(notice.Event) || l.kind.To == ToAsker) {
 		tx.Append(&fermata.Event{
 			Type: fermata.EventDeliveryDead, TaskID: d.TaskID, QuestionID: d.QuestionID, Actor: fermata.System,
 			Data: data(map[string]any{"delivery_id": d.ID, "channel": d.Channel, "kind": d.Kind, "member_id": d.MemberID, "error": d.LastError}),
@@ -362,7 +363,7 @@ func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery) error
 
 // recordChannel notes at the channel whether it works.
 func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) error {
-	if o.rest || !o.sent && o.err == nil || gone(o.err) && d.DeviceID != "" {
+	if o.rest || !o.sent && o.err == nil || gone(o.err) && d.DeviceID != "" || o.err != nil && l.kind.To == ToAsker {
 		return nil
 	}
 	l.mu.Lock()
@@ -403,21 +404,21 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) erro
 
 // permanent reports whether trying again cannot help.
 func permanent(err error) bool {
-	var f Failure
-	return errors.As(err, &f) && f.Permanent()
+	var f *notice.SendError
+	return errors.As(err, &f) && f.Final
 }
 
 func retryAfter(err error) time.Duration {
-	var f Failure
+	var f *notice.SendError
 	if errors.As(err, &f) {
-		return f.RetryAfter()
+		return f.After
 	}
 	return 0
 }
 
 func gone(err error) bool {
-	var g Gone
-	return errors.As(err, &g) && g.Gone()
+	var f *notice.SendError
+	return errors.As(err, &f) && f.Ended
 }
 
 // words says what is wrong, with the remedy.

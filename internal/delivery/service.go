@@ -94,6 +94,9 @@ type workspace struct {
 	hasDevices bool
 	// cleared counts how often the people were forgotten.
 	cleared int
+	// looked is up to which event nothing is to be planned for these channels,
+	// where the cursor stays behind. It is the planner's own.
+	looked int64
 }
 
 // workspace returns a workspace, and starts its parts if it is new.

@@ -283,6 +283,14 @@ func TestAFailureIsTriedAgainAndThenGivenUp(t *testing.T) {
 		t.Error("the channel says nothing of its failure")
 	}
 	w.wall.Heal()
+	on, off := true, false
+	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
+	w.ok(err)
+	if _, err = w.s.Redeliver(t.Context(), admin, w.deliveries(second)[0].ID); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
+		t.Errorf("over a channel that is disabled: %v", err)
+	}
+	_, err = w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &on})
+	w.ok(err)
 	_, err = w.s.Redeliver(t.Context(), admin, w.deliveries(second)[0].ID)
 	w.ok(err)
 	w.await("it is sent after all", func() bool { return w.deliveries(second)[0].State == fermata.DeliverySent })

@@ -63,7 +63,7 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 	}
 	// The question is opened once on a task that is not there, only to learn
 	// its title and what is wrong with it before anything is written.
-	probe, err := a.Open("", &fermata.Task{}, c.Actor(), fermata.DefaultPolicy(), tx.Now())
+	probe, err := a.Open("", &fermata.Task{Runner: fermata.RunnerExternal}, c.Actor(), fermata.DefaultPolicy(), tx.Now())
 	title := "question"
 	if err == nil {
 		title = probe.Title

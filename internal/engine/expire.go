@@ -41,23 +41,23 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 	}
 	total := 0
 	var errs []error
+	overdue, err := e.db.Overdue(ctx, now, sweepBatch)
+	if err != nil {
+		return 0, err
+	}
 	for _, s := range []struct {
-		due   func(context.Context, time.Time, int) ([]store.Due, error)
+		due   []store.Due
 		apply func(tx *store.Tx, id string) error
 		ahead func(id string) store.Ahead
 	}{
-		{e.db.DueHeld, e.releaseDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
-		{e.db.DueQuestions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
-		{e.db.DueLeases, e.loseDue, func(id string) store.Ahead { return store.Ahead{Run: id} }},
-		{e.db.DueDeferrals, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
+		{overdue.Held, e.releaseDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
+		{overdue.Questions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
+		{overdue.Runs, e.loseDue, func(id string) store.Ahead { return store.Ahead{Run: id} }},
+		{overdue.Tasks, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
 	} {
-		due, err := s.due(ctx, now, sweepBatch)
-		if err != nil {
-			return total, err
-		}
-		total += len(due)
+		total += len(s.due)
 		// A row that cannot be settled must not keep the others waiting.
-		errs = append(errs, e.each(ctx, due, s.apply, s.ahead))
+		errs = append(errs, e.each(ctx, s.due, s.apply, s.ahead))
 	}
 	return total, errors.Join(errs...)
 }

@@ -18,17 +18,10 @@ func (m *machine) swept() {
 	now, err := db.Now(ctx)
 	m.done("now", err)
 	now = now.Add(-time.Second) // it may have become due since
-	for noun, due := range map[string]func() ([]store.Due, error){
-		"answer":   func() ([]store.Due, error) { return db.DueHeld(ctx, now, 10) },
-		"question": func() ([]store.Due, error) { return db.DueQuestions(ctx, now, 10) },
-		"lease":    func() ([]store.Due, error) { return db.DueLeases(ctx, now, 10) },
-		"deferral": func() ([]store.Due, error) { return db.DueDeferrals(ctx, now, 10) },
-	} {
-		left, err := due()
-		m.done("due", err)
-		if len(left) > 0 {
-			m.Fatalf("a %s is overdue behind the sweep: %v", noun, left)
-		}
+	left, err := db.Overdue(ctx, now, 10)
+	m.done("overdue", err)
+	if len(left.Held)+len(left.Questions)+len(left.Runs)+len(left.Tasks) > 0 {
+		m.Fatalf("overdue behind the sweep: %+v", left)
 	}
 }
 

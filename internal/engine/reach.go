@@ -15,10 +15,15 @@ import (
 func checkReach(r store.Reader, q *fermata.Question) error {
 	var problems []fermata.Problem
 	var hint string
-	if named := namedChannels(q); len(named) > 0 {
+	named := namedChannels(q)
+	if len(named) > 0 || q.CallbackURL != "" {
 		channels, err := r.Channels()
 		if err != nil {
 			return err
+		}
+		if q.CallbackURL != "" && !slices.ContainsFunc(channels, callsBack) {
+			return fermata.Invalid(fermata.Problem{Field: "callback_url", Message: "outcomes are not posted anywhere here"}).
+				WithHint("an admin adds a channel that signs them: fermata channel add callback")
 		}
 		there := reachable(channels)
 		for _, n := range named {
@@ -57,12 +62,15 @@ func namedChannels(q *fermata.Question) []namedChannel {
 func reachable(channels []*fermata.Channel) []string {
 	var names, kinds []string
 	for _, c := range channels {
-		if c.Enabled {
+		if c.Enabled && c.Kind != fermata.KindCallback {
 			names, kinds = append(names, c.Name), append(kinds, c.Kind)
 		}
 	}
 	return fermata.Distinct(append(names, kinds...))
 }
+
+// callsBack reports whether a channel posts outcomes to those who asked.
+func callsBack(c *fermata.Channel) bool { return c.Enabled && c.Kind == fermata.KindCallback }
 
 // checkMail makes sure that everybody to whom mail is to go may answer.
 func checkMail(r store.Reader, q *fermata.Question) error {

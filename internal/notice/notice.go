@@ -59,6 +59,10 @@ type Notice struct {
 	Raw json.RawMessage
 	// At is when what is shown became true.
 	At time.Time
+	// Since is set where the message may have arrived already: an earlier try
+	// failed, or whoever made it was not heard of again. It is from then on that
+	// a channel looks for it. Zero is the first try.
+	Since time.Time
 }
 
 // Recipient is a person, or a place of the channel's own when Member is empty.

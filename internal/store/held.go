@@ -1,9 +1,6 @@
 package store
 
 import (
-	"context"
-	"time"
-
 	"github.com/fermata-hq/fermata"
 )
 
@@ -21,10 +18,4 @@ func (tx *Tx) Hold(q *fermata.Question) {
 func (tx *Tx) ForgetHeld(questionID string) {
 	tx.execAny("DELETE FROM held_answers WHERE workspace_id = $1 AND question_id = $2 AND release_at <= $3",
 		tx.workspace, questionID, tx.Now().UnixMilli())
-}
-
-// DueHeld lists the questions whose held answer is to be released.
-func (db *DB) DueHeld(ctx context.Context, now time.Time, limit int) ([]Due, error) {
-	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, question_id FROM held_answers WHERE release_at <= $1
-		ORDER BY release_at LIMIT $2`, now.UnixMilli(), limit)
 }

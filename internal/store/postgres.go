@@ -99,18 +99,20 @@ func (b *postgresBackend) close() error {
 }
 
 func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
-	for _, l := range lookups {
-		rs, err := b.pool.Query(ctx, l.sql, l.args...)
-		if err != nil {
-			return postgresError(err)
-		}
-		err = l.take(rs)
-		rs.Close()
-		if err = errors.Join(err, rs.Err()); err != nil {
-			return postgresError(err)
-		}
+	results := b.pool.SendBatch(ctx, queue(nil, lookups))
+	return postgresError(errors.Join(receive(results, nil, lookups), results.Close()))
+}
+
+// queue is what goes to the server together.
+func queue(before []statement, lookups []lookup) *pgx.Batch {
+	batch := &pgx.Batch{}
+	for _, st := range before {
+		batch.Queue(st.sql, st.args...)
 	}
-	return nil
+	for _, l := range lookups {
+		batch.Queue(l.sql, l.args...)
+	}
+	return batch
 }
 
 // channelFor names the schema in the channel, so that two deployments in one
@@ -182,14 +184,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	if len(before)+len(lookups) == 0 {
 		return nil
 	}
-	batch := &pgx.Batch{}
-	for _, st := range before {
-		batch.Queue(st.sql, st.args...)
-	}
-	for _, l := range lookups {
-		batch.Queue(l.sql, l.args...)
-	}
-	results := s.conn.SendBatch(ctx, batch)
+	results := s.conn.SendBatch(ctx, queue(before, lookups))
 	return postgresError(errors.Join(receive(results, before, lookups), results.Close()))
 }
 

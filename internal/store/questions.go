@@ -2,9 +2,7 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"math"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -34,6 +32,7 @@ type asked struct {
 	// Risk is empty when it is low.
 	Risk     fermata.Risk      `json:"risk,omitempty"`
 	Least    fermata.Assurance `json:"least_assurance,omitempty"`
+	Callback string            `json:"callback_url,omitempty"`
 	State    []byte            `json:"state,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	AskedBy  actor             `json:"asked_by"`
@@ -67,7 +66,7 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
 		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
 		q.LeastAssurance, q.Channels, q.Reminders, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Share
-		q.State, q.Metadata, q.AskedBy = a.State, a.Metadata, fermata.Actor(a.AskedBy)
+		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
 		if err := parse("assignees", assignees, &q.Assignees); err != nil {
 			return nil, err
 		}
@@ -147,7 +146,7 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	frozen := asked{
 		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
 		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk, Least: q.LeastAssurance,
-		State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Share: q.ShareContext,
+		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Share: q.ShareContext,
 	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
 		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at)
@@ -199,18 +198,4 @@ func (tx *Tx) TakeBack(taskID, runID string) {
 		tx.workspace, taskID, runID)
 	tx.execAny("UPDATE messages SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)
-}
-
-// Due is something whose time has come.
-type Due struct{ Workspace, ID string }
-
-func scanDue(rs rows) (Due, error) {
-	var d Due
-	return d, rs.Scan(&d.Workspace, &d.ID)
-}
-
-// DueQuestions lists pending questions whose deadline has passed.
-func (db *DB) DueQuestions(ctx context.Context, now time.Time, limit int) ([]Due, error) {
-	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM questions WHERE status = 'pending' AND deadline <= $1
-		ORDER BY deadline LIMIT $2`, now.UnixMilli(), limit)
 }

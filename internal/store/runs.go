@@ -1,9 +1,6 @@
 package store
 
 import (
-	"context"
-	"time"
-
 	"github.com/fermata-hq/fermata"
 )
 
@@ -67,12 +64,6 @@ func (tx *Tx) SaveRun(run *fermata.Run) {
 		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state || '' = 'running'`,
 		string(run.State), run.LeaseUntil.UnixMilli(), string(run.Result), run.Summary, text(run.Details), run.QuestionID,
 		millis(run.EndedAt), tx.workspace, run.ID, run.Token)
-}
-
-// DueLeases lists running runs whose lease has ended.
-func (db *DB) DueLeases(ctx context.Context, now time.Time, limit int) ([]Due, error) {
-	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM runs WHERE state = 'running' AND lease_until <= $1
-		ORDER BY lease_until LIMIT $2`, now.UnixMilli(), limit)
 }
 
 // LogSize returns how many bytes a run has logged.

@@ -2,12 +2,10 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -202,12 +200,6 @@ func received(found []*fermata.Task) []*fermata.Task {
 }
 
 var claimRank = map[fermata.TaskState]int{fermata.TaskInputReceived: 0, fermata.TaskOpen: 1}
-
-// DueDeferrals lists the tasks whose deferral has ended.
-func (db *DB) DueDeferrals(ctx context.Context, now time.Time, limit int) ([]Due, error) {
-	return list(db.In(ctx, ""), scanDue, `SELECT workspace_id, id FROM tasks WHERE state = 'deferred' AND defer_until > 0
-		AND defer_until <= $1 ORDER BY defer_until LIMIT $2`, now.UnixMilli(), limit)
-}
 
 // InsertTask adds a task and its dependencies.
 func (tx *Tx) InsertTask(t *fermata.Task) {

@@ -26,6 +26,9 @@ func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata
 	if err != nil {
 		return x.failed(ctx, step, row, hopeless(codeInput, err))
 	}
+	if x.in(a) {
+		return x.failed(ctx, step, row, errShown("the question"))
+	}
 	a.State = x.place(row)
 	x.about(&a)
 	if step.Suspend {
@@ -119,7 +122,7 @@ func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*f
 
 // closed goes on after the end of a step's question.
 func (x *execution) closed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
-	x.st.Waits = ""
+	x.st.Waits, x.st.Input = "", nil
 	r := q.Resolution
 	switch {
 	case q.Status == fermata.Cancelled:
@@ -252,15 +255,23 @@ func (x *execution) silent(ctx context.Context, step *definition.Step, row *ferm
 	if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 		return err
 	}
+	return x.afterSilence(ctx, step)
+}
+
+// afterSilence does what the definition says about a step that nobody answered.
+// What was begun before a process was lost is not begun again.
+func (x *execution) afterSilence(ctx context.Context, step *definition.Step) error {
 	action := x.def.Timeout(step)
 	if action == nil {
 		x.next(step)
 		return nil
 	}
 	if action.Tool != "" {
+		x.st.Silent = step.ID
 		if err := x.instead(ctx, step, action); err != nil {
 			return err
 		}
+		x.st.leave()
 	}
 	if action.Goto != "" {
 		x.jump(step, action.Goto)
@@ -275,7 +286,15 @@ func timeoutStep(step *definition.Step) string { return step.ID + ".on_timeout" 
 // instead does what is to be done when nobody answered.
 func (x *execution) instead(ctx context.Context, step *definition.Step, action *definition.Action) error {
 	does := &definition.Step{ID: timeoutStep(step), Tool: action.Tool, Input: action.Input, Line: step.Line}
-	row := x.begin(does, x.st.visit(does.ID), nil)
+	row := x.current(does.ID)
+	if row == nil || row.State.Ended() && row.State != fermata.StepFailed {
+		row = x.begin(does, x.st.visit(does.ID), nil)
+	} else {
+		if row.State == fermata.StepFailed {
+			row.Attempt++
+		}
+		row = x.begin(does, row.Occurrence, nil)
+	}
 	input, err := x.input(does, row, x.env(row))
 	if err == nil {
 		err = x.commit(ctx, nil)
@@ -284,9 +303,11 @@ func (x *execution) instead(ctx context.Context, step *definition.Step, action *
 		var named *fermata.NamedTool
 		if named, err = x.named(ctx, does.Tool); err == nil {
 			var output any
-			if output, row.Note, err = x.call(ctx, does, row, named, input); err == nil {
+			var note string
+			if output, note, err = x.call(ctx, does, row, named, input); err == nil {
 				err = x.take(does, row, output)
 			}
+			row.Note = x.told(note)
 		}
 	}
 	if ctx.Err() != nil {
@@ -295,7 +316,7 @@ func (x *execution) instead(ctx context.Context, step *definition.Step, action *
 	if err == nil {
 		return x.finish(ctx, row, fermata.StepDone)
 	}
-	row.Error = describe(err)
+	row.Error = x.describe(err)
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
 	}
@@ -328,6 +349,7 @@ func (x *execution) late(ctx context.Context) error {
 		late := told.Resolution.Late[len(told.Resolution.Late)-1]
 		answer := answerOf(q, maps.Clone(late.Answers), &late.By, late.At, late.Comment)
 		answer["source"] = "human"
+		x.st.leave()
 		x.st.Next = step.ID
 		row.Error = nil
 		return x.answered(ctx, step, row, answer)

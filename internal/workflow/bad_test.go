@@ -294,3 +294,42 @@ func TestWhatIsNotShownIsKept(t *testing.T) {
 		t.Fatalf("a responder configures a server: %v", err)
 	}
 }
+
+// TestItemsTogetherAreBounded keeps no more of a foreach than a step may give.
+func TestItemsTogetherAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	w.tools.on("apply", func(context.Context, tool.Call) (any, error) { return strings.Repeat("x", 300<<10), nil })
+	run := w.run(`
+name: much
+triggers: [{manual: true}]
+steps: [{id: each, foreach: "{{ [1, 2, 3, 4, 5, 6, 7, 8] }}", tool: apply}]
+`, nil)
+	run = w.await(run.ID, fermata.TaskFailed)
+	total := 0
+	for _, s := range run.Steps {
+		if s.Item != nil {
+			total += len(s.Output)
+		}
+	}
+	if total > fermata.MaxStepOutput || run.Steps[0].Error.Code != "output_too_large" {
+		t.Fatalf("%d bytes are kept, %s", total, w.describe(run))
+	}
+}
+
+func TestInputIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	w.tools.on("apply", func(context.Context, tool.Call) (any, error) { return strings.Repeat("x", 1<<19), nil })
+	run := w.run(`
+name: wide
+triggers: [{manual: true}]
+steps:
+  - {id: make, tool: apply, output: o}
+  - {id: use, tool: note, input: {all: ["{{ o }}", "{{ o }}", "{{ o }}", "{{ o }}", "{{ o }}", "{{ o }}", "{{ o }}", "{{ o }}", "{{ o }}"]}}
+`, nil)
+	run = w.await(run.ID, fermata.TaskFailed)
+	if e := run.Steps[1].Error; e.Code != "input_error" || len(run.Steps[1].Input) > fermata.MaxStepInput {
+		t.Fatalf("the error is %s", asJSON(e))
+	}
+}

@@ -1,15 +1,11 @@
 package workflow
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
@@ -78,35 +74,32 @@ func limit(step *definition.Step, named *fermata.NamedTool) time.Duration {
 	return callWithin
 }
 
+// given is the length of what the other items of a step have given.
+func (x *execution) given(row *fermata.WorkflowStep) int {
+	total := 0
+	for _, r := range x.rows {
+		if r != row && r.Item != nil && r.Step == row.Step && r.Occurrence == row.Occurrence {
+			total += len(r.Output)
+		}
+	}
+	return total
+}
+
 // take keeps the output of a step, if it is what it has to be.
 func (x *execution) take(step *definition.Step, row *fermata.WorkflowStep, output any) error {
 	doc := x.stored(output)
-	if len(doc) > fermata.MaxStepOutput {
-		return hopeless(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "the output has %d bytes, a step may give %d", len(doc), fermata.MaxStepOutput).
+	length, whose := len(doc), "the output has"
+	if row.Item != nil {
+		// Those of all items are kept until the step is done, and are its output.
+		length, whose = length+x.given(row), "the outputs of the items have"
+	}
+	if length > fermata.MaxStepOutput {
+		return hopeless(codeTooLarge, fermata.Errorf(fermata.CodeInvalidRequest, "%s %d bytes, a step may give %d", whose, length, fermata.MaxStepOutput).
 			WithHint("write it to a file or an address, and give that"))
 	}
 	if err := fitsSchema(step.Schema, value(doc), codeOutput); err != nil {
 		return err
 	}
 	row.Output = doc
-	return nil
-}
-
-// fitsSchema checks a value against a JSON Schema, and names every mismatch.
-func fitsSchema(schema json.RawMessage, v any, code string) error {
-	if len(schema) == 0 {
-		return nil
-	}
-	c, err := compile(schema)
-	if err != nil {
-		return hopeless(code, err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data(v)))
-	if err != nil {
-		return hopeless(code, err)
-	}
-	if err := c.Validate(doc); err != nil {
-		return hopeless(code, mismatch(err))
-	}
 	return nil
 }

@@ -140,6 +140,9 @@ func (x *execution) task(h *engine.Held, step *definition.Step, u unit, n fermat
 	}
 	sp.WorkingCopy, sp.Key, sp.Push = x.run.ID, u.row.Key(), x.pushes()
 	n.Title, n.Project, n.Spec = cut(n.Title, fermata.MaxTaskTitle), x.run.Project, data(sp)
+	if err := x.shows(n); err != nil {
+		return nil, err
+	}
 	return h.Create(n, x.asker())
 }
 
@@ -165,6 +168,9 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 		return nil, hopeless(codeInput, err)
 	}
 	given, _ := u.input["inputs"].(map[string]any)
+	if x.in(given) {
+		return nil, errShown("the run")
+	}
 	inputs, err := checkInputs(d, given)
 	if err != nil {
 		return nil, hopeless(codeInput, err)
@@ -299,11 +305,17 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 		return nil, err
 	}
 	schema := step.Schema
-	if named, err := x.named(ctx, step.Tool); err == nil && named != nil && len(schema) == 0 {
-		schema = named.Schema
-	}
 	if t.Runner == fermata.RunnerWorkflow {
 		return object(run.Details)["outputs"], nil
+	}
+	if len(schema) == 0 {
+		named, err := x.named(ctx, step.Tool)
+		if err != nil {
+			return nil, err
+		}
+		if named != nil {
+			schema = named.Schema
+		}
 	}
 	output, err := ParseOutput(schema, run.Details, run.Summary)
 	if err != nil {

@@ -148,11 +148,14 @@ func refusal(problems []definition.Problem) error {
 }
 
 func (s *Service) keep(tx *store.Tx, c fermata.Caller, w *definition.Workflow, d Definition) (*fermata.Workflow, error) {
-	now := tx.Now()
-	next := &fermata.Workflow{Name: w.Name, Enabled: true, CreatedAt: now}
+	next := &fermata.Workflow{Name: w.Name, Enabled: true, CreatedAt: tx.Now()}
 	before, err := tx.Workflow(w.Name)
 	switch {
 	case err == nil:
+		// Only whoever may change it where it is takes it to another project.
+		if err := mayDefine(c, before.Project); err != nil {
+			return nil, err
+		}
 		*next = *before
 	case fermata.CodeOf(err) != fermata.CodeNotFound:
 		return nil, err
@@ -166,20 +169,59 @@ func (s *Service) keep(tx *store.Tx, c fermata.Caller, w *definition.Workflow, d
 		next.WebhookSecret = newSecret()
 	}
 	next.HasWebhookSecret = next.WebhookSecret != ""
-	next.UpdatedBy, next.UpdatedAt = c.Actor(), now
 	tx.KeepDefinition(w.Name, next.Hash, d.Source, c.Actor())
-	tx.SaveWorkflow(next)
-	schedules := schedulesOf(w, next.Enabled, now)
-	tx.SetSchedules(w.Name, schedules)
-	if err := s.follow(tx, w, next.Enabled); err != nil {
-		return nil, err
+	return next, s.arm(tx, c, next, w)
+}
+
+// arm saves a workflow with what starts its runs from now on, and tells of it.
+func (s *Service) arm(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *definition.Workflow) error {
+	w.UpdatedBy, w.UpdatedAt = c.Actor(), tx.Now()
+	tx.SaveWorkflow(w)
+	schedules, err := schedulesFrom(tx, d, w.Enabled)
+	if err != nil {
+		return err
 	}
+	tx.SetSchedules(w.Name, schedules)
+	w.Triggers = withNext(w.Triggers, schedules)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventWorkflowChanged, Actor: c.Actor(),
-		Data: data(map[string]any{"workflow": w.Name, "hash": next.Hash, "enabled": next.Enabled}),
+		Data: data(map[string]any{"workflow": w.Name, "hash": w.Hash, "enabled": w.Enabled}),
 	})
-	next.Triggers = withNext(next.Triggers, schedules)
-	return next, nil
+	return s.follow(tx, d, w.Enabled)
+}
+
+// Enable lets triggers start runs of a workflow, or no longer. What happened
+// while it was disabled starts nothing.
+func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on bool) (*fermata.Workflow, error) {
+	w, err := s.reads(ctx, c).Workflow(name)
+	if err == nil {
+		err = mayDefine(c, w.Project)
+	}
+	if err == nil && on {
+		err = s.settleTriggers(ctx, c.WorkspaceID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+		w, err := tx.Workflow(name)
+		if err != nil || w.Enabled == on {
+			return struct{}{}, err
+		}
+		if err := mayDefine(c, w.Project); err != nil {
+			return struct{}{}, err
+		}
+		d, err := s.loadPinned(tx.Reader, name, w.Hash)
+		if err != nil {
+			return struct{}{}, err
+		}
+		w.Enabled = on
+		return struct{}{}, s.arm(tx, c, w, d)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Workflow(ctx, c, name, "")
 }
 
 // newSecret makes a secret as Standard Webhooks writes them.
@@ -262,6 +304,7 @@ func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.W
 		}
 		if len(runs) > 0 {
 			w.LastRun = runs[0]
+			tidy(w.LastRun)
 		}
 	}
 	return all, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -27,10 +26,8 @@ type execution struct {
 	dirty []*fermata.WorkflowStep
 	cause map[string]any
 	ins   map[string]any
-	// used are the secrets that templates asked for: they are kept out of what
-	// is stored.
-	used map[string]string
-	now  time.Time
+	secrets
+	now time.Time
 }
 
 // errStopped ends the stepping: the run waits or has ended.
@@ -59,10 +56,11 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{s: s, claim: claim, run: run, used: map[string]string{}}
+	x := &execution{s: s, claim: claim, run: run}
 	if x.def, err = s.loadPinned(r, run.Workflow, run.Hash); err != nil {
 		return nil, err
 	}
+	x.secrets = s.secretsOf(x.def)
 	if x.rows, err = r.Steps(run.ID); err != nil {
 		return nil, err
 	}
@@ -242,7 +240,7 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	env := x.def.Blank()
 	steps, _ := env["steps"].(map[string]any)
 	maps.Copy(env, definition.Env{
-		"inputs": x.ins, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.secret,
+		"inputs": x.ins, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.read,
 		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence)},
 	})
 	for i := range x.def.Steps {
@@ -282,25 +280,6 @@ func value(doc json.RawMessage) any {
 		return nil
 	}
 	return v
-}
-
-// secret returns a secret, and remembers it, so that it is stored nowhere.
-func (x *execution) secret(name string) (string, error) {
-	v, err := x.s.Secret(name)
-	if err == nil && v != "" {
-		x.used[name] = v
-	}
-	return v, err
-}
-
-// stored is a value as it is kept, without secrets.
-func (x *execution) stored(v any) json.RawMessage {
-	doc := data(v)
-	for name, secret := range x.used {
-		quoted := data(secret)
-		doc = json.RawMessage(strings.ReplaceAll(string(doc), strings.Trim(string(quoted), `"`), "[secret "+name+"]"))
-	}
-	return doc
 }
 
 // asker is in whose name the run asks: a workflow, started by somebody who may

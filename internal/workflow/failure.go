@@ -66,7 +66,7 @@ func describe(err error) *fermata.StepError {
 // failed deals with a step that failed: another attempt, or what the step says
 // about errors.
 func (x *execution) failed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
-	row.Error = describe(why)
+	row.Error = x.describe(why)
 	var f tool.Failure
 	lasting := errors.As(why, &f) && f.Permanent()
 	if step.Retry != nil && row.Attempt < step.Retry.Attempts && !lasting {

@@ -22,25 +22,30 @@ func (x *execution) each(ctx context.Context, step *definition.Step, row *fermat
 	if err != nil {
 		return x.failed(ctx, step, row, hopeless(codeInput, err))
 	}
-	units, err := x.units(step, row, list)
-	if err != nil {
-		return x.failed(ctx, step, row, hopeless(codeInput, err))
-	}
-	if len(units) == 0 {
-		return x.together(ctx, step, row, list)
-	}
-	batch := units[:min(len(units), max(step.Parallel, 1))]
 	named, err := x.named(ctx, step.Tool)
 	if err != nil {
 		return err
 	}
-	switch c, own := x.s.childOf(step.Tool); {
-	case step.Tool == toolQuestion || step.Tool == toolApproval:
-		return x.askEach(ctx, step, row, batch)
-	case own:
-		return x.delegate(ctx, step, row, c, batch)
-	case named != nil && named.Server == nil:
-		return x.delegate(ctx, step, row, x.s.namedChild(named), batch)
+	c, stops := x.s.childOf(step.Tool)
+	asks := step.Tool == toolQuestion || step.Tool == toolApproval
+	if named != nil && named.Server == nil {
+		c, stops = x.s.namedChild(named), true
+	}
+	most := len(list)
+	if stops || asks {
+		// The run stops for these: the others are begun when it goes on.
+		most = max(step.Parallel, 1)
+	}
+	units, err := x.units(step, row, list, most)
+	switch {
+	case err != nil:
+		return x.failed(ctx, step, row, hopeless(codeInput, err))
+	case len(units) == 0:
+		return x.together(ctx, step, row, list)
+	case asks:
+		return x.askEach(ctx, step, row, units)
+	case stops:
+		return x.delegate(ctx, step, row, c, units)
 	}
 	if err := x.callEach(ctx, step, named, units); err != nil {
 		return err
@@ -66,22 +71,29 @@ func (x *execution) list(step *definition.Step, row *fermata.WorkflowStep) ([]an
 	case len(list) > mostItems:
 		return nil, fmt.Errorf("foreach has %d items, may have at most %d", len(list), mostItems)
 	}
-	row.Input = x.stored(list)
+	doc := x.stored(list)
+	if err := fitsInput(doc); err != nil {
+		return nil, err
+	}
+	row.Input = doc
 	x.touch(row)
 	return list, nil
 }
 
-// units are the items that are not done yet.
-func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list []any) ([]unit, error) {
+// units begins items that are not done yet, the first so many of them.
+func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list []any, most int) ([]unit, error) {
 	known := x.items(row)
+	env := maps.Clone(x.env(row))
 	var units []unit
 	for i, item := range list {
+		if len(units) == most {
+			break
+		}
 		if r := known[i]; r != nil && r.State.Ended() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled {
 			continue
 		}
 		r := x.begin(step, row.Occurrence, &i)
 		r.Attempt = row.Attempt
-		env := maps.Clone(x.env(row))
 		env["item"], env["index"] = item, int64(i)
 		input, err := x.input(step, r, env)
 		if err != nil {
@@ -111,7 +123,7 @@ func (x *execution) callEach(ctx context.Context, step *definition.Step, named *
 			if ctx.Err() != nil || broken != nil {
 				return
 			}
-			u.row.Note = note
+			u.row.Note = x.told(note)
 			if err == nil {
 				err = x.take(step, u.row, output)
 			}
@@ -129,7 +141,7 @@ func (x *execution) callEach(ctx context.Context, step *definition.Step, named *
 func (x *execution) ended(ctx context.Context, row *fermata.WorkflowStep, why error) error {
 	state := fermata.StepDone
 	if why != nil {
-		state, row.Error = fermata.StepFailed, describe(why)
+		state, row.Error = fermata.StepFailed, x.describe(why)
 	}
 	if err := x.finish(ctx, row, state); err != nil {
 		return err
@@ -145,6 +157,9 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 		a, err := posting.Read(u.input, step.Tool == toolApproval)
 		if err != nil {
 			return x.failed(ctx, step, row, hopeless(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
+		}
+		if x.in(a) {
+			return x.failed(ctx, step, row, errShown("the question"))
 		}
 		a.State = x.place(u.row)
 		asks[i] = a
@@ -189,7 +204,7 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 		}
 		state := fermata.StepDone
 		if err != nil {
-			state, r.Error = fermata.StepFailed, describe(err)
+			state, r.Error = fermata.StepFailed, x.describe(err)
 		}
 		if err := x.finish(ctx, r, state); err != nil {
 			return err

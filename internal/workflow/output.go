@@ -3,15 +3,10 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
@@ -122,87 +117,4 @@ func jsonIn(text string) []any {
 		}
 	}
 	return values
-}
-
-// compile reads a schema. It may refer to itself, and to nothing outside.
-func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
-	const name = "output.json"
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is no JSON: %s", err)
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(nothingElse{})
-	if err = c.AddResource(name, value); err == nil {
-		var compiled *jsonschema.Schema
-		if compiled, err = c.Compile(name); err == nil {
-			return compiled, nil
-		}
-	}
-	return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is not valid: %s", strings.ReplaceAll(err.Error(), "\n", " "))
-}
-
-// nothingElse loads no schema: neither files of the server nor addresses.
-type nothingElse struct{}
-
-// Load implements [jsonschema.URLLoader].
-func (nothingElse) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s is outside the schema, and nothing outside is read", url)
-}
-
-// mostProblems bounds how many mismatches are told.
-const mostProblems = 20
-
-// mismatch tells what is wrong with an output; nil is that there was none.
-func mismatch(err error) error {
-	const hint = "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
-	if err == nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "no JSON was found in what the task gave").WithHint("%s", hint)
-	}
-	var wrong *jsonschema.ValidationError
-	if !errors.As(err, &wrong) {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the output cannot be checked: %w", err)
-	}
-	problems := leaves(wrong)
-	if len(problems) > mostProblems {
-		more := len(problems) - mostProblems
-		problems = append(problems[:mostProblems], fermata.Problem{Message: fmt.Sprintf("and %d more", more)})
-	}
-	lines := make([]string, 0, len(problems))
-	for _, p := range problems {
-		lines = append(lines, strings.TrimPrefix(p.Field+": "+p.Message, ": "))
-	}
-	e := fermata.Errorf(fermata.CodeInvalidRequest, "the output does not fit its schema: %s", strings.Join(lines, "; ")).WithHint("%s", hint)
-	e.Problems = problems
-	return e
-}
-
-var english = message.NewPrinter(language.English)
-
-// leaves lists each thing that a schema found wrong, with its path.
-func leaves(e *jsonschema.ValidationError) []fermata.Problem {
-	if len(e.Causes) == 0 {
-		return []fermata.Problem{{Field: pathOf(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(english)}}
-	}
-	var all []fermata.Problem
-	for _, cause := range e.Causes {
-		all = append(all, leaves(cause)...)
-	}
-	return all
-}
-
-// pathOf writes a path as expressions do: options[1].label.
-func pathOf(location []string) string {
-	var path strings.Builder
-	for _, part := range location {
-		if _, err := strconv.Atoi(part); err == nil {
-			path.WriteString("[" + part + "]")
-			continue
-		}
-		if path.Len() > 0 {
-			path.WriteByte('.')
-		}
-		path.WriteString(part)
-	}
-	return path.String()
 }

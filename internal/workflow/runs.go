@@ -61,7 +61,8 @@ func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*f
 	}
 	at, err := r.CurrentSteps(ids)
 	for _, run := range runs {
-		run.Step, run.CanRetry = at[run.ID], retryable(run.State)
+		run.Step = at[run.ID]
+		tidy(run)
 	}
 	return runs, next, err
 }
@@ -90,11 +91,12 @@ func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*
 	}
 	for _, step := range run.Steps {
 		step.Input, step.Output = clean(step.Input), clean(step.Output)
+		cleanError(step.Error)
 		if !step.State.Ended() && step.Item == nil {
 			run.Step = step.Step
 		}
 	}
-	run.Inputs, run.Cause, run.CanRetry = clean(run.Inputs), clean(run.Cause), retryable(run.State)
+	tidy(run)
 	if d, err := s.loadPinned(r, run.Workflow, run.Hash); err == nil {
 		run.Graph = graphOf(d)
 	}
@@ -103,6 +105,18 @@ func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*
 	}
 	run.PendingQuestion, err = s.e.Question(ctx, c, run.PendingQuestionID)
 	return run, err
+}
+
+// tidy makes a run ready to be shown.
+func tidy(run *fermata.WorkflowRun) {
+	run.Inputs, run.Cause, run.CanRetry = clean(run.Inputs), clean(run.Cause), retryable(run.State)
+	run.Summary, _ = redact.Text(run.Summary)
+}
+
+func cleanError(e *fermata.StepError) {
+	if e != nil {
+		e.Message, _ = redact.Text(e.Message)
+	}
 }
 
 // clean leaves secrets out of a value.

@@ -19,6 +19,9 @@ const (
 	schedulesTogether = 32
 	// mostMissed bounds how many missed times are caught up with.
 	mostMissed = 100
+	// mostLooked bounds how many times are counted one by one: the transaction
+	// holds up others.
+	mostLooked = 2000
 	// onTime is how late a schedule may fire without having been missed.
 	onTime = time.Minute
 )
@@ -112,7 +115,13 @@ func (s *Service) startScheduled(ctx context.Context, sc store.Schedule) error {
 func dueTimes(cron *definition.Cron, row *store.Schedule, now time.Time) []time.Time {
 	var all []time.Time
 	oldest := now.Add(-row.CatchupAge)
+	looked := 0
 	for at := *row.NextAt; !at.After(now) && !at.IsZero(); at = cron.Next(at) {
+		if looked++; looked == mostLooked {
+			// Only the newest are started: the older half need not be counted.
+			at, looked = at.Add(now.Sub(at)/2), 0
+			continue
+		}
 		if now.Sub(at) >= onTime && (row.Catchup == definition.CatchupNone || at.Before(oldest)) {
 			if at.Before(oldest) {
 				at = oldest

@@ -25,7 +25,7 @@ type state struct {
 	Hidden map[string]int `json:"hidden,omitempty"`
 	// Again says that the step Next failed, and is done once more.
 	Again bool `json:"again,omitempty"`
-	// Input takes the place of the rendered one at the next attempt.
+	// Input takes the place of the rendered one until the step is left.
 	Input json.RawMessage `json:"input,omitempty"`
 	// Silent is the step whose question nobody answered: what is to be done
 	// about that is under way.
@@ -82,6 +82,9 @@ func (st *state) retried(input json.RawMessage) {
 	}
 	st.Waits, st.Again, st.Input = "", true, input
 }
+
+// leave forgets what belongs to the step that the run leaves.
+func (st *state) leave() { st.Waits, st.Input, st.Silent, st.Again = "", nil, "", false }
 
 // visit begins an occurrence of a step.
 func (st *state) visit(step string) int {

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/fermata-hq/fermata"
@@ -32,6 +33,9 @@ func (x *execution) proceed(ctx context.Context) error {
 func (x *execution) goOn(ctx context.Context) error {
 	if err := x.late(ctx); err != nil {
 		return err
+	}
+	if step := x.def.Step(x.st.Silent); step != nil {
+		return x.afterSilence(ctx, step)
 	}
 	step := x.def.Step(x.st.Next)
 	if step == nil || x.st.Waits == "" {
@@ -112,10 +116,10 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 
 // input renders the input of a step, or takes what a person gave in its place.
 func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env definition.Env) (map[string]any, error) {
-	if len(x.st.Input) > 0 && row.Item == nil {
+	if len(x.st.Input) > 0 {
 		given := object(x.st.Input)
-		x.st.Input = nil
 		row.Input = x.stored(given)
+		x.touch(row)
 		return given, nil
 	}
 	rendered, err := step.Input.Render(env)
@@ -129,9 +133,22 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	if !ok {
 		return nil, fmt.Errorf("input is no object")
 	}
-	row.Input = x.stored(input)
+	doc := x.stored(input)
+	if err := fitsInput(doc); err != nil {
+		return nil, err
+	}
+	row.Input = doc
 	x.touch(row)
 	return input, nil
+}
+
+// fitsInput refuses what is too long to be kept and handed on.
+func fitsInput(doc json.RawMessage) error {
+	if len(doc) > fermata.MaxStepInput {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the input has %d bytes, a step may take %d", len(doc), fermata.MaxStepInput).
+			WithHint("hand on the parts that the step needs, or an address where the rest is")
+	}
+	return nil
 }
 
 // act does what the step's tool does.
@@ -166,7 +183,7 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 	if err != nil {
 		return x.failed(ctx, step, row, err)
 	}
-	row.Note = note
+	row.Note = x.told(note)
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
@@ -188,7 +205,7 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 
 // next goes on with the step behind.
 func (x *execution) next(step *definition.Step) {
-	x.st.Waits = ""
+	x.st.leave()
 	i := x.def.Index(step.ID) + 1
 	x.st.Next = ""
 	if i < len(x.def.Steps) {
@@ -199,7 +216,7 @@ func (x *execution) next(step *definition.Step) {
 // jump goes on with a step of that id. What lies between is skipped on the way
 // forward, and its outputs are null again on the way back.
 func (x *execution) jump(from *definition.Step, to string) {
-	x.st.Waits = ""
+	x.st.leave()
 	here, there := x.def.Index(from.ID), x.def.Index(to)
 	x.st.Next = to
 	if there <= here {

@@ -224,3 +224,36 @@ steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 		w.runsOf("hooked", 1)
 	})
 }
+
+// TestWebhookTakesWhatColumnsDoNot has ids and keys that are no text of a
+// database, or too long for an index, and looks at the time.
+func TestWebhookTakesWhatColumnsDoNot(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put(`
+name: open
+triggers:
+  - webhook: true
+    auth: none
+    if: now() > date("2020-01-01")
+concurrency: {key: "{{ trigger.body.branch }}", policy: queue}
+steps: [{id: tell, tool: note}]
+`)
+		long := strings.Repeat("x", 5000)
+		send := func(id, branch string) string {
+			h := http.Header{}
+			h.Set(standardwebhooks.HeaderWebhookID, id)
+			run, err := w.s.Webhook(t.Context(), store.DefaultWorkspace, "open", h, []byte(asJSON(map[string]any{"branch": branch})))
+			w.ok(err)
+			w.await(run, fermata.TaskDone)
+			return run
+		}
+		first := send(long, long)
+		if again := send(long, long); again != first {
+			t.Errorf("the same id started %s and %s", first, again)
+		}
+		if other := send(long+"y", "a\x00b"); other == first {
+			t.Error("another id starts nothing")
+		}
+		send("\xff\xfe", "z")
+	})
+}

@@ -2,9 +2,12 @@ package workflow
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -46,8 +49,14 @@ func inputsOf(w *definition.Workflow) []fermata.WorkflowInput {
 	return all
 }
 
-// schedulesOf are the rows of a workflow's schedules, from now on.
-func schedulesOf(w *definition.Workflow, enabled bool, now time.Time) []store.Schedule {
+// schedulesFrom are the rows of a workflow's schedules, from now on. One that
+// stays as it was keeps its next time: what is due at this moment, or was missed,
+// is still started.
+func schedulesFrom(tx *store.Tx, w *definition.Workflow, enabled bool) ([]store.Schedule, error) {
+	before, err := tx.Schedules(w.Name)
+	if err != nil {
+		return nil, err
+	}
 	var all []store.Schedule
 	for i := range w.Triggers {
 		t := &w.Triggers[i]
@@ -58,12 +67,17 @@ func schedulesOf(w *definition.Workflow, enabled bool, now time.Time) []store.Sc
 		row := store.Schedule{
 			Workflow: w.Name, Trigger: t.Index, Cron: t.Cron, Timezone: t.Timezone, Catchup: t.Catchup, CatchupAge: t.CatchupAge,
 		}
-		if next := cron.Next(now); enabled && !next.IsZero() {
+		if next := cron.Next(tx.Now()); enabled && !next.IsZero() {
 			row.NextAt = &next
+		}
+		for _, b := range before {
+			if enabled && b.Trigger == row.Trigger && b.Cron == row.Cron && b.Timezone == row.Timezone && b.NextAt != nil {
+				row.NextAt = b.NextAt
+			}
 		}
 		all = append(all, row)
 	}
-	return all
+	return all, nil
 }
 
 func withNext(triggers []fermata.WorkflowTrigger, schedules []store.Schedule) []fermata.WorkflowTrigger {
@@ -154,6 +168,19 @@ func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
 	return t.ID, nil
 }
 
+// longestKey is how long a key may be that stands in a column as it is.
+const longestKey = 200
+
+// column is a text from outside as a key of a row: what is too long for an index,
+// or what a database does not take for text, stands there as its hash.
+func column(text string) string {
+	if len(text) <= longestKey && utf8.ValidString(text) && !strings.ContainsRune(text, 0) {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
 // skipped is the key of a run that does not start.
 const skipped = "\x00skipped"
 
@@ -167,7 +194,7 @@ func (s *Service) apart(tx *store.Tx, f firing, by fermata.Actor) (key string, a
 		if err != nil {
 			return "", nil, err
 		}
-		key, policy = f.def.Name+"/"+fmt.Sprint(rendered), c.Policy
+		key, policy = f.def.Name+"/"+column(fmt.Sprint(rendered)), c.Policy
 	case f.apart != "":
 		key = f.def.Name + "/" + f.apart
 	default:

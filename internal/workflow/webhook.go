@@ -50,7 +50,11 @@ func (s *Service) Webhook(ctx context.Context, workspace, name string, header ht
 		}
 		cause["body"] = v
 	}
-	return s.hooked(ctx, d, w, t, cause)
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return "", err
+	}
+	return s.hooked(ctx, d, w, t, definition.Env{"trigger": cause, definition.NowKey: now})
 }
 
 // signed checks the signature and the time of a request.
@@ -66,8 +70,8 @@ func signed(secret string, header http.Header, body []byte) error {
 	return nil
 }
 
-func (s *Service) hooked(ctx context.Context, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, cause map[string]any) (string, error) {
-	env := definition.Env{"trigger": cause}
+func (s *Service) hooked(ctx context.Context, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, env definition.Env) (string, error) {
+	cause, _ := env["trigger"].(map[string]any)
 	if t.If != nil {
 		holds, err := t.If.Bool(env)
 		if err != nil || !holds {
@@ -92,7 +96,7 @@ func (s *Service) hooked(ctx context.Context, d *definition.Workflow, w *fermata
 	}
 	f := firing{def: d, workflow: w, trigger: fermata.TriggerWebhook, cause: cause, inputs: inputs, insist: true}
 	if id, ok := cause["id"].(string); ok {
-		f.key = "webhook/" + w.Name + "/" + id
+		f.key = "webhook/" + w.Name + "/" + column(id)
 	}
 	var started string
 	err = s.db.Write(ctx, w.WorkspaceID, func(tx *store.Tx) error {

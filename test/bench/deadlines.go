@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -87,28 +85,11 @@ func (s *sweep) ask(ctx context.Context) error {
 
 // each does something for every question, with many clients.
 func (s *sweep) each(do func(c *client, i int) error) error {
-	const clients = 64
-	var wg sync.WaitGroup
-	var next atomic.Int64
-	failed := make(chan error, clients)
+	clients := make([]*client, 64)
 	for k := range clients {
-		c := newClient(s.shared, s.url, s.keys, k)
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(s.n); i = next.Add(1) - 1 {
-				if err := do(c, int(i)); err != nil {
-					failed <- err
-					return
-				}
-			}
-		})
+		clients[k] = newClient(s.shared, s.url, s.keys, k)
 	}
-	wg.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
-	}
+	return share(len(clients), s.n, func(k, i int) error { return do(clients[k], i) })
 }
 
 // settle reads the stream until every question timed out, and a little longer,

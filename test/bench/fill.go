@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -51,27 +49,7 @@ func suspendMany(ctx context.Context, e *engine.Engine, n int) error {
 			return err
 		}
 	}
-	const workers = 128
-	var wg sync.WaitGroup
-	var begun atomic.Int64
-	failed := make(chan error, workers)
-	for range workers {
-		wg.Go(func() {
-			for begun.Add(1) <= int64(n) {
-				if err := suspendOne(ctx, e, task, claim, finish); err != nil {
-					failed <- err
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
-	}
+	return share(128, n, func(int, int) error { return suspendOne(ctx, e, task, claim, finish) })
 }
 
 func suspendOne(ctx context.Context, e *engine.Engine, n fermata.NewTask, r fermata.ClaimRequest, f fermata.Finish) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -22,21 +21,16 @@ func (b *bench) streams(ctx context.Context) error {
 }
 
 // crowd connects clients that stay, and sends them events.
-func (b *bench) crowd(ctx context.Context, kind string) (err error) {
-	const memoryBar, timeBar = 50 << 10, 500 * time.Millisecond
+func (b *bench) crowd(ctx context.Context, kind string) error {
 	n := 5000
 	if b.short {
 		n = 1000
 	}
-	d, err := b.empty(ctx, kind, "streams_"+kind)
-	if err != nil {
-		return err
-	}
-	server, err := b.serve(ctx, d)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, server.stop(), d.drop(ctx)) }()
+	return b.on(ctx, kind, "streams_"+kind, func(d *database, server *process) error { return b.crowdOn(ctx, d, server, n) })
+}
+
+func (b *bench) crowdOn(ctx context.Context, d *database, server *process, n int) error {
+	const memoryBar, timeBar = 50 << 10, 500 * time.Millisecond
 	agent := newClient(pool(), server.url, d.keys, 0)
 	if err := agent.create(ctx); err != nil {
 		return err
@@ -49,7 +43,7 @@ func (b *bench) crowd(ctx context.Context, kind string) (err error) {
 	}
 	pause(ctx, 3*time.Second)
 	each := (server.memory() - before) / int64(n)
-	b.judge("memory of the server per event stream", title(kind), fmt.Sprintf("%.1f kB, %d clients", float64(each)/1e3, n), "≤ 50 KB", each <= memoryBar)
+	b.judge("memory of the server per event stream", title(d.kind), fmt.Sprintf("%.1f kB, %d clients", float64(each)/1e3, n), "≤ 50 KB", each <= memoryBar)
 
 	var worst time.Duration
 	for range 5 {
@@ -65,7 +59,7 @@ func (b *bench) crowd(ctx context.Context, kind string) (err error) {
 		}
 		pause(ctx, 200*time.Millisecond)
 	}
-	b.judge("one event to every stream", title(kind), fmt.Sprintf("%s, the last of %d clients (worst of 5 events)", ms(worst), n), "≤ 500 ms", worst <= timeBar)
+	b.judge("one event to every stream", title(d.kind), fmt.Sprintf("%s, the last of %d clients (worst of 5 events)", ms(worst), n), "≤ 500 ms", worst <= timeBar)
 	return nil
 }
 
@@ -80,28 +74,18 @@ type crowd struct {
 }
 
 func (c *crowd) gather(ctx context.Context, url string, k keys, n int) error {
-	var dialers sync.WaitGroup
-	var next atomic.Int64
-	failed := make(chan error, 32)
-	for range 32 {
-		dialers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				f, err := follow(ctx, url, k.agent(int(i)), "", -1)
-				if err != nil {
-					failed <- err
-					return
-				}
-				c.mu.Lock()
-				c.followers = append(c.followers, f)
-				c.mu.Unlock()
-			}
-		})
-	}
-	dialers.Wait()
-	select {
-	case err := <-failed:
+	err := share(32, n, func(_, i int) error {
+		f, err := follow(ctx, url, k.agent(i), "", -1)
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.followers = append(c.followers, f)
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("connect %d clients: %w", n, err)
-	default:
 	}
 	for _, f := range c.followers {
 		c.readers.Go(func() {

@@ -29,6 +29,8 @@ type world struct {
 	t      *testing.T
 	server *process.Server
 	admin  *client.Client
+	// again starts the server once more, at its address and on its data.
+	again func() *process.Server
 	// channel is the name of the one that reads replies.
 	channel string
 }
@@ -62,8 +64,13 @@ func startWorld(t *testing.T, channel string) *world {
 	if err := os.WriteFile(authority, []byte(w.CA), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.server = process.LaunchIn(t, process.Binary(t, ""), []string{"SSL_CERT_FILE=" + authority}, process.SQLite(t), args...)
-	w.server.Ready()
+	database := process.SQLite(t)
+	w.again = func() *process.Server {
+		server := process.LaunchIn(t, process.Binary(t, ""), []string{"SSL_CERT_FILE=" + authority}, database, args...)
+		server.Ready()
+		return server
+	}
+	w.server = w.again()
 	var err error
 	if w.admin, err = client.New(w.server.URL, w.server.FirstToken); err != nil {
 		t.Fatal(err)

@@ -2,10 +2,10 @@
 // without signing in.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { approval, item, launch, schemes, shoot, until } from './harness.mjs';
-import { startTeam } from './people.mjs';
+import { approval, assertCalm, item, launch, open, schemes, shoot, until } from './harness.mjs';
+import { signIn, startTeam } from './people.mjs';
 import { startPostbox } from './postbox.mjs';
-import { assertSound } from './sound.mjs';
+import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 let postbox, server, browser;
 before(async () => {
@@ -125,4 +125,43 @@ test('a dead link explains itself and leads to the sign-in', async () => {
   await page.getByRole('heading', { name: 'This link is not good' }).waitFor();
   await page.getByRole('link', { name: 'Sign in' }).waitFor();
   await page.context().close();
+});
+
+test('an admin says what links answer, and it holds for those that were sent before', async () => {
+  const { q, url } = await asked({ type: 'blocking', title: 'Which way?', items: [item('text', { prompt: 'Which way?' })] });
+  const admin = await open(browser, `${server.named}/sign-in`);
+  await signIn(admin, server, server.firstLink);
+  await admin.goto(`${server.named}/settings/policy`);
+  const links = admin.getByRole('combobox', { name: 'Answered by the link' });
+  const say = async (what) => {
+    await links.click();
+    await admin.getByRole('option', { name: what, exact: true }).click();
+    await admin.getByRole('button', { name: 'Save the rules' }).click();
+    await until(async () => assert.equal((await server.call('GET', '/v1/policies')).link_answers, { Nothing: 'off' }[what] ?? 'medium'));
+  };
+  await links.waitFor();
+  assert.equal(await links.inputValue(), 'Questions of low risk');
+  await say('Nothing');
+  await assertSoundEverywhere(admin, 'settings-policy-links', () => links.scrollIntoViewIfNeeded());
+
+  const page = await phone('light', url);
+  await page.getByRole('link', { name: 'Sign in and open the question' }).waitFor();
+  assert.equal(await page.getByRole('button').count(), 0);
+  await sound(page, 'a link that answers nothing any more');
+  await page.context().close();
+
+  await say('Questions of low and medium risk');
+  const medium = await asked({ type: 'blocking', title: 'And which wall?', risk: 'medium', items: [item('text', { prompt: 'And which wall?' })] });
+  for (const link of [url, medium.url]) {
+    const opened = await phone('light', link);
+    await opened.getByRole('textbox').first().fill('north');
+    await opened.getByRole('button', { name: 'Send the answer' }).click();
+    await opened.getByText('Answered by ada').waitFor();
+    await opened.context().close();
+  }
+  assert.equal((await server.question(q.id)).resolution.answer, 'north');
+  await admin.reload();
+  await links.waitFor();
+  assert.equal(await links.inputValue(), 'Questions of low and medium risk');
+  assertCalm(admin);
 });

@@ -32,6 +32,7 @@ const onlyOne = async (tag) => {
   if (found.length !== 1) assert.fail(JSON.stringify({ tag, shown, pushed: service.messages, again: service.again, sent: await server.call('GET', '/v1/deliveries') }, null, 1));
   return found[0];
 };
+const devicesOf = (on) => on.evaluate(() => fetch('/v1/me/devices').then((reply) => reply.json())).then(({ items }) => items);
 const devices = () => page.getByRole('list', { name: 'My devices' }).getByRole('listitem');
 
 test('a device is switched on by a press, and tested', async () => {
@@ -110,6 +111,28 @@ test('quiet hours, what is wanted where, and the zone are kept', async () => {
   await assertSoundEverywhere(page, 'settings-notifications');
   assertCalm(page);
 });
+
+for (const [how, handedOver] of [['with the new one at hand', true], ['without a new one', false]]) {
+  test(`a subscription that the browser replaces ${how} is the device's from then on`, async () => {
+    await page.goto(`${server.named}/settings/notifications`);
+    await devices().getByText('This device').waitFor();
+    const [{ id: before }, ...others] = await devicesOf(page);
+    assert.deepEqual(others, []);
+    await page.goto('about:blank');
+    const old = subscription;
+    subscription = service.subscription();
+    assert.equal(await worker.renewed(subscription, handedOver), null);
+    service.forget(old);
+    await page.goto(`${server.named}/settings/notifications`);
+    const [{ id: now }, ...more] = await devicesOf(page);
+    assert.deepEqual([now === before, more], [false, []]);
+    await devices().getByText('This device').waitFor();
+    await page.goto('about:blank');
+    const question = await server.ask(approval('Still there?', { tool: 'wave' }, { risk: 'low' }));
+    await until(() => onlyOne(`fermata-${question.id}`), 20_000);
+    assertCalm(page);
+  });
+}
 
 test('a subscription that ended is forgotten; the device is switched on again, and off', async () => {
   await page.goto(`${server.named}/settings/notifications`);

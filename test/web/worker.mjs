@@ -40,6 +40,24 @@ class Worker {
     })));
   }
 
+  /** What a browser does that replaced its subscription, with the new one or without; says what went wrong. */
+  renewed(subscription, handedOver) {
+    return this.worker.evaluate(async ([given, handed]) => {
+      const fresh = { ...given, toJSON: () => ({ ...given, expirationTime: null }) };
+      // Without one the worker subscribes, with the browser's maker: the test's own push service here.
+      PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey }) => {
+        if (!userVisibleOnly || !applicationServerKey) throw new DOMException('not like this', 'NotAllowedError');
+        return fresh;
+      };
+      const event = new ExtendableEvent('pushsubscriptionchange');
+      if (handed) event.newSubscription = fresh;
+      let work;
+      event.waitUntil = (promise) => (work = promise);
+      self.dispatchEvent(event);
+      return work.then(() => null, String);
+    }, [subscription, handedOver]);
+  }
+
   /** A press on a notification, or on the button of it; says which addresses were opened. */
   press(tag, button = '') {
     return this.worker.evaluate(async ([wanted, title]) => {

@@ -33,13 +33,20 @@ func TestDataFix(t *testing.T) {
 	})
 }
 
-// The other remedy: the file that is missing, in the working copy of the run.
-func TestDataFixWithTheFile(t *testing.T) {
-	t.Parallel()
+// newDataFix is the example as its README begins with it, in a repository.
+func newDataFix(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, "data-fix", process.SQLite(t))
 	w.git(w.project, "init", "-q")
 	w.git(w.project, "add", ".")
 	w.git(w.project, "commit", "-qm", "The data as it was")
+	return w
+}
+
+// The other remedy: the file that is missing, in the working copy of the run.
+func TestDataFixWithTheFile(t *testing.T) {
+	t.Parallel()
+	w := newDataFix(t)
 	log := filepath.Join(w.home, "worker.log")
 	w.script("fermata worker --workdir . --allow-task-commands 2>" + log + " & fermata workflow put data-fix.yaml; fermata workflow run data-fix -i table=customers")
 	run := w.run("data-fix", fermata.TaskAwaitingApproval)
@@ -74,10 +81,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 // Who says no, keeps the data as it is.
 func TestDataFixRejected(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "data-fix", process.SQLite(t))
-	w.git(w.project, "init", "-q")
-	w.git(w.project, "add", ".")
-	w.git(w.project, "commit", "-qm", "The data as it was")
+	w := newDataFix(t)
 	w.script("fermata worker --workdir . --allow-task-commands & fermata workflow put data-fix.yaml; fermata workflow run data-fix -i table=customers")
 	run := w.run("data-fix", fermata.TaskAwaitingApproval)
 	if run.PendingQuestion.Title != "Correct 2 rows of customers?" {
@@ -98,10 +102,7 @@ func TestDataFixRejected(t *testing.T) {
 // Where nothing is to be corrected, nobody is asked.
 func TestDataFixOfGoodData(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "data-fix", process.SQLite(t))
-	w.git(w.project, "init", "-q")
-	w.git(w.project, "add", ".")
-	w.git(w.project, "commit", "-qm", "The data as it was")
+	w := newDataFix(t)
 	w.script("fermata worker --workdir . --allow-task-commands & fermata workflow put data-fix.yaml; fermata workflow run data-fix -i table=orders")
 	run := w.run("data-fix", fermata.TaskDone)
 	for _, id := range []string{"confirm", "fix", "verify"} {

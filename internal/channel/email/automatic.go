@@ -1,6 +1,13 @@
 package email
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// away begins the subject of a reply by a machine that says so nowhere else. A
+// person's reply begins with ours.
+var away = regexp.MustCompile(`(?i)^(automatic reply|auto(matic)?[- ]?(reply|response)|out of (the )?office|automatische (antwort|nachricht)|abwesenheit|réponse automatique|respuesta automática|risposta automatica|automatisch antwoord)`)
 
 // automatic says why a mail was not written by a person; empty where one wrote
 // it. No such mail counts, and none is answered: two machines could go on for
@@ -17,6 +24,9 @@ func (r *reply) automatic() string {
 		if r.header.Has(name) && get(name) != "no" {
 			return "an automatic reply"
 		}
+	}
+	if subject, err := r.header.Subject(); err == nil && away.MatchString(strings.TrimSpace(subject)) {
+		return "an automatic reply"
 	}
 	switch get("Precedence") {
 	case "bulk", "list", "junk", "auto_reply":

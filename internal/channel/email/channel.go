@@ -48,7 +48,7 @@ type sent struct {
 // the same Message-ID.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.To.Email == "" {
-		return notice.Receipt{}, failed(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
+		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "%s has no mail address", n.To.Handle).
 			WithHint("an admin sets one at the member"))
 	}
 	l, err := c.write(n)
@@ -67,7 +67,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, before notice.Re
 	}
 	var ref sent
 	if err := json.Unmarshal(before.Ref, &ref); err != nil {
-		return before, failed(fermata.Internal("read where a mail went", err))
+		return before, notice.Hopeless(fermata.Internal("read where a mail went", err))
 	}
 	ended := string(n.Outcome.Status) + "." + stamp(n.Outcome.At)
 	if ref.Ended == ended || answeredByMail(n) {
@@ -102,7 +102,7 @@ func answeredByMail(n *notice.Notice) bool {
 func (c *Channel) deliver(ctx context.Context, l *letter) (notice.Receipt, error) {
 	msg, err := l.message(c.config)
 	if err != nil {
-		return notice.Receipt{}, failed(err)
+		return notice.Receipt{}, notice.Hopeless(err)
 	}
 	if err := c.smtp.send(ctx, msg); err != nil {
 		return notice.Receipt{}, err

@@ -2,27 +2,15 @@ package email
 
 import (
 	"errors"
-	"time"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// failure is an error of which trying again cannot help.
-type failure struct{ error }
-
-func failed(err error) error { return &failure{err} }
-
-// Unwrap returns what went wrong.
-func (f *failure) Unwrap() error { return f.error }
-
-// RetryAfter says nothing: SMTP has no word for it.
-func (f *failure) RetryAfter() time.Duration { return 0 }
-
-// Permanent reports that trying again cannot help.
-func (f *failure) Permanent() bool { return true }
-
 // verdict tells a refusal of the recipient for good from trouble that may end.
-// Trouble with signing in is of the second kind: operators mend it.
+// Trouble with signing in is of the second kind: operators mend it. SMTP has no
+// word for how long to wait.
 func verdict(err error) error {
 	var refused *gomail.SendError
 	if !errors.As(err, &refused) || refused.IsTemp() || refused.ErrorCode() < 500 {
@@ -30,13 +18,13 @@ func verdict(err error) error {
 	}
 	switch refused.Reason {
 	case gomail.ErrSMTPRcptTo, gomail.ErrSMTPDataClose, gomail.ErrGetRcpts:
-		return failed(err)
+		return notice.Hopeless(err)
 	default:
 		return err
 	}
 }
 
 func isPermanent(err error) bool {
-	var f *failure
-	return errors.As(err, &f)
+	var f *notice.SendError
+	return errors.As(err, &f) && f.Final
 }

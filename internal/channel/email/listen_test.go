@@ -1,6 +1,7 @@
 package email_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,7 +28,10 @@ func TestEveryMailProgramCanReply(t *testing.T) {
 	w.listen(c)
 	texts := []string{"B", "toml: because of Müller", "other: two\nlines", "format: A\nname: Bär & <Söhne>"}
 	mails := 1
-	for _, p := range []mailserver.Program{mailserver.Gmail, mailserver.Outlook, mailserver.AppleMail, mailserver.Thunderbird, mailserver.Phone} {
+	programs := []mailserver.Program{
+		mailserver.Gmail, mailserver.Outlook, mailserver.AppleMail, mailserver.Thunderbird, mailserver.Phone, mailserver.WebMail,
+	}
+	for _, p := range programs {
 		for i, text := range texts {
 			w.say(notice.Verdict{Counted: i%2 == 0, Words: fmt.Sprintf("Heard by %s: number %d.", p, i)}, 0)
 			w.reply(p, m, text)
@@ -53,7 +57,7 @@ func TestEveryMailProgramCanReply(t *testing.T) {
 			}
 		}
 	}
-	w.awaitSeen("fermata", len(texts)*5)
+	w.awaitSeen("fermata", len(texts)*len(programs))
 	if mails := w.mails("ada", 11); len(mails) != 11 {
 		t.Errorf("ada was told %d times within an hour", len(mails)-1)
 	}
@@ -137,7 +141,11 @@ func TestMailsOfMachinesAreNeitherHeardNorAnswered(t *testing.T) {
 	if err := w.Inject("", plain("null", adas, replyTo, ""), replyTo); err != nil {
 		t.Fatal(err)
 	}
-	n := len(machines) + 5
+	for i, subject := range []string{"Automatische Antwort: Question", "Abwesenheitsnotiz", "Automatic reply: Question"} {
+		mail := bytes.Replace(plain(fmt.Sprint("s", i), adas, replyTo, ""), []byte("Re: Question"), []byte(subject), 1)
+		w.submit("ada", mail, replyTo)
+	}
+	n := len(machines) + 8
 	w.mails("fermata", n)
 	// A question to a full mailbox comes back as a real report.
 	away := asked()

@@ -309,8 +309,8 @@ func TestAFailedMailSaysHowItGoesOn(t *testing.T) {
 		return err
 	}
 	permanent := func(err error) bool {
-		var f delivery.Failure
-		return errors.As(err, &f) && f.Permanent()
+		var f *notice.SendError
+		return errors.As(err, &f) && f.Final
 	}
 	for name, want := range map[string]bool{"gone": true, "slow": false, "": true} {
 		if err := send(c, name); err == nil || permanent(err) != want {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // sendWithin is how long one mail may take.
@@ -38,7 +40,7 @@ func (s *server) client() (*gomail.Client, error) {
 func (s *server) send(ctx context.Context, msg *gomail.Msg) error {
 	client, err := s.client()
 	if err != nil {
-		return failed(err)
+		return notice.Hopeless(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()

@@ -12,7 +12,7 @@ func written(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\u00a0", " "), "\n")
 	end := len(lines)
 	for i, line := range lines {
-		if quotes(line) || signs(line) || heads(lines[i:]) {
+		if quotes(line) || signs(line) || heads(lines[i:]) || introduces(lines[i:]) {
 			end = i
 			break
 		}
@@ -32,12 +32,19 @@ func quotes(line string) bool {
 var (
 	signature = regexp.MustCompile(`^(-- ?|—|__+|\*{3,}|-{3,}.*|_{5,}.*)$`)
 	// Phones sign in one line: Sent from my phone, Get Outlook for Android.
-	phone = regexp.MustCompile(`(?i)^(sent from my |sent with |sent via |get outlook for |get bluemail |von meinem .* gesendet|gesendet von |gesendet mit |envoyé de mon |envoyé depuis |enviado desde mi |enviado do meu |inviato da |verzonden vanaf |verstuurd vanaf |skickat från |wysłane z |отправлено с |发自我的|iphoneから送信)`)
+	phone = regexp.MustCompile(`(?i)^(sent from my |sent with |sent via |get outlook for |outlook für (android|ios)|holen sie sich outlook für |get bluemail |von meinem .* gesendet|diese nachricht wurde von meinem |gesendet von |gesendet mit |envoyé de mon |envoyé depuis |enviado desde mi |enviado do meu |inviato da |verzonden vanaf |verstuurd vanaf |skickat från |wysłane z |отправлено с |发自我的|iphoneから送信)`)
 	// wrote introduces a quotation: a line with a date, an address or a verb,
 	// and a colon at its end.
 	wrote = regexp.MustCompile(`(?i)(\d{1,4}[./\- ]|\d{1,2}:\d{2}|@|\b(wrote|schrieb|écrit|escribió|escreveu|ha scritto|schreef|skrev|napisał)\b).*[:：]\s*$`)
+	// told is an introduction that is one by itself: who wrote, by address, and
+	// when. Programs that do not mark a quotation write it, too.
+	told   = regexp.MustCompile(`(?i)^.*\b(wrote|schrieb|a écrit|escribió|escreveu|ha scritto|schreef|skrev|napisał)\b.*[:：]$`)
+	moment = regexp.MustCompile(`\d{4}|\d{1,2}[:.]\d{2}`)
+	// opening is how one begins that is broken into several lines.
+	opening = regexp.MustCompile(`(?i)^\s*(on|am|le|el|il|em|op|den|dnia|w dniu)\b.*\d`)
 	// field is a line of the head of a quoted mail: From: Ada.
 	field     = regexp.MustCompile(`^\s*\*?(\p{L}[\p{L} -]{0,24})\*?\s?[:：]\*?\s+\S`)
+	sentField = regexp.MustCompile(`(?i)^\s*\*?(sent|date|gesendet|datum)\*?\s?:`)
 	mailField = regexp.MustCompile(`(?i)^\s*\*?(from|von|de|da|van|från|fra|od|от|发件人|寄件者|差出人|보낸 사람)\*?\s?[:：]`)
 )
 
@@ -46,10 +53,31 @@ func signs(line string) bool {
 	return signature.MatchString(line) || phone.MatchString(strings.TrimSpace(line))
 }
 
-// heads reports whether the head of a quoted mail begins here: From and at
-// least two other fields of which one has a date or an address.
+// introduces reports whether a quotation is introduced here, whatever comes
+// below.
+func introduces(lines []string) bool {
+	line := ""
+	for n := range min(len(lines), 3) {
+		if strings.TrimSpace(lines[n]) == "" || n > 0 && !opening.MatchString(lines[0]) {
+			return false
+		}
+		line = strings.TrimSpace(line + " " + lines[n])
+		if told.MatchString(line) && strings.Contains(line, "@") && moment.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// heads reports whether the head of a quoted mail begins here: From, which may
+// come second, and at least two other fields of which one has a date or an
+// address.
 func heads(lines []string) bool {
-	if !mailField.MatchString(lines[0]) || len(lines) < 3 {
+	if len(lines) < 3 {
+		return false
+	}
+	sentFirst := sentField.MatchString(lines[0]) && mailField.MatchString(lines[1]) && strings.Contains(lines[1], "@")
+	if !mailField.MatchString(lines[0]) && !sentFirst {
 		return false
 	}
 	fields, telling := 0, false

@@ -66,7 +66,7 @@ type ref struct {
 // that is asked on an issue already is not asked there twice.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.Purpose == notice.Event {
-		return notice.Receipt{}, hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
+		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "GitHub takes no events").
 			WithHint("use a channel of the kind webhook"))
 	}
 	at, err := c.place(n)
@@ -115,7 +115,7 @@ func (r ref) receipt(body string) (notice.Receipt, error) {
 func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
 	var to ref
 	if err := json.Unmarshal(sent.Ref, &to); err != nil || to.Comment == 0 {
-		return sent, hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "it is not known where the comment is"))
+		return sent, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "it is not known where the comment is"))
 	}
 	defer c.lock(to.Place)()
 	defer c.looks.forget(to.Place)
@@ -144,15 +144,15 @@ func (c *Channel) place(n *notice.Notice) (Place, error) {
 		target = strconv.Itoa(c.settings.Issue)
 	}
 	if target == "" {
-		return Place{}, hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the question names no issue, and the channel has no usual one").
+		return Place{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "the question names no issue, and the channel has no usual one").
 			WithHint(`set the metadata github_issue of the question to "owner/repo#123", or the channel's repository and issue`))
 	}
 	at, err := ParsePlace(target, c.settings.Repository)
 	if err != nil {
-		return at, hopeless(asError(err))
+		return at, notice.Hopeless(asError(err))
 	}
 	if !c.settings.allows(at) {
-		return at, hopeless(fermata.Errorf(fermata.CodeForbidden, "the channel may not write to %s", at.repository()).
+		return at, notice.Hopeless(fermata.Errorf(fermata.CodeForbidden, "the channel may not write to %s", at.repository()).
 			WithHint("add it to the channel's repositories"))
 	}
 	return at, nil

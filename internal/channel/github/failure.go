@@ -11,26 +11,17 @@ import (
 	gh "github.com/google/go-github/v89/github"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// failure is what GitHub refused, and how it goes on.
-type failure struct {
-	err       *fermata.Error
-	status    int
-	permanent bool
+// refusal is what GitHub refused, with the status that it answered with.
+type refusal struct {
+	*notice.SendError
+	status int
 }
 
-// Error returns what is wrong.
-func (f *failure) Error() string { return f.err.Error() }
-
-// Unwrap returns the error with code and hint.
-func (f *failure) Unwrap() error { return f.err }
-
-// RetryAfter is how long GitHub asks to wait; 0 for no word.
-func (f *failure) RetryAfter() time.Duration { return f.err.RetryAfter }
-
-// Permanent says that trying again cannot help.
-func (f *failure) Permanent() bool { return f.permanent }
+// Unwrap returns how it goes on.
+func (r *refusal) Unwrap() error { return r.SendError }
 
 // unspoken is how long to wait when GitHub names no time: its documentation
 // asks for a minute at least.
@@ -41,7 +32,7 @@ func failed(act string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var known *failure
+	var known *notice.SendError
 	if errors.As(err, &known) {
 		return err
 	}
@@ -60,13 +51,13 @@ func failed(act string, err error) error {
 		return limited(act, wait)
 	case errors.As(err, &moved):
 		// Requests are not sent after a repository that moved: others may take its old name.
-		return &failure{status: moved.StatusCode, permanent: true, err: fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
-			WithHint("name the repository as it is called now, in the channel's settings and in the questions")}
+		return &refusal{status: moved.StatusCode, SendError: notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "%s: GitHub says that it has moved", act).
+			WithHint("name the repository as it is called now, in the channel's settings and in the questions"))}
 	case errors.As(err, &refused) && refused.Response != nil:
 		return explain(act, refused)
 	default:
-		return &failure{err: fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
-			WithHint("check that the server may reach GitHub's API, and api_url")}
+		return fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
+			WithHint("check that the server may reach GitHub's API, and api_url")
 	}
 }
 
@@ -74,7 +65,7 @@ func limited(act string, wait time.Duration) error {
 	e := fermata.Errorf(fermata.CodeRateLimited, "%s: GitHub asks to wait for %s", act, wait.Round(time.Second)).
 		WithHint("a GitHub App has limits of its own; a longer poll needs fewer requests")
 	e.RetryAfter = wait
-	return &failure{err: e, status: http.StatusTooManyRequests}
+	return &refusal{status: http.StatusTooManyRequests, SendError: &notice.SendError{Err: e, After: wait}}
 }
 
 func explain(act string, r *gh.ErrorResponse) error {
@@ -82,26 +73,23 @@ func explain(act string, r *gh.ErrorResponse) error {
 	if seconds, err := strconv.Atoi(r.Response.Header.Get("Retry-After")); err == nil && status != http.StatusServiceUnavailable {
 		return limited(act, time.Duration(seconds)*time.Second)
 	}
-	f := &failure{status: status}
-	as := func(code fermata.Code, hint string) *failure {
-		f.err = fermata.Errorf(code, "%s: GitHub answered %d %s", act, status, faults(r)).WithHint("%s", hint)
-		return f
+	as := func(code fermata.Code, final bool, hint string) error {
+		err := fermata.Errorf(code, "%s: GitHub answered %s", act, strings.TrimSpace(strconv.Itoa(status)+" "+faults(r))).WithHint("%s", hint)
+		return &refusal{status: status, SendError: &notice.SendError{Err: err, Final: final}}
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		return as(fermata.CodeUnauthenticated, "the token or the App's key is wrong, revoked or expired: make a new one and set it")
+		return as(fermata.CodeUnauthenticated, false, "the token or the App's key is wrong, revoked or expired: make a new one and set it")
 	case http.StatusForbidden:
-		return as(fermata.CodeForbidden, "give the token or the App the permission Issues: read and write (for pull requests also Pull requests: read and write); a locked conversation takes no comment")
+		return as(fermata.CodeForbidden, false, "give the token or the App the permission Issues: read and write (for pull requests also Pull requests: read and write); a locked conversation takes no comment")
 	case http.StatusNotFound, http.StatusGone:
-		f.permanent = true
-		return as(fermata.CodeNotFound, "check owner, repository and number, and that the token or the App's installation includes the repository")
+		return as(fermata.CodeNotFound, true, "check owner, repository and number, and that the token or the App's installation includes the repository")
 	case http.StatusUnprocessableEntity:
-		f.permanent = true
-		return as(fermata.CodeInvalidRequest, "GitHub does not take what was sent")
+		return as(fermata.CodeInvalidRequest, true, "GitHub does not take what was sent")
 	case http.StatusTooManyRequests:
 		return limited(act, unspoken)
 	default:
-		return as(fermata.CodeUnavailable, "GitHub has a problem; see githubstatus.com")
+		return as(fermata.CodeUnavailable, false, "GitHub has a problem; see githubstatus.com")
 	}
 }
 
@@ -117,14 +105,11 @@ func faults(r *gh.ErrorResponse) string {
 	return r.Message + " (" + strings.Join(wrong, "; ") + ")"
 }
 
-// hopeless returns a failure that no retry mends.
-func hopeless(err *fermata.Error) error { return &failure{err: err, permanent: true} }
-
 // statusOf returns the status that GitHub answered with, 0 for another error.
 func statusOf(err error) int {
-	var f *failure
-	if errors.As(err, &f) {
-		return f.status
+	var r *refusal
+	if errors.As(err, &r) {
+		return r.status
 	}
 	return 0
 }

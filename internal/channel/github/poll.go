@@ -71,7 +71,7 @@ func (p *poller) report(ctx context.Context, err error) time.Duration {
 		p.told = code
 		p.c.env.Log.WarnContext(ctx, "what is new on GitHub cannot be read", "channel", p.c.env.Name, "repository", p.repository, "error", err)
 	}
-	var f *failure
+	var f *notice.SendError
 	if errors.As(err, &f) {
 		return f.RetryAfter()
 	}

@@ -8,6 +8,7 @@ import (
 	gh "github.com/google/go-github/v89/github"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // NewPull is a pull request to open.
@@ -72,7 +73,7 @@ func (c *Client) hasHead(ctx context.Context, at Place, head string) error {
 	if err != nil || sha != "" {
 		return err
 	}
-	return hopeless(fermata.Errorf(fermata.CodeNotFound, "there is no branch %s in %s", head, at.repository()).
+	return notice.Hopeless(fermata.Errorf(fermata.CodeNotFound, "there is no branch %s in %s", head, at.repository()).
 		WithHint("let the step that changes the code push it (push: true), or name the branch as head"))
 }
 

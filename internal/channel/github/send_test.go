@@ -202,7 +202,7 @@ func TestWhereAQuestionGoes(t *testing.T) {
 			n.To.Target = test.target
 			_, err := w.channel.Send(t.Context(), n)
 			if test.issue == 0 {
-				if f := failure(t, err); !f.Permanent() {
+				if f := failure(t, err); !f.Final {
 					t.Errorf("%v is tried again", err)
 				}
 				return
@@ -217,9 +217,9 @@ func TestWhereAQuestionGoes(t *testing.T) {
 	}
 }
 
-func failure(t *testing.T, err error) delivery.Failure {
+func failure(t *testing.T, err error) *notice.SendError {
 	t.Helper()
-	var f delivery.Failure
+	var f *notice.SendError
 	if !errors.As(err, &f) {
 		t.Fatalf("%v is no failure", err)
 	}
@@ -248,7 +248,7 @@ func TestLimitsSayHowLongToWait(t *testing.T) {
 			n := w.question(first, choice())
 			_, err := w.channel.Send(t.Context(), n)
 			f := failure(t, err)
-			if wait := f.RetryAfter(); f.Permanent() || wait < test.at-5*time.Second || wait > test.at+5*time.Second {
+			if wait := f.After; f.Final || wait < test.at-5*time.Second || wait > test.at+5*time.Second {
 				t.Errorf("%v: again after %s, want %s", err, wait, test.at)
 			}
 			var e *fermata.Error
@@ -272,7 +272,7 @@ func TestRepositoryThatMovedIsNotFollowed(t *testing.T) {
 	w := start(t, nil)
 	w.hub.Fail("GET /repos/octo/hello/issues/7/comments", http.StatusMovedPermanently)
 	_, err := w.channel.Send(t.Context(), w.question(first, choice()))
-	if f := failure(t, err); !f.Permanent() || !strings.Contains(f.Error(), "has moved") || len(w.comments()) != 0 {
+	if f := failure(t, err); !f.Final || !strings.Contains(f.Error(), "has moved") || len(w.comments()) != 0 {
 		t.Errorf("%v, %d comments", err, len(w.comments()))
 	}
 }
@@ -304,7 +304,7 @@ func TestOtherMessages(t *testing.T) {
 		t.Errorf("on the issue stand %q", got)
 	}
 	_, err := w.channel.Send(t.Context(), &notice.Notice{Delivery: "dlv_3", Purpose: notice.Event, Raw: []byte(`{}`)})
-	if !failure(t, err).Permanent() {
+	if !failure(t, err).Final {
 		t.Errorf("an event is tried again: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // authSecret is the length of a device's secret.
@@ -72,8 +73,8 @@ func (c *Channel) mayReach(d *Device) error {
 			return nil
 		}
 	}
-	return &failure{permanent: true, error: fermata.Errorf(fermata.CodeForbidden, "the push service %s is not one of the channel's hosts", host).
-		WithHint("add it to hosts in the settings of the channel, if you trust it")}
+	return notice.Hopeless(fermata.Errorf(fermata.CodeForbidden, "the push service %s is not one of the channel's hosts", host).
+		WithHint("add it to hosts in the settings of the channel, if you trust it"))
 }
 
 func isLoopback(host string) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -98,14 +99,14 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, _ notice.Receipt
 func (c *Channel) deliver(ctx context.Context, n *notice.Notice, m *message) (notice.Receipt, error) {
 	device, err := ParseDevice(n.To.Device)
 	if err != nil {
-		return notice.Receipt{}, &failure{error: err, permanent: true, gone: true}
+		return notice.Receipt{}, &notice.SendError{Err: err, Final: true, Ended: true}
 	}
 	if err := c.mayReach(device); err != nil {
 		return notice.Receipt{}, err
 	}
 	payload := m.bytes()
 	err = c.post(ctx, device, n, payload, webpush.MaxRecordSize)
-	if tooLarge(err) {
+	if errors.Is(err, errTooLarge) {
 		// A service may take less than the 4096 bytes that it has to take.
 		payload = m.shortest().bytes()
 		err = c.post(ctx, device, n, payload, smallRecord)

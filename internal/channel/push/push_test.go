@@ -10,7 +10,6 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/push"
-	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -107,12 +106,12 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w.service.Refuse(test.status, test.retryAfter)
 			_, err := w.Send(t.Context(), w.notice(approval("")))
-			var f delivery.Failure
+			var f *notice.SendError
 			if !errors.As(err, &f) {
 				t.Fatalf("got %v", err)
 			}
-			if f.Permanent() != test.permanent || f.RetryAfter() != test.wait || isGone(err) != test.gone {
-				t.Errorf("permanent %v, after %s, gone %v: %v", f.Permanent(), f.RetryAfter(), isGone(err), err)
+			if f.Final != test.permanent || f.After != test.wait || isGone(err) != test.gone {
+				t.Errorf("permanent %v, after %s, gone %v: %v", f.Final, f.After, isGone(err), err)
 			}
 		})
 	}
@@ -122,8 +121,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func isGone(err error) bool {
-	var gone interface{ Gone() bool }
-	return errors.As(err, &gone) && gone.Gone()
+	var f *notice.SendError
+	return errors.As(err, &f) && f.Ended
 }
 
 func TestUnsubscribed(t *testing.T) {
@@ -145,8 +144,8 @@ func TestTooLarge(t *testing.T) {
 	}
 	w.service.Limit(100)
 	_, err := w.Send(t.Context(), w.notice(approval("")))
-	var f delivery.Failure
-	if !errors.As(err, &f) || !f.Permanent() || isGone(err) {
+	var f *notice.SendError
+	if !errors.As(err, &f) || !f.Final || isGone(err) {
 		t.Errorf("got %v", err)
 	}
 }

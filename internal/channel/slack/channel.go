@@ -27,8 +27,8 @@ func (r ref) key() string { return r.Channel + "/" + r.Message }
 // Send posts a message: to the member, or into the conversation.
 func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
 	if n.Purpose == notice.Event {
-		return notice.Receipt{}, &failure{permanent: true, err: fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
-			WithHint("send events with a channel of the kind webhook")}
+		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeInvalidRequest, "Slack takes no events for machines").
+			WithHint("send events with a channel of the kind webhook"))
 	}
 	conversation, at, err := c.destination(ctx, &n.To)
 	if err != nil {
@@ -51,38 +51,37 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, at place, m message) (notice.Receipt, error) {
 	r := ref{Channel: conversation, At: n.At, Final: final(n), Shared: at.shared, Lost: at.lost}
 	var err error
-	if r.Message = c.arrived(ctx, conversation, n.Delivery); r.Message != "" {
+	if r.Message = c.arrived(ctx, conversation, n, at); r.Message != "" {
 		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
 			return notice.Receipt{}, failed("bring a message up to date", err)
 		}
 	} else if r.Channel, r.Message, err = c.api.PostMessageContext(ctx, conversation, m.options()...); err != nil {
-		err = failed("post a message", err)
-		if doubtful(err) {
-			c.doubt.add(n.Delivery)
-		}
-		return notice.Receipt{}, err
+		return notice.Receipt{}, failed("post a message", err)
 	}
-	c.doubt.remove(n.Delivery)
 	return c.receipt(r, m, n.Reply)
 }
 
-// arrived returns the message of a delivery whose first try ended in doubt, if
-// it did arrive.
-func (c *Channel) arrived(ctx context.Context, conversation, delivery string) string {
-	since, doubt := c.doubt.since(delivery)
-	if !doubt || delivery == "" {
+// arrived returns the message of a delivery that was tried before, if it did
+// arrive. What asks several people may be there for another one of them.
+func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.Notice, at place) string {
+	if n.Since.IsZero() || n.Delivery == "" {
 		return ""
 	}
 	history, err := c.api.GetConversationHistoryContext(ctx, &api.GetConversationHistoryParameters{
-		ChannelID: conversation, Oldest: timestamp(since.Add(-5 * time.Minute)), Limit: 200,
+		ChannelID: conversation, Oldest: timestamp(n.Since.Add(-5 * time.Minute)), Limit: 200,
 	})
 	if err != nil {
-		c.env.Log.WarnContext(ctx, "slack: whether a message arrived cannot be found out; it is sent again", "delivery", delivery, "error", err)
+		c.env.Log.WarnContext(ctx, "slack: whether a message arrived cannot be found out; it is sent again", "delivery", n.Delivery, "error", err)
 		return ""
 	}
 	for i := range history.Messages {
 		m := &history.Messages[i]
-		if a, ok := findAddress(m.Blocks); ok && a.delivery == delivery && c.wrote(ctx, m) {
+		a, ok := findAddress(m.Blocks)
+		same := ok && a.delivery == n.Delivery
+		if at.lost != "" && n.Purpose == notice.Asked {
+			same = ok && a.question == n.Question.ID
+		}
+		if same && c.wrote(ctx, m) {
 			return m.Timestamp
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	api "github.com/slack-go/slack"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // scopes are what the app needs, with what for. docs/slack-manifest.yaml asks
@@ -78,9 +79,10 @@ func (c *Channel) checkWayBack(ctx context.Context) error {
 	case c.AppToken != "":
 		_, _, err := c.api.StartSocketModeContext(ctx)
 		err = failed("open Socket Mode with app_token", err)
-		var f *failure
-		if errors.As(err, &f) && f.permanent {
-			f.err.Hint = "make an app-level token (xapp-…) with the scope connections:write under “Basic Information”, and switch Socket Mode on"
+		var f *notice.SendError
+		var wrong *fermata.Error
+		if errors.As(err, &f) && f.Final && errors.As(err, &wrong) {
+			wrong.Hint = "make an app-level token (xapp-…) with the scope connections:write under “Basic Information”, and switch Socket Mode on"
 		}
 		return err
 	case c.SigningSecret == "":

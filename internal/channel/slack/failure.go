@@ -4,34 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
-	"time"
 
 	api "github.com/slack-go/slack"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// failure is what Slack said when it did not do what was asked.
-type failure struct {
-	err *fermata.Error
-	// slack is Slack's name of the error.
-	slack     string
-	after     time.Duration
-	permanent bool
+// refusal is what Slack said when it did not do what was asked, with Slack's
+// name of the error.
+type refusal struct {
+	*notice.SendError
+	name string
 }
 
-// Error says what was not done, and why.
-func (f *failure) Error() string { return f.err.Error() }
-
-// RetryAfter is how long Slack asks to wait.
-func (f *failure) RetryAfter() time.Duration { return f.after }
-
-// Permanent says that trying again cannot help.
-func (f *failure) Permanent() bool { return f.permanent }
-
-// Unwrap returns the error with its hint.
-func (f *failure) Unwrap() error { return f.err }
+// Unwrap returns how it goes on.
+func (r *refusal) Unwrap() error { return r.SendError }
 
 // remedies say what to do about what Slack says. All of them need a person.
 //
@@ -71,26 +61,24 @@ func failed(act string, err error) error {
 	var status api.StatusCodeError
 	switch {
 	case errors.As(err, &limited):
-		return &failure{
-			err:   fermata.Errorf(fermata.CodeRateLimited, "%s: Slack asks to wait %s", act, limited.RetryAfter),
-			slack: "ratelimited", after: limited.RetryAfter,
-		}
+		return &refusal{name: "ratelimited", SendError: &notice.SendError{
+			Err: fermata.Errorf(fermata.CodeRateLimited, "%s: Slack asks to wait %s", act, limited.RetryAfter), After: limited.RetryAfter,
+		}}
 	case errors.As(err, &refused):
 		return said(act, refused)
 	case errors.As(err, &status):
-		f := &failure{err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack answered %s", act, status.Status), slack: status.Status}
-		f.permanent = status.Code == http.StatusNotFound || status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden
-		if f.permanent {
-			f.err.Hint = "check api_url and the tokens of the channel"
+		wrong := fermata.Errorf(fermata.CodeUnavailable, "%s: Slack answered %s", act, status.Status)
+		switch status.Code {
+		case http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden:
+			return notice.Hopeless(wrong.WithHint("check api_url and the tokens of the channel"))
 		}
-		return f
+		return &notice.SendError{Err: wrong}
 	default:
-		return &failure{err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
+		return &notice.SendError{Err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
 	}
 }
 
-func said(act string, r api.SlackErrorResponse) *failure {
-	f := &failure{slack: r.Err}
+func said(act string, r api.SlackErrorResponse) error {
 	words := r.Err
 	if r.Needed != "" {
 		words += fmt.Sprintf(" (needs %s)", r.Needed)
@@ -98,29 +86,16 @@ func said(act string, r api.SlackErrorResponse) *failure {
 	if more := strings.Join(r.ResponseMetadata.Messages, "; "); more != "" {
 		words += ": " + more
 	}
-	f.err = fermata.Errorf(fermata.CodeUnavailable, "%s: Slack says %s", act, words)
-	if hint, known := remedies[r.Err]; known {
-		f.permanent, f.err.Hint = true, hint
+	wrong := fermata.Errorf(fermata.CodeUnavailable, "%s: Slack says %s", act, words)
+	hint, known := remedies[r.Err]
+	if known {
+		wrong.Hint = hint
 	}
-	return f
+	return &refusal{name: r.Err, SendError: &notice.SendError{Err: wrong, Final: known}}
 }
 
 // says reports whether Slack refused with one of the names.
 func says(err error, names ...string) bool {
-	var f *failure
-	if !errors.As(err, &f) {
-		return false
-	}
-	for _, name := range names {
-		if f.slack == name {
-			return true
-		}
-	}
-	return false
-}
-
-// doubtful reports whether Slack may have done it nevertheless.
-func doubtful(err error) bool {
-	var f *failure
-	return errors.As(err, &f) && !f.permanent && f.after == 0 && !says(err, "ratelimited", "rate_limited")
+	var r *refusal
+	return errors.As(err, &r) && slices.Contains(names, r.name)
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/slack"
-	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/outbound"
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
@@ -22,7 +21,7 @@ import (
 
 type (
 	ctx        = context.Context
-	delivering = delivery.Failure
+	delivering = *notice.SendError
 )
 
 func yesNo(l *lab) *fermata.Question {
@@ -49,8 +48,8 @@ func TestFailures(t *testing.T) {
 			n := l.tells(yesNo(l))
 			l.Fail("chat.postMessage", c.fault)
 			_, err := l.channel.Send(t.Context(), n)
-			var f delivery.Failure
-			if !errors.As(err, &f) || f.Permanent() != c.permanent || f.RetryAfter() != c.after {
+			var f *notice.SendError
+			if !errors.As(err, &f) || f.Final != c.permanent || f.After != c.after {
 				t.Fatalf("it failed with %#v", err)
 			}
 			var hinted *fermata.Error
@@ -66,7 +65,7 @@ func TestFailures(t *testing.T) {
 			}
 			l.Fail("chat.update", c.fault)
 			n.At = n.At.Add(time.Second)
-			if _, err := l.channel.Update(t.Context(), n, sent); !errors.As(err, &f) || f.RetryAfter() != c.after {
+			if _, err := l.channel.Update(t.Context(), n, sent); !errors.As(err, &f) || f.After != c.after {
 				t.Errorf("the update failed with %v", err)
 			}
 			if got := len(l.Seen(l.ada)); got != 1 {
@@ -86,6 +85,7 @@ func TestSentOnce(t *testing.T) {
 	if _, err := l.channel.Send(t.Context(), n); err == nil {
 		t.Fatal("the lost answer was not noticed")
 	}
+	n.Since = n.Question.CreatedAt
 	sent, err := l.channel.Send(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)

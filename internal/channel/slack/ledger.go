@@ -168,40 +168,6 @@ func (o *once) take(id string) (t *turn, mine bool) {
 	return t, true
 }
 
-// doubts remembers deliveries of which it is not known whether they arrived.
-type doubts struct {
-	mu  sync.Mutex
-	set map[string]time.Time
-}
-
-func (d *doubts) add(delivery string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.set) >= mostShown {
-		d.set = nil
-	}
-	if d.set == nil {
-		d.set = map[string]time.Time{}
-	}
-	if _, found := d.set[delivery]; !found {
-		d.set[delivery] = time.Now()
-	}
-}
-
-// since returns when the first try of a doubtful delivery was.
-func (d *doubts) since(delivery string) (time.Time, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	at, found := d.set[delivery]
-	return at, found
-}
-
-func (d *doubts) remove(delivery string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.set, delivery)
-}
-
 // common remembers messages in the conversation that are there for several
 // deliveries.
 type common struct {

@@ -348,7 +348,7 @@ func TestOtherPurposes(t *testing.T) {
 	}
 	_, err := l.channel.Send(t.Context(), &notice.Notice{Purpose: notice.Event, Raw: json.RawMessage(`{}`)})
 	var f delivering
-	if !errors.As(err, &f) || !f.Permanent() {
+	if !errors.As(err, &f) || !f.Final {
 		t.Errorf("an event is %v", err)
 	}
 }
@@ -392,6 +392,13 @@ func TestOneForSeveralUnknown(t *testing.T) {
 			t.Fatal(err)
 		}
 		receipts = append(receipts, sent)
+	}
+	// Another process goes on where it is not known what was sent.
+	n := l.tells(q)
+	n.Delivery += "Wim"
+	n.To, n.Since = notice.Recipient{Member: "mem_Wim", Name: "Wim", Email: "wim@example.com"}, q.CreatedAt
+	if _, err := open(t, l.Settings()).Send(t.Context(), n); err != nil {
+		t.Fatal(err)
 	}
 	if got := len(l.Seen(l.ada)); got != 1 {
 		t.Fatalf("there are %d messages", got)

@@ -189,8 +189,8 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 		root, ok, err := c.root(ctx, m, outer)
 		if err != nil {
 			c.env.Log.WarnContext(ctx, "slack: the message that a reply belongs to could not be read", "error", err)
-			var f *failure
-			if errors.As(err, &f) && f.permanent {
+			var f *notice.SendError
+			if errors.As(err, &f) && f.Final {
 				return accepted, true
 			}
 			return unavailable, false

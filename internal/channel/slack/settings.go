@@ -56,7 +56,6 @@ type Channel struct {
 	http    *http.Client
 	people  people
 	shown   ledger
-	doubt   doubts
 	common  common
 	handled once
 	// patience is how long Slack is kept waiting for what became of a click.

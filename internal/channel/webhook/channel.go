@@ -30,11 +30,25 @@ const (
 
 // Channel sends to one address. It is safe for concurrent use.
 type Channel struct {
-	name   string
-	url    string
+	poster
+	name string
+	url  string
+}
+
+// poster signs and posts.
+type poster struct {
 	signer signer
 	http   *http.Client
 	now    func() time.Time
+}
+
+func newPoster(k keys, env notice.Env) (poster, error) {
+	sign, err := newSigner(k)
+	p := poster{signer: sign, http: env.HTTP, now: time.Now}
+	if k.AllowPrivate {
+		p.http = outbound.Client(outbound.Options{AllowPrivate: true})
+	}
+	return p, err
 }
 
 // Open makes a channel of its settings. It connects to nothing.
@@ -43,15 +57,11 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	sign, err := newSigner(s)
+	p, err := newPoster(s.keys, env)
 	if err != nil {
 		return nil, err
 	}
-	c := &Channel{name: env.Name, url: s.URL, signer: sign, http: env.HTTP, now: time.Now}
-	if s.AllowPrivate {
-		c.http = outbound.Client(outbound.Options{AllowPrivate: true})
-	}
-	return c, nil
+	return &Channel{poster: p, name: env.Name, url: s.URL}, nil
 }
 
 // Check sends a test event.
@@ -60,7 +70,7 @@ func (c *Channel) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.post(ctx, fermata.NewID("test", c.now()), body)
+	return c.post(ctx, c.url, fermata.NewID("test", c.now()), body)
 }
 
 // Send posts what the notice has to tell. A repeated delivery has the id of the first.
@@ -90,17 +100,17 @@ func (c *Channel) deliver(ctx context.Context, id string, n *notice.Notice) (not
 	if err != nil {
 		return notice.Receipt{}, err
 	}
-	if err := c.post(ctx, id, body); err != nil {
+	if err := c.post(ctx, c.url, id, body); err != nil {
 		return notice.Receipt{}, err
 	}
 	return notice.Receipt{Content: string(body)}, nil
 }
 
 // post sends one attempt.
-func (c *Channel) post(ctx context.Context, id string, body []byte) error {
+func (c *poster) post(ctx context.Context, url, id string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

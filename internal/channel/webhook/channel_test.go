@@ -40,14 +40,6 @@ func asked(delivery string) *notice.Notice {
 	}
 }
 
-// failed is what delivery looks for in an error.
-type failed interface {
-	error
-	RetryAfter() time.Duration
-	Permanent() bool
-	Gone() bool
-}
-
 func hint(err error) string {
 	if e, ok := errors.AsType[*fermata.Error](err); ok {
 		return e.Hint
@@ -140,8 +132,8 @@ func TestFaults(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want.err) || !strings.Contains(hint(err), want.hint) {
 				t.Fatalf("%v (%s)", err, hint(err))
 			}
-			f, ok := errors.AsType[failed](err)
-			if !ok || f.RetryAfter() != want.wait || f.Permanent() != want.gone || f.Gone() != want.gone {
+			f := &notice.SendError{}
+			if errors.As(err, &f); f.After != want.wait || f.Final != want.gone || f.Ended != want.gone {
 				t.Errorf("how it goes on: %+v", f)
 			}
 			if strings.Contains(err.Error(), there.URL) {

@@ -11,30 +11,9 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/outbound"
 )
-
-// failure is an attempt that was not taken.
-type failure struct {
-	problem *fermata.Error
-	after   time.Duration
-	gone    bool
-}
-
-// Error says what happened.
-func (f *failure) Error() string { return f.problem.Error() }
-
-// RetryAfter is how long the receiver asks to wait.
-func (f *failure) RetryAfter() time.Duration { return f.after }
-
-// Permanent says that the receiver wants nothing any more.
-func (f *failure) Permanent() bool { return f.gone }
-
-// Gone says that the channel is to be switched off.
-func (f *failure) Gone() bool { return f.gone }
-
-// Unwrap returns the error with its code and hint.
-func (f *failure) Unwrap() error { return f.problem }
 
 // mostRetryAfter is as long as a receiver may put a delivery off.
 const mostRetryAfter = 24 * time.Hour
@@ -45,11 +24,12 @@ func judge(res *http.Response, now time.Time) error {
 	if status >= 200 && status < 300 {
 		return nil
 	}
-	return &failure{
-		problem: fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d %s", status, http.StatusText(status)).
+	gone := status == http.StatusGone
+	return &notice.SendError{
+		Err: fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d %s", status, http.StatusText(status)).
 			WithHint("%s", remedy(status)),
-		after: outbound.RetryAfter(res.Header.Get("Retry-After"), now, mostRetryAfter),
-		gone:  status == http.StatusGone,
+		After: outbound.RetryAfter(res.Header.Get("Retry-After"), now, mostRetryAfter),
+		Final: gone, Ended: gone,
 	}
 }
 
@@ -95,5 +75,5 @@ func unreached(err error) error {
 	case certificate || authority:
 		hint = "the receiver's certificate is not one that this machine trusts: give it one for its name"
 	}
-	return &failure{problem: fermata.Errorf(fermata.CodeUnavailable, "%s", message).WithHint("%s", hint)}
+	return fermata.Errorf(fermata.CodeUnavailable, "%s", message).WithHint("%s", hint)
 }

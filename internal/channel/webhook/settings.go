@@ -12,10 +12,15 @@ import (
 type settings struct {
 	URL string `json:"url"`
 	// Events are the types that are sent; "*" is all of them.
-	Events            []string `json:"events,omitempty"`
-	Secret            string   `json:"secret,omitempty"`
-	PreviousSecret    string   `json:"previous_secret,omitempty"`
-	Ed25519PrivateKey string   `json:"ed25519_private_key,omitempty"`
+	Events []string `json:"events,omitempty"`
+	keys
+}
+
+// keys are what a channel signs with, and which addresses it may reach.
+type keys struct {
+	Secret            string `json:"secret,omitempty"`
+	PreviousSecret    string `json:"previous_secret,omitempty"`
+	Ed25519PrivateKey string `json:"ed25519_private_key,omitempty"`
 	// Ed25519PublicKey is for receivers. It follows from the private one.
 	Ed25519PublicKey string `json:"ed25519_public_key,omitempty"`
 	AllowPrivate     bool   `json:"allow_private,omitempty"`
@@ -29,28 +34,39 @@ const Schema = `{
   "properties": {
     "url": {"type": "string", "format": "uri", "title": "Address", "description": "Where events are posted to, https://example.com/hook."},
     "events": {"type": "array", "items": {"type": "string"}, "title": "Events", "description": "Types of events that are sent, such as question.asked; * is every type. Without any, only what a route or a question sends here."},
-    "secret": {"type": "string", "title": "Secret", "description": "whsec_ and base64 of 24 to 64 bytes. Leave it out, or write \"generate\", and one is made and shown once. The secret before stays valid until previous_secret is emptied."},
+` + schemaOfKeys + `
+  }
+}`
+
+// schemaOfKeys are the properties that both kinds have.
+const schemaOfKeys = `    "secret": {"type": "string", "title": "Secret", "description": "whsec_ and base64 of 24 to 64 bytes. Leave it out, or write \"generate\", and one is made and shown once. The secret before stays valid until previous_secret is emptied."},
     "previous_secret": {"type": "string", "title": "Previous secret", "description": "Signs as well while the secret is changed; empty ends that."},
     "ed25519_private_key": {"type": "string", "title": "Private key (ed25519)", "description": "whsk_ and base64 of the key, or \"generate\". Signs with v1a, so that receivers need no secret."},
     "ed25519_public_key": {"type": "string", "title": "Public key (ed25519)", "description": "For receivers. It follows from the private key.", "readOnly": true},
-    "allow_private": {"type": "boolean", "title": "Private addresses", "description": "Also send to an address that is not public, such as one of this network."}
-  }
-}`
+    "allow_private": {"type": "boolean", "title": "Private addresses", "description": "Also send to an address that is not public, such as one of this network."}`
 
 // Secrets are the settings that are never shown again.
 var Secrets = []string{"secret", "previous_secret", "ed25519_private_key"}
 
 func parse(raw json.RawMessage) (settings, error) {
 	var s settings
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&s); err != nil {
-		return s, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of a webhook do not fit: %w", err)
+	if err := decode(raw, &s); err != nil {
+		return s, err
 	}
 	if _, err := outbound.ParseURL("settings.url", s.URL); err != nil {
 		return s, err
 	}
 	return s, nil
+}
+
+// decode reads settings, and nothing that is none of them.
+func decode(raw json.RawMessage, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the settings of a webhook do not fit: %w", err)
+	}
+	return nil
 }
 
 // Generate asks for a new secret or key where one is written.
@@ -76,6 +92,14 @@ func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	if err := fermata.CheckEventTypes("settings.events", s.Events); err != nil {
 		return nil, err
 	}
+	if err := s.prepare(old.keys); err != nil {
+		return nil, err
+	}
+	return json.Marshal(s)
+}
+
+// prepare makes what is missing or asked for.
+func (s *keys) prepare(old keys) error {
 	if s.Ed25519PrivateKey == Generate {
 		s.Ed25519PrivateKey = newKey()
 	}
@@ -88,16 +112,17 @@ func Prepare(before, after json.RawMessage) (json.RawMessage, error) {
 	}
 	s.Ed25519PublicKey = ""
 	if s.Ed25519PrivateKey != "" && !elsewhere(s.Ed25519PrivateKey) {
+		var err error
 		if s.Ed25519PublicKey, err = publicKey(s.Ed25519PrivateKey); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, secret := range []string{s.Secret, s.PreviousSecret} {
 		if secret != "" && !elsewhere(secret) {
 			if _, err := decodeSecret("settings.secret", secret); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return json.Marshal(s) //nolint:gosec // the settings are stored with their secrets
+	return nil
 }

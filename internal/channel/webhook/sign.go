@@ -35,7 +35,7 @@ type signer struct {
 	key     ed25519.PrivateKey
 }
 
-func newSigner(s settings) (signer, error) {
+func newSigner(s keys) (signer, error) {
 	var sign signer
 	for _, secret := range []struct{ field, text string }{
 		{"settings.secret", s.Secret}, {"settings.previous_secret", s.PreviousSecret},

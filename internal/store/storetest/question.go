@@ -256,12 +256,8 @@ func questionDeadlines(s *suite) {
 	s.question(func(q *fermata.Question) { q.Deadline = ptr(noon.Add(time.Millisecond)) })
 	s.question(func(*fermata.Question) {})
 	s.question(func(q *fermata.Question) { q.Deadline = ptr(noon); cancelled(q) })
-	got, err := s.db.DueQuestions(s.Context(), noon, 10)
-	s.ok(err)
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, got)
-	got, err = s.db.DueQuestions(s.Context(), noon.Add(time.Hour), 1)
-	s.ok(err)
-	s.equal(1, len(got))
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Questions)
+	s.equal(1, len(s.overdue(noon.Add(time.Hour), 1).Questions))
 }
 
 func questionHanded(s *suite) {

@@ -84,9 +84,7 @@ func runLeases(s *suite) {
 	s.run(func(r *fermata.Run) { r.LeaseUntil = noon.Add(time.Millisecond) })
 	ended := s.run(func(*fermata.Run) {})
 	s.write(func(tx *store.Tx) { ended.State = fermata.RunReleased; tx.SaveRun(ended) })
-	got, err := s.db.DueLeases(s.Context(), noon, 10)
-	s.ok(err)
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, got)
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Runs)
 }
 
 func runLog(s *suite) {

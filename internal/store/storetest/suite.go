@@ -70,6 +70,12 @@ func ptr[T any](v T) *T { return &v }
 
 func (s *suite) read() store.Reader { return s.db.In(s.Context(), store.DefaultWorkspace) }
 
+func (s *suite) overdue(at time.Time, limit int) *store.Overdue {
+	found, err := s.db.Overdue(s.Context(), at, limit)
+	s.ok(err)
+	return found
+}
+
 // try runs fn in a write of its own.
 func (s *suite) try(fn func(tx *store.Tx) error) error {
 	return s.db.Write(s.Context(), store.DefaultWorkspace, fn)

@@ -361,12 +361,8 @@ func taskDeferrals(s *suite) {
 	s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon.Add(time.Millisecond)) })
 	s.task(func(t *fermata.Task) { t.State = fermata.TaskDeferred })
 	s.task(func(t *fermata.Task) { t.DeferUntil = ptr(noon) })
-	got, err := s.db.DueDeferrals(s.Context(), noon, 10)
-	s.ok(err)
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, got)
-	got, err = s.db.DueDeferrals(s.Context(), noon.Add(time.Hour), 1)
-	s.ok(err)
-	s.equal(1, len(got))
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Tasks)
+	s.equal(1, len(s.overdue(noon.Add(time.Hour), 1).Tasks))
 }
 
 func taskProjects(s *suite) {

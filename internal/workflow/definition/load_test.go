@@ -29,7 +29,7 @@ var known = definition.Known{Tools: map[string]tool.Info{
 		"properties": {"addLabels": {"type": "array", "items": {"type": "string"}}, "addComment": {"type": "string"}}}`)},
 	"http":   {Name: "http", Input: json.RawMessage(`{"type": "object", "additionalProperties": false, "required": ["url"], "properties": {"url": {"type": "string"}, "headers": {"type": "object"}, "retries": {"type": "integer"}}}`)},
 	"notify": {Name: "notify"},
-}, Delegated: []string{"analyze_issue", "apply_code_fix"}, Unlisted: []string{"tracker"}}
+}, Unlisted: []string{"tracker"}, Delegated: []string{"analyze_issue", "apply_code_fix", "run_checks"}}
 
 func autofix(tb testing.TB) []byte {
 	tb.Helper()

@@ -111,6 +111,10 @@ func TestProblems(t *testing.T) {
 			"8:16|this is text|compare", "11:16|must be true or false or a text, and is 80|", "14:19||once", "17:16|never runs||warning",
 		}},
 		{"foreach without a list", start + step + "    foreach: done\n  - id: c\n    tool: run_checks\n    foreach: \"x {{ done }}\"\n  - id: d\n    tool: run_checks\n    parallel: 3\n", []string{"8:14|needs a list|{{ done }}", "11:14|needs a list|one template", "14:5|parallel needs foreach|"}},
+		{"a template in a script", start + "  - id: b\n    tool: shell\n    input: {run: \"echo {{ done }}\"}\n  - id: c\n    tool: shell\n    input: {command: [/bin/bash, -euc, \"echo {{ done }}\", x]}\n  - id: d\n    tool: shell\n    input: {command: [sh, -c, 'echo \"$1\"', sh, \"{{ done }}\"]}\n", []string{
+			"8:18|become a part of the script|\"$1\"", "11:40|become a part of the script|\"$1\"",
+		}},
+		{"a secret for a worker", start + "  - id: b\n    tool: shell\n    input: {command: [x, \"{{ secrets.A }}\"]}\n  - id: c\n    tool: run_checks\n    input: {x: \"{{ secrets.A }}\"}\n", []string{"8:30|people read the task|environment of its worker", "11:20|people read the task|http"}},
 		{"|| on yes and no", "inputs: {ok: {type: boolean}}\n" + start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, responseType: boolean}\n    on_resume: {inject: {yes: \"{{ pendingQuestion.answer }}\"}}\n" + step + "    input: {x: \"{{ yes || 'no' }}\", y: \"{{ steps.q.answer || 1 }}\", z: \"{{ inputs.ok || done.n > 3 }}\", w: \"{{ inputs.ok || 'x' }}\", v: \"{{ yes ?? 'no' }}\"}\n", []string{
 			"14:20|yes is a yes/no answer|??|warning", "14:44|steps.q.answer is a yes/no answer|??|warning", "14:112|inputs.ok is a yes/no answer|??|warning",
 		}},
@@ -118,7 +122,6 @@ func TestProblems(t *testing.T) {
 		{"secrets", start + "  - id: q\n    tool: post_question\n    suspend: true\n    condition: secrets.A == 'x'\n    input: {question: \"{{ secrets.A }}\"}\n    on_resume: {inject: {i: \"{{ secrets.A }}\"}}\n    on_timeout: {tool: notify, input: {text: \"{{ secrets.A }}\"}}\n  - id: b\n    tool: agent\n    input: {prompt: \"{{ secrets.A }}\"}\n  - id: c\n    tool: http\n    input: {url: \"{{ secrets.A }}\", headers: {x: \"{{ secrets }}\"}}\n", []string{
 			"9:16|no place here|", "10:27|people read what a question says|", "11:33|no place here|", "12:50|people read the notification|", "15:25|people and the agent|", "18:54|by name|",
 		}},
-		{"secrets in tasks", start + "  - id: b\n    tool: shell\n    input: {run: \"echo {{ secrets.A }}\"}\n  - id: c\n    tool: apply_code_fix\n    input: {x: \"{{ secrets.A }}\"}\n", []string{"8:27|people read the task|environment of its worker", "11:20|people read the task|"}},
 		{"input of a tool", start + "  - id: b\n    tool: http\n    input: {methd: GET, headers: [x], retries: \"{{ done }}\"}\n  - id: c\n    tool: http\n", []string{"8:12|url is missing|", "8:13|no field methd|there are headers", "8:34|must be an object|", "9:5|url is missing|"}},
 		{"input of a question", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, optoins: [a], timeoutHours: soon, options: [{vale: 1}, [x]], timeoutAction: give_up}\n", []string{
 			"9:27|no field optoins|options", "9:55|must be a number|", "9:71|value is missing|", "9:72|no field vale|value", "9:82|a list has no place here|", "9:103|one of default, skip, fail|",

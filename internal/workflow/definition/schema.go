@@ -108,9 +108,9 @@ func ownSchema(name string) *jsonschema.Schema {
 	return all[name]
 }
 
-// compile reads the schema of a tool or of an output. What it refers to must be
+// CompileSchema reads the schema of a tool or of an output. What it refers to must be
 // in it: nothing is read from files or from the network.
-func compile(schema any) (*jsonschema.Schema, error) {
+func CompileSchema(schema any) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nothing{})
 	if err := c.AddResource("schema.json", schema); err != nil {

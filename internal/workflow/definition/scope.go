@@ -70,7 +70,7 @@ func (l *loader) value(t *tree, path string, s scope) Value {
 	case []*tree:
 		items := make([]Value, 0, len(v))
 		for i, item := range v {
-			items = append(items, l.value(item, path+pathOf([]string{itoa(i)}), s))
+			items = append(items, l.value(item, path+PathOf([]string{itoa(i)}), s))
 		}
 		return expression.ListOf(items)
 	case string:

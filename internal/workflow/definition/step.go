@@ -97,6 +97,7 @@ func (l *loader) step(i int) {
 	}
 	scope.readers = l.readers(s.Tool)
 	s.Input = l.toolInput(t, s.Tool, path, scope)
+	l.script(t.get("input"), s.Tool, path+".input")
 	s.Schema = l.schema(t.get("schema"), path+".schema")
 	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
 	s.Retry = l.retry(t.get("retry"), path+".retry")
@@ -201,7 +202,7 @@ func (l *loader) schema(t *tree, path string) json.RawMessage {
 		return nil
 	}
 	value := t.plainValue()
-	if _, err := compile(value); err != nil {
+	if _, err := CompileSchema(value); err != nil {
 		l.at(t, path, "see json-schema.org", "it is no JSON Schema: %s", schemaFault(err))
 		return nil
 	}

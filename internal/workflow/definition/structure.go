@@ -98,7 +98,7 @@ func isType(e *jsonschema.ValidationError) bool {
 
 func (f *fit) say(e *jsonschema.ValidationError) {
 	t, _ := f.root.at(e.InstanceLocation)
-	path := pathOf(slices.Concat(f.path, e.InstanceLocation))
+	path := PathOf(slices.Concat(f.path, e.InstanceLocation))
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties[:min(len(k.Properties), maxProblems)] {

@@ -106,7 +106,7 @@ func (l *loader) inputSchema(name string) (*jsonschema.Schema, any) {
 	var s toolSchema // empty for a tool whose own schema is wrong: it is checked when it is called
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(info.Input)))
 	if err == nil {
-		if compiled, err := compile(doc); err == nil {
+		if compiled, err := CompileSchema(doc); err == nil {
 			s = toolSchema{compiled, doc}
 		}
 	}
@@ -127,5 +127,5 @@ func schemaFault(err error) string {
 	if !ok {
 		return wrong.Err.Error()
 	}
-	return fmt.Sprintf("%s: %s", pathOf(leaf.InstanceLocation), leaf.ErrorKind.LocalizedString(english))
+	return fmt.Sprintf("%s: %s", PathOf(leaf.InstanceLocation), leaf.ErrorKind.LocalizedString(english))
 }

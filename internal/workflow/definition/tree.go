@@ -164,8 +164,8 @@ func (t *tree) plainValue() any {
 	return t.value
 }
 
-// pathOf writes a JSON pointer as people read it: steps[1].condition.
-func pathOf(pointer []string) string {
+// PathOf writes a JSON pointer as people read it: steps[1].condition.
+func PathOf(pointer []string) string {
 	var b strings.Builder
 	for _, name := range pointer {
 		if _, err := strconv.Atoi(name); err == nil {

@@ -205,10 +205,10 @@ func (r *Retry) Delay(failed int) time.Duration {
 	for range min(failed-1, 100) {
 		d *= r.Factor
 		if d >= float64(r.MaxBackoff) {
-			break
+			return r.MaxBackoff
 		}
 	}
-	return min(time.Duration(d), r.MaxBackoff)
+	return time.Duration(d)
 }
 
 // Resume says how a run goes on after an answer.

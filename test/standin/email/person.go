@@ -148,6 +148,7 @@ const (
 	AppleMail   Program = "apple"
 	Thunderbird Program = "thunderbird" // in German, with a signature
 	Phone       Program = "phone"       // HTML alone
+	WebMail     Program = "webmail"     // in German, with AW: and without marks before what it quotes
 )
 
 // Draft is a reply as a mail program makes it.
@@ -158,7 +159,10 @@ func Draft(p Program, from string, m *Mail, text string) []byte {
 		to = m.Header.Get("From")
 	}
 	subject := m.Header.Get("Subject")
-	if !strings.HasPrefix(subject, "Re: ") {
+	switch {
+	case p == WebMail:
+		subject = "AW: " + subject
+	case !strings.HasPrefix(subject, "Re: "):
 		subject = "Re: " + subject
 	}
 	id := fmt.Sprintf("<%d.%s@%s>", time.Now().UnixNano(), p, Domain)
@@ -175,6 +179,9 @@ func Draft(p Program, from string, m *Mail, text string) []byte {
 	case Thunderbird:
 		b.WriteString("Content-Type: text/plain; charset=iso-8859-1; format=flowed\nContent-Transfer-Encoding: quoted-printable\n\n" +
 			latin1QP(text) + "\n\nAm 20.11.26 um 10:00 schrieb Fermata:\n" + quotedASCII(quoted) + "\n-- \nAda aus M=FCnchen\n")
+	case WebMail:
+		b.WriteString(plain + text + "\n \nGesendet: Freitag, 20. November 2026 um 10:00 Uhr\nVon: \"Fermata\" <fermata@people.test>\nAn: " + Address(from) + "\nBetreff: " +
+			m.Header.Get("Subject") + "\n" + m.Plain)
 	case Phone:
 		b.WriteString("Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n<html><head><style>p{color:red}</style></head><body><div dir=\"auto\">" + escaped +
 			"</div><br><div class=\"gmail_quote\"><div dir=\"ltr\" class=\"gmail_attr\">Fermata schrieb am Fr., 20. Nov. 2026:<br></div><blockquote>" + m.HTML + "</blockquote></div></body></html>\n")

@@ -12,11 +12,12 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A block of ports lies below those that the system hands out by itself, so
-// that it stays ours while a server is down.
+// A block of ports lies below those that the system hands out by itself, and
+// above those of scripts/with-postgres, so that it stays ours while a server is
+// down.
 const (
-	firstPort = 20000
-	blocks    = 2400
+	firstPort = 26000
+	blocks    = 1200
 	portsEach = 5
 )
 

@@ -95,7 +95,7 @@ func (r *Remote) Reply(person string, m standin.Message, say standin.Reply) erro
 	if i < 0 {
 		return fmt.Errorf("%s has no mail %s", person, m.ID)
 	}
-	programs := []Program{Gmail, Outlook, AppleMail, Thunderbird, Phone}
+	programs := []Program{Gmail, Outlook, AppleMail, Thunderbird, Phone, WebMail}
 	draft := Draft(programs[len(m.ID)%len(programs)], person, mails[i], Typed(say))
 	to := mails[i].Header.Get("Reply-To")
 	return r.Submit(person, draft, strings.Trim(to, "<>"))

@@ -40,19 +40,6 @@ type channel struct {
 	Secret string `json:"secret"`
 }
 
-// failure is a request that did not work.
-type failure struct {
-	error
-	after     time.Duration
-	permanent bool
-}
-
-// RetryAfter is how long the wall asks to wait.
-func (f *failure) RetryAfter() time.Duration { return f.after }
-
-// Permanent says that trying again cannot help.
-func (f *failure) Permanent() bool { return f.permanent }
-
 // Check asks the wall whether the secret is right.
 func (c *channel) Check(ctx context.Context) error {
 	err := c.call(ctx, http.MethodGet, nil)
@@ -100,9 +87,9 @@ func (c *channel) call(ctx context.Context, method string, body []byte) error {
 		return nil
 	}
 	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-	f := &failure{error: fmt.Errorf("the wall replied %d", res.StatusCode), permanent: res.StatusCode == http.StatusUnauthorized}
+	f := &notice.SendError{Err: fmt.Errorf("the wall replied %d", res.StatusCode), Final: res.StatusCode == http.StatusUnauthorized}
 	if res.StatusCode == http.StatusTooManyRequests {
-		f.after = time.Duration(seconds) * time.Second
+		f.After = time.Duration(seconds) * time.Second
 	}
 	return f
 }

@@ -13,5 +13,5 @@ export function UnreadBadge() {
   useEffect(() => follow(client, [...newsKey, 'unread'], mayBeNews), [client]);
   const unread = data?.unread ?? 0;
   if (unread === 0) return null;
-  return <Badge size="sm" variant="default" circle={unread < 100} aria-label={text.unread(unread)}>{unread > 99 ? '99+' : unread}</Badge>;
+  return <Badge size="sm" variant="default" circle={unread < 10} aria-label={text.unread(unread)}>{unread > 99 ? '99+' : unread}</Badge>;
 }

@@ -106,7 +106,7 @@ function PlaceLink({ place }: { place: ReturnType<typeof usePlaces>[number] }) {
   const here = useRouterState({
     select: ({ location }) => (place.to === '/' ? location.pathname === '/' || location.pathname.startsWith('/q') : location.pathname.startsWith(place.to === '/workflows' ? '/workflow' : place.to)),
   });
-  const badge = place.name === 'inbox' && waiting > 0 ? <Badge size="sm" circle={waiting < 100} aria-label={text.waiting(waiting)}>{waiting > 999 ? '999+' : waiting}</Badge> : place.name === 'notifications' ? <UnreadBadge /> : undefined;
+  const badge = place.name === 'inbox' && waiting > 0 ? <Badge size="sm" circle={waiting < 10} aria-label={text.waiting(waiting)}>{waiting > 999 ? '999+' : waiting}</Badge> : place.name === 'notifications' ? <UnreadBadge /> : undefined;
   return (
     <NavLink
       renderRoot={(props) => <Link to={place.to} {...props} />}

@@ -1,13 +1,13 @@
-import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Box, Button, Group, Stack, Text, Title } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { useId, useMemo, useRef, useState } from 'react';
 import { useCommands } from '@/keys/useCommands';
 import { Confirm } from '@/settings/parts/Confirm';
 import { Icon } from '@/ui/Icon';
 import { Trouble } from '@/ui/Trouble';
-import { putWorkflow, useRenew, validate, type Validation, type Workflow } from './api';
+import { putWorkflow, useRenew, validate, validationQuery, type Validation, type Workflow } from './api';
 import { GraphView } from './GraphView';
 import { Problems } from './Problems';
 import { marksOf, SourceField } from './Source';
@@ -54,8 +54,10 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
   useCommands([
     { id: 'validate', title: text.validate, group: text.workflows, keys: ['mod+Enter'], typing: true, run: () => check.mutate(source) },
   ]);
-  const problems = useMemo(() => checked?.found.problems ?? [], [checked]);
-  const marks = useMemo(() => marksOf(checked?.source === source ? problems : []), [checked, source, problems]);
+  const { data: begun } = useQuery(validationQuery(initial));
+  const known = useMemo(() => checked ?? (begun && { source: initial, found: begun }), [checked, begun, initial]);
+  const problems = useMemo(() => known?.found.problems ?? [], [known]);
+  const marks = useMemo(() => marksOf(known?.source === source ? problems : []), [known, source, problems]);
   const toLine = (line: number, column: number) => {
     const field = area.current;
     if (!field) return;
@@ -64,11 +66,11 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
     field.setSelectionRange(at + Math.max(0, column - 1), at + Math.max(0, column - 1));
     field.scrollTop = Math.max(0, (line - 6) * 20);
   };
-  const graph = checked?.found.graph;
+  const graph = known?.found.graph;
   return (
     <div className={classes.two} data-editor>
       <Stack gap="sm">
-        <SourceField value={source} set={setSource} marks={marks} ref={area} describedBy={about} invalid={checked?.source === source && !checked.found.valid} />
+        <SourceField value={source} set={setSource} marks={marks} ref={area} describedBy={about} invalid={known?.source === source && !known.found.valid} />
         <Text size="xs" c="dimmed" id={about}>{text.definitionAbout}</Text>
         <Group gap="xs">
           <Button onClick={() => save.mutate()} loading={save.isPending}>{text.save}</Button>
@@ -77,13 +79,13 @@ export function Editor({ name, initial, onSaved, onCancel }: Props) {
         </Group>
         {save.error ? <Trouble error={save.error} /> : check.error && <Trouble error={check.error} />}
       </Stack>
-      <Stack gap="md">
+      <div>
         <div role="status">
-          {checked?.found.valid && <Alert color="green" icon={<Icon name="check" />} mb="sm">{text.noProblems}</Alert>}
-          <Problems problems={problems} onLine={toLine} />
+          {checked?.found.valid && <Alert color="green" icon={<Icon name="check" />} mb="md">{text.noProblems}</Alert>}
+          {problems.length > 0 && <Box mb="md"><Problems problems={problems} onLine={toLine} /></Box>}
         </div>
-        {graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={graph} label={text.graphOf(checked.found.name ?? '')} /></section>}
-      </Stack>
+        {graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={graph} label={text.graphOf(known.found.name ?? '')} /></section>}
+      </div>
       {leaving.status === 'blocked' && (
         <Confirm title={text.leave} yes={text.leaveYes} run={() => { leaving.proceed(); return Promise.resolve(); }} onClose={() => leaving.reset()}>{text.leaveAbout}</Confirm>
       )}

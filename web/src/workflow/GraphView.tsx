@@ -5,16 +5,19 @@ import { useNow } from '@/ui/useNow';
 import { Icon, type IconName } from '@/ui/Icon';
 import type { Graph, Step } from './api';
 import { arrange, type Jump, type Place, type Timeout } from './arrange';
+import { Facts } from './Facts';
 import classes from './Graph.module.css';
+import { Name } from './Name';
 import { took, useItemsWords } from './told';
-import type { Progress } from './progress';
+import { anchorOf, type Progress } from './progress';
 import { standOf, StepBadge } from './StepBadge';
 import { useText } from './text';
 import { edgeWords } from './words';
 
-const lane = 14;
+const inner = 10;
+const lane = 11;
 const most = 6;
-const gutter = (lanes: number) => (lanes > 0 ? 12 + Math.min(lanes, most) * lane : 0);
+const gutter = (lanes: number) => (lanes > 0 ? inner + Math.min(lanes, most) * lane : 0);
 
 interface Props {
   graph: Graph;
@@ -90,19 +93,15 @@ const icons: Record<string, IconName> = { question: 'person', child: 'robot', st
 
 function NodeFace({ node, progress, run, onStep }: { node: Graph['nodes'][number]; progress?: Progress; run: boolean; onStep?: (step: Step) => void }) {
   const text = useText();
-  const name = <Text span fw={600} className={classes.name}>{node.id}</Text>;
+  const name = <Text span fw={600} className={classes.name}><Name text={node.id} /></Text>;
   return (
     <>
-      <Group gap={8} wrap="nowrap" align="flex-start" justify="space-between">
-        <Group gap={8} wrap="nowrap" align="flex-start" miw={0}>
-          <span className={classes.icon}><Icon name={icons[node.kind] ?? 'flow'} size={16} /></span>
-          <div className={classes.words}>
-            {progress && onStep ? <button type="button" className={classes.open} onClick={() => onStep(progress.step)}>{name}</button> : name}
-            <Text size="xs" c="dimmed" className={classes.words}>{node.tool}</Text>
-          </div>
-        </Group>
-        {run && <StepBadge step={progress?.step} />}
-      </Group>
+      <div className={classes.face}>
+        {run && <span className={classes.state}><StepBadge step={progress?.step} /></span>}
+        <span className={classes.icon}><Icon name={icons[node.kind] ?? 'flow'} size={16} /></span>
+        {progress && onStep ? <a className={classes.open} href={`#${anchorOf(progress.step)}`} onClick={(event) => { event.preventDefault(); onStep(progress.step); }}>{name}</a> : name}
+        <Text size="xs" c="dimmed" className={classes.words}><Name text={node.tool ?? ''} /></Text>
+      </div>
       <div className={classes.below}>
         {node.condition && node.condition !== 'true' && <Text size="xs" c="dimmed" className={classes.words}>{text.condition} <code><Visible text={node.condition} /></code></Text>}
         {progress && <Told progress={progress} />}
@@ -116,8 +115,8 @@ function Told({ progress: { step, times, items } }: { progress: Progress }) {
   const text = useText();
   const now = useNow();
   const itemsWords = useItemsWords();
-  const facts = [took(step, now), times > 1 && text.times(times), step.attempt > 1 && text.attempt(step.attempt), items.all > 0 && itemsWords(items)].filter(Boolean);
-  return facts.length > 0 ? <Text size="xs" c="dimmed">{facts.join(' · ')}</Text> : null;
+  const facts = [took(step, now), times > 1 && text.times(times), step.attempt > 1 && text.attempt(step.attempt), items.all > 0 && itemsWords(items)];
+  return facts.some(Boolean) ? <Text size="xs" c="dimmed"><Facts all={facts} /></Text> : null;
 }
 
 function TimeoutBox({ timeout: { node, jumps }, go }: { timeout: Timeout; go: (id: string) => void }) {
@@ -140,7 +139,7 @@ function JumpRow({ jump, go }: { jump: Jump; go: (id: string) => void }) {
   return (
     <button type="button" className={classes.jump} data-jump={`${jump.from}→${jump.to}`} data-to={jump.to} data-lane={jump.lane} data-back={jump.back || undefined} onClick={() => go(jump.to)}>
       <Icon name={jump.back ? 'undo' : 'next'} size={13} />
-      <span>{jump.back ? text.backTo(label, to) : text.leadsTo(label, to)}</span>
+      <span><Name text={jump.back ? text.backTo(label, to) : text.leadsTo(label, to)} /></span>
     </button>
   );
 }
@@ -177,9 +176,9 @@ function linesIn(element: HTMLElement): Line[] {
     const to = nodes.get(row.dataset.to);
     const from = nodes.get(row.closest<HTMLElement>('[data-node]')?.dataset.node);
     if (!to || !from) return [];
-    const at = row.getBoundingClientRect();
+    const at = (row.querySelector('svg') ?? row).getBoundingClientRect();
     const back = row.dataset.back !== undefined;
-    const out = 12 + Math.min(Number(row.dataset.lane), most - 1) * lane;
+    const out = inner + Math.min(Number(row.dataset.lane), most - 1) * lane;
     return [lineOf({ y: at.top + at.height / 2 - box.top, toY: to.top + Math.min(18, to.height / 2) - box.top, x: (back ? from.left : from.right) - box.left, toX: (back ? to.left : to.right) - box.left, out, back })];
   });
 }

@@ -1,17 +1,21 @@
 import { Text } from '@mantine/core';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { Code } from '@/preview/Code';
+import { partsOf } from './parts';
 import classes from './Workflow.module.css';
 
-/** A value of a step, folded until somebody wants to see it. */
-export function Json({ label, value, open = false, plain }: { label: string; value: unknown; open?: boolean; plain?: boolean }) {
+/** A value of a step, folded until somebody wants to see it. It may be large: it is written out when it changes, and not with every second. */
+export const Json = memo(function Json({ label, value, open = false, plain }: { label: string; value: unknown; open?: boolean; plain?: boolean }) {
   const [shown, setShown] = useState(open);
   if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return null;
-  const written = JSON.stringify(value, null, 2);
   return (
     <details className={classes.json} open={open} onToggle={(event) => setShown(event.currentTarget.open)}>
       <summary><Text span size="sm">{label}</Text>{!shown && !plain && <Text span size="xs" c="dimmed" className={classes.short} aria-hidden>{JSON.stringify(value).slice(0, 120)}</Text>}</summary>
-      {shown && <div className={classes.value}><Code text={typeof value === 'string' ? value : written} label={label} /></div>}
+      {shown && <div className={classes.value}>{partsOf(value).map(({ name, text }) => <Part key={name} label={name ? `${label}: ${name}` : label} name={name} text={text} />)}</div>}
     </details>
   );
+});
+
+function Part({ label, name, text }: { label: string; name: string; text: string }) {
+  return <>{name && <Text size="xs" c="dimmed" mt={6} mb={2} ff="monospace">{name}</Text>}<Code text={text} label={label} /></>;
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { Button, Stack, Text, Textarea } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -40,13 +40,13 @@ export function RunActions({ run }: { run: Run }) {
   useCommands([{ id: 'retry-run', title: text.retry, group: text.workflows, run: retry }], again);
   useCommands([{ id: 'cancel-run', title: text.cancelRun, group: text.workflows, run: () => setAsked('cancel') }], open);
   return (
-    <Group gap="xs">
+    <>
       {again && <Button size="compact-sm" mih={32} leftSection={<Icon name="play" size={14} />} loading={change.isPending} onClick={retry}>{text.retry}</Button>}
       {again && step && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('retry')}>{text.retryWith}</Button>}
       {open && <Button size="compact-sm" mih={32} variant="default" onClick={() => setAsked('cancel')}>{text.cancelRun}</Button>}
       {asked === 'cancel' && task && <CancelDialog task={task} onClose={close} onDone={(reason) => { change.mutate(() => cancelTask(run.id, reason)); close(); }} />}
       {asked === 'retry' && step && <Dialog opened onClose={close} title={text.retryTitle(step.step)} closeOnClickOutside={false}><RetryForm run={run} step={step} onClose={close} /></Dialog>}
-    </Group>
+    </>
   );
 }
 

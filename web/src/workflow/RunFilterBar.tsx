@@ -16,7 +16,7 @@ export function RunFilterBar({ filters, change, all }: { filters: RunFilters; ch
       {all && <Select label={text.workflow} allowDeselect={false} value={filters.workflow} data={[{ value: '', label: text.anyWorkflow }, ...names.map((name) => ({ value: name, label: name }))]} onChange={(value) => change({ workflow: value ?? '' })} />}
       <Select label={text.state} allowDeselect={false} value={filters.stand ?? ''} data={[{ value: '', label: text.anyState }, ...(Object.keys(stands) as Stand[]).map((stand) => ({ value: stand, label: text.stands[stand] }))]} onChange={(value) => change({ state: value ?? '' })} />
       <Select label={text.triggerLabel} allowDeselect={false} value={filters.trigger ?? ''} data={[{ value: '', label: text.anyTrigger }, ...triggerTypes.map((type) => ({ value: type, label: text.starts[type] }))]} onChange={(value) => change({ trigger: value ?? '' })} />
-      {filtered && <Button variant="subtle" onClick={() => change({ state: '', trigger: '', ...(all ? { workflow: '' } : {}) })}>{text.clear}</Button>}
+      {filtered && <Button variant="subtle" w="fit-content" onClick={() => change({ state: '', trigger: '', ...(all ? { workflow: '' } : {}) })}>{text.clear}</Button>}
     </Box>
   );
 }

@@ -1,50 +1,75 @@
-import { Anchor, Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Paper, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useMemo, useRef } from 'react';
+import rows from '@/settings/parts/Rows.module.css';
+import lists from '@/task/list.module.css';
 import { StateBadge } from '@/task/StateBadge';
-import { duration, useTime } from '@/text/time';
+import looks from '@/task/task.module.css';
+import { useSteady } from '@/task/steady';
+import { useReading } from '@/task/useReading';
+import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
-import { runsQuery } from './api';
+import { runsQuery, type ListedRun } from './api';
+import { Facts } from './Facts';
 import { isRunEnded, type RunFilters } from './filters';
 import { useText } from './text';
-import classes from './Workflow.module.css';
+import { long } from './told';
+import { useRowKeys } from './useRowKeys';
+import { givenWords, titleOf } from './words';
 
-type Listed = { id: string; title: string; state: Parameters<typeof isRunEnded>[0]; trigger: keyof ReturnType<typeof useText>['starts']; created_at: string; ended_at?: string; step?: string };
+interface Props {
+  filters: RunFilters;
+  /** How many are read at once. */
+  size: number;
+}
 
-/** Runs, the newest first. */
-export function RunList({ filters }: { filters: RunFilters }) {
+/** Runs, the newest first. What is read keeps its place: runs that are new are shown when the reader asks for them. */
+export function RunList({ filters, size }: Props) {
   const text = useText();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(runsQuery(filters));
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  if (!data) return <Waiting />;
-  const runs = data.pages.flatMap((page) => page.items);
+  const box = useRef<HTMLDivElement>(null);
+  const [reading, release] = useReading(box);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } = useInfiniteQuery(runsQuery(filters, size));
+  const runs = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const { shown, gone, fresh } = useSteady(runs, reading, JSON.stringify([filters, isPlaceholderData]));
+  useRowKeys();
   const filtered = filters.stand !== undefined || filters.trigger !== undefined;
-  if (runs.length === 0) return <Paper withBorder p="md"><Text c="dimmed">{filtered ? text.noRunsFit : text.noRuns}</Text></Paper>;
   return (
-    <Stack gap="sm">
-      <ul className={classes.list} aria-label={text.runs}>{runs.map((run) => <RunRow key={run.id} run={run} />)}</ul>
-      {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>{text.more}</Button>}
-    </Stack>
+    <div ref={box} aria-busy={isPlaceholderData}>
+      <div className={lists.fresh} role="status">
+        {(fresh > 0 || gone.size > 0) && <Button size="compact-sm" onClick={release}>{fresh > 0 ? text.fresh(fresh) : text.freshChanges}</Button>}
+      </div>
+      {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
+      {data && shown.length === 0 && <Paper withBorder p="md"><Text c="dimmed">{filtered ? text.noRunsFit : text.noRuns}</Text></Paper>}
+      {shown.length > 0 && (
+        <Stack gap="sm">
+          <ul className={rows.rows} aria-label={text.runs}>{shown.map((run) => <RunRow key={run.id} run={run} gone={gone.has(run.id)} />)}</ul>
+          {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>{text.more}</Button>}
+        </Stack>
+      )}
+    </div>
   );
 }
 
-function RunRow({ run }: { run: Listed }) {
+function RunRow({ run, gone }: { run: ListedRun; gone: boolean }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
   const ended = isRunEnded(run.state);
-  const long = duration((run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(run.created_at));
-  const facts = [text.starts[run.trigger], text.started(time.relative(run.created_at, now)), ended ? run.ended_at && text.took(long) : text.since(long), !ended && run.step && text.atStep(run.step)].filter(Boolean);
+  const lasted = long((run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(run.created_at));
+  const facts = [text.starts[run.trigger], text.started(time.relative(run.created_at, now)), ended ? run.ended_at && text.took(lasted) : text.since(lasted), !ended && run.step && text.atStep(run.step)];
+  const given = givenWords(run.inputs);
   return (
-    <li className={classes.row} data-run={run.id}>
-      <div className={classes.what}>
-        <Anchor fw={600} underline="always" renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: run.id }} {...props} />}><Visible text={run.title} /></Anchor>
-        <Text size="sm" c="dimmed">{facts.join(' · ')}</Text>
+    <li className={`${rows.row ?? ''} ${gone ? (looks.moved ?? '') : ''}`} data-run={run.id}>
+      <div className={rows.what}>
+        <Anchor fw={600} underline="always" data-row-link renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: run.id }} {...props} />}><Visible text={titleOf(run, time.full)} /></Anchor>
+        <Text size="sm" c="dimmed"><Facts all={facts} /></Text>
+        {given && <Text size="xs" c="dimmed" lineClamp={2}><Visible text={given} /></Text>}
       </div>
-      <Group><StateBadge state={run.state} /></Group>
+      <StateBadge state={run.state} />
     </li>
   );
 }

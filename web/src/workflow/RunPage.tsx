@@ -2,7 +2,7 @@ import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useFocusWithin } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { asProblem } from '@/api/problem';
 import type { Question } from '@/api/types';
 import { KeysWhile } from '@/keys/useCommands';
@@ -22,11 +22,13 @@ import { runQuery, useLiveRun, workflowQuery, type Run, type Step } from './api'
 import { isEnded, isRunEnded } from './filters';
 import { GraphView } from './GraphView';
 import { Json } from './Json';
-import { childrenOf, progressOf } from './progress';
+import { anchorOf, childrenOf, progressOf } from './progress';
 import { RunActions } from './RunActions';
 import { useText, type WorkflowText } from './text';
-import { anchorOf, Child, Timeline } from './Timeline';
-import { causeOf, causeWords, reasonWords } from './words';
+import { Child, Timeline } from './Timeline';
+import { long } from './told';
+import { useWide } from './wide';
+import { causeOf, causeWords, givenWords, reasonWords, titleOf } from './words';
 import classes from './Workflow.module.css';
 
 /** One run of a workflow, step by step. */
@@ -42,9 +44,13 @@ export default function RunPage() {
 
 function OneRun({ run }: { run: Run }) {
   const text = useText();
+  const time = useTime();
+  const wide = useWide();
   const steps = useMemo(() => run.steps ?? [], [run.steps]);
   const progress = useMemo(() => progressOf(steps), [steps]);
+  const failed = [...progress.values()].filter(({ step }) => step.state === 'failed').length;
   const children = childrenOf(run);
+  useFocusAfter(run.pending_question?.id);
   useLiveRun([run.id, ...children]);
   useLiveTasks([run.id, ...children]);
   const toStep = (step: Step) => {
@@ -52,31 +58,38 @@ function OneRun({ run }: { run: Run }) {
     target?.scrollIntoView({ block: 'center' });
     target?.focus({ preventScroll: true });
   };
+  const graph = run.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={run.graph} label={text.graphOf(run.workflow)} progress={progress} ended={run.state === 'done'} onStep={toStep} /></section>;
+  const timeline = <section><Title order={2} size="h5" mb="xs">{text.timeline}</Title><Timeline steps={steps} /></section>;
   return (
-    <Page title={text.runOf(run.title)} wide actions={<StateBadge state={run.state} />}>
+    <Page title={text.runOf(titleOf(run, time.full))} wide actions={<StateBadge state={run.state} />}>
       <Stack gap="lg">
         <Stack gap="sm">
-          <WhoWaits run={run} />
+          <WhoWaits run={run} failed={failed} />
+          <Why run={run} />
           <Group gap="sm">
             <RunActions run={run} />
             <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: run.id }} {...props} />}>{text.task}</Anchor>
             <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/workflows/$name" params={{ name: run.workflow }} {...props} />}>{text.workflow}: {run.workflow}</Anchor>
           </Group>
         </Stack>
-        {run.pending_question && <Asked question={run.pending_question} />}
-        <div className={classes.two}>
-          <Stack gap="lg">
-            {run.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={run.graph} label={text.graphOf(run.workflow)} progress={progress} ended={run.state === 'done'} onStep={toStep} /></section>}
-            <Why run={run} />
-          </Stack>
-          <Stack gap="lg">
-            {run.summary && <section><Title order={2} size="h5" mb="xs">{text.outcome}</Title><Text size="sm"><Visible text={run.summary} /></Text></section>}
-            <section><Title order={2} size="h5" mb="xs">{text.timeline}</Title><Timeline steps={steps} /></section>
-          </Stack>
-        </div>
+        {run.pending_question && <Asked key={run.pending_question.id} question={run.pending_question} />}
+        {wide
+          ? <div className={classes.two}><Stack gap="lg">{graph}<Given run={run} /></Stack>{timeline}</div>
+          : <>{graph}{timeline}<Given run={run} /></>}
       </Stack>
     </Page>
   );
+}
+
+/** Whoever answered by keys goes on where the page says what came of it, and not at its beginning. */
+function useFocusAfter(question: string | undefined) {
+  const before = useRef(question);
+  useEffect(() => {
+    if (before.current && before.current !== question && document.activeElement === document.body) {
+      document.querySelector<HTMLElement>('[data-waiting]')?.focus({ preventScroll: true });
+    }
+    before.current = question;
+  }, [question]);
 }
 
 /** The question that the run waits on, to be answered here. */
@@ -92,8 +105,8 @@ function Asked({ question }: { question: Question }) {
   );
 }
 
-/** Who waits for whom, in a sentence, and the tasks that it waits for. */
-function WhoWaits({ run }: { run: Run }) {
+/** Who waits for whom, in a sentence, and the tasks that it waits for; or how it ended. */
+function WhoWaits({ run, failed }: { run: Run; failed: number }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
@@ -102,18 +115,19 @@ function WhoWaits({ run }: { run: Run }) {
   const before = run.state === 'blocked' && waiting.length === 0 ? (task?.blocked_by ?? []) : [];
   const needs = run.state === 'awaiting_input' || run.state === 'awaiting_approval';
   return (
-    <div className={taskClasses.sentence} data-needs={needs}>
-      <Text data-waiting>{sentence(run, text, now, (at) => time.relative(at, now), task?.defer_until)}</Text>
+    <div className={`${taskClasses.sentence ?? ''} ${classes.sentence ?? ''}`} data-needs={needs} data-state={run.state}>
+      <Text data-waiting tabIndex={-1}>{sentence(run, text, now, (at) => text.waits.time(time.full(at), time.relative(at, now)), task?.defer_until)}</Text>
+      {run.state === 'done' && failed > 0 && <Text size="sm">{text.passedOver(failed)}</Text>}
+      {isRunEnded(run.state) && run.state !== 'done' && run.summary && <Text size="sm"><Visible text={run.summary} /></Text>}
       {waiting.map((step) => <Child key={step.child_id} id={step.child_id ?? ''} run={step.tool === 'workflow'} />)}
       {before.map((id) => <Child key={id} id={id} run />)}
     </div>
   );
 }
 
-function sentence(run: Run, text: WorkflowText, now: number, relative: (at: string) => string, deferred: string | undefined): string {
+function sentence(run: Run, text: WorkflowText, now: number, until: (at: string) => string, deferred: string | undefined): string {
   const { waits } = text;
-  const long = duration(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at));
-  const until = run.steps?.find((step) => step.until && !isEnded(step.state))?.until ?? deferred;
+  const at = run.steps?.find((step) => step.until && !isEnded(step.state))?.until ?? deferred;
   switch (run.state) {
     case 'awaiting_input':
     case 'awaiting_approval':
@@ -123,37 +137,47 @@ function sentence(run: Run, text: WorkflowText, now: number, relative: (at: stri
       return children > 0 ? waits.children(children) : waits.queued;
     }
     case 'deferred':
-      return until ? waits.time(relative(until)) : waits.deferred;
+      return at ? until(at) : waits.deferred;
     case 'in_progress':
       return run.step ? waits.running(run.step) : waits.soon;
     case 'open':
     case 'input_received':
       return waits.soon;
     case 'done':
-      return waits.done(long);
+      return waits.done(long(Date.parse(run.ended_at ?? run.updated_at) - Date.parse(run.created_at)));
     default:
-      return [waits[run.state], reasonWords(run.reason, text)].filter(Boolean).join(' ');
+      // What the step said stands below.
+      return [waits[run.state], !(run.summary && run.reason === 'step_failed') && reasonWords(run.reason, text)].filter(Boolean).join(' ');
   }
 }
 
-/** Who or what started it, with what, and by which definition. */
+/** Who or what started it. */
 function Why({ run }: { run: Run }) {
   const text = useText();
   const time = useTime();
   const cause = causeOf(run);
-  const { data: workflow } = useQuery(workflowQuery(run.workflow));
   const parent = run.trigger === 'workflow' ? (run.parent_id ?? cause('run')) : '';
   return (
+    <Group gap="4px 12px" data-trigger={run.trigger}>
+      <Text size="sm"><Visible text={causeWords(run, text, time.full)} /> <Text span size="sm" c="dimmed"><time dateTime={run.created_at}>{time.full(run.created_at)}</time></Text></Text>
+      {parent && <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: parent }} {...props} />}>{text.openParent}</Anchor>}
+      {run.trigger === 'event' && cause('task_id') && <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: cause('task_id') }} {...props} />}>{text.openEventTask}</Anchor>}
+    </Group>
+  );
+}
+
+/** What it was given, and by which definition it goes. */
+function Given({ run }: { run: Run }) {
+  const text = useText();
+  const { data: workflow } = useQuery(workflowQuery(run.workflow));
+  return (
     <section>
-      <Title order={2} size="h5" mb="xs">{text.why}</Title>
+      <Title order={2} size="h5" mb="xs">{text.given}</Title>
       <Stack gap={6}>
-        <Text size="sm"><Visible text={causeWords(run, text, time.full)} /> <Text span size="sm" c="dimmed"><time dateTime={run.created_at}>{time.full(run.created_at)}</time></Text></Text>
-        {parent && <Anchor size="sm" underline="always" w="fit-content" renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: parent }} {...props} />}>{text.openParent}</Anchor>}
-        {run.trigger === 'event' && cause('task_id') && <Anchor size="sm" underline="always" w="fit-content" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: cause('task_id') }} {...props} />}>{text.openEventTask}</Anchor>}
+        {givenWords(run.inputs) ? <Json label={text.withInputs} value={run.inputs} open /> : <Text size="sm" c="dimmed">{text.nothingGiven}</Text>}
+        {run.trigger !== 'manual' && <Json label={text.cause} value={run.cause} />}
         <Text size="sm" c="dimmed">{text.ranVersion(run.hash.slice(0, 8))}{workflow && workflow.hash !== run.hash && ` ${text.oldVersion}`}</Text>
-        {isRunEnded(run.state) || <Text size="sm" c="dimmed">{text.project}: {run.project}</Text>}
-        <Json label={text.withInputs} value={run.inputs} open />
-        <Json label={text.cause} value={run.cause} />
+        <Text size="sm" c="dimmed">{text.project}: {run.project}</Text>
       </Stack>
     </section>
   );

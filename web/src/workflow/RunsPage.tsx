@@ -19,7 +19,7 @@ export default function RunsPage() {
     <Page title={text.runs}>
       <Places here="runs" />
       <RunFilterBar filters={filters} all change={(next) => void navigate({ to: '/workflow-runs', search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false })} />
-      <RunList filters={filters} />
+      <RunList filters={filters} size={50} />
     </Page>
   );
 }

@@ -7,15 +7,14 @@ import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
 import type { Step } from './api';
+import { Facts } from './Facts';
 import { Json } from './Json';
-import { countOf, entriesOf, type Entry } from './progress';
+import { Name } from './Name';
+import { anchorOf, countOf, entriesOf, type Entry } from './progress';
 import { standOf, StepBadge } from './StepBadge';
 import { useText } from './text';
 import { took, useItemsWords } from './told';
 import classes from './Workflow.module.css';
-
-/** Where a step stands on the page of its run. */
-export const anchorOf = (step: Pick<Step, 'step' | 'occurrence'>) => `step-${step.step}-${step.occurrence}`;
 
 /** Every step that a run came to, in the order in which they began. */
 export function Timeline({ steps }: { steps: readonly Step[] }) {
@@ -33,7 +32,7 @@ function StepItem({ entry: { step, items } }: { entry: Entry }) {
   const itemsWords = useItemsWords();
   return (
     <li className={classes.step} id={anchorOf(step)} tabIndex={-1} data-step={step.step} data-occurrence={step.occurrence} data-stand={standOf(step)}>
-      <StepFacts step={step} name={<Text span fw={600} ff="monospace" size="sm">{step.step}</Text>} />
+      <StepFacts step={step} name={<Text span fw={600} ff="monospace" size="sm"><Name text={step.step} /></Text>} />
       {items.length > 0 && (
         <details className={classes.items} open={items.length <= 5}>
           <summary><Text span size="sm">{itemsWords(countOf(items))}</Text></summary>
@@ -48,7 +47,7 @@ function StepItem({ entry: { step, items } }: { entry: Entry }) {
 
 function ItemFacts({ item }: { item: Step }) {
   const text = useText();
-  return <StepFacts step={item} name={<Text span fw={600} size="sm">{text.item((item.item ?? 0) + 1)}</Text>} />;
+  return <StepFacts step={item} name={<Text span fw={600} size="sm">{text.item(item.item ?? 0)}</Text>} />;
 }
 
 function StepFacts({ step, name }: { step: Step; name: React.ReactNode }) {
@@ -58,10 +57,10 @@ function StepFacts({ step, name }: { step: Step; name: React.ReactNode }) {
   const facts = [
     step.item === undefined && step.tool, step.occurrence > 1 && text.occurrence(step.occurrence), step.attempt > 1 && text.attempt(step.attempt),
     step.state !== 'skipped' && time.full(step.started_at), took(step, now), step.until && text.until(time.relative(step.until, now)),
-  ].filter(Boolean);
+  ];
   return (
     <Stack gap={6}>
-      <Group gap="xs"><StepBadge step={step} />{name}<Text size="xs" c="dimmed">{facts.join(' · ')}</Text></Group>
+      <Group gap="xs"><StepBadge step={step} />{name}<Text size="xs" c="dimmed"><Facts all={facts} /></Text></Group>
       {step.note && <Text size="sm"><Visible text={step.note} /></Text>}
       {step.error && <Failure error={step.error} />}
       {step.question_id && <Anchor size="sm" underline="always" w="fit-content" renderRoot={(props) => <Link to="/questions/$id" params={{ id: step.question_id ?? '' }} {...props} />}>{text.question}</Anchor>}

@@ -84,7 +84,7 @@ function ServerFields({ form: { values, errors, set } }: Fields) {
     <>
       <div>
         <Text size="sm" fw={500} mb={4} id="server-way">{text.serverWay}</Text>
-        <SegmentedControl fullWidth orientation="vertical" aria-labelledby="server-way" value={values.way} onChange={(way) => set('way', way)} data={(['url', 'command'] as const).map((way) => ({ value: way, label: text.serverWays[way] }))} />
+        <SegmentedControl fullWidth orientation="vertical" classNames={{ label: classes.whole }} aria-labelledby="server-way" value={values.way} onChange={(way) => set('way', way)} data={(['url', 'command'] as const).map((way) => ({ value: way, label: text.serverWays[way] }))} />
       </div>
       {values.way === 'url' && <TextInput label={text.url} type="url" required placeholder="https://…" value={values.url} error={errors.url ?? errors['server.url']} onChange={(event) => set('url', event.currentTarget.value)} />}
       {values.way === 'url' && <Lines label={text.headers} about={text.pairsAbout} value={values.headers} error={errors.headers} set={(value) => set('headers', value)} />}

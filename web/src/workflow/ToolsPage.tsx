@@ -5,6 +5,8 @@ import { whoamiQuery } from '@/api/queries';
 import { useCommands } from '@/keys/useCommands';
 import { Confirm } from '@/settings/parts/Confirm';
 import { Nothing } from '@/settings/parts/Nothing';
+import rows from '@/settings/parts/Rows.module.css';
+import looks from '@/task/task.module.css';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
@@ -12,6 +14,7 @@ import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
 import { namedToolsQuery, removeTool, toolsQuery, useLiveTools, useRenew, type NamedTool, type ToolInfo } from './api';
 import { Json } from './Json';
+import { Name } from './Name';
 import { Places } from './Places';
 import { mayDefine } from './rights';
 import { useText } from './text';
@@ -80,7 +83,7 @@ function GroupOf({ group, buttons, about }: { group: ToolGroup; buttons: (name: 
       </Group>
       {about && <Text size="sm" c="dimmed" mb="xs"><Visible text={about} /></Text>}
       {group.error && <div className={classes.error}><Text size="sm"><Visible text={group.error} /></Text></div>}
-      {group.tools.length > 0 && <ul className={classes.list}>{group.tools.map((tool) => <ToolRow key={tool.name} tool={tool} actions={group.server ? null : buttons(tool.name)} />)}</ul>}
+      {group.tools.length > 0 && <ul className={rows.rows}>{group.tools.map((tool) => <ToolRow key={tool.name} tool={tool} actions={group.server ? null : buttons(tool.name)} />)}</ul>}
     </section>
   );
 }
@@ -88,7 +91,7 @@ function GroupOf({ group, buttons, about }: { group: ToolGroup; buttons: (name: 
 function ServerState({ group }: { group: ToolGroup }) {
   const text = useText();
   return (
-    <Badge variant="default" radius="sm" tt="none" fw={500} leftSection={<Icon name={group.error ? 'warning' : 'check'} size={12} />}>
+    <Badge variant="default" radius="sm" tt="none" fw={500} className={group.error ? looks.bad : undefined} leftSection={<Icon name={group.error ? 'warning' : 'check'} size={12} />}>
       {group.error ? text.serverDown : text.serverUp(group.tools.length)}
     </Badge>
   );
@@ -97,14 +100,16 @@ function ServerState({ group }: { group: ToolGroup }) {
 function ToolRow({ tool, actions }: { tool: ToolInfo; actions: React.ReactNode }) {
   const text = useText();
   return (
-    <li className={classes.row} data-tool={tool.name}>
-      <div className={classes.what}>
-        <Text fw={600} ff="monospace" size="sm">{tool.name}</Text>
+    <li className={rows.row} data-tool={tool.name}>
+      <div className={rows.what}>
+        <Text fw={600} ff="monospace" size="sm"><Name text={tool.name} /></Text>
         {tool.description && <Text size="sm" c="dimmed"><Visible text={tool.description} /></Text>}
-        <Stack gap={4} mt={4}>
-          <Json label={text.schemaIn} value={tool.input} plain />
-          <Json label={text.schemaOut} value={tool.output} plain />
-        </Stack>
+        {Boolean(tool.input ?? tool.output) && (
+          <div className={classes.schemas}>
+            <Json label={text.schemaIn} value={tool.input} plain />
+            <Json label={text.schemaOut} value={tool.output} plain />
+          </div>
+        )}
       </div>
       {actions}
     </li>

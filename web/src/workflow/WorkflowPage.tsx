@@ -12,7 +12,7 @@ import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
-import { putWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery, type Workflow } from './api';
+import { disableWorkflow, enableWorkflow, removeWorkflow, useLiveLists, useRenew, workflowQuery, type Workflow } from './api';
 import { Editor } from './Editor';
 import { filtersOf, type Search } from './filters';
 import { GraphView } from './GraphView';
@@ -24,6 +24,7 @@ import { RunList } from './RunList';
 import { SourceView } from './Source';
 import { useText } from './text';
 import { Triggers, Webhook } from './Triggers';
+import { useWide } from './wide';
 import classes from './Workflow.module.css';
 import { EnabledBadge } from './WorkflowsPage';
 
@@ -43,6 +44,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
   const text = useText();
   const navigate = useNavigate();
   const search: Search = useSearch({ strict: false });
+  const wide = useWide();
   const { data: me } = useQuery(whoamiQuery);
   const may = mayDefine(me, workflow.project);
   const show = (next: Search) => void navigate({ to: '.', search: (now) => ({ ...now, ...next }), replace: true, resetScroll: false });
@@ -52,6 +54,33 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
     return <Page title={text.editTitle(name)} wide><Editor name={name} initial={workflow.source ?? ''} onSaved={back} onCancel={back} /></Page>;
   }
   const filters = { ...filtersOf(search), workflow: name };
+  const begins = (
+    <>
+      <section>
+        <Title order={2} size="h5" mb="xs">{text.triggers}</Title>
+        <Triggers triggers={workflow.triggers}>{(trigger) => trigger.url && <Webhook workflow={workflow} url={trigger.url} may={may} />}</Triggers>
+        {!workflow.triggers.some(({ type }) => type === 'manual') && <Text size="sm" c="dimmed" mt="xs">{text.notByHand}</Text>}
+      </section>
+      <section><Title order={2} size="h5" mb="xs">{text.inputs}</Title><InputList inputs={workflow.inputs} /></section>
+    </>
+  );
+  const steps = <section><Title order={2} size="h5" mb="xs">{text.graph}</Title>{graph && <GraphView graph={graph} label={text.graphOf(name)} />}</section>;
+  const runs = (
+    <section>
+      <Title order={2} size="h5" mb="xs">{text.runs}</Title>
+      <RunFilterBar filters={filters} change={show} />
+      <RunList filters={filters} size={10} />
+    </section>
+  );
+  const source = (
+    <section>
+      <Title order={2} size="h5" mb="xs">{text.source}</Title>
+      <Stack gap="sm">
+        <Problems problems={workflow.warnings ?? []} />
+        <SourceView source={workflow.source ?? ''} problems={workflow.warnings ?? []} />
+      </Stack>
+    </section>
+  );
   return (
     <Page title={name} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
       <Stack gap="lg">
@@ -60,31 +89,9 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
           {workflow.description && <Text><Visible text={workflow.description} /></Text>}
           <Changed workflow={workflow} />
         </div>
-        <div className={classes.two}>
-          <Stack gap="lg">
-            <section>
-              <Title order={2} size="h5" mb="xs">{text.triggers}</Title>
-              <Triggers triggers={workflow.triggers}>{(trigger) => trigger.url && <Webhook workflow={workflow} url={trigger.url} may={may} />}</Triggers>
-              {!workflow.triggers.some(({ type }) => type === 'manual') && <Text size="sm" c="dimmed" mt="xs">{text.notByHand}</Text>}
-            </section>
-            <section><Title order={2} size="h5" mb="xs">{text.inputs}</Title><InputList inputs={workflow.inputs} /></section>
-            <section><Title order={2} size="h5" mb="xs">{text.graph}</Title>{graph && <GraphView graph={graph} label={text.graphOf(name)} />}</section>
-          </Stack>
-          <Stack gap="lg">
-            <section>
-              <Title order={2} size="h5" mb="xs">{text.runs}</Title>
-              <RunFilterBar filters={filters} change={show} />
-              <RunList filters={filters} />
-            </section>
-            <section>
-              <Title order={2} size="h5" mb="xs">{text.source}</Title>
-              <Stack gap="sm">
-                <Problems problems={workflow.warnings ?? []} />
-                <SourceView source={workflow.source ?? ''} problems={workflow.warnings ?? []} />
-              </Stack>
-            </section>
-          </Stack>
-        </div>
+        {wide
+          ? <div className={classes.two}><Stack gap="lg">{begins}{steps}</Stack><Stack gap="lg">{runs}{source}</Stack></div>
+          : <>{begins}{runs}{steps}{source}</>}
       </Stack>
     </Page>
   );
@@ -106,9 +113,9 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
   const navigate = useNavigate();
   const renew = useRenew();
   const [deleting, setDeleting] = useState(false);
-  const { name, enabled, source = '' } = workflow;
+  const { name, enabled } = workflow;
   const toggle = useMutation({
-    mutationFn: () => putWorkflow(name, source, !enabled),
+    mutationFn: () => (enabled ? disableWorkflow : enableWorkflow)(name),
     onSuccess: async () => {
       await renew.workflows();
       notifications.show({ message: text.changed(name, !enabled), color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { whoamiQuery } from '@/api/queries';
 import { useCommands } from '@/keys/useCommands';
+import rows from '@/settings/parts/Rows.module.css';
 import { StateBadge } from '@/task/StateBadge';
+import looks from '@/task/task.module.css';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
@@ -19,6 +21,7 @@ import { mayDefine, mayRun } from './rights';
 import { RunButton } from './RunDialog';
 import { useText } from './text';
 import { Triggers } from './Triggers';
+import { useRowKeys } from './useRowKeys';
 import classes from './Workflow.module.css';
 
 /** Every workflow: what it is, what starts it, how its last run went. */
@@ -29,6 +32,7 @@ export default function WorkflowsPage() {
   const { data: me } = useQuery(whoamiQuery);
   const { data, error, refetch } = useQuery(workflowsQuery);
   useLiveLists();
+  useRowKeys();
   const may = mayDefine(me);
   useCommands([{ id: 'new-workflow', title: text.newWorkflow, group: text.workflows, keys: ['n'], run: () => void navigate({ to: '/workflows', search: { new: 'yes' } }) }], may);
   if (adding && may) return <NewWorkflow />;
@@ -39,7 +43,7 @@ export default function WorkflowsPage() {
       {error && !data ? <Trouble error={error} again={() => void refetch()} /> : !data && <Waiting />}
       {data?.items.length === 0 && <None may={may} />}
       {data && data.items.length > 0 && (
-        <ul className={classes.list} aria-label={text.workflows}>
+        <ul className={rows.rows} aria-label={text.workflows}>
           {data.items.map((workflow) => <WorkflowRow key={workflow.name} workflow={workflow} run={mayRun(me)} />)}
         </ul>
       )}
@@ -65,27 +69,27 @@ function WorkflowRow({ workflow, run }: { workflow: Workflow; run: boolean }) {
   const text = useText();
   const { name, description, enabled, triggers, last_run: last } = workflow;
   return (
-    <li className={classes.row} data-workflow={name}>
-      <div className={classes.what}>
+    <li className={rows.row} data-workflow={name}>
+      <div className={rows.what}>
         <Group gap="xs" mb={4}>
-          <Anchor fw={600} underline="always" renderRoot={(props) => <Link to="/workflows/$name" params={{ name }} {...props} />}>{name}</Anchor>
+          <Anchor fw={600} underline="always" data-row-link renderRoot={(props) => <Link to="/workflows/$name" params={{ name }} {...props} />}>{name}</Anchor>
           <EnabledBadge enabled={enabled} />
           {workflow.project !== 'default' && <Text size="sm" c="dimmed">{text.project}: {workflow.project}</Text>}
         </Group>
         {description && <Text size="sm" mb={6}><Visible text={description} /></Text>}
         <Triggers triggers={triggers} />
       </div>
-      <Stack gap={6} align="flex-start">
+      <div className={classes.last}>
         {last ? <LastRun run={last} /> : <Text size="sm" c="dimmed">{text.noRun}</Text>}
         {run && <RunButton workflow={workflow} />}
-      </Stack>
+      </div>
     </li>
   );
 }
 
 export function EnabledBadge({ enabled }: { enabled: boolean }) {
   const text = useText();
-  return <Badge variant="default" radius="sm" tt="none" fw={500} leftSection={<Icon name={enabled ? 'check' : 'pause'} size={12} />}>{enabled ? text.enabled : text.disabled}</Badge>;
+  return <Badge variant="default" radius="sm" tt="none" fw={500} className={enabled ? undefined : looks.calm} leftSection={<Icon name={enabled ? 'check' : 'pause'} size={12} />}>{enabled ? text.enabled : text.disabled}</Badge>;
 }
 
 function LastRun({ run }: { run: NonNullable<Workflow['last_run']> }) {
@@ -93,10 +97,10 @@ function LastRun({ run }: { run: NonNullable<Workflow['last_run']> }) {
   const time = useTime();
   const now = useNow();
   return (
-    <Group gap="xs">
+    <Stack gap={2} align="flex-start">
       <StateBadge state={run.state} />
       <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id: run.id }} {...props} />}>{text.lastRun}: {time.relative(run.created_at, now)}</Anchor>
-    </Group>
+    </Stack>
   );
 }
 

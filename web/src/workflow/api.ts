@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { api, need } from '@/api/client';
 import { follow } from '@/api/follow';
@@ -14,6 +14,7 @@ export type Input = Schemas['WorkflowInput'];
 export type Graph = Schemas['WorkflowGraph'];
 export type Step = Schemas['WorkflowStep'];
 export type Run = Omit<Schemas['WorkflowRun'], 'pending_question'> & { pending_question?: Question };
+export type ListedRun = Schemas['WorkflowRun'];
 export type DefinitionProblem = Schemas['DefinitionProblem'];
 export type Validation = Schemas['Validation'];
 export type ToolInfo = Schemas['ToolInfo'];
@@ -32,19 +33,18 @@ export const workflowQuery = (name: string) =>
     queryFn: ({ signal }) => need(api.GET('/v1/workflows/{name}', { params: { path: { name } }, signal })),
   });
 
-export const runsPage = 50;
-
 /** Runs, the newest first; lists are written a,b and not once for each. */
-export const runsQuery = (filters: RunFilters) =>
+export const runsQuery = (filters: RunFilters, size: number) =>
   infiniteQueryOptions({
-    queryKey: [...runsKey, 'list', filters],
+    queryKey: [...runsKey, 'list', size, filters],
     queryFn: ({ pageParam, signal }) =>
       need(api.GET('/v1/workflow-runs', {
-        params: { query: { ...queryOf(filters), limit: runsPage, cursor: pageParam || undefined } },
+        params: { query: { ...queryOf(filters), limit: size, cursor: pageParam || undefined } },
         querySerializer: { array: { style: 'form', explode: false } },
         signal,
       })),
     initialPageParam: '',
+    placeholderData: keepPreviousData,
     getNextPageParam: (page) => page.next_cursor,
   });
 
@@ -60,8 +60,11 @@ export const namedToolsQuery = queryOptions({ queryKey: [...toolsKey, 'named'], 
 const path = <P>(given: P) => ({ params: { path: given } });
 
 export const validate = (source: string) => need(api.POST('/v1/workflows/validate', { body: { source } }));
-export const putWorkflow = (name: string, source: string, enabled?: boolean) =>
-  need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source, ...(enabled === undefined ? {} : { enabled }) } }));
+/** What there is to say of a definition before anything in it is changed. */
+export const validationQuery = (source: string) => queryOptions({ queryKey: ['workflow-validation', source], queryFn: () => validate(source) });
+export const putWorkflow = (name: string, source: string) => need(api.PUT('/v1/workflows/{name}', { ...path({ name }), body: { source } }));
+export const enableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/enable', { ...path({ name }), body: {} }));
+export const disableWorkflow = (name: string) => need(api.POST('/v1/workflows/{name}/disable', { ...path({ name }), body: {} }));
 export const removeWorkflow = (name: string) => need(api.DELETE('/v1/workflows/{name}', path({ name })));
 export const newSecret = (name: string) => need(api.POST('/v1/workflows/{name}/webhook-secret', { ...path({ name }), body: {} }));
 export const startRun = (name: string, inputs: Record<string, unknown>) => need(api.POST('/v1/workflows/{name}/runs', { ...path({ name }), body: { inputs } }));

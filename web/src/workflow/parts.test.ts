@@ -3,6 +3,7 @@ import type { Input, NamedTool, Step } from './api';
 import { filtersOf, queryOf } from './filters';
 import { lineOf } from './GraphView';
 import { initialOf, valuesOf } from './inputs';
+import { partsOf } from './parts';
 import { childrenOf, countOf, entriesOf, failedStep, progressOf, tookOf } from './progress';
 import { marksOf } from './Source';
 import { standOf } from './StepBadge';
@@ -95,6 +96,13 @@ describe('tools', () => {
       ['command', undefined, undefined, 1], ['server', 'up', undefined, 1], ['server', 'down', 'no answer', 0], ['built_in', undefined, undefined, 1],
     ]);
   });
+});
+
+it('shows a text of several lines as such', () => {
+  expect(partsOf({ exit_code: 0, output: 'a\nb\n' })).toEqual([{ name: '', text: '{\n  "exit_code": 0\n}' }, { name: 'output', text: 'a\nb\n' }]);
+  expect(partsOf({ output: '2\n' })).toEqual([{ name: '', text: '{\n  "output": "2\\n"\n}' }]);
+  expect(partsOf('a\nb')).toEqual([{ name: '', text: 'a\nb' }]);
+  expect(partsOf(['a\nb'])).toHaveLength(1);
 });
 
 it('marks a line by the worst of it', () => {

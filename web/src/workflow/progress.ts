@@ -59,6 +59,9 @@ export function tookOf(step: Pick<Step, 'state' | 'started_at' | 'ended_at'>, no
   return end === undefined ? undefined : Math.max(0, end - Date.parse(step.started_at));
 }
 
+/** Where a step stands on the page of its run. */
+export const anchorOf = (step: Pick<Step, 'step' | 'occurrence'>) => `step-${step.step}-${step.occurrence}`;
+
 /** The step that a run ended at, whose input another attempt may change. */
 export function failedStep(run: Pick<Run, 'steps'>): Step | undefined {
   return run.steps?.findLast((step) => step.item === undefined && (step.state === 'failed' || step.state === 'rejected' || step.state === 'cancelled'));

@@ -3,11 +3,13 @@ import type { Step } from './api';
 import { tookOf, type Items } from './progress';
 import { useText } from './text';
 
+/** How long something took; it never took no time. */
+export const long = (ms: number) => (ms < 1000 ? '< 1 s' : duration(ms));
+
 /** How long a step took, in words. */
 export function took(step: Step, now: number): string {
   const ms = tookOf(step, now);
-  if (ms === undefined) return '';
-  return ms < 1000 ? '< 1 s' : duration(ms);
+  return ms === undefined ? '' : long(ms);
 }
 
 export function useItemsWords() {

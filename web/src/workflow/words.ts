@@ -49,6 +49,29 @@ export function causeWords(run: Pick<Run, 'cause' | 'trigger' | 'started_by'>, w
   }
 }
 
+/** What a run is called. The server's title of a planned one has the time as the server writes it. */
+export function titleOf(run: Pick<Run, 'cause' | 'trigger' | 'title' | 'workflow'>, when: (at: string) => string): string {
+  const at = causeOf(run)('at');
+  return run.trigger === 'schedule' && !Number.isNaN(Date.parse(at)) ? `${run.workflow}, ${when(at)}` : run.title;
+}
+
+const mostShown = 4;
+const longestShown = 40;
+
+// Names and numbers tell more than switches, and both more than lists.
+const weights = ['string', 'number', 'boolean', 'object'];
+const weightOf = (value: unknown) => weights.indexOf(typeof value);
+
+const shortened = (text: string) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+
+/** What a run was given, on one line: it tells runs of one workflow apart. */
+export function givenWords(inputs: unknown): string {
+  if (!isObject(inputs)) return '';
+  const given = Object.entries(inputs).filter(([, value]) => value !== null && value !== undefined).sort(([, a], [, b]) => weightOf(a) - weightOf(b));
+  const words = given.slice(0, mostShown).map(([name, value]) => `${name}: ${shortened(typeof value === 'string' ? value : JSON.stringify(value))}`);
+  return [...words, ...(given.length > mostShown ? ['…'] : [])].join(' · ');
+}
+
 /** Why a run ended as it did. A reason that is not known stands as it is. */
 export function reasonWords(reason: string | undefined, words: WorkflowText): string {
   const known: Record<string, string | undefined> = words.reasons;

@@ -1,0 +1,22 @@
+package fermata
+
+import "net/url"
+
+// maxCallbackURL bounds the length of the address for an outcome.
+const maxCallbackURL = 2048
+
+// checkCallback refuses an address to which no outcome could be posted. A task
+// that workers run is handed its answer by its next run, and needs none.
+func (a Ask) checkCallback(ps *problems, t *Task) {
+	if a.CallbackURL == "" {
+		return
+	}
+	if t.Runner != RunnerExternal {
+		ps.add("callback_url", "goes with external tasks only: the next run of this one is handed the answer")
+	}
+	ps.text("callback_url", a.CallbackURL, 0, maxCallbackURL)
+	u, err := url.Parse(a.CallbackURL)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil {
+		ps.add("callback_url", "is no address such as https://example.com/answers")
+	}
+}

@@ -1,0 +1,77 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// CallbackSchema is the JSON Schema of the settings of a [Callback].
+const CallbackSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "properties": {
+` + schemaOfKeys + `
+  }
+}`
+
+// Callback posts how a question ended to the address that the question names.
+// It is safe for concurrent use.
+type Callback struct{ poster }
+
+// OpenCallback makes a callback of its settings.
+func OpenCallback(raw json.RawMessage, env notice.Env) (*Callback, error) {
+	var k keys
+	if err := decode(raw, &k); err != nil {
+		return nil, err
+	}
+	p, err := newPoster(k, env)
+	if err != nil {
+		return nil, err
+	}
+	return &Callback{p}, nil
+}
+
+// PrepareCallback is [Prepare] for a callback.
+func PrepareCallback(before, after json.RawMessage) (json.RawMessage, error) {
+	var old, k keys
+	if len(before) > 0 {
+		if err := json.Unmarshal(before, &old); err != nil {
+			return nil, err
+		}
+	}
+	if err := decode(after, &k); err != nil {
+		return nil, err
+	}
+	if err := k.prepare(old); err != nil {
+		return nil, err
+	}
+	return json.Marshal(k) //nolint:gosec // the settings are stored with their secrets
+}
+
+// Check has nothing to try: each question names an address of its own.
+func (c *Callback) Check(context.Context) error { return nil }
+
+// Send posts the outcome. A repeated delivery has the id of the first.
+func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+	if n.To.Target == "" {
+		return notice.Receipt{}, fermata.Errorf(fermata.CodeInvalidRequest, "there is no address to post to").
+			WithHint("a question names one: callback_url")
+	}
+	err := c.post(ctx, n.To.Target, n.Delivery, n.Raw)
+	if f, ok := errors.AsType[*notice.Failure](err); ok && f.Ended {
+		// It is this address that wants nothing more, and no other one.
+		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
+			WithHint("this address wants no outcome any more; others are not concerned"))
+	}
+	return notice.Receipt{Content: string(n.Raw)}, err
+}
+
+// Update has nothing to do: what was posted is how the question ended.
+func (c *Callback) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+	return sent, nil
+}

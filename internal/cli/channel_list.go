@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type channelListCommand struct{}
+
+func (channelListCommand) Help() string {
+	return `Examples:
+
+    fermata channel list`
+}
+
+func (c *channelListCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	all, err := server.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(all)
+	}
+	t := &table{columns: []column{{head: "NAME"}, {head: "KIND"}, {head: "STATE"}, {head: "LAST SENT"}, {head: "LAST ERROR", flex: true}}}
+	for _, channel := range all {
+		sent := ""
+		if channel.LastSentAt != nil {
+			sent = s.ago(*channel.LastSentAt)
+		}
+		t.add(channel.Name, channel.Kind, channelState(channel), sent, channel.LastError)
+	}
+	s.print(t, "there are no channels")
+	return nil
+}
+
+func channelState(c *fermata.Channel) string {
+	switch {
+	case !c.Enabled:
+		return "disabled"
+	case c.LastError != "":
+		return "failing"
+	default:
+		return "enabled"
+	}
+}

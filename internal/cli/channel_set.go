@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+type channelSetCommand struct {
+	write
+	Name string `arg:"" help:"Name of the channel."`
+	settingFlags
+	Unset []string `placeholder:"NAME" help:"Take a setting away; repeat it."`
+}
+
+func (channelSetCommand) Help() string {
+	return `What is not named stays as it is.
+
+Examples:
+
+    fermata channel set audit 'events=["*"]'
+    fermata channel set audit secret=generate
+    fermata channel set slack --unset app_token`
+}
+
+func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
+	settings, err := c.settings()
+	if err != nil {
+		return err
+	}
+	for _, name := range c.Unset {
+		settings[name] = nil
+	}
+	kind := func(server *client.Client) (string, error) {
+		found, err := server.Channel(ctx, c.Name)
+		if err != nil {
+			return "", err
+		}
+		return found.Kind, nil
+	}
+	if err := s.withNumbers(ctx, kind, settings); err != nil {
+		return err
+	}
+	return s.changeChannel(ctx, c.write, c.Name, fermata.ChannelChange{Settings: settings}, settings)
+}
+
+// changeChannel changes a channel and prints what the server made for it.
+func (s *session) changeChannel(ctx context.Context, w write, name string, ch fermata.ChannelChange, given map[string]any) error {
+	if done, err := s.rehearse(w, "PATCH", "/channels/"+name, ch); done {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	before, err := server.Channel(ctx, name)
+	if err != nil {
+		return err
+	}
+	changed, err := server.ChangeChannel(ctx, name, ch)
+	if err != nil {
+		return err
+	}
+	s.wrote(changed.WorkspaceID, "changed the channel %s; it is %s", oneLine(changed.Name), channelState(changed))
+	if s.JSON {
+		return s.json(changed)
+	}
+	known := fermata.Merge(before.Settings, given)
+	s.shownOnce(changed, known)
+	return nil
+}
+
+type channelEnableCommand struct {
+	write
+	Name string `arg:"" help:"Name of the channel."`
+}
+
+func (channelEnableCommand) Help() string {
+	return `Examples:
+
+    fermata channel enable slack`
+}
+
+func (c *channelEnableCommand) Run(ctx context.Context, s *session) error {
+	on := true
+	return s.changeChannel(ctx, c.write, c.Name, fermata.ChannelChange{Enabled: &on}, nil)
+}
+
+type channelDisableCommand struct {
+	write
+	Name string `arg:"" help:"Name of the channel."`
+}
+
+func (channelDisableCommand) Help() string {
+	return `What waits to be sent over it is skipped.
+
+Examples:
+
+    fermata channel disable slack`
+}
+
+func (c *channelDisableCommand) Run(ctx context.Context, s *session) error {
+	on := false
+	return s.changeChannel(ctx, c.write, c.Name, fermata.ChannelChange{Enabled: &on}, nil)
+}

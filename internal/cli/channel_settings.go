@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// settingFlags are settings of a channel.
+type settingFlags struct {
+	Setting map[string]string `arg:"" optional:"" name:"setting" placeholder:"NAME=VALUE" help:"Settings; a secret may be env:NAME or file:/path, read by the server."`
+	File    string            `short:"f" type:"existingfile" placeholder:"FILE" help:"JSON object with settings."`
+}
+
+// settings returns what the flags say. A value that is JSON of a list, a
+// number or a truth value is taken as that.
+func (f settingFlags) settings() (map[string]any, error) {
+	all := map[string]any{}
+	if f.File != "" {
+		text, err := os.ReadFile(f.File)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &all); err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no JSON object: %w", f.File, err)
+		}
+	}
+	for name, value := range f.Setting {
+		all[name] = settingValue(value)
+	}
+	return all, nil
+}
+
+func settingValue(s string) any {
+	var v any
+	if json.Unmarshal([]byte(s), &v) != nil {
+		return s
+	}
+	switch v.(type) {
+	case bool, []any, map[string]any, nil:
+		return v
+	default:
+		// A number may as well be a name: see [withNumbers].
+		return s
+	}
+}
+
+// withNumbers makes numbers of the settings that are numbers for the kind of
+// channel: the server is asked where one may be among them.
+func (s *session) withNumbers(ctx context.Context, kindOf func(*client.Client) (string, error), settings map[string]any) error {
+	numbers := map[string]json.Number{}
+	for name, v := range settings {
+		var n json.Number
+		if text, ok := v.(string); ok && json.Unmarshal([]byte(text), &n) == nil {
+			numbers[name] = n
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	kind, err := kindOf(server)
+	if err != nil {
+		return err
+	}
+	schema, err := schemaOf(ctx, server, kind)
+	if err != nil {
+		return err
+	}
+	for name, n := range numbers {
+		if t := schema.Properties[name].Type; t == "integer" || t == "number" {
+			settings[name] = n
+		}
+	}
+	return nil
+}
+
+// channelSchema is what is read of the JSON Schema of a kind's settings.
+type channelSchema struct {
+	Required   []string
+	Properties map[string]struct{ Type, Description string }
+}
+
+// schemaOf returns that of a kind; an empty one where there is no such kind.
+func schemaOf(ctx context.Context, server *client.Client, kind string) (schema channelSchema, err error) {
+	all, err := server.ChannelKinds(ctx)
+	if err != nil {
+		return schema, err
+	}
+	for _, k := range all {
+		if k.Kind == kind {
+			return schema, json.Unmarshal(k.Schema, &schema)
+		}
+	}
+	return schema, nil
+}
+
+// shownOnce prints what the server made for a channel: it is not shown again.
+func (s *session) shownOnce(c *fermata.Channel, given map[string]any) {
+	var names []string
+	for name := range c.Settings {
+		if _, mine := given[name]; !mine {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s.data().line("%s=%s", name, settingText(c.Settings[name]))
+	}
+}
+
+func settingText(v any) string {
+	if text, ok := v.(string); ok {
+		return oneLine(text)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

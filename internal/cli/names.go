@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// namesCommand is what the scripts of fermata completion call.
+type namesCommand struct {
+	Kinds []string `arg:"" sep:"," help:"workflow, run, open_run, ended_run, tool or own_tool."`
+}
+
+func (namesCommand) Help() string {
+	return `Each name stands on a line, what it is behind a tab. Without a server there are none.
+
+Examples:
+
+    fermata names workflow,run`
+}
+
+// namesWithin is how long somebody who pressed the tab key waits.
+const namesWithin = 2 * time.Second
+
+// mostNames bounds the runs that are offered: the newest.
+const mostNames = 50
+
+func (c *namesCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, namesWithin)
+	defer cancel()
+	for _, kind := range c.Kinds {
+		words, err := namesOf(ctx, server, kind)
+		if err != nil {
+			return err
+		}
+		for _, w := range words {
+			// A shell may take anything else in a word for a command.
+			if plainWord.MatchString(w.text) {
+				s.data().line("%s\t%s", w.text, oneLine(w.help))
+			}
+		}
+	}
+	return nil
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.]([A-Za-z0-9_.-]*)$`)
+
+// namesOf lists what there is of a kind.
+func namesOf(ctx context.Context, server *client.Client, kind string) ([]word, error) {
+	switch kind {
+	case "workflow":
+		all, err := server.Workflows(ctx)
+		return wordsOf(all, func(w *fermata.Workflow) word { return word{w.Name, w.Description} }), err
+	case "run", "open_run", "ended_run":
+		q := client.WorkflowRunQuery{Limit: mostNames}
+		for _, state := range fermata.TaskStates {
+			if kind == "open_run" && !state.Ended() || kind == "ended_run" && state.Ended() && state != fermata.TaskDone {
+				q.State = append(q.State, state)
+			}
+		}
+		all, _, err := server.WorkflowRuns(ctx, q)
+		return wordsOf(all, func(r *fermata.WorkflowRun) word { return word{shortID(r.ID), string(r.State) + " " + r.Title} }), err
+	case "tool":
+		all, err := server.Tools(ctx)
+		return wordsOf(all, func(t fermata.ToolInfo) word { return word{t.Name, t.Description} }), err
+	case "own_tool":
+		all, err := server.NamedTools(ctx)
+		return wordsOf(all, func(t *fermata.NamedTool) word { return word{t.Name, t.Description} }), err
+	default:
+		return nil, badPick("there are no names of the kind %q", kind)
+	}
+}
+
+func wordsOf[T any](all []T, of func(T) word) []word {
+	words := make([]word, 0, len(all))
+	for _, v := range all {
+		words = append(words, of(v))
+	}
+	return words
+}

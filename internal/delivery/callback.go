@@ -1,0 +1,66 @@
+package delivery
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// callBack plans that whoever asked is told how the question ended, where they
+// named an address for it.
+func (b *batch) callBack(q *fermata.Question, e *fermata.Event) {
+	if q == nil || q.CallbackURL == "" {
+		return
+	}
+	for _, l := range b.lanes {
+		if l.kind.To != ToAsker {
+			continue
+		}
+		// One is enough, however many sign.
+		d := b.row(l, address{}, notice.Event, b.now, "callback/"+q.ID)
+		d.QuestionID, d.TaskID, d.EventSeq = q.ID, q.TaskID, e.Seq
+		b.rows = append(b.rows, d)
+		return
+	}
+}
+
+// calledBack is what is posted to whoever asked. They get the answer as it was
+// given, as they would by asking for it: what is cut out of it could not be
+// used.
+type calledBack struct {
+	Type      string         `json:"type"`
+	Timestamp time.Time      `json:"timestamp"`
+	Data      calledBackData `json:"data"`
+}
+
+type calledBackData struct {
+	QuestionID string                 `json:"question_id"`
+	TaskID     string                 `json:"task_id"`
+	Status     fermata.QuestionStatus `json:"status"`
+	Resolution *fermata.Resolution    `json:"resolution"`
+	State      json.RawMessage        `json:"state,omitempty"`
+	Metadata   map[string]string      `json:"metadata,omitempty"`
+}
+
+// outcomeOf fills in how the question of a delivery ended, and where that goes.
+func outcomeOf(r store.Reader, c *claim, n *notice.Notice) error {
+	q, err := r.Question(c.QuestionID)
+	if err != nil {
+		return err
+	}
+	if q.Resolution == nil {
+		return fmt.Errorf("the question %s has not ended", q.ID)
+	}
+	n.To.Target = q.CallbackURL
+	n.Raw, err = json.Marshal(calledBack{
+		Type: "question." + string(q.Status), Timestamp: q.Resolution.At,
+		Data: calledBackData{
+			QuestionID: q.ID, TaskID: q.TaskID, Status: q.Status, Resolution: q.Resolution, State: q.State, Metadata: q.Metadata,
+		},
+	})
+	return err
+}

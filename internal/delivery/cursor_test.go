@@ -1,0 +1,140 @@
+package delivery_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// planned is up to which event deliveries are planned.
+func (w *world) planned() int64 {
+	w.Helper()
+	plan, err := w.db.In(w.Context(), store.DefaultWorkspace).Plan()
+	w.ok(err)
+	return plan.Seq
+}
+
+// happen writes events of which nobody hears.
+func (w *world) happen(n int) {
+	w.Helper()
+	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		for range n {
+			tx.Append(&fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System})
+		}
+		return nil
+	}))
+	w.nudge()
+}
+
+// What nobody hears of costs no write of its own.
+func TestTheCursorMovesForWhatIsPlannedAndNowAndThen(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.channel()
+		w.ask(pick)
+		w.seen("ann", 1)
+		stood := map[int64]bool{}
+		began := w.planned()
+		w.await("the cursor moves after a thousand events", func() bool {
+			w.happen(25)
+			stood[w.planned()] = true
+			return w.planned() >= began+1000
+		})
+		if len(stood) > 2 {
+			t.Errorf("the cursor stood at %d places", len(stood))
+		}
+		// Behind the cursor nothing is missed.
+		w.happen(25)
+		w.ask(pick)
+		w.seen("ann", 2)
+	})
+}
+
+// subscribe adds the wall as a channel for machines.
+func (w *world) subscribe(types ...any) {
+	w.Helper()
+	settings := w.wall.Settings()
+	settings["events"] = types
+	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "wall", Kind: "wall", Settings: settings})
+	w.ok(err)
+	w.routes([]fermata.RouteStep{}...)
+}
+
+// arrives waits for so many events of a type, and looks that there are no more.
+func (w *world) arrives(typ string, n int) {
+	w.Helper()
+	count := func() int {
+		found := 0
+		for _, s := range w.wall.Notices("") {
+			if strings.Contains(string(s.Raw), `"type":"`+typ+`"`) {
+				found++
+			}
+		}
+		return found
+	}
+	w.await("events arrive", func() bool { return count() >= n })
+	if got := count(); got != n {
+		w.Errorf("%d events %s arrived, want %d", got, typ, n)
+	}
+}
+
+// A channel hears of what happens from the change on, however far the cursor
+// had stayed behind.
+func TestAChangedChannelHearsNothingOfBefore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w.subscribe("question.asked")
+		w.ask(pick)
+		w.arrives("question.asked", 1)
+		w.happen(10)
+		_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Settings: map[string]any{"events": []any{"*"}}})
+		w.ok(err)
+		w.happen(1)
+		w.arrives("task.created", 1)
+		for _, enabled := range []bool{false, true} {
+			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &enabled})
+			w.ok(err)
+			if !enabled {
+				w.happen(10)
+			}
+		}
+		w.happen(1)
+		w.arrives("task.created", 2)
+	})
+}
+
+// Mail that a server is started with later is not sent for what was asked
+// before.
+func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.channel()
+		w.ask(pick)
+		w.seen("ann", 1)
+		w.ok(w.s.RemoveChannel(t.Context(), admin, "wall"))
+		w.ask(pick)
+		w.stop()
+		<-w.stopped
+		fixed, err := json.Marshal(w.wall.Settings())
+		w.ok(err)
+		w.s.Kinds[0].BuiltIn, w.s.Kinds[0].Fixed = true, fixed
+		w.start()
+		w.await("the channel is there", func() bool {
+			all, err := w.s.Channels(t.Context(), admin)
+			w.ok(err)
+			return len(all) == 1
+		})
+		q := w.ask(pick)
+		if m := w.seen("ann", 2)[1]; m.Question != q.ID {
+			t.Errorf("ann sees %+v, want %s", m, q.ID)
+		}
+	})
+}

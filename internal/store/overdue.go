@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Due is something whose time has come.
+type Due struct{ Workspace, ID string }
+
+func scanDue(rs rows) (Due, error) {
+	var d Due
+	return d, rs.Scan(&d.Workspace, &d.ID)
+}
+
+// Overdue are ids of what waits for somebody to settle it, the longest overdue
+// first.
+type Overdue struct {
+	// Held are questions whose held answer is to be released.
+	Held []Due
+	// Questions are pending and past their deadline.
+	Questions []Due
+	// Runs are running and past their lease.
+	Runs []Due
+	// Tasks are deferred, and the deferral has ended.
+	Tasks []Due
+}
+
+// Overdue reads what is overdue in all workspaces, at most limit of a kind. It
+// is read all the time by every server: one round trip, and next to nothing
+// when nothing is due.
+func (db *DB) Overdue(ctx context.Context, now time.Time, limit int) (*Overdue, error) {
+	o := &Overdue{}
+	due := func(found *[]Due, sql string) lookup { return into(found, scanDue, sql, now.UnixMilli(), limit) }
+	return o, db.backend.look(ctx,
+		due(&o.Held, "SELECT workspace_id, question_id FROM held_answers WHERE release_at <= $1 ORDER BY release_at LIMIT $2"),
+		due(&o.Questions, "SELECT workspace_id, id FROM questions WHERE status = 'pending' AND deadline <= $1 ORDER BY deadline LIMIT $2"),
+		due(&o.Runs, "SELECT workspace_id, id FROM runs WHERE state = 'running' AND lease_until <= $1 ORDER BY lease_until LIMIT $2"),
+		due(&o.Tasks, `SELECT workspace_id, id FROM tasks WHERE state = 'deferred' AND defer_until > 0 AND defer_until <= $1
+			ORDER BY defer_until LIMIT $2`),
+	)
+}

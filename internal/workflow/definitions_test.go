@@ -1,0 +1,103 @@
+package workflow_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+const watching = `
+name: watching
+triggers:
+  - schedule: "*/10 * * * *"
+  - event: task.ended
+    if: trigger.data.to == "done"
+steps: [{id: tell, tool: note}]
+`
+
+func TestEnableAndDisable(t *testing.T) {
+	onBoth(t, func(w *world) {
+		stored := w.put(watching)
+		off, err := w.s.Enable(t.Context(), admin, "watching", false)
+		w.ok(err)
+		if off.Enabled || off.Hash != stored.Hash || off.Source != watching || off.Graph == nil || off.Triggers[0].NextAt != nil {
+			t.Fatalf("disabled %s", asJSON(off))
+		}
+		// What happens now starts nothing, afterwards, either.
+		w.await(w.run("name: first\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n", nil).ID, fermata.TaskDone)
+		w.clock.Advance(time.Hour)
+		on, err := w.s.Enable(t.Context(), admin, "watching", true)
+		w.ok(err)
+		if !on.Enabled || on.Hash != stored.Hash || on.Triggers[0].NextAt == nil || on.Triggers[0].NextAt.Before(on.UpdatedAt) {
+			t.Fatalf("enabled %s", asJSON(on))
+		}
+		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
+		w.runsOf("watching", 0)
+		// Said again, it changes nothing and is no event.
+		head, err := w.db.In(t.Context(), store.DefaultWorkspace).Head()
+		w.ok(err)
+		again, err := w.s.Enable(t.Context(), admin, "watching", true)
+		w.ok(err)
+		if after, err := w.db.In(t.Context(), store.DefaultWorkspace).Head(); err != nil || after.Seq != head.Seq || !again.Enabled {
+			t.Fatalf("the head went from %d to %d, %v", head.Seq, after.Seq, err)
+		}
+		changes, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventWorkflowChanged)}, Limit: 10})
+		w.ok(err)
+		var told []string
+		for _, e := range changes {
+			if strings.Contains(string(e.Data), `"watching"`) {
+				told = append(told, string(e.Data))
+			}
+		}
+		if len(told) != 3 || !strings.Contains(told[1], `"enabled":false`) || !strings.Contains(told[2], `"enabled":true`) {
+			t.Fatalf("events %s", told)
+		}
+		w.await(w.run("name: second\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n", nil).ID, fermata.TaskDone)
+		w.runsOf("watching", 1)
+	})
+}
+
+func TestWhoMayChangeAWorkflow(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put(watching)
+		operator := ann
+		operator.Scopes = []fermata.Scope{fermata.ScopeWork, fermata.ScopeRead}
+		operator.Projects = map[string]fermata.Role{"shop": fermata.RoleOperator}
+		mine := strings.Replace(watching, "name: watching", "name: watching\nproject: shop", 1)
+		for what, err := range map[string]error{
+			"takes a workflow of another project": second(w.s.Put(t.Context(), operator, "", workflow.Definition{Source: mine})),
+			"disables it":                         second(w.s.Enable(t.Context(), operator, "watching", false)),
+			"enables it":                          second(w.s.Enable(t.Context(), ann, "watching", true)),
+		} {
+			if fermata.CodeOf(err) != fermata.CodeForbidden {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		own := strings.ReplaceAll(mine, "watching", "own")
+		w.ok(second(w.s.Put(t.Context(), operator, "", workflow.Definition{Source: own})))
+		w.ok(second(w.s.Enable(t.Context(), operator, "own", false)))
+		if _, err := w.s.Enable(t.Context(), admin, "nowhere", true); fermata.CodeOf(err) != fermata.CodeNotFound {
+			t.Errorf("a workflow that is not there: %v", err)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// TestStoringAgainLosesNoTime stores a definition again at the moment at which
+// its schedule is due.
+func TestStoringAgainLosesNoTime(t *testing.T) {
+	onBoth(t, func(w *world) {
+		d := w.put(watching)
+		w.stop()
+		w.clock.Advance(time.Until(*d.Triggers[0].NextAt) + time.Second)
+		w.put(watching + "# changed\n")
+		_, err := w.s.StartDue(t.Context())
+		w.ok(err)
+		w.runsOf("watching", 1)
+	})
+}

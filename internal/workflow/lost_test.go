@@ -1,0 +1,189 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// stopsIn makes a call of a tool, counted from 1, wait until its process is
+// stopped. The others succeed.
+func (w *world) stopsIn(name string, call int) (entered chan struct{}) {
+	entered = make(chan struct{})
+	calls := 0
+	w.tools.on(name, func(ctx context.Context, c tool.Call) (any, error) {
+		if calls++; calls != call {
+			return c.Input, nil
+		}
+		close(entered)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	return entered
+}
+
+// restart goes on with another process.
+func (w *world) restart() {
+	w.Helper()
+	w.stop()
+	w.e, w.s = w.process(nil)
+	w.start()
+}
+
+// TestLostAfterSilence loses the process in the middle of what is to be done
+// after silence: that is done again, and nobody is asked again.
+func TestLostAfterSilence(t *testing.T) {
+	onBoth(t, func(w *world) {
+		unsure(w, 40)
+		entered := w.stopsIn("label", 1)
+		run := w.run(autofix, map[string]any{"issue": 7})
+		w.asked(run.ID)
+		w.clock.Advance(25 * time.Hour)
+		<-entered
+		w.restart()
+		run = w.await(run.ID, fermata.TaskSkipped)
+		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
+		if keys := w.tools.keys("check_confidence.on_timeout"); len(keys) != 2 || keys[0] != keys[1] {
+			t.Fatalf("the keys are %v", keys)
+		}
+	})
+}
+
+func TestRetryOfWhatFailedAfterSilence(t *testing.T) {
+	onBoth(t, func(w *world) {
+		unsure(w, 40)
+		w.tools.on("label", func(context.Context, tool.Call) (any, error) { return nil, errors.New("GitHub is away") })
+		run := w.run(autofix, map[string]any{"issue": 7})
+		w.asked(run.ID)
+		w.clock.Advance(25 * time.Hour)
+		w.await(run.ID, fermata.TaskFailed)
+		w.tools.on("label", func(_ context.Context, c tool.Call) (any, error) { return c.Input, nil })
+		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
+		w.ok(err)
+		run = w.await(run.ID, fermata.TaskSkipped)
+		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
+	})
+}
+
+// TestLostWithTheOtherInput loses the process in a step that a person gave
+// another input: it is done with that one.
+func TestLostWithTheOtherInput(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.tools.on("apply", func(context.Context, tool.Call) (any, error) { return nil, errors.New("broken") })
+		run := w.run(`
+name: edited
+triggers: [{manual: true}]
+steps:
+  - {id: fix, tool: apply, input: {approach: bad}}
+  - {id: tell, tool: note, input: {fixed: "{{ steps.fix.output.approach }}"}}
+`, nil)
+		w.await(run.ID, fermata.TaskFailed)
+		entered := w.stopsIn("apply", 1)
+		_, err := w.s.Retry(t.Context(), admin, run.ID, []byte(`{"approach":"good"}`))
+		w.ok(err)
+		<-entered
+		w.restart()
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[1].Input); got != `{"fixed":"good"}` {
+			t.Fatalf("the step behind got %s", got)
+		}
+	})
+}
+
+// TestOtherInputOfAForeach gives another input to the items that failed, and to
+// no other step.
+func TestOtherInputOfAForeach(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.tools.on("apply", func(_ context.Context, c tool.Call) (any, error) {
+			if c.Input["n"] == int64(2) {
+				return nil, errors.New("two is bad")
+			}
+			return c.Input["n"], nil
+		})
+		run := w.run(`
+name: several
+triggers: [{manual: true}]
+steps:
+  - {id: each, foreach: "{{ [1, 2, 3] }}", tool: apply, input: {n: "{{ item }}"}, on_error: ask, output: all}
+  - {id: tell, tool: note, input: {all: "{{ all }}"}}
+`, nil)
+		q := w.asked(run.ID)
+		w.answer(q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n":20}`}})
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"all":[1,20,3]}` {
+			t.Fatalf("tell got %s", got)
+		}
+	})
+}
+
+// TestForeachBeginsWhatItDoes has many items for a worker, two at a time.
+func TestForeachBeginsWhatItDoes(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: many
+triggers: [{manual: true}]
+steps:
+  - {id: each, foreach: "{{ [1, 2, 3, 4, 5] }}", parallel: 2, tool: shell, input: {command: [echo, "{{ string(item) }}"]}}
+`, nil)
+		begun := 0
+		for _, want := range []int{2, 4, 5} {
+			w.await(run.ID, fermata.TaskBlocked)
+			for begun < want {
+				claim, err := w.e.Claim(t.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"command"}, LeaseSeconds: 60, WaitSeconds: 20})
+				w.ok(err)
+				begun++
+				if begun == want {
+					if got := w.itemsOf(run.ID); got != want {
+						t.Fatalf("%d items are begun, want %d", got, want)
+					}
+				}
+				_, err = w.e.Finish(t.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
+				w.ok(err)
+			}
+		}
+		w.await(run.ID, fermata.TaskDone)
+		events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})
+		w.ok(err)
+		items := slices.DeleteFunc(events, func(e *fermata.Event) bool { return !strings.Contains(string(e.Data), `"item"`) })
+		if len(items) != 5 {
+			t.Fatalf("%d events tell that an item was begun", len(items))
+		}
+	})
+}
+
+func (w *world) itemsOf(id string) int {
+	w.Helper()
+	n := 0
+	for _, s := range w.read(id).Steps {
+		if s.Item != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRunDoesNotWaitForItself starts a run below another one of the same key.
+func TestRunDoesNotWaitForItself(t *testing.T) {
+	onBoth(t, func(w *world) {
+		for _, policy := range []string{"queue", "cancel_previous", "skip"} {
+			run := w.run(strings.ReplaceAll(`
+name: again-POLICY
+triggers: [{manual: true}]
+concurrency: {key: one, policy: POLICY}
+steps:
+  - {id: sub, tool: workflow, input: {name: again-POLICY}}
+`, "POLICY", policy), nil)
+			run = w.awaitEnd(run.ID)
+			if run.State != fermata.TaskFailed || run.Steps[0].Error == nil || run.Steps[0].Error.Code != "input_error" {
+				t.Errorf("%s: the run is %s, %s", policy, run.State, w.describe(run))
+			}
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package workflow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// fitsSchema checks a value against a JSON Schema, and names every mismatch.
+func fitsSchema(schema json.RawMessage, v any, code string) error {
+	if len(schema) == 0 {
+		return nil
+	}
+	c, err := compile(schema)
+	if err != nil {
+		return hopeless(code, err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data(v)))
+	if err != nil {
+		return hopeless(code, err)
+	}
+	if err := c.Validate(doc); err != nil {
+		return hopeless(code, mismatch(err))
+	}
+	return nil
+}
+
+// Bounds of the schemas that are kept compiled: how many, and how long they are
+// together as they are written.
+const (
+	mostSchemas     = 500
+	mostSchemaBytes = 8 << 20
+)
+
+// compiledSchemas are kept by what they say: every call of a step uses one, and
+// compiling takes longer than most checks. Any number of goroutines may use them.
+var compiledSchemas schemaCache
+
+type schemaCache struct {
+	mu     sync.Mutex
+	byHash map[[sha256.Size]byte]*jsonschema.Schema
+	bytes  int
+}
+
+// of returns a schema, compiled once. One that is not valid is not kept.
+func (k *schemaCache) of(schema json.RawMessage, compile func(json.RawMessage) (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
+	hash := sha256.Sum256(schema)
+	k.mu.Lock()
+	known := k.byHash[hash]
+	k.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	compiled, err := compile(schema)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.byHash == nil || len(k.byHash) >= mostSchemas || k.bytes+len(schema) > mostSchemaBytes {
+		k.byHash, k.bytes = map[[sha256.Size]byte]*jsonschema.Schema{}, 0
+	}
+	if k.byHash[hash] == nil {
+		k.byHash[hash] = compiled
+		k.bytes += len(schema)
+	}
+	return compiled, nil
+}
+
+// compile reads a schema. It may refer to itself, and to nothing outside.
+func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
+	return compiledSchemas.of(schema, compileAnew)
+}
+
+func compileAnew(schema json.RawMessage) (*jsonschema.Schema, error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is no JSON: %s", err)
+	}
+	compiled, err := definition.CompileSchema(value)
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the schema of the output is not valid: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	return compiled, nil
+}
+
+// mostProblems bounds how many mismatches are told.
+const mostProblems = 20
+
+// mismatch tells what is wrong with an output; nil is that there was none.
+func mismatch(err error) error {
+	const hint = "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
+	if err == nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "no JSON was found in what the task gave").WithHint("%s", hint)
+	}
+	var wrong *jsonschema.ValidationError
+	if !errors.As(err, &wrong) {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the output cannot be checked: %w", err)
+	}
+	problems := leaves(wrong)
+	if len(problems) > mostProblems {
+		more := len(problems) - mostProblems
+		problems = append(problems[:mostProblems], fermata.Problem{Message: fmt.Sprintf("and %d more", more)})
+	}
+	lines := make([]string, 0, len(problems))
+	for _, p := range problems {
+		lines = append(lines, strings.TrimPrefix(p.Field+": "+p.Message, ": "))
+	}
+	e := fermata.Errorf(fermata.CodeInvalidRequest, "the output does not fit its schema: %s", strings.Join(lines, "; ")).WithHint("%s", hint)
+	e.Problems = problems
+	return e
+}
+
+var english = message.NewPrinter(language.English)
+
+// leaves lists each thing that a schema found wrong, with its path.
+func leaves(e *jsonschema.ValidationError) []fermata.Problem {
+	if len(e.Causes) == 0 {
+		return []fermata.Problem{{Field: definition.PathOf(e.InstanceLocation), Message: e.ErrorKind.LocalizedString(english)}}
+	}
+	var all []fermata.Problem
+	for _, cause := range e.Causes {
+		all = append(all, leaves(cause)...)
+	}
+	return all
+}

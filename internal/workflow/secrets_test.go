@@ -1,0 +1,153 @@
+package workflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// kept is everything that the database says of a run.
+func (w *world) kept(id string) string {
+	w.Helper()
+	r := w.db.In(w.Context(), store.DefaultWorkspace)
+	run, err := r.WorkflowRun(id)
+	w.ok(err)
+	steps, err := r.Steps(id)
+	w.ok(err)
+	t, err := r.Task(id)
+	w.ok(err)
+	events, err := r.Events(store.EventFilter{Limit: 500})
+	w.ok(err)
+	return asJSON([]any{run, steps, t, events})
+}
+
+// TestSecretsStayHiddenAfterAnAnswer gives a secret back in a step that another
+// process does than the one that looked it up.
+func TestSecretsStayHiddenAfterAnAnswer(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
+			return map[string]any{"log": "signed in with s3cret-API"}, nil
+		})
+		w.tools.on("publish", func(context.Context, tool.Call) (any, error) {
+			return nil, errors.New("401 for s3cret-API")
+		})
+		run := w.run(`
+name: secretive
+triggers: [{manual: true}]
+steps:
+  - {id: call, tool: apply, input: {token: "{{ secrets.API }}"}}
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Go on?", responseType: boolean, timeout: never}}
+  - {id: look, tool: check, output: seen}
+  - {id: fail, tool: publish, input: {text: "{{ seen.log }}"}}
+`, nil)
+		w.answer(w.asked(run.ID), fermata.Answer{Answer: true})
+		run = w.await(run.ID, fermata.TaskFailed)
+		if all := w.kept(run.ID); strings.Contains(all, "s3cret") {
+			t.Fatalf("the secret is in %s", all)
+		}
+		if got := run.Steps[3].Error.Message; got != "401 for [secret API]" {
+			t.Fatalf("the error is %q", got)
+		}
+	})
+}
+
+// TestSecretsThatLookLikeJSON keep what is stored around them whole.
+func TestSecretsThatLookLikeJSON(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{`pass"word`, `ends with "`, "true", "1234", `"},{"`, "two\nlines", `\\`, "<&>ö"} {
+		t.Run(secret, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, sqlite(t))
+			w.stop()
+			w.e, w.s = w.process(func(o *workflow.Options) { o.Secret = func(string) (string, error) { return secret, nil } })
+			w.start()
+			w.tools.on("apply", func(_ context.Context, c tool.Call) (any, error) {
+				return map[string]any{"echo": c.Input["token"], "ok": true, "n": 1234, "within": asJSON(c.Input)}, nil
+			})
+			run := w.run(`
+name: secretive
+triggers: [{manual: true}]
+steps:
+  - {id: call, tool: apply, input: {token: "{{ secrets.API }}"}, output: out}
+  - {id: then, tool: note, condition: out.ok && out.n == 1234}
+`, nil)
+			run = w.await(run.ID, fermata.TaskDone)
+			w.steps(run, "call/1:done then/1:done ")
+			var out map[string]any
+			w.ok(json.Unmarshal(run.Steps[0].Output, &out))
+			// What has the length of a word is no secret.
+			if len(secret) >= 4 && (out["echo"] != "[secret API]" || out["within"] != `{"token":"[secret API]"}`) {
+				t.Fatalf("the output is %s", run.Steps[0].Output)
+			}
+		})
+	}
+}
+
+// TestSecretsAreNotHandedToThoseWhoShowThem puts a secret where a definition that
+// was right when it was kept would show it today.
+func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "tell", Command: []string{"echo", "{{ input.x }}"}})
+	w.ok(err)
+	for tool, input := range map[string]string{
+		"shell": `{command: [deploy, "{{ secrets.API }}"]}`, "tell": `{x: "{{ secrets.API }}"}`, "agent": `{prompt: "{{ secrets.API }}"}`,
+	} {
+		source := fmt.Sprintf("name: shows\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: %s, input: %s}\n", tool, input)
+		if _, err := w.s.Put(t.Context(), admin, "", workflow.Definition{Source: source}); fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+	// The tool of this process is replaced by one that a worker does.
+	w.put("name: shows\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: note, input: {x: \"{{ secrets.API }}\"}}\n")
+	w.stop()
+	w.e, w.s = w.process(func(o *workflow.Options) { o.Tools = nil })
+	_, err = w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "note", Command: []string{"echo", "{{ input.x }}"}})
+	w.ok(err)
+	w.start()
+	run, err := w.s.Start(t.Context(), admin, "shows", nil)
+	w.ok(err)
+	run = w.await(run.ID, fermata.TaskFailed)
+	if got := run.Steps[0].Error; got.Code != "input_error" || !strings.Contains(got.Message, "would show a secret") {
+		t.Fatalf("the error is %s", asJSON(got))
+	}
+	if all := w.kept(run.ID); strings.Contains(all, "s3cret") {
+		t.Fatalf("the secret is in %s", all)
+	}
+}
+
+// TestListsShowNoSecrets lists runs that were started with something that looks
+// like one.
+func TestListsShowNoSecrets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	token := "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	w.tools.on("apply", func(context.Context, tool.Call) (any, error) { return nil, errors.New("refused " + token) })
+	run := w.run(`
+name: given
+triggers: [{manual: true}]
+inputs: {token: {type: string}}
+steps: [{id: use, tool: apply}]
+`, map[string]any{"token": token})
+	w.awaitEnd(run.ID)
+	runs, _, err := w.s.Runs(t.Context(), admin, workflow.RunFilter{})
+	w.ok(err)
+	all, err := w.s.Workflows(t.Context(), admin)
+	w.ok(err)
+	for what, shown := range map[string]any{"the runs": runs, "the workflows": all, "the run": w.read(run.ID)} {
+		if strings.Contains(asJSON(shown), token) {
+			t.Errorf("%s show it: %s", what, asJSON(shown))
+		}
+	}
+	if events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 100}); err != nil || strings.Contains(asJSON(events), token) {
+		t.Errorf("the events show it: %v %s", err, asJSON(events))
+	}
+}

@@ -1,0 +1,71 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// judge compares what came of the run with what was expected.
+func (r *rehearsal) judge(ctx context.Context, run *fermata.WorkflowRun) (*TestReport, error) {
+	now, err := r.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rep, want := r.report, r.script.Expect
+	rep.Run, rep.End = run, now
+	if want.State != "" && want.State != run.State {
+		r.fail("the run is %s (%s), expected %s", run.State, run.Summary, want.State)
+	}
+	if want.Reason != "" && want.Reason != run.Reason {
+		r.fail("the reason is %q, expected %q", run.Reason, want.Reason)
+	}
+	last := map[string]*fermata.WorkflowStep{}
+	for _, s := range run.Steps {
+		if s.Item == nil {
+			last[s.Step] = s
+		}
+	}
+	for _, id := range sorted(want.Steps) {
+		got := fermata.StepState("not reached")
+		if s := last[id]; s != nil {
+			got = s.State
+		}
+		if got != want.Steps[id] {
+			r.fail("the step %s is %s, expected %s", id, got, want.Steps[id])
+		}
+	}
+	r.compare("input", want.Input, func(id string) json.RawMessage { return last[id].Input }, last)
+	r.compare("output", want.Output, func(id string) json.RawMessage { return last[id].Output }, last)
+	for _, id := range sorted(want.Asked) {
+		if r.prompts[id] != want.Asked[id] {
+			r.fail("the step %s asked %q, expected %q", id, r.prompts[id], want.Asked[id])
+		}
+	}
+	rep.Passed = len(rep.Failures) == 0
+	return rep, nil
+}
+
+func (r *rehearsal) compare(what string, want map[string]any, got func(id string) json.RawMessage, last map[string]*fermata.WorkflowStep) {
+	for _, id := range sorted(want) {
+		if last[id] == nil {
+			r.fail("the step %s was not reached", id)
+			continue
+		}
+		if wanted := data(want[id]); !reflect.DeepEqual(value(wanted), value(got(id))) {
+			r.fail("the %s of the step %s is %s, expected %s", what, id, got(id), wanted)
+		}
+	}
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,142 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// play starts the run and brings it to its end.
+func (r *rehearsal) play(ctx context.Context) (*TestReport, error) {
+	if err := r.start(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		run, err := r.s.OneRun(ctx, tester, r.run)
+		if err != nil {
+			return nil, err
+		}
+		if run.State.Ended() || len(r.report.Failures) > 0 {
+			return r.judge(ctx, run)
+		}
+		if err := r.push(ctx, run); err != nil {
+			return nil, err
+		}
+		pause(ctx, time.Millisecond)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (r *rehearsal) start(ctx context.Context) error {
+	inputs, err := checkInputs(r.def, r.script.Inputs)
+	if err != nil {
+		return err
+	}
+	cause := map[string]any{"type": string(fermata.TriggerManual), "by": tester.Name}
+	for name, v := range r.script.Trigger {
+		cause[name] = v
+	}
+	// The start is allowed whatever the triggers are.
+	r.run, err = engine.Write(ctx, r.e, tester, func(tx *store.Tx) (string, error) {
+		w, err := r.s.keep(tx, tester, r.def, Definition{Source: string(r.source)})
+		if err != nil {
+			return "", err
+		}
+		tx.SetSchedules(w.Name, nil)
+		return r.s.fire(tx, firing{def: r.def, workflow: w, trigger: fermata.TriggerManual, inputs: inputs, cause: cause, insist: true})
+	})
+	return err
+}
+
+// push does what the run waits for.
+func (r *rehearsal) push(ctx context.Context, run *fermata.WorkflowRun) error {
+	switch run.State {
+	case fermata.TaskAwaitingInput, fermata.TaskAwaitingApproval:
+		if run.PendingQuestion != nil && run.PendingQuestion.Status == fermata.Pending {
+			return r.reply(ctx, run.Step, run.PendingQuestion)
+		}
+	case fermata.TaskBlocked:
+		for _, s := range run.Steps {
+			if s.Item == nil || s.QuestionID == "" || s.State != fermata.StepWaiting {
+				continue
+			}
+			q, err := r.e.Question(ctx, tester, s.QuestionID)
+			if err != nil {
+				return err
+			}
+			if q.Status == fermata.Pending {
+				return r.reply(ctx, s.Step, q)
+			}
+		}
+	case fermata.TaskDeferred:
+		t, err := r.e.Task(ctx, tester, run.ID)
+		if err != nil {
+			return err
+		}
+		if t.DeferUntil != nil {
+			return r.passTo(ctx, *t.DeferUntil)
+		}
+	default:
+		// It moves on by itself.
+	}
+	return nil
+}
+
+// passTo lets the time pass until an instant.
+func (r *rehearsal) passTo(ctx context.Context, at time.Time) error {
+	now, err := r.db.Now(ctx)
+	if err == nil && at.After(now) {
+		r.ahead.Add(int64(at.Sub(now) + time.Millisecond))
+	}
+	return err
+}
+
+// reply answers a question as the script says.
+func (r *rehearsal) reply(ctx context.Context, step string, q *fermata.Question) error {
+	replies := r.script.Answers[step]
+	prompt := q.Title
+	if len(q.Items) > 0 && q.Type != fermata.Approval {
+		prompt = q.Items[0].Prompt
+	}
+	r.prompts[step] = prompt
+	if len(replies) == 0 {
+		r.fail("the step %s asks %q, and the script has no answer for it", step, prompt)
+		return nil
+	}
+	n := r.asked[q.ID+step]
+	if n == 0 {
+		r.asked[step]++
+		r.asked[q.ID+step] = r.asked[step]
+		n = r.asked[step]
+	}
+	reply := replies[min(n, len(replies))-1]
+	if reply.Timeout {
+		if q.Deadline == nil {
+			r.fail("the step %s waits for ever: there is no deadline to pass", step)
+			return nil
+		}
+		return r.passTo(ctx, *q.Deadline)
+	}
+	_, err := r.e.Answer(ctx, r.voters[len(q.Votes)%len(r.voters)], q.ID, fermata.Answer{
+		Answer: reply.Answer, Answers: reply.Answers, Comment: reply.Comment, ActionHash: q.ActionHash,
+	})
+	if err != nil && fermata.CodeOf(err) != fermata.CodeQuestionClosed {
+		r.fail("the answer to the step %s is refused: %s", step, err)
+	}
+	return nil
+}
+
+func (r *rehearsal) fail(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if message := fmt.Sprintf(format, args...); !slices.Contains(r.report.Failures, message) {
+		r.report.Failures = append(r.report.Failures, message)
+	}
+}

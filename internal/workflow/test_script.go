@@ -1,0 +1,98 @@
+package workflow
+
+import (
+	"github.com/goccy/go-yaml"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Script says what happens in a test of a workflow: what starts it, what tools
+// and people say, and what has to come of it.
+type Script struct {
+	// Now is the time at which the run starts.
+	Now     string         `yaml:"now"`
+	Inputs  map[string]any `yaml:"inputs"`
+	Trigger map[string]any `yaml:"trigger"`
+	// Tools are what steps get, by the id of a step or the name of a tool.
+	Tools map[string]Outcomes `yaml:"tools"`
+	// Answers are what people say, by the id of the step that asks.
+	Answers map[string]Replies `yaml:"answers"`
+	Expect  Expectation        `yaml:"expect"`
+}
+
+// Outcome is what one call of a tool comes to.
+type Outcome struct {
+	Output any    `yaml:"output"`
+	Error  string `yaml:"error"`
+}
+
+// Outcomes are those of successive calls; the last one stays.
+type Outcomes []Outcome
+
+// Reply is what a person says, or that nobody does.
+type Reply struct {
+	Answer  any            `yaml:"answer"`
+	Answers map[string]any `yaml:"answers"`
+	Comment string         `yaml:"comment"`
+	// Timeout lets the time pass to the deadline.
+	Timeout bool `yaml:"timeout"`
+}
+
+// Replies are those to successive questions of a step; the last one stays.
+type Replies []Reply
+
+// Expectation is what has to come of a run. What is empty is not looked at.
+type Expectation struct {
+	State  fermata.TaskState `yaml:"state"`
+	Reason string            `yaml:"reason"`
+	// Steps are the states of steps at their last occurrence.
+	Steps map[string]fermata.StepState `yaml:"steps"`
+	// Input and Output are those of steps, whole.
+	Input  map[string]any `yaml:"input"`
+	Output map[string]any `yaml:"output"`
+	// Asked are the texts of questions, by step.
+	Asked map[string]string `yaml:"asked"`
+}
+
+// UnmarshalYAML takes one outcome or a list of them.
+func (o *Outcomes) UnmarshalYAML(raw []byte) error { return oneOrMore(raw, (*[]Outcome)(o)) }
+
+// UnmarshalYAML takes one reply or a list of them; a plain value is an answer.
+func (r *Replies) UnmarshalYAML(raw []byte) error {
+	var plain any
+	if err := yaml.Unmarshal(raw, &plain); err != nil {
+		return err
+	}
+	list, ok := plain.([]any)
+	if !ok {
+		list = []any{plain}
+	}
+	for _, v := range list {
+		if _, ok := v.(map[string]any); !ok {
+			*r = append(*r, Reply{Answer: v})
+			continue
+		}
+		var one Reply
+		text, err := yaml.Marshal(v)
+		if err == nil {
+			err = yaml.UnmarshalWithOptions(text, &one, yaml.Strict())
+		}
+		if err != nil {
+			return err
+		}
+		*r = append(*r, one)
+	}
+	return nil
+}
+
+func oneOrMore[T any](raw []byte, into *[]T) error {
+	var one T
+	if err := yaml.UnmarshalWithOptions(raw, into, yaml.Strict()); err == nil {
+		return nil
+	}
+	if err := yaml.UnmarshalWithOptions(raw, &one, yaml.Strict()); err != nil {
+		return err
+	}
+	*into = []T{one}
+	return nil
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// share does something n times, by so many workers side by side. It returns the
+// first error, at which that worker stops.
+func share(workers, n int, do func(worker, i int) error) error {
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	failed := make(chan error, workers)
+	for k := range workers {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				if err := do(k, int(i)); err != nil {
+					failed <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}

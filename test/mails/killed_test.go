@@ -1,0 +1,86 @@
+package mails
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+const (
+	// questions are asked of two people each.
+	questions = 40
+	// atOnce is how many mails are under way at the same time: so many may come
+	// twice.
+	atOnce = 16
+	// arrivesWithin covers the lease of what the killed server was sending.
+	arrivesWithin = 4 * time.Minute
+)
+
+// Every mail arrives that the server was sending when it was killed. One that
+// the mail server had taken may come twice, as the same mail.
+func TestServerIsKilledWhileMailsAreUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task, err := w.admin.CreateTask(t.Context(), fermata.NewTask{Title: "Settle it", Runner: fermata.RunnerExternal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make([]string, questions)
+	for i := range asked {
+		a := choice()
+		a.Type, a.Title, a.Channels, a.Items[0].Default = fermata.NonBlocking, fmt.Sprintf("Which format for %d?", i), []string{w.channel}, "toml"
+		q, err := w.admin.Ask(t.Context(), task.ID, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked[i] = q.ID
+	}
+	process.Await(t, arrivesWithin, "mails are under way", func() bool { return len(w.copies("bob")) > 0 })
+	w.server.Kill()
+	before := len(w.copies("ada")) + len(w.copies("bob"))
+	if before == 2*questions {
+		t.Error("every mail had arrived when the server was killed")
+	}
+	w.server = w.again()
+	twice := 0
+	for _, name := range []string{"ada", "bob"} {
+		process.Await(t, arrivesWithin, "every mail arrives", func() bool { return len(w.copies(name)) == questions })
+		copies := w.copies(name)
+		for _, id := range asked {
+			if len(copies[id]) != 1 {
+				t.Errorf("%s has %d mails about %s", name, len(copies[id]), id)
+			}
+			for _, n := range copies[id] {
+				twice += n - 1
+			}
+		}
+	}
+	t.Logf("%d of %d mails had arrived when the server was killed, %d came twice", before, 2*questions, twice)
+	if twice > atOnce {
+		t.Errorf("%d mails came twice, and %d were under way", twice, atOnce)
+	}
+}
+
+// copies counts the mails that ask a question, by question and Message-ID.
+func (w *world) copies(name string) map[string]map[string]int {
+	w.t.Helper()
+	mails, err := w.Mails(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all := map[string]map[string]int{}
+	for _, m := range mails {
+		id := m.Header.Get("X-Fermata-Question")
+		if id == "" {
+			continue
+		}
+		if all[id] == nil {
+			all[id] = map[string]int{}
+		}
+		all[id][m.ID()]++
+	}
+	return all
+}

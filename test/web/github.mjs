@@ -1,0 +1,24 @@
+// GitHub's stand-in, beside a journey.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** Starts it; its settings are those of a channel that points at it. */
+export async function startGitHub() {
+  const child = spawn('go', ['run', './github'], { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] });
+  const [line] = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    once(child, 'exit').then(([code]) => { throw new Error(`the stand-in of GitHub ended with ${code}`); }),
+  ]);
+  const say = (...words) => child.stdin.write(`${words.join(' ')}\n`);
+  return {
+    settings: JSON.parse(line),
+    inbound: (url) => say('inbound', url),
+    label: (login, issue, name) => say('label', login, issue, name),
+    async stop() {
+      const ended = once(child, 'exit');
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
