@@ -38,7 +38,6 @@ type Call struct {
 	// label, actor.
 	Trigger map[string]any
 	Inputs  map[string]any
-	Secrets func(name string) (string, error)
 }
 
 // Result is what a call came to.

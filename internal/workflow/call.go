@@ -36,7 +36,7 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 	c := tool.Call{
 		Workspace: x.claim.Task.WorkspaceID, Project: x.run.Project, Workflow: x.run.Workflow, RunID: x.run.ID, Step: step.ID,
 		Occurrence: row.Occurrence, Attempt: row.Attempt, Item: row.Item, Key: row.Key(), Input: input,
-		Trigger: x.cause, Inputs: x.ins, Secrets: x.s.Secret,
+		Trigger: x.cause, Inputs: x.ins,
 	}
 	var result tool.Result
 	var err error

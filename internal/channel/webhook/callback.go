@@ -63,7 +63,7 @@ func (c *Callback) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, 
 			WithHint("a question names one: callback_url")
 	}
 	err := c.post(ctx, n.To.Target, n.Delivery, n.Raw)
-	if f, ok := errors.AsType[*notice.Failure](err); ok && f.Ended {
+	if f, ok := errors.AsType[*notice.SendError](err); ok && f.Ended {
 		// It is this address that wants nothing more, and no other one.
 		return notice.Receipt{}, notice.Hopeless(fermata.Errorf(fermata.CodeUnavailable, "the receiver responded %d", http.StatusGone).
 			WithHint("this address wants no outcome any more; others are not concerned"))
