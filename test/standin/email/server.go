@@ -172,6 +172,19 @@ func (s *Server) StartSMTP() error {
 // StopSMTP ends Exim. What it took stays in its queue.
 func (s *Server) StopSMTP() { s.stop("exim") }
 
+// PauseSMTP has Exim do nothing, in the middle of whatever it does, until
+// ResumeSMTP.
+func (s *Server) PauseSMTP() error { return s.signal("exim", syscall.SIGSTOP) }
+
+// ResumeSMTP lets Exim go on where it was.
+func (s *Server) ResumeSMTP() error { return s.signal("exim", syscall.SIGCONT) }
+
+func (s *Server) signal(name string, sig syscall.Signal) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return syscall.Kill(-s.running[name].cmd.Process.Pid, sig)
+}
+
 // StartIMAP starts Dovecot, and StopIMAP ends it with every connection.
 func (s *Server) StartIMAP() error {
 	return s.run("dovecot", []int{s.ports.imap, s.ports.imaps, s.ports.lmtp}, dovecot(), "-F", "-c", filepath.Join(s.dir, "dovecot.conf"))
