@@ -99,6 +99,13 @@ func (b *postgresBackend) close() error {
 }
 
 func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
+	if len(lookups) == 1 {
+		rs, err := b.pool.Query(ctx, lookups[0].sql, lookups[0].args...)
+		if err != nil {
+			return postgresError(err)
+		}
+		return postgresError(taken(rs, lookups[0]))
+	}
 	results := b.pool.SendBatch(ctx, queue(nil, lookups))
 	return postgresError(errors.Join(receive(results, nil, lookups), results.Close()))
 }
@@ -203,13 +210,18 @@ func receive(results pgx.BatchResults, before []statement, lookups []lookup) err
 		if err != nil {
 			return err
 		}
-		err = l.take(rs)
-		rs.Close()
-		if err = errors.Join(err, rs.Err()); err != nil {
+		if err := taken(rs, l); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// taken hands the rows to the look-up.
+func taken(rs pgx.Rows, l lookup) error {
+	err := l.take(rs)
+	rs.Close()
+	return errors.Join(err, rs.Err())
 }
 
 // guarded returns the text of a statement that fails in the database unless it

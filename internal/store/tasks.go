@@ -175,6 +175,9 @@ func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) 
 		open, received = append(open, of(fermata.TaskOpen)), append(received, of(fermata.TaskInputReceived))
 	}
 	firstOf := func(queries []string) string {
+		if len(queries) == 1 {
+			return queries[0]
+		}
 		return "SELECT * FROM (" + strings.Join(queries, " UNION ALL ") + first + ") AS of_state"
 	}
 	return firstOf(received) + " UNION ALL " + firstOf(open), w.args
