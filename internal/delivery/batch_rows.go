@@ -1,0 +1,186 @@
+package delivery
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// step is one place of a route: a channel, when, and on which condition.
+type step struct {
+	lane  *lane
+	delay time.Duration
+	when  fermata.RouteWhen
+	// named says that the question itself asked for it.
+	named bool
+}
+
+// steps returns where a question goes: first what it names itself, then its
+// route. A channel that stands in both is used once, when it comes first.
+func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
+	var all []step
+	add := func(s step) {
+		i := slices.IndexFunc(all, func(other step) bool { return other.lane == s.lane })
+		switch {
+		case i < 0:
+			all = append(all, s)
+		case s.delay < all[i].delay:
+			all[i] = s
+		}
+	}
+	for _, name := range named {
+		for _, l := range called(b.lanes, name) {
+			add(step{lane: l, when: fermata.WhenAlways, named: true})
+		}
+	}
+	for _, r := range route {
+		for _, l := range called(b.lanes, r.Channel) {
+			add(step{lane: l, delay: r.Delay(), when: r.When})
+		}
+	}
+	return all
+}
+
+// asked plans what is sent for a new question: where its route leads, the
+// reminders, and a look whether anything of it arrived.
+func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
+	steps := b.steps(q.Channels, b.routes.Of(q.Type))
+	members := b.people.mayAnswer(q)
+	for _, s := range steps {
+		b.toAll(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
+		for i, after := range q.RemindAfter() {
+			if at := e.At.Add(after); after > s.delay && (q.Deadline == nil || at.Before(*q.Deadline)) {
+				b.toAll(q, s, members, notice.Reminder, at, fmt.Sprintf("reminder%d", i))
+			}
+		}
+	}
+	b.watch(q, steps, e)
+}
+
+// escalated plans what is sent when a question reaches its next level: the
+// people whom it adds hear of it at once.
+func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
+	if q.EscalationLevel < 1 || q.EscalationLevel > len(q.Escalation) {
+		return
+	}
+	var at struct {
+		Level int `json:"level"`
+	}
+	if json.Unmarshal(e.Data, &at) != nil || at.Level < 1 || at.Level > len(q.Escalation) {
+		at.Level = q.EscalationLevel
+	}
+	level := q.Escalation[at.Level-1]
+	only := *q
+	if len(level.Assignees) > 0 {
+		only.Assignees = level.Assignees
+	}
+	members := b.people.mayAnswer(&only)
+	for _, s := range b.steps(level.Channels, b.routes.Of(q.Type)) {
+		b.toAll(q, step{lane: s.lane, when: fermata.WhenAlways, named: s.named}, members, notice.Escalated, e.At, fmt.Sprintf("level%d", at.Level))
+	}
+}
+
+// assigned plans what is sent to people whom a question was given to.
+func (b *batch) assigned(q *fermata.Question, e *fermata.Event) {
+	members := b.people.mayAnswer(q)
+	for _, s := range b.steps(q.Channels, b.routes.Of(q.Type)) {
+		if s.lane.kind.To == ToPlace {
+			continue
+		}
+		// Who was asked before is not asked again: the key is the same.
+		b.toAll(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
+	}
+}
+
+// toAll plans one message for each address of the members over a channel.
+func (b *batch) toAll(q *fermata.Question, s step, members []*fermata.Member, purpose notice.Purpose, at time.Time, what string) {
+	info := s.lane.info()
+	for _, a := range b.people.placed(q, s.lane, members) {
+		d := b.row(s.lane, a, purpose, at, fmt.Sprintf("%s/%s/%s/%s/%s", q.ID, what, info.ID, a.member, a.device))
+		d.QuestionID, d.TaskID, d.When, d.Wanted = q.ID, q.TaskID, s.when, b.head
+		wishes := b.wishes[a.member]
+		if a.member != "" && !s.named && !wishes.Wants(info.Name, info.Kind, q.Type) {
+			continue
+		}
+		if next, gathers := wishes.NextDigest(at); a.member != "" && gathers && !s.named && q.Type.Urgency() == fermata.UrgencyLow {
+			d.Purpose, d.Reason, d.NextAt = string(notice.Digest), fermata.WaitsForDigest, &next
+		}
+		b.rows = append(b.rows, d)
+	}
+}
+
+// row makes a delivery that waits.
+func (b *batch) row(l *lane, a address, purpose notice.Purpose, at time.Time, unique string) *fermata.Delivery {
+	at = fermata.Cut(at)
+	info := l.info()
+	return &fermata.Delivery{
+		ID: fermata.NewID(fermata.PrefixDelivery, b.now), ChannelID: info.ID, Kind: info.Kind, MemberID: a.member,
+		Purpose: string(purpose), State: fermata.DeliveryWaiting, NextAt: &at, CreatedAt: b.now,
+		DeliveryKeeps: fermata.DeliveryKeeps{Unique: unique, DeviceID: a.device, When: fermata.WhenAlways},
+	}
+}
+
+// subscribed plans an event for the machines that subscribe to its type.
+func (b *batch) subscribed(e *fermata.Event) {
+	for _, l := range b.lanes {
+		if info := l.info(); e.At.Before(info.CreatedAt) || !subscribes(l.subscriptions(), e.Type) {
+			continue
+		}
+		d := b.row(l, address{}, notice.Event, b.now, fmt.Sprintf("event/%d/%s", e.Seq, l.info().ID))
+		d.TaskID, d.EventSeq = e.TaskID, e.Seq
+		b.rows = append(b.rows, d)
+	}
+}
+
+// subscriptions are the types of events that the channel's settings name.
+func (l *lane) subscriptions() []string {
+	info := l.info()
+	return subscriptions(&info)
+}
+
+func subscriptions(c *fermata.Channel) []string {
+	list, _ := c.Settings["events"].([]any)
+	var types []string
+	for _, v := range list {
+		if s, ok := v.(string); ok {
+			types = append(types, s)
+		}
+	}
+	return types
+}
+
+func subscribes(types []string, t fermata.EventType) bool {
+	return slices.Contains(types, "*") || slices.Contains(types, string(t))
+}
+
+// progress plans what people hear of progress who have switched that on.
+func (b *batch) progress(e *fermata.Event) {
+	var d struct {
+		Message string `json:"message"`
+		Step    string `json:"step"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil || d.Message == "" {
+		return
+	}
+	for _, s := range b.steps(nil, b.routes.Progress) {
+		info := s.lane.info()
+		var members []*fermata.Member
+		for _, m := range b.people.members {
+			if wishes := b.wishes[m.ID]; m.DisabledAt == nil && wishes.WantsProgress(info.Name, info.Kind) {
+				members = append(members, m)
+			}
+		}
+		if len(members) == 0 {
+			continue
+		}
+		for _, a := range b.people.addresses(s.lane.kind, members) {
+			row := b.row(s.lane, a, notice.Alert, e.At.Add(s.delay), fmt.Sprintf("progress/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
+			row.TaskID, row.When, row.Title, row.Body = e.TaskID, s.when, "Progress", d.Message
+			b.rows = append(b.rows, row)
+		}
+	}
+}
