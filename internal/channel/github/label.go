@@ -91,12 +91,7 @@ func (c *Channel) labelled(ctx context.Context, hear notice.Hear, id string, e *
 	} else {
 		err = c.hearLabel(ctx, hear, one)
 	}
-	if err != nil {
-		c.env.Log.WarnContext(ctx, "a label on GitHub is not heard yet", "channel", c.env.Name, "issue", e.Issue.Number, "error", err)
-		return http.StatusServiceUnavailable, "not now: deliver it again, or it is fetched later"
-	}
-	c.done.add("delivery/" + id)
-	return http.StatusOK, "heard"
+	return c.settle(ctx, id, err, "issue", e.Issue.Number)
 }
 
 // ignoresLabel says why an event is no new label on an issue of this channel.

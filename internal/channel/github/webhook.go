@@ -113,8 +113,14 @@ func (c *Channel) happened(ctx context.Context, hear notice.Hear, id string, e *
 	at := Place{Number: e.Issue.Number}
 	at.Owner, at.Repo, _ = cutRepository(e.Repository.FullName)
 	err := c.read(ctx, hear, arrived{Comment: e.Comment, at: at, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
+	return c.settle(ctx, id, err, "comment", e.Comment.ID)
+}
+
+// settle ends a delivery of GitHub's that was heard. One that was not comes
+// again, and the log names what it was about.
+func (c *Channel) settle(ctx context.Context, id string, err error, about string, which any) (int, string) {
 	if err != nil {
-		c.env.Log.WarnContext(ctx, "a comment on GitHub is not heard yet", "channel", c.env.Name, "comment", e.Comment.ID, "error", err)
+		c.env.Log.WarnContext(ctx, "a webhook of GitHub is not heard yet", "channel", c.env.Name, about, which, "error", err)
 		return http.StatusServiceUnavailable, "not now: deliver it again, or it is fetched later"
 	}
 	c.done.add("delivery/" + id)
