@@ -1,0 +1,101 @@
+package github
+
+import (
+	"time"
+)
+
+// Fail answers the next request whose method and path begin so with a status.
+func (s *Server) Fail(path string, status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fault{path: path, status: status})
+}
+
+// HangUp does what the next such request asks, and answers nothing.
+func (s *Server) HangUp(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fault{path: path})
+}
+
+// Limit sets what is left of the hour until then, and of new content.
+func (s *Server) Limit(left int, reset time.Time, creating int, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left, s.reset, s.creating, s.wait = left, reset, creating, wait
+}
+
+// Left is what is left of the hour.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+// Requests returns what was asked so far, and forgets it.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.requests
+	s.requests = nil
+	return list
+}
+
+// Clock sets the time that GitHub has.
+func (s *Server) Clock(now func() time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = now
+}
+
+// Revoke ends every token.
+func (s *Server) Revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
+}
+
+// Rename gives an account another login.
+func (s *Server) Rename(login, to string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[login]
+	delete(s.users, login)
+	u.Login = to
+	s.users[to] = u
+}
+
+// Archive archives the repository.
+func (s *Server) Archive() { s.set(func() { s.archived = true }) }
+
+// Suspend suspends the App's installation.
+func (s *Server) Suspend() { s.set(func() { s.suspended = true }) }
+
+// Grant gives the App a permission.
+func (s *Server) Grant(name, level string) { s.set(func() { s.permissions[name] = level }) }
+
+// Subscribe sets the events of which the App hears.
+func (s *Server) Subscribe(events ...string) { s.set(func() { s.events = events }) }
+
+// Scope makes the machine's token a classic one with these scopes.
+func (s *Server) Scope(scopes string) { s.set(func() { s.scopes = scopes }) }
+
+// Permit sets what an account may do in the repository.
+func (s *Server) Permit(login, permission string) { s.set(func() { s.rights[login] = permission }) }
+
+// AddIssue makes an issue.
+func (s *Server) AddIssue(number int) { s.set(func() { s.issues[number] = &issue{} }) }
+
+// WriteIssue sets the title and the text of an issue.
+func (s *Server) WriteIssue(number int, title, body string) {
+	s.set(func() { s.issues[number].title, s.issues[number].body = title, body })
+}
+
+// LockIssue closes the conversation on an issue to all but writers.
+func (s *Server) LockIssue(number int) { s.set(func() { s.issues[number].locked = true }) }
+
+func (s *Server) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
