@@ -36,6 +36,54 @@ test('what is new waits behind a control, and nothing moves', async () => {
   await page.context().close();
 });
 
+/** Holds the streams of a page back until they are let go. */
+async function holdStreams(page) {
+  let letGo;
+  const held = new Promise((resolve) => { letGo = resolve; });
+  await page.route('**/v1/events*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  return letGo;
+}
+
+test('what happens before the stream is open is shown', async () => {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  await server.ask(yesNo('There before'));
+  const page = await open(browser, 'about:blank', { context, wait: null });
+  const letGo = await holdStreams(page);
+  await page.goto(server.url);
+  await page.locator('[data-row]', { hasText: 'There before' }).waitFor();
+  await server.ask(yesNo('Between reading and hearing'));
+  letGo();
+  await page.locator('[data-row]', { hasText: 'Between reading and hearing' }).waitFor();
+  assertCalm(page);
+  await context.close();
+});
+
+test('a page that takes the stream over from a closed one misses nothing', async () => {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  await server.ask(yesNo('There already'));
+  const holder = await open(browser, server.url, { context });
+  const heir = await open(browser, 'about:blank', { context, wait: null });
+  const letGo = await holdStreams(heir);
+  await heir.goto(server.url);
+  await heir.locator('[data-row]').first().waitFor();
+  await server.ask(yesNo('Heard by both'));
+  await heir.getByRole('button', { name: '1 new question' }).waitFor();
+  const asked = heir.waitForRequest('**/v1/events?after=*');
+  await holder.close();
+  await asked;
+  await server.ask(yesNo('Asked while nobody heard'));
+  letGo();
+  await until(async () => {
+    await heir.keyboard.press('.');
+    assert.equal(await heir.locator('[data-row]', { hasText: 'Asked while nobody heard' }).count(), 1);
+  });
+  assertCalm(heir);
+  await context.close();
+});
+
 test('an urgent question opens by itself on another page, and never while somebody types', async () => {
   const page = await open(browser, `${server.url}/settings`);
   await server.ask({ type: 'non_blocking', title: 'No hurry', items: [item('text', { default: 'x' })] });

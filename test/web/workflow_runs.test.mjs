@@ -351,7 +351,8 @@ test('the pages are in German where the reader is', async () => {
   await assertSoundEverywhere(page, 'workflows-de');
   await page.getByRole('link', { name: 'Läufe', exact: true }).click();
   await pick(page, 'Stand', 'Gescheitert');
-  await page.locator('[data-run]').first().getByRole('link').click();
+  const { items: failed } = await server.call('GET', '/v1/workflow-runs?state=failed');
+  await row(page, failed[0].id).getByRole('link').click();
   await page.getByText('Er ist gescheitert.').waitFor();
   await page.getByRole('button', { name: 'Noch einmal versuchen' }).waitFor();
   await assertSoundEverywhere(page, 'workflow-run-de');

@@ -25,6 +25,8 @@ const resets = new Set<() => void>();
 const states = new Set<() => void>();
 let state: LiveState = 'connecting';
 let started = false;
+/** The number of the last event that this page heard, 0 before the first. */
+let last = 0;
 
 /** Hears of every event, in order. */
 export function onEvent(listener: (event: Event) => void): () => void {
@@ -45,9 +47,15 @@ export function onLiveState(listener: () => void): () => void {
 }
 
 function tell(told: Told) {
-  if ('event' in told) listeners.forEach((listener) => listener(told.event));
-  else if ('reset' in told) resets.forEach((listener) => listener());
-  else if (told.state !== state) {
+  if ('event' in told) {
+    // A tab that takes the stream over may repeat what this one heard from the tab before.
+    if (told.event.seq <= last) return;
+    last = told.event.seq;
+    listeners.forEach((listener) => listener(told.event));
+  } else if ('reset' in told) {
+    last = 0;
+    resets.forEach((listener) => listener());
+  } else if (told.state !== state) {
     // What happened while the stream was gone is replayed, but another tab may have held it.
     if (told.state === 'open' && state === 'lost') resets.forEach((listener) => listener());
     state = told.state;
@@ -82,10 +90,13 @@ export function startLive(): void {
 function follow(spread: (told: Told) => void) {
   let again = 1_000;
   const open = () => {
-    const stream = new EventSource('/v1/events');
+    // The stream goes on where the pages are: at what they heard last, or, before
+    // they heard anything, by reading again what they read before it was open.
+    const stream = new EventSource(last ? `/v1/events?after=${String(last)}` : '/v1/events');
     stream.onopen = () => {
       again = 1_000;
       spread({ state: 'open' });
+      if (!last) spread({ reset: true });
     };
     stream.onerror = () => {
       spread({ state: 'lost' });
