@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -155,9 +156,7 @@ func (a Ask) checkTexts(ps *problems) {
 	}
 	ps.channels("channels", a.Channels)
 	ps.reminders(a.Reminders)
-	if len(a.State) > 0 && !json.Valid(a.State) {
-		ps.add("state", "is not valid JSON")
-	}
+	ps.json("state", a.State)
 	if a.Context == nil {
 		return
 	}
@@ -207,12 +206,11 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 		ps.add("questions", "has %d questions, may have at most %d", len(a.Questions), MaxItems)
 		return nil
 	}
-	shortForm := a.ResponseType != "" || len(a.Options) > 0 || a.Other
-	items, path := slices.Clone(a.Items), "items[%d]"
+	shortFields := a.ResponseType != "" || len(a.Options) > 0 || a.Other
+	items, form := slices.Clone(a.Items), itemsForm
 	switch {
 	case len(a.Questions) > 0:
-		items = fromUserQuestions(a.Questions)
-		path = "questions[%d]"
+		items, form = fromUserQuestions(a.Questions), questionsForm
 	case len(items) == 0:
 		prompt := a.Question
 		if prompt == "" {
@@ -222,16 +220,30 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 			ps.add("question", "must not be empty: say what you ask")
 			return nil
 		}
+		form = shortForm
 		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options, Other: a.Other}}
 	}
-	if forms == 1 && a.Question == "" && shortForm {
+	if forms == 1 && a.Question == "" && shortFields {
 		ps.add("items", "response_type, options and other belong into the items here")
 	}
 	fillItems(items, typ)
 	a.spreadDefault(ps, items)
-	checkItems(ps, items, path, typ)
+	checkItems(ps, items, form, typ)
 	return items
 }
+
+// askForm is one of the three forms of a request: where its items stand, and
+// what their fields are called there. Whoever asks finds them by these names.
+type askForm struct{ at, prompt, value string }
+
+var (
+	itemsForm     = askForm{"items[%d].", "prompt", "value"}
+	questionsForm = askForm{"questions[%d].", "question", "label"}
+	shortForm     = askForm{"", "question", "value"}
+)
+
+// place is the beginning of the names of an item's fields.
+func (f askForm) place(i int) string { return strings.Replace(f.at, "%d", strconv.Itoa(i), 1) }
 
 func fromUserQuestions(questions []UserQuestion) []Item {
 	items := make([]Item, 0, len(questions))
@@ -302,13 +314,13 @@ func (a Ask) spreadDefault(ps *problems, items []Item) {
 	}
 }
 
-func checkItems(ps *problems, items []Item, path string, typ QuestionType) {
+func checkItems(ps *problems, items []Item, form askForm, typ QuestionType) {
 	seen := map[string]bool{}
 	for i := range items {
-		at := fmt.Sprintf(path, i)
-		items[i].check(ps, at)
+		at := form.place(i)
+		items[i].check(ps, at, form)
 		if seen[items[i].Key] {
-			ps.add(at+".key", "%q stands twice", items[i].Key)
+			ps.add(at+"key", "%q stands twice", items[i].Key)
 		}
 		seen[items[i].Key] = true
 	}
@@ -316,7 +328,7 @@ func checkItems(ps *problems, items []Item, path string, typ QuestionType) {
 		ps.add("items", "an approval has one item, of response type approval")
 	}
 	if typ == Approval && len(items) == 1 && !items[0].IsRequired() {
-		ps.add(fmt.Sprintf(path, 0)+".required", "must not be false: an approval is given or refused")
+		ps.add(form.place(0)+"required", "must not be false: an approval is given or refused")
 	}
 	if typ != Approval && slices.ContainsFunc(items, func(it Item) bool { return it.ResponseType == ResponseApproval }) {
 		ps.add("items", "the response type approval belongs to a question of type approval")
@@ -332,12 +344,7 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 		ps.add("action", "belongs to a question of type approval")
 		return
 	}
-	if !json.Valid(a.Action) {
-		ps.add("action", "is not valid JSON")
-		return
-	}
-	if key, found := repeatedKey(a.Action); found {
-		ps.add("action", "has the key %q twice in one object", key)
+	if !ps.action(a.Action) {
 		return
 	}
 	q.Action = CanonicalAction(a.Action)

@@ -38,6 +38,9 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	if err := mayWrite(c, project); err != nil {
 		return nil, err
 	}
+	if err := fermata.CheckSessionKey("session", session); err != nil {
+		return nil, err
+	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
 		if a.IdempotencyKey != "" {
 			q, err := sameKey(tx, a)
