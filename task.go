@@ -205,9 +205,10 @@ func CheckSessionKey(field, key string) error {
 	return nil
 }
 
-// Apply changes the fields that the patch names.
-func (p TaskPatch) Apply(t *Task, now time.Time) error {
+// Apply changes the fields that the patch names, or nothing.
+func (p TaskPatch) Apply(task *Task, now time.Time) error {
 	var ps problems
+	t := *task
 	if p.Title != nil {
 		ps.text("title", *p.Title, 1, MaxTaskTitle)
 		t.Title = *p.Title
@@ -231,6 +232,7 @@ func (p TaskPatch) Apply(t *Task, now time.Time) error {
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
+	*task = t
 	return nil
 }
 

@@ -22,10 +22,15 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 		if err == nil {
 			err = mayWrite(c, t.Project)
 		}
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return e.ask(tx, t, "", a, c.Actor())
+		timeDecided := tx.Appended()
+		q, err := e.ask(tx, t, "", a, c.Actor())
+		return q, refuse(tx, timeDecided, err)
 	}, store.Ahead{Task: taskID})
 }
 
@@ -60,7 +65,10 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Task, error) {
 	if session != "" {
 		t, err := tx.TaskOfSession(session)
-		if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
+		if err == nil && !t.State.Ended() || err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
 			return t, err
 		}
 	}

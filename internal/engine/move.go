@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -87,12 +88,27 @@ func cancelQuestions(tx *store.Tx, ids []string, reason string) error {
 		if q.Status != fermata.Pending {
 			continue
 		}
-		if _, err := q.Cancel(fermata.System, reason, tx.Now()); err != nil {
+		by, err := closeWithTask(q, reason, tx.Now())
+		if err != nil {
 			return err
 		}
-		saveClosed(tx, q, fermata.System)
+		saveClosed(tx, q, by)
 	}
 	return nil
+}
+
+// closeWithTask closes a question of a task that ends, and returns who did.
+// What somebody answered, or time decided, before that stands.
+func closeWithTask(q *fermata.Question, reason string, now time.Time) (fermata.Actor, error) {
+	switch {
+	case q.HeldDue(now):
+		q.Release()
+		return *q.Resolution.AnsweredBy, nil
+	case q.Due(now) && q.Expire(now) == fermata.ExpiredClosed:
+		return fermata.ByTimeout, nil
+	}
+	_, err := q.Cancel(fermata.System, reason, now)
+	return fermata.System, err
 }
 
 // unblock makes the dependents ready that waited for nothing else. A child's

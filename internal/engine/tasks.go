@@ -227,7 +227,7 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 	return all, fill(r, c, all)
 }
 
-// change loads a task, changes it and writes it.
+// change loads a task, lets the clock decide first, and changes it.
 func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
 	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
 		return nil, err
@@ -241,10 +241,15 @@ func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn fun
 		if err == nil {
 			err = mayWrite(c, t.Project)
 		}
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return t, fn(tx, t)
+		timeDecided := tx.Appended()
+		err = fn(tx, t)
+		return t, refuse(tx, timeDecided, err)
 	}, store.Ahead{Task: id})
 	if err != nil {
 		return nil, err
