@@ -172,7 +172,8 @@ type closed struct {
 	Outcome   fermata.TimeoutAction `json:"outcome,omitempty"`
 	Answers   map[string]any        `json:"answers,omitempty"`
 	Comment   string                `json:"comment,omitempty"`
-	// Seconds is the time from the question to its end.
+	// Seconds is the time from the question to its end; none where the clock was
+	// set back in between.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -191,7 +192,7 @@ func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 		Type: closedEvents[q.Status], TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
 		Data: data(closed{
 			Type: q.Type, Project: q.Project, DecidedBy: r.DecidedBy, Channel: r.Channel, Outcome: r.Outcome,
-			Answers: r.Answers, Comment: r.Comment, Seconds: r.At.Sub(q.CreatedAt).Seconds(),
+			Answers: r.Answers, Comment: r.Comment, Seconds: max(0, r.At.Sub(q.CreatedAt).Seconds()),
 		}),
 	})
 }
