@@ -401,20 +401,48 @@ func (a Ask) checkQuorum(ps *problems, q *Question) {
 // CheckQuorum refuses a question that can never get the approvals it needs.
 // The members are all of the workspace's.
 func (q *Question) CheckQuorum(members []Member) error {
-	if q.Approvals == nil || q.Approvals.Required < 2 {
+	if q.Approvals == nil {
 		return nil
 	}
-	eligible := 0
+	eligible := q.eligible(members)
+	switch {
+	case eligible >= q.Approvals.Required:
+		return nil
+	case q.Approvals.Required == 1:
+		return Errorf(CodeQuorumUnreachable, "an approval is required, but nobody may give it").
+			WithHint("name other assignees, or set approvals.self where the asker may approve")
+	}
+	return Errorf(CodeQuorumUnreachable, "%d approvals are required, but only %d people may answer", q.Approvals.Required, eligible).
+		WithHint("name more assignees, or require fewer approvals")
+}
+
+// CheckAssignees refuses a question for people of whom none may answer it, now
+// or at a level of its escalation: it would wait for nobody. The members are
+// all of the workspace's.
+func (q *Question) CheckAssignees(members []Member) error {
+	if len(q.Assignees) == 0 {
+		return nil
+	}
+	sooner := *q
+	for _, level := range q.Escalation {
+		sooner.Assignees = slices.Concat(sooner.Assignees, level.Assignees)
+	}
+	if sooner.eligible(members) > 0 {
+		return nil
+	}
+	return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(sooner.Assignees, ", ") + " may answer the question"}).
+		WithHint("name people who may: fermata member list; assignees are handles, group:NAME or role:NAME")
+}
+
+// eligible counts the people who may answer the question.
+func (q *Question) eligible(members []Member) int {
+	n := 0
 	for _, m := range members {
 		if m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil {
-			eligible++
+			n++
 		}
 	}
-	if eligible < q.Approvals.Required {
-		return Errorf(CodeQuorumUnreachable, "%d approvals are required, but only %d people may answer", q.Approvals.Required, eligible).
-			WithHint("name more assignees, or require fewer approvals")
-	}
-	return nil
+	return n
 }
 
 // firstLine cuts a text to its first line and at most n characters.

@@ -136,12 +136,8 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	if runID == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal {
 		q.RunID = t.RunID
 	}
-	if q.Approvals != nil && q.Approvals.Required > 1 {
-		members, err := tx.Members()
-		if err != nil {
-			return nil, err
-		}
-		if err := q.CheckQuorum(values(members)); err != nil {
+	if q.Approvals != nil || len(q.Assignees) > 0 {
+		if err := checkPeople(tx.Reader, q, runID == ""); err != nil {
 			return nil, err
 		}
 	}
@@ -150,6 +146,20 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 		return q, checkReach(tx.Reader, q)
 	}
 	return q, nil
+}
+
+// checkPeople refuses a question that nobody may decide. What a run reports as
+// it ends is not lost for the name of a person: somebody can assign it.
+func checkPeople(r store.Reader, q *fermata.Question, assignees bool) error {
+	members, err := r.Members()
+	if err != nil {
+		return err
+	}
+	all := values(members)
+	if err := q.CheckQuorum(all); err != nil || !assignees {
+		return err
+	}
+	return q.CheckAssignees(all)
 }
 
 func values[T any](pointers []*T) []T {
