@@ -54,21 +54,6 @@ type Ask struct {
 	Metadata           map[string]string `json:"metadata,omitempty"`
 }
 
-// UserQuestion is one question as AskUserQuestion writes it.
-type UserQuestion struct {
-	Question    string       `json:"question" minLength:"1" maxLength:"4000"`
-	Header      string       `json:"header,omitempty" maxLength:"80"`
-	Options     []UserOption `json:"options,omitempty"`
-	MultiSelect bool         `json:"multiSelect,omitempty"`
-}
-
-// UserOption is an option as AskUserQuestion writes it.
-type UserOption struct {
-	Label       string `json:"label" minLength:"1" maxLength:"200"`
-	Description string `json:"description,omitempty" maxLength:"2000"`
-	Preview     string `json:"preview,omitempty" maxLength:"20000"`
-}
-
 // Fingerprint returns a digest of the request, by which a repeated idempotency
 // key with another request is told from a retry.
 func (a Ask) Fingerprint() string { return Digest(a) }
@@ -113,6 +98,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 		q.Priority = *a.Priority
 	}
 	a.checkTexts(&ps)
+	q.Context = withPreviews(&ps, q.Context, a.Questions)
 	q.Items = a.items(&ps, q.Type)
 	if strings.TrimSpace(q.Title) == "" && len(q.Items) > 0 {
 		q.Title = firstLine(q.Items[0].Prompt, MaxTitle)
@@ -164,7 +150,7 @@ func (a Ask) checkTexts(ps *problems) {
 	ps.text("context.error", a.Context.Error, 0, 20_000)
 	if a.Context.Preview != nil {
 		ps.oneOf("context.preview.kind", a.Context.Preview.Kind, []string{"diff", "command", "table", "json", "text"})
-		ps.text("context.preview.text", a.Context.Preview.Text, 0, 200_000)
+		ps.text("context.preview.text", a.Context.Preview.Text, 0, maxPreview)
 	}
 }
 
@@ -244,24 +230,6 @@ var (
 
 // place is the beginning of the names of an item's fields.
 func (f askForm) place(i int) string { return strings.Replace(f.at, "%d", strconv.Itoa(i), 1) }
-
-func fromUserQuestions(questions []UserQuestion) []Item {
-	items := make([]Item, 0, len(questions))
-	for _, uq := range questions {
-		it := Item{Prompt: uq.Question, Header: uq.Header, ResponseType: ResponseChoice, Other: true}
-		if uq.MultiSelect {
-			it.ResponseType = ResponseMultiChoice
-		}
-		for _, o := range uq.Options {
-			it.Options = append(it.Options, Option{Value: o.Label, Description: o.Description})
-		}
-		if len(it.Options) == 0 {
-			it.ResponseType, it.Other = ResponseText, false
-		}
-		items = append(items, it)
-	}
-	return items
-}
 
 // fillItems gives every item the key and the response type that it leaves out.
 func fillItems(items []Item, typ QuestionType) {

@@ -42,6 +42,7 @@ const (
 	MaxOptions    = 200
 	MaxAssignees  = 50
 	MaxEscalation = 10
+	maxPreview    = 200_000
 	// MaxAnswerText is the length of a text answer in characters when the item
 	// sets no limit of its own.
 	MaxAnswerText = 20_000
