@@ -69,6 +69,7 @@ func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 
 // execute prepares the working copy and runs the agent in it.
 func (a *attempt) execute(life context.Context) (fermata.Finish, error) {
+	a.w.copies.clearUp(a.log)
 	dir, err := a.w.copies.open(life, a.claim.Task, a.logw)
 	if cause := context.Cause(life); err != nil && cause != nil {
 		return fermata.Finish{}, cause

@@ -25,6 +25,11 @@ func TestCodexIsGated(t *testing.T) {
 	testGate(t, codexKind, codexShell)
 }
 
+func TestCodexLeavesNothing(t *testing.T) {
+	t.Parallel()
+	testLeft(t, codexKind, codexShell)
+}
+
 func TestCodexRunsNothingWithoutTheServer(t *testing.T) {
 	t.Parallel()
 	testClosed(t, codexKind, codexShell)

@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/process"
 )
 
 // testGone loses the session while a question waits: a new one begins, is told
@@ -90,6 +91,21 @@ func testCancel(t *testing.T, k kind) {
 	if state := w.Look(task.ID).State; state != fermata.TaskCancelled {
 		t.Errorf("the task is %s", state)
 	}
+}
+
+// testLeft cancels a task while its agent runs a command: nothing of the command is left
+// either.
+func testLeft(t *testing.T, k kind, s shell) {
+	k.allow = s.gated
+	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "act", Reply: []scriptedmodel.Part{s.call("touch began.txt; sleep 1000")}}}})
+	task := w.Create("Paint the fence", "All of it.")
+	worker := w.Work("--lease", "3s", "--once")
+	process.Await(t, agent.Within, "the command runs", func() bool { return w.exists(task, "began.txt") })
+	w.CLI("cancel", task.ID)
+	if err := worker.Wait(agent.Within); err != nil {
+		t.Fatal(err)
+	}
+	w.Gone()
 }
 
 // remove takes a folder of the room away.
