@@ -76,7 +76,7 @@ func TestHookEndsInTime(t *testing.T) {
 	t.Cleanup(func() { close(silent) })
 	impatient := codex
 	impatient.patience = 50 * time.Millisecond
-	
+
 	var out, talk bytes.Buffer
 	s := newSession(strings.NewReader(claudeCallOf("Bash", `{"command":"ls"}`)), &out, &talk, Hooks{})
 	s.URL = server.URL
