@@ -41,6 +41,11 @@ func TestGeminiIsGated(t *testing.T) {
 	testGate(t, geminiKind, geminiShell)
 }
 
+func TestGeminiLosesItsWorker(t *testing.T) {
+	t.Parallel()
+	testDies(t, geminiKind)
+}
+
 func TestGeminiLeavesNothing(t *testing.T) {
 	t.Parallel()
 	testLeft(t, geminiKind, geminiShell)

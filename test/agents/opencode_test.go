@@ -38,6 +38,11 @@ func TestOpenCodeIsGated(t *testing.T) {
 	testGate(t, openCodeKind, openCodeShell)
 }
 
+func TestOpenCodeLosesItsWorker(t *testing.T) {
+	t.Parallel()
+	testDies(t, openCodeKind)
+}
+
 func TestOpenCodeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	testLeft(t, openCodeKind, openCodeShell)
