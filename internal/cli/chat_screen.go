@@ -28,7 +28,7 @@ func (c *chat) screen(ctx context.Context) error {
 	go func() {
 		err := c.s.client.Stream(ctx, client.StreamQuery{
 			TaskID: c.task.ID, FromStart: true,
-			OnDrop: func(error) { program.Send(chatLine("(the connection broke; connecting again)")) },
+			OnDrop: func(error) { program.Send(chatLine(brokeText)) },
 		}, func(e *fermata.Event) error {
 			x, err := c.thread.entry(ctx, e)
 			if err != nil || x == nil {
