@@ -216,10 +216,15 @@ func (d *Delivery) Defer(now, until time.Time, reason string) {
 	d.Reason, d.NextAt, d.LeasedUntil = reason, &until, nil
 }
 
-// Skip ends the delivery without a message.
+// Skip ends the delivery without a message. One that stands already, and was to
+// be sent again, stays and is kept up to date.
 func (d *Delivery) Skip(now time.Time, reason string) {
 	d.State, d.Reason, d.NextAt, d.LeasedUntil = DeliverySkipped, reason, nil, nil
 	d.note(now, "skipped", reason)
+	if len(d.Ref) > 0 {
+		d.State, d.Reason = DeliverySent, ""
+		d.again(now)
+	}
 }
 
 // Release gives a claim back without having tried.
@@ -239,17 +244,18 @@ func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
 	case d.Leased(now):
 	case d.State == DeliverySent:
 		d.again(now)
-	case closed && d.LeasedUntil == nil && (d.State == DeliveryWaiting || d.State == DeliveryFailed):
+	case closed && d.LeasedUntil == nil && (d.State == DeliveryWaiting || d.State == DeliveryFailed || len(d.Ref) > 0):
 		d.Skip(now, SkippedClosed)
 	}
 }
 
-// Redeliver has the message sent once more, under the same id.
+// Redeliver has the message sent once more, under the same id. It still says
+// where the first one stands, until the second does.
 func (d *Delivery) Redeliver(now time.Time) error {
 	if d.Leased(now) {
 		return Errorf(CodeIllegalTransition, "the message is being sent right now").WithHint("look again in a minute")
 	}
-	d.State, d.Reason, d.Tries, d.Ref, d.NextAt, d.LeasedUntil = DeliveryWaiting, "", 0, nil, &now, nil
+	d.State, d.Reason, d.Tries, d.NextAt, d.LeasedUntil = DeliveryWaiting, "", 0, &now, nil
 	d.When = WhenAlways
 	d.note(now, "redelivered", "")
 	return nil

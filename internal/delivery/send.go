@@ -200,6 +200,8 @@ func (l *lane) deliver(ctx context.Context, c *claim) {
 type outcome struct {
 	// skip and until end or put off the delivery, for the reason.
 	skip string
+	// place says that the message goes to the channel's own place instead.
+	place bool
 	// rest says that there is nothing to do.
 	rest   bool
 	until  time.Time
@@ -249,7 +251,11 @@ func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
 		o.receipt, o.err = l.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
 	} else {
+		n.Replaces = c.Ref
 		o.receipt, o.err = l.channel.Send(ctx, n)
+	}
+	if unknown(o.err) && l.kind.To == ToPeopleOrPlace && n.Purpose != notice.Test {
+		return &outcome{skip: fermata.SkippedNoAddress, place: true}
 	}
 	o.sent = o.err == nil
 	return o
@@ -273,7 +279,7 @@ func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 		l.apply(tx, d, o)
 		tx.SaveDelivery(d)
 		told = d
-		if err := l.recordRest(tx, c, d); err != nil {
+		if err := l.recordRest(tx, c, d, o); err != nil {
 			return err
 		}
 		return l.recordChannel(tx, d, o)
@@ -287,7 +293,7 @@ func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 
 // after lets the sender act on what was recorded.
 func (l *lane) after(d *fermata.Delivery, o *outcome) {
-	if d != nil && d.NextAt != nil {
+	if d != nil && (d.NextAt != nil || o.place) {
 		l.wake()
 	}
 	// Where each question names an address of its own, one of them stops no other.
@@ -306,6 +312,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		d.Rest()
 	case o.skip != "":
 		d.Skip(now, o.skip)
+		l.toPlace(tx, d, o)
 	case !o.until.IsZero():
 		d.Defer(now, o.until, o.reason)
 	case o.sent:
@@ -336,7 +343,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 
 // recordRest writes what became of the other messages of a digest: those that
 // were in it went with it, the rest was not needed.
-func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery) error {
+func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
 	ids := make([]string, 0, len(c.with))
 	for _, d := range c.with {
 		ids = append(ids, d.ID)
@@ -352,6 +359,7 @@ func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery) error
 			d.Reason = "digest " + first.ID
 		case fermata.DeliverySkipped:
 			d.Skip(tx.Now(), first.Reason)
+			l.toPlace(tx, d, o)
 		default:
 			// They wait for the digest with the first one.
 			d.LeasedUntil, d.NextAt = nil, first.NextAt
@@ -363,7 +371,7 @@ func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery) error
 
 // recordChannel notes at the channel whether it works.
 func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) error {
-	if o.rest || !o.sent && o.err == nil || gone(o.err) && d.DeviceID != "" || o.err != nil && l.kind.To == ToAsker {
+	if o.rest || !o.sent && o.err == nil || gone(o.err) && d.DeviceID != "" || o.err != nil && (l.kind.To == ToAsker || unknown(o.err)) {
 		return nil
 	}
 	l.mu.Lock()
@@ -419,6 +427,11 @@ func retryAfter(err error) time.Duration {
 func gone(err error) bool {
 	var f *notice.SendError
 	return errors.As(err, &f) && f.Ended
+}
+
+func unknown(err error) bool {
+	var f *notice.SendError
+	return errors.As(err, &f) && f.Unknown
 }
 
 // words says what is wrong, with the remedy.

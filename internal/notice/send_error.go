@@ -15,6 +15,8 @@ type SendError struct {
 	// Ended says that the device has ended its subscription, or that the remote
 	// end wants nothing more from the channel.
 	Ended bool
+	// Unknown says that the remote system does not know the person.
+	Unknown bool
 }
 
 // Hopeless is a failure that no retry mends.

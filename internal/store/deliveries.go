@@ -140,9 +140,10 @@ func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bo
 	return at(found[0]), true, nil
 }
 
-// SkipDeliveriesOf ends what waits for a channel that is gone.
+// SkipDeliveriesOf ends what waits for a channel that is gone. What stands there
+// and waits to be sent again stays as it is.
 func (tx *Tx) SkipDeliveriesOf(channelID, reason string) {
-	tx.execAny(`UPDATE deliveries SET state = 'skipped', reason = $1, next_at = 0, leased_until = 0, version = version + 1
+	tx.execAny(`UPDATE deliveries SET state = CASE ref WHEN '' THEN 'skipped' ELSE 'sent' END, reason = CASE ref WHEN '' THEN $1 ELSE '' END, next_at = 0, leased_until = 0, version = version + 1
 		WHERE channel_id = $2 AND next_at > 0 AND workspace_id = $3 AND state IN ('waiting', 'failed')`, reason, channelID, tx.workspace)
 	tx.execAny(`UPDATE deliveries SET next_at = 0, leased_until = 0, version = version + 1
 		WHERE channel_id = $1 AND next_at > 0 AND workspace_id = $2`, channelID, tx.workspace)
