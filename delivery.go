@@ -187,9 +187,11 @@ func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter ti
 	d.Attempts++
 	d.Tries++
 	d.LastError, d.LeasedUntil, d.NextAt = firstLine(why, maxDeliveryError), nil, nil
-	if permanent || d.Tries > len(retryDelays) {
-		// A message that was sent stays sent, though it shows what is over.
-		if d.State != DeliverySent {
+	sent := d.State == DeliverySent
+	if permanent && !sent || d.Tries > len(retryDelays) {
+		// A message that was sent stays sent, though it shows what is over. It is
+		// not given up at the first refusal: the channel may be mended meanwhile.
+		if !sent {
 			d.State = DeliveryDead
 		}
 		d.Shown = max(d.Shown, d.Wanted)
@@ -199,10 +201,18 @@ func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter ti
 	wait := max(jittered(retryDelays[d.Tries-1]), min(retryAfter, longestRetryAfter))
 	next := Cut(now.Add(wait))
 	d.NextAt = &next
-	if d.State != DeliverySent {
+	if !sent {
 		d.State = DeliveryFailed
 	}
 	d.note(now, "failed", d.LastError)
+}
+
+// Doubt notes that a message that failed may have arrived: it looks as if
+// whoever sends it was not heard of again, and is not skipped.
+func (d *Delivery) Doubt(now time.Time) {
+	if d.State == DeliveryFailed {
+		d.LeasedUntil = &now
+	}
 }
 
 // Defer puts the delivery off.

@@ -214,6 +214,8 @@ type outcome struct {
 	shown   int64
 	decides bool
 	err     error
+	// unsure says that the message may have arrived, though it failed.
+	unsure bool
 }
 
 func (o *outcome) name(before fermata.DeliveryState) string {
@@ -257,7 +259,11 @@ func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
 	if unknown(o.err) && l.kind.To == ToPeopleOrPlace && n.Purpose != notice.Test {
 		return &outcome{skip: fermata.SkippedNoAddress, place: true}
 	}
-	o.sent = o.err == nil
+	f := failureOf(o.err)
+	if f.Absent {
+		return &outcome{skip: fermata.SkippedClosed}
+	}
+	o.sent, o.unsure = o.err == nil, f.Unsure
 	return o
 }
 
@@ -332,6 +338,9 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		})
 	default:
 		d.Fail(now, words(o.err), permanent(o.err), retryAfter(o.err))
+		if o.unsure {
+			d.Doubt(now)
+		}
 	}
 	if d.State == fermata.DeliveryDead && (d.Purpose != string(notice.Event) || l.kind.To == ToAsker) {
 		tx.Append(&fermata.Event{
@@ -410,29 +419,24 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) erro
 	return nil
 }
 
-// permanent reports whether trying again cannot help.
-func permanent(err error) bool {
-	var f *notice.SendError
-	return errors.As(err, &f) && f.Final
-}
-
-func retryAfter(err error) time.Duration {
+// failureOf is what the channel says of a failure; nothing where it says
+// nothing.
+func failureOf(err error) notice.SendError {
 	var f *notice.SendError
 	if errors.As(err, &f) {
-		return f.After
+		return *f
 	}
-	return 0
+	return notice.SendError{}
 }
 
-func gone(err error) bool {
-	var f *notice.SendError
-	return errors.As(err, &f) && f.Ended
-}
+// permanent reports whether trying again cannot help.
+func permanent(err error) bool { return failureOf(err).Final }
 
-func unknown(err error) bool {
-	var f *notice.SendError
-	return errors.As(err, &f) && f.Unknown
-}
+func retryAfter(err error) time.Duration { return failureOf(err).After }
+
+func gone(err error) bool { return failureOf(err).Ended }
+
+func unknown(err error) bool { return failureOf(err).Unknown }
 
 // words says what is wrong, with the remedy.
 func words(err error) string {

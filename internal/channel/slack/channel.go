@@ -62,6 +62,8 @@ func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation strin
 		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
 			return notice.Receipt{}, failed("bring a message up to date", err)
 		}
+	} else if final(n) && !n.Since.IsZero() {
+		return notice.Receipt{}, notice.NothingArrived()
 	} else if r.Channel, r.Message, err = c.api.PostMessageContext(ctx, conversation, m.options()...); err != nil {
 		return notice.Receipt{}, failed("post a message", err)
 	}

@@ -291,7 +291,7 @@ func renderReplaced(n *notice.Notice) message {
 	if n.Open != "" {
 		p.add(api.NewActionBlock("", openButton(n.Open)))
 	}
-	a := address{question: n.Question.ID, stage: opens}
+	a := address{question: n.Question.ID, stage: moved}
 	p.add(api.NewContextBlock(a.blockID(), ours("This question was sent again: answer there.")))
 	return message{Text: short("Sent again", n.Question), Blocks: p.blocks}
 }

@@ -198,9 +198,10 @@ func TestSentAgainByHand(t *testing.T) {
 	if second.ID == first.ID {
 		t.Error("the first message is the one that is open")
 	}
-	// What is said below the first still counts.
 	h.ok(h.Write(h.people["ann"], first.ID, "yaml"))
-	h.told("ann", "Your answer counts")
+	h.told("ann", "was sent again: answer there")
+	h.ok(h.Write(h.people["ann"], second.ID, "yaml"))
+	h.told("ann", "counts")
 	h.sees("ann", q, "the end", func(m standin.Message) bool { return m.ID == second.ID && m.Closed })
 }
 

@@ -83,7 +83,7 @@ func (c *channel) call(ctx context.Context, method string, body []byte) error {
 	req.Header.Set("Authorization", "Bearer "+c.Secret)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return &notice.SendError{Err: err, Unsure: true}
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode == http.StatusOK {
