@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/fermata-hq/fermata/test/ports"
 )
 
 // Domain is where everybody of a [Server] has a mailbox; Host is the name of
@@ -47,10 +47,10 @@ type Server struct {
 	options Options
 	dir     string
 	owner   *user.User
-	ports   ports
-	// reserved keeps the ports from the servers of other tests.
-	reserved *flock.Flock
-	tb       testing.TB
+	ports   services
+	// block keeps the ports from the servers of other tests.
+	block *ports.Block
+	tb    testing.TB
 
 	mu      sync.Mutex
 	running map[string]*running
@@ -85,9 +85,10 @@ func Start(tb testing.TB, o Options) *Server {
 
 func (s *Server) startAll() error {
 	var err error
-	if s.ports, s.reserved, err = reservePorts(); err != nil {
+	if s.block, err = ports.Reserve(); err != nil {
 		return err
 	}
+	s.ports = servicesFrom(s.block.First)
 	if err := s.configure(); err != nil {
 		return err
 	}
@@ -294,8 +295,8 @@ func (s *Server) end() {
 	if s.dir != "" {
 		_ = os.RemoveAll(s.dir)
 	}
-	if s.reserved != nil {
-		_ = s.reserved.Close()
+	if s.block != nil {
+		s.block.Release()
 	}
 }
 
