@@ -230,7 +230,7 @@ func (s *Server) run(name string, ports []int, program string, args ...string) e
 	return nil
 }
 
-// awaitPorts returns when a server speaks at every port.
+// awaitPorts returns when a server listens at every port.
 func awaitPorts(ports []int, gone chan error) error {
 	for _, port := range ports {
 		if err := awaitPort(port, gone); err != nil {
@@ -243,7 +243,7 @@ func awaitPorts(ports []int, gone chan error) error {
 func awaitPort(port int, gone chan error) error {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port)) //nolint:noctx // the ticker bounds it
 		if err == nil {
