@@ -50,7 +50,7 @@ type Ask struct {
 	DedupeKey          string            `json:"dedupe_key,omitempty" maxLength:"200"`
 	CallbackURL        string            `json:"callback_url,omitempty" maxLength:"2048" doc:"external tasks only: where the outcome is posted, signed, when the question closes"`
 	State              json.RawMessage   `json:"state,omitempty"`
-	Metadata           map[string]string `json:"metadata,omitempty"`
+	Metadata           map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }
 
 // UserQuestion is one question as AskUserQuestion writes it.
@@ -158,6 +158,7 @@ func (a Ask) checkTexts(ps *problems) {
 	if len(a.State) > 0 && !json.Valid(a.State) {
 		ps.add("state", "is not valid JSON")
 	}
+	ps.metadata(a.Metadata)
 	if a.Context == nil {
 		return
 	}
@@ -166,6 +167,17 @@ func (a Ask) checkTexts(ps *problems) {
 	if a.Context.Preview != nil {
 		ps.oneOf("context.preview.kind", a.Context.Preview.Kind, []string{"diff", "command", "table", "json", "text"})
 		ps.text("context.preview.text", a.Context.Preview.Text, 0, 200_000)
+	}
+}
+
+func (ps *problems) metadata(m map[string]string) {
+	if len(m) > MaxMetadata {
+		ps.add("metadata", "has %d entries, may have at most %d", len(m), MaxMetadata)
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		ps.text("metadata", key, 1, 100)
+		ps.text("metadata."+key, m[key], 0, 4000)
 	}
 }
 

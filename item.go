@@ -41,6 +41,7 @@ const (
 	MaxItems      = 20
 	MaxOptions    = 200
 	MaxAssignees  = 50
+	MaxMetadata   = 50
 	MaxEscalation = 10
 	// MaxAnswerText is the length of a text answer in characters when the item
 	// sets no limit of its own.
@@ -158,6 +159,7 @@ func (it *Item) checkLimits(ps *problems, path string) {
 	if it.Min != nil && it.Max != nil && *it.Min > *it.Max {
 		ps.add(path+".min", "is above max")
 	}
+	ps.text(path+".pattern", it.Pattern, 0, 500)
 	if it.Pattern != "" {
 		if _, err := wholePattern(it.Pattern); err != nil {
 			ps.add(path+".pattern", "is no regular expression (RE2): %v", err)
