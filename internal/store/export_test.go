@@ -80,6 +80,12 @@ func ExecWriter(ctx context.Context, db *DB, text string) error {
 	return err
 }
 
+// MostPrepared is how many statements are kept ready, and Prepared how many are.
+const MostPrepared = mostPrepared
+
+// Prepared is described at [MostPrepared].
+func Prepared(db *DB) int { return len(db.backend.(*sqliteBackend).reads.all) }
+
 // PragmaOfReader returns a setting of the connections that read SQLite.
 func PragmaOfReader(ctx context.Context, db *DB, name string) (string, error) {
 	var value string
