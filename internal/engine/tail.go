@@ -106,7 +106,7 @@ func (t *Tail) forget(events []*fermata.Event) {
 	for _, e := range events {
 		switch e.Type {
 		case fermata.EventPolicyChanged:
-			t.e.policies.Delete(e.WorkspaceID)
+			t.e.policies.forget(e.WorkspaceID)
 		case fermata.EventTokenRevoked, fermata.EventMemberChanged, fermata.EventMemberSignedIn, fermata.EventMemberSignedOut,
 			fermata.EventGroupChanged:
 			t.e.callers.clear()
