@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -116,6 +117,9 @@ func Backends(ctx context.Context, db *DB) []uint32 {
 	}
 	return ids
 }
+
+// SetPatience sets how long writes wait for PostgreSQL.
+func SetPatience(db *DB, d time.Duration) { db.backend.(*postgresBackend).patience = d }
 
 // Down undoes all migrations.
 func Down(ctx context.Context, db *DB) error { return DownTo(ctx, db, 0) }
