@@ -57,8 +57,9 @@ func New(db *store.DB, opts Options) *Engine {
 	return e
 }
 
-// OnSeen adds what is told of every commit, of this process and of others, in
-// order. It must not block, and is added before the engine starts.
+// OnSeen adds what is told of every commit, of this process and of others. It
+// must not block, is added before the engine starts, and takes every event as a
+// hint: commits of two replicas that come together may be told in either order.
 func (e *Engine) OnSeen(fn func(events []*fermata.Event)) { e.seen = append(e.seen, fn) }
 
 // Ping reports whether the database answers.
