@@ -51,7 +51,7 @@ type Ask struct {
 	DedupeKey          string            `json:"dedupe_key,omitempty" maxLength:"200"`
 	CallbackURL        string            `json:"callback_url,omitempty" maxLength:"2048" doc:"external tasks only: where the outcome is posted, signed, when the question closes"`
 	State              json.RawMessage   `json:"state,omitempty"`
-	Metadata           map[string]string `json:"metadata,omitempty"`
+	Metadata           map[string]string `json:"metadata,omitempty" maxProperties:"50"`
 }
 
 // Fingerprint returns a digest of the request, by which a repeated idempotency
@@ -143,6 +143,7 @@ func (a Ask) checkTexts(ps *problems) {
 	ps.channels("channels", a.Channels)
 	ps.reminders(a.Reminders)
 	ps.json("state", a.State)
+	ps.metadata(a.Metadata)
 	if a.Context == nil {
 		return
 	}
@@ -151,6 +152,17 @@ func (a Ask) checkTexts(ps *problems) {
 	if a.Context.Preview != nil {
 		ps.oneOf("context.preview.kind", a.Context.Preview.Kind, []string{"diff", "command", "table", "json", "text"})
 		ps.text("context.preview.text", a.Context.Preview.Text, 0, maxPreview)
+	}
+}
+
+func (ps *problems) metadata(m map[string]string) {
+	if len(m) > MaxMetadata {
+		ps.add("metadata", "has %d entries, may have at most %d", len(m), MaxMetadata)
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		ps.text("metadata", key, 1, 100)
+		ps.text("metadata."+key, m[key], 0, 4000)
 	}
 }
 

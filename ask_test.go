@@ -135,6 +135,15 @@ func TestAskForms(t *testing.T) {
 	}
 }
 
+// manyKeys are so many members of a JSON object.
+func manyKeys(n int) string {
+	keys := make([]string, n)
+	for i := range keys {
+		keys[i] = fmt.Sprintf(`"k%d":"v"`, i)
+	}
+	return strings.Join(keys, ",")
+}
+
 func TestAskProblems(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 30)
@@ -155,6 +164,10 @@ func TestAskProblems(t *testing.T) {
 		{"long title", `{"question":"a?","title":"` + strings.Repeat("x", 121) + `"}`, "invalid_request", []string{"title"}},
 		{"NUL in the title", `{"question":"a?","title":"a\u0000"}`, "invalid_request", []string{"title"}},
 		{"NUL in the body", `{"question":"a?","body":"a\u0000"}`, "invalid_request", []string{"body"}},
+		{"metadata", `{"question":"a?","metadata":{"":"x","a":"\u0000","b":"` + strings.Repeat("x", 4001) + `"}}`, "invalid_request", []string{"metadata", "metadata.a", "metadata.b"}},
+		{"too many metadata", `{"question":"a?","metadata":{` + manyKeys(51) + `}}`, "invalid_request", []string{"metadata"}},
+		{"NUL in a pattern", `{"items":[{"prompt":"a?","pattern":"a\u0000"}]}`, "invalid_request", []string{"items[0].pattern"}},
+		{"long pattern", `{"items":[{"prompt":"a?","pattern":"` + strings.Repeat("x", 501) + `"}]}`, "invalid_request", []string{"items[0].pattern"}},
 		{"unknown type", `{"question":"a?","type":"urgent"}`, "invalid_request", []string{"type"}},
 		{"unknown risk", `{"question":"a?","risk":"huge"}`, "invalid_request", []string{"risk"}},
 		{"unknown on_timeout", `{"question":"a?","on_timeout":"guess"}`, "invalid_request", []string{"on_timeout"}},

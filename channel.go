@@ -182,7 +182,7 @@ func (c *Channel) Works() {
 
 // Failed notes that a message did not go out.
 func (c *Channel) Failed(now time.Time, why string) {
-	c.LastError, c.LastErrorAt = firstLine(why, maxDeliveryError), &now
+	c.LastError, c.LastErrorAt = failure(why), &now
 	if c.FailingSince == nil {
 		c.FailingSince = &now
 	}

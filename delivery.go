@@ -3,6 +3,7 @@ package fermata
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -186,7 +187,7 @@ func (d *Delivery) Rest() { d.LeasedUntil, d.NextAt = nil, nil }
 func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter time.Duration) {
 	d.Attempts++
 	d.Tries++
-	d.LastError, d.LeasedUntil, d.NextAt = firstLine(why, maxDeliveryError), nil, nil
+	d.LastError, d.LeasedUntil, d.NextAt = failure(why), nil, nil
 	sent := d.State == DeliverySent
 	if permanent && !sent || d.Tries > len(retryDelays) {
 		// A message that was sent stays sent, though it shows what is over. It is
@@ -213,6 +214,11 @@ func (d *Delivery) Doubt(now time.Time) {
 	if d.State == DeliveryFailed {
 		d.LeasedUntil = &now
 	}
+}
+
+// failure is what is kept of an error, which may hold what a remote system said.
+func failure(why string) string {
+	return strings.ReplaceAll(firstLine(why, maxDeliveryError), "\x00", "\uFFFD")
 }
 
 // Defer puts the delivery off.

@@ -112,6 +112,19 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
+// PostgreSQL takes neither as text, and what was sent would be sent again.
+func TestAFailureIsText(t *testing.T) {
+	t.Parallel()
+	d, c := waiting(), &fermata.Channel{}
+	d.Fail(noon, "they said \x00\xff", false, 0)
+	c.Failed(noon, "they said \x00\xff")
+	for _, kept := range []string{d.LastError, d.History[0].Error, c.LastError} {
+		if kept != "they said \uFFFD\uFFFD" {
+			t.Errorf("%q is kept", kept)
+		}
+	}
+}
+
 func TestWaitingForAPageGetsRarer(t *testing.T) {
 	t.Parallel()
 	d, last := waiting(), time.Duration(0)

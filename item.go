@@ -41,6 +41,7 @@ const (
 	MaxItems      = 20
 	MaxOptions    = 200
 	MaxAssignees  = 50
+	MaxMetadata   = 50
 	MaxEscalation = 10
 	maxPreview    = 200_000
 	// MaxAnswerText is the length of a text answer in characters when the item
@@ -168,6 +169,7 @@ func (it *Item) checkLimits(ps *problems, at string) {
 	} else if it.ResponseType == ResponseMultiChoice {
 		it.checkCounts(ps, at)
 	}
+	ps.text(at+"pattern", it.Pattern, 0, 500)
 	if it.Pattern != "" {
 		if _, err := wholePattern(it.Pattern); err != nil {
 			ps.add(at+"pattern", "is no regular expression (RE2): %v", err)

@@ -114,7 +114,7 @@ func (p *postOffice) next(to string) (subject, text string) {
 	var d delivered
 	select {
 	case d = <-p.received:
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.t.Fatal("no mail came")
 	}
 	m, err := mail.ReadMessage(bytes.NewReader(d.data))

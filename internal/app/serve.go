@@ -168,7 +168,7 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 		return errors.Join(err, listener.Close())
 	}
 	announce(o, db, served)
-	return run(ctx, o, server, listener, served, parts{in, deliver, flows})
+	return run(ctx, o, served, parts{server, listener, in, deliver, flows})
 }
 
 // openedAt is where a browser on this machine opens a listener.
@@ -232,20 +232,22 @@ To sign in with a browser, open this link. It works once, within a day:
 	_, _ = io.WriteString(o.Out, text)
 }
 
-// parts run beside the server.
+// parts are the server, and what runs beside it.
 type parts struct {
-	in      ways
-	deliver *delivery.Service
-	flows   *flows
+	server   *api.Server
+	listener net.Listener
+	in       ways
+	deliver  *delivery.Service
+	flows    *flows
 }
 
 // run serves until ctx ends or a part fails, and stops the parts in order.
-func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.Listener, s Served, p parts) error {
+func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var running sync.WaitGroup
-	failed := make(chan error, 1)
-	httpServer := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	failed := make(chan error, 2)
+	httpServer := &http.Server{Handler: p.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	running.Go(func() { s.Engine.RunSweeps(background) })
 	running.Go(func() { s.Engine.RunTail(background) })
 	running.Go(func() { p.deliver.Run(background) })
@@ -253,34 +255,21 @@ func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.L
 	if p.in.mail != nil {
 		running.Go(func() { p.in.mail.Run(background) })
 	}
-	go func() { failed <- httpServer.Serve(listener) }()
+	go func() { failed <- httpServer.Serve(p.listener) }()
 	if o.Ready != nil {
 		o.Ready(s)
 	}
 
-	workersDone := make(chan error, 1)
-	go func() { workersDone <- embeddedWorkers(ctx, o, s) }()
-
+	stopWorkers := startWorkers(ctx, o, s, failed)
 	var err error
 	select {
 	case <-ctx.Done():
 		o.Log.Info("stopping")
 	case err = <-failed:
-	case err = <-workersDone:
-		if err == nil {
-			// No workers inside: serve on.
-			workersDone <- nil
-			select {
-			case <-ctx.Done():
-			case err = <-failed:
-			}
-		}
 	}
 	// Workers hand their tasks back while the server still answers.
-	if ctx.Err() != nil {
-		err = errors.Join(err, <-workersDone)
-	}
-	server.SetDraining()
+	err = errors.Join(err, stopWorkers())
+	p.server.SetDraining()
 	stopping, cancel := context.WithTimeout(background, stopWithin)
 	defer cancel()
 	if shutdownErr := httpServer.Shutdown(stopping); shutdownErr != nil {
@@ -288,10 +277,26 @@ func run(ctx context.Context, o ServeOptions, server *api.Server, listener net.L
 	}
 	stopBackground()
 	running.Wait()
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
 	return err
+}
+
+// startWorkers starts the server's own workers, whose failure ends the server.
+// It returns what stops them and waits until they have.
+func startWorkers(ctx context.Context, o ServeOptions, s Served, failed chan<- error) (stop func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() {
+		err := embeddedWorkers(ctx, o, s)
+		if err != nil && ctx.Err() == nil {
+			failed <- err
+			err = nil
+		}
+		done <- err
+	}()
+	return func() error {
+		cancel()
+		return <-done
+	}
 }
 
 // embeddedToken names the token of a server's own workers, so that the next

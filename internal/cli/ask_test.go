@@ -66,7 +66,7 @@ func TestAskWaitGivesUp(t *testing.T) {
 	q := &fermata.Question{ID: "q_1", Type: fermata.Blocking, Status: fermata.Pending}
 	start := time.Now()
 	code, out, _ := run(t, "", "--url", fake(t, q, nil), "ask", "Which?", "--wait=300ms")
-	if code != exitPending || out != "" || time.Since(start) > 5*time.Second {
+	if code != exitPending || out != "" || time.Since(start) > time.Minute {
 		t.Errorf("got %d and %q after %s", code, out, time.Since(start))
 	}
 }

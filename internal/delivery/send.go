@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -272,8 +273,9 @@ func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
 func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 	lease := *c.LeasedUntil
 	var told *fermata.Delivery
+	var noted *fermata.Channel
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
-		told = nil
+		told, noted = nil, nil
 		rows, err := tx.DeliveriesByID([]string{c.ID})
 		if err != nil || len(rows) == 0 {
 			return err
@@ -288,12 +290,14 @@ func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 		if err := l.recordRest(tx, c, d, o); err != nil {
 			return err
 		}
-		return l.recordChannel(tx, d, o)
+		noted, err = l.recordChannel(tx, d, o)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	l.after(told, o)
+	l.note(noted)
 	return nil
 }
 
@@ -325,7 +329,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		d.Deliver(now, o.receipt.Ref, o.shows, o.shown)
 		d.Decides = o.decides
 		if o.receipt.Content != "" {
-			tx.SetContent(d.ID, l.w.s.cut(o.receipt.Content))
+			tx.SetContent(d.ID, cut(o.receipt.Content))
 		}
 		if d.DeviceID != "" {
 			tx.TouchDevice(d.DeviceID, now)
@@ -378,24 +382,40 @@ func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *ou
 	return nil
 }
 
-// recordChannel notes at the channel whether it works.
-func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) error {
-	if o.rest || !o.sent && o.err == nil || gone(o.err) && d.DeviceID != "" || o.err != nil && (l.kind.To == ToAsker || unknown(o.err)) {
-		return nil
+// note keeps in mind what was written at the channel, if anything was.
+func (l *lane) note(row *fermata.Channel) {
+	if row == nil {
+		return
 	}
 	l.mu.Lock()
-	known := *l.row
-	l.mu.Unlock()
-	works := o.err == nil
+	defer l.mu.Unlock()
+	l.row.LastSentAt, l.row.LastError = row.LastSentAt, row.LastError
+}
+
+// tellsOfChannel reports whether an attempt says anything of the channel itself.
+func (l *lane) tellsOfChannel(d *fermata.Delivery, o *outcome) bool {
+	if o.err != nil {
+		return l.kind.To != ToAsker && !unknown(o.err) && (!gone(o.err) || d.DeviceID == "")
+	}
+	return o.sent
+}
+
+// recordChannel writes at the channel whether it works. It returns the channel
+// when there was something to write.
+func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fermata.Channel, error) {
+	if o.rest || !l.tellsOfChannel(d, o) {
+		return nil, nil
+	}
+	works, known := o.err == nil, l.info()
 	if works && known.LastError == "" && known.LastSentAt != nil && tx.Now().Sub(*known.LastSentAt) < sentNoted {
-		return nil
+		return nil, nil
 	}
 	row, err := tx.Channel(d.ChannelID)
 	if fermata.CodeOf(err) == fermata.CodeNotFound {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if works {
 		row.Sent(tx.Now())
@@ -413,10 +433,7 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) erro
 		alertChannel(tx, row)
 	}
 	tx.SaveChannel(row)
-	l.mu.Lock()
-	l.row.LastSentAt, l.row.LastError = row.LastSentAt, row.LastError
-	l.mu.Unlock()
-	return nil
+	return row, nil
 }
 
 // failureOf is what the channel says of a failure; nothing where it says
@@ -450,9 +467,10 @@ func words(err error) string {
 // mostContent bounds what is kept of a message.
 const mostContent = 256 << 10
 
-func (s *Service) cut(content string) string {
-	if len(content) > mostContent {
-		return content[:mostContent]
+// cut ends with a whole letter: half of one is no text to PostgreSQL.
+func cut(content string) string {
+	if len(content) <= mostContent {
+		return content
 	}
-	return content
+	return strings.ToValidUTF8(content[:mostContent], "")
 }

@@ -54,6 +54,10 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 			}
 		}
 		t, err := e.outsideTask(tx, c, project, session, a)
+		if err == nil {
+			// The task of a session may be of another project.
+			err = mayWrite(c, t.Project)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -38,7 +37,7 @@ type Engine struct {
 
 	auditBounds auditBounds
 
-	policies sync.Map // workspace → fermata.Policy
+	policies *policyCache
 	// seen is told of every commit that this process learns of.
 	seen    []func(events []*fermata.Event)
 	callers *callerCache
@@ -50,7 +49,7 @@ func New(db *store.DB, opts Options) *Engine {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		db: db, log: opts.Log, opts: opts, hub: newHub(), told: make(chan string, 1), callers: newCallerCache(),
+		db: db, log: opts.Log, opts: opts, hub: newHub(), told: make(chan string, 1), policies: newPolicyCache(), callers: newCallerCache(),
 		auditBounds: auditBounds{window: 25_000, most: 200_000},
 	}
 	e.tail = newTail(e)
@@ -58,8 +57,9 @@ func New(db *store.DB, opts Options) *Engine {
 	return e
 }
 
-// OnSeen adds what is told of every commit, of this process and of others, in
-// order. It must not block, and is added before the engine starts.
+// OnSeen adds what is told of every commit, of this process and of others. It
+// must not block, is added before the engine starts, and takes every event as a
+// hint: commits of two replicas that come together may be told in either order.
 func (e *Engine) OnSeen(fn func(events []*fermata.Event)) { e.seen = append(e.seen, fn) }
 
 // Ping reports whether the database answers.
@@ -106,17 +106,4 @@ func data(v any) json.RawMessage {
 // reads returns a reader of the caller's workspace.
 func (e *Engine) reads(ctx context.Context, c fermata.Caller) store.Reader {
 	return e.db.In(ctx, c.WorkspaceID)
-}
-
-// policy returns the workspace's policy. It is kept in memory until an event
-// says that it changed.
-func (e *Engine) policy(r store.Reader) (fermata.Policy, error) {
-	if p, ok := e.policies.Load(r.Workspace()); ok {
-		return p.(fermata.Policy), nil
-	}
-	p, err := r.Policy()
-	if err == nil {
-		e.policies.Store(r.Workspace(), p)
-	}
-	return p, err
 }

@@ -362,6 +362,5 @@ func decided(tx *store.Tx, g *gateCase, v *fermata.GateVerdict, by fermata.Actor
 	if v.Rule != nil {
 		d.RuleID = v.Rule.ID
 	}
-	event := &fermata.Event{Type: fermata.EventGateDecided, TaskID: v.TaskID, QuestionID: v.QuestionID, Actor: by, Data: data(d)}
-	tx.Append(event)
+	tx.Append(&fermata.Event{Type: fermata.EventGateDecided, TaskID: v.TaskID, QuestionID: v.QuestionID, Actor: by, Data: data(d)})
 }

@@ -311,6 +311,6 @@ func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Poli
 		return p, nil
 	})
 	// Others in the same transaction may have kept a policy that was rolled back.
-	e.policies.Delete(c.WorkspaceID)
+	e.policies.forget(c.WorkspaceID)
 	return p, err
 }

@@ -106,7 +106,7 @@ func (t *Tail) forget(events []*fermata.Event) {
 	for _, e := range events {
 		switch e.Type {
 		case fermata.EventPolicyChanged:
-			t.e.policies.Delete(e.WorkspaceID)
+			t.e.policies.forget(e.WorkspaceID)
 		case fermata.EventTokenRevoked, fermata.EventMemberChanged, fermata.EventMemberSignedIn, fermata.EventMemberSignedOut,
 			fermata.EventGroupChanged:
 			t.e.callers.clear()
@@ -251,8 +251,10 @@ func (e *Engine) Start(ctx context.Context) error {
 // their notifications, and looks once a second anyway.
 func (e *Engine) RunTail(ctx context.Context) {
 	heard := make(chan struct{}, 1)
-	go e.listen(ctx, heard)
-	go e.tellOthers(ctx)
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	parts.Go(func() { e.listen(ctx, heard) })
+	parts.Go(func() { e.tellOthers(ctx) })
 	if e.db.Dialect() == "sqlite" {
 		<-ctx.Done()
 		return

@@ -21,7 +21,7 @@ func TestMarksOfTheLargest(t *testing.T) {
 	if marks := notice.Marks(it); len(marks) != fermata.MaxOptions || marks[27] != "AB" {
 		t.Errorf("marks are %q", marks)
 	}
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -80,6 +81,12 @@ func ExecWriter(ctx context.Context, db *DB, text string) error {
 	return err
 }
 
+// MostPrepared is how many statements are kept ready, and Prepared how many are.
+const MostPrepared = mostPrepared
+
+// Prepared is described at [MostPrepared].
+func Prepared(db *DB) int { return len(db.backend.(*sqliteBackend).reads.all) }
+
 // PragmaOfReader returns a setting of the connections that read SQLite.
 func PragmaOfReader(ctx context.Context, db *DB, name string) (string, error) {
 	var value string
@@ -110,6 +117,9 @@ func Backends(ctx context.Context, db *DB) []uint32 {
 	}
 	return ids
 }
+
+// SetPatience sets how long writes wait for PostgreSQL.
+func SetPatience(db *DB, d time.Duration) { db.backend.(*postgresBackend).patience = d }
 
 // Down undoes all migrations.
 func Down(ctx context.Context, db *DB) error { return DownTo(ctx, db, 0) }

@@ -53,7 +53,7 @@ func (b *sqliteBackend) migrate(ctx context.Context) error {
 	if err := b.conn.Close(); err != nil {
 		return err
 	}
-	b.stmts = map[string]*sql.Stmt{}
+	b.writes.forget()
 	err := migrateUp(ctx, goose.DialectSQLite3, b.writer)
 	// The backend needs its connection back even if ctx ended meanwhile.
 	conn, connErr := b.writer.Conn(context.WithoutCancel(ctx))

@@ -26,7 +26,17 @@ type postgresBackend struct {
 	schema string
 	// self marks this process's notifications, which it need not hear.
 	self string
+	// patience is how long a write waits for each reply.
+	patience time.Duration
 }
+
+// patience is how long the server may take for one round trip of a write.
+// Callers wait for their group whatever becomes of them: a server that stands
+// still, or a line that is dead, must not hold them for ever.
+const patience = time.Minute
+
+// errSilent ends a round trip that took too long.
+var errSilent = errors.New("the server does not answer")
 
 func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	config, err := pgxpool.ParseConfig(opts.URL)
@@ -47,7 +57,7 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	if err != nil {
 		return nil, unavailable("connect to PostgreSQL", err)
 	}
-	b := &postgresBackend{pool: pool, schema: opts.Schema, self: rand.Text()}
+	b := &postgresBackend{pool: pool, schema: opts.Schema, self: rand.Text(), patience: patience}
 	if err := b.check(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -161,11 +171,11 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 // writes into the workspace, on whatever replica: what a rule read stays true
 // until the commit, and shared transactions of two replicas cannot deadlock.
 func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
-	conn, err := b.pool.Acquire(ctx)
+	conn, err := b.acquire(ctx)
 	if err != nil {
-		return nil, counter{}, postgresError(err)
+		return nil, counter{}, err
 	}
-	s := &postgresSession{conn: conn}
+	s := &postgresSession{conn: conn, patience: b.patience}
 	var heads []counter
 	lock := into(&heads, func(rs rows) (counter, error) {
 		var ms int64
@@ -183,16 +193,36 @@ func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []l
 	return s, heads[0], nil
 }
 
+func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.patience, errSilent)
+	defer cancel()
+	conn, err := b.pool.Acquire(ctx)
+	return conn, replied(ctx, err)
+}
+
+// replied is [postgresError] for a round trip that has a bound.
+func replied(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		return unavailable("PostgreSQL", errors.Join(errSilent, err))
+	}
+	return postgresError(err)
+}
+
 // postgresSession is a transaction on one connection of the pool.
-type postgresSession struct{ conn *pgxpool.Conn }
+type postgresSession struct {
+	conn     *pgxpool.Conn
+	patience time.Duration
+}
 
 // run sends the statements and the look-ups in one round trip.
 func (s *postgresSession) run(ctx context.Context, before []statement, lookups []lookup) error {
 	if len(before)+len(lookups) == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.patience, errSilent)
+	defer cancel()
 	results := s.conn.SendBatch(ctx, queue(before, lookups))
-	return postgresError(errors.Join(receive(results, before, lookups), results.Close()))
+	return replied(ctx, errors.Join(receive(results, before, lookups), results.Close()))
 }
 
 func receive(results pgx.BatchResults, before []statement, lookups []lookup) error {

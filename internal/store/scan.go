@@ -103,7 +103,7 @@ func optional(ms int64) *time.Time {
 	return &t
 }
 
-// text writes a value as the JSON of a column; an empty one as ”.
+// text writes a value as the JSON of a column; an empty one as no text.
 func text(v any) string {
 	switch v := v.(type) {
 	case json.RawMessage:
@@ -125,7 +125,7 @@ func text(v any) string {
 	return string(data)
 }
 
-// parse reads the JSON of a column into v; ” leaves it as it is.
+// parse reads the JSON of a column into v; no text leaves it as it is.
 func parse(column, s string, v any) error {
 	if s == "" {
 		return nil

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"modernc.org/sqlite"
@@ -29,10 +28,10 @@ type sqliteBackend struct {
 	readers *sql.DB
 	// conn is the writer's one connection; gate hands it to one transaction at
 	// a time.
-	conn  *sql.Conn
-	gate  chan struct{}
-	stmts map[string]*sql.Stmt
-	reads sync.Map // SQL text → *sql.Stmt
+	conn *sql.Conn
+	gate chan struct{}
+	// writes are the statements of the writer, reads those of the readers.
+	writes, reads prepared
 }
 
 func openSQLite(ctx context.Context, opts Options) (backend, error) {
@@ -43,7 +42,7 @@ func openSQLite(ctx context.Context, opts Options) (backend, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, unavailable("make the data folder", err)
 	}
-	b := &sqliteBackend{gate: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
+	b := &sqliteBackend{gate: make(chan struct{}, 1)}
 	if b.writer, err = sql.Open("sqlite", sqliteDSN(path, "rwc")); err != nil {
 		return nil, err
 	}
@@ -129,37 +128,22 @@ func (b *sqliteBackend) notify(context.Context, string) error { return nil }
 
 func (b *sqliteBackend) look(ctx context.Context, lookups ...lookup) error {
 	for _, l := range lookups {
-		stmt, err := b.readStmt(ctx, l.sql)
-		if err == nil {
-			err = answer(ctx, stmt, l)
-		}
-		if err != nil {
+		if err := b.reads.use(ctx, b.readers, l.sql, l.answered(ctx)); err != nil {
 			return sqliteError(err)
 		}
 	}
 	return nil
 }
 
-func answer(ctx context.Context, stmt *sql.Stmt, l lookup) error {
-	rs, err := stmt.QueryContext(ctx, l.args...)
-	if err != nil {
-		return err
+// answered answers the look-up by its statement.
+func (l lookup) answered(ctx context.Context) func(*sql.Stmt) error {
+	return func(stmt *sql.Stmt) error {
+		rs, err := stmt.QueryContext(ctx, l.args...)
+		if err != nil {
+			return err
+		}
+		return errors.Join(l.take(rs), rs.Close())
 	}
-	return errors.Join(l.take(rs), rs.Close())
-}
-
-func (b *sqliteBackend) readStmt(ctx context.Context, text string) (*sql.Stmt, error) {
-	if stmt, ok := b.reads.Load(text); ok {
-		return stmt.(*sql.Stmt), nil
-	}
-	stmt, err := b.readers.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	if other, loaded := b.reads.LoadOrStore(text, stmt); loaded {
-		return other.(*sql.Stmt), stmt.Close()
-	}
-	return stmt, nil
 }
 
 func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
@@ -188,25 +172,15 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 // sqliteSession is a transaction on the writer's connection.
 type sqliteSession struct{ b *sqliteBackend }
 
-func (s *sqliteSession) stmt(ctx context.Context, text string) (*sql.Stmt, error) {
-	if stmt := s.b.stmts[text]; stmt != nil {
-		return stmt, nil
-	}
-	stmt, err := s.b.conn.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, sqliteError(err)
-	}
-	s.b.stmts[text] = stmt
-	return stmt, nil
+func (s *sqliteSession) use(ctx context.Context, text string, fn func(*sql.Stmt) error) error {
+	return sqliteError(s.b.writes.use(ctx, s.b.conn, text, fn))
 }
 
 func (s *sqliteSession) exec(ctx context.Context, text string) error {
-	stmt, err := s.stmt(ctx, text)
-	if err != nil {
+	return s.use(ctx, text, func(stmt *sql.Stmt) error {
+		_, err := stmt.ExecContext(ctx)
 		return err
-	}
-	_, err = stmt.ExecContext(ctx)
-	return sqliteError(err)
+	})
 }
 
 func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []lookup) error {
@@ -216,31 +190,25 @@ func (s *sqliteSession) run(ctx context.Context, before []statement, lookups []l
 		}
 	}
 	for _, l := range lookups {
-		stmt, err := s.stmt(ctx, l.sql)
-		if err != nil {
+		if err := s.use(ctx, l.sql, l.answered(ctx)); err != nil {
 			return err
-		}
-		if err := answer(ctx, stmt, l); err != nil {
-			return sqliteError(err)
 		}
 	}
 	return nil
 }
 
 func (s *sqliteSession) change(ctx context.Context, st statement) error {
-	stmt, err := s.stmt(ctx, st.sql)
-	if err != nil {
+	return s.use(ctx, st.sql, func(stmt *sql.Stmt) error {
+		result, err := stmt.ExecContext(ctx, st.args...)
+		if err != nil || !st.one {
+			return err
+		}
+		n, err := result.RowsAffected()
+		if err == nil && n != 1 {
+			err = conflict(st)
+		}
 		return err
-	}
-	result, err := stmt.ExecContext(ctx, st.args...)
-	if err != nil || !st.one {
-		return sqliteError(err)
-	}
-	n, err := result.RowsAffected()
-	if err == nil && n != 1 {
-		err = conflict(st)
-	}
-	return err
+	})
 }
 
 func (s *sqliteSession) commit(ctx context.Context, last []statement) error {

@@ -47,6 +47,19 @@ func TestSQLiteReadersOnlyRead(t *testing.T) {
 	}
 }
 
+// Lists have as many statements as callers combine filters and lengths.
+func TestSQLiteKeepsSoManyStatements(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, storetest.SQLite(t))
+	for n := range store.MostPrepared + 50 {
+		_, err := db.In(t.Context(), store.DefaultWorkspace).Tasks(store.TaskFilter{Limit: n + 1})
+		must(t, err)
+	}
+	if n := store.Prepared(db); n != store.MostPrepared {
+		t.Errorf("%d statements are kept", n)
+	}
+}
+
 func TestSQLitePathMayHoldAnything(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a b.db", "50%.db", "a?mode=memory.db", "a#b.db", "żółw&x=1.db", ":memory:", "%20.db"} {

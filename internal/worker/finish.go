@@ -83,7 +83,8 @@ func (a *attempt) settle(ctx context.Context, fin fermata.Finish) fermata.Finish
 	return fin
 }
 
-// report sends the result until it is accepted or the run is over. A result
+// report sends the result until it is accepted, the run is over, or the server
+// wants nothing of this worker any more. A result
 // that the server finds wrong becomes a failure that says why, so that the task
 // never hangs. It returns the result that was accepted.
 func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Result, error) {
@@ -93,7 +94,7 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Resul
 		switch code := fermata.CodeOf(err); {
 		case err == nil:
 			return fin.Result, nil
-		case isStale(err) || ctx.Err() != nil:
+		case isStale(err) || ctx.Err() != nil, refusesWorker(code):
 			return "", err
 		case code == fermata.CodePendingQuestionExists:
 			a.copy.uncommit(ctx, a.log)
@@ -111,6 +112,11 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Resul
 			pause.wait(ctx)
 		}
 	}
+}
+
+// refusesWorker reports whether the server takes no report of this worker.
+func refusesWorker(code fermata.Code) bool {
+	return code == fermata.CodeUnauthenticated || code == fermata.CodeForbidden
 }
 
 // refusesContent reports whether the server finds the report itself wrong.

@@ -84,8 +84,8 @@ func New(server Server, opts Options) (*Worker, error) {
 
 // Run claims and runs tasks until ctx ends; then the agents are stopped and
 // their tasks handed back. It returns nil then, and when Once is set and the
-// work is done; an error means that the server refuses this worker, or that one which runs once cannot
-// reach it.
+// work is done; an error means that the server refuses this worker, or that one
+// which runs once cannot reach it.
 func (w *Worker) Run(ctx context.Context) error {
 	signOut, err := w.copies.signIn()
 	if err != nil {

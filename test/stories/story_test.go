@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,9 +26,10 @@ type storyKey struct{}
 type story struct {
 	folder string
 	server *process
-	// args and address are those of the last start.
-	args    []string
+	// address is where the server of the story listens, whenever it runs.
 	address string
+	// args are those of the last start.
+	args []string
 	// signedIn says that the first admin's token was shown.
 	signedIn   bool
 	workers    []*process
@@ -94,18 +94,11 @@ var (
 
 // serve starts the server and waits until it is ready.
 func (s *story) serve(ts *testscript.TestScript) {
-	listen := "127.0.0.1:0"
-	if s.address != "" {
-		listen = s.address
-	}
-	s.server = s.launch(ts, "server.log", append([]string{"serve", "--listen", listen}, s.args...)...)
+	s.server = s.launch(ts, "server.log", append([]string{"serve", "--listen", s.address}, s.args...)...)
 	found := s.server.errors.match(servesOn)
 	if found == nil {
 		ts.Fatalf("the server does not say where it serves:\n%s", s.server.errors)
 	}
-	u, err := url.Parse(found[1])
-	ts.Check(err)
-	s.address = u.Host
 	ts.Setenv("FERMATA_URL", found[1])
 	if !s.signedIn && !slices.Contains(s.args, "--single-user") {
 		found := s.server.errors.match(token)

@@ -30,8 +30,9 @@ export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-w
     };
     createInterface({ input: child.stdout }).on('line', hear);
     createInterface({ input: child.stderr }).on('line', hear);
-    setTimeout(() => reject(new Error(`the server did not start:\n${said.join('\n')}`)), 30_000).unref();
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${said.join('\n')}`)));
+    setTimeout(() => reject(new Error(`the server did not start:\n${said.join('\n')}`)), 60_000).unref();
+    // Not its exit: what it said last may be read after that.
+    child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${said.join('\n')}`)));
   });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const end = async (signal) => {
@@ -39,6 +40,22 @@ export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-w
     await ended;
   };
   return new Server(url, data, args, said, end);
+}
+
+/**
+ * Starts the program on a port that it keeps, also while it is down. Such a port lies below those that the system
+ * hands out by itself; where somebody has it, another one is tried.
+ */
+export async function startServerToStay(argsAt = () => undefined) {
+  const data = mkdtempSync(join(tmpdir(), 'fermata-web-'));
+  for (let tries = 1; ; tries++) {
+    const port = 11_000 + Math.floor(Math.random() * 3_000);
+    try {
+      return await startServer({ data, port, args: argsAt(port) });
+    } catch (error) {
+      if (tries === 20 || !/address already in use/.test(error.message)) throw error;
+    }
+  }
 }
 
 class Server {
@@ -118,7 +135,7 @@ export async function shoot(page, name) {
 }
 
 /** Waits until a check passes; the last failure is the one that is shown. */
-export async function until(check, within = 10_000) {
+export async function until(check, within = 30_000) {
   const end = Date.now() + within;
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { draftOf, item, launch, open, startServer, until, yesNo } from './harness.mjs';
+import { draftOf, item, launch, open, startServer, startServerToStay, until, yesNo } from './harness.mjs';
 
 let browser;
 before(async () => {
@@ -9,7 +9,7 @@ before(async () => {
 after(() => browser.close());
 
 test('the server is down while somebody answers: the answer waits, and is taken when it is back', async () => {
-  let server = await startServer();
+  let server = await startServerToStay();
   const { id } = await server.ask(yesNo('Down'));
   const page = await open(browser, server.url);
   await page.getByRole('heading', { name: 'Down' }).waitFor();

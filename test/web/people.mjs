@@ -1,19 +1,9 @@
 // Servers on which people sign in, with what journeys need of them.
-import { createServer } from 'node:net';
-import { item, startServer, yesNo } from './harness.mjs';
-
-/** A port that nobody listens on. */
-const freePort = () => new Promise((resolve) => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
-  });
-});
+import { item, startServerToStay, yesNo } from './harness.mjs';
 
 /** Starts a server with a sign-in; its address is a name, for which passkeys work. */
 export async function startTeam(args = []) {
-  const port = await freePort();
-  const server = await startServer({ port, args: [...args, '--public-url', `http://localhost:${port}`] });
+  const server = await startServerToStay((port) => [...args, '--public-url', `http://localhost:${port}`]);
   const told = (pattern) => server.said.map((line) => pattern.exec(line)?.[0]).find(Boolean);
   // What is printed after the address may take a moment.
   for (let tries = 0; !told(/\/sign-in#fml_\S+/) && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 50));

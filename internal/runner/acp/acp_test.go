@@ -18,7 +18,7 @@ var _ worker.Runner = (*acp.Runner)(nil)
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		return acp.New(standInOptions(t, string(b), 800*time.Millisecond))
+		return acp.New(standInOptions(t, string(b), b.Grace()))
 	})
 }
 

@@ -4,7 +4,6 @@ package claude_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/claude"
@@ -37,6 +36,6 @@ resumed() { case " $* " in *" --resume s-1 "*) ;; *) return 1;; esac; }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		return claude.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Fermata: "/nowhere/fermata", Grace: 300 * time.Millisecond})
+		return claude.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Fermata: "/nowhere/fermata", Grace: b.Grace()})
 	})
 }

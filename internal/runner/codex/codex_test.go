@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/codex"
@@ -39,7 +38,7 @@ func TestConformance(t *testing.T) {
 {"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"q_1"}}
 `)
 		return codex.New(agent.Options{
-			Program: runnertest.Speaker(t, speak, b), Grace: 300 * time.Millisecond, SetEnv: []string{"CODEX_HOME=" + home},
+			Program: runnertest.Speaker(t, speak, b), Grace: b.Grace(), SetEnv: []string{"CODEX_HOME=" + home},
 		})
 	})
 }

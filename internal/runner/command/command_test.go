@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/runner/command"
@@ -66,7 +65,7 @@ func TestConformance(t *testing.T) {
 		if !ok {
 			t.Fatalf("there is no agent that %s", b)
 		}
-		return command.New(command.Options{Command: shell(script), Grace: 300 * time.Millisecond})
+		return command.New(command.Options{Command: shell(script), Grace: b.Grace()})
 	})
 }
 

@@ -4,7 +4,6 @@ package gemini_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/gemini"
@@ -39,6 +38,6 @@ resumed() { case " $* " in *" --resume s-1 "*) ;; *) return 1;; esac; }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		return gemini.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Grace: 300 * time.Millisecond})
+		return gemini.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Grace: b.Grace()})
 	})
 }

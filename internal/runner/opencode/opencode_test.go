@@ -4,7 +4,6 @@ package opencode_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/opencode"
@@ -33,6 +32,6 @@ resumed() { case " $* " in " run "*" --session s-1 "*) ;; *) return 1;; esac; }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
-		return opencode.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Grace: 300 * time.Millisecond})
+		return opencode.New(agent.Options{Program: runnertest.Speaker(t, speak, b), Grace: b.Grace()})
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
@@ -61,8 +62,19 @@ const (
 	LeavesChild Behaviour = "leaves a child"
 )
 
+// Grace is how long a runner of the suite gives its agent to stop: enough for one
+// that does, on a machine with much else to do, and little for one that does not.
+func (b Behaviour) Grace() time.Duration {
+	switch b {
+	case Asks, Listens, StopsWell:
+		return time.Minute
+	default:
+		return 800 * time.Millisecond
+	}
+}
+
 // Run tests a runner. The function newRunner makes one whose agent behaves as told
-// and which gives an agent a fraction of a second to stop.
+// and has the grace of its behaviour.
 func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
 	for name, test := range map[string]func(*testing.T, func(Behaviour) *stage){
 		"HandOver": testHandOver, "Resume": testResume, "Output": testOutput, "Progress": testProgress,

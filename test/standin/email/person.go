@@ -72,7 +72,7 @@ func (s *Server) open(name, folder string) (_ *imapclient.Client, mails uint32, 
 func (s *Server) Await(name string, n int) ([]*Mail, error) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for {
 		mails, err := s.Mails(name)
 		if err == nil && len(mails) >= n {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/fermata-hq/fermata/test/ports"
 )
 
 // Domain is where everybody of a [Server] has a mailbox; Host is the name of
@@ -47,10 +47,10 @@ type Server struct {
 	options Options
 	dir     string
 	owner   *user.User
-	ports   ports
-	// reserved keeps the ports from the servers of other tests.
-	reserved *flock.Flock
-	tb       testing.TB
+	ports   services
+	// block keeps the ports from the servers of other tests.
+	block *ports.Block
+	tb    testing.TB
 
 	mu      sync.Mutex
 	running map[string]*running
@@ -85,9 +85,10 @@ func Start(tb testing.TB, o Options) *Server {
 
 func (s *Server) startAll() error {
 	var err error
-	if s.ports, s.reserved, err = reservePorts(); err != nil {
+	if s.block, err = ports.Reserve(); err != nil {
 		return err
 	}
+	s.ports = servicesFrom(s.block.First)
 	if err := s.configure(); err != nil {
 		return err
 	}
@@ -229,7 +230,7 @@ func (s *Server) run(name string, ports []int, program string, args ...string) e
 	return nil
 }
 
-// awaitPorts returns when a server speaks at every port.
+// awaitPorts returns when a server listens at every port.
 func awaitPorts(ports []int, gone chan error) error {
 	for _, port := range ports {
 		if err := awaitPort(port, gone); err != nil {
@@ -242,7 +243,7 @@ func awaitPorts(ports []int, gone chan error) error {
 func awaitPort(port int, gone chan error) error {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(2 * time.Minute)
 	for {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port)) //nolint:noctx // the ticker bounds it
 		if err == nil {
@@ -294,8 +295,8 @@ func (s *Server) end() {
 	if s.dir != "" {
 		_ = os.RemoveAll(s.dir)
 	}
-	if s.reserved != nil {
-		_ = s.reserved.Close()
+	if s.block != nil {
+		s.block.Release()
 	}
 }
 

@@ -1,0 +1,120 @@
+package store_test
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// line is a line to a server that can go dead: nothing arrives, nothing is
+// refused.
+type line struct {
+	net.Listener
+	to string
+
+	mu   sync.Mutex
+	dead bool
+	// ends are the open connections.
+	ends []net.Conn
+}
+
+func newLine(t *testing.T, to string) *line {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	l := &line{Listener: listener, to: to}
+	var busy sync.WaitGroup
+	busy.Go(func() { l.serve(&busy) })
+	t.Cleanup(func() {
+		_ = l.Close()
+		l.cut()
+		busy.Wait()
+	})
+	return l
+}
+
+func (l *line) serve(busy *sync.WaitGroup) {
+	for {
+		from, err := l.Accept()
+		if err != nil {
+			return
+		}
+		to, err := net.Dial("tcp", l.to)
+		if err != nil {
+			_ = from.Close()
+			continue
+		}
+		l.mu.Lock()
+		l.ends = append(l.ends, from, to)
+		l.mu.Unlock()
+		busy.Go(func() { l.pass(to, from) })
+		busy.Go(func() { l.pass(from, to) })
+	}
+}
+
+// pass hands on what comes while the line is alive.
+func (l *line) pass(to io.WriteCloser, from io.Reader) {
+	defer func() { _ = to.Close() }()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		l.mu.Lock()
+		dead := l.dead
+		l.mu.Unlock()
+		if dead {
+			continue
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (l *line) set(dead bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dead = dead
+}
+
+func (l *line) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, end := range l.ends {
+		_ = end.Close()
+	}
+}
+
+// A server that says nothing any more holds nobody for ever, and writes go on
+// when it is back.
+func TestPostgresThatIsSilentIsUnavailable(t *testing.T) {
+	t.Parallel()
+	opts := postgres(t)
+	u, err := url.Parse(opts.URL)
+	must(t, err)
+	l := newLine(t, u.Host)
+	u.Host = l.Addr().String()
+	opts.URL = u.String()
+	db := storetest.Open(t, opts)
+	must(t, note(t, db))
+	store.SetPatience(db, 100*time.Millisecond)
+	l.set(true)
+	for range 3 {
+		code(t, note(t, db), fermata.CodeUnavailable)
+	}
+	l.set(false)
+	store.SetPatience(db, time.Minute)
+	l.cut()
+	for err = note(t, db); err != nil; err = note(t, db) {
+		code(t, err, fermata.CodeUnavailable)
+	}
+}
