@@ -33,6 +33,7 @@ export function AnswerForm(props: Props) {
   const several = question.items.length > 1;
   const reviewing = several && at === question.items.length;
   const item = question.items[at];
+  const prompted = several || item?.prompt !== question.title;
 
   const move = (to: number) => {
     setAt(Math.max(0, Math.min(to, question.items.length)));
@@ -110,9 +111,9 @@ export function AnswerForm(props: Props) {
       )}
       {reviewing ? (
         <Review question={question} values={answer.complete(answer.values)} onChange={move} />
-      ) : item && (
+      ) : item && (prompted || item.response_type !== 'approval') && (
         <Stack gap="sm" key={keyOf(item)}>
-          {(several || item.prompt !== question.title) && <Prompt item={item} />}
+          {prompted && <Prompt item={item} />}
           <ItemField
             item={item} label={item.prompt} field={field} value={answer.values[keyOf(item)]} other={answer.other[keyOf(item)]} error={answer.faults[keyOf(item)]}
             onChange={(value) => answer.change(keyOf(item), value)} onOther={(words) => answer.changeOther(keyOf(item), words)} onDecide={(value) => decide(item, value)}
@@ -155,11 +156,11 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
   const suggested = item && answer.values[keyOf(item)] === undefined && answer.other[keyOf(item)] === undefined ? suggestion(item) : undefined;
   const takes = item && suggested !== undefined && !picksDanger(item, suggested);
   const label = reviewing ? text.answerAll : several ? text.next : late ? text.lateRestart : text.answer;
-  if (item?.response_type === 'boolean' && !takes) return <Group>{back}</Group>;
+  if (item?.response_type === 'boolean' && !takes) return back ? <Group>{back}</Group> : null;
   return (
     <Group>
       {back}
-      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={{ label: classes.text }}>
+      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={{ root: classes.whole, label: classes.lines }}>
         {takes ? text.suggestion(textOf(item, suggested, text)) : label}
       </Button>
     </Group>
@@ -178,7 +179,7 @@ function Confirm({ question, answer, blocked, onConfirm }: { question: Question;
     <Alert color="red" role="alertdialog" aria-label={text.confirmDanger} icon={<Icon name="warning" />} title={kind === 'danger' ? text.confirmDanger : text.confirmRisk}>
       {blocked && <Text size="sm" mb="xs">{text.confirmScroll}</Text>}
       <Group>
-        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm}>{text.confirm(what)}</Button>
+        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm} classNames={{ root: classes.whole, label: classes.lines }}>{text.confirm(what)}</Button>
         <Button variant="default" onClick={() => answer.setDoubt(undefined)}>{text.confirmNo}</Button>
       </Group>
     </Alert>
