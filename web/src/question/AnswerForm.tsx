@@ -5,6 +5,7 @@ import type { Command } from '@/keys/registry';
 import { useCommands } from '@/keys/useCommands';
 import type { Checked } from '@/preview/Action';
 import { Icon } from '@/ui/Icon';
+import whole from '@/ui/Whole.module.css';
 import classes from './ItemField.module.css';
 import { EditAction } from './EditAction';
 import { ItemField, Prompt } from './ItemField';
@@ -145,7 +146,7 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
         {question.action_text !== undefined && (question.approvals?.required ?? 1) < 2 && <EditAction question={question} answer={answer} />}
         <Group grow preventGrowOverflow={false}>
           {back}
-          <Button size="md" color="#1d6b31" disabled={checked === 'wrong' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} onClick={() => onDecide(item, 'approve')}>
+          <Button size="md" color="#1d6b31" disabled={checked === 'wrong' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} classNames={whole} onClick={() => onDecide(item, 'approve')}>
             {answer.action === undefined ? text.approve : text.approveEdited}
           </Button>
           <Button size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<kbd className={classes.key} aria-hidden>r</kbd>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
@@ -160,7 +161,7 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
   return (
     <Group>
       {back}
-      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={{ root: classes.whole, label: classes.lines }}>
+      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={whole}>
         {takes ? text.suggestion(textOf(item, suggested, text)) : label}
       </Button>
     </Group>
@@ -174,12 +175,12 @@ function Confirm({ question, answer, blocked, onConfirm }: { question: Question;
   useEffect(() => button.current?.focus(), []);
   if (!answer.doubt) return null;
   const { kind, values } = answer.doubt;
-  const what = question.items.map((item) => textOf(item, answer.complete(values)[keyOf(item)], text)).join(' · ');
+  const what = question.items.map((item) => (item.response_type === 'approval' ? text.approve.toLowerCase() : textOf(item, answer.complete(values)[keyOf(item)], text))).join(' · ');
   return (
     <Alert color="red" role="alertdialog" aria-label={text.confirmDanger} icon={<Icon name="warning" />} title={kind === 'danger' ? text.confirmDanger : text.confirmRisk}>
       {blocked && <Text size="sm" mb="xs">{text.confirmScroll}</Text>}
       <Group>
-        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm} classNames={{ root: classes.whole, label: classes.lines }}>{text.confirm(what)}</Button>
+        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm} classNames={whole}>{text.confirm(what)}</Button>
         <Button variant="default" onClick={() => answer.setDoubt(undefined)}>{text.confirmNo}</Button>
       </Group>
     </Alert>
