@@ -19,6 +19,13 @@ var EventTypes = []EventType{
 	EventWorkflowTriggered, EventTriggerSkipped, EventToolChanged, EventToolRemoved, EventLabelAdded,
 }
 
+// Among reports whether the type is one of those that are named: whole types
+// such as question.asked, or nouns such as question that stand for all of theirs.
+func (t EventType) Among(names []string) bool {
+	noun, _, _ := strings.Cut(string(t), ".")
+	return slices.ContainsFunc(names, func(name string) bool { return name == string(t) || name == noun })
+}
+
 // CheckEventTypes refuses subscriptions to types that there are not; "*" stands
 // for all of them.
 func CheckEventTypes(field string, types []string) error {

@@ -23,7 +23,7 @@ type eventPage struct {
 type taskEventsInput struct {
 	IDInput
 	After int64    `query:"after" minimum:"0" doc:"the number behind which the part begins"`
-	Type  []string `query:"type" doc:"only these types, separated by commas"`
+	Type  []string `query:"type" doc:"only these types, or all of a noun such as question, separated by commas"`
 	Limit int      `query:"limit" minimum:"1" maximum:"1000" doc:"default 100"`
 }
 
@@ -70,7 +70,7 @@ func (s *Server) describeEvents() *huma.Operation {
 	op.Parameters = []*huma.Param{
 		number("Last-Event-ID", "header", "the last event that was seen; goes before after"),
 		number("after", "query", "the same for a first connection, and the cursor of a list"),
-		text("task", "query", "only events of this task"), text("type", "query", "only these types, separated by commas"),
+		text("task", "query", "only events of this task"), text("type", "query", "only these types, or all of a noun such as question, separated by commas"),
 		number("limit", "query", "of a list: 1 to 1000, default 100"),
 	}
 	schemas := s.api.OpenAPI().Components.Schemas

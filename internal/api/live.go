@@ -247,7 +247,7 @@ func (st *stream) heartbeat() bool {
 
 func (st *stream) wants(e *engine.TailEvent) bool {
 	return (st.task == "" || e.TaskID == st.task) &&
-		(len(st.types) == 0 || slices.Contains(st.types, string(e.Type)))
+		(len(st.types) == 0 || e.Type.Among(st.types))
 }
 
 // deadline cuts off a reader that does not read: nothing is held for it.

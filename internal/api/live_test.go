@@ -185,6 +185,34 @@ func TestStreamFilters(t *testing.T) {
 	}
 }
 
+// TestStreamAndListFilterAlike: the same address tells the same, live, replayed
+// and as a list, also of all types of a noun.
+func TestStreamAndListFilterAlike(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const filter = "?after=0&type=question,member.added"
+	live := w.follow(filter)
+	q := w.ask(say)
+	w.must(http.StatusOK, w.human, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"x"}`, nil)
+	var list struct{ Items []*fermata.Event }
+	r := w.call(w.agent, "GET /v1/events"+filter, "", "Accept", "application/json")
+	if err := json.Unmarshal(r.body, &list); err != nil {
+		t.Fatal(err)
+	}
+	replayed := w.follow(filter)
+	for _, want := range list.Items {
+		if e := live.take(1)[0]; e.Seq != want.Seq {
+			t.Errorf("live %d %s, the list has %d %s", e.Seq, e.Type, want.Seq, want.Type)
+		}
+		if e := replayed.take(1)[0]; e.Seq != want.Seq {
+			t.Errorf("replayed %d %s, the list has %d %s", e.Seq, e.Type, want.Seq, want.Type)
+		}
+	}
+	if last := list.Items[len(list.Items)-1].Type; last != fermata.EventQuestionAnswered {
+		t.Errorf("the list ends with %s", last)
+	}
+}
+
 func TestStreamEndsWhenTheServerDrains(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -174,6 +175,9 @@ func readItems(path string, a *fermata.Ask) error {
 	if err != nil {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "read the items: %w", err)
 	}
+	if !utf8.Valid(data) {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "read the items in %s: it is not valid UTF-8", path)
+	}
 	into := any(a)
 	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
 		into = &a.Items
@@ -272,6 +276,9 @@ func (s *session) textOrFile(text string) (string, error) {
 	if err != nil {
 		return "", fermata.Errorf(fermata.CodeInvalidRequest, "read the text: %w", err).
 			WithHint("a text that begins with @ names a file")
+	}
+	if !utf8.Valid(data) {
+		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s is not valid UTF-8", name)
 	}
 	return string(data), nil
 }

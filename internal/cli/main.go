@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -55,6 +56,9 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 		return usageError(parser.Model.Name, err)
 	}
 	s.globals = *flags
+	if err := checkTexts(args); err != nil {
+		return err
+	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(s, parser.Model)
 }
@@ -66,6 +70,20 @@ func newParser(cli any, s *session) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 80}),
 		kong.ExplicitGroups(groups), kong.Vars{"version": s.hooks.version()},
 	)
+}
+
+// checkTexts refuses arguments that no JSON carries: people would read what
+// nobody wrote. What programs are started with is theirs.
+func checkTexts(args []string) error {
+	if slices.Contains([]string{"serve", "worker", "demo"}, args[0]) {
+		return nil
+	}
+	for _, arg := range args {
+		if !utf8.ValidString(arg) {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%q is not valid UTF-8", arg)
+		}
+	}
+	return nil
 }
 
 // usageError says what is wrong with a command line, and where its help is.

@@ -65,10 +65,20 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	})
 }
 
+// taskOfSession returns the task of a session, which the caller joins: it may be
+// in another project than the one that was named.
+func taskOfSession(tx *store.Tx, c fermata.Caller, key string) (*fermata.Task, error) {
+	t, err := tx.TaskOfSession(key)
+	if err != nil {
+		return nil, err
+	}
+	return t, mayWrite(c, t.Project)
+}
+
 // outsideTask returns the external task of a session, or a new one.
 func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Task, error) {
 	if session != "" {
-		t, err := tx.TaskOfSession(session)
+		t, err := taskOfSession(tx, c, session)
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
 		}

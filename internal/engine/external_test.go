@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -132,5 +133,39 @@ func TestAskOutsideWithAKey(t *testing.T) {
 		a.Question = "And?"
 		_, err := w.e.AskOutside(w.Context(), w.agent, "web", "", a)
 		w.refused(err, fermata.CodeIdempotencyConflict)
+	})
+}
+
+// TestSessionTimesOut: a session whose task time has ended already goes on in
+// another one, also where no sweep came by.
+func TestSessionTimesOut(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Timeout = "10m"
+		first := w.outside("s1", a)
+		w.clock.Advance(10 * time.Minute)
+		second := w.outside("s1", a)
+		if second.TaskID == first.TaskID {
+			w.Error("a task that time had ended was asked on")
+		}
+		w.question(first.ID, fermata.TimedOut)
+		w.state(first.TaskID, fermata.TaskFailed)
+	})
+}
+
+// TestSessionOfAnotherProject: whoever joins a session writes in the project of
+// its task, whatever project is named.
+func TestSessionOfAnotherProject(t *testing.T) {
+	each(t, func(w *world) {
+		w.outside("s1", format)
+		cid := w.alice
+		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"api": fermata.RoleResponder}
+		cid.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
+		_, err := w.e.AskOutside(w.Context(), cid, "api", "s1", fermata.Ask{Question: "And?", Type: fermata.NonBlocking, Default: "x"})
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: "api", Runner: fermata.RunnerExternal, SessionKey: "s1"})
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.AskOutside(w.Context(), cid, "api", "s2", format)
+		w.ok(err)
 	})
 }

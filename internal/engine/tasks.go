@@ -36,7 +36,7 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
 		if n.SessionKey != "" && n.Runner == fermata.RunnerExternal {
 			// A session has one task at a time: it is joined, as by asking.
-			t, err := tx.TaskOfSession(n.SessionKey)
+			t, err := taskOfSession(tx, c, n.SessionKey)
 			if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 				return t, err
 			}
