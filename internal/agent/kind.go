@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -101,6 +102,15 @@ const askTool = "ask_user"
 // AskPerson is its name for programs that have a tool ask_user of their own: without
 // a terminal, Gemini CLI hides its own tool, and every other of that name with it.
 const AskPerson = "ask_person"
+
+// ownTools are the tools of Fermata's MCP server.
+var ownTools = []string{
+	askTool, AskPerson, "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages", "approve",
+}
+
+// IsOwnTool reports whether Fermata's MCP server has a tool of that name. The name of
+// another server may begin as Fermata's does, and its tools with it.
+func IsOwnTool(name string) bool { return slices.Contains(ownTools, name) }
 
 // Awaits returns the question for which an agent has to stop after a call of
 // Fermata's tools: one that suspends the task and that nobody answered yet. It is

@@ -139,7 +139,8 @@ func (h *gateHook) own() bool {
 	if h.in.MCPContext.Server != "" {
 		return h.in.MCPContext.Server == ownServer
 	}
-	return strings.HasPrefix(h.in.Tool, h.mcpPrefix)
+	tool, ok := strings.CutPrefix(h.in.Tool, h.mcpPrefix)
+	return ok && agent.IsOwnTool(tool)
 }
 
 func (h *gateHook) call(id string) fermata.GateCall {

@@ -90,6 +90,29 @@ func TestHookEndsInTime(t *testing.T) {
 	}
 }
 
+// Only Fermata's own tools pass without the gate, not those of a server that is called much
+// like it.
+func TestOwnToolsAreNotGated(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		program, event, tool string
+		code                 int
+	}{
+		{"claude", "PreToolUse", "mcp__fermata__ask_user", exitOK},
+		{"claude", "PreToolUse", "mcp__fermata__db__drop", exitBlocked},
+		{"codex", "PreToolUse", "mcp__fermata__request_approval", exitOK},
+		{"opencode", "tool.execute.before", "fermata_check_answer", exitOK},
+		{"opencode", "tool.execute.before", "fermata_db_drop", exitBlocked},
+		{"gemini", "BeforeTool", "mcp_fermata_ask_person", exitOK},
+		{"gemini", "BeforeTool", "mcp_fermata_db_drop", exitBlocked},
+	} {
+		call := strings.Replace(claudeCallOf(tt.tool, "{}"), "PreToolUse", tt.event, 1)
+		if code, out, talk := run(t, call, "--url", "http://127.0.0.1:1", "hook", tt.program); code != tt.code || out != "" {
+			t.Errorf("%s: got %d, %q and %q", tt.tool, code, out, talk)
+		}
+	}
+}
+
 // After an ask that waits for a person the agent is stopped, and its runner
 // finds the question.
 func TestClaudeHookStops(t *testing.T) {

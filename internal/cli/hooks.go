@@ -119,7 +119,7 @@ type MCPOptions struct {
 	// Listen and Data are the address and the folder of a server that is
 	// started.
 	Listen, Data string
-	// ApproveWait is how long a permission prompt waits for a person.
+	// ApproveWait is how long a permission prompt waits for a person; less than 0 does not.
 	ApproveWait time.Duration
 	LogLevel    string
 }

@@ -15,7 +15,7 @@ type mcpCommand struct {
 	AskTool     string        `env:"FERMATA_ASK_TOOL" default:"ask_user" placeholder:"NAME" help:"Name of the tool ${default}, for an agent program that has one of that name: Gemini CLI without a terminal hides both."`
 	Listen      string        `env:"FERMATA_LISTEN" default:"127.0.0.1:7433" placeholder:"ADDRESS" help:"Where to look for a server, and to start one, when none is configured (default ${default})."`
 	Data        string        `env:"FERMATA_DATA" type:"path" placeholder:"FOLDER" help:"Folder of the server that is started when none is configured."`
-	ApproveWait time.Duration `env:"FERMATA_APPROVE_WAIT" default:"10m" help:"How long a permission prompt waits for a person before it is denied for the time being."`
+	ApproveWait time.Duration `env:"FERMATA_APPROVE_WAIT" default:"10m" help:"How long a permission prompt waits for a person before it is denied for the time being; 0s does not wait."`
 	LogLevel    string        `env:"FERMATA_LOG_LEVEL" enum:"debug,info,warn,error" default:"warn" help:"debug, info, warn or error."`
 }
 
@@ -43,6 +43,9 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	}
 	if o.Token == "" {
 		o.Token = login.Token(o.URL)
+	}
+	if o.ApproveWait <= 0 {
+		o.ApproveWait = -1
 	}
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		o.OtherSession = "claude:" + id

@@ -29,7 +29,7 @@ type Options struct {
 	// tool of its own; empty is ask_user.
 	AskTool string
 	// ApproveWait is how long a permission prompt waits for a person before it
-	// is denied for the time being; 0 takes DefaultApproveWait.
+	// is denied for the time being; 0 takes DefaultApproveWait, and less does not wait.
 	ApproveWait time.Duration
 	// ProgressEvery is the pause between two signs of life of a call that
 	// waits; 0 takes 10 seconds.
@@ -61,7 +61,7 @@ func New(o Options) *Server {
 	if o.ProgressEvery <= 0 {
 		o.ProgressEvery = 10 * time.Second
 	}
-	if o.ApproveWait <= 0 {
+	if o.ApproveWait == 0 {
 		o.ApproveWait = DefaultApproveWait
 	}
 	o.AskTool = cmp.Or(o.AskTool, askTool)

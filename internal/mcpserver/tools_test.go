@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	programs "github.com/fermata-hq/fermata/internal/agent"
 )
 
 func TestPostQuestion(t *testing.T) {
@@ -216,6 +217,9 @@ func TestSchemasArePortable(t *testing.T) {
 			a.portable(tool.Name, s)
 			if tool.Description == "" {
 				a.Errorf("%s is not described", tool.Name)
+			}
+			if !programs.IsOwnTool(tool.Name) {
+				a.Errorf("%s is not known to the gates as Fermata's", tool.Name)
 			}
 		}
 	})

@@ -3,8 +3,11 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
 )
@@ -29,6 +32,26 @@ func TestOpenCodeSessionIsGone(t *testing.T) {
 func TestOpenCodeIsInterrupted(t *testing.T) {
 	t.Parallel()
 	testInterrupt(t, openCodeKind)
+}
+
+// What opencode's own permissions refuse, because they would ask a person at a desk, ends no
+// task as if it were done: the agent is told, and goes on.
+func TestOpenCodeRefusesByItself(t *testing.T) {
+	t.Parallel()
+	first := 0
+	name := filepath.Join(t.TempDir(), "elsewhere.txt")
+	w := newWorld(t, openCodeKind, scriptedmodel.Script{Rules: []scriptedmodel.Rule{
+		{Name: "write", When: scriptedmodel.When{Turn: &first}, Reply: []scriptedmodel.Part{{Text: "I begin."}, openCodeKind.write(name, "wet")}},
+		{Name: "told", When: scriptedmodel.When{Last: "rejected permission"}, Reply: scriptedmodel.Say("I may not write there.")},
+	}})
+	task := w.Create("Paint the fence", "All of it.")
+	w.Once()
+	if _, err := os.Stat(name); err == nil {
+		t.Error("it was written")
+	}
+	if done := w.Look(task.ID); done.State != fermata.TaskDone || done.Summary != "I may not write there." {
+		t.Errorf("the task is %s: %s\n%s", done.State, done.Summary, w.RunLog(task))
+	}
 }
 
 var openCodeShell = shell{"bash", "command", "bash"}

@@ -196,6 +196,32 @@ func TestClaudeCommandIsApproved(t *testing.T) {
 	}
 }
 
+// A file outside of the working copy is one that Claude Code itself asks about, beside the
+// hooks. That holds up no process either: the agent is told to stop, and makes the call
+// again once it is approved.
+func TestClaudeWritesElsewhere(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "elsewhere.txt")
+	write := scriptedmodel.Call("Write", args{"file_path": name, "content": "green\n"})
+	l := newLab(t,
+		rule{Name: "write", When: when{Turn: new(0)}, Reply: []part{write}},
+		rule{Name: "stop", When: when{Last: "waiting for a person (question"}, Reply: scriptedmodel.Say("I stop.")},
+		rule{Name: "again", When: when{Last: "Answered by"}, Reply: []part{write}},
+		rule{Name: "done", Reply: scriptedmodel.Say("It is written.")},
+	)
+	task := l.Create("Write it", "")
+	task = l.Until(task.ID, fermata.TaskAwaitingApproval)
+	l.Gone()
+	if _, err := os.Stat(name); err == nil {
+		t.Error("it was written before it was approved")
+	}
+	l.CLI("approve", "--yes", task.PendingQuestionID)
+	task = l.Until(task.ID, fermata.TaskDone)
+	if text, err := os.ReadFile(name); string(text) != "green\n" || task.Summary != "It is written." {
+		t.Errorf("there is %q, %v; the summary is %q", text, err, task.Summary)
+	}
+}
+
 // Of two calls that need a person, one is put off and the other is refused
 // until that is answered: Claude Code would forget the first of two.
 func TestClaudeParallelCalls(t *testing.T) {

@@ -32,7 +32,8 @@ func hooks(t *agent.Turn) object {
 	}}
 }
 
-// mcpServers names Fermata's MCP server, whose tools are always on offer.
+// mcpServers names Fermata's MCP server, whose tools are always on offer. Its
+// permission prompt does not hold the program up until a person has decided.
 func mcpServers(t *agent.Turn) object {
 	env := object{}
 	for _, name := range agent.ServerEnv {
@@ -41,7 +42,7 @@ func mcpServers(t *agent.Turn) object {
 		}
 	}
 	return object{"mcpServers": object{"fermata": object{
-		"type": "stdio", "command": t.Fermata, "args": []string{"mcp"}, "env": env, "alwaysLoad": true,
+		"type": "stdio", "command": t.Fermata, "args": []string{"mcp", "--approve-wait", "0s"}, "env": env, "alwaysLoad": true,
 	}}}
 }
 

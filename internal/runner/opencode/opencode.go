@@ -69,6 +69,14 @@ func configuration(given, program, plugin string) (string, error) {
 		"type": "local", "command": []string{program, "mcp"}, "enabled": true, "timeout": toolTimeout,
 	}
 	config["mcp"] = servers
+	// What its own permissions would ask a person at a desk, it refuses here by itself. The
+	// agent is told so and goes on; otherwise the turn would end as if all were done.
+	experimental, ok := config["experimental"].(map[string]any)
+	if !ok {
+		experimental = map[string]any{}
+	}
+	experimental["continue_loop_on_deny"] = true
+	config["experimental"] = experimental
 	plugins, _ := config["plugin"].([]any)
 	config["plugin"] = append(plugins, plugin)
 	data, err := json.Marshal(config)
