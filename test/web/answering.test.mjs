@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { approval, assertCalm, draftOf, item, launch, open, startServer, until, yesNo } from './harness.mjs';
+import { assertSound } from './sound.mjs';
 
 let server, browser, page;
 before(async () => {

@@ -356,6 +356,17 @@ test('the pages are in German where the reader is', async () => {
   await page.getByText('Er ist gescheitert.').waitFor();
   await page.getByRole('button', { name: 'Noch einmal versuchen' }).waitFor();
   await assertSoundEverywhere(page, 'workflow-run-de');
+  // Why is said in the reader's language by its code; what the server adds is marked as English.
+  await put(`name: impatient
+triggers: [{ manual: true }]
+inputs: { pause: { type: string, default: soon } }
+steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
+`);
+  const { id } = await start('impatient');
+  await page.goto(`${server.url}/workflow-runs/${id}`);
+  const why = step(page, 'nap');
+  await why.getByText('Die Eingabe passt nicht zum Werkzeug.').waitFor({ timeout: 20_000 });
+  await why.locator('[lang="en"]', { hasText: 'the input does not fit its schema' }).waitFor();
   await page.goto(`${server.url}/workflows/release-train`);
   await page.getByRole('heading', { name: 'Auslöser' }).waitFor();
   await node(page, 'review').getByText('build_again: zurück zu build_everything_for_all_platforms').waitFor();
