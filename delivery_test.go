@@ -42,6 +42,39 @@ func TestDeliveryIsTriedAgainAndThenGivenUp(t *testing.T) {
 	}
 }
 
+// What was to be sent again, or may have arrived, is not skipped as if nothing
+// stood there.
+func TestWhatStandsTellsTheEnd(t *testing.T) {
+	t.Parallel()
+	again := waiting()
+	again.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	if err := again.Redeliver(noon); err != nil {
+		t.Fatal(err)
+	}
+	again.Fail(noon, "no such conversation", true, 0)
+	if again.State != fermata.DeliveryDead {
+		t.Fatalf("it is %s", again.State)
+	}
+	again.Want(4, true, noon)
+	if again.State != fermata.DeliverySent || !again.Due(noon) || string(again.Ref) != `"1"` {
+		t.Errorf("the first message is left as it is: %+v", again)
+	}
+	doubt := waiting()
+	doubt.Fail(noon, "no reply", false, 0)
+	doubt.Doubt(noon)
+	doubt.Want(4, true, noon)
+	if doubt.State != fermata.DeliveryFailed || doubt.NextAt == nil || doubt.Leased(noon) {
+		t.Errorf("what may have arrived is given up: %+v", doubt)
+	}
+	refused := waiting()
+	refused.Deliver(noon, json.RawMessage(`"1"`), fermata.Pending, 3)
+	refused.Want(4, true, noon)
+	refused.Fail(noon, "the token was revoked", true, 0)
+	if refused.State != fermata.DeliverySent || refused.NextAt == nil {
+		t.Errorf("an update is given up at the first refusal: %+v", refused)
+	}
+}
+
 func TestRetryAfterIsHonouredAndBounded(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, 1000 * time.Hour: 24 * time.Hour} {

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -434,34 +433,6 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fe
 	}
 	tx.SaveChannel(row)
 	return row, nil
-}
-
-// failureOf is what the channel says of a failure; nothing where it says
-// nothing.
-func failureOf(err error) notice.SendError {
-	var f *notice.SendError
-	if errors.As(err, &f) {
-		return *f
-	}
-	return notice.SendError{}
-}
-
-// permanent reports whether trying again cannot help.
-func permanent(err error) bool { return failureOf(err).Final }
-
-func retryAfter(err error) time.Duration { return failureOf(err).After }
-
-func gone(err error) bool { return failureOf(err).Ended }
-
-func unknown(err error) bool { return failureOf(err).Unknown }
-
-// words says what is wrong, with the remedy.
-func words(err error) string {
-	var e *fermata.Error
-	if errors.As(err, &e) && e.Hint != "" {
-		return err.Error() + "; " + e.Hint
-	}
-	return err.Error()
 }
 
 // mostContent bounds what is kept of a message.

@@ -176,7 +176,10 @@ func triggerAt(d *definition.Workflow, index int) *definition.Trigger {
 func (s *Service) fireBy(tx *store.Tx, d *definition.Workflow, w *fermata.Workflow, t *definition.Trigger, f firing) error {
 	f.def, f.workflow = d, w
 	reason := func(why error) error {
-		skip(tx, w.Name, f.trigger, why)
+		// Two workflows that follow what is skipped would tell each other for ever.
+		if f.cause["event"] != string(fermata.EventTriggerSkipped) {
+			skip(tx, w.Name, f.trigger, why)
+		}
 		return nil
 	}
 	env := definition.Env{"trigger": f.cause, definition.NowKey: tx.Now()}
@@ -188,6 +191,11 @@ func (s *Service) fireBy(tx *store.Tx, d *definition.Workflow, w *fermata.Workfl
 		if !holds {
 			return nil
 		}
+	}
+	if why, err := circle(tx, f.follows, d.Name); err != nil {
+		return err
+	} else if why != nil {
+		return reason(why)
 	}
 	given, failed, err := givenBy(t, env)
 	if err != nil {

@@ -171,6 +171,41 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 	})
 }
 
+// Workflows that follow each other come to an end, and say why; one that only
+// looks at what the other did is not told of.
+func TestWorkflowsDoNotFollowInACircle(t *testing.T) {
+	onBoth(t, func(w *world) {
+		for _, name := range []string{"ping", "pong", "tail"} {
+			w.put("name: " + name + "\ntriggers: [{manual: true}, {event: task.ended}]\nsteps: [{id: tell, tool: note}]\n")
+		}
+		w.put("name: looks\ntriggers: [{event: task.ended, if: trigger.workflow == \"nothing\"}]\nsteps: [{id: tell, tool: note}]\n")
+		run, err := w.s.Start(t.Context(), admin, "ping", nil)
+		w.ok(err)
+		w.await(run.ID, fermata.TaskDone)
+		// ping, then each of the others after it, and after the other.
+		w.runsOf("pong", 2)
+		w.runsOf("tail", 2)
+		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
+		w.until("all have ended", func() bool {
+			runs, _, err := w.s.Runs(t.Context(), admin, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskDone}})
+			w.ok(err)
+			return len(runs) == 5
+		})
+		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
+		w.runsOf("ping", 1)
+		skips, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventTriggerSkipped)}, Limit: 100})
+		w.ok(err)
+		if len(skips) != 6 {
+			t.Errorf("%d skips: %s", len(skips), asJSON(skips))
+		}
+		for _, e := range skips {
+			if !strings.Contains(string(e.Data), "led to this event") || strings.Contains(string(e.Data), `"looks"`) {
+				t.Errorf("it was skipped: %s", e.Data)
+			}
+		}
+	})
+}
+
 func TestWebhook(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put(`

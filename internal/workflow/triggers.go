@@ -126,6 +126,8 @@ type firing struct {
 	apart string
 	// parent is the run that it belongs to.
 	parent string
+	// follows is the task to which the event happened that it follows.
+	follows string
 	// insist makes it an error where nothing starts.
 	insist bool
 }

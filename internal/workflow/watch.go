@@ -192,15 +192,15 @@ func (s *Service) following(r store.Reader) (map[fermata.EventType][]follower, e
 	return byType, nil
 }
 
-// fireEvent starts a run by an event, once. A workflow never follows itself:
-// what its own runs do would start it again without end.
+// fireEvent starts a run by an event, once. A workflow never follows itself, not
+// by way of others, either: what its own runs do would start it again without end.
 func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	cause := object(e.Data)
 	if cause["workflow"] == f.def.Name && e.Type != fermata.EventLabelAdded {
 		return nil
 	}
 	if e.TaskID != "" {
-		if own, err := s.ownRun(tx, e.TaskID, f.def.Name); err != nil || own {
+		if _, own, err := ownRun(tx, e.TaskID, f.def.Name); err != nil || own != "" {
 			return err
 		}
 	}
@@ -216,29 +216,8 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339), "workflow": about,
 	}
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerEvent, cause: cause, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		trigger: fermata.TriggerEvent, cause: cause, follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 	})
-}
-
-// ownRun reports whether a task is a run of the workflow, or lies below one.
-func (s *Service) ownRun(tx *store.Tx, id, name string) (bool, error) {
-	for range fermata.MaxDepth {
-		t, err := tx.Task(id)
-		if err != nil {
-			return false, err
-		}
-		if t.Runner == fermata.RunnerWorkflow {
-			run, err := tx.WorkflowRun(t.ID)
-			if err != nil || run.Workflow == name {
-				return err == nil, err
-			}
-		}
-		if t.ParentID == "" {
-			return false, nil
-		}
-		id = t.ParentID
-	}
-	return false, nil
 }
 
 // workflowOf is the name of the workflow whose run a task is, and null where it

@@ -211,6 +211,7 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 			return reply{status: http.StatusOK, after: t.tell("This question is decided in Fermata: open it there. What you wrote here did not count.")}, true
 		case moved:
 			return reply{status: http.StatusOK, after: t.tell("This question was sent again: answer there. What you wrote here did not count.")}, true
+		case decide, closed:
 		}
 		return t.run(ctx, t.afterReply)
 	})

@@ -1,0 +1,37 @@
+package delivery
+
+import (
+	"errors"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// failureOf is what the channel says of a failure; nothing where it says
+// nothing.
+func failureOf(err error) notice.SendError {
+	var f *notice.SendError
+	if errors.As(err, &f) {
+		return *f
+	}
+	return notice.SendError{}
+}
+
+// permanent reports whether trying again cannot help.
+func permanent(err error) bool { return failureOf(err).Final }
+
+func retryAfter(err error) time.Duration { return failureOf(err).After }
+
+func gone(err error) bool { return failureOf(err).Ended }
+
+func unknown(err error) bool { return failureOf(err).Unknown }
+
+// words says what is wrong, with the remedy.
+func words(err error) string {
+	var e *fermata.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		return err.Error() + "; " + e.Hint
+	}
+	return err.Error()
+}
