@@ -267,6 +267,9 @@ func TestInstallRefuses(t *testing.T) {
 			}
 		})
 	}
+	if out, err := codex.files[0].edit([]byte(edited(t, codex.files[0], "", false)+"model = "), true); err == nil {
+		t.Errorf("a file that cannot be read became %s", out)
+	}
 	if out := edited(t, p.claude().files[0], `{"mcpServers":{"fermata":{"command":"npx"}}}`, true); !strings.Contains(out, "npx") {
 		t.Errorf("what somebody else wrote was removed: %s", out)
 	}

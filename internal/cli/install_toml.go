@@ -24,7 +24,7 @@ const (
 func tomlFile(path, program string) configFile {
 	return configFile{path: path, edit: func(content []byte, remove bool) ([]byte, error) {
 		server, err := serverOf(content)
-		if err != nil && !remove {
+		if err != nil {
 			return nil, err
 		}
 		switch {
