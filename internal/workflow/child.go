@@ -168,6 +168,13 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 		return nil, hopeless(codeInput, fermata.Errorf(fermata.CodeForbidden, "the workflow %s is of the project %s, and this run of %s", name, w.Project, orDefault(x.run.Project)).
 			WithHint("let it follow this workflow by a trigger of its own, as event: task.ended"))
 	}
+	if _, own, err := ownRun(h.Tx, x.run.ID, name); err != nil || own != "" {
+		if err == nil {
+			err = hopeless(codeInput, fermata.Errorf(fermata.CodeIllegalTransition, "this step is a part of the run %s of %s, which would never end", own, name).
+				WithHint("name another workflow, or go back with goto, which is counted"))
+		}
+		return nil, err
+	}
 	d, err := s.loadPinned(h.Tx.Reader, name, w.Hash)
 	if err != nil {
 		return nil, hopeless(codeInput, err)

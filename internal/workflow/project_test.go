@@ -44,6 +44,22 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 	})
 }
 
+// A workflow that starts itself below its own run, by way of another one, ends.
+func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put("name: pong\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: ping}}]\n")
+		run := w.awaitEnd(w.run("name: ping\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: pong}}]\n", nil).ID)
+		if run.State != fermata.TaskFailed {
+			t.Errorf("it is %s", w.describe(run))
+		}
+		w.runsOf("ping", 1)
+		below := w.read(w.runsOf("pong", 1)[0].ID)
+		if e := below.Steps[0].Error; e == nil || !strings.Contains(e.Message, run.ID) {
+			t.Errorf("the step below says %+v", e)
+		}
+	})
+}
+
 // A run whose definition today's rules refuse ends, says so, and is not tried
 // again for nothing.
 func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
