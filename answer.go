@@ -210,13 +210,17 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 			Problems: []Problem{{Field: "action_hash", Message: "is not the hash of the action that is asked for"}},
 		}).WithHint("read the question again and send its action_hash")
 	}
-	if len(a.Action) > 0 && (!approves || q.ActionHash == "" || !json.Valid(a.Action)) {
+	if len(a.Action) == 0 {
+		return nil
+	}
+	if !approves || q.ActionHash == "" {
 		return Invalid(Problem{Field: "action", Message: "an edited action goes with approve, and with a question that has an action"})
 	}
-	if key, found := repeatedKey(a.Action); found {
-		return Invalid(Problem{Field: "action", Message: fmt.Sprintf("has the key %q twice in one object", key)})
+	var ps problems
+	if !ps.action(a.Action) {
+		return Invalid(ps...)
 	}
-	if len(a.Action) > 0 && q.Approvals != nil && q.Approvals.Required > 1 {
+	if q.Approvals != nil && q.Approvals.Required > 1 {
 		return Invalid(Problem{Field: "action", Message: "an action that several people approve cannot be edited by one of them"})
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -51,21 +52,6 @@ type Ask struct {
 	CallbackURL        string            `json:"callback_url,omitempty" maxLength:"2048" doc:"external tasks only: where the outcome is posted, signed, when the question closes"`
 	State              json.RawMessage   `json:"state,omitempty"`
 	Metadata           map[string]string `json:"metadata,omitempty" maxProperties:"50"`
-}
-
-// UserQuestion is one question as AskUserQuestion writes it.
-type UserQuestion struct {
-	Question    string       `json:"question" minLength:"1" maxLength:"4000"`
-	Header      string       `json:"header,omitempty" maxLength:"80"`
-	Options     []UserOption `json:"options,omitempty"`
-	MultiSelect bool         `json:"multiSelect,omitempty"`
-}
-
-// UserOption is an option as AskUserQuestion writes it.
-type UserOption struct {
-	Label       string `json:"label" minLength:"1" maxLength:"200"`
-	Description string `json:"description,omitempty" maxLength:"2000"`
-	Preview     string `json:"preview,omitempty" maxLength:"20000"`
 }
 
 // Fingerprint returns a digest of the request, by which a repeated idempotency
@@ -112,6 +98,7 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 		q.Priority = *a.Priority
 	}
 	a.checkTexts(&ps)
+	q.Context = withPreviews(&ps, q.Context, a.Questions)
 	q.Items = a.items(&ps, q.Type)
 	if strings.TrimSpace(q.Title) == "" && len(q.Items) > 0 {
 		q.Title = firstLine(q.Items[0].Prompt, MaxTitle)
@@ -155,9 +142,7 @@ func (a Ask) checkTexts(ps *problems) {
 	}
 	ps.channels("channels", a.Channels)
 	ps.reminders(a.Reminders)
-	if len(a.State) > 0 && !json.Valid(a.State) {
-		ps.add("state", "is not valid JSON")
-	}
+	ps.json("state", a.State)
 	ps.metadata(a.Metadata)
 	if a.Context == nil {
 		return
@@ -166,7 +151,7 @@ func (a Ask) checkTexts(ps *problems) {
 	ps.text("context.error", a.Context.Error, 0, 20_000)
 	if a.Context.Preview != nil {
 		ps.oneOf("context.preview.kind", a.Context.Preview.Kind, []string{"diff", "command", "table", "json", "text"})
-		ps.text("context.preview.text", a.Context.Preview.Text, 0, 200_000)
+		ps.text("context.preview.text", a.Context.Preview.Text, 0, maxPreview)
 	}
 }
 
@@ -219,12 +204,11 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 		ps.add("questions", "has %d questions, may have at most %d", len(a.Questions), MaxItems)
 		return nil
 	}
-	shortForm := a.ResponseType != "" || len(a.Options) > 0 || a.Other
-	items, path := slices.Clone(a.Items), "items[%d]"
+	shortFields := a.ResponseType != "" || len(a.Options) > 0 || a.Other
+	items, form := slices.Clone(a.Items), itemsForm
 	switch {
 	case len(a.Questions) > 0:
-		items = fromUserQuestions(a.Questions)
-		path = "questions[%d]"
+		items, form = fromUserQuestions(a.Questions), questionsForm
 	case len(items) == 0:
 		prompt := a.Question
 		if prompt == "" {
@@ -234,34 +218,30 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 			ps.add("question", "must not be empty: say what you ask")
 			return nil
 		}
+		form = shortForm
 		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options, Other: a.Other}}
 	}
-	if forms == 1 && a.Question == "" && shortForm {
+	if forms == 1 && a.Question == "" && shortFields {
 		ps.add("items", "response_type, options and other belong into the items here")
 	}
 	fillItems(items, typ)
 	a.spreadDefault(ps, items)
-	checkItems(ps, items, path, typ)
+	checkItems(ps, items, form, typ)
 	return items
 }
 
-func fromUserQuestions(questions []UserQuestion) []Item {
-	items := make([]Item, 0, len(questions))
-	for _, uq := range questions {
-		it := Item{Prompt: uq.Question, Header: uq.Header, ResponseType: ResponseChoice, Other: true}
-		if uq.MultiSelect {
-			it.ResponseType = ResponseMultiChoice
-		}
-		for _, o := range uq.Options {
-			it.Options = append(it.Options, Option{Value: o.Label, Description: o.Description})
-		}
-		if len(it.Options) == 0 {
-			it.ResponseType, it.Other = ResponseText, false
-		}
-		items = append(items, it)
-	}
-	return items
-}
+// askForm is one of the three forms of a request: where its items stand, and
+// what their fields are called there. Whoever asks finds them by these names.
+type askForm struct{ at, prompt, value string }
+
+var (
+	itemsForm     = askForm{"items[%d].", "prompt", "value"}
+	questionsForm = askForm{"questions[%d].", "question", "label"}
+	shortForm     = askForm{"", "question", "value"}
+)
+
+// place is the beginning of the names of an item's fields.
+func (f askForm) place(i int) string { return strings.Replace(f.at, "%d", strconv.Itoa(i), 1) }
 
 // fillItems gives every item the key and the response type that it leaves out.
 func fillItems(items []Item, typ QuestionType) {
@@ -314,13 +294,13 @@ func (a Ask) spreadDefault(ps *problems, items []Item) {
 	}
 }
 
-func checkItems(ps *problems, items []Item, path string, typ QuestionType) {
+func checkItems(ps *problems, items []Item, form askForm, typ QuestionType) {
 	seen := map[string]bool{}
 	for i := range items {
-		at := fmt.Sprintf(path, i)
-		items[i].check(ps, at)
+		at := form.place(i)
+		items[i].check(ps, at, form)
 		if seen[items[i].Key] {
-			ps.add(at+".key", "%q stands twice", items[i].Key)
+			ps.add(at+"key", "%q stands twice", items[i].Key)
 		}
 		seen[items[i].Key] = true
 	}
@@ -328,7 +308,7 @@ func checkItems(ps *problems, items []Item, path string, typ QuestionType) {
 		ps.add("items", "an approval has one item, of response type approval")
 	}
 	if typ == Approval && len(items) == 1 && !items[0].IsRequired() {
-		ps.add(fmt.Sprintf(path, 0)+".required", "must not be false: an approval is given or refused")
+		ps.add(form.place(0)+"required", "must not be false: an approval is given or refused")
 	}
 	if typ != Approval && slices.ContainsFunc(items, func(it Item) bool { return it.ResponseType == ResponseApproval }) {
 		ps.add("items", "the response type approval belongs to a question of type approval")
@@ -344,12 +324,7 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 		ps.add("action", "belongs to a question of type approval")
 		return
 	}
-	if !json.Valid(a.Action) {
-		ps.add("action", "is not valid JSON")
-		return
-	}
-	if key, found := repeatedKey(a.Action); found {
-		ps.add("action", "has the key %q twice in one object", key)
+	if !ps.action(a.Action) {
 		return
 	}
 	q.Action = CanonicalAction(a.Action)
@@ -406,20 +381,48 @@ func (a Ask) checkQuorum(ps *problems, q *Question) {
 // CheckQuorum refuses a question that can never get the approvals it needs.
 // The members are all of the workspace's.
 func (q *Question) CheckQuorum(members []Member) error {
-	if q.Approvals == nil || q.Approvals.Required < 2 {
+	if q.Approvals == nil {
 		return nil
 	}
-	eligible := 0
+	eligible := q.eligible(members)
+	switch {
+	case eligible >= q.Approvals.Required:
+		return nil
+	case q.Approvals.Required == 1:
+		return Errorf(CodeQuorumUnreachable, "an approval is required, but nobody may give it").
+			WithHint("name other assignees, or set approvals.self where the asker may approve")
+	}
+	return Errorf(CodeQuorumUnreachable, "%d approvals are required, but only %d people may answer", q.Approvals.Required, eligible).
+		WithHint("name more assignees, or require fewer approvals")
+}
+
+// CheckAssignees refuses a question for people of whom none may answer it, now
+// or at a level of its escalation: it would wait for nobody. The members are
+// all of the workspace's.
+func (q *Question) CheckAssignees(members []Member) error {
+	if len(q.Assignees) == 0 {
+		return nil
+	}
+	sooner := *q
+	for _, level := range q.Escalation {
+		sooner.Assignees = slices.Concat(sooner.Assignees, level.Assignees)
+	}
+	if sooner.eligible(members) > 0 {
+		return nil
+	}
+	return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(sooner.Assignees, ", ") + " may answer the question"}).
+		WithHint("name people who may: fermata member list; assignees are handles, group:NAME or role:NAME")
+}
+
+// eligible counts the people who may answer the question.
+func (q *Question) eligible(members []Member) int {
+	n := 0
 	for _, m := range members {
 		if m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil {
-			eligible++
+			n++
 		}
 	}
-	if eligible < q.Approvals.Required {
-		return Errorf(CodeQuorumUnreachable, "%d approvals are required, but only %d people may answer", q.Approvals.Required, eligible).
-			WithHint("name more assignees, or require fewer approvals")
-	}
-	return nil
+	return n
 }
 
 // firstLine cuts a text to its first line and at most n characters.

@@ -40,7 +40,7 @@ func (q *Question) Assign(a Assignment, c Caller, members []Member) error {
 			assigned.Assignees = append(assigned.Assignees, name)
 		}
 	}
-	if !slices.ContainsFunc(members, func(m Member) bool { return m.DisabledAt == nil && assigned.MayAnswer(m.Caller()) == nil }) {
+	if assigned.eligible(members) == 0 {
 		return Invalid(Problem{Field: "assignees", Message: "none of " + strings.Join(a.Assignees, ", ") + " may answer the question"})
 	}
 	if err := assigned.CheckQuorum(members); err != nil {

@@ -188,9 +188,11 @@ func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter ti
 	d.Attempts++
 	d.Tries++
 	d.LastError, d.LeasedUntil, d.NextAt = failure(why), nil, nil
-	if permanent || d.Tries > len(retryDelays) {
-		// A message that was sent stays sent, though it shows what is over.
-		if d.State != DeliverySent {
+	sent := d.State == DeliverySent
+	if permanent && !sent || d.Tries > len(retryDelays) {
+		// A message that was sent stays sent, though it shows what is over. It is
+		// not given up at the first refusal: the channel may be mended meanwhile.
+		if !sent {
 			d.State = DeliveryDead
 		}
 		d.Shown = max(d.Shown, d.Wanted)
@@ -200,10 +202,18 @@ func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter ti
 	wait := max(jittered(retryDelays[d.Tries-1]), min(retryAfter, longestRetryAfter))
 	next := Cut(now.Add(wait))
 	d.NextAt = &next
-	if d.State != DeliverySent {
+	if !sent {
 		d.State = DeliveryFailed
 	}
 	d.note(now, "failed", d.LastError)
+}
+
+// Doubt notes that a message that failed may have arrived: it looks as if
+// whoever sends it was not heard of again, and is not skipped.
+func (d *Delivery) Doubt(now time.Time) {
+	if d.State == DeliveryFailed {
+		d.LeasedUntil = &now
+	}
 }
 
 // failure is what is kept of an error, which may hold what a remote system said.
@@ -222,10 +232,15 @@ func (d *Delivery) Defer(now, until time.Time, reason string) {
 	d.Reason, d.NextAt, d.LeasedUntil = reason, &until, nil
 }
 
-// Skip ends the delivery without a message.
+// Skip ends the delivery without a message. One that stands already, and was to
+// be sent again, stays and is kept up to date.
 func (d *Delivery) Skip(now time.Time, reason string) {
 	d.State, d.Reason, d.NextAt, d.LeasedUntil = DeliverySkipped, reason, nil, nil
 	d.note(now, "skipped", reason)
+	if len(d.Ref) > 0 {
+		d.State, d.Reason = DeliverySent, ""
+		d.again(now)
+	}
 }
 
 // Release gives a claim back without having tried.
@@ -245,17 +260,18 @@ func (d *Delivery) Want(seq int64, closed bool, now time.Time) {
 	case d.Leased(now):
 	case d.State == DeliverySent:
 		d.again(now)
-	case closed && d.LeasedUntil == nil && (d.State == DeliveryWaiting || d.State == DeliveryFailed):
+	case closed && d.LeasedUntil == nil && (d.State == DeliveryWaiting || d.State == DeliveryFailed || len(d.Ref) > 0):
 		d.Skip(now, SkippedClosed)
 	}
 }
 
-// Redeliver has the message sent once more, under the same id.
+// Redeliver has the message sent once more, under the same id. It still says
+// where the first one stands, until the second does.
 func (d *Delivery) Redeliver(now time.Time) error {
 	if d.Leased(now) {
 		return Errorf(CodeIllegalTransition, "the message is being sent right now").WithHint("look again in a minute")
 	}
-	d.State, d.Reason, d.Tries, d.Ref, d.NextAt, d.LeasedUntil = DeliveryWaiting, "", 0, nil, &now, nil
+	d.State, d.Reason, d.Tries, d.NextAt, d.LeasedUntil = DeliveryWaiting, "", 0, &now, nil
 	d.When = WhenAlways
 	d.note(now, "redelivered", "")
 	return nil

@@ -43,6 +43,7 @@ const (
 	MaxAssignees  = 50
 	MaxMetadata   = 50
 	MaxEscalation = 10
+	maxPreview    = 200_000
 	// MaxAnswerText is the length of a text answer in characters when the item
 	// sets no limit of its own.
 	MaxAnswerText = 20_000
@@ -108,63 +109,92 @@ func (it *Item) Option(value string) (Option, bool) {
 	return it.Options[i], true
 }
 
-// check reports what is wrong with the item as it was asked. The path is the
-// item's place in the request.
-func (it *Item) check(ps *problems, path string) {
-	ps.text(path+".prompt", it.Prompt, 1, 4000)
-	ps.text(path+".header", it.Header, 0, 80)
-	ps.name(path+".key", it.Key)
+// check reports what is wrong with the item as it was asked. The names of its
+// fields begin with at.
+func (it *Item) check(ps *problems, at string, form askForm) {
+	ps.text(at+form.prompt, it.Prompt, 1, 4000)
+	ps.text(at+"header", it.Header, 0, 80)
+	ps.name(at+"key", it.Key)
 	if !slices.Contains(ResponseTypes, it.ResponseType) {
-		ps.add(path+".response_type", "is %q, must be one of text, choice, multi_choice, boolean, approval, number, date", it.ResponseType)
+		ps.add(at+"response_type", "is %q, must be one of text, choice, multi_choice, boolean, approval, number, date", it.ResponseType)
 		return
 	}
-	it.checkOptions(ps, path)
-	it.checkLimits(ps, path)
+	it.checkOptions(ps, at, form)
+	it.checkLimits(ps, at)
 	if len(*ps) == 0 && it.Default != nil {
 		value, err := it.Normalize(it.Default)
 		if err != nil {
-			ps.add(path+".default", "is no valid answer: %s", err)
+			ps.add(at+"default", "is no valid answer: %s", err)
 		}
 		it.Default = value
 	}
 }
 
-func (it *Item) checkOptions(ps *problems, path string) {
+func (it *Item) checkOptions(ps *problems, path string, form askForm) {
 	choice := it.ResponseType == ResponseChoice || it.ResponseType == ResponseMultiChoice
 	switch {
 	case choice && len(it.Options) == 0:
-		ps.add(path+".options", "must name at least one option")
+		ps.add(path+"options", "must name at least one option")
 	case !choice && len(it.Options) > 0:
-		ps.add(path+".options", "goes with choice and multi_choice only")
+		ps.add(path+"options", "goes with choice and multi_choice only")
 	case len(it.Options) > MaxOptions:
-		ps.add(path+".options", "has %d options, may have at most %d", len(it.Options), MaxOptions)
+		ps.add(path+"options", "has %d options, may have at most %d", len(it.Options), MaxOptions)
 	}
 	seen := make(map[string]bool, len(it.Options))
 	for i, o := range it.Options {
-		at := fmt.Sprintf("%s.options[%d]", path, i)
-		ps.text(at+".value", o.Value, 1, 200)
-		ps.text(at+".label", o.Label, 0, 200)
-		ps.text(at+".description", o.Description, 0, 2000)
+		at := fmt.Sprintf("%soptions[%d].", path, i)
+		ps.text(at+form.value, o.Value, 1, 200)
+		ps.text(at+"label", o.Label, 0, 200)
+		ps.text(at+"description", o.Description, 0, 2000)
 		if seen[o.Value] {
-			ps.add(at+".value", "%q stands twice", o.Value)
+			ps.add(at+form.value, "%q stands twice", o.Value)
 		}
 		seen[o.Value] = true
 	}
 }
 
-func (it *Item) checkLimits(ps *problems, path string) {
-	if it.MinLength != nil && it.MaxLength != nil && *it.MinLength > *it.MaxLength {
-		ps.add(path+".min_length", "is above max_length")
+// checkLimits refuses limits that contradict each other, and those that no
+// answer could keep: nobody could ever answer the question.
+func (it *Item) checkLimits(ps *problems, at string) {
+	switch {
+	case it.MaxLength != nil && *it.MaxLength < 1:
+		ps.add(at+"max_length", "leaves no room for an answer")
+	case it.MinLength != nil && it.MaxLength != nil && *it.MinLength > *it.MaxLength:
+		ps.add(at+"min_length", "is above max_length")
+	case it.MinLength != nil && *it.MinLength > it.longest():
+		ps.add(at+"min_length", "is above %d, the most that an answer may have", it.longest())
 	}
 	if it.Min != nil && it.Max != nil && *it.Min > *it.Max {
-		ps.add(path+".min", "is above max")
+		ps.add(at+"min", "is above max")
+	} else if it.ResponseType == ResponseMultiChoice {
+		it.checkCounts(ps, at)
 	}
-	ps.text(path+".pattern", it.Pattern, 0, 500)
+	ps.text(at+"pattern", it.Pattern, 0, 500)
 	if it.Pattern != "" {
 		if _, err := wholePattern(it.Pattern); err != nil {
-			ps.add(path+".pattern", "is no regular expression (RE2): %v", err)
+			ps.add(at+"pattern", "is no regular expression (RE2): %v", err)
 		}
 	}
+}
+
+// checkCounts checks how many choices an answer may name.
+func (it *Item) checkCounts(ps *problems, at string) {
+	switch {
+	case it.Min != nil && !it.Other && *it.Min > float64(len(it.Options)):
+		ps.add(at+"min", "asks for more choices than there are options")
+	case it.Max != nil && *it.Max < 1:
+		ps.add(at+"max", "leaves nothing to choose")
+	case it.Min != nil && it.Max != nil && math.Ceil(*it.Min) > math.Floor(*it.Max):
+		ps.add(at+"min", "leaves no number of choices up to max")
+	}
+}
+
+// longest is the most characters that a text answer may have.
+func (it *Item) longest() int {
+	if it.MaxLength != nil {
+		return *it.MaxLength
+	}
+	return MaxAnswerText
 }
 
 // wholePattern compiles a pattern so that it must match the whole text, as the
@@ -212,11 +242,7 @@ func (it *Item) normalizeText(value any) (any, error) {
 	if !ok {
 		return nil, Errorf(CodeInvalidRequest, "must be a text")
 	}
-	n := utf8.RuneCountInString(s)
-	longest := MaxAnswerText
-	if it.MaxLength != nil {
-		longest = *it.MaxLength
-	}
+	n, longest := utf8.RuneCountInString(s), it.longest()
 	switch {
 	case !utf8.ValidString(s) || strings.ContainsRune(s, 0):
 		return nil, Errorf(CodeInvalidRequest, "is not valid UTF-8 text")

@@ -123,7 +123,7 @@ func (p Policy) CheckTimeout(field string, t Timeout) error {
 	}
 	d, err := t.Duration()
 	if err != nil {
-		return Invalid(Problem{Field: field, Message: err.Error()})
+		return Invalid(Problem{Field: field, Message: err.Error()}).WithHint(durationHint + `, or "never"`)
 	}
 	if least, err := p.MinTimeout.Duration(); err == nil && d < least && !p.AllowShorter {
 		return p.violation(field, fmt.Sprintf("%s is below the policy's shortest timeout, %s", t, p.MinTimeout))

@@ -149,6 +149,16 @@ func (p Preferences) WantsProgress(channel, kind string) bool {
 	return false
 }
 
+// HearsProgress reports whether the member has switched progress on anywhere.
+func (p Preferences) HearsProgress() bool {
+	for _, c := range p.Channels {
+		if c.Progress != nil && *c.Progress {
+			return true
+		}
+	}
+	return false
+}
+
 func (c ChannelPreference) of(t QuestionType) *bool {
 	switch t {
 	case Approval:

@@ -2,6 +2,7 @@ package fermata
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -73,6 +74,22 @@ type ClaimRequest struct {
 	WaitSeconds int `json:"wait_seconds,omitempty" minimum:"0" maximum:"60"`
 }
 
+// Check reports what is wrong with the request.
+func (r ClaimRequest) Check() error {
+	var ps problems
+	ps.text("worker", r.Worker, 1, 128)
+	ps.names("runners", r.Runners)
+	ps.names("projects", r.Projects)
+	ps.names("agents", r.Agents)
+	if slices.Contains(r.Runners, RunnerExternal) || slices.Contains(r.Runners, RunnerWorkflow) {
+		ps.add("runners", "tasks of the runners external and workflow are not for workers")
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
 // Lease returns the length of the lease that the request asks for.
 func (r ClaimRequest) Lease() time.Duration {
 	if r.LeaseSeconds == 0 {
@@ -131,6 +148,8 @@ func (f Finish) Check() error {
 	if f.Question != nil && f.Result != ResultNeedsInput {
 		ps.add("question", "goes with the result needs_input only")
 	}
+	ps.json("details", f.Details)
+	ps.json("checkpoint", f.Checkpoint)
 	if len(f.BlockedBy) > 0 && f.Result != ResultBlocked {
 		ps.add("blocked_by", "goes with the result blocked only")
 	}

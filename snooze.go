@@ -20,9 +20,9 @@ func (s Snooze) End(q *Question, now time.Time) (*time.Time, error) {
 	}
 	field, until := "until", s.Until
 	if s.For != "" {
-		d, err := s.For.Duration()
+		d, err := s.For.DurationOf("for")
 		if err != nil {
-			return nil, Invalid(Problem{Field: "for", Message: err.Error()})
+			return nil, err
 		}
 		end := now.Add(d)
 		field, until = "for", &end

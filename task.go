@@ -14,6 +14,7 @@ const (
 	MaxTaskTitle   = 200
 	MaxBody        = 256 << 10
 	MaxLabels      = 32
+	MaxSessionKey  = 128
 	MaxDepth       = 32
 	LowestPriority = 4
 	// DefaultPriority is the middle of 0 (highest) to 4.
@@ -187,13 +188,27 @@ func (n NewTask) problems() []Problem {
 	if n.Runner != RunnerExternal && (n.EndsWithAnswer || n.SessionKey != "") {
 		ps.add("runner", "ends_with_answer and session_key go with the runner external only")
 	}
-	ps.text("session_key", n.SessionKey, 0, 128)
+	ps.text("session_key", n.SessionKey, 0, MaxSessionKey)
+	ps.instant("defer_until", n.DeferUntil)
+	ps.json("spec", n.Spec)
 	return ps
 }
 
-// Apply changes the fields that the patch names.
-func (p TaskPatch) Apply(t *Task, now time.Time) error {
+// CheckSessionKey reports what is wrong with the key of a session, before its
+// task is looked for.
+func CheckSessionKey(field, key string) error {
 	var ps problems
+	ps.text(field, key, 0, MaxSessionKey)
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+// Apply changes the fields that the patch names, or nothing.
+func (p TaskPatch) Apply(task *Task, now time.Time) error {
+	var ps problems
+	t := *task
 	if p.Title != nil {
 		ps.text("title", *p.Title, 1, MaxTaskTitle)
 		t.Title = *p.Title
@@ -217,6 +232,7 @@ func (p TaskPatch) Apply(t *Task, now time.Time) error {
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
+	*task = t
 	return nil
 }
 
@@ -256,6 +272,12 @@ func (ps *problems) name(field, s string) {
 	}
 	if len(s) > 64 {
 		ps.add(field, "has %d characters, may have at most 64", len(s))
+	}
+}
+
+func (ps *problems) names(field string, names []string) {
+	for i, name := range names {
+		ps.name(fmt.Sprintf("%s[%d]", field, i), name)
 	}
 }
 

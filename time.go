@@ -19,7 +19,18 @@ func (t Timeout) Duration() (time.Duration, error) {
 	d, err := parseDuration(string(t))
 	if err != nil || d <= 0 {
 		return 0, Errorf(CodeInvalidRequest, "%q is no duration", string(t)).
-			WithHint(`write a number and a unit, such as "90s", "30m", "36h" or "3d", or "never"`)
+			WithHint(durationHint)
+	}
+	return d, nil
+}
+
+const durationHint = `write a number and a unit, such as "90s", "30m", "36h" or "3d"`
+
+// DurationOf reads the length that a field of a request names.
+func (t Timeout) DurationOf(field string) (time.Duration, error) {
+	d, err := t.Duration()
+	if err != nil {
+		return 0, Invalid(Problem{Field: field, Message: err.Error()}).WithHint(durationHint)
 	}
 	return d, nil
 }
@@ -34,4 +45,24 @@ func parseDuration(s string) (time.Duration, error) {
 		return time.Duration(n) * 24 * time.Hour, nil
 	}
 	return time.ParseDuration(s)
+}
+
+// CheckInstant refuses an instant that RFC 3339 has no digits for: it could be
+// stored, and no list that holds it could be sent again.
+func CheckInstant(field string, t time.Time) error {
+	var ps problems
+	ps.instant(field, &t)
+	if len(ps) > 0 {
+		return Invalid(ps...)
+	}
+	return nil
+}
+
+func (ps *problems) instant(field string, t *time.Time) {
+	if t == nil {
+		return
+	}
+	if year := t.UTC().Year(); year < 0 || year > 9999 {
+		ps.add(field, "must lie within the years 0 to 9999")
+	}
 }

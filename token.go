@@ -93,10 +93,14 @@ func (n NewToken) Check() error {
 			ps.add("expires_in", "%s", err)
 		}
 	}
-	if len(ps) > 0 {
-		return Invalid(ps...)
+	if len(ps) == 0 {
+		return nil
 	}
-	return nil
+	refusal := Invalid(ps...)
+	if n.Kind != ActorHuman && (slices.Contains(n.Scopes, ScopeAnswer) || slices.Contains(n.Scopes, ScopeAdmin)) {
+		return refusal.WithHint("for a person's token name the person: fermata token create %q --member HANDLE", n.Name)
+	}
+	return refusal
 }
 
 // NewSecret returns a new secret: the prefix, 190 random bits, and a checksum

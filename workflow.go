@@ -130,9 +130,11 @@ type NamedTool struct {
 	// Schema is the JSON Schema that the output must fit.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Timeout is how long one call may take, such as 30m.
-	Timeout   string    `json:"timeout,omitempty"`
-	UpdatedBy Actor     `json:"updated_by"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Timeout string `json:"timeout,omitempty"`
+	// Listing is what a server said of its tools when it was last asked.
+	Listing   *ToolListing `json:"listing,omitempty" doc:"the tools of an MCP server, as it listed them last"`
+	UpdatedBy Actor        `json:"updated_by"`
+	UpdatedAt time.Time    `json:"updated_at"`
 }
 
 // AgentTool is a task for an agent.
@@ -150,6 +152,14 @@ type ToolServer struct {
 	Env     map[string]string `json:"env,omitempty"`
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
+}
+
+// ToolListing is the answer of an MCP server that was asked for its tools.
+type ToolListing struct {
+	At time.Time `json:"at" doc:"when it was asked"`
+	// Tools are those of the last time when it did answer.
+	Tools []ToolInfo `json:"tools"`
+	Error string     `json:"error,omitempty" doc:"why it did not answer"`
 }
 
 // ToolInfo describes a tool that steps may name.

@@ -16,7 +16,8 @@ const (
 	ReasonTooManyIterations = "too_many_iterations"
 	// ReasonAborted: a person gave up after an error.
 	ReasonAborted = "aborted"
-	// ReasonDefinitionGone: the definition cannot be read any more.
+	// ReasonDefinitionGone: the definition cannot be read any more, as after an
+	// upgrade to a server that reads more strictly. Trying again does not mend it.
 	ReasonDefinitionGone = "definition_invalid"
 )
 

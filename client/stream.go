@@ -29,7 +29,7 @@ type StreamQuery struct {
 	// OnReset is called when the server can no longer replay what was missed:
 	// events are lost, and what was built from them must be read afresh.
 	OnReset func()
-	// OnDrop is called when the connection broke, before it is opened again.
+	// OnDrop is called once when the connection broke, before it is opened again.
 	OnDrop func(error)
 }
 
@@ -52,7 +52,8 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Eve
 		if h, ok := errors.AsType[handlerError](err); ok {
 			return h.error
 		}
-		if s.alive {
+		broke := s.alive
+		if broke {
 			n, s.alive = 0, false
 		}
 		n++
@@ -60,7 +61,7 @@ func (c *Client) Stream(ctx context.Context, q StreamQuery, on func(*fermata.Eve
 		if !again || (!s.opened && n >= c.tries) {
 			return err
 		}
-		if s.opened && q.OnDrop != nil {
+		if broke && q.OnDrop != nil {
 			q.OnDrop(err)
 		}
 		if err := sleep(ctx, max(wait, s.retry)); err != nil {

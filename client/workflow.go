@@ -192,6 +192,11 @@ func (c *Client) PutNamedTools(ctx context.Context, all []NamedDefinition) ([]*f
 	return p.Items, err
 }
 
+// RefreshTools asks an MCP server for its tools, and returns it with what it said.
+func (c *Client) RefreshTools(ctx context.Context, name string) (*fermata.NamedTool, error) {
+	return post[*fermata.NamedTool](ctx, c, path("tools", name, "refresh"), struct{}{})
+}
+
 // RemoveNamedTool removes a tool that the workspace has defined.
 func (c *Client) RemoveNamedTool(ctx context.Context, name string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: path("tools", name)})

@@ -69,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
-	folder, err := os.MkdirTemp("", "fermata-run-")
+	folder, err := os.MkdirTemp("", process.RunFolder)
 	if err != nil {
 		return fermata.Finish{}, err
 	}

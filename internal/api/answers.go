@@ -39,7 +39,7 @@ func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[an
 	results := make([]answerResult, 0, len(in.Body.Items))
 	for i, part := range in.Body.Items {
 		r := answerResult{QuestionID: part.QuestionID, Status: 200}
-		q, err := s.Engine.Answer(forPart(ctx, i), c, part.QuestionID, part.Answer)
+		q, err := s.answerPart(forPart(ctx, i), c, part)
 		if err != nil {
 			r.Problem = s.problem(ctx, err)
 			r.Status = r.Problem.Status
@@ -49,4 +49,11 @@ func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[an
 		results = append(results, r)
 	}
 	return replyOf(answerResults{results}, nil)
+}
+
+func (s *Server) answerPart(ctx context.Context, c fermata.Caller, part answerPart) (*fermata.Question, error) {
+	if err := s.limits.perQuestion(c, part.QuestionID); err != nil {
+		return nil, err
+	}
+	return s.Engine.Answer(ctx, c, part.QuestionID, part.Answer)
 }

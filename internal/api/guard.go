@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -25,6 +26,9 @@ func (s *Server) guard(w *recorder, r *http.Request) error {
 		return fermata.Errorf(fermata.CodeForbidden, "cross-origin requests are refused")
 	}
 	if err := refuseQueryToken(r.URL.RawQuery); err != nil {
+		return err
+	}
+	if err := refuseText(r.URL); err != nil {
 		return err
 	}
 	if r.ContentLength > s.MaxBody {
@@ -64,6 +68,33 @@ func refuseQueryToken(query string) error {
 	}
 	return nil
 }
+
+// refuseText refuses an address with what no text has: PostgreSQL would refuse
+// it without a name, and SQLite would find nothing.
+func refuseText(u *url.URL) error {
+	if !isText(u.Path) {
+		return fermata.Errorf(fermata.CodeNotFound, "there is nothing at this address")
+	}
+	if !strings.ContainsRune(u.RawQuery, '%') && isText(u.RawQuery) {
+		return nil
+	}
+	for _, part := range strings.Split(u.RawQuery, "&") {
+		key, value, _ := strings.Cut(part, "=")
+		name, errName := url.QueryUnescape(key)
+		text, errText := url.QueryUnescape(value)
+		if errName != nil || errText != nil {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "the query of the address is malformed")
+		}
+		if !isText(name) || !isText(text) {
+			return fermata.Invalid(fermata.Problem{
+				Field: strings.ToValidUTF8(name, "�"), Message: "contains a NUL character or is not valid UTF-8",
+			})
+		}
+	}
+	return nil
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 func isSecret(s string) bool {
 	return slices.ContainsFunc([]string{fermata.TokenPrefix, fermata.LinkPrefix, fermata.SessionPrefix}, func(prefix string) bool {

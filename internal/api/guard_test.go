@@ -87,6 +87,25 @@ func TestTokenLimit(t *testing.T) {
 	w.must(http.StatusOK, w.other, "GET /v1/whoami", "", nil)
 }
 
+// TestAnswerLimitOfAQuestion: one question is not answered faster than the
+// limit, also not by short endings of its id or in a batch.
+func TestAnswerLimitOfAQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Limits.Ask = api.Rate{PerSecond: 0.001, Burst: 1} })
+	q := w.ask(pick)
+	w.must(http.StatusBadRequest, w.human, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"x"}`, nil)
+	short := q.ID[len(q.ID)-10:]
+	r := w.call(w.other, "POST /v1/questions/"+short+"/answer", `{"answer":"a"}`)
+	if r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+	var batch struct{ Items []struct{ Status int } }
+	w.must(http.StatusOK, w.human, "POST /v1/answers", `{"items":[{"question_id":"`+q.ID+`","answer":"a"},{"question_id":"`+w.ask(pick).ID+`","answer":"a"}]}`, &batch)
+	if len(batch.Items) != 2 || batch.Items[0].Status != http.StatusTooManyRequests || batch.Items[1].Status != http.StatusOK {
+		t.Errorf("the batch came to %+v", batch.Items)
+	}
+}
+
 func TestAskLimitOfATask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Limits.Ask = api.Rate{PerSecond: 0.001, Burst: 1} })

@@ -38,7 +38,7 @@ func idempotent(w http.ResponseWriter, r *http.Request, c *fermata.Caller) (*htt
 	}
 	if len(key) > longestKey || !utf8.ValidString(key) {
 		return r, fermata.Invalid(fermata.Problem{
-			Field: idempotencyHeader, Message: fmt.Sprintf("may have at most %d characters", longestKey),
+			Field: idempotencyHeader, Message: fmt.Sprintf("must be valid UTF-8 of at most %d bytes", longestKey),
 		})
 	}
 	// A connection without deadlines, as in a test, is read to its end.

@@ -22,7 +22,8 @@ type Rate struct {
 type Limits struct {
 	// Token bounds all requests of one token; default 5,000/s, burst 10,000.
 	Token Rate
-	// Ask bounds the questions of one task; default 50/s, burst 200.
+	// Ask bounds the questions of one task, and the answers to one question;
+	// default 50/s, burst 200.
 	Ask Rate
 	// Failed bounds wrong tokens from one address; default 1/s, burst 20.
 	Failed Rate
@@ -87,12 +88,16 @@ func (l *limits) perToken(c *fermata.Caller) error {
 // perTask takes one question out of the task's bucket. An id and its short
 // endings share the bucket.
 func (l *limits) perTask(c fermata.Caller, id string) error {
-	const ending = 8
-	if len(id) > ending {
-		id = id[len(id)-ending:]
-	}
-	return take(l.ask.get(c.WorkspaceID+"/"+id, l.rates.Ask.bucket), "too many questions on this task")
+	return take(l.ask.get(c.WorkspaceID+"/"+ending(id), l.rates.Ask.bucket), "too many questions on this task")
 }
+
+// perQuestion takes one answer out of the question's bucket.
+func (l *limits) perQuestion(c fermata.Caller, id string) error {
+	return take(l.ask.get(c.WorkspaceID+"/answer/"+ending(id), l.rates.Ask.bucket), "too many answers to this question")
+}
+
+// ending is what an id and its short endings have in common.
+func ending(id string) string { return id[max(0, len(id)-8):] }
 
 // LimitAsk takes one question out of the bucket of a task, for a [Mount] that
 // asks.

@@ -90,6 +90,11 @@ func (s *Server) namedToolRoutes() {
 		func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*empty, error) {
 			return emptyOf(w.DeleteNamedTool(ctx, c, in.Name))
 		})
+	refresh := operation("POST /tools/{name}/refresh", "refresh-tool", "Ask an MCP server for its tools")
+	refresh.Description = "What it says is kept, and is what lists of tools show. One that is down keeps the tools that it listed last, with the error beside them."
+	workflows(s, refresh, func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*namedToolReply, error) {
+		return replyOf(w.RefreshTools(ctx, c, in.Name))
+	})
 	s.toolServerRoutes()
 }
 

@@ -139,5 +139,8 @@ func (s *Server) question(ctx context.Context, c fermata.Caller, in *questionInp
 }
 
 func (s *Server) answer(ctx context.Context, c fermata.Caller, in *idBody[fermata.Answer]) (*questionReply, error) {
+	if err := s.limits.perQuestion(c, in.ID); err != nil {
+		return nil, err
+	}
 	return replyOf(s.Engine.Answer(ctx, c, in.ID, in.Body))
 }

@@ -69,8 +69,21 @@ var refusals = []refusal{
 	{"empty answer", answering(say, `{"answer":"  "}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", "must not be empty"},
 	{"no answer", answering(say, `{}`), asHuman, 400, fermata.CodeInvalidRequest, "answer", "is required"},
 	{"no body", answering(say, ``), asHuman, 400, fermata.CodeInvalidRequest, "", "body is required"},
-	{"default that is no valid answer", asking(`{"question":"Which?","options":["a","b"],"default":"c"}`), asAgent, 400, fermata.CodeInvalidRequest, "items[0].default", "is no valid answer"},
+	{"default that is no valid answer", asking(`{"question":"Which?","options":["a","b"],"default":"c"}`), asAgent, 400, fermata.CodeInvalidRequest, "default", "is no valid answer"},
 	{"timeout outside the policy", asking(`{"question":"?","timeout":"10s"}`), asAgent, 422, fermata.CodePolicyViolation, "timeout", "below the policy's shortest timeout"},
+	{"timeout that is none", asking(`{"question":"?","timeout":"soon"}`), asAgent, 400, fermata.CodeInvalidRequest, "timeout", "no duration"},
+	{"limits that no answer keeps", asking(`{"items":[{"prompt":"?","response_type":"multi_choice","options":["a","b"],"min":3}]}`), asAgent, 400, fermata.CodeInvalidRequest, "items[0].min", "more choices"},
+	{"instant without digits", fixed("POST /v1/tasks", `{"title":"t","defer_until":"9999-12-31T23:59:59-23:59"}`), asAgent, 400, fermata.CodeInvalidRequest, "defer_until", "years 0 to 9999"},
+	{"put off beyond the digits", putOff, asAdmin, 400, fermata.CodeInvalidRequest, "until", "years 0 to 9999"},
+	{"analytics beyond the digits", fixed("GET /v1/analytics/summary?to=9999-12-31T23:59:59-23:59", ""), asAgent, 400, fermata.CodeInvalidRequest, "to", "years 0 to 9999"},
+	{"state that is too deep", asking(`{"question":"?","state":` + deep(300) + `}`), asAgent, 400, fermata.CodeInvalidRequest, "state", "deeper than 200"},
+	{"spec that is too deep", fixed("POST /v1/tasks", `{"title":"t","spec":`+deep(300)+`}`), asAgent, 400, fermata.CodeInvalidRequest, "spec", "deeper than 200"},
+	{"deeper than JSON is read", fixed("POST /v1/tasks", `{"title":"t","spec":`+deep(20_000)+`}`), asAgent, 400, fermata.CodeInvalidRequest, "", "not valid JSON"},
+	{"NUL in a filter", fixed("GET /v1/questions?q=a%00", ""), asAgent, 400, fermata.CodeInvalidRequest, "q", "NUL"},
+	{"invalid UTF-8 in a filter", fixed("GET /v1/tasks?limit=3&label=%ff", ""), asAgent, 400, fermata.CodeInvalidRequest, "label", "UTF-8"},
+	{"NUL in an address", fixed("GET /v1/workflows/a%00", ""), asAgent, 404, fermata.CodeNotFound, "", "nothing at this address"},
+	{"NUL in a worker's name", fixed("POST /v1/claims", `{"worker":"w\u0000"}`), asAgent, 400, fermata.CodeInvalidRequest, "worker", "NUL"},
+	{"NUL in a session", fixed("POST /v1/questions", `{"question":"?","session":"s\u0000"}`), asAgent, 400, fermata.CodeInvalidRequest, "session", "NUL"},
 	{"unreachable quorum", asking(`{"question":"?","type":"approval","approvals":{"required":40}}`), asAgent, 422, fermata.CodeQuorumUnreachable, "", "40 approvals are required"},
 	{"second pending question", secondAsk, asAgent, 409, fermata.CodePendingQuestionExists, "", "already"},
 	{"closed question", answeredAlready, asHuman, 409, fermata.CodeQuestionClosed, "", "answered by bob at 20"},
@@ -134,6 +147,13 @@ func cycle(w *world) (string, string) {
 func reopenOpen(w *world) (string, string) {
 	return "POST /v1/tasks/" + w.task(`{"title":"t"}`).ID + "/reopen", "{}"
 }
+
+func putOff(w *world) (string, string) {
+	return "POST /v1/tasks/" + w.task(`{"title":"t"}`).ID + "/defer", `{"until":"9999-12-31T23:59:59-23:59"}`
+}
+
+// deep is a document of so many lists within each other.
+func deep(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
 func foreignCursor(w *world) (string, string) {
 	w.task(`{"title":"1"}`)

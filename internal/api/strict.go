@@ -89,10 +89,17 @@ func explainSyntax(err *jsontext.SyntacticError) error {
 	}
 }
 
+// longestField is about how much of a path is written: a hostile body nests
+// thousands of levels deep.
+const longestField = 200
+
 // field writes a JSON pointer as the paths of the rules: items[0].title.
 func field(p jsontext.Pointer) string {
 	var sb strings.Builder
 	for token := range p.Tokens() {
+		if sb.Len() > longestField {
+			return sb.String() + "…"
+		}
 		if _, err := strconv.Atoi(token); err == nil && sb.Len() > 0 {
 			sb.WriteString("[" + token + "]")
 			continue

@@ -22,11 +22,13 @@ func (c *chat) screen(ctx context.Context) error {
 	input.Prompt = "> "
 	input.Placeholder = "a message, /answer, /clarify, /quit"
 	m := &chatScreen{chat: c, ctx: ctx, input: input, width: c.s.width}
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.s.stdin), tea.WithOutput(c.s.out), tea.WithoutSignalHandler())
+	stdin, back := c.s.lend()
+	defer back()
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(c.s.out), tea.WithoutSignalHandler())
 	go func() {
 		err := c.s.client.Stream(ctx, client.StreamQuery{
 			TaskID: c.task.ID, FromStart: true,
-			OnDrop: func(error) { program.Send(chatLine("(the connection broke; connecting again)")) },
+			OnDrop: func(error) { program.Send(chatLine(brokeText)) },
 		}, func(e *fermata.Event) error {
 			x, err := c.thread.entry(ctx, e)
 			if err != nil || x == nil {

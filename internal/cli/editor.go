@@ -134,15 +134,10 @@ func editorName() string {
 	return "vi"
 }
 
-// editorCommand opens a file in the person's editor. The variable may hold
-// arguments, which the shell splits as the person meant.
-func editorCommand(ctx context.Context, path string) *exec.Cmd {
-	return exec.CommandContext(ctx, "sh", "-c", editorName()+` "$1"`, "sh", path)
-}
-
-// runEditor opens a file in the person's editor and waits for its end.
+// runEditor opens a file in the person's editor and waits for its end. The
+// variable may hold arguments, which the shell splits as the person meant.
 func (s *session) runEditor(ctx context.Context, path string) error {
-	cmd := editorCommand(ctx, path)
+	cmd := exec.CommandContext(ctx, "sh", "-c", editorName()+` "$1"`, "sh", path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.stdin, s.err, s.err
 	if s.outTerm {
 		cmd.Stdout = s.out

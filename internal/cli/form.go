@@ -46,7 +46,9 @@ func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any
 		fields = append(fields, f)
 		groups = append(groups, f.groups()...)
 	}
-	form := huh.NewForm(groups...).WithInput(s.stdin).WithOutput(s.err).WithWidth(min(s.width, 100))
+	stdin, back := s.lend()
+	defer back()
+	form := huh.NewForm(groups...).WithInput(stdin).WithOutput(s.err).WithWidth(min(s.width, 100))
 	err := form.RunWithContext(ctx)
 	switch {
 	case ctx.Err() != nil:

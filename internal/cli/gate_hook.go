@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -25,8 +26,9 @@ type gateFlags struct {
 const (
 	// gateWithin bounds one request of a gate.
 	gateWithin = 10 * time.Second
-	// hookPatience is how long a hook may take in a worker. It is less than what the
-	// programs are told to wait, because they let a tool pass whose hook is late.
+	// hookPatience is how long a hook may take, beside waiting for a person. It is less
+	// than what the programs are told to wait, because they let a tool pass whose hook is
+	// late.
 	hookPatience = 45 * time.Second
 	// exitBlocked is the one exit code that keeps these programs from running a
 	// tool: with any other but 0 they go on.
@@ -59,6 +61,8 @@ type gateDialect struct {
 	asking map[string]func(h *gateHook, ctx context.Context) (any, error)
 	// harmless reports calls about which people need not be asked in a worker; nil is none.
 	harmless func(in *hookEvent) bool
+	// patience is how long its hooks may take; 0 means [hookPatience].
+	patience time.Duration
 }
 
 // gateHook is one call of a hook.
@@ -92,9 +96,9 @@ func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err
 	if h.in, err = s.readHook(); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, f.Wait+cmp.Or(d.patience, hookPatience))
+	defer cancel()
 	if h.Worker {
-		ctx, cancel := context.WithTimeout(ctx, hookPatience)
-		defer cancel()
 		return h.inWorker(ctx)
 	}
 	return h.atDesk(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // userQuestions is the tool with which Claude Code asks at the desk.
@@ -43,7 +44,7 @@ func (h *gateHook) mirrorQuestions(ctx context.Context) error {
 	if q.Status != fermata.Answered {
 		return nil
 	}
-	input, err := withAnswers(h.in.Input, q)
+	input, err := agent.UserAnswers(h.in.Input, q)
 	if err != nil {
 		return err
 	}

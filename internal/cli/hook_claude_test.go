@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // claudeCall is a call as Claude Code sends it.
@@ -51,6 +55,38 @@ func TestClaudeHookFailsClosed(t *testing.T) {
 				t.Errorf("got %d, %q and %q", code, out, talk)
 			}
 		})
+	}
+}
+
+// A server that falls silent in the middle of a wait keeps no hook longer than the
+// program waits for it: these programs run a tool whose hook is late.
+func TestHookEndsInTime(t *testing.T) {
+	t.Parallel()
+	silent := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/gates") {
+			_, _ = w.Write([]byte(`{"decision":"ask","question_id":"q_1","status":"pending"}`))
+			return
+		}
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		<-silent
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(silent) })
+	impatient := codex
+	impatient.patience = 50 * time.Millisecond
+
+	var out, talk bytes.Buffer
+	s := newSession(strings.NewReader(claudeCallOf("Bash", `{"command":"ls"}`)), &out, &talk, Hooks{})
+	s.URL = server.URL
+	err := s.gateHook(t.Context(), gateFlags{Wait: 50 * time.Millisecond, Strict: true}, impatient)
+	if code := s.exit(t.Context(), err); code != exitBlocked || out.Len() != 0 || !strings.Contains(talk.String(), "may not run") {
+		t.Errorf("got %d, %q and %q", code, out.String(), talk.String())
+	}
+	if wait := 5*time.Minute + hookPatience; deskWait != "5m" || wait >= hookSeconds*time.Second || hookPatience >= gateSeconds*time.Second ||
+		hookPatience >= agent.HookSeconds*time.Second {
+		t.Errorf("a hook may take %s, longer than the programs wait", wait)
 	}
 }
 

@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // oneAtATime is what the agent reads about a call that would ask while another
@@ -90,37 +90,8 @@ func (h *gateHook) askOnce(ctx context.Context, a fermata.Ask, closed func(*ferm
 
 // answered lets the call run with the answers.
 func (h *gateHook) answered(q *fermata.Question) (any, error) {
-	input, err := withAnswers(h.in.Input, q)
+	input, err := agent.UserAnswers(h.in.Input, q)
 	return preToolUse(&fermata.GateVerdict{Decision: fermata.GateAllow, Reason: q.Resolution.Sentence(), Input: input}), err
-}
-
-// withAnswers adds the answers to the questions, by the text of each, as
-// AskUserQuestion takes them.
-func withAnswers(input json.RawMessage, q *fermata.Question) (json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(input, &fields); err != nil {
-		return nil, err
-	}
-	r := q.Resolution
-	answers := map[string]string{}
-	for i := range q.Items {
-		if v, ok := r.Answers[q.Items[i].Key]; ok && v != nil {
-			answers[q.Items[i].Prompt] = answerText(v)
-		}
-	}
-	note := withComment("", r.Comment)
-	if r.DecidedBy != fermata.ActorHuman {
-		note += "\n\n(No person decided this: " + r.Sentence() + ")"
-	}
-	if last := len(q.Items) - 1; note != "" && last >= 0 {
-		answers[q.Items[last].Prompt] += note
-	}
-	data, err := json.Marshal(answers)
-	if err != nil {
-		return nil, err
-	}
-	fields["answers"] = data
-	return json.Marshal(fields)
 }
 
 func withComment(text, comment string) string {
@@ -128,17 +99,4 @@ func withComment(text, comment string) string {
 		return text
 	}
 	return text + "\n\nComment: " + comment
-}
-
-// answerText is a value as AskUserQuestion writes it: several are joined.
-func answerText(v any) string {
-	list, ok := v.([]any)
-	if !ok {
-		return fmt.Sprint(v)
-	}
-	parts := make([]string, 0, len(list))
-	for _, one := range list {
-		parts = append(parts, fmt.Sprint(one))
-	}
-	return strings.Join(parts, ", ")
 }

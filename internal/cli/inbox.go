@@ -40,19 +40,38 @@ func (c *inboxCommand) Run(ctx context.Context, s *session) error {
 	defer cancel()
 	m := newInbox(ctx, s, me)
 	m.project = c.Project
-	return m.run()
+	return m.run(ctx)
 }
 
-// run shows the inbox until the person leaves.
-func (m *inbox) run() error {
-	program := tea.NewProgram(m, tea.WithContext(m.ctx), tea.WithInput(m.s.stdin), tea.WithOutput(m.s.out), tea.WithoutSignalHandler())
-	go m.follow(program)
+// run shows the inbox until the person leaves. While an editor has the
+// terminal there is no program at all: one that only lends its terminal
+// (tea.ExecProcess) may stop its redraw timer after it was started again, and
+// shows nothing from then on.
+func (m *inbox) run(ctx context.Context) error {
+	for {
+		if err := m.show(ctx); err != nil || m.editing == "" {
+			return err
+		}
+		path := m.editing
+		m.editing = ""
+		m.takeEdited(path, m.s.runEditor(ctx, path))
+	}
+}
+
+// show fills the screen until the person leaves or edits.
+func (m *inbox) show(ctx context.Context) error {
+	following, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stdin, back := m.s.lend()
+	defer back()
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(m.s.out), tea.WithoutSignalHandler())
+	go m.follow(following, program)
 	_, err := program.Run()
 	switch {
 	case m.err != nil:
 		return m.err
-	case errors.Is(err, tea.ErrProgramKilled) && m.ctx.Err() != nil:
-		return context.Cause(m.ctx)
+	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
+		return context.Cause(ctx)
 	case err != nil:
 		return fermata.Internal("show the inbox", err)
 	}
@@ -60,8 +79,8 @@ func (m *inbox) run() error {
 }
 
 // follow tells the inbox of events, and of a connection that breaks.
-func (m *inbox) follow(program *tea.Program) {
-	err := m.s.client.Stream(m.ctx, client.StreamQuery{
+func (m *inbox) follow(ctx context.Context, program *tea.Program) {
+	err := m.s.client.Stream(ctx, client.StreamQuery{
 		OnOpen: func() { program.Send(inboxLive(true)) }, OnReset: func() { program.Send(inboxLive(true)) },
 		OnDrop: func(error) { program.Send(inboxLive(false)) },
 	}, func(e *fermata.Event) error {
@@ -95,11 +114,6 @@ type (
 	inboxDone struct {
 		q    *fermata.Question
 		said string
-		err  error
-	}
-	// inboxEdited says that the editor was left.
-	inboxEdited struct {
-		path string
 		err  error
 	}
 )

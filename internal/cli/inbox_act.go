@@ -121,6 +121,9 @@ func (m *inbox) next(settled *fermata.Question) {
 
 // openEditor opens the action of an approval, or a file for the answer.
 func (m *inbox) openEditor(q *fermata.Question) tea.Cmd {
+	if m.busy {
+		return nil
+	}
 	text, pattern := m.s.editText(q), "fermata-*.md"
 	if q.Type == fermata.Approval {
 		if len(q.Action) == 0 {
@@ -134,38 +137,38 @@ func (m *inbox) openEditor(q *fermata.Question) tea.Cmd {
 		m.said = errorText(err)
 		return nil
 	}
-	return tea.ExecProcess(editorCommand(m.ctx, path), func(err error) tea.Msg { return inboxEdited{path, err} })
+	m.editing = path
+	return tea.Quit
 }
 
 // takeEdited reads what the person wrote. An edited action is shown whole
 // before it can be approved; answers are sent from the form.
-func (m *inbox) takeEdited(msg inboxEdited) tea.Cmd {
+func (m *inbox) takeEdited(path string, failed error) {
 	q := m.current()
-	data, err := os.ReadFile(msg.path)
+	data, err := os.ReadFile(path)
 	switch {
 	case q == nil:
-		return nil
-	case msg.err != nil || err != nil:
-		m.said = "the editor ended with an error; your text is kept in " + oneLine(msg.path)
-		return nil
+		return
+	case failed != nil || err != nil:
+		m.said = "the editor ended with an error; your text is kept in " + oneLine(path)
+		return
 	case q.Type == fermata.Approval:
-		m.takeAction(q, data, msg.path)
-		return nil
+		m.takeAction(q, data, path)
+		return
 	}
 	texts := readEdited(q, string(data))
 	if len(texts) == 0 {
 		m.said = "the answer is empty, nothing was sent"
-		return nil
+		return
 	}
 	values, err := pickAll(q, texts)
 	if err != nil {
-		m.said = errorText(err) + "; your text is kept in " + oneLine(msg.path)
-		return nil
+		m.said = errorText(err) + "; your text is kept in " + oneLine(path)
+		return
 	}
-	_ = os.Remove(msg.path)
+	_ = os.Remove(path)
 	m.form = newInboxForm(q)
 	m.form.review(values)
-	return nil
 }
 
 // changes are the lines of an action that were changed, as a diff.

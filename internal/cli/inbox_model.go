@@ -44,7 +44,9 @@ type inbox struct {
 	form    *inboxForm
 	ask     *inboxAsk
 	// edited is what the person made of an action.
-	edited  []byte
+	edited []byte
+	// editing is the file that the person asked to edit.
+	editing string
 	help    bool
 	helpTop int
 	said    string
@@ -98,8 +100,6 @@ func (m *inbox) update(msg tea.Msg) tea.Cmd {
 		m.replace(msg.q)
 	case inboxDone:
 		return m.done(msg)
-	case inboxEdited:
-		return m.takeEdited(msg)
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	case tea.PasteMsg:

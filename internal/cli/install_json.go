@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -70,227 +70,179 @@ func jsonFile(path string, parts ...jsonPart) configFile {
 	}}
 }
 
+// fresh is what a file begins as that is not there.
+const fresh = "{\n}\n"
+
 func editJSON(content []byte, remove bool, parts []jsonPart) ([]byte, error) {
 	text := content
 	if len(bytes.TrimSpace(text)) == 0 {
 		if remove {
 			return content, nil
 		}
-		text = []byte("{}\n")
+		text = []byte(fresh)
 	}
 	doc, err := hujson.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("is not JSON: %w", err)
 	}
-	if _, ok := doc.Value.(*hujson.Object); !ok {
+	root, ok := rowsOf(&doc)
+	if !ok || root.list != nil {
 		return nil, fmt.Errorf("is no JSON object")
 	}
+	style := styleOf(text, root)
 	for _, part := range parts {
-		if err := part.takeOut(&doc, remove); err != nil {
+		if remove {
+			part.takeOut(root, style)
+		} else if err := part.putIn(root, style); err != nil {
 			return nil, err
 		}
 	}
-	if remove {
-		if object, ok := doc.Value.(*hujson.Object); ok && len(object.Members) == 0 && !bytes.ContainsAny(doc.Pack(), "/") {
-			return nil, nil
-		}
-		return doc.Pack(), nil
+	if remove && root.isLeft() && !bytes.ContainsAny(doc.Pack(), "/") {
+		return nil, nil
 	}
-	for _, part := range parts {
-		if err := part.putIn(&doc); err != nil {
-			return nil, err
-		}
-	}
-	out := doc.Pack()
-	if sameJSON(content, out) {
-		return content, nil
-	}
-	return out, nil
+	return doc.Pack(), nil
 }
 
-// sameJSON reports whether two texts have the same content, in the same order.
-func sameJSON(a, b []byte) bool {
-	var first, second bytes.Buffer
-	left, errLeft := hujson.Standardize(bytes.Clone(a))
-	right, errRight := hujson.Standardize(bytes.Clone(b))
-	return errLeft == nil && errRight == nil && json.Compact(&first, left) == nil && json.Compact(&second, right) == nil &&
-		first.String() == second.String()
-}
-
-// pointer writes the way to a place.
-func pointer(names ...string) string {
-	var sb strings.Builder
-	for _, name := range names {
-		sb.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
-	}
-	return sb.String()
-}
-
-func patch(doc *hujson.Value, op, at string, value json.RawMessage) error {
-	data, err := json.Marshal([]struct {
-		Op    string          `json:"op"`
-		Path  string          `json:"path"`
-		Value json.RawMessage `json:"value,omitempty"`
-	}{{op, at, value}})
-	if err != nil {
-		return err
-	}
-	outer := doc.Find(at[:strings.LastIndexByte(at, '/')])
-	comma := lastComma(outer)
-	trails := comma != nil && *comma != nil
-	if err := doc.Patch(data); err != nil {
-		return err
-	}
-	if comma := lastComma(outer); trails && comma != nil && *comma == nil {
-		*comma = hujson.Extra{}
-	}
-	return nil
-}
-
-// lastComma is what stands between the last thing of a list or an object and
-// the comma behind it: nil where there is none.
-func lastComma(outer *hujson.Value) *hujson.Extra {
-	switch v := outer.Value.(type) {
-	case *hujson.Object:
-		if n := len(v.Members); n > 0 {
-			return &v.Members[n-1].Value.AfterExtra
-		}
-	case *hujson.Array:
-		if n := len(v.Elements); n > 0 {
-			return &v.Elements[n-1].AfterExtra
-		}
-	}
-	return nil
-}
-
-// bareJSON is a value without comments.
+// bareJSON is a value without comments, as short as it can be.
 func bareJSON(v *hujson.Value) []byte {
 	clone := v.Clone()
-	clone.Standardize()
+	clone.Minimize()
 	return clone.Pack()
 }
 
-// takeOut removes what is Fermata's, and what is empty without it. What
-// somebody else wrote in its place is in the way of writing, not of removing.
-func (p jsonPart) takeOut(doc *hujson.Value, remove bool) error {
-	found := doc.Find(pointer(p.at...))
-	if found == nil {
-		return nil
+// takeOut removes what is Fermata's, and what is empty without it. What somebody else
+// wrote in its place stays.
+func (p jsonPart) takeOut(root rows, style style) {
+	way, found := []rows{root}, (*hujson.Value)(nil)
+	for _, name := range p.at {
+		inside, ok := rowsOf(found)
+		if found != nil && !ok {
+			return
+		}
+		if found != nil {
+			way = append(way, inside)
+		}
+		if found = way[len(way)-1].named(name); found == nil {
+			return
+		}
 	}
 	if !p.list {
 		if !p.own(bareJSON(found)) {
-			if remove {
-				return nil
+			return
+		}
+		way[len(way)-1].removeNamed(p.at[len(p.at)-1], style)
+	} else if list, ok := rowsOf(found); !ok || list.list == nil || !list.removeOwn(p.own, 0, style) || !list.isLeft() {
+		return
+	} else {
+		way[len(way)-1].removeNamed(p.at[len(p.at)-1], style)
+	}
+	for n := len(way) - 1; n > 0 && way[n].isLeft(); n-- {
+		way[n-1].removeNamed(p.at[n-1], style)
+	}
+}
+
+// putIn adds the value, and the objects around it. Where it is there already, it
+// stays where it is, with what a person added to it.
+func (p jsonPart) putIn(at rows, style style) error {
+	for depth, name := range p.at {
+		found := at.named(name)
+		if found == nil {
+			value, err := style.write(p.wrapped(depth+1), depth+1)
+			if err == nil {
+				at.add(name, value, style.line(depth+1))
 			}
-			return fmt.Errorf("%s is there already, and was not written by fermata install; rename or remove it first", strings.Join(p.at, "."))
-		}
-		return p.drop(doc)
-	}
-	list, ok := found.Value.(*hujson.Array)
-	if !ok && remove {
-		return nil
-	}
-	if !ok {
-		return fmt.Errorf("%s is no list", strings.Join(p.at, "."))
-	}
-	before := len(list.Elements)
-	for i := before - 1; i >= 0; i-- {
-		if !p.own(bareJSON(&list.Elements[i])) {
-			continue
-		}
-		if err := patch(doc, "remove", pointer(p.at...)+"/"+strconv.Itoa(i), nil); err != nil {
 			return err
 		}
-	}
-	if list, ok := doc.Find(pointer(p.at...)).Value.(*hujson.Array); ok && len(list.Elements) == 0 && before > 0 {
-		return p.drop(doc)
-	}
-	return nil
-}
-
-// drop removes the place itself, and the objects around it that are empty then.
-func (p jsonPart) drop(doc *hujson.Value) error {
-	for n := len(p.at); n > 0; n-- {
-		if err := patch(doc, "remove", pointer(p.at[:n]...), nil); err != nil {
-			return err
+		last, path := depth == len(p.at)-1, strings.Join(p.at[:depth+1], ".")
+		if last && !p.list && !p.own(bareJSON(found)) {
+			return fmt.Errorf("%s is there already, and was not written by fermata install; rename or remove it first", path)
 		}
-		outer, ok := doc.Find(pointer(p.at[:n-1]...)).Value.(*hujson.Object)
-		if !ok || len(outer.Members) > 0 {
-			return nil
+		inside, ok := rowsOf(found)
+		switch {
+		case last && p.list && (!ok || inside.list == nil):
+			return fmt.Errorf("%s is no list", path)
+		case !ok || !(last && p.list) && inside.list != nil:
+			return fmt.Errorf("%s is not what it should be", path)
 		}
+		at = inside
 	}
-	return nil
-}
-
-// putIn adds the value, and the objects around it.
-func (p jsonPart) putIn(doc *hujson.Value) error {
-	for n := 1; n < len(p.at); n++ {
-		if err := ensure(doc, p.at[:n], "{}"); err != nil {
-			return err
-		}
-	}
-	at, depth := p.at, len(p.at)
 	if p.list {
-		if err := ensure(doc, p.at, "[]"); err != nil {
-			return err
-		}
-		at, depth = append(append([]string{}, p.at...), "-"), depth+1
+		return p.renewElement(at, style)
 	}
-	var value bytes.Buffer
-	enc := json.NewEncoder(&value)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent(indent(depth), "  ")
-	if err := enc.Encode(p.value); err != nil {
-		return err
-	}
-	return insert(doc, at, value.Bytes())
+	return p.renewFields(at, style)
 }
 
-func indent(depth int) string { return strings.Repeat("  ", depth) }
-
-// ensure makes a place that is not there.
-func ensure(doc *hujson.Value, at []string, empty string) error {
-	if found := doc.Find(pointer(at...)); found != nil {
-		if found.Value.Kind() != hujson.Kind(empty[0]) {
-			return fmt.Errorf("%s is not what it should be", strings.Join(at, "."))
-		}
-		return nil
+// wrapped is the value inside of what has to be around it, below the first names.
+func (p jsonPart) wrapped(names int) any {
+	value := p.value
+	if p.list {
+		value = []any{value}
 	}
-	return insert(doc, at, []byte(empty))
+	for _, name := range slices.Backward(p.at[names:]) {
+		value = map[string]any{name: value}
+	}
+	return value
 }
 
-// insert adds a value on a line of its own.
-func insert(doc *hujson.Value, at []string, value []byte) error {
-	if err := patch(doc, "add", pointer(at...), []byte("null")); err != nil {
-		return err
-	}
-	parsed, err := hujson.Parse(value)
+// renewElement writes the value into the list, in the place of what is Fermata's there
+// unless that does the same.
+func (p jsonPart) renewElement(list rows, style style) error {
+	depth := len(p.at) + 1
+	value, err := style.write(p.value, depth)
 	if err != nil {
 		return err
 	}
-	line, end := hujson.Extra("\n"+indent(len(at))), hujson.Extra("\n"+indent(len(at)-1))
-	switch outer := doc.Find(pointer(at[:len(at)-1]...)).Value.(type) {
-	case *hujson.Object:
-		added := &outer.Members[len(outer.Members)-1]
-		added.Name.BeforeExtra = behind(added.Name.BeforeExtra, line)
-		added.Value.BeforeExtra, added.Value.Value = hujson.Extra(" "), parsed.Value
-		if len(outer.AfterExtra) == 0 {
-			outer.AfterExtra = end
-		}
-	case *hujson.Array:
-		added := &outer.Elements[len(outer.Elements)-1]
-		added.BeforeExtra, added.Value = behind(added.BeforeExtra, line), parsed.Value
-		if len(outer.AfterExtra) == 0 {
-			outer.AfterExtra = end
+	n := slices.IndexFunc(list.list.Elements, func(v hujson.Value) bool { return p.own(bareJSON(&v)) })
+	if n < 0 {
+		list.add("", value, style.line(depth))
+		return nil
+	}
+	if have := &list.list.Elements[n]; !isSameHook(bareJSON(have), bareJSON(&hujson.Value{Value: value})) {
+		have.Value = value
+	}
+	list.removeOwn(p.own, n+1, style)
+	return nil
+}
+
+// renewed are the fields of a server that say how it is started. What the others say is
+// a person's to change.
+var renewed = []string{"type", "command", "args"}
+
+// renewFields adds the fields of the value that are not there.
+func (p jsonPart) renewFields(object rows, style style) error {
+	depth := len(p.at) + 1
+	value, err := style.write(p.value, depth-1)
+	if err != nil {
+		return err
+	}
+	want, ok := rowsOf(&hujson.Value{Value: value})
+	if !ok || want.list != nil {
+		return fmt.Errorf("%s is not what it should be", strings.Join(p.at, "."))
+	}
+	for i := range want.object.Members {
+		name, field := nameOf(&want.object.Members[i]), want.object.Members[i].Value
+		have := object.named(name)
+		switch {
+		case have == nil:
+			object.add(name, field.Value, style.line(depth))
+		case slices.Contains(renewed, name) && !bytes.Equal(bareJSON(have), bareJSON(&field)):
+			have.Value = field.Value
 		}
 	}
 	return nil
 }
 
-// behind begins a line, behind the comment that stands there already.
-func behind(there, line hujson.Extra) hujson.Extra {
-	if bytes.IndexByte(there, '/') < 0 {
-		return line
+// isSameHook reports whether a group of hooks calls Fermata as another does. Flags that a
+// person gave it, such as --strict, and its time are no difference.
+func isSameHook(have, want []byte) bool {
+	var a, b matched
+	if json.Unmarshal(have, &a) != nil || json.Unmarshal(want, &b) != nil || len(a.Hooks) != 1 || len(b.Hooks) != 1 {
+		return false
 	}
-	return append(bytes.TrimRight(there, " \t\r\n"), line...)
+	line, guard, _ := strings.Cut(b.Hooks[0].Command, " || ")
+	call, rest, _ := strings.Cut(line, " hook ")
+	program, _, _ := strings.Cut(rest, " ")
+	mine, mineGuard, _ := strings.Cut(a.Hooks[0].Command, " || ")
+	return a.Matcher == b.Matcher && a.Hooks[0].Type == b.Hooks[0].Type && mineGuard == guard &&
+		strings.HasPrefix(mine+" ", call+" hook "+program+" ")
 }

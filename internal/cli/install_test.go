@@ -73,7 +73,6 @@ func TestInstallKeepsTheRest(t *testing.T) {
 		"opencode":                  {opencode[0], "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n", []string{`"type": "local"`, `"mcp"`}},
 		"codex hooks":               {codex.files[1], "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n", []string{"fermata hook codex --wait 5m || {", "PermissionRequest"}},
 		"codex":                     {codex.files[0], "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"other\" # keep\n", []string{"[mcp_servers.fermata]", "# keep", "tool_timeout_sec"}},
-		"codex, no end":             {codex.files[0], "model = \"x\"", []string{"[mcp_servers.fermata]"}},
 		"codex, nothing":            {codex.files[0], "", []string{"[mcp_servers.fermata]"}},
 		"gemini, one line":          {gemini[0], "{}", []string{"BeforeTool"}},
 	} {
@@ -92,18 +91,8 @@ func TestInstallKeepsTheRest(t *testing.T) {
 			if strings.Contains(without, "fermata") {
 				t.Errorf("something is left:\n%s", without)
 			}
-			if strings.TrimSpace(tt.before) == "" || tt.before == "{}" {
-				if without != "" {
-					t.Errorf("left over: %q", without)
-				}
-				return
-			}
-			if strings.Contains(tt.before, "// really") {
-				// The line end before the last brace is not worth more.
-				without = strings.Replace(without, "\n  }", "\n}", 1)
-			}
-			if normal(without) != normal(tt.before) {
-				t.Errorf("taken out it is\n%s\nwas\n%s", without, tt.before)
+			if without != tt.before {
+				t.Errorf("taken out it is\n%q\nwas\n%q", without, tt.before)
 			}
 			if edited(t, tt.file, tt.before, true) != tt.before {
 				t.Error("what was never written is not taken out")
@@ -112,10 +101,140 @@ func TestInstallKeepsTheRest(t *testing.T) {
 	}
 }
 
-// normal is a text without the empty object that held Fermata's server alone,
-// and with an end of line.
-func normal(s string) string {
-	return strings.TrimSpace(strings.Replace(s, `,"mcpServers":{}`, "", 1))
+// otherJSON are texts as people and programs write them.
+var otherJSON = []string{
+	"{}", "{}\n", "{ }\n", `{"a":1}`, "{ \"a\": 1 }\n", "{\n  \"a\": 1\n}", "{\n\t\"a\": 1\n}\n", "{\r\n  \"a\": 1\r\n}\r\n",
+	"{\n    \"a\": 1,\n    \"b\": [1, 2]\n}\n", "{\"a\": \"é \\u00e9 / <b>\"}\n",
+	"{\n  \"a\": 1, // c\n}\n", "{\n  \"a\": 1 // c\n}\n", "{\n  \"a\": 1\n  // last\n}\n", "{\n  \"a\": 1,\n  /* last */\n}\n",
+	"{\n  // only a comment\n}\n", "// top\n{\n  \"a\": 1\n}\n// end\n",
+	"{\"mcpServers\":{},\"hooks\":{},\"mcp\":{}}\n", "{\n  \"mcpServers\": {},\n  \"hooks\": {\"PreToolUse\": [], \"BeforeTool\": []},\n  \"mcp\": {}\n}\n",
+	"{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\"}\n    ],\n    \"BeforeTool\": [\n      {\"matcher\": \"Bash\"}, // mine\n    ]\n  },\n  \"z\": 1\n}\n",
+	"{\n\t\"mcpServers\": {\n\t\t\"o\": {\"command\": \"o\"}\n\t},\n\t\"mcp\": {\n\t\t\"o\": {\"command\": [\"o\"]}\n\t}\n}\n",
+}
+
+// jsonFiles are the files of that kind.
+func jsonFiles(t *testing.T) map[string]configFile {
+	t.Helper()
+	p := at(t)
+	codex, err := p.codex()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opencode, err := p.opencode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]configFile{
+		"claude settings": p.claude().files[1], "claude servers": p.claude().files[0], "gemini": p.gemini().files[0],
+		"opencode": opencode.files[0], "codex hooks": codex.files[1],
+	}
+}
+
+func TestInstallIsTakenOutToTheByte(t *testing.T) {
+	t.Parallel()
+	for name, f := range jsonFiles(t) {
+		for _, before := range otherJSON {
+			with := edited(t, f, before, false)
+			if again := edited(t, f, with, false); again != with {
+				t.Errorf("%s, written again, is\n%s\nwas\n%s", name, again, with)
+			}
+			if without := edited(t, f, with, true); without != before {
+				t.Errorf("%s, taken out of\n%s\nis\n%q\nwas\n%q", name, with, without, before)
+			}
+		}
+	}
+}
+
+// TestInstallKeepsWhatPeopleAdd: what people change in Fermata's part, and what they
+// write behind it, is there after the next install.
+func TestInstallKeepsWhatPeopleAdd(t *testing.T) {
+	t.Parallel()
+	files := jsonFiles(t)
+	for name, tt := range map[string]struct{ file, from, to string }{
+		"a token":         {"claude servers", `"alwaysLoad": true`, `"alwaysLoad": true, "env": {"FERMATA_TOKEN": "fmt_x"}`},
+		"a longer wait":   {"opencode", `"timeout": 600000`, `"timeout": 900000`},
+		"switched off":    {"opencode", `"enabled": true`, `"enabled": false`},
+		"a stricter gate": {"claude settings", "fermata hook claude ||", "fermata hook claude --strict ||"},
+		"another server":  {"gemini", "\n  },\n  \"hooks\"", ",\n    \"other\": {\"command\": \"o\"}\n  },\n  \"hooks\""},
+	} {
+		with := edited(t, files[tt.file], "", false)
+		changed := strings.Replace(with, tt.from, tt.to, 1)
+		if changed == with {
+			t.Fatalf("%s: there is no %q in\n%s", name, tt.from, with)
+		}
+		if again := edited(t, files[tt.file], changed, false); again != changed {
+			t.Errorf("%s is lost:\n%s", name, again)
+		}
+	}
+}
+
+// otherTOML are texts as people and Codex write them.
+var otherTOML = []string{
+	"", "model = \"x\"", "model = \"x\"\n", "model = \"x\"\n\n", "model = \"x\"\r\n", "# mine\n[mcp_servers.other]\ncommand = \"other\" # keep\n",
+	"[mcp_servers.fermatas]\ncommand = \"x\"\n", "[hooks.state]\n",
+}
+
+func TestInstallIsTakenOutOfTOMLToTheByte(t *testing.T) {
+	t.Parallel()
+	f := tomlFile("config.toml", "fermata")
+	for _, before := range otherTOML {
+		with := edited(t, f, before, false)
+		if again := edited(t, f, with, false); again != with || !strings.HasPrefix(with, before) {
+			t.Errorf("written again it is\n%s\nwas\n%s", again, with)
+		}
+		for _, after := range []string{"", "[projects.\"/x\"]\ntrust_level = \"trusted\"\n"} {
+			if without := edited(t, f, with+after, true); without != before+after {
+				t.Errorf("taken out of\n%s\nit is\n%q", with+after, without)
+			}
+		}
+		// As Codex writes it: without comments, and with tables of its own behind.
+		const other = "\n[mcp_servers.other2]\ncommand = \"o\"\nargs = [\"1\"]\n"
+		codex := strings.NewReplacer(blockBegin+"\n", "", "# Asking may wait for a person.\n", "", "3600", "3600.0\n\n[mcp_servers.fermata.tools.ask_user]\napproval_mode = \"approve\"").Replace(with)
+		codex = strings.Replace(codex, blockEnd, strings.TrimPrefix(other, "x")+blockEnd, 1)
+		if again := edited(t, f, codex, false); again != codex {
+			t.Errorf("written again it is\n%s\nwas\n%s", again, codex)
+		}
+		if without := edited(t, f, codex, true); without != before+other {
+			t.Errorf("taken out of\n%s\nit is\n%q", codex, without)
+		}
+	}
+}
+
+// TestInstallRenewsTOML: only how the server is started is brought up to date.
+func TestInstallRenewsTOML(t *testing.T) {
+	t.Parallel()
+	for _, before := range otherTOML {
+		old := edited(t, tomlFile("config.toml", "/old/fermata"), before, false)
+		old = strings.Replace(old, "3600", "7200\nenv = { FERMATA_TOKEN = \"fmt_x\" }", 1)
+		f := tomlFile("config.toml", "/new/fermata")
+		again := edited(t, f, old, false)
+		if want := strings.Replace(old, "/old/", "/new/", 1); again != want {
+			t.Errorf("it is\n%s", again)
+		}
+		if without := edited(t, f, again, true); without != before {
+			t.Errorf("taken out it is %q, was %q", without, before)
+		}
+	}
+}
+
+// TestInstallRenews: what an earlier version, or one in another place, wrote is brought up
+// to date where it stands, and what is there twice is there once.
+func TestInstallRenews(t *testing.T) {
+	t.Parallel()
+	files := jsonFiles(t)
+	old := strings.ReplaceAll(edited(t, files["claude settings"], "", false), "fermata hook", "/old/fermata hook")
+	if again, want := edited(t, files["claude settings"], old, false), edited(t, files["claude settings"], "", false); again != want {
+		t.Errorf("hooks are\n%s", again)
+	}
+	servers := edited(t, files["claude servers"], "", false)
+	if again := edited(t, files["claude servers"], strings.Replace(servers, `"command": "fermata"`, `"command": "/old/fermata"`, 1), false); again != servers {
+		t.Errorf("the server is\n%s", again)
+	}
+	const hook = `{"hooks":[{"type":"command","command":"fermata hook gemini"}]}`
+	twice := edited(t, files["gemini"], `{"hooks":{"BeforeTool":[`+hook+`,{"matcher":"mine"},`+hook+`]}}`, false)
+	if strings.Count(twice, "hook gemini") != 1 || !strings.Contains(twice, `{"matcher":"mine"}`) {
+		t.Errorf("hooks are\n%s", twice)
+	}
 }
 
 func TestInstallRefuses(t *testing.T) {
@@ -138,7 +257,7 @@ func TestInstallRefuses(t *testing.T) {
 		"no TOML":                       {codex.files[0], "model = ", "is not TOML"},
 		"another server of the name, 2": {codex.files[0], "[mcp_servers.fermata]\ncommand = \"x\"\n", "is there already"},
 		"servers in one line":           {codex.files[0], "mcp_servers = { other = { command = \"x\" } }\n", "nothing can be added"},
-		"half a block":                  {codex.files[0], blockBegin + "\n", "is missing"},
+		"a server in one line":          {codex.files[0], "[mcp_servers]\nfermata = { command = \"/old/fermata\", args = [\"mcp\"] }\n", "cannot be changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,83 +3,172 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
 
-// The marks around what is Fermata's in a TOML file.
+// The marks around what is Fermata's in a TOML file. Codex drops comments when it
+// writes the file itself, so they are not always there.
 const (
 	blockBegin = "# >>> fermata: written by fermata install, removed by fermata install --remove"
 	blockEnd   = "# <<< fermata"
 )
 
-// tomlFile is the configuration of Codex. Fermata's part is a block between
-// two marks, so that not a byte of the rest changes.
+// tomlFile is the configuration of Codex. Fermata's part is added as a block, so that
+// not a byte of the rest changes; where it is there already, it stays as it is.
 func tomlFile(path, program string) configFile {
 	return configFile{path: path, edit: func(content []byte, remove bool) ([]byte, error) {
-		rest, err := withoutBlock(content)
-		if err != nil {
+		server, err := serverOf(content)
+		if err != nil && !remove {
 			return nil, err
 		}
-		if remove {
-			if len(rest) == 0 && len(content) > 0 {
-				return nil, nil
-			}
-			return rest, nil
-		}
-		var have struct {
-			Servers map[string]any `toml:"mcp_servers"`
-		}
-		if err := toml.Unmarshal(rest, &have); err != nil {
-			return nil, fmt.Errorf("is not TOML: %w", err)
-		}
-		if _, taken := have.Servers[ownServer]; taken {
+		switch {
+		case server == nil && remove:
+			return orNothing(withoutMarks(content), content), nil
+		case server == nil:
+			return withBlock(withoutMarks(content), program)
+		case !server.own() && remove:
+			return content, nil
+		case !server.own():
 			return nil, fmt.Errorf("mcp_servers.%s is there already, and was not written by fermata install; rename or remove it first", ownServer)
+		case !remove && server.Command == program:
+			return content, nil
 		}
-		out := bytes.Clone(rest)
-		if len(out) > 0 && out[len(out)-1] != '\n' {
-			out = append(out, '\n')
+		from, to := findPart(content)
+		if to == 0 {
+			return nil, fmt.Errorf("mcp_servers.%s is written in a way that cannot be changed; remove it by hand, or write it as [mcp_servers.%s]", ownServer, ownServer)
 		}
-		out = append(out, block(program, len(rest) > 0)...)
-		if err := toml.Unmarshal(out, &have); err != nil {
-			return nil, fmt.Errorf("mcp_servers is written there in a way that nothing can be added to; write it as [mcp_servers.NAME]: %w", err)
+		if remove {
+			return orNothing(withoutMarks(cutPart(content, from, to)), content), nil
 		}
-		return out, nil
+		part := commandLine.ReplaceAllLiteral(content[from:to], []byte("command = "+strconv.Quote(program)))
+		return slices.Concat(content[:from], part, content[to:]), nil
 	}}
 }
 
-// block is Fermata's part.
-func block(program string, apart bool) string {
-	lines := []string{
-		blockBegin, "[mcp_servers." + ownServer + "]", "command = " + strconv.Quote(program), `args = ["mcp"]`,
-		"# Asking may wait for a person.", "tool_timeout_sec = 3600", blockEnd, "",
-	}
-	text := strings.Join(lines, "\n")
-	if apart {
-		text = "\n" + text
-	}
-	return text
+// tomlServer is Fermata's MCP server in the file.
+type tomlServer struct {
+	Command string   `toml:"command"`
+	Args    []string `toml:"args"`
 }
 
-// withoutBlock takes Fermata's part out.
-func withoutBlock(content []byte) ([]byte, error) {
-	begin := bytes.Index(content, []byte(blockBegin))
-	if begin < 0 {
-		return content, nil
+// own reports whether it is Fermata's, by how it is started.
+func (s *tomlServer) own() bool {
+	return strings.HasPrefix(filepath.Base(s.Command), ownServer) && slices.Equal(s.Args, []string{"mcp"})
+}
+
+// serverOf is the server of Fermata's name, or nil.
+func serverOf(content []byte) (*tomlServer, error) {
+	var have struct {
+		Servers map[string]any `toml:"mcp_servers"`
 	}
-	length := bytes.Index(content[begin:], []byte(blockEnd))
-	if length < 0 {
-		return nil, fmt.Errorf("the line %q is missing behind %q; put it back, or remove the block by hand", blockEnd, blockBegin)
+	if err := toml.Unmarshal(content, &have); err != nil {
+		return nil, fmt.Errorf("is not TOML: %w", err)
 	}
-	end := begin + length + len(blockEnd)
-	if end < len(content) && content[end] == '\n' {
-		end++
+	if _, ok := have.Servers[ownServer]; !ok {
+		return nil, nil
 	}
-	if begin > 1 && content[begin-1] == '\n' && content[begin-2] == '\n' {
-		// The empty line that stands it apart.
-		begin--
+	var servers struct {
+		Servers struct {
+			Own tomlServer `toml:"fermata"`
+		} `toml:"mcp_servers"`
 	}
-	return append(bytes.Clone(content[:begin]), content[end:]...), nil
+	// A server that is of another kind is somebody else's.
+	_ = toml.Unmarshal(content, &servers)
+	return &servers.Servers.Own, nil
+}
+
+// withBlock adds Fermata's part at the end, apart from the rest where that ends with a line.
+func withBlock(rest []byte, program string) ([]byte, error) {
+	out := bytes.Clone(rest)
+	if len(out) > 0 {
+		out = append(out, '\n')
+	}
+	out = append(out, strings.Join([]string{
+		blockBegin, "[mcp_servers." + ownServer + "]", "command = " + strconv.Quote(program), `args = ["mcp"]`,
+		"# Asking may wait for a person.", "tool_timeout_sec = 3600", blockEnd, "",
+	}, "\n")...)
+	if _, err := serverOf(out); err != nil {
+		return nil, fmt.Errorf("mcp_servers is written there in a way that nothing can be added to; write it as [mcp_servers.NAME]: %w", err)
+	}
+	return out, nil
+}
+
+var (
+	ownTable    = regexp.MustCompile(`(?m)^\[mcp_servers\.("?)` + ownServer + `("?)[\].]`)
+	anyTable    = regexp.MustCompile(`(?m)^\[`)
+	lastValue   = regexp.MustCompile(`(?m)^[ \t]*[^\s#].*\n?`)
+	commandLine = regexp.MustCompile(`(?m)^command = .*$`)
+)
+
+// findPart returns where Fermata's part begins and ends: the block between the marks, if no
+// other table got into it, else the tables of the server.
+func findPart(content []byte) (from, to int) {
+	if begin := bytes.Index(content, []byte(blockBegin)); begin >= 0 {
+		if length := bytes.Index(content[begin:], []byte(blockEnd)); length >= 0 {
+			block := content[begin : begin+length]
+			if len(anyTable.FindAll(block, -1)) == len(ownTable.FindAll(block, -1)) {
+				return begin, lineEnd(content, begin+length)
+			}
+		}
+	}
+	at := ownTable.FindIndex(content)
+	if at == nil {
+		return 0, 0
+	}
+	for next := at; next != nil; {
+		to += next[0]
+		table := content[to:]
+		if other := anyTable.FindIndex(table[1:]); other != nil {
+			table = table[:other[0]+1]
+		}
+		values := lastValue.FindAllIndex(table, -1)
+		to += values[len(values)-1][1]
+		// Only blank lines may stand between it and the next table of the server.
+		blank := len(content[to:]) - len(bytes.TrimLeft(content[to:], "\r\n \t"))
+		if next = ownTable.FindIndex(content[to:]); next != nil && next[0] != blank {
+			next = nil
+		}
+	}
+	return at[0], to
+}
+
+// lineEnd is where the line ends that holds the place.
+func lineEnd(content []byte, at int) int {
+	if length := bytes.IndexByte(content[at:], '\n'); length >= 0 {
+		return at + length + 1
+	}
+	return len(content)
+}
+
+// cutPart takes a part out, with the line end that stands before it.
+func cutPart(content []byte, from, to int) []byte {
+	if from > 0 {
+		from--
+	}
+	return slices.Concat(content[:from], content[to:])
+}
+
+// withoutMarks takes marks away that stand around nothing.
+func withoutMarks(content []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(content) {
+		if text := string(bytes.TrimRight(line, "\r\n")); text != blockBegin && text != blockEnd {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
+
+// orNothing is nil, for no file, where Fermata's part was all that there was.
+func orNothing(rest, content []byte) []byte {
+	if len(rest) == 0 && len(content) > 0 {
+		return nil
+	}
+	return rest
 }

@@ -38,6 +38,8 @@ type session struct {
 	client  *client.Client
 	// signedIn says that the client has a token to show.
 	signedIn bool
+	// lost says that what is watched may be old: the connection broke.
+	lost bool
 }
 
 func newSession(stdin io.Reader, stdout, stderr io.Writer, hooks Hooks) *session {

@@ -23,7 +23,14 @@ type drawing interface {
 	over() bool
 }
 
-// watch shows a drawing as it changes, until it is over or ctx ends.
+// brokeText tells that nothing new is seen for now.
+const brokeText = "(the connection broke; connecting again)"
+
+// readAgain is how long after a server that could not be reached a drawing is read again.
+const readAgain = time.Second
+
+// watch shows a drawing as it changes, until it is over or ctx ends. A server that is away
+// for a while does not end it.
 func (s *session) watch(ctx context.Context, d drawing) error {
 	l := s.listen(ctx, "")
 	show := s.shower(d)
@@ -33,29 +40,41 @@ func (s *session) watch(ctx context.Context, d drawing) error {
 		defer ticker.Stop()
 		clock = ticker.C
 	}
+	var again <-chan time.Time
 	for {
+		stale := false
 		select {
 		case err := <-l.ended:
 			return err
 		case <-l.dropped:
-			continue
+			s.lost = true
+			if clock == nil {
+				s.talk().line("%s", brokeText)
+			}
 		case <-clock:
 			// The lengths of time that are left grow shorter by themselves.
-			if d.document() == nil {
-				continue
-			}
 		case <-l.opened:
-			if err := d.read(ctx); err != nil {
-				return err
-			}
+			s.lost, stale = false, true
+		case <-again:
+			stale = true
 		case e := <-l.events:
-			if d.document() != nil && !d.concerns(e) {
+			stale = d.document() == nil || d.concerns(e)
+			if !stale {
 				continue
 			}
 			l.drain()
-			if err := d.read(ctx); err != nil {
+		}
+		if stale {
+			again = nil
+			switch err := d.read(ctx); {
+			case fermata.CodeOf(err) == fermata.CodeUnavailable && ctx.Err() == nil:
+				again = time.After(readAgain)
+			case err != nil:
 				return err
 			}
+		}
+		if d.document() == nil {
+			continue
 		}
 		if err := show(); err != nil || d.over() {
 			return err
@@ -113,7 +132,10 @@ func (s *session) redraw(d drawing) func() error {
 		lines := s.linesOf(d)
 		if !d.over() {
 			// What ended is left on the screen whole, and scrolls.
-			lines = s.window(lines, focus(d), max(height-2, 3))
+			lines = s.window(lines, focus(d), max(height-3, 3))
+		}
+		if s.lost {
+			lines = append(lines, s.data().dim(s.fit(brokeText)))
 		}
 		up := ""
 		if drawn > 0 {

@@ -8,10 +8,11 @@ import (
 )
 
 type workflowToolsCommand struct {
-	List   toolsListCommand   `cmd:"" help:"List the tools that steps may name."`
-	Show   toolsShowCommand   `cmd:"" help:"Show a tool: what it takes, what it gives."`
-	Put    toolsPutCommand    `cmd:"" help:"Define the tools and MCP servers of a file."`
-	Remove toolsRemoveCommand `cmd:"" help:"Remove a tool or an MCP server."`
+	List    toolsListCommand    `cmd:"" help:"List the tools that steps may name."`
+	Show    toolsShowCommand    `cmd:"" help:"Show a tool: what it takes, what it gives."`
+	Put     toolsPutCommand     `cmd:"" help:"Define the tools and MCP servers of a file."`
+	Refresh toolsRefreshCommand `cmd:"" help:"Ask an MCP server for its tools."`
+	Remove  toolsRemoveCommand  `cmd:"" help:"Remove a tool or an MCP server."`
 }
 
 type toolsListCommand struct {

@@ -68,6 +68,7 @@ func (s *session) showNamedTool(t *fermata.NamedTool) error {
 		p.quote("", t.Agent.Prompt)
 	case t.Server != nil:
 		s.showToolServer(t.Server)
+		s.showListing(t.Listing)
 	default:
 		p.line("command: %s", commandText(t.Command))
 	}
@@ -94,6 +95,17 @@ func (s *session) showToolServer(t *fermata.ToolServer) {
 		for _, name := range names {
 			p.line("  %s: %s", oneLine(name), oneLine(values[name]))
 		}
+	}
+}
+
+func (s *session) showListing(l *fermata.ToolListing) {
+	if l == nil {
+		return
+	}
+	p := s.data()
+	p.line("%s, asked %s", counted(len(l.Tools), "tool"), s.since(l.At))
+	if l.Error != "" {
+		p.line("it did not answer: %s", oneLine(l.Error))
 	}
 }
 

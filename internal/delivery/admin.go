@@ -220,7 +220,9 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 			row.Works()
 		}
 		tx.SaveChannel(row)
-		if !row.Enabled {
+		if row.Enabled {
+			tx.HastenDeliveriesOf(row.ID)
+		} else {
 			tx.SkipDeliveriesOf(row.ID, fermata.SkippedDisabled)
 		}
 		changed := facts(row)
@@ -245,6 +247,7 @@ func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name stri
 				WithHint("disable it: fermata channel disable %s", row.Name)
 		}
 		tx.SkipDeliveriesOf(row.ID, fermata.SkippedChannelGone)
+		tx.RestDeliveriesOf(row.ID)
 		tx.DeleteChannel(row.ID)
 		tx.Append(&fermata.Event{Type: fermata.EventChannelRemoved, Actor: c.Actor(), Data: data(facts(row))})
 		return struct{}{}, nil

@@ -74,12 +74,15 @@ func (b *batch) around(r store.Reader) error {
 	if len(b.people.members) == 0 {
 		return nil
 	}
-	ids := make([]string, 0, len(b.people.members))
-	for _, m := range b.people.members {
-		ids = append(ids, m.ID)
-	}
-	b.wishes, err = r.Preferences(ids)
+	b.wishes, err = r.Preferences(b.people.ids())
 	return err
+}
+
+// idle reports whether nothing is to be written for the events: progress that
+// nobody has switched on is like everything else that nobody hears of.
+func (b *batch) idle() bool {
+	planned := func(e *fermata.Event) bool { return e.Type != fermata.EventProgressReported }
+	return len(b.rows) == 0 && !hearProgress(b.wishes) && !slices.ContainsFunc(b.events, planned)
 }
 
 // think finds out what to send for every event.

@@ -129,7 +129,7 @@ func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, w
 	info := l.info()
 	n.To.Target = q.Target(info.Name, info.Kind)
 	if c.MemberID == "" {
-		n.To.People = p.named(q, info)
+		n.To.People, n.To.Name = p.named(q, info), c.Title
 	}
 	shown, whole := shown(q, l.kind.Public)
 	n.Question, n.Outcome = shown, notice.OutcomeOf(shown)

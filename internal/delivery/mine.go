@@ -73,6 +73,11 @@ func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member s
 		return p, err
 	}
 	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (fermata.Preferences, error) {
+		if p.HearsProgress() {
+			if err := startPlanning(tx); err != nil {
+				return p, err
+			}
+		}
 		tx.SetPreferences(m.ID, p)
 		return p, nil
 	})

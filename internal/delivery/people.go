@@ -101,6 +101,14 @@ func readPeople(r store.Reader) (*people, error) {
 	return p, err
 }
 
+func (p *people) ids() []string {
+	ids := make([]string, 0, len(p.members))
+	for _, m := range p.members {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
 // mayAnswer lists the people who may answer a question.
 func (p *people) mayAnswer(q *fermata.Question) []*fermata.Member {
 	var all []*fermata.Member

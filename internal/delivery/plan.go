@@ -54,11 +54,11 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	if err := b.read(ctx, r, from); err != nil {
 		return false, err
 	}
-	if len(b.events) == 0 && b.head-plan.Seq < cursorEvery {
-		w.looked = b.head
-		return false, nil
-	}
 	b.think()
+	if b.idle() && b.head-plan.Seq < cursorEvery {
+		w.looked = b.head
+		return b.head < head.Seq, nil
+	}
 	if err := w.moveOn(ctx, plan.Seq, b.head, b); err != nil {
 		return false, err
 	}
@@ -110,11 +110,38 @@ func plannedFor(r store.Reader, after, upTo int64) (int64, error) {
 			subscribed = append(subscribed, subscriptions(c)...)
 		}
 	}
-	first, err := r.Events(store.EventFilter{After: after, Before: upTo + 1, Types: plannedTypes(subscribed), Limit: 1})
+	find := store.EventFilter{After: after, Before: upTo + 1, Types: plannedTypes(subscribed), Limit: 1}
+	first, err := r.Events(find)
+	if err == nil && len(first) > 0 && first[0].Type == fermata.EventProgressReported && !subscribes(subscribed, fermata.EventProgressReported) {
+		var heard bool
+		if heard, err = progressIsHeard(r); err == nil && !heard {
+			find.Types = slices.DeleteFunc(find.Types, func(t string) bool { return t == string(fermata.EventProgressReported) })
+			first, err = r.Events(find)
+		}
+	}
 	if err != nil || len(first) == 0 {
 		return upTo, err
 	}
 	return first[0].Seq - 1, nil
+}
+
+// progressIsHeard reports whether anybody has switched progress on.
+func progressIsHeard(r store.Reader) (bool, error) {
+	members, err := r.Members()
+	if err != nil {
+		return false, err
+	}
+	wishes, err := r.Preferences((&people{members: members}).ids())
+	return hearProgress(wishes), err
+}
+
+func hearProgress(wishes map[string]fermata.Preferences) bool {
+	for _, p := range wishes {
+		if p.HearsProgress() {
+			return true
+		}
+	}
+	return false
 }
 
 // plannedTypes are the types of events that are planned for where machines

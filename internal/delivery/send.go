@@ -201,6 +201,8 @@ func (l *lane) deliver(ctx context.Context, c *claim) {
 type outcome struct {
 	// skip and until end or put off the delivery, for the reason.
 	skip string
+	// place says that the message goes to the channel's own place instead.
+	place bool
 	// rest says that there is nothing to do.
 	rest   bool
 	until  time.Time
@@ -213,6 +215,8 @@ type outcome struct {
 	shown   int64
 	decides bool
 	err     error
+	// unsure says that the message may have arrived, though it failed.
+	unsure bool
 }
 
 func (o *outcome) name(before fermata.DeliveryState) string {
@@ -250,9 +254,17 @@ func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
 		o.receipt, o.err = l.channel.Update(ctx, n, notice.Receipt{Ref: c.Ref})
 	} else {
+		n.Replaces = c.Ref
 		o.receipt, o.err = l.channel.Send(ctx, n)
 	}
-	o.sent = o.err == nil
+	if unknown(o.err) && l.kind.To == ToPeopleOrPlace && n.Purpose != notice.Test {
+		return &outcome{skip: fermata.SkippedNoAddress, place: true}
+	}
+	f := failureOf(o.err)
+	if f.Absent {
+		return &outcome{skip: fermata.SkippedClosed}
+	}
+	o.sent, o.unsure = o.err == nil, f.Unsure
 	return o
 }
 
@@ -275,7 +287,7 @@ func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 		l.apply(tx, d, o)
 		tx.SaveDelivery(d)
 		told = d
-		if err := l.recordRest(tx, c, d); err != nil {
+		if err := l.recordRest(tx, c, d, o); err != nil {
 			return err
 		}
 		noted, err = l.recordChannel(tx, d, o)
@@ -291,7 +303,7 @@ func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 
 // after lets the sender act on what was recorded.
 func (l *lane) after(d *fermata.Delivery, o *outcome) {
-	if d != nil && d.NextAt != nil {
+	if d != nil && (d.NextAt != nil || o.place) {
 		l.wake()
 	}
 	// Where each question names an address of its own, one of them stops no other.
@@ -310,6 +322,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		d.Rest()
 	case o.skip != "":
 		d.Skip(now, o.skip)
+		l.toPlace(tx, d, o)
 	case !o.until.IsZero():
 		d.Defer(now, o.until, o.reason)
 	case o.sent:
@@ -329,6 +342,9 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		})
 	default:
 		d.Fail(now, words(o.err), permanent(o.err), retryAfter(o.err))
+		if o.unsure {
+			d.Doubt(now)
+		}
 	}
 	if d.State == fermata.DeliveryDead && (d.Purpose != string(notice.Event) || l.kind.To == ToAsker) {
 		tx.Append(&fermata.Event{
@@ -340,7 +356,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 
 // recordRest writes what became of the other messages of a digest: those that
 // were in it went with it, the rest was not needed.
-func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery) error {
+func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
 	ids := make([]string, 0, len(c.with))
 	for _, d := range c.with {
 		ids = append(ids, d.ID)
@@ -356,6 +372,7 @@ func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery) error
 			d.Reason = "digest " + first.ID
 		case fermata.DeliverySkipped:
 			d.Skip(tx.Now(), first.Reason)
+			l.toPlace(tx, d, o)
 		default:
 			// They wait for the digest with the first one.
 			d.LeasedUntil, d.NextAt = nil, first.NextAt
@@ -378,7 +395,7 @@ func (l *lane) note(row *fermata.Channel) {
 // tellsOfChannel reports whether an attempt says anything of the channel itself.
 func (l *lane) tellsOfChannel(d *fermata.Delivery, o *outcome) bool {
 	if o.err != nil {
-		return l.kind.To != ToAsker && (!gone(o.err) || d.DeviceID == "")
+		return l.kind.To != ToAsker && !unknown(o.err) && (!gone(o.err) || d.DeviceID == "")
 	}
 	return o.sent
 }
@@ -419,24 +436,24 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fe
 	return row, nil
 }
 
-// permanent reports whether trying again cannot help.
-func permanent(err error) bool {
-	var f *notice.SendError
-	return errors.As(err, &f) && f.Final
-}
-
-func retryAfter(err error) time.Duration {
+// failureOf is what the channel says of a failure; nothing where it says
+// nothing.
+func failureOf(err error) notice.SendError {
 	var f *notice.SendError
 	if errors.As(err, &f) {
-		return f.After
+		return *f
 	}
-	return 0
+	return notice.SendError{}
 }
 
-func gone(err error) bool {
-	var f *notice.SendError
-	return errors.As(err, &f) && f.Ended
-}
+// permanent reports whether trying again cannot help.
+func permanent(err error) bool { return failureOf(err).Final }
+
+func retryAfter(err error) time.Duration { return failureOf(err).After }
+
+func gone(err error) bool { return failureOf(err).Ended }
+
+func unknown(err error) bool { return failureOf(err).Unknown }
 
 // words says what is wrong, with the remedy.
 func words(err error) string {

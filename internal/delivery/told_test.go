@@ -7,6 +7,8 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
@@ -42,6 +44,35 @@ func TestProgressReachesWhoWantsIt(t *testing.T) {
 	w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "half of the files are converted"}))
 	w.sees("wall-ann", "Progress", "half of the files are converted")
 	w.seen("bob", 0)
+}
+
+// Progress that nobody has switched on costs no write, and is not told later to
+// whoever switches it on.
+func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.channel()
+		_, err := w.s.SetRoutes(t.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
+		w.ok(err)
+		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
+		w.ok(err)
+		began := w.planned()
+		for range 20 {
+			w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "nobody wanted this"}))
+		}
+		_, _, err = w.s.Deliveries(t.Context(), admin, delivery.Filter{Wait: patience})
+		w.ok(err)
+		if at := w.planned(); at != began {
+			t.Errorf("the cursor moved from %d to %d", began, at)
+		}
+		on := true
+		_, err = w.s.SetPreferences(t.Context(), admin, "ann", fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
+		w.ok(err)
+		w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "this is wanted"}))
+		w.sees("wall-ann", "this is wanted")
+		w.seen("ann", 1)
+	})
 }
 
 // A channel that has failed for a while is told of over the others.

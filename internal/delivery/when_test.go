@@ -1,7 +1,6 @@
 package delivery_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/delivery"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
@@ -395,15 +393,7 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 		if opts.URL == "" || !store.IsPostgres(opts.URL) {
 			return
 		}
-		other := storetest.Open(t, opts)
-		e := engine.New(other, engine.Options{})
-		s := delivery.New(delivery.Options{DB: other, Engine: e, Kinds: w.s.Kinds, PublicURL: w.s.PublicURL})
-		w.ok(e.Start(t.Context()))
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{}, 2)
-		go func() { s.Run(ctx); done <- struct{}{} }()
-		go func() { e.RunTail(ctx); done <- struct{}{} }()
-		t.Cleanup(func() { cancel(); <-done; <-done })
+		w.replica(opts)
 		var all []*fermata.Question
 		for range 20 {
 			all = append(all, w.ask(pick))

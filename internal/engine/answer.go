@@ -56,13 +56,32 @@ func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.T
 	if err != nil {
 		return nil, nil, err
 	}
+	return q, t, e.timeDecides(tx, t, q)
+}
+
+// timeDecides settles a question whose held answer or whose deadline is due.
+func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	switch {
 	case q.HeldDue(tx.Now()):
-		return q, t, e.release(tx, t, q)
+		return e.release(tx, t, q)
 	case q.Due(tx.Now()):
-		return q, t, e.expire(tx, t, q)
+		return e.expire(tx, t, q)
 	}
-	return q, t, nil
+	return nil
+}
+
+// timeDecidesFirst settles what the task waits for if that is due, before
+// anything else happens to the task: the instant counts, not the moment at
+// which a sweep comes by.
+func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
+	if t.PendingQuestionID == "" {
+		return nil
+	}
+	q, err := tx.Question(t.PendingQuestionID)
+	if err != nil {
+		return err
+	}
+	return e.timeDecides(tx, t, q)
 }
 
 func voted(tx *store.Tx, q *fermata.Question, by fermata.Actor) {

@@ -246,11 +246,15 @@ func TestWhoAskedMayNotApprove(t *testing.T) {
 		alice := w.alice
 		alice.Scopes = append(alice.Scopes, fermata.ScopeAsk)
 		a := fermata.Ask{Type: fermata.Approval, Question: "Deploy?", Approvals: &fermata.Quorum{Required: 1}}
-		q, err := w.e.Ask(w.Context(), alice, w.task(fermata.NewTask{}).ID, a)
+		task := w.task(fermata.NewTask{})
+		_, err := w.e.Ask(w.Context(), alice, task.ID, a)
+		w.refused(err, fermata.CodeQuorumUnreachable)
+		bob := w.person("bob")
+		q, err := w.e.Ask(w.Context(), alice, task.ID, a)
 		w.ok(err)
 		_, err = w.approve(alice, q, fermata.Approve)
 		w.refused(err, fermata.CodeNotEligible)
-		_, err = w.approve(w.person("bob"), q, fermata.Approve)
+		_, err = w.approve(bob, q, fermata.Approve)
 		w.ok(err)
 	})
 }

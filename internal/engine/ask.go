@@ -22,10 +22,15 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 		if err == nil {
 			err = mayWrite(c, t.Project)
 		}
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return e.ask(tx, t, "", a, c.Actor())
+		timeDecided := tx.Appended()
+		q, err := e.ask(tx, t, "", a, c.Actor())
+		return q, refuse(tx, timeDecided, err)
 	}, store.Ahead{Task: taskID})
 }
 
@@ -36,6 +41,9 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 		return nil, err
 	}
 	if err := mayWrite(c, project); err != nil {
+		return nil, err
+	}
+	if err := fermata.CheckSessionKey("session", session); err != nil {
 		return nil, err
 	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
@@ -61,7 +69,10 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Task, error) {
 	if session != "" {
 		t, err := tx.TaskOfSession(session)
-		if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
+		if err == nil && !t.State.Ended() || err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
 			return t, err
 		}
 	}
@@ -129,12 +140,8 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	if runID == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal {
 		q.RunID = t.RunID
 	}
-	if q.Approvals != nil && q.Approvals.Required > 1 {
-		members, err := tx.Members()
-		if err != nil {
-			return nil, err
-		}
-		if err := q.CheckQuorum(values(members)); err != nil {
+	if q.Approvals != nil || len(q.Assignees) > 0 {
+		if err := checkPeople(tx.Reader, q, runID == ""); err != nil {
 			return nil, err
 		}
 	}
@@ -143,6 +150,20 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 		return q, checkReach(tx.Reader, q)
 	}
 	return q, nil
+}
+
+// checkPeople refuses a question that nobody may decide. What a run reports as
+// it ends is not lost for the name of a person: somebody can assign it.
+func checkPeople(r store.Reader, q *fermata.Question, assignees bool) error {
+	members, err := r.Members()
+	if err != nil {
+		return err
+	}
+	all := values(members)
+	if err := q.CheckQuorum(all); err != nil || !assignees {
+		return err
+	}
+	return q.CheckAssignees(all)
 }
 
 func values[T any](pointers []*T) []T {

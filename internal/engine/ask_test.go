@@ -212,6 +212,32 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
+// TestAskedOfNobody: a name that means nobody is found out when it is asked, not
+// at the deadline. What a run asks as it ends is not lost for it.
+func TestAskedOfNobody(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{})
+		for _, name := range []string{"alcie", "group:ops", "role:king"} {
+			a := format
+			a.Assignees = []string{name}
+			_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
+			w.refused(err, fermata.CodeInvalidRequest)
+			a.Escalation = []fermata.EscalationLevel{{Assignees: []string{"alice"}, Timeout: "5m", OnTimeout: fermata.FailTask}}
+			q, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
+			w.ok(err)
+			_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+			w.ok(err)
+		}
+		w.complete(w.claimed(task.ID))
+		a := format
+		a.Assignees = []string{"alcie"}
+		_, q := w.suspended(a)
+		_, err := w.assign(w.alice, q.ID, "alice")
+		w.ok(err)
+		w.answer(q.ID, "toml")
+	})
+}
+
 func TestQuorumThatCannotBeReached(t *testing.T) {
 	each(t, func(w *world) {
 		w.person("bob", "ops")

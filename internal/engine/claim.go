@@ -27,7 +27,7 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 	if err := require(c, fermata.ScopeWork); err != nil {
 		return nil, err
 	}
-	if err := checkClaim(r); err != nil {
+	if err := r.Check(); err != nil {
 		return nil, err
 	}
 	return e.claimNext(ctx, c, r)
@@ -62,16 +62,6 @@ func nothingThere(err error) (bool, error) {
 		return false, nil
 	}
 	return false, err
-}
-
-func checkClaim(r fermata.ClaimRequest) error {
-	if r.Worker == "" {
-		return fermata.Invalid(fermata.Problem{Field: "worker", Message: "must not be empty"})
-	}
-	if slices.Contains(r.Runners, fermata.RunnerExternal) || slices.Contains(r.Runners, fermata.RunnerWorkflow) {
-		return fermata.Invalid(fermata.Problem{Field: "runners", Message: "tasks of the runners external and workflow are not for workers"})
-	}
-	return nil
 }
 
 func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {

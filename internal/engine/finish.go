@@ -25,6 +25,9 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 	}
 	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
 		run, t, err := held(tx, runID, f.Token)
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -199,6 +202,12 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 		if t.Runner != fermata.RunnerExternal {
 			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the task is no external one: its run finishes it").
 				WithHint("use POST /v1/runs/{id}/finish")
+		}
+		if err := e.timeDecidesFirst(tx, t); err != nil {
+			return nil, err
+		}
+		if !fermata.CanMove(t.State, to) {
+			return nil, refuse(tx, tx.Appended(), t.Move(to))
 		}
 		t.Summary = f.Summary
 		return t, e.end(tx, t, to, "", c.Actor())

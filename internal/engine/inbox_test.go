@@ -28,6 +28,7 @@ func (w *world) titles(c fermata.Caller, f engine.QuestionFilter) []string {
 // without ending the list, however the pages fall.
 func TestPagesOfWhatOneMayAnswer(t *testing.T) {
 	each(t, func(w *world) {
+		w.person("bob")
 		var want []string
 		for i := range 12 {
 			ask := fermata.Ask{Title: fmt.Sprintf("q%02d", i), Question: "prompt?"}

@@ -26,6 +26,9 @@ func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body
 		if err == nil {
 			err = mayWrite(c, t.Project)
 		}
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
 		if err != nil {
 			return nil, err
 		}

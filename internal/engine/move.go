@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -87,12 +88,27 @@ func cancelQuestions(tx *store.Tx, ids []string, reason string) error {
 		if q.Status != fermata.Pending {
 			continue
 		}
-		if _, err := q.Cancel(fermata.System, reason, tx.Now()); err != nil {
+		by, err := closeWithTask(q, reason, tx.Now())
+		if err != nil {
 			return err
 		}
-		saveClosed(tx, q, fermata.System)
+		saveClosed(tx, q, by)
 	}
 	return nil
+}
+
+// closeWithTask closes a question of a task that ends, and returns who did.
+// What somebody answered, or time decided, before that stands.
+func closeWithTask(q *fermata.Question, reason string, now time.Time) (fermata.Actor, error) {
+	switch {
+	case q.HeldDue(now):
+		q.Release()
+		return *q.Resolution.AnsweredBy, nil
+	case q.Due(now) && q.Expire(now) == fermata.ExpiredClosed:
+		return fermata.ByTimeout, nil
+	}
+	_, err := q.Cancel(fermata.System, reason, now)
+	return fermata.System, err
 }
 
 // unblock makes the dependents ready that waited for nothing else. A child's
@@ -156,7 +172,8 @@ type closed struct {
 	Outcome   fermata.TimeoutAction `json:"outcome,omitempty"`
 	Answers   map[string]any        `json:"answers,omitempty"`
 	Comment   string                `json:"comment,omitempty"`
-	// Seconds is the time from the question to its end.
+	// Seconds is the time from the question to its end; none where the clock was
+	// set back in between.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -175,7 +192,7 @@ func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 		Type: closedEvents[q.Status], TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
 		Data: data(closed{
 			Type: q.Type, Project: q.Project, DecidedBy: r.DecidedBy, Channel: r.Channel, Outcome: r.Outcome,
-			Answers: r.Answers, Comment: r.Comment, Seconds: r.At.Sub(q.CreatedAt).Seconds(),
+			Answers: r.Answers, Comment: r.Comment, Seconds: max(0, r.At.Sub(q.CreatedAt).Seconds()),
 		}),
 	})
 }

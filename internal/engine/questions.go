@@ -86,9 +86,9 @@ func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reaso
 
 // Extend puts a question's deadline off, within the policy.
 func (e *Engine) Extend(ctx context.Context, c fermata.Caller, id string, by fermata.Timeout) (*fermata.Question, error) {
-	d, err := by.Duration()
+	d, err := by.DurationOf("by")
 	if err != nil {
-		return nil, fermata.Invalid(fermata.Problem{Field: "by", Message: err.Error()})
+		return nil, err
 	}
 	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := q.MayAnswer(c); err != nil {

@@ -27,6 +27,9 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 		return nil, fermata.Invalid(fermata.Problem{Field: "runner", Message: "workflow is for runs of workflows"}).
 			WithHint("start one: fermata workflow run <name>")
 	}
+	if err := fermata.CheckSessionKey("session_key", n.SessionKey); err != nil {
+		return nil, err
+	}
 	if err := e.expandIDs(ctx, c, &n.ParentID, n.BlockedBy); err != nil {
 		return nil, err
 	}
@@ -224,7 +227,7 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 	return all, fill(r, c, all)
 }
 
-// change loads a task, changes it and writes it.
+// change loads a task, lets the clock decide first, and changes it.
 func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
 	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
 		return nil, err
@@ -238,10 +241,15 @@ func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn fun
 		if err == nil {
 			err = mayWrite(c, t.Project)
 		}
+		if err == nil {
+			err = e.timeDecidesFirst(tx, t)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return t, fn(tx, t)
+		timeDecided := tx.Appended()
+		err = fn(tx, t)
+		return t, refuse(tx, timeDecided, err)
 	}, store.Ahead{Task: id})
 	if err != nil {
 		return nil, err
@@ -297,6 +305,11 @@ func (e *Engine) reblock(tx *store.Tx, t *fermata.Task, p fermata.TaskPatch, by 
 
 // DeferTask puts a task off, until an instant or until somebody reopens it.
 func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, until *time.Time) (*fermata.Task, error) {
+	if until != nil {
+		if err := fermata.CheckInstant("until", *until); err != nil {
+			return nil, err
+		}
+	}
 	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
 		if until != nil && !until.After(tx.Now()) {
 			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})

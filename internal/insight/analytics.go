@@ -32,6 +32,18 @@ type Query struct {
 	Limit int
 }
 
+func (q Query) checkInstants() error {
+	for field, at := range map[string]*time.Time{"from": q.From, "to": q.To} {
+		if at == nil {
+			continue
+		}
+		if err := fermata.CheckInstant(field, *at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Analytics tell how people and agents fare with questions.
 type Analytics struct{ Engine *engine.Engine }
 
@@ -40,6 +52,9 @@ func (a Analytics) filter(ctx context.Context, q Query) (store.ClosingFilter, er
 	f := store.ClosingFilter{Project: q.Project, Type: q.Type}
 	if q.Type != "" && !slices.Contains(fermata.QuestionTypes, fermata.QuestionType(q.Type)) {
 		return f, fermata.Invalid(fermata.Problem{Field: "type", Message: "must be blocking, non_blocking, approval or error_recovery"})
+	}
+	if err := q.checkInstants(); err != nil {
+		return f, err
 	}
 	if q.To != nil {
 		f.Asked.To = fermata.Cut(*q.To)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // promptInput is what Claude Code sends to the tool that is named by its
@@ -156,37 +156,9 @@ func (in *promptInput) answered(q *fermata.Question) (verdict, error) {
 	if len(r.Answers) == 0 {
 		return deny("%s", refusal(q)), nil
 	}
-	var input map[string]json.RawMessage
-	if err := json.Unmarshal(in.Input, &input); err != nil {
-		return verdict{}, fermata.Internal("read the input again", err)
-	}
-	answers := map[string]string{}
-	for prompt, v := range byPrompt(q, r.Answers) {
-		answers[prompt] = joined(v)
-	}
-	data, err := json.Marshal(answers)
+	input, err := agent.UserAnswers(in.Input, q)
 	if err != nil {
 		return verdict{}, fermata.Internal("write the answers", err)
 	}
-	input["answers"] = data
-	if data, err = json.Marshal(input); err != nil {
-		return verdict{}, fermata.Internal("write the answers", err)
-	}
-	return verdict{Behavior: "allow", UpdatedInput: data}, nil
-}
-
-// joined writes several choices as AskUserQuestion does.
-func joined(v any) string {
-	switch v := v.(type) {
-	case []any:
-		parts := make([]string, 0, len(v))
-		for _, p := range v {
-			parts = append(parts, fmt.Sprint(p))
-		}
-		return strings.Join(parts, ", ")
-	case []string:
-		return strings.Join(v, ", ")
-	default:
-		return fmt.Sprint(v)
-	}
+	return verdict{Behavior: "allow", UpdatedInput: input}, nil
 }

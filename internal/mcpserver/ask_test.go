@@ -62,7 +62,7 @@ func TestBadInputChangesNothing(t *testing.T) {
 			`{"question":"?","wait_seconds":601}`:             "wait_seconds",
 			`{"question":"?","wait_seconds":-1}`:              "wait_seconds",
 			`{"question":"?","questions":[{"question":"?"}]}`: "questions",
-			`{"question":"?","response_type":"choice"}`:       "items[0].options",
+			`{"question":"?","response_type":"choice"}`:       "options",
 			`{"question":"?","timeout":"soon"}`:               "timeout",
 			`{"question":"?","type":"non_blocking"}`:          "default",
 			`{"questions":[{"question":"?","options":[{"label":"a"},{"label":"a"}]}]}`: "items[0].options",

@@ -194,10 +194,10 @@ func TestPermissionPromptOfAskUserQuestion(t *testing.T) {
 		a.equal("deny", a.prompt(call)["behavior"])
 		q := a.only()
 		a.equal(fermata.Blocking, q.Type)
-		a.answer(q.ID, fermata.Answer{Answers: map[string]any{q.Items[0].Key: "b", q.Items[1].Key: []string{"c", "d"}}})
+		a.answer(q.ID, fermata.Answer{Answers: map[string]any{q.Items[0].Key: "b", q.Items[1].Key: []string{"c", "d"}}, Comment: "both"})
 		v := a.prompt(call)
 		a.equal("allow", v["behavior"])
-		a.equal(map[string]string{"Which?": "b", "More?": "c, d"}, v["updatedInput"].(map[string]any)["answers"])
+		a.equal(map[string]string{"Which?": "b", "More?": "c, d\n\nComment: both"}, v["updatedInput"].(map[string]any)["answers"])
 	})
 }
 

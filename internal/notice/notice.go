@@ -63,11 +63,15 @@ type Notice struct {
 	// failed, or whoever made it was not heard of again. It is from then on that
 	// a channel looks for it. Zero is the first try.
 	Since time.Time
+	// Replaces is the Ref of the message that this one is sent again for, by
+	// hand: nothing is left to press there.
+	Replaces json.RawMessage
 }
 
 // Recipient is a person, or a place of the channel's own when Member is empty.
 type Recipient struct {
-	// Member is the id of the member.
+	// Member is the id of the member. At a place, Name is of somebody whom the
+	// message is for and whom the channel's own system does not know.
 	Member, Handle, Name string
 	// Email is the member's address; ID who the member is in the channel's own
 	// system, where that is known.

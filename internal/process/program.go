@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -36,13 +37,15 @@ type Program struct {
 	Grace time.Duration
 }
 
-// Run runs the program until it and every process of its group has ended, and
-// all of its output was passed on. When ctx ends, the group gets SIGTERM, and
-// SIGKILL after the grace. The program dies with this process. The error says
-// why it could not be started.
+// Run runs the program until it and everything that it started has ended, and
+// all of its output was passed on. When ctx ends, its process group gets SIGTERM, and
+// SIGKILL after the grace; what left the group is killed with the rest, on Linux. The
+// program dies with this process, but not what it started: see [EndAll]. The error
+// says why it could not be started.
 func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	cmd := exec.Command(p.Argv[0], p.Argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
-	cmd.Dir, cmd.Env = p.Dir, p.Env
+	mark := nextMark()
+	cmd.Dir, cmd.Env = p.Dir, append(slices.Clip(p.Env), MarkEnv+"="+mark)
 	if p.Stdin != nil {
 		cmd.Stdin = p.Stdin
 	}
@@ -68,6 +71,7 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	stdout.copy()
 	stderr.copy()
 	p.await(ctx, cmd)
+	EndAll(mark)
 	stdout.drain()
 	stderr.drain()
 	return cmd.ProcessState, nil

@@ -140,10 +140,25 @@ func (db *DB) NextDelivery(ctx context.Context, channelID string) (time.Time, bo
 	return at(found[0]), true, nil
 }
 
-// SkipDeliveriesOf ends what waits for a channel that is gone.
+// SkipDeliveriesOf ends what waits to be sent over a channel. What stands there
+// stays, and is brought up to date when the channel is used again.
 func (tx *Tx) SkipDeliveriesOf(channelID, reason string) {
-	tx.execAny(`UPDATE deliveries SET state = 'skipped', reason = $1, next_at = 0, leased_until = 0, version = version + 1
+	tx.execAny(`UPDATE deliveries SET state = CASE ref WHEN '' THEN 'skipped' ELSE 'sent' END,
+		reason = CASE ref WHEN '' THEN $1 ELSE '' END, next_at = CASE ref WHEN '' THEN 0 ELSE next_at END, leased_until = 0, version = version + 1
 		WHERE channel_id = $2 AND next_at > 0 AND workspace_id = $3 AND state IN ('waiting', 'failed')`, reason, channelID, tx.workspace)
+}
+
+// HastenDeliveriesOf has what failed over a channel tried again at once: the
+// channel was mended.
+func (tx *Tx) HastenDeliveriesOf(channelID string) {
+	now := tx.Now().UnixMilli()
+	tx.execAny(`UPDATE deliveries SET next_at = $1, version = version + 1
+		WHERE channel_id = $2 AND next_at > $1 AND workspace_id = $3 AND tries > 0 AND leased_until <= $1`, now, channelID, tx.workspace)
+}
+
+// RestDeliveriesOf has nothing more done about what was sent over a channel: it
+// is gone.
+func (tx *Tx) RestDeliveriesOf(channelID string) {
 	tx.execAny(`UPDATE deliveries SET next_at = 0, leased_until = 0, version = version + 1
 		WHERE channel_id = $1 AND next_at > 0 AND workspace_id = $2`, channelID, tx.workspace)
 }

@@ -325,7 +325,7 @@ func postgresError(err error) error {
 		return unavailable("PostgreSQL", err)
 	}
 	if e.Code == "22021" || e.Code == "22P05" {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "a text contains a NUL character or is not valid UTF-8: %w", err)
+		return fermata.Errorf(fermata.CodeInvalidRequest, "a text contains a NUL character or is not valid UTF-8")
 	}
 	return err
 }

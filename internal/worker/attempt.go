@@ -22,6 +22,8 @@ type attempt struct {
 	log    *slog.Logger
 	// progress holds the last update that was not sent yet.
 	progress chan fermata.Progress
+	// begun says that the session is new to the server, and not to be kept from it.
+	begun chan struct{}
 	// reporting is held while an update is sent.
 	reporting sync.Mutex
 	// beating is held while a heartbeat is under way. Once the agent has ended,
@@ -40,8 +42,8 @@ type attempt struct {
 func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 	a := &attempt{
 		w: w, claim: claim, runner: w.runner(claim.Task), inbox: newInbox(),
-		progress: make(chan fermata.Progress, 1),
-		log:      w.log.With("task", claim.Task.ID, "run", claim.Run.ID),
+		progress: make(chan fermata.Progress, 1), begun: make(chan struct{}, 1),
+		log: w.log.With("task", claim.Task.ID, "run", claim.Run.ID),
 	}
 	a.session = a.firstSession()
 	// The agent outlives ctx by the time it takes to stop, and so does the lease.
@@ -69,6 +71,7 @@ func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 
 // execute prepares the working copy and runs the agent in it.
 func (a *attempt) execute(life context.Context) (fermata.Finish, error) {
+	a.w.copies.clearUp(a.log)
 	dir, err := a.w.copies.open(life, a.claim.Task, a.logw)
 	if cause := context.Cause(life); err != nil && cause != nil {
 		return fermata.Finish{}, cause

@@ -50,8 +50,14 @@ func (d desk) Progress(p fermata.Progress) {
 // be told again when its run ends. A runner that cannot know leaves it.
 func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.heard(rc) }
 
-// KeepSession records the agent's session; the next heartbeat carries it.
-func (d desk) KeepSession(s fermata.Session) { d.a.keep(s) }
+// KeepSession records the agent's session, which a heartbeat carries at once.
+func (d desk) KeepSession(s fermata.Session) {
+	d.a.keep(s)
+	select {
+	case d.a.begun <- struct{}{}:
+	default:
+	}
+}
 
 // firstSession is the session of the task's last run, as this run goes on with it.
 func (a *attempt) firstSession() fermata.Session {

@@ -8,7 +8,8 @@ import (
 )
 
 // beat renews the lease every third of it until ctx ends, and at once to
-// begin with: the claim may have been under way for long. It kills the run when the
+// begin with, when the claim may have been under way for long, and when the session
+// is known. It kills the run when the
 // server says that it is over, and when the lease could not be renewed – early
 // enough for the agent to be gone when the lease ends. Time is the monotonic
 // clock's, counted from before the request that renewed the lease.
@@ -38,7 +39,7 @@ func (a *attempt) beat(ctx context.Context, kill context.CancelCauseFunc) {
 			a.log.Warn("renew the lease", "error", err)
 			next = min(time.Second, lease/10)
 		}
-		if !a.pause(ctx, min(next, time.Until(end))) {
+		if !a.rest(ctx, min(next, time.Until(end))) {
 			return
 		}
 		if !time.Now().Before(end) {
@@ -88,4 +89,17 @@ func (a *attempt) pause(ctx context.Context, d time.Duration) bool {
 	case <-timer.C:
 		return true
 	}
+}
+
+// rest waits as pause does, and no longer than until the session is known.
+func (a *attempt) rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+	case <-a.begun:
+	}
+	return true
 }

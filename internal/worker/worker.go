@@ -87,6 +87,12 @@ func New(server Server, opts Options) (*Worker, error) {
 // work is done; an error means that the server refuses this worker, or that one
 // which runs once cannot reach it.
 func (w *Worker) Run(ctx context.Context) error {
+	signOut, err := w.copies.signIn()
+	if err != nil {
+		return err
+	}
+	defer signOut()
+	w.copies.clearUp(w.log)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var slots sync.WaitGroup

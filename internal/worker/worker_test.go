@@ -3,6 +3,7 @@
 package worker_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -61,6 +62,44 @@ func (w *world) settled(t *fermata.Task) {
 	unlock, err := worker.LockCopy(w.t.Context(), filepath.Join(w.repo, ".git", "fermata", t.ID+".lock"))
 	must(w.t, err)
 	unlock()
+}
+
+// talker is an agent that begins a session, and then goes on until it is stopped.
+type talker struct{ *command.Runner }
+
+func (talker) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+	desk.KeepSession(fermata.Session{ID: "s-1"})
+	<-ctx.Done()
+	return fermata.Finish{}, context.Cause(ctx)
+}
+
+// A session is known as soon as it begins: a worker that dies then takes it to no grave.
+func TestSessionIsKnownAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint the fence", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	wk, err := worker.New(w.agent, worker.Options{
+		Name: "w1", Copies: w.copies, Lease: fermata.LongestLease, Runners: []worker.Runner{talker{command.New(command.Options{})}},
+	})
+	must(t, err)
+	end := make(chan error, 1)
+	go func() { end <- wk.Run(ctx) }()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	limit := time.After(30 * time.Second)
+	for known := false; !known; {
+		select {
+		case <-look.C:
+		case <-limit:
+			t.Fatal("the session is not known")
+		}
+		now, err := w.person.Task(t.Context(), task.ID)
+		must(t, err)
+		known = now.Session != nil && now.Session.ID == "s-1"
+	}
+	cancel()
+	must(t, <-end)
 }
 
 func TestFailedIsRolledBack(t *testing.T) {

@@ -47,6 +47,7 @@ func TestWhatGoesWrongInAStep(t *testing.T) {
 	for name, tt := range map[string]struct{ step, code, says string }{
 		"null in text": {`{id: bad, tool: note, input: {text: "It is {{ first.text }}."}ON}`, "input_error", "null"},
 		"a mismatch":   {`{id: bad, tool: analyze, input: {give: wrong}, schema: {type: object, properties: {confidence: {type: number}}}ON}`, "output_mismatch", "confidence"},
+		"a bad time":   {`{id: bad, tool: wait, input: {for: "{{ first.text ?? 'soon' }}"}ON}`, "input_error", "the input does not fit its schema: for"},
 		"10 MB":        {`{id: bad, tool: analyze, input: {give: much}ON}`, "output_too_large", "1048576"},
 		"a server that is down": {
 			`{id: bad, tool: tracker.find, input: {q: x}ON}`, "tool_failed", "tracker cannot be reached",

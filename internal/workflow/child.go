@@ -163,6 +163,11 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 	if err != nil {
 		return nil, hopeless(codeInput, err)
 	}
+	if w.Project != orDefault(x.run.Project) {
+		// Whoever may write workflows here need not be allowed anything there.
+		return nil, hopeless(codeInput, fermata.Errorf(fermata.CodeForbidden, "the workflow %s is of the project %s, and this run of %s", name, w.Project, orDefault(x.run.Project)).
+			WithHint("let it follow this workflow by a trigger of its own, as event: task.ended"))
+	}
 	d, err := s.loadPinned(h.Tx.Reader, name, w.Hash)
 	if err != nil {
 		return nil, hopeless(codeInput, err)

@@ -32,11 +32,21 @@ type Definition struct {
 // mayDefine refuses who may not change workflows: what they say runs with the
 // server's rights.
 func mayDefine(c fermata.Caller, project string) error {
-	if err := engine.MayUse(c, project, fermata.ScopeAdmin, fermata.ScopeWork); err != nil {
+	return operates(c, c.RoleIn(orDefault(project)), "only operators and admins change workflows")
+}
+
+// mayDefineTools refuses who may not change tools: they work for the workflows
+// of every project, so a role in one of them is not enough.
+func mayDefineTools(c fermata.Caller) error {
+	return operates(c, c.Role, "only operators and admins of the whole workspace change tools")
+}
+
+func operates(c fermata.Caller, role fermata.Role, refusal string) error {
+	if err := engine.MayUse(c, "", fermata.ScopeAdmin, fermata.ScopeWork); err != nil {
 		return err
 	}
-	if c.Kind != fermata.ActorHuman || !c.RoleIn(orDefault(project)).AtLeast(fermata.RoleOperator) {
-		return fermata.Errorf(fermata.CodeForbidden, "only operators and admins change workflows and tools").
+	if c.Kind != fermata.ActorHuman || !role.AtLeast(fermata.RoleOperator) {
+		return fermata.Errorf(fermata.CodeForbidden, "%s", refusal).
 			WithHint("sign in as one, or ask an admin for the role: fermata member set %s --role operator", c.Name)
 	}
 	return nil
@@ -320,7 +330,11 @@ func (s *Service) Delete(ctx context.Context, c fermata.Caller, name string) err
 		return err
 	}
 	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
-		if _, err := tx.Workflow(name); err != nil {
+		w, err := tx.Workflow(name)
+		if err == nil {
+			err = mayDefine(c, w.Project)
+		}
+		if err != nil {
 			return struct{}{}, err
 		}
 		tx.DeleteWorkflow(name)
@@ -356,36 +370,6 @@ func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name s
 	}
 	return secret, nil
 }
-
-// loadPinned returns the definition that a run is pinned to. It was found right
-// when it was kept: tools that are gone since fail the step that names them.
-func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Workflow, error) {
-	key := r.Workspace() + "\x00" + name + "\x00" + hash
-	s.mu.Lock()
-	w := s.loaded[key]
-	s.mu.Unlock()
-	if w != nil {
-		return w, nil
-	}
-	source, err := r.Definition(name, hash)
-	if err != nil {
-		return nil, err
-	}
-	w, problems := definition.Load([]byte(source), definition.Known{Tools: builtIn, AnyTool: true})
-	if w == nil {
-		return nil, refusal(problems)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.loaded) >= mostLoaded {
-		clear(s.loaded)
-	}
-	s.loaded[key] = w
-	return w, nil
-}
-
-// mostLoaded bounds how many definitions are kept in memory.
-const mostLoaded = 1000
 
 func infos(all []tool.Info) map[string]tool.Info {
 	byName := map[string]tool.Info{}

@@ -57,7 +57,7 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 		return nil, err
 	}
 	x := &execution{s: s, claim: claim, run: run}
-	if x.def, err = s.loadPinned(r, run.Workflow, run.Hash); err != nil {
+	if x.def, err = s.pinned(r, run); err != nil {
 		return nil, err
 	}
 	x.secrets = s.secretsOf(x.def)
@@ -85,17 +85,6 @@ func object(doc json.RawMessage) map[string]any {
 		return map[string]any{}
 	}
 	return m
-}
-
-// refuse ends a run that cannot be moved on at all. Trouble of the database is
-// no reason to.
-func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) error {
-	if code := fermata.CodeOf(why); code == fermata.CodeUnavailable || ctx.Err() != nil {
-		return why
-	}
-	return s.e.WhileHeld(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.Held) error {
-		return h.Fail(fermata.TaskFailed, fermata.ReasonDefinitionGone, fermata.Finish{Summary: short("The run cannot go on: " + why.Error())})
-	})
 }
 
 // keepLease extends the lease until the returned function is called. Where the

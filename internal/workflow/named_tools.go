@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // PutNamedTool keeps a tool under its name.
 func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata.NamedTool) (*fermata.NamedTool, error) {
-	if err := mayDefine(c, ""); err != nil {
+	if err := mayDefineTools(c); err != nil {
 		return nil, err
 	}
 	if problems := s.checkNamedTool(n); len(problems) > 0 {
@@ -93,7 +94,7 @@ func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata
 
 // PutNamedTools keeps several tools under their names: all of them, or none.
 func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
-	if err := mayDefine(c, ""); err != nil {
+	if err := mayDefineTools(c); err != nil {
 		return nil, err
 	}
 	var problems []fermata.Problem
@@ -112,9 +113,10 @@ func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fe
 	return s.keepNamedTools(ctx, c, all)
 }
 
-// keepNamedTools keeps tools that are right, in one transaction.
+// keepNamedTools keeps tools that are right, in one transaction, and asks those
+// that are servers for their tools.
 func (s *Service) keepNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) ([]*fermata.NamedTool, error) {
+	kept, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) ([]*fermata.NamedTool, error) {
 		kept := make([]*fermata.NamedTool, 0, len(all))
 		for _, n := range all {
 			k, err := keepNamedTool(tx, c, *n)
@@ -125,6 +127,16 @@ func (s *Service) keepNamedTools(ctx context.Context, c fermata.Caller, all []*f
 		}
 		return kept, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	var servers []string
+	for _, n := range kept {
+		if n.Server != nil {
+			servers = append(servers, n.Name)
+		}
+	}
+	return kept, s.askServers(ctx, c, servers)
 }
 
 func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermata.NamedTool, error) {
@@ -142,6 +154,9 @@ func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermat
 		server := *n.Server
 		server.Env, server.Headers = shownAgain(server.Env, before.Server.Env), shownAgain(server.Headers, before.Server.Headers)
 		n.Server = &server
+		if reflect.DeepEqual(n.Server, before.Server) {
+			n.Listing = before.Listing
+		}
 	}
 	n.UpdatedBy, n.UpdatedAt = c.Actor(), tx.Now()
 	tx.SaveNamedTool(&n)
@@ -223,7 +238,7 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 
 // DeleteNamedTool removes a tool. Steps that name it fail from then on.
 func (s *Service) DeleteNamedTool(ctx context.Context, c fermata.Caller, name string) error {
-	if err := mayDefine(c, ""); err != nil {
+	if err := mayDefineTools(c); err != nil {
 		return err
 	}
 	_, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {

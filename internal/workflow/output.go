@@ -69,7 +69,7 @@ func ParseOutput(schema, details json.RawMessage, summary string) (any, error) {
 			first = err
 		}
 	}
-	return nil, mismatch(first)
+	return nil, mismatch(first, codeOutput)
 }
 
 // parts are the details, unless they only hold what was said where that is too

@@ -109,7 +109,7 @@ func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*
 
 // tidy makes a run ready to be shown.
 func tidy(run *fermata.WorkflowRun) {
-	run.Inputs, run.Cause, run.CanRetry = clean(run.Inputs), clean(run.Cause), retryable(run.State)
+	run.Inputs, run.Cause, run.CanRetry = clean(run.Inputs), clean(run.Cause), retryable(run.State) && run.Reason != fermata.ReasonDefinitionGone
 	run.Summary, _ = redact.Text(run.Summary)
 }
 
@@ -170,7 +170,11 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.WorkflowRun(id); err != nil {
+	run, err := r.WorkflowRun(id)
+	if err == nil {
+		_, err = s.pinned(r, run)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if len(input) > 0 && !isObject(input) {

@@ -31,7 +31,7 @@ func fitsSchema(schema json.RawMessage, v any, code string) error {
 		return hopeless(code, err)
 	}
 	if err := c.Validate(doc); err != nil {
-		return hopeless(code, mismatch(err))
+		return hopeless(code, mismatch(err, code))
 	}
 	return nil
 }
@@ -98,15 +98,19 @@ func compileAnew(schema json.RawMessage) (*jsonschema.Schema, error) {
 // mostProblems bounds how many mismatches are told.
 const mostProblems = 20
 
-// mismatch tells what is wrong with an output; nil is that there was none.
-func mismatch(err error) error {
-	const hint = "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
+// mismatch tells what is wrong with an output, or with an input where the code
+// says so; nil is that there was none.
+func mismatch(err error, code string) error {
+	what, hint := "output", "say in the prompt what is expected, or let the schema allow it; with on_error: ask, a person decides"
+	if code == codeInput {
+		what, hint = "input", "fermata workflow tools show NAME says what the tool takes; the run can be tried again with another input"
+	}
 	if err == nil {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "no JSON was found in what the task gave").WithHint("%s", hint)
 	}
 	var wrong *jsonschema.ValidationError
 	if !errors.As(err, &wrong) {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the output cannot be checked: %w", err)
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the %s cannot be checked: %w", what, err)
 	}
 	problems := leaves(wrong)
 	if len(problems) > mostProblems {
@@ -117,7 +121,7 @@ func mismatch(err error) error {
 	for _, p := range problems {
 		lines = append(lines, strings.TrimPrefix(p.Field+": "+p.Message, ": "))
 	}
-	e := fermata.Errorf(fermata.CodeInvalidRequest, "the output does not fit its schema: %s", strings.Join(lines, "; ")).WithHint("%s", hint)
+	e := fermata.Errorf(fermata.CodeInvalidRequest, "the %s does not fit its schema: %s", what, strings.Join(lines, "; ")).WithHint("%s", hint)
 	e.Problems = problems
 	return e
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -39,28 +38,19 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 			known.Delegated = append(known.Delegated, n.Name)
 			continue
 		}
-		list, err := s.serverTools(ctx, n)
-		if err != nil {
+		list, why := listed(n)
+		if why != "" {
 			known.Unlisted = append(known.Unlisted, n.Name)
 		}
-		maps.Copy(known.Tools, infos(list))
+		for _, i := range list {
+			known.Tools[i.Name] = tool.Info{Name: i.Name, Description: i.Description, Input: i.Input, Output: i.Output}
+		}
 	}
 	return known, nil
 }
 
-// listWithin is how long a server may take to list its tools.
-const listWithin = 5 * time.Second
-
-func (s *Service) serverTools(ctx context.Context, n *fermata.NamedTool) ([]tool.Info, error) {
-	if s.Servers == nil {
-		return nil, fermata.Errorf(fermata.CodeUnavailable, "this server calls no MCP servers")
-	}
-	ctx, cancel := context.WithTimeout(ctx, listWithin)
-	defer cancel()
-	return s.Servers.Tools(ctx, n.Name, *n.Server)
-}
-
-// Tools lists everything that steps may name.
+// Tools lists everything that steps may name, those of MCP servers as they were
+// last listed.
 func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolInfo, error) {
 	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
 		return nil, err
@@ -86,11 +76,11 @@ func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolIn
 		case n.Server == nil:
 			add("command", tool.Info{Name: n.Name, Description: n.Description, Output: n.Schema})
 		default:
-			list, err := s.serverTools(ctx, n)
-			if err != nil {
-				all = append(all, fermata.ToolInfo{Name: n.Name, Description: n.Description, Kind: "server", Error: err.Error()})
+			list, why := listed(n)
+			if why != "" {
+				all = append(all, fermata.ToolInfo{Name: n.Name, Description: n.Description, Kind: "server", Error: why})
 			}
-			add("server", list...)
+			all = append(all, list...)
 		}
 	}
 	slices.SortFunc(all, func(a, b fermata.ToolInfo) int { return strings.Compare(a.Name, b.Name) })

@@ -47,7 +47,7 @@ func instant(input map[string]any, now time.Time) (time.Time, error) {
 	if err != nil {
 		return until, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no instant", at).WithHint("write it as 2026-07-01T12:00:00Z")
 	}
-	return until, nil
+	return until, fermata.CheckInstant("until", until)
 }
 
 // waited goes on when the time has come, or somebody let the run go on before.

@@ -25,6 +25,11 @@ func TestCodexIsGated(t *testing.T) {
 	testGate(t, codexKind, codexShell)
 }
 
+func TestCodexLeavesNothing(t *testing.T) {
+	t.Parallel()
+	testLeft(t, codexKind, codexShell)
+}
+
 func TestCodexRunsNothingWithoutTheServer(t *testing.T) {
 	t.Parallel()
 	testClosed(t, codexKind, codexShell)
@@ -43,6 +48,11 @@ func TestCodexSessionIsGone(t *testing.T) {
 func TestCodexIsInterrupted(t *testing.T) {
 	t.Parallel()
 	testInterrupt(t, codexKind)
+}
+
+func TestCodexLosesItsWorker(t *testing.T) {
+	t.Parallel()
+	testDies(t, codexKind)
 }
 
 func TestCodexIsCancelled(t *testing.T) {

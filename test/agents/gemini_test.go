@@ -41,6 +41,16 @@ func TestGeminiIsGated(t *testing.T) {
 	testGate(t, geminiKind, geminiShell)
 }
 
+func TestGeminiLosesItsWorker(t *testing.T) {
+	t.Parallel()
+	testDies(t, geminiKind)
+}
+
+func TestGeminiLeavesNothing(t *testing.T) {
+	t.Parallel()
+	testLeft(t, geminiKind, geminiShell)
+}
+
 func TestGeminiRunsNothingWithoutTheServer(t *testing.T) {
 	t.Parallel()
 	testClosed(t, geminiKind, geminiShell)

@@ -30,6 +30,11 @@ func TestCodexWorksMeanwhile(t *testing.T) {
 	testMeanwhile(t, codexKind)
 }
 
+func TestClaudeLosesItsWorker(t *testing.T) {
+	t.Parallel()
+	testDies(t, claudeKind)
+}
+
 // meanwhile is a script for many tasks: those that are called "Ask first" ask, and write down
 // the shade that they are told; the one called "Hold on" does not end before it is released;
 // the others end at once.

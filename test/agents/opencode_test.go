@@ -38,6 +38,16 @@ func TestOpenCodeIsGated(t *testing.T) {
 	testGate(t, openCodeKind, openCodeShell)
 }
 
+func TestOpenCodeLosesItsWorker(t *testing.T) {
+	t.Parallel()
+	testDies(t, openCodeKind)
+}
+
+func TestOpenCodeLeavesNothing(t *testing.T) {
+	t.Parallel()
+	testLeft(t, openCodeKind, openCodeShell)
+}
+
 func TestOpenCodeRunsNothingWithoutTheServer(t *testing.T) {
 	t.Parallel()
 	testClosed(t, openCodeKind, openCodeShell)

@@ -88,6 +88,34 @@ test('an approval names the hash of what was shown; an edited one grants exactly
   assert.equal(after.resolution.action_hash, hash);
 });
 
+test('what cannot be seen is changed as its escape; unchanged, the action itself is approved', async () => {
+  await page.setViewportSize({ width: 360, height: 780 });
+  const asked = await show(approval('Run it, turned', { tool: 'bash', command: 'ls \u202e && echo <b>' }));
+  const { action_hash } = await server.question(asked);
+  await page.getByRole('button', { name: 'Edit, then approve' }).click();
+  const field = page.getByRole('textbox', { name: 'What is to run instead' });
+  assert.match(await field.inputValue(), /"ls \\u202e /);
+  await page.getByText('Nothing is changed yet.').waitFor();
+  assert.equal(await page.locator('code', { hasText: action_hash }).count(), 2);
+  await assertSound(page, 'the action that is changed');
+  await page.getByRole('button', { name: /^Approve the changed action/ }).click();
+  assert.equal((await server.closed(asked)).resolution.action_hash, action_hash);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+test('an approval that ended says what became of it', async () => {
+  const [kept, dropped] = [await server.ask(approval('Keep it', { tool: 'a' })), await server.ask(approval('Drop it', { tool: 'b' }))];
+  await server.call('POST', `/v1/questions/${kept.id}/answer`, { answer: 'approve', action_hash: kept.action_hash });
+  await server.call('POST', `/v1/questions/${dropped.id}/answer`, { answer: 'reject', comment: 'Still used.' });
+  await page.goto(`${server.url}/questions/${kept.id}`);
+  await page.getByRole('heading', { name: 'What was approved' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Approved' }).waitFor();
+  await page.goto(`${server.url}/questions/${dropped.id}`);
+  await page.getByRole('heading', { name: 'What would have run' }).waitFor();
+  await page.getByRole('status').filter({ hasText: 'Rejected' }).getByText('Still used.').waitFor();
+  assert.equal(await page.getByText('What will run').count(), 0);
+});
+
 test('what is dangerous takes a second, deliberate step; a rejection does not', async () => {
   const id = await show({ type: 'blocking', title: 'Drop?', items: [item('choice', { options: [{ value: 'keep' }, { value: 'drop', danger: true }] })] });
   await page.keyboard.press('2');
@@ -99,7 +127,7 @@ test('what is dangerous takes a second, deliberate step; a rejection does not', 
   assert.equal(await answerOf(id), 'keep');
   const risky = await show(approval('Delete all', { tool: 'sql' }, { risk: 'critical' }));
   await page.keyboard.press('a');
-  await page.getByRole('button', { name: 'Yes, Approved' }).waitFor();
+  await page.getByRole('button', { name: 'Yes, approve' }).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('r');
   assert.equal(await answerOf(risky), 'reject');

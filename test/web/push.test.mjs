@@ -79,7 +79,7 @@ test('what is risky has no button, and the page says where it was sent', async (
   assert.deepEqual([shown.actions, /drop table/.test(shown.body)], [[], false]);
   assert.deepEqual(await worker.press(tag), [`${server.named}/questions/${question.id}`]);
   await page.goto(`${server.named}/questions/${question.id}`);
-  const sent = page.getByRole('region', { name: 'Sent to' }).getByRole('listitem');
+  const sent = page.getByRole('region', { name: 'Messages' }).getByRole('listitem');
   await sent.getByText('Browser push').waitFor();
   await sent.getByText('Sent', { exact: true }).waitFor();
   await sent.locator('summary').click();

@@ -19,11 +19,16 @@ async function findingsOf(page, runOnly) {
   return rules.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`));
 }
 
-/** The page has no finding of axe, and nothing hangs over its edge. */
+/** The words of buttons that do not fit into them. */
+const cutButtons = (page) => page.evaluate(() => [...document.querySelectorAll('.mantine-Button-label')]
+  .filter((label) => label.checkVisibility() && label.scrollWidth > label.clientWidth + 1).map((label) => label.textContent));
+
+/** The page has no finding of axe, nothing hangs over its edge, and no button cuts its words off. */
 export async function assertSound(page, name, runOnly) {
   assert.deepEqual(await findingsOf(page, runOnly), [], name);
   const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(over <= 0, `${name} is ${over} px wider than the window`);
+  assert.deepEqual(await cutButtons(page), [], `${name}: cut off`);
 }
 
 /** The page has drawn what was changed, and loads nothing. */

@@ -12,6 +12,7 @@ export async function workerOf(page) {
   const find = () => context.serviceWorkers().find((worker) => worker.url().startsWith(origin));
   const worker = find() ?? (await context.waitForEvent('serviceworker'));
   const session = await context.newCDPSession(page);
+  await worker.evaluate(countHandled);
   const registrationId = await new Promise((resolve) => {
     session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
       const mine = registrations.find(({ scopeURL, isDeleted }) => scopeURL.startsWith(origin) && !isDeleted);
@@ -22,22 +23,52 @@ export async function workerOf(page) {
   return new Worker(worker, session, origin, registrationId);
 }
 
+/** Runs in the worker: counts the pushes that it is done with. */
+function countHandled() {
+  self.handled = 0;
+  self.told = [];
+  const { waitUntil } = ExtendableEvent.prototype;
+  ExtendableEvent.prototype.waitUntil = function (work) {
+    waitUntil.call(this, work);
+    if (this.type !== 'push') return;
+    const count = () => {
+      self.handled += 1;
+      self.told.forEach((tell) => tell());
+    };
+    work.then(count, count);
+  };
+}
+
 class Worker {
   constructor(worker, session, origin, registrationId) {
-    Object.assign(this, { worker, session, origin, registrationId });
+    Object.assign(this, { worker, session, origin, registrationId, pushed: 0, last: Promise.resolve() });
   }
 
-  /** What a push service does. */
+  // One thing after the other: Chromium forgets a notification for good if it
+  // is asked for what is shown between storing and showing a new one.
+  turn(work) {
+    const mine = this.last.then(work);
+    this.last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** What a push service does; done when the page's worker is. */
   push(message) {
     const data = typeof message === 'string' ? message : JSON.stringify(message);
-    return this.session.send('ServiceWorker.deliverPushMessage', { origin: this.origin, registrationId: this.registrationId, data });
+    return this.turn(async () => {
+      this.pushed += 1;
+      await this.session.send('ServiceWorker.deliverPushMessage', { origin: this.origin, registrationId: this.registrationId, data });
+      await this.worker.evaluate(async (all) => {
+        while (self.handled < all) await new Promise((resolve) => self.told.push(resolve));
+      }, this.pushed);
+    });
   }
 
   /** What the browser shows, the newest last. */
   shown() {
-    return this.worker.evaluate(async () => (await self.registration.getNotifications()).map(({ title, body, tag, actions, silent, renotify, requireInteraction, lang }) => ({
+    return this.turn(() => this.worker.evaluate(async () => (await self.registration.getNotifications()).map(({ title, body, tag, actions, silent, renotify, requireInteraction, lang }) => ({
       title, body, tag, actions: actions.map((each) => each.title), silent, again: renotify, stays: requireInteraction, lang,
-    })));
+    }))));
   }
 
   /** What a browser does that replaced its subscription, with the new one or without; says what went wrong. */
@@ -60,7 +91,7 @@ class Worker {
 
   /** A press on a notification, or on the button of it; says which addresses were opened. */
   press(tag, button = '') {
-    return this.worker.evaluate(async ([wanted, title]) => {
+    return this.turn(() => this.worker.evaluate(async ([wanted, title]) => {
       const [notification] = await self.registration.getNotifications({ tag: wanted });
       if (!notification) throw new Error(`nothing with the tag ${wanted} is shown`);
       const action = title && notification.actions.find((each) => each.title === title)?.action;
@@ -75,6 +106,6 @@ class Worker {
       self.dispatchEvent(event);
       await work;
       return opened;
-    }, [tag, button]);
+    }, [tag, button]));
   }
 }

@@ -222,6 +222,10 @@ test('tools are defined, changed and removed', async () => {
   assert.deepEqual((await server.call('GET', '/v1/tools/run_checks')).command, ['make', 'test']);
   await server.call('PUT', '/v1/tools/tracker', { server: { url: 'http://127.0.0.1:9/mcp' }, description: 'Issues of the tracker' });
   await page.getByText('Its tools are not known').waitFor({ timeout: 20_000 });
+  const asked = async () => (await server.call('GET', '/v1/tools/tracker')).listing.at;
+  const first = await asked();
+  await page.getByRole('button', { name: 'Ask again: tracker' }).click();
+  await until(async () => (await asked()) !== first);
   await assertSoundEverywhere(page, 'workflow-tools');
   await page.getByRole('button', { name: 'Remove: run_checks' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();

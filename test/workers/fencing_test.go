@@ -9,20 +9,23 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// kill -9 of a worker in the middle of a run: its agent dies with it, the task
-// is offered again after the lease, and the run that was lost says no more.
+// kill -9 of a worker in the middle of a run: its agent dies with it, what the agent
+// started is ended by the worker that comes next, the task is offered again after
+// the lease, and the run that was lost says no more.
 func TestWorkerIsKilled(t *testing.T) {
 	process.EachDatabase(t, func(t *testing.T, database []string) {
 		s := newShop(t, t.TempDir(), database)
 		task := s.create()
 		first := s.worker("first")
-		hanging := s.agentOf("1")
+		hanging, command := s.agentOf("1"), s.command()
 		lost := s.runs(task.ID, fermata.RunRunning)[0]
 		first.Kill()
 		killed := time.Now()
 		s.gone(hanging)
 
-		s.worker("second")
+		s.worker("first")
+		s.gone(command)
+		s.cleared()
 		s.agentOf("2")
 		offered := time.Since(killed)
 		if offered > lease+offeredWithin {

@@ -15,9 +15,10 @@ func TestStopHandsTasksBack(t *testing.T) {
 		inside := []string{"--workers", "1", "--", "sh", "-c", agent, "agent", marks}
 		s := newShop(t, marks, database, inside...)
 		task := s.create()
-		running := s.agentOf("1")
+		running, command := s.agentOf("1"), s.command()
 		s.server.Stop()
 		s.gone(running)
+		s.gone(command)
 
 		token := s.server.FirstToken
 		s.server = process.Serve(t, s.binary, database)

@@ -3,6 +3,7 @@
 package workers
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,8 +30,15 @@ const (
 )
 
 // agent hangs in its first run until it is told to go on, and completes in any
-// other. It leaves the number of its process behind.
+// other. It leaves the number of its process behind, and that of a command which it
+// runs in a session of its own, as coding agents do.
 const agent = `
+mark='echo $$ >"$1.part"; mv "$1.part" "$1"; '
+if [ "$FERMATA_ATTEMPT" = 1 ]; then
+	echo "$FERMATA_RESULT" >"$1/papers"
+	setsid sh -c "$mark"'exec sleep 1000' sh "$1/command" </dev/null >/dev/null 2>&1 &
+	until [ -e "$1/command" ]; do sleep 0.01; done
+fi
 echo $$ >"$1/agent.$FERMATA_ATTEMPT.part"
 mv "$1/agent.$FERMATA_ATTEMPT.part" "$1/agent.$FERMATA_ATTEMPT"
 if [ "$FERMATA_ATTEMPT" = 1 ]; then
@@ -83,10 +91,15 @@ func (s *shop) create() *fermata.Task {
 }
 
 // agentOf waits for the agent of an attempt and returns its process.
-func (s *shop) agentOf(attempt string) int {
+func (s *shop) agentOf(attempt string) int { return s.processOf("agent." + attempt) }
+
+// command waits for the command of the first agent and returns its process.
+func (s *shop) command() int { return s.processOf("command") }
+
+func (s *shop) processOf(mark string) int {
 	s.Helper()
-	name := filepath.Join(s.marks, "agent."+attempt)
-	process.Await(s, finishes, "the agent of run "+attempt+" runs", func() bool {
+	name := filepath.Join(s.marks, mark)
+	process.Await(s, finishes, "the process of "+mark+" runs", func() bool {
 		_, err := os.Stat(name)
 		return err == nil
 	})
@@ -99,6 +112,19 @@ func (s *shop) agentOf(attempt string) int {
 		s.Fatal(err)
 	}
 	return pid
+}
+
+// cleared waits until the papers of the first run are gone.
+func (s *shop) cleared() {
+	s.Helper()
+	papers, err := os.ReadFile(filepath.Join(s.marks, "papers"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	process.Await(s, finishes, "the papers of the run are gone", func() bool {
+		_, err := os.Stat(filepath.Dir(strings.TrimSpace(string(papers))))
+		return errors.Is(err, os.ErrNotExist)
+	})
 }
 
 // goOn lets the first run's agent complete.

@@ -90,6 +90,8 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	to := ref{Place: at}
 	if old := seen.sent(n); old != nil {
 		to.Comment, body = old.ID, old.Body
+	} else if n.Outcome != nil && !n.Since.IsZero() {
+		return notice.Receipt{}, notice.NothingArrived()
 	} else {
 		written, err := c.client.Comment(ctx, at, body)
 		if err != nil {
@@ -99,7 +101,7 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	}
 	if n.Question != nil && n.Outcome == nil {
 		if err := c.beginWaiting(ctx, &to, n); err != nil {
-			return notice.Receipt{}, err
+			return notice.Receipt{}, unsure(err)
 		}
 	}
 	return to.receipt(body)

@@ -56,9 +56,21 @@ func failed(act string, err error) error {
 	case errors.As(err, &refused) && refused.Response != nil:
 		return explain(act, refused)
 	default:
-		return fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
-			WithHint("check that the server may reach GitHub's API, and api_url")
+		return unsure(fermata.Errorf(fermata.CodeUnavailable, "%s: GitHub cannot be reached: %w", act, err).
+			WithHint("check that the server may reach GitHub's API, and api_url"))
 	}
+}
+
+// unsure is a failure after which the comment may stand there.
+func unsure(err error) *notice.SendError {
+	e := &notice.SendError{Err: err}
+	var known *notice.SendError
+	if errors.As(err, &known) {
+		*e = *known
+		e.Err = err
+	}
+	e.Unsure = true
+	return e
 }
 
 func limited(act string, wait time.Duration) error {
@@ -89,7 +101,7 @@ func explain(act string, r *gh.ErrorResponse) error {
 	case http.StatusTooManyRequests:
 		return limited(act, unspoken)
 	default:
-		return as(fermata.CodeUnavailable, false, "GitHub has a problem; see githubstatus.com")
+		return unsure(as(fermata.CodeUnavailable, false, "GitHub has a problem; see githubstatus.com"))
 	}
 }
 

@@ -139,12 +139,8 @@ func (c *Channel) send(ctx context.Context, t text) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	params, message := types.Params{}, t.body
-	if c.service.title {
-		params.SetTitle(t.title)
-	}
 	sent := make(chan error, 1)
-	go func() { sent <- safely(func() error { return s.Send(message, &params) }) }()
+	go func() { sent <- safely(func() error { return c.service.write(ctx, s, c.http, t) }) }()
 	select {
 	case err = <-sent:
 	case <-ctx.Done():

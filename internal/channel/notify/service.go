@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -37,6 +38,8 @@ type service struct {
 	// them.
 	host  func(types.Service) string
 	known []string
+	// send is our own where the library cannot be trusted with it.
+	send func(context.Context, types.Service, *http.Client, text) error
 }
 
 // nowhere is the host of services that run in one's own network.
@@ -47,7 +50,7 @@ func nowhere(types.Service) string { return "" }
 var services = map[string]service{
 	// These know their host themselves.
 	"discord": {title: true}, "ifttt": {title: true}, "join": {title: true}, "lark": {title: true},
-	"notifiarr": {}, "pushbullet": {title: true}, "slack": {title: true}, "telegram": {title: true}, "wecom": {},
+	"notifiarr": {}, "pushbullet": {title: true}, "slack": {title: true}, "telegram": {title: true, send: sendTelegram}, "wecom": {},
 
 	// These take a client.
 	"gotify":     {title: true, guard: func(s types.Service, c *http.Client) { *s.(*gotify.Service).GetHTTPClient() = *c }},
@@ -110,4 +113,16 @@ func below(host string, known []string) bool {
 	return match != nil && slices.ContainsFunc(known, func(k string) bool {
 		return match[1] == k || strings.HasSuffix(match[1], "."+k)
 	})
+}
+
+// write sends a text by what the library has opened.
+func (s service) write(ctx context.Context, opened types.Service, client *http.Client, t text) error {
+	if s.send != nil {
+		return s.send(ctx, opened, client, t)
+	}
+	params := types.Params{}
+	if s.title {
+		params.SetTitle(t.title)
+	}
+	return opened.Send(t.body, &params)
 }

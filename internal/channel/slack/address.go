@@ -22,10 +22,12 @@ type stage string
 
 const (
 	// decide: it shows all that is decided on. opens: it leads to the question's
-	// page. closed: it tells how the question ended.
+	// page. closed: it tells how the question ended. moved: it was sent again, and
+	// is decided on there.
 	decide stage = "decide"
 	opens  stage = "open"
 	closed stage = "closed"
+	moved  stage = "moved"
 )
 
 const addressMark = "fermata1"

@@ -19,7 +19,6 @@ type ref struct {
 	At      time.Time `json:"at,omitzero"`
 	Final   bool      `json:"final,omitempty"`
 	Shared  bool      `json:"shared,omitempty"`
-	Lost    string    `json:"lost,omitempty"`
 }
 
 func (r ref) key() string { return r.Channel + "/" + r.Message }
@@ -37,24 +36,34 @@ func (c *Channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, e
 	if at.mentions, err = c.mentions(ctx, n); err != nil {
 		return notice.Receipt{}, err
 	}
-	m := render(n, at)
-	if at.lost == "" || n.Question == nil {
-		return c.post(ctx, n, conversation, at, m)
+	if err := c.retire(ctx, n); err != nil {
+		return notice.Receipt{}, err
 	}
-	// Of several people whom Slack does not know, each is told by the same
-	// message in the conversation.
-	return c.common.post(n.Question.ID+" "+string(n.Purpose), func() (notice.Receipt, error) {
-		return c.post(ctx, n, conversation, at, m)
-	})
+	return c.post(ctx, n, conversation, at, render(n, at))
+}
+
+// retire takes away what can be pressed at the message that is sent again. It
+// comes first: a failure after it brings up both once more.
+func (c *Channel) retire(ctx context.Context, n *notice.Notice) error {
+	if len(n.Replaces) == 0 || n.Question == nil {
+		return nil
+	}
+	var r ref
+	if err := json.Unmarshal(n.Replaces, &r); err != nil {
+		return fermata.Internal("read where a Slack message is", err)
+	}
+	return c.shown.write(r.key(), n.At, true, func() error { return c.change(ctx, r, renderReplaced(n), false) })
 }
 
 func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation string, at place, m message) (notice.Receipt, error) {
-	r := ref{Channel: conversation, At: n.At, Final: final(n), Shared: at.shared, Lost: at.lost}
+	r := ref{Channel: conversation, At: n.At, Final: final(n), Shared: at.shared}
 	var err error
-	if r.Message = c.arrived(ctx, conversation, n, at); r.Message != "" {
+	if r.Message = c.arrived(ctx, conversation, n); r.Message != "" {
 		if _, _, _, err = c.api.UpdateMessageContext(ctx, conversation, r.Message, m.options()...); err != nil {
 			return notice.Receipt{}, failed("bring a message up to date", err)
 		}
+	} else if final(n) && !n.Since.IsZero() {
+		return notice.Receipt{}, notice.NothingArrived()
 	} else if r.Channel, r.Message, err = c.api.PostMessageContext(ctx, conversation, m.options()...); err != nil {
 		return notice.Receipt{}, failed("post a message", err)
 	}
@@ -62,8 +71,8 @@ func (c *Channel) post(ctx context.Context, n *notice.Notice, conversation strin
 }
 
 // arrived returns the message of a delivery that was tried before, if it did
-// arrive. What asks several people may be there for another one of them.
-func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.Notice, at place) string {
+// arrive.
+func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.Notice) string {
 	if n.Since.IsZero() || n.Delivery == "" {
 		return ""
 	}
@@ -76,12 +85,7 @@ func (c *Channel) arrived(ctx context.Context, conversation string, n *notice.No
 	}
 	for i := range history.Messages {
 		m := &history.Messages[i]
-		a, ok := findAddress(m.Blocks)
-		same := ok && a.delivery == n.Delivery
-		if at.lost != "" && n.Purpose == notice.Asked {
-			same = ok && a.question == n.Question.ID
-		}
-		if same && c.wrote(ctx, m) {
+		if a, ok := findAddress(m.Blocks); ok && a.delivery == n.Delivery && c.wrote(ctx, m) {
 			return m.Timestamp
 		}
 	}
@@ -106,7 +110,7 @@ func (c *Channel) Update(ctx context.Context, n *notice.Notice, sent notice.Rece
 	if err != nil {
 		return sent, err
 	}
-	m := render(n, place{shared: r.Shared, lost: r.Lost, mentions: mentions})
+	m := render(n, place{shared: r.Shared, lost: lost(&n.To), mentions: mentions})
 	err = c.shown.write(r.key(), n.At, ends, func() error { return c.change(ctx, r, m, ends) })
 	if err != nil {
 		return sent, err
@@ -173,7 +177,7 @@ func (c *Channel) receipt(r ref, m message, secret string) (notice.Receipt, erro
 
 // destination says where a message goes, and who reads it there.
 func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conversation string, at place, err error) {
-	shared := place{shared: !c.ShareContext}
+	shared := place{shared: !c.ShareContext, lost: lost(to)}
 	switch {
 	case to.Target != "":
 		return to.Target, shared, nil
@@ -187,12 +191,17 @@ func (c *Channel) destination(ctx context.Context, to *notice.Recipient) (conver
 		}
 	}
 	if id == "" {
-		shared.lost = to.Name
-		if shared.lost == "" {
-			shared.lost = to.Handle
-		}
-		return c.Conversation, shared, nil
+		return "", place{}, &notice.SendError{Final: true, Unknown: true, Err: fermata.Errorf(fermata.CodeNotFound, "Slack knows nobody with the address of %s", to.Handle).
+			WithHint("say who that is: fermata member identity %s slack ID", to.Handle)}
 	}
 	conversation, err = c.people.direct(ctx, c, id)
 	return conversation, place{}, err
+}
+
+// lost is the name of somebody whom a message to a place is for.
+func lost(to *notice.Recipient) string {
+	if to.Member != "" {
+		return ""
+	}
+	return to.Name
 }

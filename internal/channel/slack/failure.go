@@ -72,9 +72,9 @@ func failed(act string, err error) error {
 		case http.StatusNotFound, http.StatusUnauthorized, http.StatusForbidden:
 			return notice.Hopeless(wrong.WithHint("check api_url and the tokens of the channel"))
 		}
-		return &notice.SendError{Err: wrong}
+		return &notice.SendError{Err: wrong, Unsure: status.Code >= http.StatusInternalServerError}
 	default:
-		return &notice.SendError{Err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
+		return &notice.SendError{Unsure: true, Err: fermata.Errorf(fermata.CodeUnavailable, "%s: Slack could not be reached: %v", act, err)}
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // ledger remembers what messages say, so that of several that change one, none
@@ -166,40 +164,4 @@ func (o *once) take(id string) (t *turn, mine bool) {
 	t = &turn{done: make(chan struct{}), began: now}
 	o.seen[id] = t
 	return t, true
-}
-
-// common remembers messages in the conversation that are there for several
-// deliveries.
-type common struct {
-	mu   sync.Mutex
-	sent map[string]*posted
-}
-
-type posted struct {
-	mu      sync.Mutex
-	receipt notice.Receipt
-}
-
-// post returns what was sent for the key, and sends it first if need be.
-func (c *common) post(key string, send func() (notice.Receipt, error)) (notice.Receipt, error) {
-	c.mu.Lock()
-	if c.sent == nil || len(c.sent) >= mostShown {
-		c.sent = map[string]*posted{}
-	}
-	p := c.sent[key]
-	if p == nil {
-		p = &posted{}
-		c.sent[key] = p
-	}
-	c.mu.Unlock()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.receipt.Ref) > 0 {
-		return p.receipt, nil
-	}
-	receipt, err := send()
-	if err == nil {
-		p.receipt = receipt
-	}
-	return receipt, err
 }

@@ -282,6 +282,20 @@ func renderClosed(n *notice.Notice) message {
 	return message{Text: escape(title + ": " + quoted(q.Title) + " " + cut(notice.OneLine(words), 200)), Blocks: p.blocks}
 }
 
+// renderReplaced stands where a message was that was sent again. Its address
+// names no delivery: that is the new one's.
+func renderReplaced(n *notice.Notice) message {
+	p := newMessage()
+	p.header("Sent again")
+	p.box(n.Question.Title, true)
+	if n.Open != "" {
+		p.add(api.NewActionBlock("", openButton(n.Open)))
+	}
+	a := address{question: n.Question.ID, stage: moved}
+	p.add(api.NewContextBlock(a.blockID(), ours("This question was sent again: answer there.")))
+	return message{Text: short("Sent again", n.Question), Blocks: p.blocks}
+}
+
 func closedAt(n *notice.Notice) string {
 	var at time.Time
 	switch {

@@ -197,7 +197,7 @@ func TestWhere(t *testing.T) {
 	}{
 		{"known by id", notice.Recipient{Member: "mem_ada", ID: l.ada}, true, ""},
 		{"found by e-mail", notice.Recipient{Member: "mem_ada", Email: l.mail}, true, ""},
-		{"unknown", notice.Recipient{Member: "mem_zoe", Name: "Zoe", Email: "zoe@example.com"}, false, "“Zoe”, whose Slack account is not known"},
+		{"somebody unknown", notice.Recipient{Name: "Zoe"}, false, "“Zoe”, whose Slack account is not known"},
 		{"nobody", notice.Recipient{}, false, ""},
 		{"asked for there", notice.Recipient{Target: "C0ROOM"}, false, ""},
 	} {
@@ -214,6 +214,19 @@ func TestWhere(t *testing.T) {
 		if strings.Contains(m.Text, "hunter2") != c.direct || !strings.Contains(m.Text, c.says) {
 			t.Errorf("%s:\n%s", c.name, m.Text)
 		}
+	}
+}
+
+// TestUnknown: whom Slack does not know is nobody to send to.
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	n := l.tells(yesNo(l))
+	n.To = notice.Recipient{Member: "mem_zoe", Handle: "zoe", Email: "zoe@example.com"}
+	_, err := l.channel.Send(t.Context(), n)
+	var failure *notice.SendError
+	if !errors.As(err, &failure) || !failure.Unknown || !failure.Final || !strings.Contains(err.Error(), "zoe") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -373,54 +386,6 @@ func TestDeadButton(t *testing.T) {
 	}
 	if len(l.Told(l.ada)) != 1 {
 		t.Errorf("told %q", l.Told(l.ada))
-	}
-}
-
-// TestOneForSeveralUnknown: people whom Slack does not know share one message
-// in the conversation.
-func TestOneForSeveralUnknown(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, overHTTP)
-	q := yesNo(l)
-	var receipts []notice.Receipt
-	for _, name := range []string{"Zoe", "Yan", "Xavi"} {
-		n := l.tells(q)
-		n.Delivery += name
-		n.To = notice.Recipient{Member: "mem_" + name, Name: name, Email: name + "@example.com"}
-		sent, err := l.channel.Send(t.Context(), n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		receipts = append(receipts, sent)
-	}
-	// Another process goes on where it is not known what was sent.
-	n := l.tells(q)
-	n.Delivery += "Wim"
-	n.To, n.Since = notice.Recipient{Member: "mem_Wim", Name: "Wim", Email: "wim@example.com"}, q.CreatedAt
-	if _, err := open(t, l.Settings()).Send(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(l.Seen(l.ada)); got != 1 {
-		t.Fatalf("there are %d messages", got)
-	}
-	// Whoever may answer does, and every delivery brings the message to its end.
-	if err := l.Reply(l.ada, l.last(t, l.ada), standin.Reply{Answers: map[string]any{"ok": true}}); err != nil {
-		t.Fatal(err)
-	}
-	l.awaitTold(t, l.ada, "It counted.")
-	if in := l.desk.answers()[0]; in.Reply != "" {
-		t.Error("the answer carries the secret of one person")
-	}
-	for _, sent := range receipts {
-		now := l.desk.now(q.ID)
-		n := l.tells(&now)
-		n.Outcome = notice.OutcomeOf(&now)
-		if _, err := l.channel.Update(t.Context(), n, sent); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if m := l.last(t, l.ada); !m.Closed {
-		t.Errorf("it is open: %+v", m)
 	}
 }
 

@@ -206,8 +206,11 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 				Text: written(m.Text), At: parseStamp(m.TimeStamp),
 			},
 		}
-		if root.stage == opens {
+		switch root.stage {
+		case opens:
 			return reply{status: http.StatusOK, after: t.tell("This question is decided in Fermata: open it there. What you wrote here did not count.")}, true
+		case moved:
+			return reply{status: http.StatusOK, after: t.tell("This question was sent again: answer there. What you wrote here did not count.")}, true
 		}
 		return t.run(ctx, t.afterReply)
 	})

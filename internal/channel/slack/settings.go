@@ -56,7 +56,6 @@ type Channel struct {
 	http    *http.Client
 	people  people
 	shown   ledger
-	common  common
 	handled once
 	// patience is how long Slack is kept waiting for what became of a click.
 	patience time.Duration

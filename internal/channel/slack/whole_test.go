@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/slack"
@@ -139,6 +140,69 @@ func (h *house) told(person, part string) {
 	if err != nil {
 		h.Fatalf("%v; told: %q", err, h.Told(h.people[person]))
 	}
+}
+
+// onlyOpen waits until one message about the question can be answered, and so
+// many stand there.
+func (h *house) onlyOpen(person string, q *fermata.Question, messages int) standin.Message {
+	h.Helper()
+	var live standin.Message
+	h.ok(h.Await("one of the messages is open", func() bool {
+		all, open := 0, 0
+		for _, m := range h.Seen(h.people[person]) {
+			if m.Question != q.ID {
+				continue
+			}
+			// Beside those that answer there is the one that opens it.
+			if all++; len(m.Buttons) > 1 {
+				open++
+				live = m
+			}
+		}
+		return all == messages && open == 1
+	}))
+	return live
+}
+
+// onRecord waits until it is on record that the message was sent.
+func (h *house) onRecord(q *fermata.Question) *fermata.Delivery {
+	h.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		all, _, err := h.s.Deliveries(h.Context(), admin, delivery.Filter{QuestionID: q.ID})
+		h.ok(err)
+		if len(all) == 1 && all[0].State == fermata.DeliverySent {
+			return all[0]
+		}
+		select {
+		case <-tick.C:
+		case <-h.Context().Done():
+			h.Fatal("it was not sent")
+		}
+	}
+}
+
+// TestSentAgainByHand: one message at a time has something to press, and a
+// failure on the way changes nothing about that.
+func TestSentAgainByHand(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, storetest.SQLite(t), overHTTP)
+	q := h.ask(fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "toml"}, {Value: "yaml"}}, Assignees: []string{"ann"}})
+	first := h.onlyOpen("ann", q, 1)
+	sent := h.onRecord(q)
+	h.Fail("chat.postMessage", remote.Fault{Done: true})
+	_, err := h.s.Redeliver(t.Context(), admin, sent.ID)
+	h.ok(err)
+	second := h.onlyOpen("ann", q, 2)
+	if second.ID == first.ID {
+		t.Error("the first message is the one that is open")
+	}
+	h.ok(h.Write(h.people["ann"], first.ID, "yaml"))
+	h.told("ann", "was sent again: answer there")
+	h.ok(h.Write(h.people["ann"], second.ID, "yaml"))
+	h.told("ann", "counts")
+	h.sees("ann", q, "the end", func(m standin.Message) bool { return m.ID == second.ID && m.Closed })
 }
 
 func isOpen(m standin.Message) bool   { return !m.Closed }

@@ -33,14 +33,20 @@ func New(o agent.Options) *agent.Runner {
 	}, o)
 }
 
-// command asks for the work to be done in a sandbox that may write into the
-// working directory. Arguments of the user's come later and win.
+// sandbox keeps commands in the working directory and away from the network, whatever
+// the user's own settings open for a desk: here nobody is asked about them.
+var sandbox = []string{
+	"-c", `sandbox_mode="workspace-write"`, "-c", "sandbox_workspace_write.network_access=false", "-c", "sandbox_workspace_write.writable_roots=[]",
+}
+
+// command asks for the work to be done in the sandbox. Arguments of the user's come
+// later and win.
 func command(t *agent.Turn) (args, env []string, err error) {
 	args = []string{"exec"}
 	if t.Session != "" {
 		args = append(args, "resume")
 	}
-	args = append(args, "--json", "--skip-git-repo-check", "-c", `sandbox_mode="workspace-write"`)
+	args = append(append(args, "--json", "--skip-git-repo-check"), sandbox...)
 	if t.Fermata != "" {
 		server := "mcp_servers.fermata."
 		args = append(args,

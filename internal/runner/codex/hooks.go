@@ -43,7 +43,10 @@ func identity(event, line string) string {
 }
 
 // loosening are parts of arguments that let commands out of the sandbox.
-var loosening = []string{"danger", "bypass", "yolo", "profile", "permission", "writable_roots", "network_access"}
+var loosening = []string{"danger", "bypass", "yolo", "profile", "permission", "writable_roots", "network_access", "add-dir", "--cd", "approve"}
+
+// looseningFlags are short flags that do, alone or with their value.
+var looseningFlags = []string{"-p", "-C"}
 
 // unasked are the tools about which nobody is asked unless a rule says so. Those that
 // change something are among them while the sandbox keeps them in the working copy
@@ -51,7 +54,8 @@ var loosening = []string{"danger", "bypass", "yolo", "profile", "permission", "w
 func unasked(extra []string) []string {
 	tools := []string{"update_plan", "view_image"}
 	free := slices.ContainsFunc(extra, func(arg string) bool {
-		return arg == "-p" || slices.ContainsFunc(loosening, func(part string) bool { return strings.Contains(arg, part) })
+		return slices.ContainsFunc(looseningFlags, func(flag string) bool { return strings.HasPrefix(arg, flag) }) ||
+			slices.ContainsFunc(loosening, func(part string) bool { return strings.Contains(arg, part) })
 	})
 	if !free {
 		tools = append(tools, "Bash", "apply_patch")

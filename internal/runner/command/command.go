@@ -59,9 +59,9 @@ func New(opts Options) *Runner {
 // Name returns the name by which tasks call for it.
 func (r *Runner) Name() string { return Name }
 
-// Run starts the program in the desk's folder and waits until it and every process of
-// its group has ended. When ctx ends, the group gets SIGTERM, and SIGKILL after
-// the grace.
+// Run starts the program in the desk's folder and waits until it and all that it
+// started has ended. When ctx ends, its group gets SIGTERM, and SIGKILL after the
+// grace.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
 	argv, err := r.command(claim.Task, desk.Log())
 	if err != nil {
@@ -134,7 +134,7 @@ type papers struct {
 
 // newPapers writes down what is handed over.
 func newPapers(claim *fermata.Claim) (*papers, error) {
-	dir, err := os.MkdirTemp("", "fermata-run-")
+	dir, err := os.MkdirTemp("", process.RunFolder)
 	if err != nil {
 		return nil, err
 	}

@@ -246,23 +246,36 @@ func digestGathered(s *suite) {
 func channelGoes(s *suite) {
 	wall := s.addChannel("wall")
 	waits, sent := newDelivery(wall, "a", noon), newDelivery(wall, "b", noon)
-	s.planned(waits, sent)
-	sent.State = fermata.DeliverySent
-	s.write(func(tx *store.Tx) { tx.SaveDelivery(sent) })
+	again := newDelivery(wall, "c", noon)
+	s.planned(waits, sent, again)
+	later := time.Now().Add(time.Hour)
+	sent.State, sent.Tries, sent.NextAt = fermata.DeliverySent, 1, &later
+	again.Ref = json.RawMessage(`"3"`)
+	s.write(func(tx *store.Tx) { tx.SaveDelivery(sent); tx.SaveDelivery(again) })
+	s.write(func(tx *store.Tx) { tx.HastenDeliveriesOf(wall.ID) })
+	hastened, err := s.read().Delivery(sent.ID)
+	s.ok(err)
+	s.equal(true, hastened.NextAt.Before(later))
 	s.write(func(tx *store.Tx) {
 		tx.SetChannelState(wall.ID, "a", "b")
 		tx.RememberInbound(wall.ID, "1", json.RawMessage("{}"))
 		tx.SkipDeliveriesOf(wall.ID, fermata.SkippedChannelGone)
+	})
+	stands, err := s.read().Delivery(again.ID)
+	s.ok(err)
+	s.equal(true, stands.State == fermata.DeliverySent && stands.Reason == "" && stands.NextAt != nil)
+	s.write(func(tx *store.Tx) {
+		tx.RestDeliveriesOf(wall.ID)
 		tx.DeleteChannel(wall.ID)
 	})
-	all, err := s.read().DeliveriesByID([]string{waits.ID, sent.ID})
+	all, err := s.read().DeliveriesByID([]string{waits.ID, sent.ID, again.ID})
 	s.ok(err)
 	states := []fermata.DeliveryState{}
 	for _, d := range all {
 		states = append(states, d.State)
 		s.equal(true, d.NextAt == nil && d.Channel == "")
 	}
-	s.equal([]fermata.DeliveryState{fermata.DeliverySkipped, fermata.DeliverySent}, states)
+	s.equal([]fermata.DeliveryState{fermata.DeliverySkipped, fermata.DeliverySent, fermata.DeliverySent}, states)
 	if s.try(func(tx *store.Tx) error { tx.DeleteChannel(wall.ID); return nil }) == nil {
 		s.Error("a channel was removed twice")
 	}

@@ -153,12 +153,3 @@ func Open(tb testing.TB, opts store.Options) *store.DB {
 	}
 	return db
 }
-
-// Clock is a clock that tests move.
-type Clock struct{ ahead atomic.Int64 }
-
-// Offset is for [store.Options.ClockOffset].
-func (c *Clock) Offset() time.Duration { return time.Duration(c.ahead.Load()) }
-
-// Advance moves the clock on.
-func (c *Clock) Advance(d time.Duration) { c.ahead.Add(int64(d)) }

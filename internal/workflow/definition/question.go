@@ -92,11 +92,7 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 		return
 	}
 	for _, p := range refusal.Problems {
-		field := strings.TrimPrefix(p.Field, "items[0].")
-		if input.get("items") != nil {
-			field = p.Field
-		}
-		name := field
+		name := p.Field
 		if end := strings.IndexAny(name, ".["); end >= 0 {
 			name = name[:end]
 		}
@@ -107,7 +103,7 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 		if place == nil {
 			place = input
 		}
-		l.at(place, path, refusal.Hint, "%s: %s", field, p.Message)
+		l.at(place, path, refusal.Hint, "%s: %s", p.Field, p.Message)
 	}
 }
 

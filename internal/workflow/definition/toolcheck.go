@@ -51,11 +51,14 @@ func (l *loader) tool(t *tree, path string) {
 		}
 		l.warn(t, path, hint, "the tool %s is not known here", name)
 	case remote && slices.Contains(l.known.Unlisted, server):
-		l.warn(t, path, "look after the server", "the tools of %s could not be listed, so nobody knows whether %s is one", server, name)
+		l.warn(t, path, "fermata workflow tools refresh "+server+" asks it again", "the tools of %s could not be listed, so nobody knows whether %s is one", server, name)
 	default:
 		hint := nearest(name, names)
 		if !strings.HasPrefix(hint, "did") {
-			hint = "fermata workflow tools lists those that there are, and puts new ones"
+			hint = "fermata workflow tools list shows those that there are"
+			if remote && slices.ContainsFunc(names, func(known string) bool { return strings.HasPrefix(known, server+".") }) {
+				hint = "fermata workflow tools refresh " + server + " asks the server whether it has it now"
+			}
 		}
 		l.at(t, path, hint, "there is no tool %s", name)
 	}

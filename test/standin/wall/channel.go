@@ -49,8 +49,11 @@ func (c *channel) Check(ctx context.Context) error {
 	return nil
 }
 
-// Send hangs a message up.
+// Send hangs a message up. The wall does not know people by their mail address.
 func (c *channel) Send(ctx context.Context, n *notice.Notice) (notice.Receipt, error) {
+	if n.To.Member != "" && n.To.ID == "" {
+		return notice.Receipt{}, &notice.SendError{Final: true, Unknown: true, Err: fmt.Errorf("the wall does not know %s", n.To.Handle)}
+	}
 	return c.hang(ctx, http.MethodPost, n)
 }
 
@@ -80,7 +83,7 @@ func (c *channel) call(ctx context.Context, method string, body []byte) error {
 	req.Header.Set("Authorization", "Bearer "+c.Secret)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err
+		return &notice.SendError{Err: err, Unsure: true}
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode == http.StatusOK {

@@ -5,11 +5,11 @@ import { api, need } from '@/api/client';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
+import { openingRows } from '@/ui/OpeningRow';
 import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
 import { AuditFilters } from './AuditFilters';
-import classes from './AuditPage.module.css';
 import { EventRow } from './EventRow';
 import { exportOf, queryOf, type Searched } from './filter';
 import { useText } from './text';
@@ -64,7 +64,7 @@ function Events({ searched }: { searched: Searched }) {
   return (
     <Stack gap="sm">
       {events.length === 0 && <Paper withBorder p="md"><Text>{filtered ? text.none : text.noneYet}</Text></Paper>}
-      {events.length > 0 && <ol className={classes.list} aria-label={text.events}>{events.map((event) => <EventRow key={event.seq} event={event} />)}</ol>}
+      {events.length > 0 && <ol className={openingRows} aria-label={text.events}>{events.map((event) => <EventRow key={event.seq} event={event} />)}</ol>}
       {searchedTo && <Text size="sm" c="dimmed" role="status">{text.searchedTo(time.full(searchedTo))}</Text>}
       {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>{searchedTo ? text.searchOn : text.more}</Button>}
     </Stack>

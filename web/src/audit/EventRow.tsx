@@ -1,9 +1,9 @@
 import { Anchor, Code, Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Event } from '@/api/types';
 import { useLanguage } from '@/text/language';
 import { useTime } from '@/text/time';
+import { OpeningRow } from '@/ui/OpeningRow';
 import classes from './AuditPage.module.css';
 import { useText } from './text';
 import { eventWords } from './words';
@@ -13,20 +13,20 @@ export function EventRow({ event }: { event: Event }) {
   const text = useText();
   const time = useTime();
   const language = useLanguage();
-  const [open, setOpen] = useState(false);
   const who = event.actor.name ?? text[event.actor.kind];
   return (
-    <li className={classes.event}>
-      <details onToggle={(toggled) => setOpen(toggled.currentTarget.open)}>
-        <summary>
+    <OpeningRow
+      summary={
+        <>
           <span className={classes.seq}>{event.seq.toLocaleString(language)}</span>
           <span className={classes.what}>{eventWords(event.type, language)}</span>
           <Text span size="sm">{text.by(who)}</Text>
           <Text span size="sm" c="dimmed">{time.full(event.at)}</Text>
-        </summary>
-        {open && <Details event={event} />}
-      </details>
-    </li>
+        </>
+      }
+    >
+      {() => <Details event={event} />}
+    </OpeningRow>
   );
 }
 
@@ -44,7 +44,7 @@ function Details({ event }: { event: Event }) {
     [text.prevHash, event.prev_hash || text.first],
   ] as const;
   return (
-    <div className={classes.details}>
+    <>
       <Text component="dl" size="sm" className={classes.facts}>
         {facts.filter(([, fact]) => fact).map(([label, fact]) => [<dt key={`${label}-label`}>{label}</dt>, <dd key={label}><Code>{fact}</Code></dd>])}
       </Text>
@@ -53,6 +53,6 @@ function Details({ event }: { event: Event }) {
         {event.question_id && <Anchor size="sm" renderRoot={(props) => <Link to="/questions/$id" params={{ id: event.question_id ?? '' }} {...props} />}>{text.openQuestion}</Anchor>}
       </Group>
       {data !== '{}' && <Code block className={classes.data} tabIndex={0} aria-label={text.facts} role="region">{data}</Code>}
-    </div>
+    </>
   );
 }

@@ -1,11 +1,11 @@
 import { Alert, Anchor, Badge, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { api, need } from '@/api/client';
 import type { Delivery } from '@/api/types';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
+import { OpeningRow } from '@/ui/OpeningRow';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
@@ -26,21 +26,21 @@ interface Props {
 /** One message: where to, what became of it, and on demand all that is known of it. */
 export function DeliveryRow({ delivery, may, among }: Props) {
   const text = useText();
-  const [open, setOpen] = useState(false);
   const { channel, kind, member, state, purpose } = delivery;
   return (
-    <li className={classes.row}>
-      <details onToggle={(toggled) => setOpen(toggled.currentTarget.open)}>
-        <summary>
+    <OpeningRow
+      summary={
+        <>
           <span className={classes.where}>{channelName(text, { name: channel, kind })}</span>
           <Text span size="sm">{member ?? text.everybody}</Text>
           {(among === true || purpose !== 'asked') && <Badge variant="default" tt="none">{text[`purpose_${purpose}`]}</Badge>}
           <Badge variant="light" tt="none" color={colours[state]} autoContrast>{text[state]}</Badge>
           <Facts delivery={delivery} />
-        </summary>
-        {open && <Details delivery={delivery} may={may} among={among} />}
-      </details>
-    </li>
+        </>
+      }
+    >
+      {() => <Details delivery={delivery} may={may} among={among} />}
+    </OpeningRow>
   );
 }
 
@@ -73,7 +73,7 @@ function Details({ delivery, may, among }: Props) {
     onSettled: () => client.invalidateQueries({ queryKey: ['deliveries'] }),
   });
   return (
-    <Stack gap="sm" className={classes.details}>
+    <Stack gap="sm">
       {error && <Trouble error={error} />}
       {isPending && <Waiting />}
       {data.history && data.history.length > 0 && (

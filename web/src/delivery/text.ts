@@ -2,7 +2,7 @@ import { catalogue, plural } from '@/text/language';
 
 export const useText = catalogue({
   en: {
-    sentTo: 'Sent to',
+    sentTo: 'Messages',
     sentToAbout: 'Beside the inbox, where everybody who may answer sees it.',
     log: 'What was sent',
     logAbout: 'Every message over every channel, the newest first. What was sent is kept as it was sent.',
@@ -73,7 +73,7 @@ export const useText = catalogue({
     type_progress: 'Progress',
   },
   de: {
-    sentTo: 'Gesendet an',
+    sentTo: 'Nachrichten',
     sentToAbout: 'Neben dem Eingang, in dem alle sie sehen, die antworten dürfen.',
     log: 'Was gesendet wurde',
     logAbout: 'Jede Nachricht über jeden Kanal, die neueste zuerst. Was gesendet wurde, ist aufbewahrt, wie es gesendet wurde.',

@@ -7,6 +7,7 @@ import { useCommands } from '@/keys/useCommands';
 import { useText as useQuestionText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
 import { isFiltered, type Filter } from './filter';
+import classes from './Triage.module.css';
 import { useText } from './text';
 
 /** The filters over the list; they are kept in the address. */
@@ -34,15 +35,15 @@ export function Filters({ filter, fixedType, onChange }: { filter: Filter; fixed
         <Button variant="default" px="sm" leftSection={<Icon name="filter" />} onClick={toggle} aria-expanded={open}>{text.filters}</Button>
       </Group>
       {open && (
-        <Group gap="xs" mt="xs" align="flex-end">
+        <div className={classes.filters}>
           {!fixedType && select('type', text.type, text.anyType, (['blocking', 'approval', 'error_recovery', 'non_blocking'] as const).map((type) => [type, words[`type_${type}`]]))}
           {select('project', text.project, text.anyProject, (projects?.items ?? []).map((project) => [project.name, project.name]))}
           {select('urgency', text.urgency, text.anyUrgency, [['high', text.urgency_high], ['low', text.urgency_low]])}
           {select('risk', text.risk, text.anyRisk, (['low', 'medium', 'high', 'critical'] as const).map((risk) => [risk, words[`risk_${risk}`]]))}
           {select('show', text.show, text.mine, [['all', text.all], ['snoozed', text.snoozed]])}
-          <TextInput label={text.assignee} defaultValue={filter.assignee ?? ''} onBlur={(event) => set('assignee', event.currentTarget.value)} onKeyDown={(event) => { if (event.key === 'Enter') set('assignee', event.currentTarget.value); }} />
+          <TextInput label={text.assignee} placeholder={text.anyAssignee} defaultValue={filter.assignee ?? ''} onBlur={(event) => set('assignee', event.currentTarget.value)} onKeyDown={(event) => { if (event.key === 'Enter') set('assignee', event.currentTarget.value); }} />
           {isFiltered(filter) && <Button variant="subtle" onClick={() => { setQ(''); onChange({}); }}>{text.clear}</Button>}
-        </Group>
+        </div>
       )}
     </div>
   );

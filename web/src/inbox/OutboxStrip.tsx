@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { dismiss, flush, type Entry } from '@/outbox/outbox';
+import { useWorded } from '@/ui/Refused';
 import { useText } from './text';
 import { useOutbox } from './useInbox';
 
@@ -8,8 +9,10 @@ const colors = { sending: 'gray', queued: 'yellow', accepted: 'green', refused: 
 /** Answers that could not be sent at once, each with what became of it. */
 export function OutboxStrip() {
   const text = useText();
+  const worded = useWorded();
   const entries = useOutbox().filter((entry) => entry.waited);
   if (entries.length === 0) return null;
+  const why = ({ problem }: Entry) => problem && worded({ code: problem.code, message: problem.detail }).title;
   const word = (entry: Entry) => (entry.problem?.code === 'question_closed' ? text.tooLate : text[`state_${entry.state}`]);
   return (
     <Paper withBorder p="sm" mb="md" component="section" aria-label={text.outbox} data-outbox>
@@ -21,7 +24,7 @@ export function OutboxStrip() {
         {entries.map((entry) => (
           <Group key={entry.key} gap="xs" wrap="nowrap" data-entry={entry.state}>
             <Badge color={colors[entry.state]} variant="light" tt="none" autoContrast>{word(entry)}</Badge>
-            <Text size="sm" truncate flex={1} miw={0}>{entry.said} · {entry.title}{entry.problem && entry.state !== 'accepted' ? ` – ${entry.problem.detail}` : ''}</Text>
+            <Text size="sm" truncate flex={1} miw={0}>{entry.said} · {entry.title}{entry.problem && entry.state !== 'accepted' ? ` – ${why(entry) ?? ''}` : ''}</Text>
             {(entry.state === 'accepted' || entry.state === 'refused') && <Button size="compact-sm" variant="subtle" onClick={() => void dismiss(entry)}>{text.dismiss}</Button>}
           </Group>
         ))}

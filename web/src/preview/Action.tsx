@@ -25,9 +25,20 @@ export function useChecked(action: string | undefined, hash: string | undefined)
   return checked.of === action ? checked.as : 'checking';
 }
 
+interface ActionProps {
+  action: string;
+  hash?: string;
+  checked: Checked;
+  /** What becomes of it: that it will run is only so while the question is open. */
+  fate?: 'runs' | 'ran' | 'notRun';
+  page?: boolean;
+  onSeen?: () => void;
+}
+
 /** What will run, from its bytes and nothing else. */
-export function ActionView({ action, hash, checked, page, onSeen }: { action: string; hash?: string; checked: Checked; page?: boolean; onSeen?: () => void }) {
+export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen }: ActionProps) {
   const text = useText();
+  const title = text[fate];
   const shown = useMemo(() => readable(action), [action]);
   const end = useEnd(onSeen);
   return (
@@ -35,25 +46,25 @@ export function ActionView({ action, hash, checked, page, onSeen }: { action: st
       <Stack gap="xs">
         <Group gap="xs">
           <Icon name="warning" />
-          <Title order={page ? 2 : 3} size="h5" id="what-will-run">{text.runs}</Title>
+          <Title order={page ? 2 : 3} size="h5" id="what-will-run">{title}</Title>
         </Group>
         <Marked text={shown.map((part) => part.text).join('\n')} strict />
         {shown.map((part) => (
           <div key={part.label}>
             {part.label && <Text size="xs" fw={600} ff="monospace">{part.label}</Text>}
-            <Code text={part.text} strict label={part.label ? `${text.runs}: ${part.label}` : text.runs} />
+            <Code text={part.text} strict label={part.label ? `${title}: ${part.label}` : title} />
           </div>
         ))}
         <div ref={end} />
         {hash && (
           <Group gap="xs">
             <Text size="xs" c="dimmed" className={classes.hash}>{text.hash} <code>{hash}</code></Text>
-            {checked === 'right' && <Badge size="sm" color="green" variant="light" leftSection={<Icon name="check" size={12} />}>{text.hashRight}</Badge>}
+            {checked === 'right' && <Badge size="sm" tt="none" color="green" variant="light" leftSection={<Icon name="check" size={12} />}>{text.hashRight}</Badge>}
             {checked === 'unchecked' && <Text size="xs">{text.hashUnchecked}</Text>}
           </Group>
         )}
         {checked === 'wrong' && <Text c="error" fw={700} role="alert">{text.hashWrong}</Text>}
-        <Text size="xs" c="dimmed">{text.runsNote}</Text>
+        {fate === 'runs' && <Text size="xs" c="dimmed">{text.runsNote}</Text>}
       </Stack>
     </Paper>
   );

@@ -5,6 +5,7 @@ import type { Command } from '@/keys/registry';
 import { useCommands } from '@/keys/useCommands';
 import type { Checked } from '@/preview/Action';
 import { Icon } from '@/ui/Icon';
+import whole from '@/ui/Whole.module.css';
 import classes from './ItemField.module.css';
 import { EditAction } from './EditAction';
 import { ItemField, Prompt } from './ItemField';
@@ -33,6 +34,7 @@ export function AnswerForm(props: Props) {
   const several = question.items.length > 1;
   const reviewing = several && at === question.items.length;
   const item = question.items[at];
+  const prompted = several || item?.prompt !== question.title;
 
   const move = (to: number) => {
     setAt(Math.max(0, Math.min(to, question.items.length)));
@@ -110,9 +112,9 @@ export function AnswerForm(props: Props) {
       )}
       {reviewing ? (
         <Review question={question} values={answer.complete(answer.values)} onChange={move} />
-      ) : item && (
+      ) : item && (prompted || item.response_type !== 'approval') && (
         <Stack gap="sm" key={keyOf(item)}>
-          {(several || item.prompt !== question.title) && <Prompt item={item} />}
+          {prompted && <Prompt item={item} />}
           <ItemField
             item={item} label={item.prompt} field={field} value={answer.values[keyOf(item)]} other={answer.other[keyOf(item)]} error={answer.faults[keyOf(item)]}
             onChange={(value) => answer.change(keyOf(item), value)} onOther={(words) => answer.changeOther(keyOf(item), words)} onDecide={(value) => decide(item, value)}
@@ -144,7 +146,7 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
         {question.action_text !== undefined && (question.approvals?.required ?? 1) < 2 && <EditAction question={question} answer={answer} />}
         <Group grow preventGrowOverflow={false}>
           {back}
-          <Button size="md" color="#1d6b31" disabled={checked === 'wrong' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} onClick={() => onDecide(item, 'approve')}>
+          <Button size="md" color="#1d6b31" disabled={checked === 'wrong' || answer.sending} leftSection={<Icon name="check" />} rightSection={<kbd className={classes.key} aria-hidden>a</kbd>} classNames={whole} onClick={() => onDecide(item, 'approve')}>
             {answer.action === undefined ? text.approve : text.approveEdited}
           </Button>
           <Button size="md" variant="default" disabled={answer.sending} leftSection={<Icon name="cross" />} rightSection={<kbd className={classes.key} aria-hidden>r</kbd>} onClick={() => onDecide(item, 'reject')}>{text.reject}</Button>
@@ -155,11 +157,11 @@ function Buttons({ question, answer, checked, item, reviewing, at, several, late
   const suggested = item && answer.values[keyOf(item)] === undefined && answer.other[keyOf(item)] === undefined ? suggestion(item) : undefined;
   const takes = item && suggested !== undefined && !picksDanger(item, suggested);
   const label = reviewing ? text.answerAll : several ? text.next : late ? text.lateRestart : text.answer;
-  if (item?.response_type === 'boolean' && !takes) return <Group>{back}</Group>;
+  if (item?.response_type === 'boolean' && !takes) return back ? <Group>{back}</Group> : null;
   return (
     <Group>
       {back}
-      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={{ label: classes.text }}>
+      <Button size="md" loading={answer.sending} onClick={onProceed} rightSection={<kbd className={classes.key} aria-hidden>↵</kbd>} classNames={whole}>
         {takes ? text.suggestion(textOf(item, suggested, text)) : label}
       </Button>
     </Group>
@@ -173,12 +175,12 @@ function Confirm({ question, answer, blocked, onConfirm }: { question: Question;
   useEffect(() => button.current?.focus(), []);
   if (!answer.doubt) return null;
   const { kind, values } = answer.doubt;
-  const what = question.items.map((item) => textOf(item, answer.complete(values)[keyOf(item)], text)).join(' · ');
+  const what = question.items.map((item) => (item.response_type === 'approval' ? text.approve.toLowerCase() : textOf(item, answer.complete(values)[keyOf(item)], text))).join(' · ');
   return (
     <Alert color="red" role="alertdialog" aria-label={text.confirmDanger} icon={<Icon name="warning" />} title={kind === 'danger' ? text.confirmDanger : text.confirmRisk}>
       {blocked && <Text size="sm" mb="xs">{text.confirmScroll}</Text>}
       <Group>
-        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm}>{text.confirm(what)}</Button>
+        <Button ref={button} color="red.9" disabled={blocked} onClick={onConfirm} classNames={whole}>{text.confirm(what)}</Button>
         <Button variant="default" onClick={() => answer.setDoubt(undefined)}>{text.confirmNo}</Button>
       </Group>
     </Alert>

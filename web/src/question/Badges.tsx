@@ -1,6 +1,7 @@
 import { Badge } from '@mantine/core';
 import type { Question } from '@/api/types';
 import { Icon, type IconName } from '@/ui/Icon';
+import { decisionOf } from './item';
 import { mayAnswer } from './queries';
 import { useText } from './text';
 
@@ -13,7 +14,7 @@ const types: Record<Question['type'], { icon: IconName; color: string }> = {
 
 export function TypeBadge({ type }: { type: Question['type'] }) {
   const text = useText();
-  return <Badge variant="default" flex="none" leftSection={<Icon name={types[type].icon} size={12} />} size="sm" tt="none">{text[`type_${type}`]}</Badge>;
+  return <Badge variant="default" flex="0 1 auto" miw={44} leftSection={<Icon name={types[type].icon} size={12} />} size="sm" tt="none">{text[`type_${type}`]}</Badge>;
 }
 
 /** The risk by word and sign; what is low needs neither. */
@@ -30,6 +31,6 @@ export function RiskBadge({ risk }: { risk: Question['risk'] }) {
 
 export function StatusBadge({ question }: { question: Question }) {
   const text = useText();
-  const words = question.status === 'pending' && !mayAnswer(question) ? text.statusPendingOther : text[`status_${question.status}`];
+  const words = question.status === 'pending' && !mayAnswer(question) ? text.statusPendingOther : text[decisionOf(question) ?? `status_${question.status}`];
   return <Badge variant="default" size="sm" tt="none">{words}</Badge>;
 }

@@ -8,7 +8,7 @@ import classes from './Countdown.module.css';
 import { useText } from './text';
 
 /** How long there is to answer, by the server's clock. */
-export function Countdown({ question }: { question: Question }) {
+export function Countdown({ question, brief }: { question: Question; /** There may be no room for more than the time. */ brief?: boolean }) {
   const text = useText();
   const now = useNow();
   if (question.status !== 'pending') return null;
@@ -16,7 +16,8 @@ export function Countdown({ question }: { question: Question }) {
   const left = Date.parse(question.deadline) - now;
   return (
     <Text span size="sm" className={classes.clock} data-soon={left < 60_000 || undefined} title={new Date(question.deadline).toLocaleString()}>
-      <Icon name="clock" size={14} /> {left <= 0 ? text.over : text.left(duration(left))}
+      <Icon name="clock" size={14} /> <span className={brief ? classes.long : undefined}>{left <= 0 ? text.over : text.left(duration(left))}</span>
+      {brief && <span className={classes.short}>{left <= 0 ? text.over : duration(left)}</span>}
     </Text>
   );
 }

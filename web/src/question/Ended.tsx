@@ -8,7 +8,7 @@ import { Code } from '@/preview/Code';
 import { setOut } from '@/api/exact';
 import { Icon } from '@/ui/Icon';
 import { useNow } from '@/ui/useNow';
-import { answersText } from './item';
+import { answersText, decisionOf } from './item';
 import { useText, type QuestionText } from './text';
 
 /** Who an actor is to a reader. */
@@ -17,6 +17,8 @@ export function nameOf(actor: Actor | undefined, text: QuestionText, me?: string
   if (actor.kind === 'human' && actor.name && actor.name === me) return text.you;
   return actor.name || (actor.kind === 'agent' ? text.agent : text.system);
 }
+
+const icons = { answered: 'check', timed_out: 'clock', cancelled: 'undo' } as const;
 
 /** How a question ended: who or what decided, what, and what came of it. */
 export function Ended({ question }: { question: Question }) {
@@ -27,13 +29,14 @@ export function Ended({ question }: { question: Question }) {
   const r = question.resolution;
   if (!r) return null;
   const when = `${time.relative(r.at, now)} (${time.full(r.at)})`;
+  const decision = decisionOf(question);
   return (
-    <Alert variant="light" color={r.status === 'answered' ? 'green' : 'gray'} icon={<Icon name={r.status === 'answered' ? 'check' : r.status === 'timed_out' ? 'clock' : 'undo'} />} title={text[`status_${r.status}`]} role="status">
+    <Alert variant="light" color={r.status === 'answered' && decision !== 'rejected' ? 'green' : 'gray'} icon={<Icon name={decision === 'rejected' ? 'cross' : icons[r.status]} />} title={text[decision ?? `status_${r.status}`]} role="status">
       <Stack gap={4}>
         <Text size="sm">{sentence(question, when, text, me?.name)}</Text>
-        {r.answers && <Text fw={600}><Visible text={answersText(question, r.answers, text)} /></Text>}
+        {r.answers && !decision && <Text fw={600}><Visible text={answersText(question, r.answers, text)} /></Text>}
         {r.comment && <Text size="sm"><Visible text={r.comment} /></Text>}
-        {r.action_text !== undefined && r.action_hash !== question.action_hash && <Code text={setOut(r.action_text)} strict label={text.runs} />}
+        {r.action_text !== undefined && r.action_hash !== question.action_hash && <Code text={setOut(r.action_text)} strict label={text.ran} />}
         {r.outcome === 'skip' || r.outcome === 'fail' ? <Text size="sm">{text[`outcome_${r.outcome}`]}</Text> : null}
         {r.channel && r.status === 'answered' && <Text size="xs" c="dimmed">{text.channel(r.channel)}</Text>}
         {r.late?.map((late) => (

@@ -7,6 +7,7 @@ import { neighbour } from '@/inbox/order';
 import { useCommands } from '@/keys/useCommands';
 import { useText as useShellText } from '@/shell/text';
 import { titled } from '@/shell/title';
+import { Back } from '@/ui/Back';
 import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
@@ -41,7 +42,7 @@ export default function QuestionPage() {
   return (
     <Stack maw={820} mx="auto" pb={90}>
       <Group justify="space-between">
-        <Button variant="subtle" size="compact-md" leftSection={<Icon name="back" />} renderRoot={(props) => <Link to="/" {...props} />}>{shell.inbox}</Button>
+        <Back to="/">{shell.inbox}</Back>
         <Group gap="xs">
           <Button variant="default" size="compact-md" disabled={!previous} onClick={() => go(previous)} aria-label={text.previous}><Icon name="back" /></Button>
           <Button variant="default" size="compact-md" disabled={!next} onClick={() => go(next)} aria-label={text.nextQuestion}><Icon name="next" /></Button>

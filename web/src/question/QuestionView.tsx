@@ -8,21 +8,23 @@ import { onOutbox, outbox } from '@/outbox/outbox';
 import { ActionView, useChecked } from '@/preview/Action';
 import { Code } from '@/preview/Code';
 import { PreviewView } from '@/preview/Preview';
-import { useTime } from '@/text/time';
+import { duration, useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import { Markdown } from '@/ui/Markdown';
 import { piece } from '@/ui/piece';
+import { More, useWorded } from '@/ui/Refused';
 import { useNow } from '@/ui/useNow';
 import { AnswerForm } from './AnswerForm';
 import { RiskBadge, StatusBadge, TypeBadge } from './Badges';
 import { Announcements, Countdown } from './Countdown';
 import { Discussion } from './Discussion';
 import { Ended, nameOf } from './Ended';
+import { fateOf } from './item';
 import classes from './QuestionView.module.css';
 import { mayAnswer } from './queries';
 import { Similar } from './Similar';
-import { useText } from './text';
+import { useText, type QuestionText } from './text';
 import { Tools } from './Tools';
 import { useAnswer } from './useAnswer';
 
@@ -36,10 +38,12 @@ interface Props {
   focus?: boolean;
   /** It is the page, and its title the page's. */
   page?: boolean;
+  /** It stands on the page of its task, which says the rest. */
+  within?: boolean;
 }
 
 /** One question with everything that is needed to answer it. */
-export function QuestionView({ question, onSent, focus, page }: Props) {
+export function QuestionView({ question, onSent, focus, page, within }: Props) {
   const text = useText();
   const [seen, setSeen] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -56,21 +60,21 @@ export function QuestionView({ question, onSent, focus, page }: Props) {
   return (
     <Stack gap="md" className={classes.view}>
       <header className={classes.plain}>
-        <Group gap={6} mb={4}>
+        <Group gap={6} mb={6}>
           <TypeBadge type={question.type} />
           <RiskBadge risk={question.risk} />
           <StatusBadge question={question} />
           <Countdown question={question} />
         </Group>
         <Title order={page ? 1 : 2} size="h3" ref={heading} tabIndex={-1} className={classes.title}><Visible text={question.title} /></Title>
-        <Facts question={question} />
+        <Facts question={question} within={within} />
         <Announcements deadline={pending ? question.deadline : undefined} />
       </header>
       {!pending && <Ended question={question} />}
       {pending && question.held && <Alert color="gray" icon={<Icon name="clock" />} role="status">{text.heldBy(question.held.by.name || text.you)}</Alert>}
-      {entry && <Fate state={entry.state} detail={entry.problem?.detail} hint={entry.problem?.hint} />}
+      {entry && <Fate state={entry.state} problem={entry.problem} />}
       <Says question={question} page={page} />
-      {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} checked={checked} page={page} onSeen={() => setSeen(true)} />}
+      {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} checked={checked} fate={fateOf(question)} page={page} onSeen={() => setSeen(true)} />}
       {pending && <Votes question={question} />}
       {pending && !mayAnswer(question) && <Text c="dimmed">{text.notYours}</Text>}
       {late && <Text size="sm">{text.lateOffer}</Text>}
@@ -82,13 +86,19 @@ export function QuestionView({ question, onSent, focus, page }: Props) {
       {open && mayAnswer(question) && <Similar question={question} answer={answer} page={page} />}
       <Discussion question={question} page={page} />
       {pending && <Then question={question} />}
-      {page && <Suspense fallback={null}><SentTo question={question.id} /></Suspense>}
       {pending && mayAnswer(question) && <Tools question={question} onLeave={onSent} />}
+      {page && <Suspense fallback={null}><SentTo question={question.id} /></Suspense>}
     </Stack>
   );
 }
 
-function Facts({ question }: { question: Question }) {
+/** Whom a question is put to, as people say it. */
+function called(assignee: string, text: QuestionText): string {
+  const [kind, name = ''] = assignee.split(':');
+  return kind === 'group' ? text.groupOf(name) : kind === 'role' ? text.roleOf(name) : assignee;
+}
+
+function Facts({ question, within }: { question: Question; within?: boolean }) {
   const text = useText();
   const time = useTime();
   const now = useNow();
@@ -97,10 +107,14 @@ function Facts({ question }: { question: Question }) {
     <Group gap="xs" mt={4}>
       <Text size="sm" c="dimmed">{text.asked(nameOf(question.asked_by, text, me?.name), time.relative(question.created_at, now))}</Text>
       {question.ask_count > 1 && <Badge size="sm" variant="default" tt="none">{text.askedTimes(question.ask_count)}</Badge>}
-      <Text size="sm" c="dimmed">{question.project}</Text>
-      <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: question.task_id }} {...props} />}>{question.task_title || text.task}</Anchor>
-      {question.assignees && question.assignees.length > 0 && <Text size="sm" c="dimmed">{text.assignees(question.assignees.join(', '))}</Text>}
-      {question.waiting && question.waiting.tasks > 0 && <Text size="sm" c="dimmed">{text.waitingTasks(question.waiting.tasks, time.relative(question.waiting.since, now))}</Text>}
+      {!within && <Text size="sm" c="dimmed">{question.project}</Text>}
+      {!within && (
+        <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: question.task_id }} {...props} />}>
+          {question.task_title && question.task_title !== question.title ? question.task_title : text.task}
+        </Anchor>
+      )}
+      {question.assignees && question.assignees.length > 0 && <Text size="sm" c="dimmed">{text.assignees(question.assignees.map((each) => called(each, text)).join(', '))}</Text>}
+      {question.waiting && question.waiting.tasks > 1 && <Text size="sm" c="dimmed">{text.waitingTasks(question.waiting.tasks, duration(now - Date.parse(question.waiting.since)))}</Text>}
     </Group>
   );
 }
@@ -150,14 +164,16 @@ function Then({ question }: { question: Question }) {
   return <Text size="sm" c="dimmed">{text.deadlineAt(time.full(question.deadline))} {question.on_timeout && text[`then_${question.on_timeout}`]}</Text>;
 }
 
-function Fate({ state, detail, hint }: { state: 'sending' | 'queued' | 'accepted' | 'refused'; detail?: string; hint?: string }) {
+function Fate({ state, problem }: { state: 'sending' | 'queued' | 'accepted' | 'refused'; problem?: { code: string; detail: string; hint?: string } }) {
   const text = useText();
+  const worded = useWorded();
   if (state === 'accepted') return null;
   const words = { sending: text.sending, queued: text.queued, refused: text.refused };
+  const said = problem && worded({ code: problem.code, message: problem.detail, hint: problem.hint });
   return (
     <Alert color={state === 'refused' ? 'red' : 'gray'} role="status" title={words[state]}>
-      {detail && <Text size="sm">{detail}</Text>}
-      {hint && state === 'refused' && <Text size="sm">{hint}</Text>}
+      {said && <Text size="sm">{said.title}</Text>}
+      {said && state === 'refused' && <More worded={said} />}
     </Alert>
   );
 }

@@ -1,12 +1,14 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
+import { Keys } from '@/ui/Keys';
 import { piece } from '@/ui/piece';
 import { api, need } from '@/api/client';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Trouble } from '@/ui/Trouble';
+import whole from '@/ui/Whole.module.css';
 import { snoozeTimes } from './snooze';
 import { useText } from './text';
 import type { Tool } from './ToolForm';
@@ -61,7 +63,7 @@ export function Tools({ question, onLeave }: { question: Question; onLeave?: () 
       {open === 'extend' && (
         <Dialog opened onClose={close} title={text.extend}>
           <Stack gap="xs">
-            {extensions.map((by) => <Button key={by} variant="default" onClick={() => { extend.mutate(by); close(); }}>{text.extendBy({ '15m': text.minutes15, '1h': text.hour, '24h': text.day }[by])}</Button>)}
+            {extensions.map((by) => <Button key={by} variant="default" classNames={whole} onClick={() => { extend.mutate(by); close(); }}>{text.extendBy({ '15m': text.minutes15, '1h': text.hour, '24h': text.day }[by])}</Button>)}
           </Stack>
         </Dialog>
       )}
@@ -91,13 +93,20 @@ function SnoozeTimes({ deadline, onPick }: { deadline?: string; onPick: (until: 
   const text = useText();
   const time = useTime();
   const [times] = useState(() => snoozeTimes(new Date(), deadline ? new Date(deadline) : undefined));
+  // The label says the hour where it is not reckoned from now.
+  const exactly = (name: string, at: number) => (name.startsWith('in') ? time.clock(at) : name === 'tonight' ? '' : time.day(at));
   const labels = { in15m: text.in15m, in1h: text.in1h, tonight: text.tonight, tomorrow: text.tomorrow, monday: text.monday };
   useCommands(times.map(({ name, at }, n) => ({ id: `snooze-${name}`, title: labels[name], group: text.snooze, keys: [String(n + 1)], run: () => onPick(at.toISOString()) })));
   return (
     <Stack gap="xs">
       {times.length === 0 && <Text size="sm">{text.snoozeNever}</Text>}
       {times.map(({ name, at }, n) => (
-        <Button key={name} variant="default" justify="space-between" rightSection={<Text span size="xs">{time.full(at.toISOString())} · {n + 1}</Text>} onClick={() => onPick(at.toISOString())}>{labels[name]}</Button>
+        <Button
+          key={name} variant="default" justify="space-between" classNames={whole} onClick={() => onPick(at.toISOString())}
+          rightSection={<Group gap="xs" wrap="nowrap"><Text span size="sm" c="dimmed">{exactly(name, at.getTime())}</Text><Keys keys={String(n + 1)} /></Group>}
+        >
+          {labels[name]}
+        </Button>
       ))}
     </Stack>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Item, Question } from '@/api/types';
-import { fault, numberOf, picksDanger, suggestion, wireValues, type Value } from './item';
+import { decisionOf, fateOf, fault, numberOf, picksDanger, suggestion, wireValues, type Value } from './item';
 import type { QuestionText } from './text';
 
 const text = new Proxy({}, { get: (_, name) => (name === 'required' || name === 'notNumber' || name === 'notDate' ? name : (n: unknown) => `${String(name)} ${String(n)}`) }) as QuestionText;
@@ -38,4 +38,16 @@ it('suggests the default, else the one recommended option', () => {
 it('sends what was given, in the form that the server takes', () => {
   const question = { items: [item({ key: 'n', response_type: 'number' }), item({ key: 't' }), item({ key: 'b', response_type: 'boolean' })] } as Question;
   expect(wireValues(question, { n: '2,5', t: '', b: false })).toEqual({ n: 2.5, b: false });
+});
+
+describe('what became of an approval', () => {
+  const ended = (more: object, changed: object = {}) => ({ status: 'answered', action_hash: 'one', items: [item({ response_type: 'approval' })], resolution: { status: 'answered', ...more }, ...changed }) as unknown as Question;
+  it.each<[string, Question, string | undefined, string]>([
+    ['open', ended({}, { status: 'pending', resolution: undefined }), undefined, 'runs'],
+    ['approved', ended({ answers: { k: 'approve' } }), 'approved', 'ran'],
+    ['approved with a change', ended({ answers: { k: 'approve' }, action_text: '{}', action_hash: 'two' }), 'approved', 'notRun'],
+    ['rejected', ended({ answers: { k: 'reject' } }), 'rejected', 'notRun'],
+    ['withdrawn', ended({ status: 'cancelled' }, { status: 'cancelled' }), undefined, 'notRun'],
+    ['one of several things', ended({ answers: { k: 'approve' } }, { items: [item({ response_type: 'approval' }), item({ key: 'b' })] }), undefined, 'ran'],
+  ])('%s', (_, question, decision, fate) => expect([decisionOf(question), fateOf(question)]).toEqual([decision, fate]));
 });

@@ -99,3 +99,20 @@ export function wireValues(question: Question, values: Values): Record<string, u
   }
   return sent;
 }
+
+/** What people made of an approval that asks for nothing else. */
+export function decisionOf(question: Question): 'approved' | 'rejected' | undefined {
+  const { items, resolution } = question;
+  if (items.length !== 1 || items[0]?.response_type !== 'approval' || resolution?.status !== 'answered') return undefined;
+  return isApproved(question) ? 'approved' : 'rejected';
+}
+
+const isApproved = ({ items, resolution }: Question) =>
+  resolution?.status === 'answered' && items.some((item) => item.response_type === 'approval' && resolution.answers?.[keyOf(item)] === 'approve');
+
+/** What becomes of the action as it was asked for. */
+export function fateOf(question: Question): 'runs' | 'ran' | 'notRun' {
+  if (question.status === 'pending') return 'runs';
+  const changed = question.resolution?.action_text !== undefined && question.resolution.action_hash !== question.action_hash;
+  return isApproved(question) && !changed ? 'ran' : 'notRun';
+}

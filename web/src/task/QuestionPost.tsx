@@ -28,7 +28,7 @@ function OpenQuestion({ question }: { question: Question }) {
   const { ref, focused } = useFocusWithin();
   return (
     <Paper withBorder p="md" className={classes.open} id={`question-${question.id}`} tabIndex={-1} ref={ref}>
-      <KeysWhile on={focused}><QuestionView question={data} /></KeysWhile>
+      <KeysWhile on={focused}><QuestionView question={data} within /></KeysWhile>
     </Paper>
   );
 }

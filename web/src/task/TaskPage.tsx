@@ -7,6 +7,7 @@ import type { Task } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useLanguage } from '@/text/language';
 import { Visible } from '@/text/Visible';
+import { Back } from '@/ui/Back';
 import { Icon } from '@/ui/Icon';
 import { Keys } from '@/ui/Keys';
 import { Markdown } from '@/ui/Markdown';
@@ -62,13 +63,14 @@ function TaskView({ task, address }: { task: Task; address: string }) {
   useCommands(parts.map((each, at) => ({ id: `part-${each}`, title: words.showAs(text[each]), group: words.task, keys: [`v ${['t', 'l', 'a'][at] ?? ''}`], run: () => show(each) })));
   const run = runs?.items.find((each) => each.id === search.run) ?? runs?.items.at(-1);
   return (
-    <Page title={task.title} wide actions={<StateBadge state={task.state} />}>
+    <Page title={task.title} back={<Back to="/tasks">{text.toTasks}</Back>} wide actions={<StateBadge state={task.state} />}>
       <Stack gap="sm" mb="md">
         <WhoWaits task={task} run={runs?.items.at(-1)} />
         <VerbButtons task={task} />
       </Stack>
       <div className={classes.page}>
-        <div>
+        {task.body && <section className={classes.description}><Title order={2} size="h6" mb={4}>{text.description}</Title><Markdown text={task.body} /></section>}
+        <div className={classes.main}>
           <Tabs value={part} onChange={(value) => show((value ?? 'thread') as Part)} keepMounted={false}>
             <Tabs.List mb="md" aria-label={text.parts}>
               {parts.map((each) => <Tabs.Tab key={each} value={each}>{text[each]}{each === 'runs' && runs ? ` (${runs.items.length})` : ''}</Tabs.Tab>)}
@@ -82,7 +84,6 @@ function TaskView({ task, address }: { task: Task; address: string }) {
           </Tabs>
         </div>
         <Stack component="aside" gap="lg" aria-label={text.details}>
-          {task.body && <section><Title order={2} size="h6" mb={4}>{text.description}</Title><Markdown text={task.body} /></section>}
           {task.summary && <section><Title order={2} size="h6" mb={4}>{text.summary}</Title><Text size="sm"><Visible text={task.summary} /></Text></section>}
           {task.runner === 'workflow' && <Text size="sm"><Link to="/workflow-runs/$id" params={{ id: task.id }} className={classes.other}>{text.showRun}</Link></Text>}
           <Relatives task={task} />

@@ -1,9 +1,9 @@
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
-import { asProblem } from '@/api/problem';
 import { whoamiQuery } from '@/api/queries';
 import type { Task } from '@/api/types';
+import { useRefusal } from '@/ui/Refused';
 import { cancelTask, deferTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
 import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog } from './dialogs';
 import { useTaskText } from './text';
@@ -60,6 +60,7 @@ export function VerbsProvider({ children }: { children: ReactNode }) {
 /** Sends a change of a task, and says what came of it. */
 function useChange() {
   const text = useTaskText();
+  const refusal = useRefusal();
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ call }: Done) => call(),
@@ -70,8 +71,7 @@ function useChange() {
       notifications.show({ message: `${text.did[verb]}: ${task.title}`, color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });
     },
     onError: (error) => {
-      const problem = asProblem(error);
-      notifications.show({ title: problem.message, message: problem.hint, color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } });
+      notifications.show({ ...refusal(error), color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } });
     },
   });
 }

@@ -3,6 +3,7 @@ import { useState, type SubmitEvent } from 'react';
 import { serverNow } from '@/api/time';
 import type { Task } from '@/api/types';
 import { Dialog } from '@/ui/Dialog';
+import whole from '@/ui/Whole.module.css';
 import { useTime } from '@/text/time';
 import { useTaskText } from './text';
 import { laterThan } from './verb';
@@ -30,7 +31,7 @@ export function CancelDialog({ task, onClose, onDone }: Props<string>) {
           <Textarea label={text.why} value={reason} onChange={(event) => setReason(event.currentTarget.value)} maxLength={2000} autosize minRows={2} data-autofocus />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>{text.keep}</Button>
-            <Button color="red" type="submit">{text.cancelTask}</Button>
+            <Button color="red.9" type="submit">{text.cancelTask}</Button>
           </Group>
         </Stack>
       </form>
@@ -43,6 +44,7 @@ export function DeferDialog({ task, onClose, onDone }: Props<Date | undefined>) 
   const text = useTaskText();
   const times = useTime();
   const [offered] = useState(() => laterThan(new Date()));
+  const names = (['inOneHour', 'tomorrow', 'nextWeek'] as const).filter((name) => name !== 'nextWeek' || offered.nextWeek.getTime() !== offered.tomorrow.getTime());
   const [at, setAt] = useState('');
   const [wrong, setWrong] = useState(false);
   const send = () => {
@@ -53,8 +55,8 @@ export function DeferDialog({ task, onClose, onDone }: Props<Date | undefined>) 
   return (
     <Dialog opened title={text.deferTitle(task.title)} onClose={onClose}>
       <Stack>
-        {(['inOneHour', 'tomorrow', 'nextWeek'] as const).map((name, place) => (
-          <Button key={name} variant="default" justify="space-between" rightSection={<Text size="sm" c="dimmed">{times.full(offered[name].getTime())}</Text>} onClick={() => onDone(offered[name])} data-autofocus={place === 0 || undefined}>
+        {names.map((name, place) => (
+          <Button key={name} variant="default" justify="space-between" classNames={whole} rightSection={<Text size="sm" c="dimmed">{name === 'inOneHour' ? times.clock(offered[name].getTime()) : times.day(offered[name].getTime())}</Text>} onClick={() => onDone(offered[name])} data-autofocus={place === 0 || undefined}>
             {text[name]}
           </Button>
         ))}

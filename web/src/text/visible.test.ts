@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codeOf, parts, suspicious } from './visible';
+import { codeOf, escaped, parts, suspicious } from './visible';
 
 const marked = (text: string, strict = false) => parts(text, strict).filter((part) => part.mark).map((part) => `${part.mark ?? ''} ${codeOf(part.text)}`);
 
@@ -19,6 +19,12 @@ describe('what cannot be seen', () => {
     expect(marked('rm –rf', true)).toEqual(['lookalike U+2013']);
     expect(marked('оре', true)).toHaveLength(3);
     expect(suspicious('rm -rf /', true)).toBe(0);
+  });
+
+  it('is typed as its escape, which says the same', () => {
+    const json = '{\n  "a": "x\u202e\u{e0041}ü <b>"\n}';
+    expect(escaped(json)).toBe('{\n  "a": "x\\u202e\\udb40\\udc41ü <b>"\n}');
+    expect(JSON.parse(escaped(json))).toEqual(JSON.parse(json));
   });
 
   it('loses nothing', () => {

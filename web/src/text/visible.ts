@@ -72,3 +72,8 @@ export const codeOf = (char: string) => `U+${(char.codePointAt(0) ?? 0).toString
 
 /** How many characters of a text are not what they look like. */
 export const suspicious = (text: string, strict = false) => parts(text, strict).filter((part) => part.mark).length;
+
+/** JSON in which what cannot be seen stands as its escape; what it says stays the same. */
+export function escaped(json: string): string {
+  return Array.from(json, (char) => (char === '\n' || !isHidden(char) ? char : Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''))).join('');
+}

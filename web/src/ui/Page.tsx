@@ -3,11 +3,21 @@ import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { titled } from '@/shell/title';
 
+interface Props {
+  title: string;
+  /** The list that it belongs to: an installed app has no button of its own that leads back. */
+  back?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  wide?: boolean;
+}
+
 /** The frame of a page: its heading, what can be done, its content. */
-export function Page({ title, actions, children, wide }: { title: string; actions?: ReactNode; children: ReactNode; wide?: boolean }) {
+export function Page({ title, back, actions, children, wide }: Props) {
   useDocumentTitle(titled(title));
   return (
     <Box maw={wide ? undefined : 1100} mx="auto" w="100%">
+      {back}
       <Group justify="space-between" mb="md" gap="sm">
         <Title order={1} size="h2" tabIndex={-1} data-page-title>
           {title}

@@ -1,15 +1,17 @@
-import { Alert, Button, List, Text } from '@mantine/core';
+import { Alert, Button, List } from '@mantine/core';
 import { asProblem } from '@/api/problem';
 import { useText } from '@/shell/text';
 import { Icon } from './Icon';
+import { More, useWorded } from './Refused';
 
 /** What went wrong, what to do about it, and a way to try again. */
 export function Trouble({ error, again }: { error: unknown; again?: () => void }) {
   const text = useText();
   const problem = asProblem(error);
+  const worded = useWorded()(problem);
   return (
-    <Alert color="red" role="alert" icon={<Icon name="warning" />} title={problem.message || text.failed}>
-      {problem.hint && <Text size="sm">{problem.hint}</Text>}
+    <Alert color="red" role="alert" icon={<Icon name="warning" />} title={worded.title || text.failed}>
+      <More worded={worded} />
       {problem.details.problems && problem.details.problems.length > 0 && (
         <List size="sm">
           {problem.details.problems.map((part) => (

@@ -27,7 +27,14 @@ worker.addEventListener('fetch', (event) => {
   else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(file(request));
 });
 
-worker.addEventListener('push', (event) => event.waitUntil(shownByPush(read(event.data))));
+// One message after the other: the end of a question must find what showed it.
+let before: Promise<unknown> = Promise.resolve();
+worker.addEventListener('push', (event) => {
+  const message = read(event.data);
+  const mine = before.then(() => shownByPush(message));
+  before = mine.catch(() => undefined);
+  event.waitUntil(mine);
+});
 
 worker.addEventListener('notificationclick', (event) => {
   event.notification.close();

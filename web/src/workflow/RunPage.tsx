@@ -14,6 +14,7 @@ import { StateBadge } from '@/task/StateBadge';
 import taskClasses from '@/task/task.module.css';
 import { duration, useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
+import { Back } from '@/ui/Back';
 import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
@@ -61,7 +62,7 @@ function OneRun({ run }: { run: Run }) {
   const graph = run.graph && <section><Title order={2} size="h5" mb="xs">{text.graph}</Title><GraphView graph={run.graph} label={text.graphOf(run.workflow)} progress={progress} ended={run.state === 'done'} onStep={toStep} /></section>;
   const timeline = <section><Title order={2} size="h5" mb="xs">{text.timeline}</Title><Timeline steps={steps} /></section>;
   return (
-    <Page title={text.runOf(titleOf(run, time.full))} wide actions={<StateBadge state={run.state} />}>
+    <Page title={text.runOf(titleOf(run, time.full))} back={<Back to="/workflow-runs">{text.allRuns}</Back>} wide actions={<StateBadge state={run.state} />}>
       <Stack gap="lg">
         <Stack gap="sm">
           <WhoWaits run={run} failed={failed} />
@@ -100,7 +101,7 @@ function Asked({ question }: { question: Question }) {
   const { ref, focused } = useFocusWithin();
   return (
     <Paper p="md" className={classes.question} id={`question-${question.id}`} tabIndex={-1} ref={ref}>
-      <KeysWhile on={focused}><QuestionView question={data} /></KeysWhile>
+      <KeysWhile on={focused}><QuestionView question={data} within /></KeysWhile>
     </Paper>
   );
 }

@@ -6,6 +6,7 @@ import { StateBadge } from '@/task/StateBadge';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
+import { useWorded } from '@/ui/Refused';
 import type { Step } from './api';
 import { Facts } from './Facts';
 import { Json } from './Json';
@@ -73,10 +74,12 @@ function StepFacts({ step, name }: { step: Step; name: React.ReactNode }) {
 
 function Failure({ error }: { error: NonNullable<Step['error']> }) {
   const text = useText();
+  const said = useWorded()(error);
   return (
     <div className={classes.error}>
-      <Text size="sm"><Visible text={error.message} /></Text>
-      {error.hint && <Text size="sm"><b>{text.hint}:</b> <Visible text={error.hint} /></Text>}
+      <Text size="sm" fw={said.detail ? 600 : undefined}><Visible text={said.title} /></Text>
+      {said.detail && <Text size="sm" lang="en"><Visible text={said.detail} /></Text>}
+      {said.hint && <Text size="sm"><b>{text.hint}:</b> <span lang={said.hintLang}><Visible text={said.hint} /></span></Text>}
       <Text size="xs" c="dimmed">{text.code}: <code>{error.code}</code></Text>
     </div>
   );

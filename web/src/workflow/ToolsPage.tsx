@@ -1,6 +1,8 @@
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { notifications } from '@mantine/notifications';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { asProblem } from '@/api/problem';
 import { whoamiQuery } from '@/api/queries';
 import { useCommands } from '@/keys/useCommands';
 import { Confirm } from '@/settings/parts/Confirm';
@@ -12,11 +14,11 @@ import { Icon } from '@/ui/Icon';
 import { Page } from '@/ui/Page';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
-import { namedToolsQuery, removeTool, toolsQuery, useLiveTools, useRenew, type NamedTool, type ToolInfo } from './api';
+import { namedToolsQuery, refreshTools, removeTool, toolsQuery, useLiveTools, useRenew, type NamedTool, type ToolInfo } from './api';
 import { Json } from './Json';
 import { Name } from './Name';
 import { Places } from './Places';
-import { mayDefine } from './rights';
+import { mayDefineTools } from './rights';
 import { useText } from './text';
 import { groupsOf, type ToolGroup } from './tool';
 import { ToolDialog } from './ToolDialog';
@@ -33,7 +35,7 @@ export default function ToolsPage() {
   const { data: named } = useQuery(namedToolsQuery);
   const [doing, setDoing] = useState<Doing>();
   useLiveTools();
-  const may = mayDefine(me);
+  const may = mayDefineTools(me);
   const add = () => setDoing({ what: 'add' });
   useCommands([{ id: 'add-tool', title: text.addTool, group: text.tools, keys: ['n'], run: add }], may);
   const close = () => setDoing(undefined);
@@ -46,6 +48,7 @@ export default function ToolsPage() {
     if (!may || !tool) return null;
     return (
       <Group gap="xs">
+        {tool.server && <AskAgain name={name} />}
         <Button variant="default" size="compact-sm" mih={30} aria-label={`${text.edit}: ${name}`} onClick={() => setDoing({ what: 'edit', tool })}>{text.edit}</Button>
         <Button variant="default" size="compact-sm" mih={30} aria-label={`${text.removeTool}: ${name}`} onClick={() => setDoing({ what: 'remove', tool })}>{text.removeTool}</Button>
       </Group>
@@ -67,6 +70,18 @@ export default function ToolsPage() {
       {doing?.what === 'remove' && <Confirm title={text.removeToolTitle(doing.tool.name)} yes={text.removeTool} run={() => remove(doing.tool)} onClose={close}>{text.removeToolAbout}</Confirm>}
     </Page>
   );
+}
+
+/** Has the server of the tools asked what it has now. */
+function AskAgain({ name }: { name: string }) {
+  const text = useText();
+  const renew = useRenew();
+  const ask = useMutation({
+    mutationFn: () => refreshTools(name),
+    onSuccess: () => renew.tools(),
+    onError: (error) => notifications.show({ title: asProblem(error).message, message: asProblem(error).hint, color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } }),
+  });
+  return <Button variant="default" size="compact-sm" mih={30} loading={ask.isPending} aria-label={`${text.askAgain}: ${name}`} onClick={() => ask.mutate()}>{text.askAgain}</Button>;
 }
 
 function GroupOf({ group, buttons, about }: { group: ToolGroup; buttons: (name: string) => React.ReactNode; about?: string }) {
@@ -92,7 +107,7 @@ function ServerState({ group }: { group: ToolGroup }) {
   const text = useText();
   return (
     <Badge variant="default" radius="sm" tt="none" fw={500} className={group.error ? looks.bad : undefined} leftSection={<Icon name={group.error ? 'warning' : 'check'} size={12} />}>
-      {group.error ? text.serverDown : text.serverUp(group.tools.length)}
+      {!group.error ? text.serverUp(group.tools.length) : group.tools.length > 0 ? text.serverAway(group.tools.length) : text.serverDown}
     </Badge>
   );
 }

@@ -8,7 +8,9 @@ import { whoamiQuery } from '@/api/queries';
 import { Confirm } from '@/settings/parts/Confirm';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
+import { Back } from '@/ui/Back';
 import { Page } from '@/ui/Page';
+import { useRefusal } from '@/ui/Refused';
 import { Trouble } from '@/ui/Trouble';
 import { useNow } from '@/ui/useNow';
 import { Waiting } from '@/ui/Waiting';
@@ -82,7 +84,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
     </section>
   );
   return (
-    <Page title={name} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
+    <Page title={name} back={<Back to="/workflows">{text.allWorkflows}</Back>} wide actions={<Actions workflow={workflow} may={may} run={mayRun(me)} />}>
       <Stack gap="lg">
         <div>
           <Group gap="xs" mb={6}><EnabledBadge enabled={workflow.enabled} />{!workflow.enabled && <Text size="sm" c="dimmed">{text.disabledAbout}</Text>}</Group>
@@ -112,6 +114,7 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
   const text = useText();
   const navigate = useNavigate();
   const renew = useRenew();
+  const refusal = useRefusal();
   const [deleting, setDeleting] = useState(false);
   const { name, enabled } = workflow;
   const toggle = useMutation({
@@ -120,7 +123,7 @@ function Actions({ workflow, may, run }: { workflow: Workflow; may: boolean; run
       await renew.workflows();
       notifications.show({ message: text.changed(name, !enabled), color: 'teal', autoClose: 4000, closeButtonProps: { 'aria-label': text.close } });
     },
-    onError: (error) => notifications.show({ title: asProblem(error).message, message: asProblem(error).hint, color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } }),
+    onError: (error) => notifications.show({ ...refusal(error), color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': text.close } }),
   });
   const remove = async () => {
     await removeWorkflow(name);

@@ -7,5 +7,8 @@ const roleIn = (me: Whoami, project: string) => me.projects?.[project] ?? me.rol
 /** Changes workflows and tools: an operator or an admin of the project. The server decides. */
 export const mayDefine = (me: Whoami | undefined, project = 'default') => me?.kind === 'human' && (strong.includes(roleIn(me, project)) || me.scopes.includes('admin'));
 
+/** Changes tools, which work for every project: an operator or an admin of the workspace. */
+export const mayDefineTools = (me: Whoami | undefined) => me?.kind === 'human' && (strong.includes(me.role ?? '') || me.scopes.includes('admin'));
+
 /** Starts runs, tries them again and cancels them. */
 export const mayRun = (me: Whoami | undefined) => me !== undefined && me.role !== 'viewer';

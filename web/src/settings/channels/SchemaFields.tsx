@@ -1,6 +1,6 @@
 import { Checkbox, MultiSelect, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core';
 import type { Errors } from '../parts/useForm';
-import type { Field, Property } from './schema';
+import { sentence, type Field, type Property } from './schema';
 import { useText } from './text';
 
 interface Props {
@@ -50,6 +50,7 @@ function OneField({ property, field, set, error, stored }: FieldProps) {
   const listed = Array.isArray(field) ? field : [];
   const common = { label: title, description: about || undefined, error, required: required && !stored, withAsterisk: required && !stored };
   const typed = { ...common, value: written, placeholder: example ?? (property.byDefault === undefined ? undefined : plainly(property.byDefault)) };
+  if (property.fixed) return written === '' ? null : <TextInput {...typed} readOnly />;
   switch (form) {
     case 'switch':
       return <Switch label={title} description={about || undefined} error={error} checked={field === true} onChange={(event) => set(event.currentTarget.checked)} />;
@@ -73,6 +74,3 @@ function OneField({ property, field, set, error, stored }: FieldProps) {
 }
 
 const plainly = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** What a schema says, as a sentence before others. */
-const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1) + (/[.!?…:]$/.test(words) ? '' : '.');

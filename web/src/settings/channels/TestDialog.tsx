@@ -12,14 +12,16 @@ import { membersQuery } from '../queries';
 import { useText } from './text';
 
 /** Tests a channel and says what keeps it from working, with the remedies. */
-export function TestDialog({ channel: { name }, onClose }: { channel: Channel; onClose: () => void }) {
+export function TestDialog({ channel: { name, kind }, onClose }: { channel: Channel; onClose: () => void }) {
   const text = useText();
   const parts = usePartsText();
   const client = useQueryClient();
   const { data: me } = useQuery(whoamiQuery);
   const { data: members } = useQuery(membersQuery);
   const [to, setTo] = useState<string>();
-  const chosen = to ?? me?.name ?? '';
+  // Outcomes go to those who asked: no member is reached there.
+  const toPeople = kind !== 'callback';
+  const chosen = toPeople ? (to ?? me?.name ?? '') : '';
   const test = useMutation({
     mutationFn: () => need(api.POST('/v1/channels/{name}/test', { params: { path: { name } }, body: chosen ? { to: chosen } : {} })),
     onSettled: () => Promise.all([client.invalidateQueries({ queryKey: ['channels'] }), client.invalidateQueries({ queryKey: ['deliveries'] })]),
@@ -28,8 +30,8 @@ export function TestDialog({ channel: { name }, onClose }: { channel: Channel; o
   return (
     <Dialog opened onClose={onClose} title={text.testTitle(name)}>
       <Stack>
-        <Text size="sm">{text.testAbout}</Text>
-        <Select label={text.testTo} searchable allowDeselect={false} value={chosen} data={people} onChange={(value) => setTo(value ?? undefined)} />
+        <Text size="sm">{toPeople ? text.testAbout : text.testAboutOutcomes}</Text>
+        {toPeople && <Select label={text.testTo} searchable allowDeselect={false} value={chosen} data={people} onChange={(value) => setTo(value ?? undefined)} />}
         {test.error && <Trouble error={test.error} />}
         {test.data && (
           <Alert role="status" color={test.data.ok ? 'green' : 'red'} icon={<Icon name={test.data.ok ? 'check' : 'warning'} />} title={test.data.ok ? text.testOk : text.testFails}>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changeOf, faultOf, fieldOf, propertiesOf, valueOf } from './schema';
+import { changeOf, faultOf, fieldOf, propertiesOf, sentence, valueOf } from './schema';
 
 const schema = {
   type: 'object',
@@ -35,6 +35,15 @@ it('knows the form of each setting, the needed ones first', () => {
   expect(named('tags').example).toBe('x, y');
   expect(propertiesOf(undefined, [])).toEqual([]);
 });
+
+it('knows what only the server says', () => {
+  expect(propertiesOf({ properties: { key: { type: 'string', readOnly: true }, url: { type: 'string' } } }, []).map(({ fixed }) => fixed)).toEqual([true, false]);
+});
+
+it.each([
+  ['where events are posted to', 'Where events are posted to.'], ['whsec_ and base64', 'whsec_ and base64.'], ['xapp-… with a scope', 'xapp-… with a scope.'],
+  ['owner/repo: where it goes.', 'owner/repo: where it goes.'], ['env:NAME', 'env:NAME.'], ['The rest', 'The rest.'],
+])('%s is %s', (words, want) => expect(sentence(words)).toBe(want));
 
 it.each([
   ['url', '', 'needed'], ['url', 'x'.repeat(21), 'too long 20'], ['port', 'x', 'no number'], ['port', '1.5', 'not whole'], ['port', '0', 'at least 1'],

@@ -9,6 +9,8 @@ export interface Property {
   example?: string;
   required: boolean;
   secret: boolean;
+  /** The server says it; nobody types it. */
+  fixed: boolean;
   form: 'line' | 'text' | 'secret' | 'number' | 'whole' | 'switch' | 'one' | 'many' | 'json';
   /** The values to choose from. */
   choices?: string[];
@@ -42,7 +44,7 @@ function property(name: string, schema: Schema, required: boolean, secret: boole
   const [example] = Array.isArray(schema.examples) ? (schema.examples as unknown[]) : [];
   const longest = number(schema.maxLength);
   return {
-    name, required, secret, choices, longest,
+    name, required, secret, choices, longest, fixed: schema.readOnly === true,
     title: text(schema.title) ?? name.replaceAll('_', ' '),
     about: text(schema.description),
     example: example === undefined ? undefined : typeof example === 'string' ? example : Array.isArray(example) ? example.join(', ') : JSON.stringify(example),
@@ -159,3 +161,6 @@ export function changeOf(properties: readonly Property[], stored: Record<string,
   }
   return change;
 }
+
+/** What a schema says, as a sentence before others. What begins it and is no word – a prefix, a path – stays as it is typed. */
+export const sentence = (words: string) => (/^[a-z]+[ ,]/.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words) + (/[.!?…:]$/.test(words) ? '' : '.');

@@ -7,6 +7,7 @@ import classes from '@/delivery/Delivery.module.css';
 import { DeliveryRow } from '@/delivery/DeliveryRow';
 import { logQuery, type LogFilter } from '@/delivery/queries';
 import { channelName, useText } from '@/delivery/text';
+import { openingRows } from '@/ui/OpeningRow';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
 import { Nothing } from '../parts/Nothing';
@@ -62,7 +63,7 @@ function Log({ filter }: { filter: LogFilter }) {
   if (items.length === 0) return <Nothing>{filter.channel || filter.state ? text.noneFound : text.none}</Nothing>;
   return (
     <Stack gap="sm">
-      <ul className={classes.list} aria-label={text.log}>{items.map((delivery) => <DeliveryRow key={delivery.id} delivery={delivery} may among />)}</ul>
+      <ul className={openingRows} aria-label={text.log}>{items.map((delivery) => <DeliveryRow key={delivery.id} delivery={delivery} may among />)}</ul>
       {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>{text.more}</Button>}
     </Stack>
   );

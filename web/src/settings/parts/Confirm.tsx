@@ -28,7 +28,7 @@ export function Confirm({ title, children, yes, run, onClose }: Props) {
         <Group justify="flex-end">
           <Keys run={() => act.mutate()} title={yes} />
           <Button variant="default" onClick={onClose} data-autofocus>{text.cancel}</Button>
-          <Button color="red" loading={act.isPending} onClick={() => act.mutate()}>{yes}</Button>
+          <Button color="red.9" loading={act.isPending} onClick={() => act.mutate()}>{yes}</Button>
         </Group>
       </Stack>
     </Dialog>

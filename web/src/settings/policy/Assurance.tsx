@@ -9,18 +9,20 @@ const levels = ['channel', 'session', 'passkey'] as const;
 /** How surely a person must be known who answers, by risk. */
 export function Assurance({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
-  const words = { none: text.least_none, channel: text.least_channel, session: text.least_session, passkey: text.least_passkey };
+  const words = { channel: text.least_channel, session: text.least_session, passkey: text.least_passkey };
+  // Nothing set leaves what the server holds to: grave risks are not decided over a channel.
+  const usual = (risk: (typeof risks)[number]) => (risk === 'low' || risk === 'medium' ? text.least_none : text.least_none_grave);
   const change = (risk: string, level: string | null) => {
     const others = Object.entries(policy.least_assurance ?? {}).filter(([each]) => each !== risk);
     set('least_assurance', Object.fromEntries(level && level !== 'none' ? [...others, [risk, level]] : others));
   };
   return (
     <Part title={text.assurance} about={text.assuranceAbout}>
-      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+      <SimpleGrid type="container" cols={{ base: 1, '540px': 2 }}>
         {risks.map((risk) => (
           <Select
             key={risk} label={text[risk]} allowDeselect={false} value={policy.least_assurance?.[risk] ?? 'none'} error={errors[`least_assurance.${risk}`]}
-            data={(['none', ...levels] as const).map((level) => ({ value: level, label: words[level] }))} onChange={(level) => change(risk, level)}
+            data={[{ value: 'none', label: usual(risk) }, ...levels.map((level) => ({ value: level, label: words[level] }))]} onChange={(level) => change(risk, level)}
           />
         ))}
       </SimpleGrid>

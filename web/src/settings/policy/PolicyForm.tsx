@@ -1,16 +1,13 @@
-import { Alert, Button, Fieldset, Group, Stack } from '@mantine/core';
+import { Alert, Fieldset, Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api, need } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Policy } from '@/api/types';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { mayAdminister } from '../parts/rights';
-import { Section } from '../parts/Section';
+import { Stored } from '../parts/Stored';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
 import { policyQuery } from '../queries';
@@ -32,33 +29,7 @@ export interface PolicyPartProps {
 /** What agents may ask for. */
 export default function PolicyForm() {
   const text = useText();
-  const { data, error, refetch } = useQuery(policyQuery);
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  return (
-    <Section title={text.title} about={text.about}>
-      {data ? <Loaded stored={data} /> : <Waiting />}
-    </Section>
-  );
-}
-
-/** The form begins with the rules as they were; a change by somebody else does not wipe what is typed. */
-function Loaded({ stored }: { stored: Policy }) {
-  const text = useText();
-  const [begun, setBegun] = useState(stored);
-  const same = JSON.stringify(begun) === JSON.stringify(stored);
-  return (
-    <Stack>
-      {!same && (
-        <Alert color="orange" role="status">
-          <Group justify="space-between">
-            {text.changedElsewhere}
-            <Button size="compact-sm" variant="default" onClick={() => setBegun(stored)}>{text.loadTheirs}</Button>
-          </Group>
-        </Alert>
-      )}
-      <Fields key={JSON.stringify(begun)} begun={begun} onSaved={setBegun} />
-    </Stack>
-  );
+  return <Stored query={policyQuery} words={text}>{(begun, onSaved) => <Fields begun={begun} onSaved={onSaved} />}</Stored>;
 }
 
 function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) => void }) {

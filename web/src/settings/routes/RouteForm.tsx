@@ -1,15 +1,13 @@
-import { Alert, Button, Group, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, need } from '@/api/client';
 import type { Routes } from '@/api/types';
 import { types } from '@/delivery/text';
-import { Trouble } from '@/ui/Trouble';
-import { Waiting } from '@/ui/Waiting';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { Section } from '../parts/Section';
+import { Stored } from '../parts/Stored';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
 import { routesQuery } from '../queries';
@@ -20,33 +18,7 @@ import { useText } from './text';
 /** Where questions go, and when. */
 export default function RouteForm() {
   const text = useText();
-  const { data, error, refetch } = useQuery(routesQuery);
-  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
-  return (
-    <Section title={text.title} about={text.about}>
-      {data ? <Loaded stored={data} /> : <Waiting />}
-    </Section>
-  );
-}
-
-/** A change by somebody else does not wipe what is typed. */
-function Loaded({ stored }: { stored: Routes }) {
-  const text = useText();
-  const [begun, setBegun] = useState(stored);
-  const key = JSON.stringify(begun);
-  return (
-    <Stack>
-      {key !== JSON.stringify(stored) && (
-        <Alert color="orange" role="status">
-          <Group justify="space-between">
-            {text.changedElsewhere}
-            <Button size="compact-sm" variant="default" onClick={() => setBegun(stored)}>{text.loadTheirs}</Button>
-          </Group>
-        </Alert>
-      )}
-      <Fields key={key} begun={begun} onSaved={setBegun} />
-    </Stack>
-  );
+  return <Stored query={routesQuery} words={text}>{(begun, onSaved) => <Fields begun={begun} onSaved={onSaved} />}</Stored>;
 }
 
 function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) => void }) {

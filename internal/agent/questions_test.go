@@ -1,0 +1,38 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// What a rule or the time decided never reads as a person's word, and the same question
+// asked twice loses no answer.
+func TestUserAnswers(t *testing.T) {
+	t.Parallel()
+	q := &fermata.Question{
+		Items: []fermata.Item{{Key: "a", Prompt: "Which?"}, {Key: "b", Prompt: "Which?"}, {Key: "c", Prompt: "More?"}},
+		Resolution: &fermata.Resolution{
+			Status: fermata.TimedOut, Outcome: fermata.TakeDefault, DecidedBy: fermata.ActorTimeout,
+			Answers: map[string]any{"a": "x", "b": "y", "c": []any{"p", "q"}},
+		},
+	}
+	input, err := agent.UserAnswers(json.RawMessage(`{"questions":[],"new":1}`), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		New     int
+		Answers map[string]string
+	}
+	if err := json.Unmarshal(input, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.New != 1 || got.Answers["Which?"] != "x\n\n(Asked once more: y)" ||
+		!strings.HasPrefix(got.Answers["More?"], "p, q\n\n(No person decided this: timed out") {
+		t.Errorf("got %s", input)
+	}
+}

@@ -1,0 +1,79 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/telegram"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+)
+
+const telegramAPI = "https://api.telegram.org/bot"
+
+// mostReply bounds what is read of a reply of Telegram.
+const mostReply = 64 << 10
+
+// sendTelegram writes to every chat of a URL. The library takes a reply that
+// never came for a success, so it reads the URL only.
+func sendTelegram(ctx context.Context, s types.Service, client *http.Client, t text) error {
+	config := s.(*telegram.Service).GetConfig()
+	for _, chat := range config.Chats {
+		if err := postTelegram(ctx, client, config.Token, telegramMessage(config, chat, t)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// telegramMessage is the text for one chat, a topic of which may stand after a
+// colon. It is escaped whole: nothing that an agent wrote is markup.
+func telegramMessage(config *telegram.Config, chat string, t text) map[string]any {
+	message := map[string]any{
+		"text": fmt.Sprintf("<b>%s</b>\n%s", html.EscapeString(t.title), html.EscapeString(t.body)), "parse_mode": "HTML",
+		"disable_notification": !config.Notification, "disable_web_page_preview": !config.Preview,
+	}
+	id, topic, ok := strings.Cut(chat, ":")
+	message["chat_id"] = id
+	if n, err := strconv.Atoi(topic); ok && err == nil {
+		message["message_thread_id"] = n
+	}
+	return message
+}
+
+func postTelegram(ctx context.Context, client *http.Client, token string, message map[string]any) error {
+	body, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, telegramAPI+token+"/sendMessage", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	reply, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reply.Body.Close() }()
+	var said struct {
+		OK          bool   `json:"ok"`
+		Description string `json:"description"`
+	}
+	err = json.NewDecoder(io.LimitReader(reply.Body, mostReply)).Decode(&said)
+	switch {
+	case said.OK && err == nil:
+		return nil
+	case said.Description != "":
+		return errors.New(said.Description)
+	default:
+		return fmt.Errorf("status %d came back from Telegram", reply.StatusCode)
+	}
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// rows are what stands in an object or in a list. What is added and removed again leaves
+// the very bytes that were there.
+type rows struct {
+	object *hujson.Object
+	list   *hujson.Array
+}
+
+// rowsOf opens an object or a list.
+func rowsOf(v *hujson.Value) (rows, bool) {
+	if v == nil {
+		return rows{}, false
+	}
+	switch inside := v.Value.(type) {
+	case *hujson.Object:
+		return rows{object: inside}, true
+	case *hujson.Array:
+		return rows{list: inside}, true
+	default:
+		return rows{}, false
+	}
+}
+
+func (r rows) size() int {
+	if r.list != nil {
+		return len(r.list.Elements)
+	}
+	return len(r.object.Members)
+}
+
+// before is what stands between a row and the comma, or the bracket, before it.
+func (r rows) before(n int) *hujson.Extra {
+	if r.list != nil {
+		return &r.list.Elements[n].BeforeExtra
+	}
+	return &r.object.Members[n].Name.BeforeExtra
+}
+
+// after is what stands between a row and the comma behind it. For the last one it is nil
+// where there is no comma.
+func (r rows) after(n int) *hujson.Extra {
+	if r.list != nil {
+		return &r.list.Elements[n].AfterExtra
+	}
+	return &r.object.Members[n].Value.AfterExtra
+}
+
+// end is what stands before the closing bracket.
+func (r rows) end() *hujson.Extra {
+	if r.list != nil {
+		return &r.list.AfterExtra
+	}
+	return &r.object.AfterExtra
+}
+
+func nameOf(m *hujson.ObjectMember) string {
+	literal, _ := m.Name.Value.(hujson.Literal)
+	return literal.String()
+}
+
+// named returns the value of that name, or nil.
+func (r rows) named(name string) *hujson.Value {
+	if n := r.indexOf(name); n >= 0 {
+		return &r.object.Members[n].Value
+	}
+	return nil
+}
+
+func (r rows) indexOf(name string) int {
+	if r.object == nil {
+		return -1
+	}
+	return slices.IndexFunc(r.object.Members, func(m hujson.ObjectMember) bool { return nameOf(&m) == name })
+}
+
+// add adds a row at the end, on a line of its own.
+func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
+	end, n := *r.end(), r.size()
+	comments := bytes.TrimRight(end, " \t\r\n")
+	trails := n > 0 && *r.after(n - 1) != nil
+	row := hujson.Value{BeforeExtra: slices.Concat(comments, hujson.Extra(line)), Value: value}
+	if r.list != nil {
+		r.list.Elements = append(r.list.Elements, row)
+	} else {
+		key := hujson.Value{BeforeExtra: row.BeforeExtra, Value: hujson.String(name)}
+		row.BeforeExtra = hujson.Extra(" ")
+		r.object.Members = append(r.object.Members, hujson.ObjectMember{Name: key, Value: row})
+	}
+	if trails {
+		*r.after(n) = hujson.Extra{}
+	}
+	*r.end() = slices.Clone(end[len(comments):])
+}
+
+// remove removes a row. The comments before it stay.
+func (r rows) remove(n int, style style) {
+	last := r.size() - 1
+	comments, trails := bytes.TrimRight(*r.before(n), " \t\r\n"), *r.after(last) != nil
+	next := r.end()
+	if n < last {
+		next = r.before(n + 1)
+	}
+	if len(comments) > 0 && !bytes.Contains(*next, []byte("\n")) {
+		comments = append(slices.Clone(comments), style.newline...)
+	}
+	*next = slices.Concat(comments, *next)
+	if r.list != nil {
+		r.list.Elements = slices.Delete(r.list.Elements, n, n+1)
+	} else {
+		r.object.Members = slices.Delete(r.object.Members, n, n+1)
+	}
+	if n < last || n == 0 {
+		return
+	}
+	switch after := r.after(n - 1); {
+	case trails && *after == nil:
+		*after = hujson.Extra{}
+	case !trails:
+		*r.end() = slices.Concat(*after, *r.end())
+		*after = nil
+	}
+}
+
+func (r rows) removeNamed(name string, style style) {
+	if n := r.indexOf(name); n >= 0 {
+		r.remove(n, style)
+	}
+}
+
+// removeOwn removes the elements from the n-th on that are Fermata's, and reports
+// whether there were any.
+func (r rows) removeOwn(own func([]byte) bool, n int, style style) (found bool) {
+	for i := r.size() - 1; i >= n; i-- {
+		if own(bareJSON(&r.list.Elements[i])) {
+			r.remove(i, style)
+			found = true
+		}
+	}
+	return found
+}
+
+// isLeft reports whether nothing is left but the lines between which Fermata wrote. An
+// empty object on one line is a person's.
+func (r rows) isLeft() bool {
+	return r.size() == 0 && bytes.Contains(*r.end(), []byte("\n")) && !bytes.Contains(*r.end(), []byte("/"))
+}
+
+// style is how a file is written.
+type style struct{ newline, unit string }
+
+// styleOf takes a file's own: its line ends, and how far the first row is set in.
+func styleOf(text []byte, root rows) style {
+	s := style{newline: "\n", unit: "  "}
+	if bytes.Contains(text, []byte("\r\n")) {
+		s.newline = "\r\n"
+	}
+	if root.size() > 0 {
+		before := string(*root.before(0))
+		own := before[strings.LastIndexByte(before, '\n')+1:]
+		if own != "" && len(own) < len(before) && strings.Trim(own, " \t") == "" {
+			s.unit = own
+		}
+	}
+	return s
+}
+
+// line begins a line that is set in so often.
+func (s style) line(depth int) string { return s.newline + strings.Repeat(s.unit, depth) }
+
+// write writes a value that begins on a line which is set in so often.
+func (s style) write(value any, depth int) (hujson.ValueTrimmed, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(strings.Repeat(s.unit, depth), s.unit)
+	if err := enc.Encode(value); err != nil {
+		return nil, err
+	}
+	parsed, err := hujson.Parse(bytes.ReplaceAll(text.Bytes(), []byte("\n"), []byte(s.newline)))
+	return parsed.Value, err
+}

@@ -1,0 +1,72 @@
+package delivery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+)
+
+// sentOnce asks, and waits until it is on record that the message hangs.
+func (w *world) sentOnce() *fermata.Question {
+	w.Helper()
+	ask := pick
+	ask.Timeout = "7d"
+	q := w.ask(ask)
+	w.await("it is sent", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliverySent })
+	return q
+}
+
+// A message shows the end of its question after the channel was mended, whether
+// it was refused for good or switched off meanwhile.
+func TestAMendedChannelTellsTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
+	w.channel()
+	q := w.sentOnce()
+	w.wall.Fail(401)
+	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+	w.ok(err)
+	w.await("it was refused", func() bool { return w.deliveries(q)[0].LastError != "" })
+	enabled := func(on bool) {
+		t.Helper()
+		_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &on})
+		w.ok(err)
+	}
+	enabled(false)
+	if w.wall.Seen("")[0].Closed {
+		t.Fatal("it was told over a channel that is off")
+	}
+	enabled(true)
+	w.await("the end is told", func() bool { return w.wall.Seen("")[0].Closed })
+}
+
+// Of a message whose sending broke off nobody knows whether it arrived: when
+// its question closes before the next try, its end is told all the same.
+func TestAMessageThatMayHaveArrivedTellsTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
+	w.channel()
+	w.wall.Fail(0)
+	ask := pick
+	ask.Timeout = "7d"
+	q := w.ask(ask)
+	w.await("it broke off", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryFailed })
+	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+	w.ok(err)
+	w.pass(6 * time.Second)
+	w.await("the end is told", func() bool { return w.wall.Seen("")[0].Closed })
+
+	// One that was refused cannot have arrived.
+	w.wall.Fail(500)
+	second := w.ask(ask)
+	w.await("it failed", func() bool {
+		all := w.deliveries(second)
+		return len(all) == 1 && all[0].State == fermata.DeliveryFailed
+	})
+	_, err = w.e.Answer(t.Context(), w.caller("bob"), second.ID, fermata.Answer{Answer: "toml"})
+	w.ok(err)
+	w.await("it is skipped", func() bool { return w.deliveries(second)[0].State == fermata.DeliverySkipped })
+	w.seen("", 1)
+}

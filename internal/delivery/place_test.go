@@ -1,0 +1,152 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// strangers adds members whom the wall does not know.
+func (w *world) strangers(n int) (handles []string) {
+	w.Helper()
+	for i := range n {
+		handle := fmt.Sprintf("stranger%d", i)
+		m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleResponder, Email: handle + "@example.com"})
+		w.ok(err)
+		w.members[handle] = m
+		handles = append(handles, handle)
+	}
+	return handles
+}
+
+// replica starts a second process beside the first.
+func (w *world) replica(opts store.Options) {
+	w.Helper()
+	db := storetest.Open(w.T, opts)
+	e := engine.New(db, engine.Options{})
+	s := delivery.New(delivery.Options{DB: db, Engine: e, Kinds: w.s.Kinds, PublicURL: w.s.PublicURL})
+	w.ok(e.Start(w.Context()))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{}, 2)
+	go func() { s.Run(ctx); done <- struct{}{} }()
+	go func() { e.RunTail(ctx); done <- struct{}{} }()
+	w.Cleanup(func() { cancel(); <-done; <-done })
+}
+
+// Those whom the remote system does not know are told by one message in the
+// channel's place, whichever processes found that out.
+func TestStrangersShareOneMessage(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeopleOrPlace})
+		w.channel()
+		if store.IsPostgres(opts.URL) {
+			w.replica(opts)
+		}
+		const strangers = 12
+		w.strangers(strangers)
+		ask := pick
+		ask.Reminders = []string{"10m", "20m"}
+		q := w.ask(ask)
+		// Ann sees hers, and the one for the strangers.
+		w.await("strangers are told", func() bool { return len(w.wall.Seen("")) == 1 && len(w.wall.Seen("wall-ann")) == 2 })
+		for after := 1; after <= 2; after++ {
+			w.pass(11 * time.Minute)
+			w.await("they are reminded", func() bool { return len(w.wall.Seen("")) == after+1 })
+		}
+		w.await("all were tried", func() bool {
+			tried := 0
+			for _, d := range w.deliveries(q) {
+				if d.Reason == fermata.SkippedNoAddress {
+					tried++
+				}
+			}
+			return tried == 3*strangers
+		})
+		_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+		w.ok(err)
+		open := func(m standin.Message) bool { return !m.Closed }
+		w.await("all say the end", func() bool { return !slices.ContainsFunc(w.wall.Seen(""), open) })
+		if n := len(w.wall.Seen("")); n != 3 {
+			t.Errorf("there are %d messages for strangers", n)
+		}
+	})
+}
+
+// An alert goes to the place once; what a digest of a stranger would gather is
+// told there one by one; a test of one's own channel says what is wrong.
+func TestWhatElseIsForStrangers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeopleOrPlace})
+	w.channel()
+	handles := w.strangers(2)
+	w.await("it is announced", func() bool {
+		_, err := w.s.Announce(t.Context(), store.DefaultWorkspace, delivery.Announcement{
+			Key: "news", Channels: []string{"wall"}, Members: handles, Title: "The database moves tonight",
+		})
+		return err == nil
+	})
+	w.sees("", "The database moves tonight")
+	for _, handle := range handles {
+		_, err := w.s.SetPreferences(t.Context(), admin, handle, fermata.Preferences{Digest: fermata.DigestHourly})
+		w.ok(err)
+	}
+	low := pick
+	low.Type, low.Default, low.Assignees = fermata.NonBlocking, "toml", handles
+	first, second := w.ask(low), w.ask(low)
+	w.waits(first, fermata.WaitsForDigest)
+	w.waits(second, fermata.WaitsForDigest)
+	w.pass(61 * time.Minute)
+	w.await("the questions are told", func() bool { return len(w.wall.Seen("")) >= 3 })
+	w.rests(first)
+	w.rests(second)
+	of := map[string]standin.Message{}
+	for _, m := range w.wall.Seen("") {
+		of[m.Question] = m
+	}
+	if n := len(w.wall.Seen("")); n != 3 || len(of[first.ID].Buttons) == 0 || len(of[second.ID].Buttons) == 0 {
+		t.Errorf("%d messages: %+v", n, of)
+	}
+	test, err := w.s.TestMine(t.Context(), w.caller(handles[0]), "wall")
+	w.ok(err)
+	w.await("the test fails", func() bool {
+		d, err := w.s.Delivery(t.Context(), admin, test.DeliveryID)
+		w.ok(err)
+		return d.State == fermata.DeliveryDead && d.LastError == "the wall does not know stranger0"
+	})
+	if c, err := w.s.ChannelNamed(t.Context(), admin, "wall"); err != nil || c.LastError != "" {
+		t.Errorf("the channel is said to fail: %+v, %v", c, err)
+	}
+}
+
+// What is sent again and closed before it went out leaves the first message,
+// which tells the end.
+func TestAMessageThatWasToBeSentAgainTellsTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
+	w.channel()
+	ask := pick
+	ask.Timeout = "7d"
+	q := w.ask(ask)
+	w.seen("ann", 1)
+	w.wall.Fail(500)
+	d := w.rests(q)[0]
+	_, err := w.s.Redeliver(t.Context(), admin, d.ID)
+	w.ok(err)
+	w.await("it failed", func() bool { return w.deliveries(q)[0].State == fermata.DeliveryFailed })
+	_, err = w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
+	w.ok(err)
+	w.await("the first message is closed", func() bool { return w.wall.Seen("ann")[0].Closed })
+	if d := w.rests(q)[0]; d.State != fermata.DeliverySent || d.Shows != fermata.Answered {
+		t.Errorf("it is %s and shows %s", d.State, d.Shows)
+	}
+}

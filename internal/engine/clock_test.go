@@ -1,0 +1,244 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// berlin is where the clocks on the wall are put forward and back.
+func berlin(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+// summerTimes are questions that are asked before the clocks on the wall are
+// put forward or back, and answered by time after it.
+var summerTimes = map[string]struct {
+	asked    string
+	timeout  fermata.Timeout
+	deadline string
+	// wall is the deadline as the clock on the wall shows it.
+	wall string
+}{
+	"a day that lasts 23 hours":       {"2026-03-28T12:00:00+01:00", "1d", "2026-03-29T13:00:00+02:00", "13:00 CEST"},
+	"the hour that is not there":      {"2026-03-29T01:30:00+01:00", "45m", "2026-03-29T03:15:00+02:00", "03:15 CEST"},
+	"the hour that comes twice":       {"2026-10-25T02:30:00+02:00", "1h", "2026-10-25T02:30:00+01:00", "02:30 CET"},
+	"earlier on the wall than asking": {"2026-10-25T02:45:00+02:00", "30m", "2026-10-25T02:15:00+01:00", "02:15 CET"},
+	"a day that lasts 25 hours":       {"2026-10-24T12:00:00+02:00", "1d", "2026-10-25T11:00:00+01:00", "11:00 CET"},
+}
+
+func instant(t *testing.T, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// moveTo sets the clock to an instant.
+func (w *world) moveTo(at time.Time) {
+	w.Helper()
+	now, err := w.e.Now(w.Context())
+	w.ok(err)
+	w.clock.Advance(at.Sub(now))
+}
+
+// audited checks the chain of events.
+func (w *world) audited() {
+	w.Helper()
+	report, err := w.e.VerifyAudit(w.Context(), w.alice)
+	w.ok(err)
+	w.equal(true, report.OK)
+}
+
+// TestDeadlineAcrossSummerTime: a timeout is a length of time and its deadline
+// an instant, whatever clocks on walls do meanwhile. The process lives in a zone
+// that has summer time; see TestMain.
+func TestDeadlineAcrossSummerTime(t *testing.T) {
+	for name, c := range summerTimes {
+		t.Run(name, func(t *testing.T) {
+			zone := berlin(t)
+			deadline := instant(t, c.deadline)
+			if wall := deadline.In(zone).Format("15:04 MST"); wall != c.wall || time.Local.String() != zone.String() {
+				t.Fatalf("%s is %s on the wall in %s, want %s", c.deadline, wall, time.Local, c.wall)
+			}
+			each(t, func(w *world) {
+				w.moveTo(instant(t, c.asked))
+				a := format
+				a.Timeout, a.Default = c.timeout, "yaml"
+				task, q := w.suspended(a)
+				if late := q.Deadline.Sub(deadline); late < 0 || late > 5*time.Second || q.Deadline.Location() != time.UTC {
+					w.Fatalf("the deadline is %v, want %v", q.Deadline, deadline)
+				}
+				w.moveTo(q.Deadline.Add(-5 * time.Second))
+				w.sweep(0)
+				w.question(q.ID, fermata.Pending)
+				w.moveTo(*q.Deadline)
+				w.sweep(0)
+				w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
+				w.state(task.ID, fermata.TaskInputReceived)
+			})
+		})
+	}
+}
+
+// TestDatabaseClockDecides: the clock of the database decides, in whatever zone
+// it lives, however wrong the clocks of the processes are. Here it stands months
+// away from theirs.
+func TestDatabaseClockDecides(t *testing.T) {
+	t.Parallel()
+	for name, c := range summerTimes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opts, clock, ok := storetest.PostgresWithClock(t, "Europe/Berlin", instant(t, c.asked))
+			if !ok {
+				return
+			}
+			w := newWorld(t, opts)
+			a := format
+			a.Timeout, a.Default = c.timeout, "yaml"
+			task, q := w.suspended(a)
+			w.equal([]time.Time{instant(t, c.asked).UTC(), instant(t, c.deadline).UTC()}, []time.Time{q.CreatedAt.UTC(), q.Deadline.UTC()})
+			clock.Set(q.Deadline.Add(-time.Millisecond))
+			w.sweep(0)
+			w.question(q.ID, fermata.Pending)
+			clock.Set(*q.Deadline)
+			late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+			w.ok(err)
+			w.equal([]any{fermata.TimedOut, "yaml", 1}, []any{late.Status, late.Resolution.Answer, len(late.Resolution.Late)})
+			w.state(task.ID, fermata.TaskInputReceived)
+		})
+	}
+}
+
+// TestClockIsSetBack: a question waits until its instant comes, and what is
+// answered meanwhile counts. Nothing took less than no time.
+func TestClockIsSetBack(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Timeout, a.Default = "10m", "yaml"
+		task, q := w.suspended(a)
+		other, asked := w.suspended(a)
+		w.clock.Advance(-time.Hour)
+		w.sweep(0)
+		w.question(q.ID, fermata.Pending)
+		r := w.answer(asked.ID, "toml").Resolution
+		w.equal([]any{fermata.ActorHuman, true}, []any{r.DecidedBy, r.At.Before(asked.CreatedAt)})
+		c := w.claimed(other.ID)
+		w.equal([]string{"answered: Which format?"}, handed(c.Context))
+		w.complete(c)
+		events, _, err := w.e.Events(w.Context(), w.alice, engine.EventFilter{TaskID: other.ID, Types: []string{"question.answered"}})
+		w.ok(err)
+		var told struct{ Seconds float64 }
+		w.ok(json.Unmarshal(events[0].Data, &told))
+		w.equal(0.0, told.Seconds)
+		w.moveTo(q.Deadline.Add(-5 * time.Second))
+		w.sweep(0)
+		w.question(q.ID, fermata.Pending)
+		w.sweep(5 * time.Second)
+		w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
+		w.state(task.ID, fermata.TaskInputReceived)
+		w.audited()
+	})
+}
+
+// TestClockJumpsAhead: what is overdue then is settled once, as of its own
+// instant, and stays so when the clock is put right.
+func TestClockJumpsAhead(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Timeout, a.Default = "10m", "yaml"
+		task, q := w.suspended(a)
+		_, never := w.suspended(fermata.Ask{Question: "And then?", Timeout: fermata.Never})
+		w.sweep(24 * time.Hour)
+		w.clock.Advance(-24 * time.Hour)
+		w.sweep(0)
+		w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
+		w.question(never.ID, fermata.Pending)
+		late, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml"})
+		w.ok(err)
+		w.equal([]any{"yaml", 1}, []any{late.Resolution.Answer, len(late.Resolution.Late)})
+		w.equal(1, w.closings(q.ID))
+		c := w.claimed(task.ID)
+		w.none()
+		w.complete(c)
+		w.audited()
+	})
+}
+
+// TestTheInstantDecides: what comes after the deadline comes after what the
+// deadline did, also where no sweep came by in between.
+func TestTheInstantDecides(t *testing.T) {
+	for name, do := range map[string]func(w *world, task string) error{
+		"cancel": func(w *world, task string) error {
+			_, err := w.e.CancelTask(w.Context(), w.alice, task, "never mind")
+			return err
+		},
+		"put off": func(w *world, task string) error {
+			_, err := w.e.DeferTask(w.Context(), w.alice, task, nil)
+			return err
+		},
+		"resume": func(w *world, task string) error {
+			_, err := w.e.ResumeTask(w.Context(), w.alice, task)
+			return err
+		},
+		"ask": func(w *world, task string) error {
+			_, err := w.e.Ask(w.Context(), w.agent, task, fermata.Ask{Question: "And now?"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				a := format
+				a.Timeout = "10m"
+				task, q := w.suspended(a)
+				w.clock.Advance(10 * time.Minute)
+				w.refused(do(w, task.ID), fermata.CodeIllegalTransition)
+				w.equal(*q.Deadline, w.question(q.ID, fermata.TimedOut).Resolution.At)
+				w.equal(fermata.ReasonQuestionTimedOut, w.state(task.ID, fermata.TaskFailed).Reason)
+				w.sweep(0)
+				w.equal(1, w.closings(q.ID))
+				w.audited()
+			})
+		})
+	}
+}
+
+// TestAnAnswerOutlivesItsTask: an answer that counts already is not lost where
+// its task ends before anybody looked.
+func TestAnAnswerOutlivesItsTask(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.held(w.alice, q.ID, "toml")
+		c := w.running(fermata.NewTask{})
+		aside := func(question string) *fermata.Question {
+			return w.ask(c.Task.ID, fermata.Ask{Type: fermata.NonBlocking, Question: question, Default: "no", Timeout: "10m"})
+		}
+		tabs, spaces := aside("Tabs?"), aside("Spaces?")
+		w.held(w.alice, spaces.ID, "yes")
+		asked := w.ask(c.Task.ID, format)
+		w.held(w.alice, asked.ID, "json")
+		w.clock.Advance(5 * time.Second)
+		w.cancel(task.ID)
+		w.complete(c)
+		for id, value := range map[string]string{q.ID: "toml", asked.ID: "json", spaces.ID: "yes"} {
+			r := w.question(id, fermata.Answered).Resolution
+			w.equal([]any{fermata.ActorHuman, value, "alice"}, []any{r.DecidedBy, r.Answer, r.AnsweredBy.Name})
+			w.equal(1, w.closings(id))
+		}
+		w.question(tabs.ID, fermata.Cancelled)
+		w.state(task.ID, fermata.TaskCancelled)
+		w.state(c.Task.ID, fermata.TaskDone)
+		w.audited()
+	})
+}

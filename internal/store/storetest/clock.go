@@ -1,0 +1,69 @@
+package storetest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Clock is a clock that tests move.
+type Clock struct{ ahead atomic.Int64 }
+
+// Offset is for [store.Options.ClockOffset].
+func (c *Clock) Offset() time.Duration { return time.Duration(c.ahead.Load()) }
+
+// Advance moves the clock on, or back.
+func (c *Clock) Advance(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// DatabaseClock is the own clock of a PostgreSQL database. It stands still
+// until it is set, and knows nothing of the clocks of the processes.
+type DatabaseClock struct {
+	tb     testing.TB
+	url    string
+	schema string
+}
+
+// PostgresWithClock returns the options of an empty PostgreSQL schema whose
+// sessions live in the time zone and read the clock that is returned. It is
+// false where PostgreSQL is left out.
+func PostgresWithClock(tb testing.TB, zone string, at time.Time) (store.Options, *DatabaseClock, bool) {
+	tb.Helper()
+	if os.Getenv(PostgresEnv) == "none" {
+		tb.Log("PostgreSQL is left out: " + PostgresEnv + "=none")
+		return store.Options{}, nil, false
+	}
+	opts := EmptyPostgres(tb)
+	c := &DatabaseClock{tb: tb, url: opts.URL, schema: opts.Schema}
+	c.run(fmt.Sprintf(`CREATE SCHEMA %[1]s; CREATE TABLE %[1]s.clock (at timestamptz NOT NULL);
+		INSERT INTO %[1]s.clock VALUES ('%[2]s');
+		CREATE FUNCTION %[1]s.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM %[1]s.clock'`,
+		c.schema, at.Format(time.RFC3339Nano)))
+	// PostgreSQL's own functions come first unless the path says otherwise.
+	u, err := url.Parse(opts.URL)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("search_path", c.schema+",pg_catalog")
+	query.Set("timezone", zone)
+	u.RawQuery = query.Encode()
+	return store.Options{URL: u.String(), MaxConns: opts.MaxConns}, c, true
+}
+
+// Set sets the clock, forward or back.
+func (c *DatabaseClock) Set(at time.Time) {
+	c.tb.Helper()
+	c.run(fmt.Sprintf("UPDATE %s.clock SET at = '%s'", c.schema, at.Format(time.RFC3339Nano)))
+}
+
+func (c *DatabaseClock) run(statements string) {
+	c.tb.Helper()
+	if err := onPostgres(c.url, statements); err != nil {
+		c.tb.Fatalf("the database's clock: %v", err)
+	}
+}

@@ -1,0 +1,120 @@
+package workflow
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+const (
+	// listWithin is how long a server may take to list its tools.
+	listWithin = 5 * time.Second
+	// mostListing bounds what is kept of it, in bytes.
+	mostListing = 1 << 20
+)
+
+// RefreshTools asks an MCP server for its tools, which may start a program, and
+// keeps what it says. Whoever reads asks nobody.
+func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name string) (*fermata.NamedTool, error) {
+	if err := mayDefineTools(c); err != nil {
+		return nil, err
+	}
+	n, err := s.reads(ctx, c).NamedTool(name)
+	if err != nil {
+		return nil, err
+	}
+	if n.Server == nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no MCP server: it has no tools of its own", name)
+	}
+	list, failed := s.serverTools(ctx, n)
+	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.NamedTool, error) {
+		return keepListing(tx, c, n, list, failed)
+	})
+}
+
+// askServers asks those of the tools that are servers, side by side. That one
+// is down is kept as well, and no error.
+func (s *Service) askServers(ctx context.Context, c fermata.Caller, names []string) error {
+	var asking sync.WaitGroup
+	problems := make([]error, len(names))
+	for i, name := range names {
+		asking.Go(func() {
+			n, err := s.reads(ctx, c).NamedTool(name)
+			if err != nil || n.Server == nil {
+				problems[i] = err
+				return
+			}
+			list, failed := s.serverTools(ctx, n)
+			problems[i] = s.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
+				_, err := keepListing(tx, c, n, list, failed)
+				return err
+			})
+		})
+	}
+	asking.Wait()
+	for _, err := range problems {
+		// One that somebody has removed meanwhile needs no list.
+		if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepListing keeps what a server said, unless another one has its name since.
+func keepListing(tx *store.Tx, c fermata.Caller, asked *fermata.NamedTool, list []tool.Info, failed error) (*fermata.NamedTool, error) {
+	n, err := tx.NamedTool(asked.Name)
+	if err != nil {
+		return nil, err
+	}
+	shown := *n
+	shown.Server = hidden(n.Server)
+	if !reflect.DeepEqual(n.Server, asked.Server) {
+		return &shown, nil
+	}
+	said := &fermata.ToolListing{At: tx.Now(), Tools: []fermata.ToolInfo{}}
+	for _, i := range list {
+		said.Tools = append(said.Tools, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: "server", Input: i.Input, Output: i.Output})
+	}
+	switch {
+	case failed != nil:
+		said.Error = failed.Error()
+	case len(data(said)) > mostListing:
+		said.Error = "the server says more of its tools than fits"
+	}
+	if said.Error != "" {
+		said.Tools = []fermata.ToolInfo{}
+		if n.Listing != nil {
+			said.Tools = n.Listing.Tools
+		}
+	}
+	n.Listing = said
+	tx.SaveNamedTool(n)
+	tx.Append(&fermata.Event{Type: fermata.EventToolChanged, Actor: c.Actor(), Data: data(map[string]any{"tool": n.Name, "listed": len(said.Tools)})})
+	shown.Listing = said
+	return &shown, nil
+}
+
+func (s *Service) serverTools(ctx context.Context, n *fermata.NamedTool) ([]tool.Info, error) {
+	if s.Servers == nil {
+		return nil, fermata.Errorf(fermata.CodeUnavailable, "this server calls no MCP servers")
+	}
+	ctx, cancel := context.WithTimeout(ctx, listWithin)
+	defer cancel()
+	return s.Servers.Tools(ctx, n.Name, *n.Server)
+}
+
+// listed are the tools of a server as it last listed them, and why it did not
+// when it was last asked.
+func listed(n *fermata.NamedTool) (tools []fermata.ToolInfo, why string) {
+	if n.Listing == nil {
+		return nil, "nobody has asked it yet: fermata workflow tools refresh " + n.Name
+	}
+	return n.Listing.Tools, n.Listing.Error
+}

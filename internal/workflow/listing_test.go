@@ -1,0 +1,139 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// tracker is an MCP server that counts how often it is asked.
+type tracker struct {
+	mu    sync.Mutex
+	asked int
+	has   []string
+	down  error
+}
+
+func (s *tracker) Tools(_ context.Context, name string, _ fermata.ToolServer) ([]tool.Info, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	var all []tool.Info
+	for _, its := range s.has {
+		all = append(all, tool.Info{Name: name + "." + its})
+	}
+	return all, s.down
+}
+
+func (*tracker) Call(context.Context, string, fermata.ToolServer, string, tool.Call) (tool.Result, error) {
+	return tool.Result{}, nil
+}
+
+func (s *tracker) is(down error, has ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down, s.has = down, has
+}
+
+func (s *tracker) times() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+// Whoever reads starts nothing: a server is asked when it is defined, and when
+// somebody says so.
+func TestReadingAsksNoServer(t *testing.T) {
+	onBoth(t, func(w *world) {
+		server := &tracker{has: []string{"find"}}
+		_, s := w.process(func(o *workflow.Options) { o.Servers = server })
+		put := func(url string) {
+			t.Helper()
+			n := &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: url, Headers: map[string]string{"Authorization": "Bearer sesame"}}}
+			kept, err := s.PutNamedTool(t.Context(), admin, n)
+			w.ok(err)
+			if strings.Contains(asJSON(kept), "sesame") {
+				t.Errorf("the token is shown: %s", asJSON(kept))
+			}
+		}
+		put("https://tracker.example")
+		uses := func(name string) workflow.Validation {
+			t.Helper()
+			v, err := s.Validate(t.Context(), ann, "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker."+name+"}]\n")
+			w.ok(err)
+			return v
+		}
+		kept, err := s.Put(t.Context(), admin, "", workflow.Definition{Source: "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker.find}]\n"})
+		w.ok(err)
+		if v := uses("find"); !v.Valid || len(v.Problems) > 0 || len(kept.Warnings) > 0 {
+			t.Errorf("what it listed is not known: %+v, %+v", v, kept.Warnings)
+		}
+		if v := uses("close"); v.Valid || !strings.Contains(v.Problems[0].Hint, "tools refresh tracker") {
+			t.Errorf("what it did not list: %+v", v)
+		}
+		server.is(nil, "find", "close")
+		_, err = s.Tools(t.Context(), ann)
+		w.ok(err)
+		_, err = s.Workflow(t.Context(), ann, "uses", "")
+		w.ok(err)
+		if n := server.times(); n != 1 {
+			t.Errorf("it was asked %d times", n)
+		}
+		named, err := s.RefreshTools(t.Context(), admin, "tracker")
+		w.ok(err)
+		if len(named.Listing.Tools) != 2 || strings.Contains(asJSON(named), "sesame") || !uses("close").Valid {
+			t.Errorf("it was asked again: %s", asJSON(named))
+		}
+
+		// One that is down keeps what it listed, and says that it is.
+		server.is(errors.New("connection refused"))
+		named, err = s.RefreshTools(t.Context(), admin, "tracker")
+		w.ok(err)
+		if len(named.Listing.Tools) != 2 || named.Listing.Error != "connection refused" {
+			t.Errorf("it is down: %s", asJSON(named.Listing))
+		}
+		if v := uses("find"); !v.Valid || len(v.Problems) > 0 {
+			t.Errorf("what it listed before it was down: %+v", v)
+		}
+		if v := uses("other"); !v.Valid || len(v.Problems) != 1 {
+			t.Errorf("what nobody can know: %+v", v)
+		}
+		all, err := s.Tools(t.Context(), ann)
+		w.ok(err)
+		if !strings.Contains(asJSON(all), `"error":"connection refused"`) || !strings.Contains(asJSON(all), "tracker.close") {
+			t.Errorf("the list is %s", asJSON(all))
+		}
+
+		// Of another server under the name nothing is known.
+		put("https://another.example")
+		if named, err = s.NamedTool(t.Context(), admin, "tracker"); err != nil || len(named.Listing.Tools) != 0 {
+			t.Errorf("another server has %s, %v", asJSON(named), err)
+		}
+	})
+}
+
+// What an agent or a person without the role may not set off.
+func TestWhoMayAskAServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	server := &tracker{}
+	_, s := w.process(func(o *workflow.Options) { o.Servers = server })
+	_, err := s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example"}})
+	w.ok(err)
+	_, err = s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{Name: "look", Agent: &fermata.AgentTool{Prompt: "Look."}})
+	w.ok(err)
+	if _, err := s.RefreshTools(t.Context(), ann, "tracker"); fermata.CodeOf(err) != fermata.CodeForbidden || server.times() != 1 {
+		t.Errorf("a responder: %v, asked %d times", err, server.times())
+	}
+	for name, code := range map[string]fermata.Code{"look": fermata.CodeInvalidRequest, "nothing": fermata.CodeNotFound} {
+		if _, err := s.RefreshTools(t.Context(), admin, name); fermata.CodeOf(err) != code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

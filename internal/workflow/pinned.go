@@ -1,0 +1,82 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// loadPinned returns the definition that a run is pinned to. It was found right
+// when it was kept: tools that are gone since fail the step that names them.
+func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Workflow, error) {
+	key := r.Workspace() + "\x00" + name + "\x00" + hash
+	s.mu.Lock()
+	w := s.loaded[key]
+	s.mu.Unlock()
+	if w != nil {
+		return w, nil
+	}
+	source, err := r.Definition(name, hash)
+	if err != nil {
+		return nil, err
+	}
+	w, problems := definition.Load([]byte(source), definition.Known{Tools: builtIn, AnyTool: true})
+	if w == nil {
+		return nil, refusal(problems)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.loaded) >= mostLoaded {
+		clear(s.loaded)
+	}
+	s.loaded[key] = w
+	return w, nil
+}
+
+// mostLoaded bounds how many definitions are kept in memory.
+const mostLoaded = 1000
+
+// refuse ends a run that cannot be moved on at all. Trouble of the database is
+// no reason to.
+func (s *Service) refuse(ctx context.Context, claim *fermata.Claim, why error) error {
+	if code := fermata.CodeOf(why); code == fermata.CodeUnavailable || ctx.Err() != nil {
+		return why
+	}
+	return s.e.WhileHeld(ctx, claim.Task.WorkspaceID, claim.Run.ID, claim.Run.Token, func(h *engine.Held) error {
+		return h.Fail(fermata.TaskFailed, fermata.ReasonDefinitionGone, fermata.Finish{
+			Summary: short(fmt.Sprintf("The run cannot go on: %s. Trying again does not mend that: %s.", why, newRun)),
+		})
+	})
+}
+
+// newRun says what to do instead of trying again.
+const newRun = "put a definition that fermata workflow validate finds nothing wrong with, and start a new run"
+
+// whole says what is wrong with every place that is wrong.
+func whole(err error) string {
+	var e *fermata.Error
+	if !errors.As(err, &e) || len(e.Problems) == 0 {
+		return err.Error()
+	}
+	places := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		places[i] = p.Field + " " + p.Message
+	}
+	return strings.Join(places, "; ")
+}
+
+// pinned returns the definition of a run, or says that it cannot be read: rules
+// may have become stricter since it was kept, and hold for it as well.
+func (s *Service) pinned(r store.Reader, run *fermata.WorkflowRun) (*definition.Workflow, error) {
+	d, err := s.loadPinned(r, run.Workflow, run.Hash)
+	if err == nil || fermata.CodeOf(err) == fermata.CodeUnavailable {
+		return d, err
+	}
+	return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the definition that the run is pinned to cannot be read: %s", whole(err)).WithHint("%s", newRun)
+}

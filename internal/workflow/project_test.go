@@ -1,0 +1,78 @@
+package workflow_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// Whoever may write workflows in one project acts in no other one: by a step
+// that starts its workflows, or by the tools of all.
+func TestAProjectIsActedInByItsOwn(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put("name: deploy\nproject: shop\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
+		run := w.awaitEnd(w.run("name: outer\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: deploy}}]\n", nil).ID)
+		if e := run.Steps[0].Error; run.State != fermata.TaskFailed || e == nil || !strings.Contains(e.Message, "project shop") || e.Hint == "" {
+			t.Errorf("a run of another project: %s, %+v", run.State, e)
+		}
+		w.runsOf("deploy", 0)
+		run = w.awaitEnd(w.run("name: inner\nproject: shop\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: deploy}}]\n", nil).ID)
+		if run.State != fermata.TaskDone {
+			t.Errorf("a run of the same project: %s", w.describe(run))
+		}
+
+		local := ann
+		local.Scopes = []fermata.Scope{fermata.ScopeWork, fermata.ScopeRead}
+		local.Projects = map[string]fermata.Role{fermata.DefaultProject: fermata.RoleOperator}
+		tool := &fermata.NamedTool{Name: "run_checks", Command: []string{"make", "test"}}
+		_, err := w.s.PutNamedTool(t.Context(), admin, tool)
+		w.ok(err)
+		for what, err := range map[string]error{
+			"defines a tool":  second(w.s.PutNamedTool(t.Context(), local, tool)),
+			"defines several": second(w.s.PutNamedTools(t.Context(), local, []*fermata.NamedTool{tool})),
+			"removes one":     w.s.DeleteNamedTool(t.Context(), local, "run_checks"),
+		} {
+			if fermata.CodeOf(err) != fermata.CodeForbidden || !strings.Contains(err.Error(), "whole workspace") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		w.ok(second(w.s.Put(t.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
+	})
+}
+
+// A run whose definition today's rules refuse ends, says so, and is not tried
+// again for nothing.
+func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
+	onBoth(t, func(w *world) {
+		source := "name: old\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: shell, input: {run: \"echo {{ inputs.title }}\"}}]\n"
+		var id string
+		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+			task, err := w.e.CreateIn(tx, fermata.NewTask{Title: "old", Runner: fermata.RunnerWorkflow}, fermata.System)
+			if err != nil {
+				return err
+			}
+			id = task.ID
+			hash := definition.Hash([]byte(source))
+			tx.KeepDefinition("old", hash, source, fermata.System)
+			tx.InsertWorkflowRun(&fermata.WorkflowRun{ID: id, Workflow: "old", Hash: hash, Trigger: fermata.TriggerManual, Cause: []byte("{}"), Inputs: []byte("{}")})
+			return nil
+		}))
+		run := w.awaitEnd(id)
+		if run.State != fermata.TaskFailed || run.Reason != fermata.ReasonDefinitionGone || run.CanRetry {
+			t.Errorf("it is %s, %s, can be tried again: %v", run.State, run.Reason, run.CanRetry)
+		}
+		for _, part := range []string{"source:3:", "does not mend that", "start a new run"} {
+			if !strings.Contains(run.Summary, part) {
+				t.Errorf("the summary does not say %q: %s", part, run.Summary)
+			}
+		}
+		_, err := w.s.Retry(t.Context(), admin, id, nil)
+		if fermata.CodeOf(err) != fermata.CodeIllegalTransition || !strings.Contains(err.Error(), "pinned") {
+			t.Errorf("it is tried again: %v", err)
+		}
+	})
+}

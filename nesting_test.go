@@ -1,0 +1,39 @@
+package fermata_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// deep is a document of so many lists within each other.
+func deep(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
+
+// TestNesting: what an asker or a worker has stored can be read again, within
+// whatever stands around it.
+func TestNesting(t *testing.T) {
+	t.Parallel()
+	for doc, fine := range map[string]bool{
+		deep(fermata.MaxNesting):                                           true,
+		deep(fermata.MaxNesting + 1):                                       false,
+		deep(9999):                                                         false,
+		`{"a":` + deep(fermata.MaxNesting) + `}`:                           false,
+		`[` + strings.Repeat("[],", 500) + `[]]`:                           true,
+		`"` + strings.Repeat("[", 500) + `"`:                               true,
+		`["\"` + strings.Repeat("[", 500) + `", "\\", {"` + `[[` + `":1}]`: true,
+	} {
+		task := fermata.NewTask{Title: "a", Spec: json.RawMessage(doc)}
+		_, err := task.Create("task_1", fermata.System, noon)
+		if (err == nil) != fine {
+			t.Errorf("%.40s …: %v", doc, err)
+		}
+		end := fermata.Finish{Result: fermata.ResultCompleted, Details: json.RawMessage(doc), Checkpoint: json.RawMessage(doc)}
+		if fine {
+			continue
+		}
+		wantError(t, err, fermata.CodeInvalidRequest, "spec")
+		wantError(t, end.Check(), fermata.CodeInvalidRequest, "details", "checkpoint")
+	}
+}

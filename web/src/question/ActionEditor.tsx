@@ -1,0 +1,59 @@
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { useEffect, useMemo, useState } from 'react';
+import { canonical, hashOf, setOut } from '@/api/exact';
+import type { Question } from '@/api/types';
+import { Code } from '@/preview/Code';
+import { escaped } from '@/text/visible';
+import { changes } from './changes';
+import classes from './ItemField.module.css';
+import { useText } from './text';
+import type { AnswerState } from './useAnswer';
+
+/** Where what will run is changed. As long as it is the same, the action itself is what is approved. */
+export function ActionEditor({ question, answer }: { question: Question; answer: AnswerState }) {
+  const text = useText();
+  const asked = useMemo(() => setOut(question.action_text ?? ''), [question.action_text]);
+  // What cannot be seen is typed as its escape: a field shows characters as they are, and some turn what follows.
+  const original = useMemo(() => escaped(asked), [asked]);
+  const [words, setWords] = useState(answer.action === undefined || answer.action === asked ? original : answer.action);
+  const valid = isJSON(words);
+  const same = canonical(words) === canonical(original);
+  const hash = useHash(valid ? canonical(same ? asked : words) : undefined);
+  return (
+    <Stack gap="xs">
+      <Textarea
+        label={text.editTitle} value={words} error={valid ? undefined : text.editBad} autosize minRows={3} maxRows={24} spellCheck={false} styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        onChange={(event) => {
+          const next = event.currentTarget.value;
+          setWords(next);
+          if (isJSON(next)) answer.setAction(canonical(next) === canonical(original) ? asked : next);
+        }}
+      />
+      <Text size="sm" fw={600}>{text.editChanges}</Text>
+      {same ? <Text size="sm">{text.editNone}</Text> : <Code text={changes(original, words)} diff strict label={text.editChanges} />}
+      {hash && <Text size="xs" c="dimmed" className={classes.text}>{text.editNote} <code>{hash}</code></Text>}
+      <Group><Button variant="default" size="compact-sm" onClick={() => answer.setAction(undefined)}>{text.cancelEdit}</Button></Group>
+    </Stack>
+  );
+}
+
+function isJSON(words: string): boolean {
+  try {
+    JSON.parse(words);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function useHash(bytes: string | undefined): string | undefined {
+  const [found, setFound] = useState<{ of: string; hash?: string }>();
+  useEffect(() => {
+    let current = true;
+    if (bytes !== undefined) void hashOf(bytes).then((hash) => current && setFound({ of: bytes, hash }));
+    return () => {
+      current = false;
+    };
+  }, [bytes]);
+  return found && found.of === bytes ? found.hash : undefined;
+}
