@@ -343,7 +343,8 @@ func (r Reader) Surroundings(questions []*fermata.Question, member string) (Surr
 			},
 		},
 		{
-			sql:  "SELECT blocks_on, task_id FROM task_dependencies WHERE workspace_id = $1 AND " + fmt.Sprintf(r.d.inList, "blocks_on", 2),
+			// By the index that leads with blocks_on: the other reads all of the workspace's.
+			sql:  "SELECT blocks_on, task_id FROM task_dependencies WHERE workspace_id || '' = $1 AND " + fmt.Sprintf(r.d.inList, "blocks_on", 2),
 			args: []any{r.workspace, text(taskIDs)}, take: func(rs rows) error {
 				return each(rs, scanTexts2, func(row [2]string) { edges = append(edges, row) })
 			},

@@ -98,6 +98,11 @@ const (
 const suspended = ` FROM (SELECT task_id AS suspended_id FROM questions WHERE workspace_id || '' = $1 AND status = 'pending'
 	AND type <> 'non_blocking') AS q CROSS JOIN tasks WHERE id = suspended_id AND `
 
+// receivedTasks joins tasks to those with something to hand over, whose index leads
+// with the runner: SQLite would read the whole workspace instead.
+const receivedTasks = ` FROM (SELECT id AS received_id FROM tasks WHERE workspace_id || '' = $1 AND state = 'input_received') AS q
+	CROSS JOIN tasks WHERE id = received_id AND `
+
 // fromState returns the part of a query that reads the tasks of a state by the
 // index in which they stand.
 func fromState(state fermata.TaskState) string {
@@ -106,7 +111,7 @@ func fromState(state fermata.TaskState) string {
 	case state.Suspended():
 		return suspended + in
 	case state == fermata.TaskInputReceived:
-		return fmt.Sprintf(" FROM tasks WHERE state = '%s' AND ", state)
+		return receivedTasks
 	default:
 		return " FROM tasks WHERE " + onBoard + " AND " + in
 	}

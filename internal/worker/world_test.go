@@ -123,7 +123,7 @@ func (w *world) once() {
 // await waits for a task to be in a state.
 func (w *world) await(id string, state fermata.TaskState) *fermata.Task {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	defer cancel()
 	for after := int64(0); ; {
 		t, err := w.person.Task(ctx, id)

@@ -21,8 +21,9 @@ const clients = 64
 const (
 	// soon is the deadline of the questions that race against time.
 	soon = time.Second
-	// lateBy is how long after its deadline a question must be closed at last.
-	lateBy = 2 * time.Second
+	// lateBy is how long after its deadline a question must be closed at last, on
+	// a machine with much else to do. How late they really are, make bench tells.
+	lateBy = 30 * time.Second
 	// early allows for clocks that are cut to milliseconds.
 	early = 5 * time.Millisecond
 )

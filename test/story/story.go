@@ -185,7 +185,7 @@ func (s *Story) End() {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	process.Await(s.tb, 30*time.Second, "the stream has come to the end", func() bool {
+	process.Await(s.tb, 2*time.Minute, "the stream has come to the end", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.seen) > 0 && s.seen[len(s.seen)-1].seq >= int64(len(events))

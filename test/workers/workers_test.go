@@ -21,11 +21,12 @@ func TestMain(m *testing.M) { process.Main(m) }
 
 const (
 	// lease is how long a task stays with a worker that is silent.
-	lease = 2 * time.Second
-	// offeredWithin is how long after the end of its lease a task may lie.
-	offeredWithin = 5 * time.Second
-	// finishes is how long a whole story may take.
-	finishes = 30 * time.Second
+	lease = 5 * time.Second
+	// offeredWithin is how long after the end of its lease a task may lie, with
+	// the start of the worker that takes it.
+	offeredWithin = 15 * time.Second
+	// finishes is how long one step may take, on a machine with much else to do.
+	finishes = 2 * time.Minute
 )
 
 // agent hangs in its first run until it is told to go on, and completes in any

@@ -111,7 +111,7 @@ func (w *world) meanwhile(does string) (end func()) {
 // asked waits for a question of the task.
 func (w *world) asked(id string) *fermata.Question {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	defer cancel()
 	for after := int64(0); ; {
 		t, err := w.person.Task(ctx, id)
@@ -132,7 +132,7 @@ func (w *world) asked(id string) *fermata.Question {
 // await waits for an event of the task.
 func (w *world) await(id string, typ fermata.EventType) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
 	defer cancel()
 	for after := int64(0); ; {
 		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// leakWithin is how long goroutines may take to end after the last test.
-const leakWithin = 5 * time.Second
+// leakWithin is how long goroutines may take to end after the last test, on a
+// machine with much else to do.
+const leakWithin = time.Minute
 
 // Main runs the tests of a package, drops the schemas that they shared, and
 // fails when goroutines outlive them.

@@ -1,0 +1,62 @@
+package store_test
+
+import (
+	"database/sql"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// wholeWorkspace is how SQLite says that it reads all tasks of a workspace, or
+// all of what they wait for.
+var wholeWorkspace = regexp.MustCompile(`INDEX sqlite_autoindex_(tasks|task_dependencies)_1 \(workspace_id=\?\)\n`)
+
+// What is read of few tasks costs the same beside many others. PostgreSQL's
+// plans depend on what its tables hold; SQLite's do not.
+func TestSQLiteReadsFewTasksByTheirIndex(t *testing.T) {
+	t.Parallel()
+	opts := storetest.SQLite(t)
+	db := storetest.Open(t, opts)
+	var ran store.Statements
+	store.Record(db, ran.See)
+	r := db.In(t.Context(), store.DefaultWorkspace)
+	for _, state := range fermata.TaskStates {
+		for _, sort := range []fermata.TaskSort{fermata.SortNewest, fermata.SortOldest, fermata.SortPriority, fermata.SortUpdated} {
+			_, err := r.Tasks(store.TaskFilter{States: []fermata.TaskState{state}, Sort: sort, Limit: 50})
+			must(t, err)
+		}
+	}
+	_, err := r.CountTasksBy(store.TaskFilter{})
+	must(t, err)
+	_, err = r.Surroundings([]*fermata.Question{{ID: "q_1", TaskID: "task_1"}}, "mem_1")
+	must(t, err)
+	plans, err := sql.Open("sqlite", opts.URL)
+	must(t, err)
+	defer func() { must(t, plans.Close()) }()
+	for _, statement := range ran.All() {
+		if plan := explain(t, plans, statement); wholeWorkspace.MatchString(plan) {
+			t.Errorf("all tasks are read:\n%s\n%s", plan, statement)
+		}
+	}
+}
+
+// explain returns how SQLite answers a query, whatever its parameters are.
+func explain(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	rs, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "$"))...)
+	must(t, err)
+	defer func() { must(t, rs.Close()) }()
+	var plan strings.Builder
+	for rs.Next() {
+		var id, parent, unused int
+		var detail string
+		must(t, rs.Scan(&id, &parent, &unused, &detail))
+		plan.WriteString(detail + "\n")
+	}
+	must(t, rs.Err())
+	return plan.String()
+}
