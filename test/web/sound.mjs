@@ -21,7 +21,8 @@ async function findingsOf(page, runOnly) {
 
 /** The words of buttons that do not fit into them. */
 const cutButtons = (page) => page.evaluate(() => [...document.querySelectorAll('.mantine-Button-label')]
-  .filter((label) => label.checkVisibility() && label.scrollWidth > label.clientWidth + 1).map((label) => label.textContent));
+  .filter((label) => label.checkVisibility() && (label.scrollWidth > label.clientWidth + 1 || (getComputedStyle(label).webkitLineClamp !== 'none' && label.scrollHeight > label.clientHeight + 1)))
+  .map((label) => label.textContent));
 
 /** The page has no finding of axe, nothing hangs over its edge, and no button cuts its words off. */
 export async function assertSound(page, name, runOnly) {

@@ -3,6 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import { useLanguage } from '@/text/language';
 import { Icon } from '@/ui/Icon';
+import whole from '@/ui/Whole.module.css';
 import classes from './AuditPage.module.css';
 import type { Searched } from './filter';
 import { useText } from './text';
@@ -29,7 +30,7 @@ export function AuditFilters({ searched, search }: { searched: Searched; search:
       <Typed label={text.task} placeholder="task_…" value={searched.task ?? ''} set={(task) => search({ task })} />
       <TextInput type="date" label={text.from} value={searched.from ?? ''} max={searched.to} onChange={(event) => search({ from: event.currentTarget.value })} />
       <TextInput type="date" label={text.to} value={searched.to ?? ''} min={searched.from} onChange={(event) => search({ to: event.currentTarget.value })} />
-      {filtered && <Button variant="subtle" onClick={() => search({ q: '', type: '', actor: '', task: '', from: '', to: '' })}>{text.clear}</Button>}
+      {filtered && <Button variant="subtle" px="xs" classNames={whole} onClick={() => search({ q: '', type: '', actor: '', task: '', from: '', to: '' })}>{text.clear}</Button>}
     </Box>
   );
 }

@@ -38,7 +38,7 @@ export const Row = memo(function Row({ question, selected, gone, onOpen }: Props
             <TypeBadge type={question.type} />
             <RiskBadge risk={question.risk} />
             <Countdown question={question} brief />
-            <Text size="xs" c="dimmed" truncate>{question.project}{question.waiting && question.waiting.tasks > 1 ? ` · ${text.waits(question.waiting.tasks)}` : ''}</Text>
+            <Text size="xs" c="dimmed" truncate className={classes.project}>{question.project}{question.waiting && question.waiting.tasks > 1 ? ` · ${text.waits(question.waiting.tasks)}` : ''}</Text>
           </>
         )}
       </Group>

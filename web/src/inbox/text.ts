@@ -67,7 +67,7 @@ export const useText = catalogue({
     project: 'Projekt',
     anyProject: 'Jedes Projekt',
     urgency: 'Dringlichkeit',
-    anyUrgency: 'Jede Dringlichkeit',
+    anyUrgency: 'Jede',
     urgency_high: 'Arbeit steht',
     urgency_low: 'Arbeit geht weiter',
     risk: 'Risiko',

@@ -10,6 +10,7 @@ import { channelName, useText } from '@/delivery/text';
 import { openingRows } from '@/ui/OpeningRow';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
+import whole from '@/ui/Whole.module.css';
 import { Nothing } from '../parts/Nothing';
 import { mayAdminister } from '../parts/rights';
 import { Section } from '../parts/Section';
@@ -49,7 +50,7 @@ function Filters({ filter: { channel = '', state } }: { filter: LogFilter }) {
         label={text.state} allowDeselect={false} value={state ?? ''}
         data={[{ value: '', label: text.everyState }, ...states.map((value) => ({ value, label: text[value] }))]} onChange={(value) => set({ state: value ?? '' })}
       />
-      {(channel || state) && <Button variant="subtle" onClick={() => set({ channel: '', state: '' })}>{text.clear}</Button>}
+      {(channel || state) && <Button variant="subtle" px="xs" classNames={whole} onClick={() => set({ channel: '', state: '' })}>{text.clear}</Button>}
     </Box>
   );
 }

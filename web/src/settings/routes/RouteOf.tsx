@@ -74,7 +74,7 @@ function Fields({ step: { after, channel, when }, change, errors }: { step: Step
       <TextInput label={text.after} value={after} error={errors.after} onChange={(event) => change({ after: event.currentTarget.value.trim() })} />
       <Select label={text.channel} value={channel} data={known} allowDeselect={false} error={errors.channel} onChange={(value) => change({ channel: value ?? '' })} />
       <Select
-        label={text.when} value={when} allowDeselect={false} data={[{ value: 'always', label: text.always }, { value: 'page_closed', label: text.page_closed }]}
+        className={classes.whom} label={text.when} value={when} allowDeselect={false} data={[{ value: 'always', label: text.always }, { value: 'page_closed', label: text.page_closed }]}
         onChange={(value) => change({ when: value === 'page_closed' ? value : 'always' })}
       />
     </div>
