@@ -33,6 +33,9 @@ const (
 	EventQuestionHeld         EventType = "question.held"
 	EventQuestionUndone       EventType = "question.undone"
 	EventQuestionAssigned     EventType = "question.assigned"
+	// EventQuestionReminded is a reminder that arrived. Its data is delivery_id,
+	// channel, kind and, when it was for one person, member_id.
+	EventQuestionReminded EventType = "question.reminded"
 
 	EventMessagePosted    EventType = "message.posted"
 	EventProgressReported EventType = "progress.reported"

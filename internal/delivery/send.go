@@ -325,7 +325,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 	case !o.until.IsZero():
 		d.Defer(now, o.until, o.reason)
 	case o.sent:
-		d.Deliver(now, o.receipt.Ref, o.shows, o.shown)
+		deliver(tx, d, o.receipt.Ref, o.shows, o.shown)
 		d.Decides = o.decides
 		if o.receipt.Content != "" {
 			tx.SetContent(d.ID, cut(o.receipt.Content))
@@ -367,7 +367,7 @@ func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *ou
 	for _, d := range rows {
 		switch first.State {
 		case fermata.DeliverySent:
-			d.Deliver(tx.Now(), nil, fermata.Pending, first.Shown)
+			deliver(tx, d, nil, fermata.Pending, first.Shown)
 			d.Reason = "digest " + first.ID
 		case fermata.DeliverySkipped:
 			d.Skip(tx.Now(), first.Reason)

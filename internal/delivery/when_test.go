@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
@@ -127,6 +129,29 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 		if !m.Closed {
 			t.Errorf("%+v is open", m)
 		}
+	}
+	// Ann and Bob were reminded once each, though what they got was changed when
+	// the question closed.
+	reminded, _, err := w.e.Events(w.Context(), admin, engine.EventFilter{Types: []string{"question.reminded"}, Limit: 10})
+	w.ok(err)
+	var told []string
+	for _, e := range reminded {
+		var data struct {
+			DeliveryID string `json:"delivery_id"`
+		}
+		w.ok(json.Unmarshal(e.Data, &data))
+		told = append(told, data.DeliveryID)
+	}
+	var sent []string
+	for _, d := range w.deliveries(q) {
+		if d.Purpose == "reminder" && d.State == fermata.DeliverySent {
+			sent = append(sent, d.ID)
+		}
+	}
+	slices.Sort(told)
+	slices.Sort(sent)
+	if len(sent) != 2 || !slices.Equal(told, sent) {
+		t.Errorf("told of %v, sent were %v", told, sent)
 	}
 }
 

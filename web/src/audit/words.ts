@@ -11,7 +11,7 @@ const verbs: Record<Language, Record<string, string>> = {
   en: {
     created: 'made', claimed: 'taken up', state_changed: 'moved', ended: 'ended', updated: 'changed', asked: 'asked', asked_again: 'asked again', answered: 'answered', timed_out: 'timed out',
     cancelled: 'withdrawn', escalated: 'escalated', extended: 'given more time', reminded: 'reminded of', answered_late: 'answered late', vote_cast: 'voted on', assigned: 'assigned', held: 'answered, may be undone',
-    undone: 'answer taken back', snoozed: 'snoozed', commented: 'commented', posted: 'written', reported: 'reported', started: 'begun', finished: 'ended', lost: 'lost', released: 'given back', added: 'added',
+    undone: 'answer taken back', posted: 'written', reported: 'reported', finished: 'ended', lost: 'lost', released: 'given back', added: 'added',
     changed: 'changed', revoked: 'withdrawn', decided: 'decided', rule_added: 'rule added', rule_removed: 'rule removed', used: 'used', invited: 'invited', linked: 'given a sign-in link', signed_in: 'signed in',
     signed_out: 'signed out', removed: 'removed', passkey_added: 'added a passkey', passkey_removed: 'removed a passkey', uninvited: 'invitation withdrawn', group_changed: 'group changed',
     identity_changed: 'known elsewhere as somebody else', device_added: 'added a device', device_removed: 'device removed', routes_changed: 'routes changed', dead: 'given up', alert: 'told operators of trouble',
@@ -20,7 +20,7 @@ const verbs: Record<Language, Record<string, string>> = {
   de: {
     created: 'angelegt', claimed: 'übernommen', state_changed: 'bewegt', ended: 'beendet', updated: 'geändert', asked: 'gestellt', asked_again: 'noch einmal gestellt', answered: 'beantwortet', timed_out: 'abgelaufen',
     cancelled: 'zurückgezogen', escalated: 'weitergereicht', extended: 'verlängert', reminded: 'erinnert', answered_late: 'zu spät beantwortet', vote_cast: 'Stimme abgegeben', assigned: 'zugewiesen', held: 'beantwortet, noch zurücknehmbar',
-    undone: 'Antwort zurückgenommen', snoozed: 'zurückgestellt', commented: 'kommentiert', posted: 'geschrieben', reported: 'gemeldet', started: 'begonnen', finished: 'beendet', lost: 'verloren', released: 'zurückgegeben', added: 'hinzugefügt',
+    undone: 'Antwort zurückgenommen', posted: 'geschrieben', reported: 'gemeldet', finished: 'beendet', lost: 'verloren', released: 'zurückgegeben', added: 'hinzugefügt',
     changed: 'geändert', revoked: 'widerrufen', decided: 'entschieden', rule_added: 'Regel hinzugefügt', rule_removed: 'Regel entfernt', used: 'benutzt', invited: 'eingeladen', linked: 'Link zum Anmelden gemacht', signed_in: 'angemeldet',
     signed_out: 'abgemeldet', removed: 'entfernt', passkey_added: 'Passkey hinzugefügt', passkey_removed: 'Passkey entfernt', uninvited: 'Einladung zurückgezogen', group_changed: 'Gruppe geändert',
     identity_changed: 'anderswo anders bekannt', device_added: 'Gerät hinzugefügt', device_removed: 'Gerät entfernt', routes_changed: 'Wege geändert', dead: 'aufgegeben', alert: 'Betreibern einen Missstand gemeldet',
