@@ -80,26 +80,21 @@ func (a *attempt) isEnded() bool {
 }
 
 // pause waits, and reports whether ctx still lasts.
-func (a *attempt) pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
+func (a *attempt) pause(ctx context.Context, d time.Duration) bool { return wait(ctx, d, nil) }
 
 // rest waits as pause does, and no longer than until the session is known.
-func (a *attempt) rest(ctx context.Context, d time.Duration) bool {
+func (a *attempt) rest(ctx context.Context, d time.Duration) bool { return wait(ctx, d, a.begun) }
+
+// wait waits for a time or until there is something to do sooner, and reports
+// whether ctx still lasts.
+func wait(ctx context.Context, d time.Duration, sooner <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-timer.C:
-	case <-a.begun:
+	case <-sooner:
 	}
 	return true
 }

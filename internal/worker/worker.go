@@ -178,10 +178,5 @@ type backoff struct{ tries int }
 func (b *backoff) wait(ctx context.Context) {
 	d := min(200*time.Millisecond<<min(b.tries, 10), 10*time.Second)
 	b.tries++
-	timer := time.NewTimer(d/2 + rand.N(d/2)) //nolint:gosec // jitter needs no secret
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
+	wait(ctx, d/2+rand.N(d/2), nil) //nolint:gosec // jitter needs no secret
 }
