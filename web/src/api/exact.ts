@@ -16,6 +16,16 @@ export function keepActions(reply: string): string {
   return out + reply.slice(from);
 }
 
+/** Whether a text is a JSON document. */
+export function isJSON(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Goes through the value at a place and returns where it ends. */
 function walk(s: string, at: number, added: { at: number; text: string }[]): number {
   switch (s[at]) {

@@ -6,7 +6,7 @@ import { Visible } from '@/text/Visible';
 import { suspicious } from '@/text/visible';
 import { Code } from './Code';
 import classes from './Code.module.css';
-import { setOut } from '@/api/exact';
+import { isJSON, setOut } from '@/api/exact';
 import { tableOf } from './table';
 
 type Preview = NonNullable<NonNullable<Question['context']>['preview']>;
@@ -32,15 +32,7 @@ export function PreviewView({ preview }: { preview: Preview }) {
   );
 }
 
-function shown(preview: Preview): string {
-  if (preview.kind !== 'json') return preview.text;
-  try {
-    JSON.parse(preview.text);
-    return setOut(preview.text);
-  } catch {
-    return preview.text;
-  }
-}
+const shown = ({ kind, text }: Preview): string => (kind === 'json' && isJSON(text) ? setOut(text) : text);
 
 function Changes({ diff }: { diff: string }) {
   const text = useText();

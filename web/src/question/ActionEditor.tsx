@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
-import { canonical, hashOf, setOut } from '@/api/exact';
+import { canonical, hashOf, isJSON, setOut } from '@/api/exact';
 import type { Question } from '@/api/types';
 import { Code } from '@/preview/Code';
 import { escaped } from '@/text/visible';
@@ -35,15 +35,6 @@ export function ActionEditor({ question, answer }: { question: Question; answer:
       <Group><Button variant="default" size="compact-sm" onClick={() => answer.setAction(undefined)}>{text.cancelEdit}</Button></Group>
     </Stack>
   );
-}
-
-function isJSON(words: string): boolean {
-  try {
-    JSON.parse(words);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function useHash(bytes: string | undefined): string | undefined {
