@@ -55,20 +55,26 @@ demo: ## Build and show a question from start to end (ANSWER="..." answers it)
 	@bin/fermata demo $${ANSWER:+--answer "$$ANSWER"}
 
 .PHONY: test
-test: ## Run everything: format, vet, lint, all tests with the race detector, SQLite and PostgreSQL
-	@scripts/setup go git cc tmux postgres mail node chromium examples
+test: ## Run everything: format, vet, lint, all tests, SQLite and PostgreSQL, the race detector
+	@scripts/setup go git cc bwrap tmux postgres pgbouncer mail node chromium examples
 	@scripts/setup claude codex || echo "==> going on without them: the tests that drive these agents will fail"
 	@$(MAKE) web
 	@$(MAKE) check
 	$(call say,testing the parts of the web interface)
 	@cd web && npm run --silent check && npm run --silent test
-	$(call say,running all tests with the race detector)
+	$(call say,building the program that the tests drive)
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/test/fermata ./cmd/fermata
+	$(call say,driving the program: browsers$(comma) agents$(comma) mail servers$(comma) crashes)
+	@# These packages start the program and hold no part of it, so the race detector would see nothing in them.
 	@# The journeys take longest and wait much: named first, they start first, and the rest runs beside them.
-	@CGO_ENABLED=1 $(with-postgres) go test $(race) -vet=off -timeout 25m $(TEST_FLAGS) ./test/web ./...
+	@CGO_ENABLED=0 FERMATA_TEST_BINARY=$(CURDIR)/bin/test/fermata $(with-postgres) \
+		go test -trimpath -vet=off -timeout 25m $(TEST_FLAGS) ./test/web ./test/...
+	$(call say,running the tests of every package with the race detector)
+	@CGO_ENABLED=1 $(with-postgres) go test $(race) -vet=off -timeout 25m $(TEST_FLAGS) $$(go list ./... | grep -v /fermata/test)
 
 .PHONY: test-agents
 test-agents: ## Run the real agents, and what they speak against its own suites (needs npm; installs pinned packages)
-	@scripts/setup go git claude codex gemini opencode
+	@scripts/setup go git bwrap claude codex gemini opencode claude-agent-acp
 	$(call say,running Claude Code$(comma) Codex$(comma) Gemini CLI and opencode against the scripted model)
 	@# One at a time: these programs are large, and slow when they start together.
 	@go test -count=1 -tags agents -parallel 1 -p 1 -timeout 30m $(TEST_FLAGS) ./test/agent ./test/agents ./test/claude ./test/acp ./test/desk
@@ -99,12 +105,18 @@ bench: ## Measure speed on SQLite and PostgreSQL (BENCH_FLAGS="...")
 	$(call say,measuring)
 	@$(with-postgres) go run ./test/bench $(BENCH_FLAGS)
 
+.PHONY: seams
+seams: ## Play random sequences against the laws of the system (docs/seams.md; FERMATA_SEQUENCE="..." plays one)
+	@scripts/setup go git postgres claude
+	$(call say,playing random sequences)
+	@$(with-postgres) go test -count=1 -v $(TEST_FLAGS) ./test/seams/...
+
 .PHONY: crash
-crash: ## Run the long labs: kill, restart, compare
-	@scripts/setup go git postgres
-	$(call say,running the long labs (up to 40 minutes))
+crash: ## Run the long labs: kill, restart, compare; random sequences for half an hour
+	@scripts/setup go git postgres pgbouncer claude
+	$(call say,running the long labs (up to two hours))
 	@# One package at a time: they kill the database they share.
-	@$(with-postgres) go test -p 1 -count=1 -tags lab -timeout 40m ./test/...
+	@$(with-postgres) go test -p 1 -count=1 -tags lab -timeout 80m ./test/...
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -25,6 +25,14 @@ type Actor struct {
 	Name string `json:"name,omitempty"`
 }
 
+// DisplayName is the actor's name on one line, or what kind of party it is.
+func (a Actor) DisplayName() string {
+	if name := oneLine(a.Name); name != "" {
+		return name
+	}
+	return string(a.Kind)
+}
+
 // Actors without an identity.
 var (
 	System    = Actor{Kind: ActorSystem}

@@ -63,7 +63,7 @@ func (q *Question) mayDecide(c Caller) error {
 // asks. He may see the question and answer it once he is.
 func (q *Question) checkAssurance(c Caller) error {
 	least := q.LeastAssurance
-	if least == "" && c.Outside {
+	if least == "" && (c.Outside || q.Risk == RiskCritical) {
 		least = q.leastOutside()
 	}
 	if least == "" || c.Assurance.AtLeast(least) {
@@ -72,13 +72,16 @@ func (q *Question) checkAssurance(c Caller) error {
 	how := "sign in with a browser and answer there"
 	if least == AssurancePasskey {
 		how = "sign in with a passkey and answer in the browser"
+		if q.Risk == RiskCritical && q.Approvals == nil {
+			how += "; or ask for the approval of two people (approvals), each signed in with a browser"
+		}
 	}
 	return Errorf(CodeNotEligible, "the policy asks for more to answer this: you are known by %s, a question of %s risk needs %s",
 		c.Assurance, q.Risk, least).WithHint("%s", how)
 }
 
-// leastOutside is how strongly somebody must be known who answers over a
-// channel or by a link, where the policy does not say: low risks by whoever has
+// leastOutside is how strongly somebody must be known where the policy does not
+// say. It holds over a channel and by a link, and for critical risks anywhere: low risks by whoever has
 // the link, medium ones by who one is in the channel, high ones after a
 // sign-in, and critical ones by two people or a passkey.
 func (q *Question) leastOutside() Assurance {
@@ -246,6 +249,7 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 		}
 	}
 	answers := make(map[string]any, len(q.Items))
+	strange := false
 	for i := range q.Items {
 		it := &q.Items[i]
 		at := field + it.Key
@@ -262,14 +266,25 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 		v, err := it.Normalize(value)
 		if err != nil {
 			ps.add(at, "%s", err)
+			strange = strange || it.IsStrict()
 			continue
 		}
 		answers[it.Key] = v
 	}
-	if len(ps) > 0 {
+	switch {
+	case len(ps) == 0:
+		return answers, nil
+	case strange:
+		return nil, Invalid(ps...).WithHint("%s", q.OwnWords())
+	default:
 		return nil, Invalid(ps...)
 	}
-	return answers, nil
+}
+
+// OwnWords tells a person what to do with words that are none of the options.
+func (q *Question) OwnWords() string {
+	return fmt.Sprintf("to say something else: pick an option and put your words beside it (comment, --comment), write to the agent "+
+		"(message: fermata message %s TEXT), or ask it back (clarify: fermata clarify %s TEXT); the question stays open meanwhile", q.TaskID, q.ID)
 }
 
 // settleClosed treats an answer to a closed question: the same again is fine,
@@ -279,15 +294,18 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 	same := func(by Actor, values map[string]any) bool {
 		return by.ID == c.Actor().ID && sameAnswers(values, answers)
 	}
-	if r.Status == Answered && r.AnsweredBy != nil && same(*r.AnsweredBy, r.Answers) && r.sameEdit(a.Action) {
-		return SettledBefore, nil
+	if v := q.voteOf(c); v != nil && v.Value == answers[q.Items[0].Key] {
+		return SettledBefore, q.keptComment(a, v.Comment)
 	}
-	if q.voted(c, answers) {
-		return SettledBefore, nil
+	if r.Status == Answered && r.AnsweredBy != nil && same(*r.AnsweredBy, r.Answers) && r.sameEdit(a.Action) {
+		return SettledBefore, q.keptComment(a, r.Comment)
 	}
 	for i := range r.Late {
 		if !same(r.Late[i].By, r.Late[i].Answers) {
 			continue
+		}
+		if err := q.keptComment(a, r.Late[i].Comment); err != nil {
+			return 0, err
 		}
 		if !a.Restart || r.Late[i].Restarted {
 			return SettledBefore, nil
@@ -312,20 +330,46 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 	return SettledLate, nil
 }
 
+// keptComment refuses the same answer with a comment that was not kept with the first
+// one: what a person wrote is never dropped in silence.
+func (q *Question) keptComment(a Answer, kept string) error {
+	if comment := strings.TrimSpace(a.Comment); comment == "" || comment == strings.TrimSpace(kept) {
+		return nil
+	}
+	e := Errorf(CodeQuestionClosed, "you gave this answer before, and your comment came too late to be kept with it")
+	e.Question = q
+	return e.WithHint("write it into the thread of the task: fermata message %s TEXT", q.TaskID)
+}
+
 // sameEdit reports whether the answer approves the same action as before:
 // edited to the same bytes, or not edited both times.
 func (r *Resolution) sameEdit(action json.RawMessage) bool {
 	if len(action) == 0 || len(r.Action) == 0 {
 		return len(action) == len(r.Action)
 	}
-	return HashAction(action) == r.ActionHash
+	return HasHash(action, r.ActionHash)
 }
 
 // ClosedError is the conflict that names who decided what and when.
 func (q *Question) ClosedError() error {
 	e := Errorf(CodeQuestionClosed, "the question is closed: %s", q.Resolution.Sentence())
 	e.Question = q
-	return e.WithHint("cancel and ask again to get another answer")
+	return e.WithHint("%s", q.Resolution.closedHint())
+}
+
+// closedHint says what somebody can do who wanted to act on a question that is closed.
+func (r *Resolution) closedHint() string {
+	switch r.Status {
+	case Answered:
+		return "what was answered stays; write a message to the task, or ask again to get another answer"
+	case TimedOut:
+		if len(r.Late) > 0 {
+			return fmt.Sprintf("%s answered after the deadline, and that answer was kept; to add something, write a message to the task", r.Late[0].By.DisplayName())
+		}
+		return "nobody answered in time; ask again if the answer is still wanted"
+	default:
+		return "nobody waits for an answer any more; ask again if it is still wanted"
+	}
 }
 
 // Sentence says in words how the question ended.
@@ -344,6 +388,12 @@ func (r *Resolution) Sentence() string {
 		}
 		return fmt.Sprintf("timed out at %s, nobody answered", at)
 	default:
+		if r.DecideYourself {
+			return fmt.Sprintf("closed by %s at %s without an answer: whoever asked decides", who, at)
+		}
+		if r.TaskEnded != "" {
+			return fmt.Sprintf("closed without an answer at %s, when its task ended as %s", at, r.TaskEnded)
+		}
 		return fmt.Sprintf("cancelled by %s at %s", who, at)
 	}
 }
@@ -409,12 +459,12 @@ func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
 			continue
 		}
 		if v.Value == value {
-			return SettledBefore, nil
+			return SettledBefore, q.keptComment(Answer{Comment: r.Comment}, v.Comment)
 		}
 		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
 			WithHint("cancel and ask again to vote anew")
 	}
-	q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, At: now})
+	q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now})
 	approvals, rejections := q.count()
 	needed := 1
 	if q.Approvals.Reject == "majority" {
@@ -443,8 +493,12 @@ func (q *Question) count() (approvals, rejections int) {
 	return approvals, rejections
 }
 
-func (q *Question) voted(c Caller, answers map[string]any) bool {
-	return slices.ContainsFunc(q.Votes, func(v Vote) bool {
-		return v.By.ID == c.MemberID && v.Value == answers[q.Items[0].Key]
-	})
+// voteOf returns the caller's vote, nil if there is none.
+func (q *Question) voteOf(c Caller) *Vote {
+	for i := range q.Votes {
+		if q.Votes[i].By.ID == c.MemberID {
+			return &q.Votes[i]
+		}
+	}
+	return nil
 }

@@ -5,14 +5,35 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// AnswerLinkLasts is for how long at most somebody answers by a link.
-const AnswerLinkLasts = 14 * 24 * time.Hour
+const (
+	// AnswerLinkLasts is for how long at most somebody answers by a link.
+	AnswerLinkLasts = 14 * 24 * time.Hour
+	// AnswerLinkPause is how long the page of a link waits between the answer
+	// and its confirmation. Programs that open links do not wait.
+	AnswerLinkPause = 2 * time.Second
+	// AnswerLinkConfirm is how long a confirmation of an answer is good for.
+	AnswerLinkConfirm = time.Hour
+)
+
+// answerLinkInText finds the address of a link in a text, also where the text
+// stands in an address itself.
+var answerLinkInText = regexp.MustCompile(`((?i:/|%2f|\\/|\\u002f)a(?i:/|%2f|\\/|\\u002f))[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{24}`)
+
+// WithoutAnswerLinks returns the text without the secrets of answer links:
+// whoever reads a secret can answer in the name of its member.
+func WithoutAnswerLinks(text string) string {
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	return answerLinkInText.ReplaceAllString(text, "${1}[removed]")
+}
 
 // LinkAnswers says what may be answered by a link that was sent to a person,
 // without signing in.
@@ -88,6 +109,37 @@ func (l AnswerLink) SentFrom(form string, key []byte, shown string) bool {
 	return hmac.Equal([]byte(l.Form(key, shown)), []byte(form))
 }
 
+// ConfirmLater returns what the confirmation of an answer carries. It binds
+// the answer to this link, to what was shown, and to the instant.
+func (l AnswerLink) ConfirmLater(key []byte, shown, answer string, now time.Time) string {
+	at := strconv.FormatInt(now.UnixMilli(), 36)
+	return at + "." + l.seal(key, "confirm "+at, shown+"\n"+Digest(answer))
+}
+
+// Confirms reports why a confirmation does not count: it is of another answer,
+// it comes sooner than a person reads, or it is old.
+func (l AnswerLink) Confirms(token string, key []byte, shown, answer string, now time.Time) error {
+	millis, _, _ := strings.Cut(token, ".")
+	from, err := strconv.ParseInt(millis, 36, 64)
+	if err != nil {
+		return errNotConfirmed("look at your answer and confirm it")
+	}
+	at := time.UnixMilli(from)
+	switch age := now.Sub(at); {
+	case !hmac.Equal([]byte(l.ConfirmLater(key, shown, answer, at)), []byte(token)):
+		return errNotConfirmed("look at your answer and confirm it")
+	case age < AnswerLinkPause:
+		return errNotConfirmed("that was quicker than a person reads; wait for the button and press it once more")
+	case age > AnswerLinkConfirm:
+		return errNotConfirmed("the page was open for too long; confirm your answer once more")
+	}
+	return nil
+}
+
+func errNotConfirmed(what string) error {
+	return Errorf(CodeForbidden, "nothing was sent yet").WithHint("%s", what)
+}
+
 // seal signs a text for one use. No grant begins like this, which the same key
 // signs.
 func (l AnswerLink) seal(key []byte, use, text string) string {
@@ -110,6 +162,16 @@ func (p Policy) CheckLink(q *Question) error {
 		return Errorf(CodeNotEligible, "a question of %s risk is not answered by a link", q.Risk).WithHint("sign in and answer there")
 	case !AssuranceLink.AtLeast(q.LeastAssurance) && q.LeastAssurance != "":
 		return Errorf(CodeNotEligible, "a question of %s risk needs %s, a link is not enough", q.Risk, q.LeastAssurance).WithHint("sign in and answer there")
+	}
+	return nil
+}
+
+// MayHoldLink refuses a link to the member who asked: the asker would read it
+// and answer the own question.
+func (q *Question) MayHoldLink(m *Member) error {
+	if q.AskedBy.Kind == ActorHuman && q.AskedBy.ID == m.ID {
+		return Errorf(CodeNotEligible, "the member %s asked this question, so a link does not answer it", m.Handle).
+			WithHint("sign in and answer there")
 	}
 	return nil
 }

@@ -261,7 +261,9 @@ func TestAnswerAgain(t *testing.T) {
 			settle(t, q, answer, ann, fermata.SettledNow)
 			q = load(t, q)
 			settle(t, q, answer, ann, fermata.SettledBefore)
-			settle(t, q, fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"x", "y", "x"}}, Comment: "again", Channel: "slack"}, ann, fermata.SettledBefore)
+			settle(t, q, fermata.Answer{Answers: map[string]any{"name": "shop", "tags": []any{"x", "y", "x"}}, Channel: "slack"}, ann, fermata.SettledBefore)
+			// A comment that nobody would read is not taken.
+			refused(t, q, fermata.Answer{Answers: answer.Answers, Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
 			for _, other := range []fermata.Answer{
 				{Answers: map[string]any{"name": "shop"}}, {Answers: map[string]any{"name": "shop", "tags": []any{"x"}}},
 				{Answers: map[string]any{"name": "Shop", "tags": []any{"x", "y"}}},
@@ -353,8 +355,13 @@ func TestAnswerLate(t *testing.T) {
 		q = stored(t, q)
 		settle(t, q, fermata.Answer{Answer: "a", Restart: restart}, ann, fermata.SettledBefore)
 		settle(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
+		settle(t, q, fermata.Answer{Answer: "a", Comment: " sorry "}, ann, fermata.SettledBefore)
+		refused(t, q, fermata.Answer{Answer: "a", Comment: "use b instead"}, ann, fermata.CodeQuestionClosed)
 		refused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
 		refused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
+		if e, _ := errors.AsType[*fermata.Error](q.ClosedError()); !strings.Contains(e.Hint, "ann answered after the deadline") {
+			t.Errorf("who comes later still is told %q", e.Hint)
+		}
 	}
 	refused(t, expired(), fermata.Answer{Answer: "c"}, ann, fermata.CodeInvalidRequest, "answer")
 
@@ -428,7 +435,9 @@ func TestAnswerVotes(t *testing.T) {
 
 	q := opened(t, decoded[fermata.Ask](t, `{"type":"approval","question":"Deploy?","action":{"command":"deploy"},"approvals":{"required":2}}`))
 	refused(t, q, fermata.Answer{Answer: "approve"}, person("ann"), fermata.CodeInvalidRequest, "action_hash")
-	settle(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash}, person("ann"), fermata.SettledVote)
+	settle(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "at night"}, person("ann"), fermata.SettledVote)
+	settle(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash}, person("ann"), fermata.SettledBefore)
+	refused(t, q, fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "not at night"}, person("ann"), fermata.CodeQuestionClosed)
 	q.Expire(over)
 	if q.Resolution.Approved() || q.Resolution.DecidedBy != fermata.ActorTimeout {
 		t.Errorf("half a quorum at the deadline became %+v", q.Resolution)

@@ -1,7 +1,6 @@
 package fermata
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,7 +25,8 @@ type Ask struct {
 	Question     string       `json:"question,omitempty" maxLength:"4000" doc:"the short form: the prompt of the one item"`
 	ResponseType ResponseType `json:"response_type,omitempty" enum:"text,choice,multi_choice,boolean,approval,number,date"`
 	Options      []Option     `json:"options,omitempty"`
-	Other        bool         `json:"other,omitempty"`
+	// Other is that of every item with options that does not say by itself.
+	Other *bool `json:"other,omitempty" doc:"an answer in one's own words is possible beside the options"`
 	// Default is the default of the one item, or of several by their keys.
 	Default any `json:"default,omitempty"`
 
@@ -56,7 +56,13 @@ type Ask struct {
 
 // Fingerprint returns a digest of the request, by which a repeated idempotency
 // key with another request is told from a retry.
-func (a Ask) Fingerprint() string { return Digest(a) }
+func (a Ask) Fingerprint() string {
+	if a.Other != nil && *a.Other {
+		// An agent's request takes own answers by itself: saying so asks for the same.
+		a.Other = nil
+	}
+	return Digest(a)
+}
 
 // Digest returns a digest of the JSON form of v.
 func Digest(v any) string {
@@ -108,11 +114,21 @@ func (a Ask) Open(id string, t *Task, by Actor, p Policy, now time.Time) (*Quest
 	if len(ps) > 0 {
 		return nil, Invalid(ps...)
 	}
-	q.LeastAssurance = p.LeastFor(q)
-	if err := a.setDeadline(q, p, now); err != nil {
+	q.Raise(p.RiskFloor(q), p)
+	if err := a.setDeadline(q, askerOf(t), p, now); err != nil {
 		return nil, err
 	}
+	if q.Reminders == nil && q.Type.Suspends() && askerOf(t) == askerIsResumed {
+		q.Reminders, q.RemindEvery = p.reminders()
+	}
 	return q, nil
+}
+
+// Raise gives the question at least this risk, and what the policy asks of
+// people who answer at its risk. It never lowers the risk.
+func (q *Question) Raise(least Risk, p Policy) {
+	q.Risk = HigherRisk(q.Risk, least)
+	q.LeastAssurance = p.LeastFor(q)
 }
 
 func (a Ask) checkTexts(ps *problems) {
@@ -144,15 +160,7 @@ func (a Ask) checkTexts(ps *problems) {
 	ps.reminders(a.Reminders)
 	ps.json("state", a.State)
 	ps.metadata(a.Metadata)
-	if a.Context == nil {
-		return
-	}
-	ps.text("context.step", a.Context.Step, 0, 500)
-	ps.text("context.error", a.Context.Error, 0, 20_000)
-	if a.Context.Preview != nil {
-		ps.oneOf("context.preview.kind", a.Context.Preview.Kind, []string{"diff", "command", "table", "json", "text"})
-		ps.text("context.preview.text", a.Context.Preview.Text, 0, maxPreview)
-	}
+	a.Context.check(ps)
 }
 
 func (ps *problems) metadata(m map[string]string) {
@@ -204,11 +212,11 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 		ps.add("questions", "has %d questions, may have at most %d", len(a.Questions), MaxItems)
 		return nil
 	}
-	shortFields := a.ResponseType != "" || len(a.Options) > 0 || a.Other
+	shortFields := a.ResponseType != "" || len(a.Options) > 0
 	items, form := slices.Clone(a.Items), itemsForm
 	switch {
 	case len(a.Questions) > 0:
-		items, form = fromUserQuestions(a.Questions), questionsForm
+		items, form = fromUserQuestions(a.Questions, a.Other), questionsForm
 	case len(items) == 0:
 		prompt := a.Question
 		if prompt == "" {
@@ -219,12 +227,13 @@ func (a Ask) items(ps *problems, typ QuestionType) []Item {
 			return nil
 		}
 		form = shortForm
-		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options, Other: a.Other}}
+		items = []Item{{Prompt: prompt, ResponseType: a.ResponseType, Options: a.Options}}
 	}
 	if forms == 1 && a.Question == "" && shortFields {
-		ps.add("items", "response_type, options and other belong into the items here")
+		ps.add("items", "response_type and options belong into the items here")
 	}
 	fillItems(items, typ)
+	a.spreadOther(items)
 	a.spreadDefault(ps, items)
 	checkItems(ps, items, form, typ)
 	return items
@@ -261,6 +270,30 @@ func fillItems(items []Item, typ QuestionType) {
 			it.ResponseType = ResponseChoice
 		default:
 			it.ResponseType = ResponseText
+		}
+	}
+}
+
+// WithOwnAnswers returns the request as agents are read: people may answer it
+// in their own words, unless it says that they may not. Scripts, which do not
+// expect an answer that is no option, get one only if they say so.
+func (a Ask) WithOwnAnswers() Ask {
+	if a.Other == nil {
+		a.Other = new(true)
+	}
+	return a
+}
+
+// spreadOther settles which items take an answer beside their options.
+func (a Ask) spreadOther(items []Item) {
+	for i := range items {
+		it := &items[i]
+		choice := it.ResponseType == ResponseChoice || it.ResponseType == ResponseMultiChoice
+		if it.Other == nil && choice {
+			it.Other = a.Other
+		}
+		if !it.TakesOther() || !choice {
+			it.Other = nil
 		}
 	}
 }
@@ -334,27 +367,6 @@ func (a Ask) checkAction(ps *problems, q *Question) {
 	}
 }
 
-// CanonicalAction returns the bytes of an action as they are stored, hashed,
-// shown and sent: JSON without white space between its tokens, with <, > and &
-// escaped as encoding/json does, in the order in which the asker wrote it. What
-// passes through a JSON encoder keeps these bytes, and so its hash.
-func CanonicalAction(action []byte) json.RawMessage {
-	var compact, out bytes.Buffer
-	if json.Compact(&compact, action) != nil {
-		// Not JSON: refused when it is asked; the bytes stand for themselves.
-		return slices.Clone(action)
-	}
-	json.HTMLEscape(&out, compact.Bytes())
-	return out.Bytes()
-}
-
-// HashAction returns the hash by which an answer names the action it saw: the
-// SHA-256 of its canonical bytes in hex.
-func HashAction(action []byte) string {
-	sum := sha256.Sum256(CanonicalAction(action))
-	return hex.EncodeToString(sum[:])
-}
-
 func (a Ask) checkQuorum(ps *problems, q *Question) {
 	if q.Risk == "" {
 		q.Risk = RiskLow
@@ -385,15 +397,16 @@ func (q *Question) CheckQuorum(members []Member) error {
 		return nil
 	}
 	eligible := q.eligible(members)
-	switch {
-	case eligible >= q.Approvals.Required:
+	if eligible >= q.Approvals.Required {
 		return nil
-	case q.Approvals.Required == 1:
-		return Errorf(CodeQuorumUnreachable, "an approval is required, but nobody may give it").
-			WithHint("name other assignees, or set approvals.self where the asker may approve")
 	}
-	return Errorf(CodeQuorumUnreachable, "%d approvals are required, but only %d people may answer", q.Approvals.Required, eligible).
-		WithHint("name more assignees, or require fewer approvals")
+	e := Errorf(CodeQuorumUnreachable, "the approvals that are required can never come: %d required, people who may approve: %d", q.Approvals.Required, eligible)
+	withSelf := *q
+	withSelf.Approvals = &Quorum{Self: true}
+	if withSelf.eligible(members) > eligible {
+		return e.WithHint("where approvals are counted, who asks may not approve, unless approvals.self allows it (--self-approval)")
+	}
+	return e.WithHint("name more assignees, or require fewer approvals")
 }
 
 // CheckAssignees refuses a question for people of whom none may answer it, now
@@ -442,5 +455,5 @@ func (q *Question) SameAsking(a Ask) bool {
 		return a.DedupeKey == q.DedupeKey
 	}
 	action := withoutNull(a.Action)
-	return len(action) > 0 && q.ActionHash == HashAction(action)
+	return len(action) > 0 && HasHash(action, q.ActionHash)
 }

@@ -3,6 +3,7 @@ package fermata_test
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,7 +92,7 @@ func TestAskForms(t *testing.T) {
 		{"blank title", `{"title":" ","question":"Shall I go on?"}`, "Shall I go on?", []fermata.Item{{Key: "answer", Prompt: "Shall I go on?", ResponseType: "text"}}},
 		{
 			"options as texts and objects", `{"question":"Which?","options":["a",{"value":"b","label":"B","danger":true}],"other":true}`, "Which?",
-			[]fermata.Item{{Key: "answer", Prompt: "Which?", ResponseType: "choice", Other: true, Options: []fermata.Option{{Value: "a"}, {Value: "b", Label: "B", Danger: true}}}},
+			[]fermata.Item{{Key: "answer", Prompt: "Which?", ResponseType: "choice", Other: new(true), Options: []fermata.Option{{Value: "a"}, {Value: "b", Label: "B", Danger: true}}}},
 		},
 		{
 			"several items", `{"title":"Setup","items":[{"prompt":"Name?"},{"key":"db","prompt":"Database?","options":["pg"],"default":"pg"},{"prompt":"Tags?","response_type":"multi_choice","options":["x","y"],"required":false}]}`, "Setup",
@@ -114,8 +115,8 @@ func TestAskForms(t *testing.T) {
 				{"question":"Which features?","header":"Features","options":[{"label":"auth"},{"label":"logs"}],"multiSelect":true},
 				{"question":"Anything else?"}]}`, "Which library?",
 			[]fermata.Item{
-				{Key: "q1", Prompt: "Which library?", Header: "Library", ResponseType: "choice", Other: true, Options: []fermata.Option{{Value: "chi", Description: "small"}, {Value: "gin", Description: "large"}}},
-				{Key: "q2", Prompt: "Which features?", Header: "Features", ResponseType: "multi_choice", Other: true, Options: []fermata.Option{{Value: "auth"}, {Value: "logs"}}},
+				{Key: "q1", Prompt: "Which library?", Header: "Library", ResponseType: "choice", Other: new(true), Options: []fermata.Option{{Value: "chi", Description: "small"}, {Value: "gin", Description: "large"}}},
+				{Key: "q2", Prompt: "Which features?", Header: "Features", ResponseType: "multi_choice", Other: new(true), Options: []fermata.Option{{Value: "auth"}, {Value: "logs"}}},
 				{Key: "q3", Prompt: "Anything else?", ResponseType: "text"},
 			},
 		},
@@ -180,6 +181,8 @@ func TestAskProblems(t *testing.T) {
 		{"assignees of a level", `{"question":"a?","escalation":[{"timeout":"1h","on_timeout":"skip","assignees":[""]}]}`, "invalid_request", []string{"escalation[0].assignees[0]"}},
 		{"too many levels", `{"question":"a?","escalation":[` + many(11, `{"timeout":"1h"}`) + `]}`, "invalid_request", []string{"escalation"}},
 		{"context", `{"question":"a?","context":{"step":"\u0000","error":"\u0000","preview":{"kind":"film","text":"\u0000"}}}`, "invalid_request", []string{"context.step", "context.error", "context.preview.kind", "context.preview.text"}},
+		{"a long context", `{"question":"a?","context":"` + strings.Repeat("x", 20_001) + `"}`, "invalid_request", []string{"context.text"}},
+		{"misspelt context", `{"question":"a?","context":{"stp":"x","Text":"x","preview":{"kind":"text","text":"x","txt":"x"}}}`, "invalid_request", []string{"context.Text", "context.stp", "context.preview.txt"}},
 		{"prompt and header", `{"items":[{"prompt":" ","header":"` + strings.Repeat(long, 3) + `"}]}`, "invalid_request", []string{"items[0].prompt", "items[0].header"}},
 		{"key", `{"items":[{"prompt":"a?","key":"a b"}]}`, "invalid_request", []string{"items[0].key"}},
 		{"same key twice", `{"items":[{"prompt":"a?","key":"a"},{"prompt":"b?","key":"a"}]}`, "invalid_request", []string{"items[1].key"}},
@@ -200,6 +203,8 @@ func TestAskProblems(t *testing.T) {
 		{"default of an item is no answer", `{"items":[{"prompt":"a?","options":["a"],"default":"b"}]}`, "invalid_request", []string{"items[0].default"}},
 		{"prompt of the short form", `{"question":"` + strings.Repeat(long, 134) + `","options":["a"]}`, "invalid_request", []string{"question"}},
 		{"state too deep", `{"question":"a?","state":` + deep(201) + `}`, "invalid_request", []string{"state"}},
+		{"action with an empty command", `{"type":"approval","question":"a?","action":{"command":" "}}`, "invalid_request", []string{"action"}},
+		{"action with a command of no words", `{"type":"approval","question":"a?","action":{"command":[]}}`, "invalid_request", []string{"action"}},
 		{"action too deep", `{"type":"approval","question":"a?","action":` + deep(201) + `}`, "invalid_request", []string{"action"}},
 		{"default twice", `{"items":[{"prompt":"a?","default":"x"}],"default":"y"}`, "invalid_request", []string{"default"}},
 		{"default by key twice", `{"items":[{"key":"a","prompt":"a?","default":"x"},{"key":"b","prompt":"b?"}],"default":{"a":"y"}}`, "invalid_request", []string{"default.a"}},
@@ -308,6 +313,71 @@ func TestAskIsNotChangedByOpening(t *testing.T) {
 	}
 }
 
+func TestAskContextMayBeText(t *testing.T) {
+	t.Parallel()
+	q := opened(t, decoded[fermata.Ask](t, `{"question":"a?","context":"The last deploy was at noon."}`))
+	if diff := cmp.Diff(&fermata.QuestionContext{Text: "The last deploy was at noon."}, q.Context); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(q.Context, stored(t, q.Context)); diff != "" {
+		t.Errorf("it was stored as another: %s", diff)
+	}
+	q = opened(t, decoded[fermata.Ask](t, `{"context":"Why.","questions":[{"question":"a?","options":[{"label":"x","preview":"y"},{"label":"z"}]}]}`))
+	if q.Context.Text != "Why." || q.Context.Preview == nil {
+		t.Errorf("previews of options took the place of the context: %+v", q.Context)
+	}
+}
+
+func TestOwnAnswers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, ask      string
+		script, agents bool
+	}{
+		{"options", `{"question":"Which?","options":["a","b"]}`, false, true},
+		{"options with other", `{"question":"Which?","options":["a","b"],"other":true}`, true, true},
+		{"options without other", `{"question":"Which?","options":["a","b"],"other":false}`, false, false},
+		{"several of", `{"question":"Which?","response_type":"multi_choice","options":["a","b"]}`, false, true},
+		{"an item", `{"items":[{"prompt":"Which?","options":["a"]}]}`, false, true},
+		{"an item without", `{"items":[{"prompt":"Which?","options":["a"],"other":false}],"other":true}`, false, false},
+		{"items with other", `{"items":[{"prompt":"Which?","options":["a"]}],"other":true}`, true, true},
+		{"AskUserQuestion", `{"questions":[{"question":"Which?","options":[{"label":"a"}]}]}`, true, true},
+		{"AskUserQuestion without", `{"questions":[{"question":"Which?","options":[{"label":"a"}],"other":false}]}`, false, false},
+		{"AskUserQuestion without, for all", `{"questions":[{"question":"Which?","options":[{"label":"a"}]}],"other":false}`, false, false},
+		{"yes or no", `{"question":"Which?","response_type":"boolean","other":true}`, false, false},
+		{"a text", `{"question":"Which?","other":true}`, false, false},
+		{"an approval", `{"question":"May I?","type":"approval","other":true}`, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := decoded[fermata.Ask](t, tt.ask)
+			script, agents := opened(t, a).Items[0], opened(t, a.WithOwnAnswers()).Items[0]
+			if script.TakesOther() != tt.script || agents.TakesOther() != tt.agents {
+				t.Errorf("takes an own answer: of a script %t, want %t; of an agent %t, want %t", script.TakesOther(), tt.script, agents.TakesOther(), tt.agents)
+			}
+			if script.Other != nil && !*script.Other {
+				t.Error("a question says other: false; it leaves it out")
+			}
+		})
+	}
+}
+
+func TestRefusedWordsAreHelped(t *testing.T) {
+	t.Parallel()
+	q := opened(t, decoded[fermata.Ask](t, `{"question":"Which?","options":["a","b"]}`))
+	_, err := q.Settle(fermata.Answer{Answer: "neither"}, person("ann"), noon)
+	var refused *fermata.Error
+	if !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"a", "b"`, "--comment", "fermata message task_1", "fermata clarify q_1"} {
+		if !strings.Contains(refused.Error()+refused.Hint, want) {
+			t.Errorf("the refusal does not say %s: %s %s", want, refused, refused.Hint)
+		}
+	}
+}
+
 func TestAskFingerprint(t *testing.T) {
 	t.Parallel()
 	base := `{"idempotency_key":"k","question":"a?","options":["a","b"],"default":"a","action":null`
@@ -315,10 +385,13 @@ func TestAskFingerprint(t *testing.T) {
 	if digest(base+`}`) != digest(`{"action":null, "idempotency_key":"k", "default":"a", "options":[{"value":"a"},"b"], "question":"a?"}`) {
 		t.Error("the order of the keys and the spelling of the options matter")
 	}
+	if digest(base+`}`) != digest(base+`,"other":true}`) {
+		t.Error("an agent's request that says that it takes own answers is another one than that which does not say so")
+	}
 	seen := map[string]string{digest(base + `}`): base}
 	for _, more := range []string{
 		`,"title":"t"`, `,"body":"b"`, `,"timeout":"1h"`, `,"on_timeout":"skip"`, `,"assignees":["ann"]`, `,"priority":0`, `,"confidence":1`,
-		`,"risk":"high"`, `,"metadata":{"a":"b"}`, `,"state":1`, `,"dedupe_key":"k"`, `,"other":true`, `,"context":{"step":"s"}`,
+		`,"risk":"high"`, `,"metadata":{"a":"b"}`, `,"state":1`, `,"dedupe_key":"k"`, `,"other":false`, `,"context":{"step":"s"}`,
 	} {
 		p := digest(base + more + `}`)
 		if was, twice := seen[p]; twice {
@@ -387,6 +460,11 @@ func TestAskQuorum(t *testing.T) {
 				t.Error(err)
 			case !tc.ok:
 				wantError(t, err, fermata.CodeQuorumUnreachable)
+				// Only where it would help is the asker told how to let the asker approve.
+				e, _ := errors.AsType[*fermata.Error](err)
+				if helps := tc.name == "the asker does not count"; strings.Contains(e.Hint, "--self-approval") != helps {
+					t.Errorf("the hint is %q", e.Hint)
+				}
 			}
 		})
 	}
@@ -451,7 +529,7 @@ func TestAskPolicy(t *testing.T) {
 	p := fermata.DefaultPolicy()
 	p.DefaultTimeout = map[fermata.QuestionType]fermata.Timeout{fermata.Blocking: "2h", fermata.Approval: fermata.Never}
 	for typ, want := range map[fermata.QuestionType]fermata.Timeout{fermata.Blocking: "2h", fermata.Approval: "never", fermata.ErrorRecovery: "10m"} {
-		q, err := fermata.Ask{Type: typ, Question: "a?"}.Open("q_1", runningTask(), agent, p, noon)
+		q, err := fermata.Ask{Type: typ, Question: "a?"}.Open("q_1", waitingTask(), agent, p, noon)
 		if err != nil || q.Timeout != want || (q.Deadline == nil) != (want == fermata.Never) {
 			t.Errorf("%s: timeout %v, want %s (%v)", typ, q, want, err)
 		}

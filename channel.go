@@ -43,12 +43,21 @@ type Channel struct {
 	LastSentAt  *time.Time `json:"last_sent_at,omitempty"`
 	LastError   string     `json:"last_error,omitempty" doc:"of the last message that could not be sent, or the last test that failed; gone when it works again"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
+	// LeftRoutes are told when the channel is removed, renamed or disabled.
+	LeftRoutes []string `json:"left_routes,omitempty" doc:"in the answer to a change: steps of routes that lead nowhere now, such as approval[0]"`
 
 	// FailingSince is when the first of the failures was after which nothing
 	// was sent any more; AlertedAt when operators were told of it.
 	FailingSince *time.Time `json:"-"`
 	AlertedAt    *time.Time `json:"-"`
 	Version      int64      `json:"-"`
+}
+
+// ChannelRemoval is what removing a channel left behind.
+type ChannelRemoval struct {
+	Name string `json:"name"`
+	// LeftRoutes are steps of routes that lead nowhere now.
+	LeftRoutes []string `json:"left_routes" doc:"steps of routes that lead nowhere now, such as approval[0]; change them: PUT /v1/routes"`
 }
 
 // NewChannel is a request to add a channel.

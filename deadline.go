@@ -5,13 +5,35 @@ import (
 	"time"
 )
 
+// asker says who waits for the answer to a question.
+type asker int
+
+const (
+	// askerWaits is a process, a person's own session or a workflow that waits for it.
+	askerWaits asker = iota
+	// askerIsResumed is a session that has stopped, and that Fermata itself resumes
+	// with the answer. It waits for days at no cost.
+	askerIsResumed
+)
+
+// askerOf says who waits for an answer in the task. A task that workers claim is
+// handed to one again; any other belongs to the process that asks.
+func askerOf(t *Task) asker {
+	if t.Runner == RunnerExternal || t.Runner == RunnerWorkflow {
+		return askerWaits
+	}
+	return askerIsResumed
+}
+
 // setDeadline fixes the instant at which time decides, and what it decides.
-func (a Ask) setDeadline(q *Question, p Policy, now time.Time) error {
+// Escalation needs a clock: a question that names levels gets the deadline of an asker
+// that waits.
+func (a Ask) setDeadline(q *Question, asker asker, p Policy, now time.Time) error {
+	if len(q.Escalation) > 0 {
+		asker = askerWaits
+	}
 	if q.Timeout == "" {
-		q.Timeout = q.Type.DefaultTimeout()
-		if p.DefaultTimeout[q.Type] != "" {
-			q.Timeout = p.DefaultTimeout[q.Type]
-		}
+		q.Timeout = p.timeoutOf(q.Type, asker)
 	}
 	_, hasDefault := q.Defaults()
 	if q.Type == NonBlocking && !hasDefault {

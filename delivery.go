@@ -65,7 +65,7 @@ type Delivery struct {
 	SentAt    *time.Time      `json:"sent_at,omitempty"`
 	UpdatedAt *time.Time      `json:"updated_at,omitempty" doc:"when the message was last brought up to date"`
 	Shows     QuestionStatus  `json:"shows,omitempty" doc:"the status of the question that the message shows"`
-	Content   string          `json:"content,omitempty" doc:"what was sent, as it was sent"`
+	Content   string          `json:"content,omitempty" doc:"what was sent, without what decides; absent for callers who may not read it"`
 	History   []DeliveryEntry `json:"history,omitempty"`
 
 	DeliveryKeeps `json:"-"`
@@ -106,8 +106,9 @@ type DeliveryEntry struct {
 }
 
 const (
-	// DeliveryLease is for how long whoever claims a delivery may work on it.
-	DeliveryLease = 60 * time.Second
+	// DeliveryLease is how long a delivery is left alone after whoever works on it
+	// was last heard of.
+	DeliveryLease = 15 * time.Second
 	// mostHistory is how many entries of its history a delivery keeps.
 	mostHistory = 30
 	// maxDeliveryError bounds an error that is kept.
@@ -187,7 +188,7 @@ func (d *Delivery) Rest() { d.LeasedUntil, d.NextAt = nil, nil }
 func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter time.Duration) {
 	d.Attempts++
 	d.Tries++
-	d.LastError, d.LeasedUntil, d.NextAt = failure(why), nil, nil
+	d.LastError, d.LeasedUntil, d.NextAt = failure(d.WithoutBearers(why)), nil, nil
 	sent := d.State == DeliverySent
 	if permanent && !sent || d.Tries > len(retryDelays) {
 		// A message that was sent stays sent, though it shows what is over. It is
@@ -213,6 +214,44 @@ func (d *Delivery) Fail(now time.Time, why string, permanent bool, retryAfter ti
 func (d *Delivery) Doubt(now time.Time) {
 	if d.State == DeliveryFailed {
 		d.LeasedUntil = &now
+	}
+}
+
+// WithoutAllBearers takes out of every text of the delivery what
+// [Delivery.WithoutBearers] takes out of one. Rows of earlier versions have it.
+func (d *Delivery) WithoutAllBearers() *Delivery {
+	d.Content, d.LastError = d.WithoutBearers(d.Content), d.WithoutBearers(d.LastError)
+	for i := range d.History {
+		d.History[i].Error = d.WithoutBearers(d.History[i].Error)
+	}
+	return d
+}
+
+// replySecretLength is the least length of the secret behind a delivery's id.
+const replySecretLength = 16
+
+// WithoutBearers returns a text about the delivery without what decides in its
+// recipient's name: links that answer, and the secret that a reply carries.
+func (d *Delivery) WithoutBearers(text string) string {
+	text = WithoutAnswerLinks(text)
+	id := strings.TrimPrefix(d.ID, PrefixDelivery+"_")
+	if id == "" {
+		return text
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, id)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString(id)
+		behind := strings.TrimLeft(after, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+		if len(after)-len(behind) >= replySecretLength {
+			b.WriteString("[removed]")
+			after = behind
+		}
+		text = after
 	}
 }
 

@@ -233,8 +233,9 @@ func TestOutsideIsBoundedByRisk(t *testing.T) {
 			t.Errorf("%s risk by %s: %v", tt.risk, tt.known, got)
 		}
 		c.Outside = false
-		if q.MayDecide(c) != nil {
-			t.Errorf("%s risk by %s is refused inside", tt.risk, tt.known)
+		// A critical question is bounded everywhere.
+		if got := q.MayDecide(c) == nil; got != (tt.may || tt.risk != fermata.RiskCritical) {
+			t.Errorf("%s risk by %s inside: %v", tt.risk, tt.known, got)
 		}
 		q.LeastAssurance = fermata.AssuranceChannel
 		c.Outside = true

@@ -37,7 +37,10 @@ const (
 	// channel, kind and, when it was for one person, member_id.
 	EventQuestionReminded EventType = "question.reminded"
 
-	EventMessagePosted    EventType = "message.posted"
+	EventMessagePosted EventType = "message.posted"
+	// EventMessageHanded tells which messages a run was handed. They wait again when the
+	// run is lost or released, and when run.finished names them as unheard.
+	EventMessageHanded    EventType = "message.handed"
 	EventProgressReported EventType = "progress.reported"
 
 	EventRunFinished EventType = "run.finished"
@@ -71,6 +74,14 @@ const (
 	EventTokenCreated    EventType = "token.created"
 	EventTokenRevoked    EventType = "token.revoked"
 	EventPolicyChanged   EventType = "policy.changed"
+
+	// EventLossAccepted tells that an operator took a database that has less than
+	// was acknowledged. Its data is acknowledged and found (each workspace, seq,
+	// hash and at), rewritten, and operator.
+	EventLossAccepted EventType = "database.loss_accepted"
+
+	// EventAuditCheckpoint is a signed end of the chain. Its data is a [SignedCheckpoint].
+	EventAuditCheckpoint EventType = "audit.checkpoint"
 
 	EventGateDecided     EventType = "gate.decided"
 	EventGateRuleAdded   EventType = "gate.rule_added"

@@ -10,13 +10,14 @@ var EventTypes = []EventType{
 	EventTaskCreated, EventTaskClaimed, EventTaskStateChanged, EventTaskEnded, EventTaskUpdated, EventQuestionAsked,
 	EventQuestionAskedAgain, EventQuestionAnswered, EventQuestionTimedOut, EventQuestionCancelled, EventQuestionEscalated,
 	EventQuestionExtended, EventQuestionAnsweredLate, EventQuestionVoteCast, EventQuestionHeld, EventQuestionUndone,
-	EventQuestionAssigned, EventQuestionReminded, EventMessagePosted, EventProgressReported, EventRunFinished, EventRunLost,
+	EventQuestionAssigned, EventQuestionReminded, EventMessagePosted, EventMessageHanded, EventProgressReported, EventRunFinished, EventRunLost,
 	EventRunReleased, EventMemberAdded, EventMemberChanged, EventMemberInvited, EventMemberUninvited, EventMemberLinked,
 	EventMemberSignedIn, EventMemberSignedOut, EventPasskeyAdded, EventPasskeyRemoved, EventGroupChanged, EventTokenCreated,
 	EventTokenRevoked, EventPolicyChanged, EventGateDecided, EventGateRuleAdded, EventGateRuleRemoved, EventGrantUsed,
 	EventChannelAdded, EventChannelChanged, EventChannelRemoved, EventRoutesChanged, EventIdentityChanged, EventDeviceAdded,
 	EventDeviceRemoved, EventDeliveryDead, EventDeliveryAlert, EventStepStarted, EventStepFinished, EventWorkflowChanged,
 	EventWorkflowRemoved, EventWorkflowTriggered, EventTriggerSkipped, EventToolChanged, EventToolRemoved, EventLabelAdded,
+	EventLossAccepted, EventAuditCheckpoint,
 }
 
 // Among reports whether the type is one of those that are named: whole types

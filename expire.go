@@ -2,6 +2,7 @@ package fermata
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -58,18 +59,48 @@ func (q *Question) onTimeout() TimeoutAction {
 	return q.OnTimeout
 }
 
-// Cancel withdraws a pending question. Cancelling one that is cancelled
-// already is fine; any other end is a conflict.
+// Cancel withdraws a pending question. Cancelling one that is cancelled already is
+// fine, unless it is for another reason, which would be lost; any other end is a
+// conflict.
 func (q *Question) Cancel(by Actor, reason string, now time.Time) (bool, error) {
+	reason = strings.TrimSpace(reason)
 	switch q.Status {
 	case Cancelled:
-		return false, nil
+		if reason == "" || reason == q.Resolution.Comment {
+			return false, nil
+		}
+		e := Errorf(CodeQuestionClosed, "the question was cancelled before, and your reason came too late to be kept with it")
+		e.Question = q
+		return false, e.WithHint("write it into the thread of the task: fermata message %s TEXT", q.TaskID)
 	case Pending:
 		q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: named(by), At: now, Comment: reason})
 		return true, nil
 	default:
 		return false, q.ClosedError()
 	}
+}
+
+// EndWithTask closes a pending question whose task ended, in the name of whoever ended it. A task that is cancelled
+// withdraws its question.
+func (q *Question) EndWithTask(by Actor, how TaskState, reason string, now time.Time) error {
+	if _, err := q.Cancel(by, reason, now); err != nil {
+		return err
+	}
+	if how != TaskCancelled {
+		q.Resolution.TaskEnded = how
+	}
+	return nil
+}
+
+// LetAskerDecide closes a pending question without an answer, because its task was
+// resumed: whoever asked is told to decide. The words are those of the person who
+// resumed it.
+func (q *Question) LetAskerDecide(by Actor, words string, now time.Time) error {
+	if q.Status != Pending {
+		return q.ClosedError()
+	}
+	q.close(Resolution{Status: Cancelled, DecidedBy: by.Kind, AnsweredBy: named(by), At: now, Comment: words, DecideYourself: true})
+	return nil
 }
 
 func named(by Actor) *Actor {
@@ -102,4 +133,12 @@ func (q *Question) Extend(d time.Duration, p Policy, now time.Time) error {
 	}
 	q.Deadline = &deadline
 	return nil
+}
+
+// decider is who decided, with a name where that is known.
+func (r *Resolution) decider() Actor {
+	if r.AnsweredBy != nil {
+		return *r.AnsweredBy
+	}
+	return Actor{Kind: r.DecidedBy}
 }

@@ -138,9 +138,13 @@ func TestCancel(t *testing.T) {
 		if diff := cmp.Diff(want, q.Resolution); diff != "" || q.Status != fermata.Cancelled {
 			t.Errorf("status %s, %s", q.Status, diff)
 		}
-		if changed, err := q.Cancel(ann, "again", over); changed || err != nil {
-			t.Errorf("cancelled twice: changed %v, %v", changed, err)
+		for _, reason := range []string{"", "no longer needed"} {
+			if changed, err := q.Cancel(ann, reason, over); changed || err != nil {
+				t.Errorf("cancelled twice: changed %v, %v", changed, err)
+			}
 		}
+		_, err = q.Cancel(ann, "for another reason", over)
+		wantError(t, err, fermata.CodeQuestionClosed)
 		if diff := cmp.Diff(want, q.Resolution); diff != "" {
 			t.Error(diff)
 		}

@@ -44,10 +44,17 @@ func runningTask() *fermata.Task {
 	}
 }
 
-// opened opens the question at noon under the default policy.
+// waitingTask is the task of a process that waits for the answers to its questions.
+func waitingTask() *fermata.Task {
+	t := runningTask()
+	t.Runner = fermata.RunnerExternal
+	return t
+}
+
+// opened opens the question of a process that waits, at noon under the default policy.
 func opened(t tb, a fermata.Ask) *fermata.Question {
 	t.Helper()
-	q, err := a.Open("q_1", runningTask(), agent, fermata.DefaultPolicy(), noon)
+	q, err := a.Open("q_1", waitingTask(), agent, fermata.DefaultPolicy(), noon)
 	if err != nil {
 		t.Fatalf("open %+v: %v", a, err)
 	}

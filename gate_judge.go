@@ -30,13 +30,17 @@ type ReadShell func(command string) Shell
 // Ruling is what the rules make of a call.
 type Ruling struct {
 	Decision GateDecision
+	// Halt says why nothing may run for the task any more. It decides before
+	// every rule.
+	Halt string
 	// Rule decided; nil where none fits and the policy's own decision holds.
 	Rule *GateRule
 }
 
 // Judge says what the rules make of a call. A rule that denies wins over one
 // that asks, and that over one that allows; among equals the most specific is
-// named. Without any the policy decides.
+// named. Without any the policy decides. What git goes by is always asked about,
+// unless a rule allows it by name: see [ProtectedRule].
 //
 // The three are not matched alike. An allow rule must not be fooled: a pattern
 // fits a command line only if that is a single plain command, and no other
@@ -53,6 +57,9 @@ func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadSh
 			fits = append(fits, r)
 		}
 	}
+	if c.writesGitFiles(fields, read) && !slices.ContainsFunc(fits, func(r *GateRule) bool { return r.Decision == GateAllow && r.namesGitFiles() }) {
+		fits = append(fits, protectedRule(c.Tool))
+	}
 	if len(fits) == 0 {
 		return Ruling{Decision: p.Gate()}
 	}
@@ -66,6 +73,22 @@ func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadSh
 		)
 	})
 	return Ruling{Decision: best.Decision, Rule: best}
+}
+
+// RiskOfCall returns the highest risk that the rules give to a call which they
+// send to people; empty where none does.
+func RiskOfCall(c *GateCall, from GateScope, rules []*GateRule, read ReadShell, now time.Time) Risk {
+	var fields any
+	if json.Unmarshal(c.Input, &fields) != nil {
+		return ""
+	}
+	var most Risk
+	for _, r := range rules {
+		if r.Decision == GateAsk && r.Risk != "" && r.Live(now) && r.covers(from) && r.fits(c.Tool, fields, read) {
+			most = HigherRisk(most, r.Risk)
+		}
+	}
+	return most
 }
 
 func flagOf(b bool) int {
@@ -123,7 +146,53 @@ func (r *GateRule) fits(tool string, fields any, read ReadShell) bool {
 			return false
 		}
 	}
-	return true
+	return r.Decision != GateAllow || !r.namesCommand() || !r.leavesOut(fields, "")
+}
+
+// inertArguments are arguments that change nothing about what a command does: texts for
+// people, and how long it is waited for. Under "acp" stands how an agent describes its call.
+var inertArguments = []string{"description", "title", "justification", "timeout", "timeout_ms", "run_in_background", "is_background", "acp"}
+
+// namesCommand reports whether the rule is about a command line.
+func (r *GateRule) namesCommand() bool {
+	for at := range r.Args {
+		if isCommand(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// leavesOut reports whether the arguments hold one that the rule does not name, and that
+// could change what its command does: another folder, or no sandbox.
+func (r *GateRule) leavesOut(v any, at string) bool {
+	if at != "" && r.names(at) || v == nil {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			below := strings.TrimPrefix(at+"."+name, ".")
+			if !slices.Contains(inertArguments, name) && r.leavesOut(inner, below) {
+				return true
+			}
+		}
+		return false
+	case []any:
+		return slices.ContainsFunc(v, func(inner any) bool { return r.leavesOut(inner, at) })
+	default:
+		return true
+	}
+}
+
+// names reports whether the rule has a pattern for the argument, or for what it is in.
+func (r *GateRule) names(at string) bool {
+	for path := range r.Args {
+		if at == path || strings.HasPrefix(at, path+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // valuesAt follows a path into the arguments. A list on the way, or at its

@@ -122,6 +122,51 @@ func TestJudgeArguments(t *testing.T) {
 	}
 }
 
+// A rule that allows a command allows it as it is named: no other argument rides along
+// that could change what the command does.
+func TestNothingRidesAlongWithACommand(t *testing.T) {
+	t.Parallel()
+	plain := func(string) fermata.Shell { return fermata.Shell{Plain: true} }
+	for name, tt := range map[string]struct {
+		args  map[string]string
+		input string
+		want  fermata.GateDecision
+	}{
+		"alone":                     {map[string]string{"command": "ls*"}, `{"command":"ls -l"}`, fermata.GateAllow},
+		"with texts":                {map[string]string{"command": "ls*"}, `{"command":"ls","description":"x","timeout":5,"run_in_background":true}`, fermata.GateAllow},
+		"with what is left out":     {map[string]string{"command": "ls*"}, `{"command":"ls","dangerouslyDisableSandbox":null}`, fermata.GateAllow},
+		"with a description":        {map[string]string{"command": "ls*"}, `{"command":"ls","acp":{"title":"x","content":[{"a":1}]}}`, fermata.GateAllow},
+		"without a sandbox":         {map[string]string{"command": "ls*"}, `{"command":"ls","dangerouslyDisableSandbox":true}`, fermata.GateAsk},
+		"the very text":             {map[string]string{"command": "ls"}, `{"command":"ls","dangerouslyDisableSandbox":true}`, fermata.GateAsk},
+		"any text":                  {map[string]string{"command": "*"}, `{"command":"ls","workdir":"/"}`, fermata.GateAsk},
+		"in another folder":         {map[string]string{"cmd": "ls*"}, `{"cmd":"ls","workdir":"/"}`, fermata.GateAsk},
+		"with an environment":       {map[string]string{"command": "ls*"}, `{"command":"ls","env":{"PATH":"/x"}}`, fermata.GateAsk},
+		"under another spelling":    {map[string]string{"command": "ls*"}, `{"command":"ls","Description":"x"}`, fermata.GateAsk},
+		"named":                     {map[string]string{"command": "ls*", "workdir": "/work"}, `{"command":"ls","workdir":"/work"}`, fermata.GateAllow},
+		"named by what it is in":    {map[string]string{"command": "ls*", "env": "*"}, `{"command":"ls","env":{"PATH":"/x"}}`, fermata.GateAllow},
+		"below":                     {map[string]string{"steps.command": "ls*"}, `{"steps":[{"command":"ls"},{"command":"ls","user":"root"}]}`, fermata.GateAsk},
+		"below, named":              {map[string]string{"steps.command": "ls*", "steps.user": "ana"}, `{"steps":[{"command":"ls","user":"ana"}]}`, fermata.GateAllow},
+		"words":                     {map[string]string{"command": "ls*"}, `{"command":["ls","-l"]}`, fermata.GateAllow},
+		"no command":                {map[string]string{"file_path": "/work/*"}, `{"file_path":"/work/a","content":"x"}`, fermata.GateAllow},
+		"no arguments in the rule":  {nil, `{"command":"ls","dangerouslyDisableSandbox":true}`, fermata.GateAllow},
+		"an argument that is false": {map[string]string{"command": "ls*"}, `{"command":"ls","sandbox":false}`, fermata.GateAsk},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule := gateRule("r", fermata.NewGateRule{Tool: "*", Args: tt.args, Decision: fermata.GateAllow})
+			call := fermata.GateCall{Tool: "Bash", Input: json.RawMessage(tt.input)}
+			if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), plain, noon); got.Decision != tt.want {
+				t.Errorf("got %s, want %s", got.Decision, tt.want)
+			}
+			// What is denied or asked needs no more than the command.
+			deny := gateRule("d", fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "ls*"}, Decision: fermata.GateDeny})
+			if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{deny}, fermata.DefaultPolicy(), plain, noon); strings.HasPrefix(tt.input, `{"command":"ls`) && got.Decision != fermata.GateDeny {
+				t.Errorf("denied it is %s", got.Decision)
+			}
+		})
+	}
+}
+
 func TestGateCallCheck(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -175,7 +220,7 @@ func TestGateActionIsWhatRuns(t *testing.T) {
 	if err := call.Check(); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"tool":"Bash","input":{"command":"a \u003cb\u003e \u0026 c"},"dir":"/w"}`
+	want := `{"tool":"Bash","input":{"command":"a <b> & c"},"dir":"/w"}`
 	if got := string(call.Action()); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -203,7 +248,7 @@ func TestGateActionIsWhatRuns(t *testing.T) {
 func TestGrantSignature(t *testing.T) {
 	t.Parallel()
 	key, other := []byte("one key of the workspace"), []byte("another key")
-	g := fermata.Grant{WorkspaceID: "w", QuestionID: "q_1", ActionHash: "h", Decision: fermata.Approve, At: noon, ExpiresAt: noon.Add(time.Hour)}
+	g := fermata.Grant{WorkspaceID: "w", QuestionID: "q_1", ActionHash: fermata.HashAction([]byte(`"h"`)), Decision: fermata.Approve, At: noon, ExpiresAt: noon.Add(time.Hour)}
 	signed := g.Sign(key)
 	if got, err := fermata.OpenGrant(signed, key); err != nil || got.QuestionID != "q_1" {
 		t.Errorf("%+v, %v", got, err)
@@ -218,7 +263,8 @@ func TestGrantSignature(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if g.Covers("h", noon) != nil || g.Covers("i", noon) == nil || g.Covers("h", g.ExpiresAt) == nil {
+	h, i := []byte(`"h"`), []byte(`"i"`)
+	if g.Covers(h, noon) != nil || g.Covers(i, noon) == nil || g.Covers(h, g.ExpiresAt) == nil {
 		t.Error("a grant covers its action until it expires, and nothing else")
 	}
 }

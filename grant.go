@@ -34,6 +34,8 @@ type Grant struct {
 // GrantCheck asks whether what is about to run is what was approved.
 type GrantCheck struct {
 	Grant string `json:"grant" minLength:"1" maxLength:"4096"`
+	// RunID is the run that is about to act, where one does.
+	RunID string `json:"run_id,omitempty" maxLength:"64"`
 	// Action is what is about to run.
 	Action json.RawMessage `json:"action"`
 }
@@ -53,7 +55,7 @@ func (q *Question) Grant() (Grant, bool) {
 		g.By = *r.AnsweredBy
 	}
 	if len(r.Action) > 0 {
-		g.ActionHash = HashAction(r.Action)
+		g.ActionHash = r.ActionHash
 	}
 	return g, true
 }
@@ -105,15 +107,29 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // Covers refuses an action that the grant is not for, and one that comes too
 // late.
-func (g Grant) Covers(actionHash string, now time.Time) error {
+func (g Grant) Covers(action []byte, now time.Time) error {
 	switch {
 	case g.Decision != Approve:
 		return Errorf(CodeForbidden, "the grant approves nothing")
-	case g.ActionHash != actionHash:
+	case !HasHash(action, g.ActionHash):
 		return Errorf(CodeForbidden, "what is about to run is not what was approved").
 			WithHint("run exactly the approved action, or ask again")
 	case !now.Before(g.ExpiresAt):
 		return Errorf(CodeForbidden, "the grant expired at %s", stamp(g.ExpiresAt)).WithHint("ask again")
+	}
+	return nil
+}
+
+// CheckTask refuses the grant when nothing may run for its task any more. The
+// parameters are those of [Task.Halt]. A task that ends with its answer is done
+// before the script that asked can use the grant.
+func (g Grant) CheckTask(t *Task, runID string, run *Run, now time.Time) error {
+	if t.EndsWithAnswer && t.State == TaskDone {
+		return nil
+	}
+	if why := t.Halt(runID, run, now); why != "" {
+		return Errorf(CodeForbidden, "the grant cannot be used: %s", why).
+			WithHint("do not run the action; ask again once the task goes on")
 	}
 	return nil
 }

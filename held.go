@@ -78,7 +78,7 @@ func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (Settled, e
 func (q *Question) settleHeld(a Answer, answers map[string]any, c Caller) (Settled, error) {
 	h := q.Held
 	mine := h.By.ID == c.Actor().ID
-	if mine && sameAnswers(h.Answers, answers) && h.resolution().sameEdit(a.Action) {
+	if mine && sameAnswers(h.Answers, answers) && h.resolution().sameEdit(a.Action) && q.keptComment(a, h.Comment) == nil {
 		return SettledBefore, nil
 	}
 	e := Errorf(CodeQuestionClosed, "the question is %s", h.resolution().Sentence())
@@ -101,7 +101,11 @@ func (q *Question) Decided(now time.Time) bool { return q.HeldDue(now) || q.Due(
 
 // Release lets the held answer settle the question. The question must be
 // [Question.HeldDue].
-func (q *Question) Release() { q.close(*q.Held.resolution()) }
+func (q *Question) Release() {
+	r := q.Held.resolution()
+	q.Held = nil
+	q.close(*r)
+}
 
 // resolution is what the held answer makes of the question.
 func (h *Held) resolution() *Resolution {
@@ -116,12 +120,18 @@ func (h *Held) resolution() *Resolution {
 // released.
 func (q *Question) Undo(c Caller) error {
 	switch {
+	case c.Kind != ActorHuman:
+		return Errorf(CodeNotEligible, "only people take answers back; this token is an agent's")
+	case !c.Has(ScopeAnswer):
+		return Errorf(CodeForbidden, "the token does not have the scope answer")
+	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
+		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
 	case q.closed():
 		return q.ClosedError()
 	case q.Held == nil:
 		return Errorf(CodeIllegalTransition, "the question holds no answer that could be taken back").
 			WithHint("an answer can be taken back when it was given with undo, for some seconds")
-	case c.Kind != ActorHuman || q.Held.By.ID != c.Actor().ID:
+	case q.Held.By.ID != c.Actor().ID:
 		return Errorf(CodeNotEligible, "the answer is that of %s, who alone may take it back", q.Held.By.Name)
 	}
 	q.Held = nil
@@ -131,10 +141,20 @@ func (q *Question) Undo(c Caller) error {
 // SeenBy returns the question as the caller may see it: an agent learns of an
 // answer when it counts, and not while it may be taken back.
 func (q *Question) SeenBy(c Caller) *Question {
-	if q == nil || q.Held == nil || c.Kind == ActorHuman {
+	if q == nil || c.Kind == ActorHuman {
 		return q
 	}
 	seen := *q
-	seen.Held = nil
+	seen.Held, seen.Resolution = nil, q.Resolution.forAgents()
+	return &seen
+}
+
+// forAgents returns the resolution without the answer that did not count.
+func (r *Resolution) forAgents() *Resolution {
+	if r == nil || r.Overtaken == nil {
+		return r
+	}
+	seen := *r
+	seen.Overtaken = nil
 	return &seen
 }

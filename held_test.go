@@ -76,7 +76,9 @@ func TestWhatIsHeld(t *testing.T) {
 	} {
 		q, p := opened(t, decoded[fermata.Ask](t, twoOptions)), fermata.DefaultPolicy()
 		c.change(q, &p)
-		settled, err := q.Hold(fermata.Answer{Answer: "a"}, person("ann"), p, later)
+		ann := person("ann")
+		ann.Assurance = fermata.AssurancePasskey
+		settled, err := q.Hold(fermata.Answer{Answer: "a"}, ann, p, later)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,6 +109,7 @@ func TestAnswersBesideAHeldOne(t *testing.T) {
 	q = stored(t, q)
 	hold(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
 	settle(t, q, fermata.Answer{Answer: "a"}, ann, fermata.SettledBefore)
+	refused(t, q, fermata.Answer{Answer: "a", Comment: "but gently"}, ann, fermata.CodeQuestionClosed)
 	refused(t, q, fermata.Answer{Answer: "b"}, ann, fermata.CodeQuestionClosed)
 	refused(t, q, fermata.Answer{Answer: "a"}, bob, fermata.CodeQuestionClosed)
 	refused(t, q, fermata.Answer{Answer: "c"}, bob, fermata.CodeInvalidRequest, "answer")

@@ -82,12 +82,16 @@ func IsID(prefix, s string) bool {
 	return ok && len(rest) == idLength && onlyIDCharacters(rest)
 }
 
+// LeastEnding is how many characters of an id's end stand for it. Terminals show as many.
+const LeastEnding = 6
+
 // IDSuffix returns the part of s by which an identifier with the given prefix
 // can be found: a short ending such as a person types, with or without the
-// prefix. It reports false when s cannot be the ending of any id.
+// prefix. It reports false when s cannot be the ending of any id, or is so short
+// that it could be meant for another.
 func IDSuffix(prefix, s string) (string, bool) {
 	s = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), prefix+"_")
-	if s == "" || len(s) > idLength || !onlyIDCharacters(s) {
+	if len(s) < LeastEnding || len(s) > idLength || !onlyIDCharacters(s) {
 		return "", false
 	}
 	return s, true

@@ -38,7 +38,7 @@ func TestIDIsFoundByItsEnding(t *testing.T) {
 		if !fermata.IsID(prefix, id) {
 			t.Fatalf("%s is no id", id)
 		}
-		ending := id[len(id)-rapid.IntRange(1, 20).Draw(t, "length"):]
+		ending := id[len(id)-rapid.IntRange(fermata.LeastEnding, 20).Draw(t, "length"):]
 		typed := rapid.SampledFrom([]string{ending, prefix + "_" + ending, " " + ending + "\n", strings.ToUpper(ending), strings.ToUpper(prefix + "_" + ending)}).Draw(t, "typed")
 		if got, ok := fermata.IDSuffix(prefix, typed); !ok || got != ending {
 			t.Fatalf("%q is the ending %q (%v), want %q", typed, got, ok, ending)
@@ -49,7 +49,7 @@ func TestIDIsFoundByItsEnding(t *testing.T) {
 func TestIDRefusesWhatIsNone(t *testing.T) {
 	t.Parallel()
 	id := fermata.NewID(fermata.PrefixTask, noon)
-	for _, s := range []string{"", " ", "task_", "q_0123", id + "0", "%", "_", "a'b", "0123i", "ä", "01 23", "task_task_0", "\x00"} {
+	for _, s := range []string{"", " ", "task_", "q_0123", id + "0", "%", "_", "a'b", "0123i", "ä", "01 23", "task_task_0", "\x00", id[len(id)-5:], id[len(id)-2:]} {
 		if got, ok := fermata.IDSuffix(fermata.PrefixTask, s); ok {
 			t.Errorf("%q is taken for the ending %q", s, got)
 		}

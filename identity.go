@@ -1,11 +1,18 @@
 package fermata
 
 import (
+	"crypto/ecdh"
+	"encoding/base64"
 	"encoding/json"
-	"slices"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 )
+
+// IdentityOIDC is the kind of who a member is at the identity provider of the server: issuer and subject, with a space
+// between.
+const IdentityOIDC = "oidc"
 
 // Identity is who a member is in the system behind a kind of channels: a Slack
 // user, a GitHub login.
@@ -74,14 +81,53 @@ type NewDevice struct {
 func (n NewDevice) Check() error {
 	var ps problems
 	ps.text("name", n.Name, 0, 100)
-	if !slices.ContainsFunc([]string{"https://", "http://"}, func(p string) bool { return strings.HasPrefix(n.Subscription.Endpoint, p) }) {
-		ps.add("subscription.endpoint", "must be the address of a push service")
-	}
-	ps.text("subscription.endpoint", n.Subscription.Endpoint, 1, 2000)
-	ps.text("subscription.keys.p256dh", n.Subscription.Keys.P256DH, 1, 200)
-	ps.text("subscription.keys.auth", n.Subscription.Keys.Auth, 1, 100)
+	n.Subscription.check(&ps)
 	if len(ps) > 0 {
 		return Invalid(ps...)
 	}
 	return nil
+}
+
+// pushSecret is the length of a device's secret in bytes.
+const pushSecret = 16
+
+// check reports what no browser gives: an address that is none of a push
+// service, and keys to which nothing can be encrypted.
+func (s PushSubscription) check(ps *problems) {
+	ps.text("subscription.endpoint", s.Endpoint, 1, 2000)
+	if !isPushService(s.Endpoint) {
+		ps.add("subscription.endpoint", "must be the https address of a push service, with the name of its host")
+	}
+	if _, err := ecdh.P256().NewPublicKey(pushKey(s.Keys.P256DH)); err != nil {
+		ps.add("subscription.keys.p256dh", "must be a point of P-256 in base64url")
+	}
+	if len(pushKey(s.Keys.Auth)) != pushSecret {
+		ps.add("subscription.keys.auth", "must be %d bytes in base64url", pushSecret)
+	}
+}
+
+// isPushService reports whether an address may be one of a push service. A
+// loopback address is for a service in a test; whether it may be reached is
+// judged at every connection.
+func isPushService(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	if u.Hostname() == "localhost" || err == nil && addr.IsLoopback() {
+		return u.Scheme == "https" || u.Scheme == "http"
+	}
+	return u.Scheme == "https" && err != nil && strings.Contains(u.Hostname(), ".")
+}
+
+// pushKey reads a key in the alphabet of addresses or the plain one, padded or
+// not.
+func pushKey(text string) []byte {
+	text = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(text, "="))
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil
+	}
+	return raw
 }

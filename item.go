@@ -44,6 +44,8 @@ const (
 	MaxMetadata   = 50
 	MaxEscalation = 10
 	maxPreview    = 200_000
+	// MaxPrompt is the length of what one item asks, in characters.
+	MaxPrompt = 4000
 	// MaxAnswerText is the length of a text answer in characters when the item
 	// sets no limit of its own.
 	MaxAnswerText = 20_000
@@ -84,8 +86,9 @@ type Item struct {
 	Header       string       `json:"header,omitempty" maxLength:"80"`
 	ResponseType ResponseType `json:"response_type,omitempty" enum:"text,choice,multi_choice,boolean,approval,number,date"`
 	Options      []Option     `json:"options,omitempty"`
-	// Other lets people write an answer of their own beside the options.
-	Other bool `json:"other,omitempty"`
+	// Other lets people write an answer of their own beside the options. In a
+	// question it is true or absent.
+	Other *bool `json:"other,omitempty" doc:"an answer in one's own words is possible beside the options"`
 	// Required is true when it is absent.
 	Required *bool `json:"required,omitempty"`
 	Default  any   `json:"default,omitempty"`
@@ -100,6 +103,13 @@ type Item struct {
 // IsRequired reports whether an answer must have a value for the item.
 func (it *Item) IsRequired() bool { return it.Required == nil || *it.Required }
 
+// TakesOther reports whether people may write an answer of their own beside the
+// options.
+func (it *Item) TakesOther() bool { return it.Other != nil && *it.Other }
+
+// IsStrict reports whether only its options answer the item.
+func (it *Item) IsStrict() bool { return len(it.Options) > 0 && !it.TakesOther() }
+
 // Option returns the option with the value.
 func (it *Item) Option(value string) (Option, bool) {
 	i := slices.IndexFunc(it.Options, func(o Option) bool { return o.Value == value })
@@ -112,7 +122,7 @@ func (it *Item) Option(value string) (Option, bool) {
 // check reports what is wrong with the item as it was asked. The names of its
 // fields begin with at.
 func (it *Item) check(ps *problems, at string, form askForm) {
-	ps.text(at+form.prompt, it.Prompt, 1, 4000)
+	ps.text(at+form.prompt, it.Prompt, 1, MaxPrompt)
 	ps.text(at+"header", it.Header, 0, 80)
 	ps.name(at+"key", it.Key)
 	if !slices.Contains(ResponseTypes, it.ResponseType) {
@@ -180,7 +190,7 @@ func (it *Item) checkLimits(ps *problems, at string) {
 // checkCounts checks how many choices an answer may name.
 func (it *Item) checkCounts(ps *problems, at string) {
 	switch {
-	case it.Min != nil && !it.Other && *it.Min > float64(len(it.Options)):
+	case it.Min != nil && !it.TakesOther() && *it.Min > float64(len(it.Options)):
 		ps.add(at+"min", "asks for more choices than there are options")
 	case it.Max != nil && *it.Max < 1:
 		ps.add(at+"max", "leaves nothing to choose")
@@ -273,7 +283,7 @@ func (it *Item) normalizeChoice(value any) (any, error) {
 	if _, ok := it.Option(s); ok {
 		return s, nil
 	}
-	if it.Other {
+	if it.TakesOther() {
 		free := Item{ResponseType: ResponseText, MaxLength: it.MaxLength}
 		return free.normalizeText(value)
 	}

@@ -16,11 +16,11 @@ var (
 	text     = fermata.Item{ResponseType: fermata.ResponseText}
 	limited  = fermata.Item{ResponseType: fermata.ResponseText, MinLength: ptr(2), MaxLength: ptr(4), Pattern: "[a-zä]+"}
 	choice   = fermata.Item{ResponseType: fermata.ResponseChoice, Options: []fermata.Option{{Value: "a", Label: "A"}, {Value: "b"}, {Value: "c"}}}
-	free     = fermata.Item{ResponseType: fermata.ResponseChoice, Options: choice.Options, Other: true, MaxLength: ptr(5)}
+	free     = fermata.Item{ResponseType: fermata.ResponseChoice, Options: choice.Options, Other: new(true), MaxLength: ptr(5)}
 	choices  = fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: choice.Options}
 	some     = fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: choice.Options, Required: ptr(false)}
 	counted  = fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: choice.Options, Min: ptr(2.0), Max: ptr(2.0)}
-	freely   = fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: choice.Options, Other: true}
+	freely   = fermata.Item{ResponseType: fermata.ResponseMultiChoice, Options: choice.Options, Other: new(true)}
 	boolean  = fermata.Item{ResponseType: fermata.ResponseBoolean}
 	approval = fermata.Item{ResponseType: fermata.ResponseApproval}
 	number   = fermata.Item{ResponseType: fermata.ResponseNumber}

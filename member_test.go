@@ -115,3 +115,72 @@ func TestPolicyOfAssurance(t *testing.T) {
 		}
 	}
 }
+
+// Without a word of the policy, a critical question needs a passkey, or two
+// people who are signed in: no bare token decides it.
+func TestCriticalNeedsTwoOrAPasskey(t *testing.T) {
+	t.Parallel()
+	two := &fermata.Quorum{Required: 2}
+	for _, tt := range []struct {
+		name   string
+		risk   fermata.Risk
+		quorum *fermata.Quorum
+		policy map[fermata.Risk]fermata.Assurance
+		least  fermata.Assurance
+	}{
+		{"by one", "critical", nil, nil, "passkey"}, {"by two", "critical", two, nil, "session"}, {"high", "high", nil, nil, ""},
+		{"the policy asks for less", "critical", nil, map[fermata.Risk]fermata.Assurance{"critical": "channel"}, "channel"},
+		{"the policy is of another risk", "critical", nil, map[fermata.Risk]fermata.Assurance{"high": "session"}, "passkey"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			policy := fermata.DefaultPolicy()
+			policy.LeastAssurance = tt.policy
+			a := fermata.Ask{Type: fermata.Approval, Question: "run?", Risk: tt.risk, Approvals: tt.quorum}
+			q, err := a.Open("q_1", runningTask(), agent, policy, noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q.LeastAssurance != tt.least {
+				t.Errorf("needs %q, want %q", q.LeastAssurance, tt.least)
+			}
+			// One that an earlier version opened says nothing of itself.
+			if tt.policy == nil {
+				q.LeastAssurance = ""
+			}
+			for _, known := range fermata.Assurances {
+				c := person("ann")
+				c.Assurance = known
+				if err := q.MayDecide(c); (err == nil) != (tt.least == "" || known.AtLeast(tt.least)) {
+					t.Errorf("%s: %v", known, err)
+				}
+			}
+		})
+	}
+}
+
+// What belongs to a person is changed in a browser, or with a token that may
+// answer: not by a program that only asks or reads.
+func TestWhoChangesWhatIsOwn(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*fermata.Caller)
+		may    bool
+	}{
+		"a browser":            {func(c *fermata.Caller) { c.SessionID = "ses_1" }, true},
+		"a viewer's browser":   {func(c *fermata.Caller) { c.SessionID, c.Scopes = "ses_1", []fermata.Scope{fermata.ScopeRead} }, true},
+		"a token that answers": {func(c *fermata.Caller) { c.TokenID, c.Scopes = "tok_1", []fermata.Scope{fermata.ScopeAnswer} }, true},
+		"an admin's token":     {func(c *fermata.Caller) { c.TokenID, c.Scopes = "tok_1", []fermata.Scope{fermata.ScopeAdmin} }, true},
+		"a token that asks":    {func(c *fermata.Caller) { c.TokenID, c.Scopes = "tok_1", []fermata.Scope{fermata.ScopeAsk} }, false},
+		"a token that reads":   {func(c *fermata.Caller) { c.TokenID, c.Scopes = "tok_1", []fermata.Scope{fermata.ScopeRead} }, false},
+		"an agent": {func(c *fermata.Caller) {
+			*c = fermata.Caller{Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAnswer}}
+		}, false},
+	} {
+		c := person("ann")
+		tt.change(&c)
+		if err := c.May(fermata.ToChangeOwn, c.Own()); (err == nil) != tt.may {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

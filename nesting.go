@@ -1,6 +1,9 @@
 package fermata
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // MaxNesting is how deep a JSON document of an asker or a worker may nest.
 // Readers stop at a depth of their own – Go's at 10,000, within whatever stands
@@ -52,5 +55,25 @@ func (ps *problems) action(raw json.RawMessage) bool {
 		ps.add("action", "has the key %q twice in one object", key)
 		return false
 	}
+	if hasEmptyCommand(raw) {
+		ps.add("action", "has an empty command: say what will run")
+		return false
+	}
 	return true
+}
+
+// hasEmptyCommand reports whether an action names a command and says none.
+func hasEmptyCommand(action []byte) bool {
+	var a struct {
+		Command json.RawMessage `json:"command"`
+	}
+	if json.Unmarshal(action, &a) != nil || a.Command == nil {
+		return false
+	}
+	var text string
+	if json.Unmarshal(a.Command, &text) == nil {
+		return strings.TrimSpace(text) == ""
+	}
+	var words []string
+	return json.Unmarshal(a.Command, &words) == nil && len(words) == 0
 }

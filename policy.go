@@ -1,6 +1,7 @@
 package fermata
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,8 +19,17 @@ type Policy struct {
 	AllowLonger bool `json:"allow_longer"`
 	// AllowShorter lets a question ask for a deadline below MinTimeout.
 	AllowShorter bool `json:"allow_shorter"`
-	// DefaultTimeout replaces the deadlines of spec §4.1 by question type.
-	DefaultTimeout map[QuestionType]Timeout `json:"default_timeout,omitempty"`
+	// DefaultTimeout replaces the deadlines of spec §4.1 by question type, for askers
+	// that wait in a process: scripts, external sessions, workflows.
+	DefaultTimeout map[QuestionType]Timeout `json:"default_timeout,omitempty" doc:"by type, of questions whose asker waits: scripts, external sessions, workflows; default 30m, approvals 15m, error_recovery 10m, non_blocking never"`
+	// ResumedTimeout is the deadline of questions whose session Fermata itself
+	// resumes; never where it says nothing.
+	ResumedTimeout map[QuestionType]Timeout `json:"resumed_timeout,omitempty" doc:"by type, of questions whose session Fermata resumes; default never"`
+	// Reminders are when people are reminded of a question whose session Fermata
+	// resumes and that names no reminders; 1h and 1d when nil. RemindEvery is how
+	// often after the last of them; 7d when empty, and not at all with never.
+	Reminders   []string `json:"reminders,omitzero" required:"false" maxItems:"10" doc:"of questions whose session Fermata resumes, counted from asking; default 1h and 1d, empty for none"`
+	RemindEvery Timeout  `json:"remind_every,omitempty" doc:"of the same questions, again and again after the last reminder; default 7d, never for not at all"`
 	// AutoConfidence: at or above it the agent's own default is taken. Off when nil.
 	AutoConfidence *int `json:"auto_confidence,omitempty" minimum:"0" maximum:"100"`
 	// AskConfidence: below it the task is skipped for manual work. Off when nil.
@@ -31,9 +41,14 @@ type Policy struct {
 	// given with undo; 5 when nil, 0 holds nothing.
 	UndoSeconds *int `json:"undo_seconds,omitempty" minimum:"0" maximum:"300"`
 	// LeastAssurance says by risk how strongly a person must be known to answer
-	// what is asked from now on: channel, session or passkey. Nothing is asked
-	// for where it says nothing.
-	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey"`
+	// what is asked from now on: channel, session or passkey. Where it says
+	// nothing, a critical question needs a passkey or two people.
+	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey; default passkey for critical, nothing for the rest"`
+	// LeastRisk and ProjectRisk say which risk a question has at least, by its
+	// type and by its project: the asker may raise the risk and never lower it.
+	// An approval has a medium risk where LeastRisk says nothing.
+	LeastRisk   map[QuestionType]Risk `json:"least_risk,omitempty" doc:"by type: the least risk of a question, whatever the asker says; default medium for approvals, low for the rest"`
+	ProjectRisk map[string]Risk       `json:"project_risk,omitempty" doc:"by project: the least risk of its questions, whatever the asker says"`
 	// LinkAnswers says up to which risk a question is answered by a link in a
 	// message, without signing in; low when empty.
 	LinkAnswers LinkAnswers `json:"link_answers,omitempty" enum:"off,low,medium" doc:"up to which risk a link in a message is enough to answer; default low"`
@@ -43,11 +58,31 @@ type Policy struct {
 // Where two different people must approve, a session of each is as good as a
 // passkey of one.
 func (p Policy) LeastFor(q *Question) Assurance {
-	least := p.LeastAssurance[q.Risk]
+	least, set := p.LeastAssurance[q.Risk]
+	if !set && q.Risk == RiskCritical {
+		least = AssurancePasskey
+	}
 	if least == AssurancePasskey && q.Approvals != nil && q.Approvals.Required > 1 {
 		return AssuranceSession
 	}
 	return least
+}
+
+// RiskFloor returns the least risk of the question, by its type and project.
+func (p Policy) RiskFloor(q *Question) Risk {
+	least, set := p.LeastRisk[q.Type]
+	if !set && q.Type == Approval {
+		least = RiskMedium
+	}
+	return HigherRisk(least, p.ProjectRisk[q.Project])
+}
+
+// HigherRisk returns the higher of two risks. An empty one is the lowest.
+func HigherRisk(a, b Risk) Risk {
+	if slices.Index(risks, string(a)) >= slices.Index(risks, string(b)) {
+		return a
+	}
+	return b
 }
 
 // Gate decides tool calls that no rule fits.
@@ -77,21 +112,20 @@ func (p Policy) Check() error {
 	if errLeast == nil && errMost == nil && least > most {
 		ps.add("min_timeout", "is above max_timeout")
 	}
-	for _, typ := range slices.Sorted(maps.Keys(p.DefaultTimeout)) {
-		timeout := p.DefaultTimeout[typ]
-		if !slices.Contains(QuestionTypes, typ) {
-			ps.add("default_timeout."+string(typ), "names no type of question")
-		}
-		if _, err := timeout.Duration(); timeout != Never && err != nil {
-			ps.add("default_timeout."+string(typ), "%s", err)
-		}
+	ps.timeouts("default_timeout", p.DefaultTimeout)
+	ps.timeouts("resumed_timeout", p.ResumedTimeout)
+	if _, set := p.ResumedTimeout[NonBlocking]; set {
+		ps.add("resumed_timeout."+string(NonBlocking), "stops no session that could be resumed")
 	}
+	ps.reminders(p.Reminders)
+	ps.remindEvery(p.RemindEvery)
 	for _, risk := range slices.Sorted(maps.Keys(p.LeastAssurance)) {
 		ps.oneOf("least_assurance", string(risk), risks)
 		if least := p.LeastAssurance[risk]; least == AssuranceLink || !slices.Contains(Assurances, least) {
 			ps.add("least_assurance."+string(risk), "is %q, must be one of channel, session, passkey", least)
 		}
 	}
+	ps.leastRisks(p)
 	if p.AutoConfidence != nil {
 		ps.between("auto_confidence", *p.AutoConfidence, 0, 100)
 	}
@@ -110,6 +144,72 @@ func (p Policy) Check() error {
 		return Invalid(ps...)
 	}
 	return nil
+}
+
+// leastRisks checks the least risks by type and by project.
+func (ps *problems) leastRisks(p Policy) {
+	check := func(field string, risk Risk) {
+		if !slices.Contains(risks, string(risk)) {
+			ps.add(field, "is %q, must be one of low, medium, high, critical", risk)
+		}
+	}
+	for _, typ := range slices.Sorted(maps.Keys(p.LeastRisk)) {
+		if !slices.Contains(QuestionTypes, typ) {
+			ps.add("least_risk."+string(typ), "names no type of question")
+		}
+		check("least_risk."+string(typ), p.LeastRisk[typ])
+	}
+	if len(p.ProjectRisk) > MaxProjectRoles {
+		ps.add("project_risk", "has %d projects, may have at most %d", len(p.ProjectRisk), MaxProjectRoles)
+	}
+	for _, project := range slices.Sorted(maps.Keys(p.ProjectRisk)) {
+		ps.name("project_risk", project)
+		check("project_risk."+project, p.ProjectRisk[project])
+	}
+}
+
+// timeouts checks deadlines by the type of question.
+func (ps *problems) timeouts(field string, byType map[QuestionType]Timeout) {
+	for _, typ := range slices.Sorted(maps.Keys(byType)) {
+		if !slices.Contains(QuestionTypes, typ) {
+			ps.add(field+"."+string(typ), "names no type of question")
+		}
+		if _, err := byType[typ].Duration(); byType[typ] != Never && err != nil {
+			ps.add(field+"."+string(typ), "%s", err)
+		}
+	}
+}
+
+// timeoutOf returns the deadline of a question that names none: the policy's own for
+// the type, or the usual one, within the policy's bounds. Nobody is refused for a
+// timeout that nobody named.
+func (p Policy) timeoutOf(t QuestionType, asker asker) Timeout {
+	own, usual := p.DefaultTimeout[t], t.DefaultTimeout()
+	if asker == askerIsResumed && t.Suspends() {
+		own, usual = p.ResumedTimeout[t], Never
+	}
+	return p.bound(cmp.Or(own, usual))
+}
+
+// bound returns the timeout, or the nearest one that the policy allows.
+func (p Policy) bound(t Timeout) Timeout {
+	if t == Never {
+		if p.AllowNever {
+			return Never
+		}
+		return p.MaxTimeout
+	}
+	d, err := t.Duration()
+	if err != nil {
+		return t
+	}
+	if least, err := p.MinTimeout.Duration(); err == nil && d < least && !p.AllowShorter {
+		return p.MinTimeout
+	}
+	if most, err := p.MaxTimeout.Duration(); err == nil && d > most && !p.AllowLonger {
+		return p.MaxTimeout
+	}
+	return t
 }
 
 // CheckTimeout refuses a timeout outside the policy. The field names it in the

@@ -64,3 +64,50 @@ func TestPolicyJudge(t *testing.T) {
 		})
 	}
 }
+
+// The asker may raise the risk above that of the policy, and never lower it.
+func TestTheAskerNeverLowersTheRisk(t *testing.T) {
+	t.Parallel()
+	type byType = map[fermata.QuestionType]fermata.Risk
+	for name, tt := range map[string]struct {
+		typ       fermata.QuestionType
+		says      fermata.Risk
+		least     byType
+		project   fermata.Risk
+		want      fermata.Risk
+		assurance fermata.Assurance
+	}{
+		"an approval says low":             {fermata.Approval, "low", nil, "", "medium", ""},
+		"an approval says nothing":         {fermata.Approval, "", nil, "", "medium", ""},
+		"an approval says high":            {fermata.Approval, "high", nil, "", "high", "session"},
+		"a question says low":              {fermata.Blocking, "low", nil, "", "low", ""},
+		"the policy opens approvals":       {fermata.Approval, "low", byType{"approval": "low"}, "", "low", ""},
+		"the policy raises questions":      {fermata.Blocking, "low", byType{"blocking": "high"}, "", "high", "session"},
+		"the policy is of another type":    {fermata.Blocking, "low", byType{"approval": "high"}, "", "low", ""},
+		"the project is riskier":           {fermata.Blocking, "low", byType{"blocking": "medium"}, "high", "high", "session"},
+		"the project is less risky":        {fermata.Approval, "", nil, "low", "medium", ""},
+		"the asker is above both":          {fermata.Approval, "critical", byType{"approval": "high"}, "high", "critical", "passkey"},
+		"a low project opens no approvals": {fermata.Approval, "low", byType{"approval": "high"}, "low", "high", "session"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := fermata.DefaultPolicy()
+			p.LeastRisk, p.LeastAssurance = tt.least, map[fermata.Risk]fermata.Assurance{"high": "session"}
+			task := runningTask()
+			if tt.project != "" {
+				p.ProjectRisk = map[string]fermata.Risk{task.Project: tt.project, "elsewhere": "critical"}
+			}
+			if err := p.Check(); err != nil {
+				t.Fatal(err)
+			}
+			q, err := fermata.Ask{Type: tt.typ, Question: "Run?", Risk: tt.says}.Open("q_1", task, agent, p, noon)
+			if err != nil || q.Risk != tt.want || q.LeastAssurance != tt.assurance {
+				t.Errorf("%+v, %v; want %s, %q", q, err, tt.want, tt.assurance)
+			}
+		})
+	}
+	bad := fermata.DefaultPolicy()
+	bad.LeastRisk = byType{"approval": "none", "urgent": "low"}
+	bad.ProjectRisk = map[string]fermata.Risk{"shop": ""}
+	wantError(t, bad.Check(), fermata.CodeInvalidRequest, "least_risk.approval", "least_risk.urgent", "project_risk.shop")
+}

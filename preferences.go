@@ -37,7 +37,22 @@ type QuietHours struct {
 	Days []string `json:"days,omitempty" doc:"mon, tue, wed, thu, fri, sat, sun; the days on which they begin; empty: every day"`
 	// Urgent lets what stops a task through.
 	Urgent bool `json:"urgent" doc:"true lets urgent questions through"`
+	// Deadlines says which questions come through all the same, because their
+	// deadline would pass before the hours end.
+	Deadlines QuietDeadlines `json:"deadlines,omitempty" enum:"urgent,all,none" doc:"which questions come through whose deadline would pass within the hours; default urgent"`
 }
+
+// QuietDeadlines says which questions come through quiet hours because their
+// deadline would pass within them.
+type QuietDeadlines string
+
+// Which deadlines count more than quiet hours.
+const (
+	// DeadlinesUrgent is the default: those of questions that stop a task.
+	DeadlinesUrgent QuietDeadlines = "urgent"
+	DeadlinesAll    QuietDeadlines = "all"
+	DeadlinesNone   QuietDeadlines = "none"
+)
 
 // DigestEvery says how often questions of low urgency are gathered.
 type DigestEvery string
@@ -89,6 +104,7 @@ func (q *QuietHours) check(ps *problems) {
 	if errFrom == nil && errTo == nil && from == to {
 		ps.add("quiet.to", "is the same as from: the hours would never end")
 	}
+	ps.oneOf("quiet.deadlines", string(q.Deadlines), []string{string(DeadlinesUrgent), string(DeadlinesAll), string(DeadlinesNone)})
 	for i, day := range q.Days {
 		if !slices.Contains(weekdays, day) {
 			ps.add(at("quiet.days", i), "is %q, must be one of mon, tue, wed, thu, fri, sat, sun", day)
@@ -188,6 +204,36 @@ func (p Preferences) NotBefore(now time.Time, urgent bool) time.Time {
 		end = next
 	}
 	return Cut(end)
+}
+
+// HoldUntil returns the instant before which the member is not to be disturbed
+// with a question: now, or the end of the quiet hours. A question whose deadline
+// would pass until then comes through as the quiet hours say.
+func (p Preferences) HoldUntil(q *Question, now time.Time) time.Time {
+	urgent := q.Type.Urgency() == UrgencyHigh
+	until := p.NotBefore(now, urgent)
+	if until.After(now) && q.Deadline != nil && !until.Before(*q.Deadline) && p.Quiet.yields(urgent) {
+		return now
+	}
+	return until
+}
+
+// SleepsThrough reports whether the member hears of a question that is sent at
+// an instant only when its last deadline has passed.
+func (p Preferences) SleepsThrough(q *Question, at time.Time) bool {
+	return q.Deadline != nil && q.EscalationLevel == len(q.Escalation) && !p.HoldUntil(q, at).Before(*q.Deadline)
+}
+
+// yields reports whether a deadline counts more than the quiet hours.
+func (q *QuietHours) yields(urgent bool) bool {
+	switch q.Deadlines {
+	case DeadlinesAll:
+		return true
+	case DeadlinesNone:
+		return false
+	default:
+		return urgent
+	}
 }
 
 // end returns when the quiet hours end that hold the instant; the instant

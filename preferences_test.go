@@ -135,3 +135,43 @@ func hasProblem(t *testing.T, err error, field string) {
 	}
 	t.Errorf("no problem with %s: %+v", field, e.Problems)
 }
+
+func TestQuietHoursAndDeadlines(t *testing.T) {
+	t.Parallel()
+	night := func(urgent bool, d fermata.QuietDeadlines) fermata.Preferences {
+		return fermata.Preferences{Quiet: &fermata.QuietHours{From: "22:00", To: "07:00", Urgent: urgent, Deadlines: d}}
+	}
+	asked := time.Date(2026, 11, 20, 23, 0, 0, 0, time.UTC)
+	morning := time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
+	soon, later := asked.Add(time.Hour), asked.Add(24*time.Hour)
+	tests := []struct {
+		name     string
+		p        fermata.Preferences
+		typ      fermata.QuestionType
+		deadline *time.Time
+		want     time.Time
+	}{
+		{"urgent, with a deadline in the night", night(false, ""), fermata.Blocking, &soon, asked},
+		{"urgent, with a deadline on the next day", night(false, ""), fermata.Blocking, &later, morning},
+		{"urgent, with a deadline at the very end", night(false, ""), fermata.Blocking, &morning, asked},
+		{"urgent, without a deadline", night(false, ""), fermata.Blocking, nil, morning},
+		{"urgent ones let through", night(true, fermata.DeadlinesNone), fermata.Approval, &later, asked},
+		{"not urgent", night(false, ""), fermata.NonBlocking, &soon, morning},
+		{"not urgent, all deadlines count", night(false, fermata.DeadlinesAll), fermata.NonBlocking, &soon, asked},
+		{"urgent, no deadline counts", night(false, fermata.DeadlinesNone), fermata.Blocking, &soon, morning},
+	}
+	for _, tt := range tests {
+		q := &fermata.Question{Type: tt.typ, Deadline: tt.deadline}
+		if got := tt.p.HoldUntil(q, asked); !got.Equal(tt.want) {
+			t.Errorf("%s: until %s, want %s", tt.name, got, tt.want)
+		}
+		sleeps := tt.deadline != nil && !tt.want.Before(*tt.deadline)
+		if got := tt.p.SleepsThrough(q, asked); got != sleeps {
+			t.Errorf("%s: sleeps through: %v", tt.name, got)
+		}
+	}
+	goesOn := &fermata.Question{Type: fermata.NonBlocking, Deadline: &soon, Escalation: []fermata.EscalationLevel{{}}}
+	if night(false, "").SleepsThrough(goesOn, asked) {
+		t.Error("a question that goes on to others is not slept through")
+	}
+}

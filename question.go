@@ -111,8 +111,13 @@ type Question struct {
 	Escalation []EscalationLevel `json:"escalation,omitempty"`
 	// Channels are where it is sent at once, by name or kind, before its route.
 	Channels []string `json:"channels,omitempty" doc:"channels, by name or kind, that it is sent over at once"`
-	// Reminders are when people are reminded, counted from asking.
-	Reminders []string `json:"reminders,omitempty" doc:"durations after asking"`
+	// Unreached says why nobody is told of the question over any channel: it is
+	// in the inbox only. Empty where somebody is, and where nothing is urgent.
+	Unreached string `json:"unreached,omitempty" doc:"why nobody is told of it over any channel; absent where somebody is"`
+	// Reminders are when people are reminded, counted from asking; RemindEvery is how
+	// often after the last of them, for as long as the question is open.
+	Reminders   []string `json:"reminders,omitempty" doc:"durations after asking"`
+	RemindEvery Timeout  `json:"remind_every,omitempty" doc:"how often people are reminded after the last of the reminders"`
 	// ShareContext lets the context be shown in public places.
 	ShareContext    bool   `json:"share_context,omitempty" doc:"lets its context be shown where people who may not read the project see it"`
 	EscalationLevel int    `json:"escalation_level,omitempty" doc:"how many levels were reached"`
@@ -156,20 +161,6 @@ type Question struct {
 	Version  int64  `json:"-"`
 }
 
-// QuestionContext helps people answer.
-type QuestionContext struct {
-	Step  string `json:"step,omitempty" maxLength:"500"`
-	Error string `json:"error,omitempty" maxLength:"20000"`
-	// Preview is shown whole: a diff, a command, a table or a JSON document.
-	Preview *Preview `json:"preview,omitempty"`
-}
-
-// Preview is something to look at before answering.
-type Preview struct {
-	Kind string `json:"kind" enum:"diff,command,table,json,text"`
-	Text string `json:"text" maxLength:"200000"`
-}
-
 // Quorum says how many people an approval needs.
 type Quorum struct {
 	// Required is the number of distinct people who must approve.
@@ -193,10 +184,12 @@ type EscalationLevel struct {
 
 // Vote is what one person said on a question that needs several.
 type Vote struct {
-	By      Actor     `json:"by"`
-	Value   string    `json:"value" enum:"approve,reject"`
-	Comment string    `json:"comment,omitempty"`
-	At      time.Time `json:"at"`
+	By      Actor  `json:"by"`
+	Value   string `json:"value" enum:"approve,reject"`
+	Comment string `json:"comment,omitempty"`
+	// Assurance is how strongly the person was known.
+	Assurance Assurance `json:"assurance,omitempty"`
+	At        time.Time `json:"at"`
 }
 
 // Resolution is how a question ended.
@@ -212,6 +205,11 @@ type Resolution struct {
 	Comment    string         `json:"comment,omitempty"`
 	Channel    string         `json:"channel,omitempty"`
 	Assurance  Assurance      `json:"assurance,omitempty"`
+	// DecideYourself marks a cancelled question whose task a person resumed without
+	// an answer: the agent is told that nobody will answer and that it should choose.
+	DecideYourself bool `json:"decide_yourself,omitempty" doc:"a person let the task go on without an answer: the agent decides"`
+	// TaskEnded is how the task ended whose end closed the question, unless a person withdrew both.
+	TaskEnded TaskState `json:"task_ended,omitempty" enum:"done,failed,skipped" doc:"the task ended so, and its end closed the question; nobody withdrew it"`
 	// Outcome is what a timeout did: default, skip or fail.
 	Outcome TimeoutAction `json:"outcome,omitempty" enum:"default,skip,fail"`
 	// Action is the edited action, when it was approved with edits.
@@ -219,6 +217,9 @@ type Resolution struct {
 	ActionHash string          `json:"action_hash,omitempty"`
 	// Late holds what a person answered after the end.
 	Late []Late `json:"late,omitempty"`
+	// Overtaken is an answer that its author could still take back when something else
+	// closed the question. It did not count: people read it, and agents do not.
+	Overtaken *Held `json:"overtaken,omitempty" doc:"an answer that could still be taken back when something else closed the question; it did not count, and only people read it"`
 }
 
 // Late is an answer that came when the question was closed by time.
@@ -234,6 +235,15 @@ type Late struct {
 // Approved reports whether the question is an approval that people gave.
 func (r *Resolution) Approved() bool {
 	return r != nil && r.Status == Answered && r.Answer == Approve
+}
+
+// SaysNo reports whether the question was answered with a no: an approval that was not
+// given, or a question of one item that is answered by yes or no.
+func (r *Resolution) SaysNo(t QuestionType) bool {
+	if r == nil || r.Status != Answered {
+		return false
+	}
+	return t == Approval && r.Answer != Approve || r.Answer == false
 }
 
 // Item returns the item with the key.
@@ -283,8 +293,10 @@ func (q *Question) picksDanger(answers map[string]any) bool {
 	return false
 }
 
-// close settles the question. The caller has found out that it is pending.
+// close settles the question. The caller has found out that it is pending. An answer
+// that it still holds does not count, and is kept for people.
 func (q *Question) close(r Resolution) {
+	r.Overtaken = q.Held
 	q.Status, q.Held = r.Status, nil
 	if len(q.Items) == 1 && r.Answers != nil {
 		r.Answer = r.Answers[q.Items[0].Key]

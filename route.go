@@ -92,19 +92,77 @@ func (r Routes) Of(t QuestionType) []RouteStep {
 	}
 }
 
-// Check reports what is wrong with the routes.
-func (r Routes) Check() error {
-	var ps problems
-	for _, route := range []struct {
-		name  string
-		steps []RouteStep
-	}{
+// namedRoute is the route of one type.
+type namedRoute struct {
+	name  string
+	steps []RouteStep
+}
+
+func (r Routes) all() []namedRoute {
+	return []namedRoute{
 		{"blocking", r.Blocking},
 		{"approval", r.Approval},
 		{"error_recovery", r.ErrorRecovery},
 		{"non_blocking", r.NonBlocking},
 		{"progress", r.Progress},
-	} {
+	}
+}
+
+// CheckChannels refuses steps that name a channel which is not among the known
+// ones: names of channels, and kinds that the server has.
+func (r Routes) CheckChannels(known []string) error {
+	var ps problems
+	for _, route := range r.all() {
+		for i, s := range route.steps {
+			if !slices.Contains(known, s.Channel) {
+				ps.add(at(route.name, i)+".channel", "there is no channel %q here", s.Channel)
+			}
+		}
+	}
+	if len(ps) > 0 {
+		return Invalid(ps...).WithHint("there are: %s; an admin adds channels: fermata channel add", strings.Join(known, ", "))
+	}
+	return nil
+}
+
+// LeadingNowhere lists the steps among those that name one of the names which
+// lead to none of the channels, such as approval[0].
+func (r Routes) LeadingNowhere(names []string, channels []*Channel) []string {
+	var steps []string
+	for _, route := range r.all() {
+		for i, s := range route.steps {
+			leads := slices.ContainsFunc(channels, func(c *Channel) bool { return c.Enabled && (c.Name == s.Channel || c.Kind == s.Channel) })
+			if slices.Contains(names, s.Channel) && !leads {
+				steps = append(steps, at(route.name, i))
+			}
+		}
+	}
+	return steps
+}
+
+// Rename returns the routes with a channel under its new name, and whether any
+// step named it.
+func (r Routes) Rename(from, to string) (Routes, bool) {
+	found := false
+	renamed := func(steps []RouteStep) []RouteStep {
+		steps = slices.Clone(steps)
+		for i := range steps {
+			if steps[i].Channel == from {
+				steps[i].Channel, found = to, true
+			}
+		}
+		return steps
+	}
+	return Routes{
+		Blocking: renamed(r.Blocking), Approval: renamed(r.Approval), ErrorRecovery: renamed(r.ErrorRecovery),
+		NonBlocking: renamed(r.NonBlocking), Progress: renamed(r.Progress),
+	}, found
+}
+
+// Check reports what is wrong with the routes.
+func (r Routes) Check() error {
+	var ps problems
+	for _, route := range r.all() {
 		if len(route.steps) > MaxRouteSteps {
 			ps.add(route.name, "has %d steps, may have at most %d", len(route.steps), MaxRouteSteps)
 		}
@@ -133,35 +191,6 @@ func delay(s string) (time.Duration, error) {
 		return 0, fmt.Errorf(`%q is no delay: write a number and a unit, such as "0s", "30s", "5m" or "2h", up to 30 days`, s)
 	}
 	return d, nil
-}
-
-// reminders checks when to remind of a question.
-func (ps *problems) reminders(reminders []string) {
-	if len(reminders) > MaxReminders {
-		ps.add("reminders", "has %d reminders, may have at most %d", len(reminders), MaxReminders)
-	}
-	for i, s := range reminders {
-		switch d, err := delay(s); {
-		case err != nil:
-			ps.add(at("reminders", i), "%s", err)
-		case d == 0:
-			ps.add(at("reminders", i), "must be later than the question itself")
-		case slices.Contains(reminders[:i], s):
-			ps.add(at("reminders", i), "%q stands twice", s)
-		}
-	}
-}
-
-// RemindAfter returns how long after asking people are reminded, in order.
-func (q *Question) RemindAfter() []time.Duration {
-	var all []time.Duration
-	for _, s := range q.Reminders {
-		if d, err := delay(s); err == nil {
-			all = append(all, d)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // at names an element of a list in a problem.

@@ -1,9 +1,13 @@
 package fermata
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"math/big"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // RunState is where one attempt at a task stands.
@@ -49,10 +53,12 @@ type Run struct {
 	State       RunState `json:"state" enum:"running,finished,lost,released"`
 	Worker      string   `json:"worker,omitempty"`
 	Runner      string   `json:"runner,omitempty"`
-	// Token is the fencing token: it grows with every run of the task, and a
-	// call that names an older one is refused with stale_run.
-	Token       int64           `json:"token"`
-	LeaseUntil  time.Time       `json:"lease_until"`
+	// Token is the fencing token: random, of this run alone, and told to who
+	// claims it only. A call that names another one is refused with stale_run.
+	Token      int64     `json:"token,omitempty" doc:"fencing token; only in the reply to the claim"`
+	LeaseUntil time.Time `json:"lease_until"`
+	// Lease is how long the lease runs from the last heartbeat.
+	Lease       time.Duration   `json:"-"`
 	ClaimedFrom TaskState       `json:"claimed_from"`
 	Result      Result          `json:"result,omitempty" enum:"completed,failed,blocked,needs_input"`
 	Summary     string          `json:"summary,omitempty"`
@@ -60,6 +66,35 @@ type Run struct {
 	QuestionID  string          `json:"question_id,omitempty"`
 	StartedAt   time.Time       `json:"started_at"`
 	EndedAt     *time.Time      `json:"ended_at,omitempty"`
+	// Handed counts the messages and closed questions that the run was handed.
+	Handed int `json:"-"`
+}
+
+// Limits of fencing tokens: none is as small as the number of a run, and all
+// survive as numbers of JSON.
+const (
+	leastFencing = 1 << 40
+	mostFencing  = 1 << 53
+)
+
+// NewFencingToken returns a token that nobody can guess.
+func NewFencingToken() int64 {
+	n, err := rand.Int(rand.Reader, big.NewInt(mostFencing-leastFencing))
+	if err != nil {
+		panic("fermata: no random numbers: " + err.Error())
+	}
+	return leastFencing + n.Int64()
+}
+
+// Seen returns the run as everybody may read it: without the fencing token,
+// with which its holder acts.
+func (r *Run) Seen() *Run {
+	if r == nil {
+		return nil
+	}
+	seen := *r
+	seen.Token = 0
+	return &seen
 }
 
 // ClaimRequest says what a worker can do.
@@ -72,6 +107,8 @@ type ClaimRequest struct {
 	LeaseSeconds int `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600" doc:"default 60"`
 	// WaitSeconds is how long the call waits for a task to become claimable.
 	WaitSeconds int `json:"wait_seconds,omitempty" minimum:"0" maximum:"60"`
+	// AgentTokenID is the token that the worker gives its agents; empty for none.
+	AgentTokenID string `json:"-"`
 }
 
 // Check reports what is wrong with the request.
@@ -106,12 +143,21 @@ type Claim struct {
 	Context *ResumeContext `json:"context"`
 }
 
+// Renew begins the lease anew.
+func (r *Run) Renew(lease time.Duration, now time.Time) {
+	r.Lease, r.LeaseUntil = lease, now.Add(lease)
+}
+
 // Heartbeat extends a lease. The reply carries what reached the task since.
 type Heartbeat struct {
 	Token int64 `json:"token"`
 	// LeaseSeconds is how long the lease runs from now; 0 keeps the default.
 	LeaseSeconds int      `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600"`
 	Session      *Session `json:"session,omitempty"`
+	// Received are the ids of the answers and messages that reached the worker in this
+	// run. A worker names them after a heartbeat whose reply was lost: what the run was
+	// handed and is not among them is handed over again.
+	Received *[]string `json:"received,omitempty"`
 }
 
 // HeartbeatReply tells a running agent what happened meanwhile.
@@ -128,13 +174,17 @@ type Finish struct {
 	Summary string          `json:"summary,omitempty" maxLength:"4096"`
 	Details json.RawMessage `json:"details,omitempty"`
 	// Question is what the task needs to know; for needs_input only, and not
-	// needed when a question of this run is pending already.
+	// needed when a question of this run is pending already. Where neither is
+	// there, the summary is asked.
 	Question *Ask `json:"question,omitempty"`
 	// BlockedBy names the tasks that a blocked run waits for; empty means the
 	// task's own unfinished children.
 	BlockedBy  []string        `json:"blocked_by,omitempty"`
 	Session    *Session        `json:"session,omitempty"`
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
+	// Heard names the messages and closed questions that the agent was told. What else
+	// the run was handed is handed to the next run. Without it, the agent was told all.
+	Heard *[]string `json:"heard,omitempty" doc:"ids of the messages and closed questions that the agent was told; what else this run was handed is handed to the next one; without it: all"`
 }
 
 // Check reports what is wrong with the request itself.
@@ -159,12 +209,26 @@ func (f Finish) Check() error {
 	return nil
 }
 
+// SummaryQuestion returns the question of a run that needs input and says in
+// its summary alone what it needs to know; nil where the summary is empty.
+func (f Finish) SummaryQuestion() *Ask {
+	summary := strings.TrimSpace(f.Summary)
+	switch {
+	case summary == "":
+		return nil
+	case utf8.RuneCountInString(summary) > MaxPrompt:
+		return &Ask{Question: firstLine(summary, MaxPrompt), Body: summary}
+	default:
+		return &Ask{Question: summary}
+	}
+}
+
 // CheckHolder refuses a call on a run that is over or that a newer run has
 // replaced (fencing). It returns [CodeStaleRun].
 func (r *Run) CheckHolder(t *Task, token int64, now time.Time) error {
 	switch {
 	case r.Token != token:
-		return Errorf(CodeStaleRun, "the fencing token %d is not that of run %s", token, r.ID)
+		return Errorf(CodeStaleRun, "the fencing token is not that of run %s", r.ID)
 	case r.State != RunRunning || t.RunID != r.ID:
 		return Errorf(CodeStaleRun, "run %s is %s", r.ID, r.State).
 			WithHint("stop: the task went on without this run")
@@ -173,6 +237,15 @@ func (r *Run) CheckHolder(t *Task, token int64, now time.Time) error {
 			WithHint("send heartbeats more often, or ask for a longer lease")
 	}
 	return nil
+}
+
+// CountsLate reports whether the result of a run still counts though its lease has
+// ended: its worker could not reach the server in time, and no other run has begun.
+func (r *Run) CountsLate(t *Task, token int64, now time.Time) bool {
+	if r.Token != token || t.RunID != r.ID {
+		return false
+	}
+	return r.State == RunLost && t.State.Claimable() || r.State == RunRunning && !now.Before(r.LeaseUntil)
 }
 
 // Progress is an update that asks for nothing.

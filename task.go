@@ -31,6 +31,10 @@ const (
 	ReasonLowConfidence    = "confidence_below_policy"
 )
 
+// ReasonPaused is the reason of a deferred task that a person halted: it waits
+// until somebody resumes it.
+const ReasonPaused = "paused"
+
 // Runners that the server itself knows of. Any other name is a worker's.
 const (
 	// RunnerExternal marks a task that belongs to whoever made it: no worker
@@ -65,6 +69,10 @@ type Task struct {
 	MaxAttempts int             `json:"max_attempts"`
 	// RunID is the current run, or the last one.
 	RunID string `json:"run_id,omitempty"`
+	// WorkerTokenID is the token with which the task was claimed last, and
+	// AgentTokenID the one that the worker gives its agents.
+	WorkerTokenID string `json:"-"`
+	AgentTokenID  string `json:"-"`
 	// Session is the agent's conversation, and what resuming it needs.
 	Session *Session `json:"session,omitempty"`
 	// Checkpoint is what the last run saved to go on from.
@@ -78,6 +86,11 @@ type Task struct {
 	Waiting *TaskWaiting `json:"waiting,omitempty"`
 	// CanResume reports whether a person may resume the task without an answer.
 	CanResume bool `json:"can_resume"`
+	// CanPause reports whether a person may halt the task.
+	CanPause bool `json:"can_pause"`
+	// TakeOver is the line for a shell that opens the session of a paused task by
+	// hand, on the machine of its worker.
+	TakeOver string `json:"take_over,omitempty"`
 	// EndsWithAnswer makes an external task done as soon as its question is
 	// answered: the thread of a single question from a script.
 	EndsWithAnswer bool `json:"ends_with_answer,omitempty"`
@@ -104,6 +117,9 @@ type Session struct {
 	Worker   string            `json:"worker,omitempty" doc:"where the working copy is"`
 	Branch   string            `json:"branch,omitempty"`
 	Settings map[string]string `json:"settings,omitempty"`
+	// Command opens the session by hand, in its folder; empty where the program
+	// cannot.
+	Command string `json:"command,omitempty"`
 }
 
 // NewTask is a request to make a task.
@@ -120,7 +136,7 @@ type NewTask struct {
 	Spec           json.RawMessage `json:"spec,omitempty"`
 	BlockedBy      []string        `json:"blocked_by,omitempty"`
 	DeferUntil     *time.Time      `json:"defer_until,omitempty"`
-	MaxAttempts    int             `json:"max_attempts,omitempty" minimum:"0" maximum:"100"`
+	MaxAttempts    int             `json:"max_attempts,omitempty" minimum:"0" maximum:"100" doc:"how many runs may be lost before it fails; 0 is the default, 3"`
 	EndsWithAnswer bool            `json:"ends_with_answer,omitempty" doc:"external tasks only: done as soon as its question is answered"`
 	SessionKey     string          `json:"session_key,omitempty" maxLength:"128" doc:"external tasks only: the session whose questions this task holds"`
 }
@@ -140,7 +156,7 @@ var Sizes = []string{"small", "medium", "large"}
 // Create returns the task that the request makes. It is not blocked yet, even
 // if it names dependencies: whether they are open is not known here.
 func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
-	if problems := n.problems(); len(problems) > 0 {
+	if problems := n.problems(now); len(problems) > 0 {
 		return nil, Invalid(problems...)
 	}
 	t := &Task{
@@ -162,14 +178,14 @@ func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
 	switch {
 	case t.Runner == RunnerExternal:
 		t.State = TaskInProgress
-	case n.DeferUntil != nil && n.DeferUntil.After(now):
+	case n.DeferUntil != nil:
 		until := Cut(*n.DeferUntil)
 		t.State, t.DeferUntil = TaskDeferred, &until
 	}
 	return t, nil
 }
 
-func (n NewTask) problems() []Problem {
+func (n NewTask) problems(now time.Time) []Problem {
 	var ps problems
 	ps.text("title", n.Title, 1, MaxTaskTitle)
 	ps.text("body", n.Body, 0, MaxBody)
@@ -189,8 +205,12 @@ func (n NewTask) problems() []Problem {
 		ps.add("runner", "ends_with_answer and session_key go with the runner external only")
 	}
 	ps.text("session_key", n.SessionKey, 0, MaxSessionKey)
-	ps.instant("defer_until", n.DeferUntil)
-	ps.json("spec", n.Spec)
+	ps.future("defer_until", n.DeferUntil, now)
+	if n.Runner == RunnerExternal {
+		ps.json("spec", n.Spec)
+	} else {
+		ps.spec(n.Spec)
+	}
 	return ps
 }
 
@@ -357,5 +377,59 @@ func (t *Task) AfterQuestion(q *Question, mine bool) (TaskState, string) {
 // Resumable reports whether a person may let the task go on without what it
 // waits for.
 func (t *Task) Resumable() bool {
-	return t.State.Suspended() || t.State == TaskBlocked || t.State == TaskDeferred
+	return t.AsksNow() || t.State == TaskBlocked || t.State == TaskDeferred
+}
+
+// AsksNow reports whether the task has a pending question that it waits for, or will
+// wait for when its run ends. Resuming such a task closes the question. A task that
+// was put off keeps its question.
+func (t *Task) AsksNow() bool {
+	return t.PendingQuestionID != "" && (t.State.Suspended() || t.State == TaskInputReceived || t.State == TaskInProgress)
+}
+
+// CannotResume is the refusal to resume a task that waits for nothing.
+func (t *Task) CannotResume() error {
+	e := Errorf(CodeIllegalTransition, "a task that is %s cannot be resumed to %s", t.State, TaskInputReceived)
+	switch {
+	case t.State.Ended():
+		return e.WithHint("an ended task is reopened: fermata reopen %s", t.ID)
+	case t.State == TaskInProgress:
+		return e.WithHint("an agent works on it; to tell it something: fermata message %s TEXT", t.ID)
+	default:
+		return e.WithHint("it waits for a worker that claims it: fermata worker")
+	}
+}
+
+// CancelAgain refuses to cancel a task that is cancelled for another reason, which would
+// be lost. The same again is fine.
+func (t *Task) CancelAgain(reason string) error {
+	if reason == "" || reason == t.Reason {
+		return nil
+	}
+	return Errorf(CodeIllegalTransition, "the task was cancelled before, and your reason came too late to be kept with it").
+		WithHint("write it into the thread of the task: fermata message %s TEXT", t.ID)
+}
+
+// CheckPause refuses to halt a task that no worker goes on with.
+func (t *Task) CheckPause() error {
+	switch {
+	case t.State.Ended():
+		return Errorf(CodeIllegalTransition, "a task that is %s cannot be paused", t.State).
+			WithHint("an ended task is reopened: fermata reopen %s", t.ID)
+	case t.Runner == RunnerExternal:
+		return Errorf(CodeIllegalTransition, "the task belongs to whoever made it, and no worker runs it: it cannot be paused").
+			WithHint("cancel it, or stop its program where it runs")
+	case t.Runner == RunnerWorkflow:
+		return Errorf(CodeIllegalTransition, "a run of a workflow cannot be paused").
+			WithHint("pause the task that it waits for, or cancel the run")
+	}
+	return nil
+}
+
+// CheckHeld refuses to move a paused task on in any way but resuming it.
+func (t *Task) CheckHeld() error {
+	if !t.Paused() {
+		return nil
+	}
+	return Errorf(CodeIllegalTransition, "the task is paused: only resuming it hands it back").WithHint("fermata resume %s", t.ID)
 }

@@ -49,9 +49,9 @@ type Arrow struct {
 // Arrows is the table of transitions. There is no other way for a task to
 // change its state. docs/states.md draws it, and a test compares the two.
 var Arrows = []Arrow{
-	{TaskOpen, TaskInProgress, "claim"},
+	{TaskOpen, TaskInProgress, "claim, result of a lost run"},
 	{TaskOpen, TaskBlocked, "blocked_by"},
-	{TaskOpen, TaskDeferred, "defer"},
+	{TaskOpen, TaskDeferred, "defer, pause"},
 	{TaskOpen, TaskInputReceived, "message"},
 	{TaskOpen, TaskAwaitingInput, "ask"},
 	{TaskOpen, TaskAwaitingApproval, "ask"},
@@ -59,21 +59,24 @@ var Arrows = []Arrow{
 	{TaskOpen, TaskCancelled, "cancel"},
 
 	{TaskBlocked, TaskOpen, "dependencies completed, resume"},
-	{TaskBlocked, TaskInputReceived, "dependencies completed with something to hand over"},
-	{TaskBlocked, TaskDeferred, "defer"},
+	{TaskBlocked, TaskInputReceived, "dependencies completed with something to hand over, resume with a message"},
+	{TaskBlocked, TaskDeferred, "defer, pause"},
 	{TaskBlocked, TaskCancelled, "cancel"},
 
 	{TaskDeferred, TaskOpen, "defer_until passed, resume, reopen"},
-	{TaskDeferred, TaskInputReceived, "defer_until passed with something to hand over, message"},
+	{TaskDeferred, TaskInputReceived, "defer_until passed with something to hand over, message, resume with a message"},
 	{TaskDeferred, TaskBlocked, "woken while dependencies are open"},
+	{TaskDeferred, TaskAwaitingInput, "resume after a pause with its question still pending"},
+	{TaskDeferred, TaskAwaitingApproval, "resume after a pause with its question still pending"},
+	{TaskDeferred, TaskDeferred, "defer to another time, pause"},
 	{TaskDeferred, TaskCancelled, "cancel"},
 
 	{TaskInProgress, TaskOpen, "lease ended, handed back"},
-	{TaskInProgress, TaskInputReceived, "lease ended, handed back, answer during the run"},
+	{TaskInProgress, TaskInputReceived, "lease ended, handed back, answer during the run, ended while words of people were unread"},
 	{TaskInProgress, TaskAwaitingInput, "needs_input, ask"},
 	{TaskInProgress, TaskAwaitingApproval, "needs_input, ask"},
 	{TaskInProgress, TaskBlocked, "blocked"},
-	{TaskInProgress, TaskDeferred, "put off by its run"},
+	{TaskInProgress, TaskDeferred, "put off by its run, pause"},
 	{TaskInProgress, TaskDone, "completed"},
 	{TaskInProgress, TaskFailed, "failed, attempts used up, question timed out"},
 	{TaskInProgress, TaskSkipped, "confidence below the policy, question timed out"},
@@ -85,6 +88,7 @@ var Arrows = []Arrow{
 	{TaskAwaitingInput, TaskFailed, "question timed out"},
 	{TaskAwaitingInput, TaskSkipped, "question timed out, confidence below the policy"},
 	{TaskAwaitingInput, TaskDone, "completed by whoever it belongs to"},
+	{TaskAwaitingInput, TaskDeferred, "pause"},
 	{TaskAwaitingInput, TaskCancelled, "cancel"},
 
 	{TaskAwaitingApproval, TaskInputReceived, "approve, reject, message, question cancelled, resume"},
@@ -93,13 +97,14 @@ var Arrows = []Arrow{
 	{TaskAwaitingApproval, TaskFailed, "question timed out"},
 	{TaskAwaitingApproval, TaskSkipped, "question timed out"},
 	{TaskAwaitingApproval, TaskDone, "completed by whoever it belongs to"},
+	{TaskAwaitingApproval, TaskDeferred, "pause"},
 	{TaskAwaitingApproval, TaskCancelled, "cancel"},
 
-	{TaskInputReceived, TaskInProgress, "claim"},
+	{TaskInputReceived, TaskInProgress, "claim, result of a lost run"},
 	{TaskInputReceived, TaskAwaitingInput, "run ended with its question still pending"},
 	{TaskInputReceived, TaskAwaitingApproval, "run ended with its question still pending"},
 	{TaskInputReceived, TaskBlocked, "blocked_by"},
-	{TaskInputReceived, TaskDeferred, "defer"},
+	{TaskInputReceived, TaskDeferred, "defer, pause"},
 	{TaskInputReceived, TaskFailed, "question timed out, attempts used up"},
 	{TaskInputReceived, TaskSkipped, "question timed out"},
 	{TaskInputReceived, TaskCancelled, "cancel"},
@@ -133,7 +138,8 @@ func (t *Task) Move(to TaskState) error {
 	if to != TaskDeferred {
 		t.DeferUntil = nil
 	}
-	if !to.Ended() {
+	// What ends a task, or puts it off, says why before it moves.
+	if !to.Ended() && to != TaskDeferred {
 		t.Reason = ""
 	}
 	return nil

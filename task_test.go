@@ -21,7 +21,6 @@ func TestTaskCreate(t *testing.T) {
 		{"the highest priority", fermata.NewTask{Title: "a", Priority: ptr(0), Project: "shop", MaxAttempts: 1}, fermata.Task{Title: "a", Project: "shop", State: "open", MaxAttempts: 1}},
 		{"external", fermata.NewTask{Title: "a", Runner: "external", EndsWithAnswer: true}, fermata.Task{Title: "a", Project: "default", State: "in_progress", Priority: 2, MaxAttempts: 3, Runner: "external", EndsWithAnswer: true}},
 		{"deferred", fermata.NewTask{Title: "a", DeferUntil: ptr(later.Add(time.Microsecond))}, fermata.Task{Title: "a", Project: "default", State: "deferred", Priority: 2, MaxAttempts: 3, DeferUntil: &later}},
-		{"deferred to the past", fermata.NewTask{Title: "a", DeferUntil: &noon}, fermata.Task{Title: "a", Project: "default", State: "open", Priority: 2, MaxAttempts: 3}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -55,6 +54,7 @@ func TestTaskProblems(t *testing.T) {
 		}, []string{"title", "body", "project", "agent", "runner", "labels[0]", "size", "priority", "max_attempts", "runner", "session_key"}},
 		{"many labels", fermata.NewTask{Title: "a", Labels: labels}, []string{"labels"}},
 		{"external and blocked", fermata.NewTask{Title: "a", Runner: "external", BlockedBy: []string{"task_2"}}, []string{"runner"}},
+		{"deferred to the past", fermata.NewTask{Title: "a", DeferUntil: &noon}, []string{"defer_until"}},
 		{"external and deferred", fermata.NewTask{Title: "a", Runner: "external", DeferUntil: &over}, []string{"runner"}},
 		{"ends with an answer, but is a worker's", fermata.NewTask{Title: "a", EndsWithAnswer: true}, []string{"runner"}},
 	}

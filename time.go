@@ -66,3 +66,12 @@ func (ps *problems) instant(field string, t *time.Time) {
 		ps.add(field, "must lie within the years 0 to 9999")
 	}
 }
+
+// future is [problems.instant] for an instant that is still to come.
+func (ps *problems) future(field string, t *time.Time, now time.Time) {
+	before := len(*ps)
+	ps.instant(field, t)
+	if t != nil && len(*ps) == before && !t.After(now) {
+		ps.add(field, "must be in the future")
+	}
+}

@@ -104,7 +104,7 @@ func (e *TimelineEntry) read() {
 	if json.Unmarshal(e.Data, &d) == nil {
 		e.From, e.To, e.Reason = d.From, d.To, d.Reason
 	}
-	if e.Kind == TimelineMessage {
+	if e.Type == EventMessagePosted {
 		// It stands for the message until that is filled in.
 		e.Message = &Message{ID: d.MessageID}
 	}

@@ -1,6 +1,7 @@
 package fermata
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -11,6 +12,8 @@ type UserQuestion struct {
 	Header      string       `json:"header,omitempty" maxLength:"80"`
 	Options     []UserOption `json:"options,omitempty"`
 	MultiSelect bool         `json:"multiSelect,omitempty"`
+	// Other is true when it is absent, as in AskUserQuestion.
+	Other *bool `json:"other,omitempty" doc:"an answer in one's own words is possible beside the options"`
 }
 
 // UserOption is an option as AskUserQuestion writes it.
@@ -20,10 +23,12 @@ type UserOption struct {
 	Preview     string `json:"preview,omitempty" maxLength:"20000"`
 }
 
-func fromUserQuestions(questions []UserQuestion) []Item {
+// fromUserQuestions makes items of the questions. Other is for those that do not
+// say whether they take an answer of their own.
+func fromUserQuestions(questions []UserQuestion, other *bool) []Item {
 	items := make([]Item, 0, len(questions))
 	for _, uq := range questions {
-		it := Item{Prompt: uq.Question, Header: uq.Header, ResponseType: ResponseChoice, Other: true}
+		it := Item{Prompt: uq.Question, Header: uq.Header, ResponseType: ResponseChoice, Other: cmp.Or(uq.Other, other, new(true))}
 		if uq.MultiSelect {
 			it.ResponseType = ResponseMultiChoice
 		}
@@ -31,7 +36,7 @@ func fromUserQuestions(questions []UserQuestion) []Item {
 			it.Options = append(it.Options, Option{Value: o.Label, Description: o.Description})
 		}
 		if len(it.Options) == 0 {
-			it.ResponseType, it.Other = ResponseText, false
+			it.ResponseType = ResponseText
 		}
 		items = append(items, it)
 	}
@@ -61,9 +66,10 @@ func withPreviews(ps *problems, c *QuestionContext, questions []UserQuestion) *Q
 		return c
 	}
 	ps.text("questions", text, 0, maxPreview)
-	shown := QuestionContext{Preview: &Preview{Kind: "text", Text: text}}
+	shown := QuestionContext{}
 	if c != nil {
-		shown.Step, shown.Error = c.Step, c.Error
+		shown = *c
 	}
+	shown.Preview = &Preview{Kind: "text", Text: text}
 	return &shown
 }

@@ -31,7 +31,8 @@ func TestWire(t *testing.T) {
 	wire(t, "event", event)
 	q := wireQuestion()
 	rc := fermata.ResumeContext{
-		TaskID: "task_1", Resumed: true, Session: wireTask().Session,
+		LastRun: &fermata.LastRun{ID: "run_1", Attempt: 1, State: fermata.RunFinished, Result: fermata.ResultNeedsInput, Summary: "Drafted it."},
+		TaskID:  "task_1", TaskState: fermata.TaskInProgress, Resumed: true, AtDesk: true, Session: wireTask().Session,
 		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution, Action: q.Action, Grant: "fg1.…"}},
 		Pending:   &q, Messages: []fermata.Message{wireMessage()}, Checkpoint: json.RawMessage(`{"step":4}`), Text: "The work stopped …",
 	}
@@ -52,8 +53,12 @@ func TestWire(t *testing.T) {
 		Decision: fermata.GateAllow, Reason: "approved: …", TaskID: "task_1", QuestionID: "q_1", Status: fermata.Answered,
 		DecidedBy: fermata.ActorHuman, Input: json.RawMessage(`{"command":"ls"}`), Rule: &verdictRule,
 	})
+	wire(t, "attention_request", fermata.AttentionRequest{
+		Runs: []fermata.AttentionRun{{RunID: "run_1", Token: 7, Deadline: &over}}, WaitSeconds: 50,
+	})
+	wire(t, "attention", fermata.Attention{Runs: []fermata.News{{RunID: "run_1", Stop: fermata.StopCancelled, Unread: 2, Deadline: &over}}})
 	wire(t, "gate_call", fermata.GateCall{
-		TaskID: "task_1", SessionKey: "claude:1", Project: "web", CallID: "toolu_1", Runner: "claude", Tool: "Bash",
+		TaskID: "task_1", SessionKey: "claude:1", RunID: "run_1", Project: "web", CallID: "toolu_1", Runner: "claude", Tool: "Bash",
 		Input: json.RawMessage(`{"command":"ls"}`), Dir: "/work", DryRun: true,
 	})
 }
@@ -176,14 +181,14 @@ func wireTask() fermata.Task {
 		Attempts: 1, MaxAttempts: 3, RunID: "run_1",
 		Session: &fermata.Session{
 			ID: "sess_1", Runner: "claude", Dir: "/src/shop", Mode: "plan", Worker: "w1", Branch: "fermata/task_1",
-			Settings: map[string]string{"model": "large"},
+			Settings: map[string]string{"model": "large"}, Command: "claude --resume s-1",
 		},
 		Checkpoint: json.RawMessage(`{"step":4}`), Summary: "Half done.", PendingQuestionID: "q_1",
 		Waiting: &fermata.TaskWaiting{
 			QuestionID: "q_1", Type: fermata.Approval, Title: "Deploy?", Since: noon, Deadline: &over, OnTimeout: fermata.FailTask,
 			Assignees: []string{"ann", "group:ops"},
 		},
-		CanResume: true, EndsWithAnswer: true,
+		CanResume: true, CanPause: true, TakeOver: "cd /work && claude --resume s-1", EndsWithAnswer: true,
 		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Runs: 3, Unread: 2, Version: 5,
 	}
 }
@@ -191,38 +196,41 @@ func wireTask() fermata.Task {
 func wireMessage() fermata.Message {
 	return fermata.Message{
 		ID: "msg_1", WorkspaceID: "main", TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification,
-		Author: wireActor, Body: "Which <b>one</b>?", CreatedAt: noon, HandedTo: "run_9",
+		Author: wireActor, Body: "Which <b>one</b>?", Cancels: true, CreatedAt: noon,
+		HandedTo: "run_1", HandedAt: ptr(noon), Receipt: fermata.ReceiptHanded,
 	}
 }
 
 func wireQuestion() fermata.Question {
 	action := json.RawMessage(`{"command":"deploy"}`)
+	held := &fermata.Held{
+		By: wireActor, At: noon, ReleaseAt: later, Answer: fermata.Approve, Answers: map[string]any{"answer": fermata.Approve}, Comment: "Go.",
+		Channel: "web", Assurance: fermata.AssuranceSession, Action: action, ActionHash: fermata.HashAction(action),
+	}
 	return fermata.Question{
 		ID: "q_1", WorkspaceID: "main", TaskID: "task_1", RunID: "run_1", Project: "shop", Type: fermata.Approval, Status: fermata.TimedOut,
 		Title: "Deploy?", Body: "To *production*.",
 		Items: []fermata.Item{{
 			Key: "answer", Prompt: "Deploy?", Header: "Deploy", ResponseType: fermata.ResponseMultiChoice,
 			Options: []fermata.Option{{Value: "a", Label: "A", Description: "the first", Recommended: true, Danger: true}},
-			Other:   true, Required: ptr(true), Default: []string{"a"}, MinLength: ptr(1), MaxLength: ptr(9), Min: ptr(1.0), Max: ptr(2.5), Pattern: "a+",
+			Other:   new(true), Required: ptr(true), Default: []string{"a"}, MinLength: ptr(1), MaxLength: ptr(9), Min: ptr(1.0), Max: ptr(2.5), Pattern: "a+",
 		}},
-		Context: &fermata.QuestionContext{Step: "3 of 4", Error: "exit 1", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}},
+		Context: &fermata.QuestionContext{Text: "The last deploy was *noon*.", Step: "3 of 4", Error: "exit 1", Preview: &fermata.Preview{Kind: "diff", Text: "-a\n+b"}},
 		Action:  action, ActionHash: fermata.HashAction(action), Assignees: []string{"ann", "group:ops", "role:admin"},
 		Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}, Timeout: "30m", Deadline: &over, OnTimeout: fermata.Escalate,
 		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Channels: []string{"phone"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
-		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, ShareContext: true, Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
+		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, RemindEvery: "7d", ShareContext: true, Unreached: "there is no route for it", Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
 		CallbackURL: "https://example.com/answers", State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession, AskCount: 2,
-		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", At: later}},
+		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", Assurance: fermata.AssuranceSession, At: later}},
 		AskedBy: agent, CreatedAt: noon,
 		Resolution: &fermata.Resolution{
 			Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &wireActor, At: over, Answer: fermata.Approve,
 			Answers: map[string]any{"answer": fermata.Approve, "list": []string{"x"}, "number": 1.5, "yes": true}, Comment: "Go.", Channel: "web",
-			Assurance: fermata.AssuranceSession, Outcome: fermata.TakeDefault, Action: action, ActionHash: fermata.HashAction(action),
-			Late: []fermata.Late{{By: wireActor, At: over, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true}},
+			Assurance: fermata.AssuranceSession, Outcome: fermata.TakeDefault, DecideYourself: true, TaskEnded: fermata.TaskDone, Action: action, ActionHash: fermata.HashAction(action),
+			Late:      []fermata.Late{{By: wireActor, At: over, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true}},
+			Overtaken: held,
 		},
-		Held: &fermata.Held{
-			By: wireActor, At: noon, ReleaseAt: later, Answer: fermata.Approve, Answers: map[string]any{"answer": fermata.Approve}, Comment: "Go.",
-			Channel: "web", Assurance: fermata.AssuranceSession, Action: action, ActionHash: fermata.HashAction(action),
-		},
+		Held:      held,
 		TaskTitle: "Deploy 512", Answerable: true, Waiting: &fermata.Waiting{Tasks: 3, Since: noon}, SnoozedUntil: &later,
 		Fingerprint: "secret", HandedTo: "run_9", Version: 3,
 	}

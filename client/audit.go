@@ -3,8 +3,8 @@ package client
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -91,29 +91,62 @@ func (c *Client) copyLines(ctx context.Context, r io.Reader, w io.Writer) (int64
 	}
 }
 
-// VerifyExport checks the chain of events that an export holds. It may begin
-// and end anywhere: what is between must be whole.
-func VerifyExport(r io.Reader) AuditReport {
-	var report AuditReport
-	var chain fermata.Chain
-	lines := json.NewDecoder(r)
-	for {
-		var e fermata.Event
-		err := lines.Decode(&e)
-		if errors.Is(err, io.EOF) {
-			report.OK = true
-			return report
+// Verification follows a chain of events, and compares it with signed checkpoints.
+type Verification struct {
+	chain  fermata.Chain
+	report AuditReport
+	// hashes are those of the checkpoints by number; last is the greatest number.
+	hashes map[int64]string
+	last   int64
+	// anywhere lets the chain begin with any event.
+	anywhere bool
+}
+
+// NewVerification verifies a chain from its first event, and compares it with checkpoints, whose signatures the caller
+// has checked.
+func NewVerification(kept []fermata.SignedCheckpoint) *Verification {
+	v := &Verification{hashes: map[int64]string{}}
+	for _, c := range kept {
+		if known, ok := v.hashes[c.Seq]; ok && known != c.Hash {
+			v.report.Problem = fmt.Sprintf("two checkpoints of event %d differ: both were signed, so there were two histories", c.Seq)
 		}
-		if err == nil && report.Events == 0 {
-			chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
-		}
-		if err == nil {
-			err = chain.Next(&e)
-		}
-		if err != nil {
-			report.Problem = err.Error()
-			return report
-		}
-		report.Events++
+		v.hashes[c.Seq], v.last = c.Hash, max(v.last, c.Seq)
 	}
+	return v
+}
+
+// Next verifies the event that follows, and reports whether the chain is whole up to it.
+func (v *Verification) Next(e *fermata.Event) bool {
+	if v.anywhere && v.report.Events == 0 {
+		v.chain = fermata.Chain{Seq: e.Seq - 1, Hash: e.PrevHash}
+	}
+	if v.report.Problem != "" {
+		return false
+	}
+	if err := v.chain.Next(e); err != nil {
+		v.report.Problem = err.Error()
+		return false
+	}
+	v.report.Events++
+	v.report.Last = &AuditMark{e.Seq, e.At}
+	if v.report.First == nil {
+		v.report.First = v.report.Last
+	}
+	if hash, ok := v.hashes[e.Seq]; ok && hash != e.Hash {
+		v.report.Problem = fmt.Sprintf("event %d is not the one that a checkpoint signed", e.Seq)
+		return false
+	} else if ok {
+		v.report.Witnessed++
+	}
+	return true
+}
+
+// Report says what the verification came to.
+func (v *Verification) Report() AuditReport {
+	r := v.report
+	if r.Problem == "" && v.last > v.chain.Seq {
+		r.Problem = fmt.Sprintf("it ends at event %d, and event %d was signed", v.chain.Seq, v.last)
+	}
+	r.OK = r.Problem == ""
+	return r
 }

@@ -42,9 +42,14 @@ func TestExportIsVerified(t *testing.T) {
 		"order":   {[]string{lines[1], lines[0]}, false, 1},
 		"changed": {[]string{lines[0], strings.Replace(lines[1], "task.created", "task.updated", 1)}, false, 1},
 		"cut":     {[]string{lines[0], lines[1][:40]}, false, 1},
-		"no JSON": {[]string{"hello\n"}, false, 0},
+		"no JSON": {[]string{"hello\n"}, false, 0}, "other JSON": {[]string{"{}\n"}, false, 0}, "null": {[]string{"null\n"}, false, 0},
+		"two in a line":   {[]string{lines[0], strings.TrimSpace(lines[1]) + lines[2]}, false, 1},
+		"an endless line": {[]string{lines[0], strings.Repeat(" ", longestEvent+1)}, false, 1},
 	} {
 		got := VerifyExport(strings.NewReader(strings.Join(c.lines, "")))
+		if !got.OK && !strings.Contains(got.Problem, "line ") {
+			t.Errorf("%s: %q names no line", name, got.Problem)
+		}
 		if got.OK != c.ok || got.Events != c.events || got.OK == (got.Problem != "") {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -26,6 +26,8 @@ type call struct {
 	path   string
 	query  url.Values
 	body   any
+	// agentToken is the one that a claim names.
+	agentToken string
 }
 
 // path joins the parts of an address below /v1. An id that could not be one
@@ -80,7 +82,7 @@ func (c *Client) send(ctx context.Context, k call) ([]byte, error) {
 	var body []byte
 	if k.body != nil {
 		var err error
-		if body, err = json.Marshal(k.body); err != nil {
+		if body, err = fermata.ExactJSON(k.body); err != nil {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "write the request: %w", err)
 		}
 	}
@@ -115,6 +117,9 @@ func (c *Client) request(ctx context.Context, k call, body []byte) (*http.Reques
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if k.agentToken != "" {
+		req.Header.Set("Fermata-Agent-Token", k.agentToken)
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.userAgent)

@@ -16,7 +16,9 @@ type Client struct {
 	token     string
 	http      *http.Client
 	userAgent string
-	tries     int
+	// agentToken is the one that a worker gives its agents.
+	agentToken string
+	tries      int
 	// shortest is the wait before the second try; each further one doubles it.
 	shortest time.Duration
 	// idle is how long a stream may be silent before it is opened anew.
@@ -32,6 +34,10 @@ func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h
 
 // WithUserAgent sets the name under which the client appears in access logs.
 func WithUserAgent(name string) Option { return func(c *Client) { c.userAgent = name } }
+
+// WithAgentToken names the token that a worker gives its agents, so that they
+// reach the tasks that it claims.
+func WithAgentToken(token string) Option { return func(c *Client) { c.agentToken = token } }
 
 // WithoutRetries makes every call a single try.
 func WithoutRetries() Option { return func(c *Client) { c.tries = 1 } }

@@ -38,9 +38,10 @@ func (c *Client) ChangeChannel(ctx context.Context, name string, ch fermata.Chan
 	return do[*fermata.Channel](ctx, c, call{method: http.MethodPatch, path: channelPath(name), body: ch})
 }
 
-// RemoveChannel removes the channel with the name.
-func (c *Client) RemoveChannel(ctx context.Context, name string) error {
-	return c.run(ctx, call{method: http.MethodDelete, path: channelPath(name)})
+// RemoveChannel removes the channel with the name, and tells which steps of
+// routes lead nowhere then.
+func (c *Client) RemoveChannel(ctx context.Context, name string) (*fermata.ChannelRemoval, error) {
+	return do[*fermata.ChannelRemoval](ctx, c, call{method: http.MethodDelete, path: channelPath(name)})
 }
 
 // TestChannel checks a channel, and sends a test message to the member with

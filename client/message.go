@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 
 	"github.com/fermata-hq/fermata"
@@ -15,6 +16,11 @@ type note struct {
 // PostMessage writes into a task's thread.
 func (c *Client) PostMessage(ctx context.Context, taskID, body string) (*fermata.Message, error) {
 	return post[*fermata.Message](ctx, c, path("tasks", taskID, "messages"), note{body})
+}
+
+// HandMessages notes that the agent of an external task was handed messages of its thread.
+func (c *Client) HandMessages(ctx context.Context, taskID string, ids []string) error {
+	return c.run(ctx, call{method: http.MethodPost, path: path("tasks", taskID, "messages", "handed"), body: map[string][]string{"message_ids": ids}})
 }
 
 // Messages returns a page of a task's thread and the cursor of the next one,

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -94,16 +95,36 @@ func (c *Client) Question(ctx context.Context, id string) (*fermata.Question, er
 // WaitQuestion reads a question as soon as it is closed, or as it is when the
 // wait is over. A long wait is several requests.
 func (c *Client) WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
+	return c.waitQuestion(ctx, id, wait, false)
+}
+
+// WaitWords is [Client.WaitQuestion], and returns the pending question also when a person
+// wrote something that the agent of an external task was not handed. The words are in the
+// task's [Client.Context].
+func (c *Client) WaitWords(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
+	return c.waitQuestion(ctx, id, wait, true)
+}
+
+func (c *Client) waitQuestion(ctx context.Context, id string, wait time.Duration, words bool) (*fermata.Question, error) {
 	end := time.Now().Add(wait)
 	for {
+		began := time.Now()
 		poll := min(time.Until(end), longestPoll).Round(time.Millisecond)
 		v := values{}
 		if poll > 0 {
 			v.text("wait", poll.String())
+			v.flag("messages", words)
 		}
 		q, err := get[*fermata.Question](ctx, c, path("questions", id), url.Values(v))
 		if err != nil || q.Status != fermata.Pending || !time.Now().Before(end) {
 			return q, err
+		}
+		if words && time.Since(began) < poll {
+			// Words end the request early, and so does a server that stops.
+			rc, err := c.Context(ctx, q.TaskID)
+			if err != nil || slices.ContainsFunc(rc.Messages, func(m fermata.Message) bool { return m.HandedTo == "" }) {
+				return q, err
+			}
 		}
 		if err := sleep(ctx, pollPause); err != nil {
 			return q, err

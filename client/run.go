@@ -16,7 +16,7 @@ var ErrNoTask = errors.New("there is no task to claim")
 // Claim takes the next task that the worker can do. When there is none within
 // the request's wait, it returns [ErrNoTask].
 func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error) {
-	claim, err := post[*fermata.Claim](ctx, c, path("claims"), r)
+	claim, err := do[*fermata.Claim](ctx, c, call{method: http.MethodPost, path: path("claims"), body: r, agentToken: c.agentToken})
 	if err == errNoContent { //nolint:errorlint // the very value, not one of its code
 		return nil, ErrNoTask
 	}
@@ -26,6 +26,13 @@ func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Cl
 // Heartbeat extends the lease of a run and returns what reached the task.
 func (c *Client) Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	return post[*fermata.HeartbeatReply](ctx, c, path("runs", runID, "heartbeat"), h)
+}
+
+// Attention waits until one of the runs has news, such as words of people, which
+// a heartbeat hands over, or a reason to stop. The list is empty when the
+// request's wait is over.
+func (c *Client) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
+	return post[*fermata.Attention](ctx, c, path("attention"), r)
 }
 
 // AppendLog adds to the output of a run and returns the offset behind it.

@@ -101,14 +101,25 @@ func (c *Client) DeferTask(ctx context.Context, id string, until *time.Time) (*f
 	return post[*fermata.Task](ctx, c, path("tasks", id, "defer"), body)
 }
 
+// PauseTask halts a task until a person resumes it. Its session and its working
+// copy stay.
+func (c *Client) PauseTask(ctx context.Context, id string) (*fermata.Task, error) {
+	return post[*fermata.Task](ctx, c, path("tasks", id, "pause"), struct{}{})
+}
+
 // ReopenTask opens a task that has ended.
 func (c *Client) ReopenTask(ctx context.Context, id string) (*fermata.Task, error) {
 	return post[*fermata.Task](ctx, c, path("tasks", id, "reopen"), struct{}{})
 }
 
-// ResumeTask lets a suspended, blocked or deferred task go on without waiting.
-func (c *Client) ResumeTask(ctx context.Context, id string) (*fermata.Task, error) {
-	return post[*fermata.Task](ctx, c, path("tasks", id, "resume"), struct{}{})
+// ResumeTask lets a suspended, blocked or deferred task go on without waiting. Its
+// pending question closes, and the agent decides. The message is for the agent, and may
+// be empty.
+func (c *Client) ResumeTask(ctx context.Context, id, message string) (*fermata.Task, error) {
+	body := struct {
+		Message string `json:"message,omitempty"`
+	}{message}
+	return post[*fermata.Task](ctx, c, path("tasks", id, "resume"), body)
 }
 
 // FinishTask ends an external task as completed or failed.

@@ -44,6 +44,22 @@ type AuditReport struct {
 	Events  int64  `json:"events"`
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty"`
+	// Checkpoints counts the signed ends of the chain, SignedTo is the last event that they cover, and PublicKey checks
+	// their signatures. Witnessed counts the checkpoints outside the database that agree with the chain.
+	Checkpoints int64  `json:"checkpoints"`
+	SignedTo    int64  `json:"signed_to"`
+	PublicKey   string `json:"public_key,omitempty"`
+	Witnessed   int64  `json:"witnessed"`
+	// First and Last are the events between which a check of the events themselves looked. Only a witness, or the server
+	// that holds the chain, can say whether events follow the last one.
+	First *AuditMark `json:"first,omitempty"`
+	Last  *AuditMark `json:"last,omitempty"`
+}
+
+// AuditMark names an event of the chain.
+type AuditMark struct {
+	Seq int64     `json:"seq"`
+	At  time.Time `json:"at"`
 }
 
 // Whoami returns who the token is for.
@@ -51,9 +67,10 @@ func (c *Client) Whoami(ctx context.Context) (*Whoami, error) {
 	return get[*Whoami](ctx, c, path("whoami"), nil)
 }
 
-// Ready reports whether the server can read and write its database.
-func (c *Client) Ready(ctx context.Context) error {
-	return c.run(ctx, call{method: http.MethodGet, path: "/readyz"})
+// Ready returns an error unless the server can use its database, and what an
+// operator should look at.
+func (c *Client) Ready(ctx context.Context) (*fermata.Readiness, error) {
+	return get[*fermata.Readiness](ctx, c, "/readyz", nil)
 }
 
 // Policy returns the workspace's policy.

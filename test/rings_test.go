@@ -35,6 +35,11 @@ var rooms = []room{
 	{folder: "internal/tool", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/posting", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/outbound", ring: 0, upTo: 0},
+	{folder: "internal/strictjson", ring: 0, upTo: 0},
+	{folder: "internal/private", ring: 0, upTo: none, bare: true},
+	{folder: "internal/keys", ring: 0, upTo: 0, bare: true},
+	{folder: "internal/checkpoint", ring: 0, upTo: 0},
+	{folder: "internal/witness", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/workflow/definition", ring: 0, upTo: 0}, // before internal/workflow, which holds it
 
 	{folder: "internal/store", ring: 1, upTo: 0},

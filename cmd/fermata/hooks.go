@@ -15,7 +15,7 @@ import (
 // hooks wires the commands that run a part of the server.
 func hooks() cli.Hooks {
 	return cli.Hooks{
-		Version: version, Serve: serve, Worker: work, Migrate: migrate, Demo: demo, MCP: serveMCP, Rehearse: rehearse,
+		Version: version, Serve: serve, Worker: work, Migrate: migrate, AcceptLoss: acceptLoss, RotateKeys: rotateKeys, Demo: demo, MCP: serveMCP, Rehearse: rehearse,
 		CheckWorkflow: checkWorkflow, TestWorkflow: testWorkflow, CheckTool: workflow.CheckTool, WorkflowSchema: workflowSchema,
 	}
 }
@@ -23,7 +23,7 @@ func hooks() cli.Hooks {
 func serve(ctx context.Context, o cli.ServeOptions) error {
 	log := logger(o.LogLevel, o.LogFormat)
 	return app.Serve(ctx, app.ServeOptions{
-		Listen: o.Listen, Data: o.Data, Database: o.Database, PublicURL: o.PublicURL, AllowNetworks: o.AllowNetworks, AllowToolCommands: o.AllowToolCommands, Access: app.AccessOptions(o.AccessOptions), SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
+		Listen: o.Listen, Data: o.Data, Database: o.Database, MasterKeyFile: o.MasterKeyFile, AuditWitnesses: o.AuditWitnesses, CheckpointEvery: o.CheckpointEvery, PublicURL: o.PublicURL, AllowNetworks: o.AllowNetworks, TrustedProxies: o.TrustedProxies, AllowToolCommands: o.AllowToolCommands, Access: app.AccessOptions(o.AccessOptions), SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
 		Version: cli.Version(version), Log: log, Out: os.Stderr,
 		Worker: agent(app.WorkerOptions{WorkDir: o.WorkDir, Log: log}, o.AgentOptions),
 	})
@@ -41,20 +41,35 @@ func work(ctx context.Context, o cli.WorkerOptions) error {
 func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 	w.Runners, w.Program = a.Runners, a.Program
 	w.Command, w.AllowTaskCommands, w.RunTimeout, w.LiveWait = a.Command, a.AllowTaskCommands, a.RunTimeout, a.LiveWait
+	w.Isolation = app.Isolation(a.Isolation)
 	w.PassEnv, w.AgentToken = a.PassEnv, a.Token
 	return w
 }
 
 func serveMCP(ctx context.Context, o cli.MCPOptions) error {
 	return app.RunMCP(ctx, app.MCPOptions{
-		URL: o.URL, Token: o.Token, Configured: o.Configured, Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project,
+		URL: o.URL, Token: o.Token, Configured: o.Configured, Task: o.Task, RunID: o.RunID, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project,
 		AskTool: o.AskTool, Listen: o.Listen, Data: o.Data, ApproveWait: o.ApproveWait,
 		Version: cli.Version(version), Log: logger(o.LogLevel, "text"), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
 }
 
 func migrate(ctx context.Context, o cli.MigrateOptions) error {
-	return app.Migrate(ctx, o.Data, o.Database, os.Stdout)
+	return app.Migrate(ctx, database(o), os.Stdout)
+}
+
+func acceptLoss(ctx context.Context, o cli.AcceptLossOptions) error {
+	return app.AcceptLoss(ctx, app.LossOptions{
+		Database: app.Database{Data: o.Data, URL: o.Database, MasterKeyFile: o.MasterKeyFile}, Yes: o.Yes, Out: os.Stdout,
+	})
+}
+
+func rotateKeys(ctx context.Context, o cli.MigrateOptions) error {
+	return app.RotateKeys(ctx, database(o), os.Stdout)
+}
+
+func database(o cli.MigrateOptions) app.Database {
+	return app.Database{Data: o.Data, URL: o.Database, MasterKeyFile: o.MasterKeyFile, Log: logger("info", "text")}
 }
 
 func demo(ctx context.Context, o cli.DemoOptions) error {

@@ -2,9 +2,11 @@ package access
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -185,5 +187,12 @@ func (m *Mail) send(ctx context.Context, to string, l letter) error {
 	msg.AddAlternativeString(gomail.TypeTextHTML, html)
 	ctx, cancel := context.WithTimeout(ctx, mailWithin)
 	defer cancel()
-	return m.client.DialAndSendWithContext(ctx, msg)
+	if err := m.client.DialAndSendWithContext(ctx, msg); err != nil {
+		return errors.New(linkSecret.ReplaceAllString(err.Error(), "[removed]"))
+	}
+	return nil
 }
+
+// linkSecret finds the secret of a link, which a mail server may repeat when it
+// refuses the mail. Whoever reads it in a log could sign in.
+var linkSecret = regexp.MustCompile(fermata.LinkPrefix + `\w+`)

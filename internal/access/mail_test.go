@@ -32,6 +32,8 @@ type postOffice struct {
 	t        *testing.T
 	addr     string
 	received chan delivered
+	// repeats says that mails are refused with the link that they hold.
+	repeats bool
 }
 
 // delivered is one mail.
@@ -105,6 +107,10 @@ func (c *conversation) Data(r io.Reader) error {
 	var err error
 	c.mail.data, err = io.ReadAll(r)
 	c.office.received <- c.mail
+	if c.office.repeats {
+		plain, _ := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(c.mail.data)))
+		return &smtp.SMTPError{Code: 554, Message: "suspicious: " + linkIn.FindString(string(plain))}
+	}
 	return err
 }
 
@@ -324,6 +330,24 @@ type lines chan string
 func (l lines) Write(p []byte) (int, error) {
 	l <- string(p)
 	return len(p), nil
+}
+
+// TestMailIsRefusedWithItsLink: what a mail server repeats of a mail is no link
+// in the log.
+func TestMailIsRefusedWithItsLink(t *testing.T) {
+	with := func(w *world, c *api.Config) {
+		w.logged = make(lines, 10)
+		w.office = newPostOffice(w.T)
+		w.office.repeats = true
+		w.mail(c, "smtp://fermata:p%40ss%20word@"+w.office.addr, slog.New(slog.NewTextHandler(w.logged, nil)))
+	}
+	each(t, with, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.browser().askForMail("ann@example.com")
+		if line := <-w.logged; !strings.Contains(line, "suspicious: http") || strings.Contains(line, "fml_") {
+			t.Errorf("%s", line)
+		}
+	})
 }
 
 // TestMailServerIsDown: nobody is told, but the operator is; the password is in

@@ -22,6 +22,8 @@ type OIDCOptions struct {
 	Issuer, ClientID, ClientSecret string
 	// Name is what the button says; empty takes the issuer's host.
 	Name string
+	// TrustEmail takes the address of who signs in as verified where the provider does not say whether it is.
+	TrustEmail bool
 	// Redirect is where the provider sends people back to.
 	Redirect string
 	Engine   *engine.Engine
@@ -157,19 +159,46 @@ func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Ident
 	if verified.Nonce != b.Nonce {
 		return engine.Identity{}, refused("the identity provider answered another sign-in")
 	}
-	var claims struct {
-		Email    string `json:"email"`
-		Verified bool   `json:"email_verified"`
-		Name     string `json:"name"`
-	}
-	if err := verified.Claims(&claims); err != nil {
+	var said claims
+	if err := verified.Claims(&said); err != nil {
 		return engine.Identity{}, unreachable(err)
 	}
-	id := engine.Identity{Subject: verified.Issuer + " " + verified.Subject, Name: claims.Name}
-	if claims.Verified {
-		id.Email = fermata.CanonicalEmail(claims.Email)
+	if !said.isFor(o.ClientID, verified.Audience) {
+		return engine.Identity{}, refused("the identity provider answered another program")
+	}
+	id := engine.Identity{Subject: verified.Issuer + " " + verified.Subject, Name: said.Name}
+	if address := fermata.CanonicalEmail(said.Email); said.Verified.yes || said.Verified.missing() && o.TrustEmail {
+		id.Email = address
+	} else {
+		id.Unverified = address
 	}
 	return id, nil
+}
+
+// claims are what the provider says of who signs in (OpenID Connect Core 1.0 §5.1).
+type claims struct {
+	Email      string   `json:"email"`
+	Verified   verified `json:"email_verified"`
+	Name       string   `json:"name"`
+	Authorized string   `json:"azp"`
+}
+
+// isFor reports whether the token was issued to this client (OpenID Connect Core 1.0 §3.1.3.7, rules 4 and 5). One for
+// several audiences names whom it was issued to.
+func (c claims) isFor(client string, audience []string) bool {
+	return c.Authorized == client || c.Authorized == "" && len(audience) == 1
+}
+
+// verified is whether the provider verified an address. Some write it as a text, and some leave it out.
+type verified struct{ said, yes bool }
+
+func (v verified) missing() bool { return !v.said }
+
+// UnmarshalJSON reads true, "true" and their opposites. Anything else is no.
+func (v *verified) UnmarshalJSON(data []byte) error {
+	text := strings.ToLower(strings.Trim(string(data), `"`))
+	*v = verified{said: text != "null", yes: text == "true"}
+	return nil
 }
 
 func isLoopback(host string) bool {

@@ -22,6 +22,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/access"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
 )
 
 // provider is an identity provider: discovery, keys, the authorization
@@ -181,9 +182,15 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 		}
 		b.is("", "")
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
-		// An address that nobody verified is nobody's.
-		w.idp.claims["email_verified"] = false
-		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
+		// An address that nobody verified is nobody's, and the page says that this is why.
+		for _, verified := range []any{false, "false", nil, 1, "yes"} {
+			w.idp.claims["email_verified"] = verified
+			if to := b.comeBack("/"); to != "/sign-in?problem=unverified" {
+				t.Errorf("%v: went to %q", verified, to)
+			}
+		}
+		delete(w.idp.claims, "email_verified")
+		if to := b.comeBack("/"); to != "/sign-in?problem=unverified" {
 			t.Errorf("went to %q", to)
 		}
 		w.idp.claims["email_verified"] = true
@@ -192,6 +199,50 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 			t.Errorf("went to %q", to)
 		}
 		b.is("", "")
+	})
+}
+
+// Some providers write a text, and some say nothing where every address is verified.
+func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		w.idp.claims["email_verified"] = "true"
+		b := w.browser()
+		b.comeBack("/")
+		b.is("ann", fermata.AssuranceSession)
+	})
+	trusting := func(w *world, c *api.Config) {
+		withProvider(w, c)
+		c.OIDC.TrustEmail = true
+	}
+	t.Run("trusted", func(t *testing.T) {
+		each(t, trusting, func(w *world) {
+			w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+			// What the provider says itself counts.
+			w.idp.claims["email_verified"] = false
+			b := w.browser()
+			b.comeBack("/")
+			b.is("", "")
+			delete(w.idp.claims, "email_verified")
+			b.comeBack("/")
+			b.is("ann", fermata.AssuranceSession)
+		})
+	})
+}
+
+// An admin says who somebody is there, whatever their address.
+func TestAnAdminLinksASubject(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		m := w.member(engine.NewMember{Handle: "ann"})
+		_, err := engine.Write(w.Context(), w.e, admin, fermata.ToManagePeople, func(tx *store.Tx) (bool, error) {
+			tx.SetIdentity(fermata.Identity{Kind: fermata.IdentityOIDC, ID: w.idp.server.URL + " 1", MemberID: m.ID, CreatedAt: tx.Now()})
+			return true, nil
+		})
+		w.ok(err)
+		w.idp.claims["email"] = "private@example.net"
+		b := w.browser()
+		b.comeBack("/")
+		b.is("ann", fermata.AssuranceSession)
 	})
 }
 
@@ -213,11 +264,14 @@ func TestForgedIdentity(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		for name, forge := range map[string]func(claims map[string]any){
-			"nonce":    func(c map[string]any) { c["nonce"] = "other" },
-			"no nonce": func(c map[string]any) { delete(c, "nonce") },
-			"audience": func(c map[string]any) { c["aud"] = "another client" },
-			"issuer":   func(c map[string]any) { c["iss"] = "https://evil.example" },
-			"expired":  func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() },
+			"nonce":             func(c map[string]any) { c["nonce"] = "other" },
+			"no nonce":          func(c map[string]any) { delete(c, "nonce") },
+			"audience":          func(c map[string]any) { c["aud"] = "another client" },
+			"another program's": func(c map[string]any) { c["aud"], c["azp"] = []string{"fermata", "other"}, "other" },
+			"nobody's of two":   func(c map[string]any) { c["aud"] = []string{"fermata", "other"} },
+			"one's for us":      func(c map[string]any) { c["azp"] = "other" },
+			"issuer":            func(c map[string]any) { c["iss"] = "https://evil.example" },
+			"expired":           func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() },
 		} {
 			w.idp.forge = forge
 			b := w.browser()

@@ -183,6 +183,9 @@ func (p *Passkeys) BeginAdd(ctx context.Context, c fermata.Caller) (options json
 
 // EndAdd verifies the new passkey and keeps it.
 func (p *Passkeys) EndAdd(ctx context.Context, c fermata.Caller, secret, name string, credential []byte) (*fermata.Passkey, error) {
+	if err := p.engine.MayAddPasskey(ctx, c); err != nil {
+		return nil, err
+	}
 	var kept webauthn.SessionData
 	if err := p.engine.EndFlow(ctx, engine.FlowAddPasskey, secret, &kept); err != nil {
 		return nil, err

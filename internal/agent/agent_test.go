@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,6 +217,78 @@ func read(pipe string) {
 	_, _ = io.ReadFull(file, make([]byte, 2))
 }
 
+// The session of an interrupted first run may be gone: the new one is told the message,
+// which counts as heard with the turn that began.
+func TestSessionGoneWithAMessage(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	claim := first()
+	claim.Context.Text = "written before"
+	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
+	fin := run(t, d, `prompt=$(cat); echo "$prompt" >>prompts
+		case $1 in
+		new) [ -e begun ] || { touch begun; echo '{"Session":"s-1"}'; exit; }; echo '{"Session":"s-2","Said":"painted"}' ;;
+		*) echo 'no such session' >&2; exit 1 ;;
+		esac`, claim, agent.Options{})
+	if fin.Summary != "painted" || fin.Session.ID != "s-2" || len(d.heard) != 1 {
+		t.Errorf("got %+v, heard %d\n%s", fin, len(d.heard), d.text())
+	}
+	_, last, _ := strings.Cut(d.prompt(t, "prompts"), "Your session of that time is gone")
+	if !strings.Contains(last, "use less paint") {
+		t.Errorf("the new session was not told:\n%s", d.prompt(t, "prompts"))
+	}
+}
+
+// What was not told because the agent stopped for a question is not heard.
+func TestUntoldIsNotHeard(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.inbox <- &fermata.ResumeContext{Text: "use less paint"}
+	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Asked":"q_1"}'; exec sleep 1000`, first(), agent.Options{})
+	if fin.Result != fermata.ResultNeedsInput || len(d.heard) != 0 {
+		t.Errorf("got %+v, heard %d", fin, len(d.heard))
+	}
+}
+
+// A program that cannot be started is an error, so that the worker knows that its agent
+// was told nothing.
+func TestProgramThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	_, err := agent.New(kind, agent.Options{Program: filepath.Join(t.TempDir(), "none")}).Run(t.Context(), first(), newDesk(t))
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A call that was put off comes again before any prompt is read, so what a person wrote
+// comes with it, and with nothing else.
+func TestDeferredCallBringsTheWords(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"the call is there": `[ "$FERMATA_DEFERRED" = call-1 ] && [ -z "$prompt" ]; cat "$FERMATA_RUN_FOLDER/words" >told`,
+		"the call is gone": `[ -n "$prompt" ] || { echo 'no deferred call' >&2; exit 1; }
+			[ -z "$FERMATA_DEFERRED" ]; echo "$prompt" >told; [ ! -e "$FERMATA_RUN_FOLDER/words" ]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			claim := resumed()
+			claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
+			claim.Context.Messages = []fermata.Message{{ID: "msg_1"}}
+			claim.Context.Text = "which fence?"
+			claim.Context.Pending = &fermata.Question{ID: "q_1"}
+			script := "set -e; prompt=$(cat); " + script + "\ntouch \"$FERMATA_RUN_FOLDER/gated\"; echo '{\"Session\":\"s-1\",\"Said\":\"painted\"}'"
+			fin := runKind(t, kind, d, script, claim, agent.Options{Fermata: "/bin/fermata"})
+			if fin.Summary != "painted" {
+				t.Fatalf("got %+v\n%s", fin, d.text())
+			}
+			if got := strings.TrimSpace(d.prompt(t, "told")); got != "which fence?" {
+				t.Errorf("the agent was told %q", got)
+			}
+		})
+	}
+}
+
 // A message that comes when the agent has already ended is not lost.
 func TestMessageAtTheEndIsHeard(t *testing.T) {
 	t.Parallel()
@@ -255,7 +329,7 @@ func TestFirstPrompt(t *testing.T) {
 		Fermata: "/bin/fermata", URL: "http://127.0.0.1:7433", Token: "fmt_x", SetEnv: []string{"FERMATA_TASK=other"},
 	})
 	got := d.prompt(t, "prompt")
-	for _, want := range []string{fermata.AgentGuidance, "# Paint the fence\n", strings.TrimSpace(claim.Task.Body)} {
+	for _, want := range []string{fermata.AgentGuidance(fermata.InWorker), "# Paint the fence\n", strings.TrimSpace(claim.Task.Body)} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the prompt lacks %.100q", want)
 		}
@@ -315,6 +389,17 @@ func TestUngatedProgramIsStopped(t *testing.T) {
 	script := `echo '{"Session":"s-1"}'; echo '{"Opens":"call","Acts":true}'; exec sleep 1000`
 	fin := runKind(t, gatedKind(false), d, script, first(), agent.Options{Fermata: "/bin/fermata"})
 	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "does not call the hooks") {
+		t.Errorf("got %+v\n%s", fin, d.text())
+	}
+}
+
+// A call that no hook let through ends the run, with all of the program.
+func TestACallThatNoHookLetThroughFailsTheRun(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	script := `echo '{"Session":"s-1"}'; echo '{"Ran":{"ID":"c1"}}'; exec sleep 1000`
+	fin := runKind(t, kind, d, script, first(), agent.Options{Fermata: "/bin/fermata"})
+	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "no hook of the worker let through") {
 		t.Errorf("got %+v\n%s", fin, d.text())
 	}
 }

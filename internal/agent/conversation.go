@@ -33,55 +33,68 @@ type conversation struct {
 	prompts prompts
 	env     []string
 	session string
+	// last is the last turn, whose variables say where the session is kept.
+	last *Turn
 	// deferred is the call with which the session's last turn ended.
 	deferred string
 	turns    int
 	// news is what people wrote and the agent was not told.
 	news []*fermata.ResumeContext
+	// told says that the agent has what the claim brought.
+	told bool
 }
 
 // say is what a turn tells the agent. Nothing lets a session go on with the call that
 // was put off.
-type say struct{ prompt, deferred string }
+type say struct {
+	// prompt is the message of the turn.
+	prompt string
+	// deferred is a call that was put off and is refused once more, and words are what
+	// its refusal says.
+	deferred, words string
+	// news are what of the conversation's news the turn tells.
+	news []*fermata.ResumeContext
+}
 
-// hold takes turns until the run has come to something.
-func (c *conversation) hold(ctx context.Context) fermata.Finish {
+// hold takes turns until the run has come to something. The error says why the
+// program could not be started.
+func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 	next := c.opening(ctx)
 	var busy time.Time
 	for {
 		t, err := c.turn(ctx, next)
 		if ctx.Err() != nil || err != nil {
-			return failed("The agent could not be started: %v", err)
+			return fermata.Finish{}, err
 		}
 		c.news = append(c.news, t.news...)
 		switch {
 		case t.ungated:
-			return c.failure(t)
+			return c.failure(t), nil
 		case t.Asked != "":
-			return c.finish(fermata.ResultNeedsInput, t.said)
+			return c.finish(fermata.ResultNeedsInput, t.said), nil
 		case t.began() && len(c.news) > 0:
 			c.logf("a person interrupts: the agent is told.")
-			next = say{c.tell(), c.deferred}
+			next = c.next(c.tell())
 		case t.ok():
-			return c.finish("", t.said)
+			return c.finish("", t.said), nil
 		case t.began() || c.session == "":
-			return c.failure(t)
+			return c.failure(t), nil
 		case c.inUse(t):
 			if busy.IsZero() {
 				busy = time.Now()
 				c.logf("another process has the session %s: waiting for it.", c.session)
 			}
 			if time.Since(busy) > inUsePatience {
-				return failed("Another process has the session %s of the agent.\n%s", c.session, t.words())
+				return failed("Another process has the session %s of the agent.\n%s", c.session, t.words()), nil
 			}
 			pause(ctx, inUsePause)
 		case next.prompt == "":
 			c.logf("the call that was put off is not there any more: the agent is told the answer.")
-			next = say{prompt: c.prompts.resume(c.prompts.claim.Context)}
+			next = say{prompt: cmp.Or(next.words, c.prompts.resume(c.prompts.claim.Context)), news: next.news}
 		default:
 			c.logf("the session %s cannot be resumed: a new one begins, and is told what was asked and answered.", c.session)
 			c.session, c.deferred = "", ""
-			next = say{prompt: c.prompts.begin(ctx, true) + c.tell()}
+			next = say{prompt: c.prompts.begin(ctx, true) + c.tell(), news: slices.Clone(c.news)}
 		}
 	}
 }
@@ -93,24 +106,39 @@ func (c *conversation) opening(ctx context.Context) say {
 	switch {
 	case c.session == "":
 		return say{prompt: c.prompts.begin(ctx, false)}
-	case c.deferred != "" && rc.Pending == nil && len(rc.Messages) == 0 && len(rc.Questions) == 1:
+	case c.deferred != "" && rc.Pending == nil && len(rc.Messages) == 0 && len(rc.Questions) == 1 && callTellsAll(rc.Questions[0]):
 		return say{}
 	default:
-		return say{c.prompts.resume(rc), c.deferred}
+		return c.next(c.prompts.resume(rc))
 	}
 }
 
-// tell makes one prompt of what people wrote, which counts as heard with it.
+// callTellsAll reports whether a call that was put off returns all that people said. One
+// that was approved returns what it did, and not with which words it was approved.
+func callTellsAll(a fermata.ResumeAnswer) bool {
+	return a.Type != fermata.Approval || a.Resolution == nil || a.Resolution.Comment == ""
+}
+
+// tell makes one text of what people wrote.
 func (c *conversation) tell() string {
 	texts := make([]string, 0, len(c.news))
 	for _, rc := range c.news {
 		texts = append(texts, c.prompts.resume(rc))
-		if l, ok := c.desk.(listener); ok {
-			l.Heard(rc)
-		}
 	}
-	c.news = nil
 	return strings.Join(texts, "\n")
+}
+
+// heard notes that a turn began, so that the agent was told the news. The first turn
+// that begins brings what the claim brought, whether as an opening or as history.
+func (c *conversation) heard(told []*fermata.ResumeContext) {
+	if rc := c.prompts.claim.Context; rc != nil && !rc.Empty() && !c.told {
+		c.told = true
+		Heard(c.desk, rc)
+	}
+	for _, rc := range told {
+		Heard(c.desk, rc)
+	}
+	c.news = slices.DeleteFunc(c.news, func(rc *fermata.ResumeContext) bool { return slices.Contains(told, rc) })
 }
 
 func (c *conversation) inUse(t *turn) bool {
@@ -132,7 +160,7 @@ func (c *conversation) turn(ctx context.Context, s say) (*turn, error) {
 	endInbox := t.listen(turnCtx, c.desk.Inbox())
 	out := lines{each: func(line []byte) { t.read(turnCtx, line) }}
 	t.state, err = process.Program{
-		Argv: t.argv, Env: t.Env, Dir: t.Dir, Stdin: t.stdin, Grace: c.r.opts.Grace,
+		Argv: t.argv, Env: t.Env, Dir: t.Dir, Folder: t.Folder, Stdin: t.stdin, Grace: c.r.opts.Grace, Life: ctx,
 		Stdout: &out, Stderr: t.stderr,
 	}.Run(turnCtx)
 	out.end()
@@ -153,13 +181,17 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 		keep: func(id string) {
 			c.session = id
 			c.desk.KeepSession(*c.sessionOf())
+			c.heard(s.news)
 		},
 		Turn: &Turn{Options: c.r.opts, Session: c.session, Deferred: s.deferred, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
-		kind: c.r.kind, desk: c.desk, open: map[string]bool{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
+		kind: c.r.kind, desk: c.desk, open: map[string]bool{}, ran: map[string]tally{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
 	}
 	args, env, err := c.r.kind.Command(t.Turn)
 	if err == nil {
 		err = t.forget()
+	}
+	if err == nil && s.words != "" {
+		err = os.WriteFile(filepath.Join(c.folder, WordsFile), []byte(plain(s.words)), 0o600)
 	}
 	if err == nil && s.prompt != "" {
 		t.stdin, err = c.write(s.prompt)
@@ -169,6 +201,7 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 	if c.r.opts.Fermata != "" {
 		t.Env = append(t.Env, FolderEnv+"="+c.folder)
 	}
+	c.last = t.Turn
 	return t, err
 }
 
@@ -202,7 +235,7 @@ func (c *conversation) sessionOf() *fermata.Session {
 	if c.session == "" {
 		return nil
 	}
-	s := &fermata.Session{ID: c.session, Mode: c.r.mode(), Settings: c.r.settings()}
+	s := &fermata.Session{ID: c.session, Mode: c.r.mode(), Settings: c.r.settings(), Command: c.r.openCommand(c.last, c.session)}
 	if c.deferred != "" {
 		s.Settings[deferredSetting] = c.deferred
 	}

@@ -34,6 +34,12 @@ type Kind struct {
 	HooksStop bool
 	// TellsEnd says that the program's last event of a turn is one that ends it.
 	TellsEnd bool
+	// Resume are the arguments, before the session's id, with which a person opens a
+	// session by hand; nil where the program cannot.
+	Resume []string
+	// Places names the variables that say where the program keeps its sessions. Who opens
+	// one by hand needs those of the run.
+	Places []string
 	// Mode is what a session may do without asking, in the program's words, by the
 	// worker's own arguments; nil where there is no such word.
 	Mode func(extra []string) string
@@ -82,6 +88,8 @@ type Event struct {
 	// Acts says that the agent acts from here on, so that the hook which runs when a
 	// session begins has run. Where it has not, no gate is there and the agent is stopped.
 	Acts bool
+	// Ran is a call that is over, and that a hook has to have let through.
+	Ran *Ran
 	// Asked is the question on which the agent waits from here on.
 	Asked string
 	// Paused says that a hook ended the turn; Deferred is the call that it put off.
@@ -106,6 +114,15 @@ const AskPerson = "ask_person"
 // ownTools are the tools of Fermata's MCP server.
 var ownTools = []string{
 	askTool, AskPerson, "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages", "approve",
+}
+
+// AskUser is the usual name of the tool that asks.
+const AskUser = askTool
+
+// DeskTools are the tools with which an agent asks and tells people something; the
+// tool that asks has the name given. A person who installs Fermata allows these.
+func DeskTools(askTool string) []string {
+	return []string{askTool, "post_question", "request_approval", "check_answer", "cancel_question", "report_progress", "read_messages"}
 }
 
 // IsOwnTool reports whether Fermata's MCP server has a tool of that name. The name of

@@ -34,21 +34,22 @@ func (p prompts) begin(ctx context.Context, lost bool) string {
 	var sb strings.Builder
 	t := p.claim.Task
 	if p.guided {
-		sb.WriteString(strings.ReplaceAll(fermata.AgentGuidance, askTool, p.askTool) + "\n\n---\n\n")
+		sb.WriteString(strings.ReplaceAll(fermata.AgentGuidance(fermata.InWorker), askTool, p.askTool) + "\n\n---\n\n")
 	}
 	sb.WriteString("# " + strings.Join(strings.Fields(t.Title), " ") + "\n\n")
 	if body := strings.TrimSpace(t.Body); body != "" {
 		sb.WriteString(body + "\n\n")
 	}
 	sb.WriteString(closing)
-	if rc := p.claim.Context; rc == nil || !rc.Resumed {
-		return sb.String()
+	rc := p.claim.Context
+	if rc == nil || !rc.Resumed && !lost {
+		return sb.String() + p.written(rc)
 	}
 	sb.WriteString("\n---\n\nThis task was begun earlier. ")
 	if lost {
 		sb.WriteString("Your session of that time is gone and cannot be resumed, so this is a new one: look at what is there already before you go on. ")
 	}
-	sb.WriteString("The working directory is as it was left. This is what people were asked and said so far.\n\n")
+	sb.WriteString("The working directory is as it was left.\n\n")
 	sb.WriteString(p.history(ctx))
 	return sb.String()
 }
@@ -63,7 +64,7 @@ func (p prompts) history(ctx context.Context) string {
 	if text := p.claim.Context.Text; text != "" {
 		return text
 	}
-	return "Nothing.\n"
+	return "Nobody was asked anything or wrote anything so far.\n"
 }
 
 // resume is what a session is told when it goes on.

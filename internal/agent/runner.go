@@ -3,10 +3,13 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,13 +72,16 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
-	folder, err := os.MkdirTemp("", process.RunFolder)
+	folder, leave, err := NewRunFolder()
 	if err != nil {
 		return fermata.Finish{}, err
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // the system clears what is left
+	defer leave()
+	if err := os.WriteFile(filepath.Join(folder, TokenFile), []byte(r.opts.Token), 0o600); err != nil {
+		return fermata.Finish{}, err
+	}
 	c := &conversation{
-		r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "" && !r.kind.Instructed, r.kind.AskTool},
+		last: &Turn{Env: r.env(claim)}, r: r, desk: desk, folder: folder, prompts: prompts{claim, desk, r.opts.Fermata != "" && !r.kind.Instructed, r.kind.AskTool},
 		env: r.env(claim),
 	}
 	if s := r.lastSession(claim); s != nil {
@@ -84,11 +90,27 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 			c.logf("the session began with the arguments %q, and goes on with %q.", was, is)
 		}
 	}
-	fin := c.hold(ctx)
+	fin, err := c.hold(ctx)
 	if ctx.Err() != nil {
 		return fermata.Finish{}, context.Cause(ctx)
 	}
-	return fin, nil
+	return fin, err
+}
+
+// NewRunFolder makes the folder of a run, which this process holds until the returned
+// function removes it.
+func NewRunFolder() (folder string, leave func(), err error) {
+	if folder, err = os.MkdirTemp("", process.RunFolder); err != nil {
+		return "", nil, err
+	}
+	release, err := process.HoldRun(folder)
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	return folder, func() {
+		release()
+		os.RemoveAll(folder) //nolint:errcheck // the system clears what is left
+	}, nil
 }
 
 // lastSession is the session that the claim goes on with, if it is one of this
@@ -118,6 +140,28 @@ func (r *Runner) settings() map[string]string {
 	s := map[string]string{argsSetting: strings.Join(r.opts.ExtraArgs, " "), modeSetting: r.mode()}
 	maps.DeleteFunc(s, func(_, value string) bool { return value == "" })
 	return s
+}
+
+// openCommand is the command with which a person opens the session of the turn by hand,
+// with what the program has to find it by.
+func (r *Runner) openCommand(t *Turn, session string) string {
+	if r.kind.Resume == nil {
+		return ""
+	}
+	var words []string
+	for _, name := range r.kind.Places {
+		if value := t.Getenv(name); value != "" {
+			words = append(words, name+"="+fermata.ShellWord(value))
+		}
+	}
+	// A person has a home already: only another one is told.
+	if home := t.Getenv("HOME"); home != "" && home != os.Getenv("HOME") {
+		words = append(words, "HOME="+fermata.ShellWord(home))
+	}
+	for _, word := range slices.Concat([]string{r.opts.Program}, r.kind.Resume, []string{session}) {
+		words = append(words, fermata.ShellWord(word))
+	}
+	return strings.Join(words, " ")
 }
 
 func (r *Runner) mode() string {

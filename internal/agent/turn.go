@@ -40,6 +40,8 @@ type turn struct {
 	deferred      string
 	// ungated says that the agent began to act without its hooks.
 	ungated bool
+	// ran counts the calls that are over.
+	ran map[string]tally
 
 	mu sync.Mutex
 	// session is the id that the program told in this turn.
@@ -103,6 +105,9 @@ func (t *turn) take(e *Event) {
 	}
 	if e.Acts {
 		t.checkGate()
+	}
+	if e.Ran != nil {
+		t.checkRan(e.Ran)
 	}
 	delete(t.open, e.Closes)
 }

@@ -31,10 +31,13 @@ type choiceField struct {
 	Recommended, Danger, Picked           bool
 }
 
-// Names of fields: an item's own, and that of an answer beside its options.
+// Names of fields: an item's own, that of an answer beside its options, what
+// binds the form to its page, and what confirms an answer.
 const (
-	itemField = "item."
-	ownField  = "own."
+	itemField    = "item."
+	ownField     = "own."
+	pageField    = "form"
+	confirmField = "confirm"
 )
 
 func fieldsOf(q *fermata.Question, p *answerPage) []formField {
@@ -62,7 +65,7 @@ func fieldOf(it *fermata.Item, p *answerPage) formField {
 	switch it.ResponseType {
 	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
 		f.Choices = optionFields(it, f.Name, typed(f.Name))
-		if it.Other {
+		if it.TakesOther() {
 			f.Own = &formField{ID: "own-" + it.Key, Name: ownField + it.Key}
 			if list := typed(f.Own.Name); len(list) > 0 {
 				f.Own.Value = list[0]
@@ -137,7 +140,7 @@ func (s *Server) take(r *http.Request, v *engine.Visit) *answerPage {
 	if len(problems) > 0 {
 		return retry(p, v, r.PostForm, problems)
 	}
-	if v.Question.PicksDanger(values) && r.PostForm.Get("confirm") != "yes" {
+	if err := v.Confirms(r.PostForm.Get(confirmField), answerText(r.PostForm)); err != nil {
 		return confirmPage(p, v, r.PostForm, values)
 	}
 	a := fermata.Answer{Answers: values, Comment: lines(r.PostForm.Get("comment"))}
@@ -198,7 +201,7 @@ func checkForm(r *http.Request, v *engine.Visit) error {
 	if err := r.ParseForm(); err != nil {
 		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the form is too long or damaged")
 	}
-	if !v.SentFrom(r.PostForm.Get("form")) {
+	if !v.SentFrom(r.PostForm.Get(pageField)) {
 		return fermata.Errorf(fermata.CodeForbidden, "nothing was sent: the page was not this one").WithHint("look at the question again and press the button")
 	}
 	return nil
@@ -221,15 +224,25 @@ func retry(p *answerPage, v *engine.Visit, form url.Values, problems map[string]
 	return p
 }
 
-// confirmPage asks once more before a dangerous option is taken.
+// confirmPage shows the answer and asks for its confirmation, which counts after
+// a pause. Programs that fill in and send forms do not wait for it. A second
+// page that comes too early begins the pause anew.
 func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[string]any) *answerPage {
 	if p.Fields == nil {
-		return p
+		return tooLate(p, v.Question.Resolution, v.Member.ID)
 	}
 	p.Fields, p.Body, p.Context = nil, "", nil
-	p.Notices = []string{"This is dangerous: " + notice.AnswerWords(v.Question, values) + ". Nothing was sent yet. Is it meant so?"}
+	said := notice.AnswerWords(v.Question, values)
+	if p.Danger = v.Question.PicksDanger(values); p.Danger {
+		p.Notices = []string{"This is dangerous: " + said + ". Nothing was sent yet. Is it meant so?"}
+	} else {
+		p.Notices = []string{"Your answer: " + said + ". Nothing was sent yet."}
+	}
+	if form.Has(confirmField) {
+		p.Notices = append(p.Notices, "That was quicker than a person reads, or the page was open for too long. Press the button once more.")
+	}
 	for name, list := range form {
-		if name == "form" || name == "confirm" {
+		if name == pageField || name == confirmField {
 			continue
 		}
 		for _, text := range list {
@@ -237,7 +250,31 @@ func confirmPage(p *answerPage, v *engine.Visit, form url.Values, values map[str
 		}
 	}
 	slices.SortStableFunc(p.Confirm, func(a, b hiddenField) int { return strings.Compare(a.Name, b.Name) })
+	p.Confirm = append(p.Confirm, hiddenField{confirmField, v.ConfirmLater(answerText(form))})
 	return p
+}
+
+// tooLate says on the page of a closed question that an answer does not count.
+func tooLate(p *answerPage, r *fermata.Resolution, memberID string) *answerPage {
+	if r != nil && (r.AnsweredBy == nil || r.AnsweredBy.ID != memberID) {
+		p.status = http.StatusConflict
+		p.Notices = append([]string{"Your answer does not count: somebody was first."}, p.Notices...)
+	}
+	return p
+}
+
+// answerText is all that a form says, in one order.
+func answerText(form url.Values) string {
+	said := url.Values{}
+	for name, list := range form {
+		if name == pageField || name == confirmField {
+			continue
+		}
+		for _, text := range list {
+			said.Add(name, lines(text))
+		}
+	}
+	return said.Encode()
 }
 
 // formValues reads the form as values of the items, and says what is wrong

@@ -44,13 +44,17 @@ type answerPage struct {
 	Role        string
 	Facts, Body string
 	Context     []namedText
-	Action      string
+	Action      []notice.ActionPart
 	ActionHash  string
+	// ActionBytes are the bytes that have the hash.
+	ActionBytes string
 	Fields      []formField
 	Comment     string
 	Deadline    string
 	Self, Form  string
 	Confirm     []hiddenField
+	// Danger says that the answer which is confirmed is dangerous.
+	Danger      bool
 	SignIn, For string
 	status      int
 	problems    map[string]string
@@ -143,6 +147,7 @@ func (p *answerPage) ask(v *engine.Visit, q *fermata.Question) {
 	p.Facts = notice.OneLine(string(q.Type) + " · risk " + string(q.Risk) + " · asked by " + q.AskedBy.Name + " · " + redacted(v.TaskTitle) + " · " + q.Project)
 	p.Body = notice.Clean(q.Body)
 	if c := q.Context; c != nil {
+		p.context("Context", c.Text)
 		p.context("Step", c.Step)
 		p.context("Error", c.Error)
 		if c.Preview != nil {
@@ -150,8 +155,7 @@ func (p *answerPage) ask(v *engine.Visit, q *fermata.Question) {
 		}
 	}
 	if len(q.Action) > 0 {
-		p.Action, _ = notice.Action(q, len(q.Action)*100)
-		p.ActionHash = q.ActionHash
+		p.Action, p.ActionHash, p.ActionBytes = notice.ActionParts(q.Action), q.ActionHash, notice.Exact(string(q.Action))
 	}
 	p.Deadline = notice.Deadline(&notice.Notice{Question: q, At: v.Now})
 	p.Fields = fieldsOf(q, p)
@@ -173,6 +177,9 @@ func (p *answerPage) context(name, text string) {
 func alreadySaid(v *engine.Visit, q *fermata.Question) string {
 	if q.Resolution != nil {
 		said := upperFirst(notice.OutcomeWords(q)) + "."
+		if h := v.Question.Resolution.Overtaken; h != nil && h.By.ID == v.Member.ID {
+			said += " Your answer could still be taken back then, and did not count."
+		}
 		for _, late := range q.Resolution.Late {
 			if late.By.ID == v.Member.ID {
 				said += " Your answer came too late and was kept."

@@ -1,11 +1,14 @@
 package api_test
 
 import (
+	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -58,6 +61,43 @@ func (w *world) form(address string, pairs ...string) url.Values {
 	return form
 }
 
+var hiddenFields = regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*)"`)
+
+// confirmation is the form of the page that asks for the confirmation of an
+// answer.
+func (w *world) confirmation(page reply) url.Values {
+	w.t.Helper()
+	form := url.Values{}
+	for _, m := range hiddenFields.FindAllSubmatch(page.body, -1) {
+		form.Add(string(m[1]), html.UnescapeString(string(m[2])))
+	}
+	if page.status != http.StatusOK || form.Get("confirm") == "" {
+		w.t.Fatalf("%d: nothing to confirm in %s", page.status, page.body)
+	}
+	return form
+}
+
+// decide sends a form and confirms it, as a person does who takes the time.
+func (w *world) decide(address string, form url.Values) reply {
+	w.t.Helper()
+	confirm := w.confirmation(w.press(address, form))
+	w.clock.Advance(fermata.AnswerLinkPause)
+	return w.press(address, confirm)
+}
+
+// policy changes the workspace's policy.
+func (w *world) policy(change func(*fermata.Policy)) {
+	w.t.Helper()
+	p := fermata.DefaultPolicy()
+	change(&p)
+	w.must(http.StatusOK, w.admin, "PUT /v1/policies", quoted(p), nil)
+}
+
+// lowApprovals lets approvals be of low risk.
+func lowApprovals(p *fermata.Policy) {
+	p.LeastRisk = map[fermata.QuestionType]fermata.Risk{fermata.Approval: fermata.RiskLow}
+}
+
 func (w *world) now(id string) *fermata.Question {
 	w.t.Helper()
 	var q fermata.Question
@@ -74,7 +114,7 @@ func TestAnswerByLink(t *testing.T) {
 	q := w.ask(lowChoice)
 	address := w.answerLink(q, "ann")
 	form := w.form(address, "item.it", "toml", "comment", "because")
-	done := w.press(address, form)
+	done := w.decide(address, form)
 	if done.status != http.StatusSeeOther || done.header.Get("Location") != address {
 		t.Fatalf("%d %v %s", done.status, done.header, done.body)
 	}
@@ -121,6 +161,7 @@ func TestLinkPageIsGuarded(t *testing.T) {
 func TestScannersDecideNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.policy(lowApprovals)
 	approval := w.ask(`{"type":"approval","risk":"low","title":"Push?","timeout":"never","action":{"run":"git push"}}`)
 	address, other := w.answerLink(approval, "ann"), w.answerLink(w.ask(lowChoice), "ann")
 	foreign := w.form(other)
@@ -148,10 +189,25 @@ func TestScannersDecideNothing(t *testing.T) {
 	w.press(address, url.Values{"item.answer": {"approve", "reject"}, "form": {full.Get("form")}})
 	w.press(address+"x", full)
 	w.press(other[:len(other)-2]+"AA", full)
+	w.press(address, full) // the choice alone
+	confirm := w.confirmation(w.press(address, full))
+	quick := w.press(address, confirm) // both at once
+	w.clock.Advance(fermata.AnswerLinkPause / 2)
+	w.press(address, w.confirmation(quick)) // again and again
+	w.clock.Advance(fermata.AnswerLinkPause)
+	changed := maps.Clone(confirm)
+	changed.Set("item.answer", "reject")
+	w.press(address, changed) // another answer than the one that was shown
+	late := w.confirmation(w.press(address, full))
+	w.clock.Advance(fermata.AnswerLinkConfirm + time.Minute)
+	w.press(address, late)
+	if q := w.now(approval.ID); q.Status != fermata.Pending {
+		t.Fatalf("something was decided: %+v", q.Resolution)
+	}
 	if w.head() != head {
 		t.Fatal("something was decided")
 	}
-	if done := w.press(address, full); done.status != http.StatusSeeOther || w.now(approval.ID).Resolution == nil {
+	if done := w.decide(address, full); done.status != http.StatusSeeOther || w.now(approval.ID).Resolution == nil {
 		t.Fatalf("a person: %d %s", done.status, done.body)
 	}
 }
@@ -165,10 +221,8 @@ func TestDangerIsAskedOnceMore(t *testing.T) {
 	if asked.status != http.StatusOK || !strings.Contains(string(asked.body), "This is dangerous: drop.") || w.now(q.ID).Status != fermata.Pending {
 		t.Fatalf("%d %s", asked.status, asked.body)
 	}
-	form := url.Values{}
-	for _, m := range regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*)"`).FindAllSubmatch(asked.body, -1) {
-		form.Add(string(m[1]), string(m[2]))
-	}
+	form := w.confirmation(asked)
+	w.clock.Advance(fermata.AnswerLinkPause)
 	if done := w.press(address, form); done.status != http.StatusSeeOther || w.now(q.ID).Resolution.Answer != "drop" {
 		t.Fatalf("%d %s", done.status, done.body)
 	}
@@ -193,7 +247,7 @@ func TestEveryItemIsAnsweredByLink(t *testing.T) {
 			t.Errorf("%d: no %q in %s", wrong.status, want, body)
 		}
 	}
-	done := w.press(address, w.form(address, "item.text", "a\r\nb", "own.choice", "mine", "item.multi", "c", "item.multi", "a", "item.bool", "no", "item.number", "2.5", "item.date", "2027-01-31"))
+	done := w.decide(address, w.form(address, "item.text", "a\r\nb", "own.choice", "mine", "item.multi", "c", "item.multi", "a", "item.bool", "no", "item.number", "2.5", "item.date", "2027-01-31"))
 	if done.status != http.StatusSeeOther {
 		t.Fatalf("%d %s", done.status, done.body)
 	}
@@ -273,7 +327,7 @@ func TestLinksNeedLowRisk(t *testing.T) {
 	}
 	q := w.ask(`{"type":"blocking","risk":"medium","title":"Which?","timeout":"never","items":[{"prompt":"Which?","response_type":"boolean"}]}`)
 	address := w.answerLink(q, "ann")
-	if done := w.press(address, w.form(address, "item.answer", "yes")); done.status != http.StatusSeeOther || w.now(q.ID).Resolution.Answer != true {
+	if done := w.decide(address, w.form(address, "item.answer", "yes")); done.status != http.StatusSeeOther || w.now(q.ID).Resolution.Answer != true {
 		t.Errorf("%d %s", done.status, done.body)
 	}
 	w.must(http.StatusOK, w.admin, "PUT /v1/policies", `{"min_timeout":"5m","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":false,"least_assurance":{"low":"channel"}}`, nil)
@@ -285,6 +339,7 @@ func TestLinksNeedLowRisk(t *testing.T) {
 func TestSecretsAreNotOnTheLinkPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.policy(lowApprovals)
 	secret := fermata.NewSecret()
 	q := w.ask(`{"type":"approval","risk":"low","title":"Push?","body":"with ` + secret + `","timeout":"never","action":{"token":"` + secret + `"}}`)
 	page := w.call("", "GET "+w.answerLink(q, "ann"), "")
@@ -296,6 +351,7 @@ func TestSecretsAreNotOnTheLinkPage(t *testing.T) {
 func TestActionIsWholeOnTheLinkPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.policy(lowApprovals)
 	q := w.ask(`{"type":"approval","risk":"low","title":"Push?","timeout":"never","action":{"run":"` + strings.Repeat("x", 30000) + `\u202e<script>END"}}`)
 	page := string(w.call("", "GET "+w.answerLink(q, "ann"), "").body)
 	if !strings.Contains(page, "END") || strings.Contains(page, "<script>") || strings.Contains(page, "\u202e") || !strings.Contains(page, q.ActionHash) {

@@ -36,6 +36,9 @@ func (s *Server) answersRoute() {
 
 // answers answers one question after the other; a part that fails stops none.
 func (s *Server) answers(ctx context.Context, c fermata.Caller, in *bodyInput[answerBatch]) (*reply[answerResults], error) {
+	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+		return nil, err
+	}
 	results := make([]answerResult, 0, len(in.Body.Items))
 	for i, part := range in.Body.Items {
 		r := answerResult{QuestionID: part.QuestionID, Status: 200}

@@ -80,8 +80,8 @@ func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodIn
 	if err != nil {
 		return nil, err
 	}
-	if !c.Has(fermata.ScopeRead) {
-		return nil, fermata.Errorf(fermata.CodeForbidden, "the token does not have the scope read")
+	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
+		return nil, err
 	}
 	return &streamed{func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)

@@ -49,18 +49,10 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 	if secret == "" {
 		return s.withoutToken(r)
 	}
-	from := remote(r)
-	if !s.limits.mayTry(from, secret) {
-		return nil, limited("too many requests with a wrong token came from this address", s.limits.failedEvery())
-	}
 	c, err := s.Engine.Authenticate(r.Context(), secret)
 	if err != nil {
-		if fermata.CodeOf(err) == fermata.CodeUnauthenticated {
-			s.limits.failed(from, secret)
-		}
-		return nil, err
+		return nil, s.limitWrong(r, err, "too many requests with a wrong token came from this address")
 	}
-	s.limits.succeeded(secret)
 	return &c, nil
 }
 

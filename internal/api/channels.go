@@ -68,8 +68,8 @@ func (s *Server) channelRoutes() {
 			return replyOf(d.ChangeChannel(ctx, c, in.Name, in.Body))
 		})
 	deliver(s, "DELETE /channels/{name}", "remove-channel", "Remove a channel; what was sent stays on record",
-		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *ChannelInput) (*empty, error) {
-			return emptyOf(d.RemoveChannel(ctx, c, in.Name))
+		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *ChannelInput) (*reply[*fermata.ChannelRemoval], error) {
+			return replyOf(d.RemoveChannel(ctx, c, in.Name))
 		})
 	deliver(s, "POST /channels/{name}/test", "test-channel", "Check a channel, and send a test message",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *channelTestInput) (*reply[fermata.ChannelTest], error) {

@@ -17,13 +17,35 @@ type claimReply struct {
 	Body   *fermata.Claim
 }
 
+// claimInput is what a worker can do, and which token its agents act with.
+type claimInput struct {
+	AgentToken string `header:"Fermata-Agent-Token" doc:"the token that the worker gives its agents: it reaches the tasks that this worker claims"`
+	Body       fermata.ClaimRequest
+}
+
 func (s *Server) claimRoutes() {
 	add(s, operation("POST /claims", "claim", "Claim a task, or wait for one"), s.claim)
+	add(s, operation("POST /attention", "attention", "Wait until one of a worker's runs has news"), s.attention)
 	claims := s.api.OpenAPI().Paths["/v1/claims"].Post
 	claims.Responses["204"] = &huma.Response{Description: "No task became claimable in time"}
 }
 
-func (s *Server) claim(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.ClaimRequest]) (*claimReply, error) {
+// attention serves POST /v1/attention.
+func (s *Server) attention(ctx context.Context, c fermata.Caller, in *bodyInput[fermata.AttentionRequest]) (*reply[*fermata.Attention], error) {
+	waiting, done := s.waiting(ctx)
+	defer done()
+	found, err := s.Engine.Attention(waiting, c, in.Body)
+	if s.wasDrained(ctx, err) {
+		return replyOf(found, nil)
+	}
+	return replyOf(found, err)
+}
+
+func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*claimReply, error) {
+	var err error
+	if in.Body.AgentTokenID, err = s.agentToken(ctx, c, in.AgentToken); err != nil {
+		return nil, err
+	}
 	waiting, done := s.waiting(ctx)
 	defer done()
 	claim, err := s.Engine.Claim(waiting, c, in.Body)
@@ -34,6 +56,22 @@ func (s *Server) claim(ctx context.Context, c fermata.Caller, in *bodyInput[ferm
 		return nil, err
 	}
 	return &claimReply{Status: http.StatusOK, Body: claim}, nil
+}
+
+// agentToken returns the id of the token that a worker gives its agents, "" for none.
+func (s *Server) agentToken(ctx context.Context, worker fermata.Caller, secret string) (string, error) {
+	if secret == "" {
+		return "", nil
+	}
+	agents, err := s.Engine.Authenticate(ctx, secret)
+	if err != nil && fermata.CodeOf(err) != fermata.CodeUnauthenticated {
+		return "", err
+	}
+	if err != nil || agents.WorkspaceID != worker.WorkspaceID {
+		return "", fermata.Errorf(fermata.CodeUnauthenticated, "the token of the agents is unknown, expired or revoked").
+			WithHint("give the worker another one: fermata token create --scope ask agents")
+	}
+	return agents.TokenID, nil
 }
 
 // wasDrained reports whether a wait ended only because the server stops.

@@ -40,8 +40,19 @@ type anyOption struct{}
 // Schema documents both forms. They are told apart when the body is decoded,
 // which names the field at fault; so nothing is left for the validation here.
 func (anyOption) Schema(r huma.Registry) *huma.Schema {
-	object := r.Schema(reflect.TypeFor[optionObject](), true, "OptionObject")
-	return &huma.Schema{Extensions: map[string]any{
-		"oneOf": []*huma.Schema{{Type: huma.TypeString}, object},
-	}}
+	return textOr(r.Schema(reflect.TypeFor[optionObject](), true, "OptionObject"))
+}
+
+// describeAsk documents both forms of the context of a request. The server
+// itself sends the object alone.
+func describeAsk(r huma.Registry) {
+	for _, name := range []string{"Ask", "OutsideAsk"} {
+		ask := r.Map()[name]
+		ask.Properties["context"] = textOr(ask.Properties["context"])
+	}
+}
+
+// textOr is a string or the object.
+func textOr(object *huma.Schema) *huma.Schema {
+	return &huma.Schema{Extensions: map[string]any{"oneOf": []*huma.Schema{{Type: huma.TypeString}, object}}}
 }

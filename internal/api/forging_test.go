@@ -20,6 +20,10 @@ var forgedPlaces = map[string]struct {
 	"title":    {func(s string) map[string]any { return map[string]any{"title": s, "question": "Really?"} }, func(q *fermata.Question) string { return q.Title }},
 	"question": {func(s string) map[string]any { return map[string]any{"question": s} }, func(q *fermata.Question) string { return q.Items[0].Prompt }},
 	"body":     {func(s string) map[string]any { return map[string]any{"question": "Really?", "body": s} }, func(q *fermata.Question) string { return q.Body }},
+	"context": {
+		func(s string) map[string]any { return map[string]any{"question": "Really?", "context": s} },
+		func(q *fermata.Question) string { return q.Context.Text },
+	},
 	"error": {
 		func(s string) map[string]any {
 			return map[string]any{"question": "Really?", "context": map[string]any{"error": s}}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -29,6 +28,9 @@ func (s *Server) guard(w *recorder, r *http.Request) error {
 		return err
 	}
 	if err := refuseText(r.URL); err != nil {
+		return err
+	}
+	if err := refuseUnreadValues(r.URL); err != nil {
 		return err
 	}
 	if r.ContentLength > s.MaxBody {
@@ -129,13 +131,4 @@ func hostname(host string) string {
 		host = name
 	}
 	return strings.ToLower(strings.Trim(host, "[]"))
-}
-
-// remote names the address that a request came from, for limits.
-func remote(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return fmt.Sprint("unknown ", r.RemoteAddr)
-	}
-	return host
 }

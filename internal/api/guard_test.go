@@ -132,4 +132,6 @@ func TestWrongTokensAreLimitedAndRightOnesAreNot(t *testing.T) {
 		t.Errorf("got %d %s", r.status, r.body)
 	}
 	w.must(http.StatusOK, w.human, "GET /v1/whoami", "", nil)
+	// One that this server never saw is right, too.
+	w.must(http.StatusOK, w.other, "GET /v1/whoami", "", nil)
 }

@@ -2,12 +2,16 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
 )
 
 // healthRoutes are for operators and tools; they stand outside /v1.
@@ -15,11 +19,14 @@ func (s *Server) healthRoutes() {
 	s.mux.HandleFunc("GET /healthz", healthy)
 	s.mux.HandleFunc("GET /readyz", s.ready)
 	s.mux.HandleFunc("GET /openapi.json", s.document())
-	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}))
+	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
+		// What cannot be read from a database in trouble must not hide that it is in trouble.
+		ErrorHandling: promhttp.ContinueOnError,
+	}))
 }
 
 // healthy says that the process runs.
-func healthy(w http.ResponseWriter, _ *http.Request) { writeStatus(w, "ok") }
+func healthy(w http.ResponseWriter, _ *http.Request) { writeHealth(w, fermata.Readiness{Status: "ok"}) }
 
 // ready says whether the server should be sent requests.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
@@ -27,18 +34,48 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		s.writeProblem(w, r, fermata.Errorf(fermata.CodeUnavailable, "the server is about to stop"))
 		return
 	}
-	if err := s.Engine.Ping(r.Context()); err != nil {
-		s.Log.WarnContext(r.Context(), "not ready", "error", err)
-		s.writeProblem(w, r, fermata.Errorf(fermata.CodeUnavailable, "the database cannot be reached"))
+	if err := s.Engine.Ready(r.Context()); err != nil {
+		s.writeProblem(w, r, notReady(err))
 		return
 	}
-	writeStatus(w, "ready")
+	clock := s.clock()
+	writeHealth(w, fermata.Readiness{Status: "ready", Warnings: clock.Warnings, Clock: clock})
 }
 
-func writeStatus(w http.ResponseWriter, status string) {
+// clock says what an operator should know of the database's clock.
+func (s *Server) clock() *fermata.ClockReadiness {
+	jump, skew := s.Engine.Clock().Jump, s.Engine.ClockSkew()
+	clock := &fermata.ClockReadiness{JumpSeconds: jump.Seconds(), SkewSeconds: skew.Seconds()}
+	if jump != 0 {
+		clock.Warnings = append(clock.Warnings, fmt.Sprintf(
+			"the database's clock jumped by %s: nothing times out until it is right again or has kept to the jump for %s",
+			jump.Round(time.Second), store.ClockConfirmed))
+	}
+	if skew.Abs() > store.LongestSkew {
+		side := "ahead of"
+		if skew < 0 {
+			side = "behind"
+		}
+		clock.Warnings = append(clock.Warnings, fmt.Sprintf(
+			"the clock of the server's machine is %s %s the database's, by which deadlines and leases go: let a time service set both",
+			skew.Abs().Round(store.SkewPrecision), side))
+	}
+	return clock
+}
+
+// notReady says why the server is not ready. An error with a hint tells what an
+// operator can do; any other stays in the log.
+func notReady(err error) error {
+	if known, ok := errors.AsType[*fermata.Error](err); ok && known.Hint != "" {
+		return known
+	}
+	return fermata.Errorf(fermata.CodeUnavailable, "the database cannot be reached")
+}
+
+func writeHealth(w http.ResponseWriter, r fermata.Readiness) {
 	w.Header().Set("Content-Type", "application/json")
 	// The client may be gone; there is nobody to tell.
-	_ = json.NewEncoder(w).Encode(map[string]string{"status": status})
+	_ = json.NewEncoder(w).Encode(r)
 }
 
 // document serves the OpenAPI document, which is written at its first read.

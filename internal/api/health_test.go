@@ -5,11 +5,14 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/insight"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 func TestMetricsAreServed(t *testing.T) {
@@ -51,3 +54,29 @@ func TestInternalErrorsAreLoggedAndNotSent(t *testing.T) {
 
 // breakEngine makes every use of the engine panic.
 func (w *world) breakEngine() { w.api.Engine = nil }
+
+// TestReadinessTellsOfAClockThatJumped: the server goes on serving, and says that
+// nothing times out for the moment.
+func TestReadinessTellsOfAClockThatJumped(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	opts := storetest.SQLite(t)
+	opts.ClockError = func() time.Duration { return time.Duration(ahead.Load()) }
+	w := newWorldOn(t, opts)
+	var ready fermata.Readiness
+	w.must(http.StatusOK, "", "GET /readyz", "", &ready)
+	if len(ready.Warnings) > 0 || ready.Clock == nil || ready.Clock.JumpSeconds != 0 || ready.Clock.SkewSeconds != 0 {
+		t.Fatalf("a clock that runs as it should is told of as %+v", ready)
+	}
+	ahead.Store(int64(2 * time.Hour))
+	if _, err := w.engine.Now(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.must(http.StatusOK, "", "GET /readyz", "", &ready)
+	if len(ready.Warnings) != 1 || !strings.Contains(ready.Warnings[0], "jumped by 2h0m0s: nothing times out") {
+		t.Errorf("the jump is told as %q", ready.Warnings)
+	}
+	if jump := ready.Clock.JumpSeconds; jump < 7100 || jump > 7300 || len(ready.Clock.Warnings) != 1 {
+		t.Errorf("the jump is told as %+v", ready.Clock)
+	}
+}

@@ -1,8 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"container/list"
-	"hash/maphash"
+	"net/http"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Limits struct {
 	// SignIn bounds the sign-ins that are begun from one address: mails, and
 	// ways by an identity provider or a passkey; default 1/s, burst 30.
 	SignIn Rate
+	// Streams bounds the event streams that are open with one token or browser session; default 500.
+	Streams int
 }
 
 // remembered bounds every memory of the limits. What is forgotten begins with
@@ -39,14 +42,12 @@ const remembered = 10_000
 // limits holds the buckets.
 type limits struct {
 	rates Limits
-	seed  maphash.Seed
 	token *recent[*rate.Limiter]
 	ask   *recent[*rate.Limiter]
 	wrong *recent[*rate.Limiter]
 	begin *recent[*rate.Limiter]
-	// good holds digests of tokens that were right: a wrong one from the same
-	// address must not lock them out.
-	good *recent[struct{}]
+
+	streams *openStreams
 }
 
 func newLimits(l Limits) limits {
@@ -54,11 +55,12 @@ func newLimits(l Limits) limits {
 	fill(&l.Ask, Rate{50, 200})
 	fill(&l.Failed, Rate{1, 20})
 	fill(&l.SignIn, Rate{1, 30})
+	l.Streams = cmp.Or(l.Streams, mostStreams)
 	return limits{
-		rates: l, seed: maphash.MakeSeed(),
+		streams: &openStreams{}, rates: l,
 		token: newRecent[*rate.Limiter](remembered), ask: newRecent[*rate.Limiter](remembered),
 		begin: newRecent[*rate.Limiter](remembered),
-		wrong: newRecent[*rate.Limiter](remembered), good: newRecent[struct{}](remembered),
+		wrong: newRecent[*rate.Limiter](remembered),
 	}
 }
 
@@ -121,42 +123,23 @@ func limited(message string, wait time.Duration) error {
 	return e
 }
 
-// mayTry reports whether a token may be looked up: it was right before, or the
-// address has not sent too many wrong ones.
-func (l *limits) mayTry(from, secret string) bool {
-	bucket, ok := l.wrong.peek(from)
-	if !ok || bucket.Tokens() >= 1 {
-		return true
+// limitWrong counts a wrong secret of an address. Whoever sends too many is told so instead of what was wrong with it;
+// a right secret is never refused, whatever came from its address before.
+func (s *Server) limitWrong(r *http.Request, err error, message string) error {
+	if fermata.CodeOf(err) != fermata.CodeUnauthenticated {
+		return err
 	}
-	_, known := l.good.peek(l.digest(secret))
-	return known
-}
-
-func (l *limits) failed(from, secret string) {
-	l.good.drop(l.digest(secret))
-	l.wrong.get(from, l.rates.Failed.bucket).Allow()
-}
-
-func (l *limits) succeeded(secret string) {
-	l.good.get(l.digest(secret), func() struct{} { return struct{}{} })
-}
-
-// failedEvery is how long an address waits for its next try.
-func (l *limits) failedEvery() time.Duration {
-	if l.rates.Failed.PerSecond <= 0 {
-		return time.Minute
+	bucket := s.limits.wrong.get(clientAddress(r, s.TrustedProxies), s.limits.rates.Failed.bucket)
+	if limited := take(bucket, message); limited != nil {
+		return limited
 	}
-	return time.Duration(float64(time.Second) / l.rates.Failed.PerSecond)
+	return err
 }
 
-// digest names a secret in memory without keeping it.
-func (l *limits) digest(secret string) string {
-	sum := maphash.String(l.seed, secret)
-	var b [8]byte
-	for i := range b {
-		b[i] = byte(sum >> (8 * i))
-	}
-	return string(b[:])
+// limitSignIn takes one sign-in out of the bucket of an address.
+func (s *Server) limitSignIn(r *http.Request) error {
+	bucket := s.limits.begin.get(clientAddress(r, s.TrustedProxies), s.limits.rates.SignIn.bucket)
+	return take(bucket, "too many sign-ins were begun from this address")
 }
 
 // recent is a map that forgets what was not used for longest.
@@ -190,25 +173,6 @@ func (m *recent[V]) get(key string, fresh func() V) V {
 		m.remove(m.order.Back())
 	}
 	return v
-}
-
-// peek returns the value of a key if it is there.
-func (m *recent[V]) peek(key string) (V, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e, ok := m.items[key]; ok {
-		return e.Value.(*entry[V]).value, true
-	}
-	var zero V
-	return zero, false
-}
-
-func (m *recent[V]) drop(key string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e, ok := m.items[key]; ok {
-		m.remove(e)
-	}
 }
 
 func (m *recent[V]) remove(e *list.Element) {

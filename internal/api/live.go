@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -72,6 +71,9 @@ func parseFollow(r *http.Request) (follow, error) {
 // that accepts JSON alone.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	f, err := parseFollow(r)
+	if err == nil {
+		err = refuseBody(w, r)
+	}
 	if err != nil {
 		s.writeProblem(w, r, err)
 		return
@@ -81,6 +83,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		s.listEvents(w, r, f)
 		return
 	}
+	end, err := s.limits.streams.add(callerOf(r.Context()), s.limits.rates.Streams)
+	if err != nil {
+		s.writeProblem(w, r, err)
+		return
+	}
+	defer end()
 	st, err := s.open(w, r, f)
 	if err != nil {
 		s.writeProblem(w, r, err)
@@ -108,7 +116,7 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request, f follow) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	// The client may be gone; there is nobody to tell.
-	_ = json.NewEncoder(w).Encode(page.Body)
+	_ = writeJSON(w, page.Body)
 }
 
 // stream is one client that follows events. It holds a cursor and nothing
@@ -134,8 +142,8 @@ type stream struct {
 func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream, error) {
 	ctx := r.Context()
 	c := callerOf(ctx)
-	if !c.Has(fermata.ScopeRead) {
-		return nil, fermata.Errorf(fermata.CodeForbidden, "the token does not have the scope read")
+	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
+		return nil, err
 	}
 	st := &stream{
 		w: w, conn: http.NewResponseController(w), tail: s.Engine.Tail(), workspace: c.WorkspaceID, types: f.types,

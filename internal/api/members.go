@@ -15,6 +15,12 @@ type MemberInput struct {
 	ID string `path:"id" maxLength:"64" doc:"a handle, an id, or a unique short ending of one"`
 }
 
+// memberNothing names a member; the call takes no body.
+type memberNothing struct {
+	MemberInput
+	Body *nothing
+}
+
 type memberChangeInput struct {
 	MemberInput
 	Body fermata.MemberChange
@@ -35,7 +41,7 @@ func (s *Server) memberRoutes() {
 			return replyOf(e.ChangeMember(ctx, c, in.ID, in.Body))
 		})
 	add(s, created(operation("POST /members/{id}/links", "make-sign-in-link", "Make a one-time link by which the person signs in")),
-		func(ctx context.Context, c fermata.Caller, in *MemberInput) (*reply[*fermata.Link], error) {
+		func(ctx context.Context, c fermata.Caller, in *memberNothing) (*reply[*fermata.Link], error) {
 			l, err := e.MakeLink(ctx, c, in.ID)
 			if err == nil {
 				l.URL = s.linkURL(l.Secret)

@@ -17,6 +17,11 @@ type messagesInput struct {
 	PageInput
 }
 
+// handedMessages are messages that an agent was handed.
+type handedMessages struct {
+	IDs []string `json:"message_ids" minItems:"1" maxItems:"1000"`
+}
+
 func (s *Server) messageRoutes() {
 	e := s.Engine
 	add(s, operation("GET /tasks/{id}/messages", "list-messages", "Read a task's thread"),
@@ -26,6 +31,10 @@ func (s *Server) messageRoutes() {
 	add(s, created(operation("POST /tasks/{id}/messages", "post-message", "Write into a task's thread")),
 		func(ctx context.Context, c fermata.Caller, in *idBody[messageBody]) (*reply[*fermata.Message], error) {
 			return replyOf(e.PostMessage(ctx, c, in.ID, in.Body.Body))
+		})
+	add(s, operation("POST /tasks/{id}/messages/handed", "hand-messages", "Note that the agent of an external task was handed messages"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[handedMessages]) (*empty, error) {
+			return emptyOf(e.HandMessages(ctx, c, in.ID, in.Body.IDs))
 		})
 	add(s, operation("POST /tasks/{id}/progress", "report-progress", "Report progress on a task"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[fermata.Progress]) (*empty, error) {

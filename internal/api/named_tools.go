@@ -14,6 +14,12 @@ type ToolInput struct {
 	Name string `path:"name" maxLength:"64"`
 }
 
+// toolNothing names a tool; the call takes no body.
+type toolNothing struct {
+	ToolInput
+	Body *nothing
+}
+
 // ToolDefinition is a tool to define. Who defined it, and when, is the server's to
 // say. It is exported because huma passes over embedded structs that are not.
 type ToolDefinition struct {
@@ -92,7 +98,7 @@ func (s *Server) namedToolRoutes() {
 		})
 	refresh := operation("POST /tools/{name}/refresh", "refresh-tool", "Ask an MCP server for its tools")
 	refresh.Description = "What it says is kept, and is what lists of tools show. One that is down keeps the tools that it listed last, with the error beside them."
-	workflows(s, refresh, func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *ToolInput) (*namedToolReply, error) {
+	workflows(s, refresh, func(ctx context.Context, w *workflow.Service, c fermata.Caller, in *toolNothing) (*namedToolReply, error) {
 		return replyOf(w.RefreshTools(ctx, c, in.Name))
 	})
 	s.toolServerRoutes()

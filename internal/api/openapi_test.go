@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // routes is every call of the contract.
@@ -15,12 +17,12 @@ var routes = []string{
 	"GET /v1/questions", "GET /v1/questions/{id}", "GET /v1/runs/{id}", "GET /v1/runs/{id}/log", "GET /v1/tasks", "GET /v1/tasks/counts", "GET /v1/tasks/{id}",
 	"GET /v1/tasks/{id}/context", "GET /v1/tasks/{id}/events", "GET /v1/tasks/{id}/messages", "GET /v1/tasks/{id}/questions",
 	"GET /v1/tasks/{id}/runs", "GET /v1/tasks/{id}/timeline", "GET /v1/tasks/{id}/tree", "GET /v1/tokens", "GET /v1/whoami", "PATCH /v1/tasks/{id}",
-	"POST /v1/answers", "POST /v1/claims", "POST /v1/gate-rules", "POST /v1/gates", "POST /v1/grants/verify", "POST /v1/members", "POST /v1/questions", "POST /v1/questions/{id}/answer",
+	"POST /v1/answers", "POST /v1/attention", "POST /v1/claims", "POST /v1/gate-rules", "POST /v1/gates", "POST /v1/grants/verify", "POST /v1/members", "POST /v1/questions", "POST /v1/questions/{id}/answer",
 	"POST /v1/questions/{id}/cancel", "POST /v1/questions/{id}/clarify", "POST /v1/questions/{id}/extend",
 	"POST /v1/runs/{id}/finish", "POST /v1/runs/{id}/heartbeat", "POST /v1/runs/{id}/log", "POST /v1/runs/{id}/progress",
 	"POST /v1/runs/{id}/release", "POST /v1/tasks", "POST /v1/tasks/{id}/cancel", "POST /v1/tasks/{id}/defer",
-	"POST /v1/tasks/{id}/finish", "POST /v1/tasks/{id}/messages", "POST /v1/tasks/{id}/progress", "POST /v1/tasks/{id}/questions",
-	"POST /v1/tasks/{id}/reopen", "POST /v1/tasks/{id}/resume", "POST /v1/tokens", "PUT /v1/policies",
+	"POST /v1/tasks/{id}/finish", "POST /v1/tasks/{id}/messages", "POST /v1/tasks/{id}/messages/handed", "POST /v1/tasks/{id}/progress", "POST /v1/tasks/{id}/questions",
+	"POST /v1/tasks/{id}/pause", "POST /v1/tasks/{id}/reopen", "POST /v1/tasks/{id}/resume", "POST /v1/tokens", "PUT /v1/policies",
 }
 
 type document struct {
@@ -37,6 +39,7 @@ type call struct {
 	Summary     string
 	Tags        []string
 	Security    []map[string][]string
+	Permission  string `json:"x-fermata-permission"`
 }
 
 func readDocument(t *testing.T, w *world) document {
@@ -63,6 +66,16 @@ func TestDocumentListsEveryRoute(t *testing.T) {
 				t.Errorf("%s %s is described as %+v", method, path, c)
 			}
 			ids[c.OperationID] = true
+			if c.Permission == "" || c.Permission != fermata.VerbOf(c.OperationID).String() {
+				t.Errorf("%s %s needs the permission %q, the table says %q", method, path, c.Permission, fermata.VerbOf(c.OperationID))
+			}
+		}
+	}
+	for _, v := range fermata.Verbs() {
+		for _, id := range v.Calls() {
+			if !ids[id] {
+				t.Errorf("the row %s of the table names the call %s, which is not there", v, id)
+			}
 		}
 	}
 	slices.Sort(got)
@@ -99,5 +112,30 @@ func TestRepliesCarryNoSchemaLink(t *testing.T) {
 	r := w.call(w.agent, "POST /v1/tasks", `{"title":"t"}`)
 	if r.status != http.StatusCreated || strings.Contains(string(r.body), "$schema") || r.header.Get("Link") != "" {
 		t.Errorf("%v %s", r.header, r.body)
+	}
+}
+
+// Wherever a question is asked, its context may be a text, and the document says so.
+func TestContextOfEveryQuestionMayBeText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := 0
+	for name, s := range readDocument(t, w).Components.Schemas {
+		properties, _ := s.(map[string]any)["properties"].(map[string]any)
+		contextSchema, ok := properties["context"].(map[string]any)
+		if _, request := properties["dedupe_key"]; !ok || !request || properties["workspace_id"] != nil {
+			continue
+		}
+		asked++
+		if forms, _ := contextSchema["oneOf"].([]any); len(forms) != 2 {
+			t.Errorf("the context in %s is %v, not a text or an object", name, contextSchema)
+		}
+	}
+	if asked < 2 {
+		t.Errorf("the document has %d requests with a context of a question", asked)
+	}
+	r := w.call(w.agent, "POST /v1/questions", `{"question":"A?","context":"ctx text"}`)
+	if r.status != http.StatusCreated || !strings.Contains(string(r.body), `"text":"ctx text"`) {
+		t.Errorf("a question with a text as its context: %d %s", r.status, r.body)
 	}
 }

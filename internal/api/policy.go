@@ -11,6 +11,11 @@ type auditReport struct {
 	Events  int64  `json:"events" doc:"how many were verified"`
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty" doc:"the first event that is wrong"`
+
+	Checkpoints int64  `json:"checkpoints" doc:"how many signed checkpoints are in the chain"`
+	SignedTo    int64  `json:"signed_to" doc:"the last event that a signed checkpoint covers"`
+	PublicKey   string `json:"public_key,omitempty" doc:"checks the signatures of the checkpoints (C2SP signed-note)"`
+	Witnessed   int64  `json:"witnessed" doc:"how many checkpoints of the witnesses agree with the chain"`
 }
 
 func (s *Server) policyRoutes() {
@@ -26,6 +31,6 @@ func (s *Server) policyRoutes() {
 	add(s, operation("GET /audit/verify", "verify-audit", "Verify the chain of events"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[auditReport], error) {
 			r, err := e.VerifyAudit(ctx, c)
-			return replyOf(auditReport{Events: r.Events, OK: r.OK, Problem: r.Problem}, err)
+			return replyOf(auditReport(r), err)
 		})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -136,6 +137,10 @@ func (s *Server) problem(ctx context.Context, err error) *ProblemDetails {
 	if p.Status == http.StatusInternalServerError {
 		s.Log.ErrorContext(ctx, "request failed", "error", err)
 	}
+	// Who hung up was not refused.
+	if p.Status == http.StatusServiceUnavailable && ctx.Err() == nil {
+		s.refused.note(err)
+	}
 	return p
 }
 
@@ -149,7 +154,15 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, err error)
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
 	// The client may be gone; there is nobody to tell.
-	_ = json.NewEncoder(w).Encode(p)
+	_ = writeJSON(w, p)
+}
+
+// writeJSON writes a reply outside huma as huma writes its own: the bytes of an
+// action do not change.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // newHumaError brings huma's own refusals into the same form.

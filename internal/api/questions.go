@@ -65,7 +65,8 @@ type taskQuestionsInput struct {
 // questionInput names a question and how long to wait for its end.
 type questionInput struct {
 	IDInput
-	Wait string `query:"wait" maxLength:"20" doc:"how long to wait until it is closed, up to 60s"`
+	Wait     string `query:"wait" maxLength:"20" doc:"how long to wait until it is closed, up to 60s"`
+	Messages bool   `query:"messages" doc:"return also when a person wrote to the agent of an external task something that it was not handed"`
 }
 
 // extension puts a deadline off.
@@ -131,7 +132,11 @@ func (s *Server) question(ctx context.Context, c fermata.Caller, in *questionInp
 	}
 	waiting, done := s.waiting(ctx)
 	defer done()
-	q, err := s.Engine.WaitQuestion(waiting, c, in.ID, wait)
+	wake := s.Engine.WaitQuestion
+	if in.Messages {
+		wake = s.Engine.WaitWords
+	}
+	q, err := wake(waiting, c, in.ID, wait)
 	if s.wasDrained(ctx, err) {
 		return replyOf(s.Engine.Question(ctx, c, in.ID))
 	}

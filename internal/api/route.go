@@ -68,6 +68,19 @@ type empty struct{}
 
 func emptyOf(err error) (*empty, error) { return &empty{}, err }
 
+// permissionKey is where the document says which verb of the table a call is.
+const permissionKey = "x-fermata-permission"
+
+// verbOf returns the verb of a call. A call without one is a fault of this
+// program, which no server starts with.
+func verbOf(id string) fermata.Verb {
+	v := fermata.VerbOf(id)
+	if v == (fermata.Verb{}) {
+		panic("api: the table of permissions has no row for the operation " + id)
+	}
+	return v
+}
+
 // operation describes a call. Its tag is the first noun of the path.
 func operation(call, id, summary string) huma.Operation {
 	method, path, _ := strings.Cut(call, " ")
@@ -77,6 +90,7 @@ func operation(call, id, summary string) huma.Operation {
 		Security: []map[string][]string{{"bearer": {}}},
 		// The whole server bounds bodies; huma would read up to its own limit.
 		MaxBodyBytes: -1, BodyReadTimeout: readWithin,
+		Extensions: map[string]any{permissionKey: verbOf(id).String()},
 	}
 	if method == http.MethodPost {
 		longest := longestKey

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -46,7 +47,9 @@ type Config struct {
 	// AllowedHosts are host names, without a port, by which a single-user
 	// server may be addressed beside the loopback ones.
 	AllowedHosts []string
-	Limits       Limits
+	// TrustedProxies are the networks of proxies in front. What they say of where a request came from counts for limits.
+	TrustedProxies []netip.Prefix
+	Limits         Limits
 	// MaxBody bounds a request's body in bytes; 0 takes DefaultMaxBody.
 	MaxBody int64
 	// Registry is served at /metrics and gets the metrics of HTTP; nil makes
@@ -88,6 +91,9 @@ type Server struct {
 	public *url.URL
 	mounts map[string]Mount
 
+	// refused counts requests that the server could not serve.
+	refused refusals
+
 	draining atomic.Bool
 	// drained is over as soon as the server drains: streams and waits end.
 	drained context.Context
@@ -116,6 +122,7 @@ func New(c Config) *Server {
 	s := &Server{
 		Config: c, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection(),
 		limits: newLimits(c.Limits), metrics: newMetrics(c.Registry), hosts: map[string]bool{}, public: &url.URL{}, mounts: map[string]Mount{},
+		refused: refusals{log: c.Log, interval: refusalInterval},
 	}
 	for _, host := range c.AllowedHosts {
 		s.hosts[host] = true
@@ -126,7 +133,9 @@ func New(c Config) *Server {
 	}
 	s.drained, s.drain = context.WithCancel(context.Background())
 	s.api = humago.New(s.mux, describe(c.Version))
+	s.api.UseMiddleware(s.withoutBody)
 	s.routes()
+	describeAsk(s.api.OpenAPI().Components.Schemas)
 	return s
 }
 

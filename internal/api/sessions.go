@@ -41,7 +41,7 @@ func (s *Server) sessionRoutes() {
 			return replyOf(s.whoIs(ctx, c))
 		})
 	add(s, operation("POST /sign-out", "sign-out", "End the session of this browser"),
-		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*signedOut, error) {
+		func(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*signedOut, error) {
 			return &signedOut{[]string{cookie(sessionCookie, "", 0)}}, e.SignOut(ctx, c)
 		})
 	add(s, operation("GET /sessions", "list-sessions", "List where you are signed in"),

@@ -56,18 +56,11 @@ func (s *Server) signInRoutes() {
 
 func (s *Server) signInByLink(ctx context.Context, in *bodyInput[linkToken]) (*signedIn, error) {
 	r := requestOf(ctx)
-	from := remote(r)
-	if !s.limits.mayTry(from, in.Body.Token) {
-		return nil, limited("too many wrong links came from this address", s.limits.failedEvery())
-	}
 	if err := s.safeForCookies(r); err != nil {
 		return nil, err
 	}
 	session, err := s.Engine.SignInByLink(ctx, in.Body.Token, browserOf(r))
-	if fermata.CodeOf(err) == fermata.CodeUnauthenticated {
-		s.limits.failed(from, in.Body.Token)
-	}
-	return s.signedIn(ctx, session, err)
+	return s.signedIn(ctx, session, s.limitWrong(r, err, "too many wrong links came from this address"))
 }
 
 // mailAddress asks for a link by mail.
@@ -84,7 +77,7 @@ func (s *Server) signInByEmail(ctx context.Context, in *bodyInput[mailAddress]) 
 	if s.Mail == nil {
 		return nil, fermata.Errorf(fermata.CodePolicyViolation, "this server sends no mail").WithHint("an admin sets it up with --smtp, or gives you a link")
 	}
-	if err := take(s.limits.begin.get(remote(requestOf(ctx)), s.limits.rates.SignIn.bucket), "too many sign-ins were begun from this address"); err != nil {
+	if err := s.limitSignIn(requestOf(ctx)); err != nil {
 		return nil, err
 	}
 	email := fermata.CanonicalEmail(in.Body.Email)

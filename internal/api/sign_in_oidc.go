@@ -55,7 +55,7 @@ func (s *Server) beginOIDC(ctx context.Context, in *oidcStart) (*redirect, error
 	if err := s.safeForCookies(r); err != nil {
 		return nil, err
 	}
-	if err := take(s.limits.begin.get(remote(r), s.limits.rates.SignIn.bucket), "too many sign-ins were begun from this address"); err != nil {
+	if err := s.limitSignIn(r); err != nil {
 		return nil, err
 	}
 	address, secret, err := s.OIDC.Begin(ctx, path)
@@ -81,7 +81,11 @@ func (s *Server) endOIDC(ctx context.Context, in *oidcCallback) (*redirect, erro
 	}
 	session, err := s.Engine.SignInByIdentity(ctx, id, browserOf(r))
 	if err != nil {
-		return s.notSignedIn(ctx, "unknown", err), nil
+		problem := "unknown"
+		if fermata.CodeOf(err) == fermata.CodeNotEligible {
+			problem = "unverified"
+		}
+		return s.notSignedIn(ctx, problem, err), nil
 	}
 	return &redirect{http.StatusSeeOther, path, []string{
 		cookie(flowCookie, "", 0), cookie(sessionCookie, session.Secret, fermata.SessionLasts),

@@ -33,7 +33,7 @@ func (s *Server) passkeyRoutes() {
 	open(s, operation("POST /sign-in/passkey/start", "begin-passkey", "Begin to sign in with a passkey"), s.beginPasskey)
 	open(s, operation("POST /sign-in/passkey/finish", "end-passkey", "Sign in with a passkey"), s.endPasskey)
 	add(s, operation("POST /passkeys/start", "begin-add-passkey", "Begin to add a passkey"),
-		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*passkeyOptions, error) {
+		func(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*passkeyOptions, error) {
 			if s.Passkeys == nil {
 				return nil, noPasskeys()
 			}
@@ -79,12 +79,12 @@ func ceremony(options json.RawMessage, secret string, err error) (*passkeyOption
 	return out, nil
 }
 
-func (s *Server) beginPasskey(ctx context.Context, _ *struct{}) (*passkeyOptions, error) {
+func (s *Server) beginPasskey(ctx context.Context, _ *bodyInput[*nothing]) (*passkeyOptions, error) {
 	r := requestOf(ctx)
 	if !s.passkeysAt(r) {
 		return nil, noPasskeys()
 	}
-	if err := take(s.limits.begin.get(remote(r), s.limits.rates.SignIn.bucket), "too many sign-ins were begun from this address"); err != nil {
+	if err := s.limitSignIn(r); err != nil {
 		return nil, err
 	}
 	options, secret, err := s.Passkeys.BeginSignIn(ctx)

@@ -190,6 +190,7 @@ func (w *world) redeemAt(host, secret string) reply {
 func TestWrongLinksAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: 0.001, Burst: 3} })
+	right := w.link("ann")
 	for range 3 {
 		if r := w.redeem(fermata.NewSecretOf(fermata.LinkPrefix)); r.status != http.StatusUnauthorized {
 			t.Errorf("got %d %s", r.status, r.body)
@@ -197,6 +198,10 @@ func TestWrongLinksAreLimited(t *testing.T) {
 	}
 	if r := w.redeem(fermata.NewSecretOf(fermata.LinkPrefix)); r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s", r.status, r.body)
+	}
+	// A right link of the same address signs in all the same.
+	if r := w.redeem(right); r.status != http.StatusOK {
+		t.Errorf("a right link got %d %s", r.status, r.body)
 	}
 }
 

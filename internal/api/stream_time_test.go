@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 // pipe is a listener that hands out one connection in memory, whose deadlines
@@ -41,7 +41,7 @@ func (p *pipe) Addr() net.Addr { return &net.TCPAddr{} }
 // returns the client's end and a function that makes a task.
 func quiet(t *testing.T) (net.Conn, func()) {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")})
+	db, err := store.Open(t.Context(), storetest.SQLite(t))
 	if err != nil {
 		t.Fatal(err)
 	}

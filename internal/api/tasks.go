@@ -36,6 +36,18 @@ func (d *deferral) until() *time.Time {
 	return d.Until
 }
 
+// resumption lets a task go on.
+type resumption struct {
+	Message string `json:"message,omitempty" maxLength:"20000" doc:"what the person says to the agent"`
+}
+
+func (r *resumption) text() string {
+	if r == nil {
+		return ""
+	}
+	return r.Message
+}
+
 // taskFinish ends an external task, which has no fencing token.
 type taskFinish struct {
 	fermata.Finish
@@ -79,13 +91,17 @@ func (s *Server) taskMoves() {
 		func(ctx context.Context, c fermata.Caller, in *idBody[*deferral]) (*taskReply, error) {
 			return replyOf(e.DeferTask(ctx, c, in.ID, in.Body.until()))
 		})
+	add(s, operation("POST /tasks/{id}/pause", "pause-task", "Halt a task until somebody resumes it"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[*nothing]) (*taskReply, error) {
+			return replyOf(e.PauseTask(ctx, c, in.ID))
+		})
 	add(s, operation("POST /tasks/{id}/reopen", "reopen-task", "Reopen a task that ended or is deferred"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[*nothing]) (*taskReply, error) {
 			return replyOf(e.ReopenTask(ctx, c, in.ID))
 		})
-	add(s, operation("POST /tasks/{id}/resume", "resume-task", "Let a task go on without an answer"),
-		func(ctx context.Context, c fermata.Caller, in *idBody[*nothing]) (*taskReply, error) {
-			return replyOf(e.ResumeTask(ctx, c, in.ID))
+	add(s, operation("POST /tasks/{id}/resume", "resume-task", "Let a task go on without an answer: its pending question closes, and the agent decides"),
+		func(ctx context.Context, c fermata.Caller, in *idBody[*resumption]) (*taskReply, error) {
+			return replyOf(e.ResumeTask(ctx, c, in.ID, in.Body.text()))
 		})
 	add(s, operation("POST /tasks/{id}/finish", "finish-task", "End an external task"),
 		func(ctx context.Context, c fermata.Caller, in *idBody[taskFinish]) (*taskReply, error) {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -88,11 +89,11 @@ func TestWholeLifeOfATask(t *testing.T) {
 	task := w.task(`{"title":"t"}`)
 	var claim fermata.Claim
 	w.must(http.StatusOK, w.agent, "POST /v1/claims", `{"worker":"w","wait_seconds":5}`, &claim)
-	run := "POST /v1/runs/" + claim.Run.ID
-	w.must(http.StatusNoContent, w.agent, run+"/progress", `{"message":"half","token":1}`, nil)
-	w.must(http.StatusOK, w.agent, run+"/log", `{"token":1,"text":"hello"}`, nil)
-	w.must(http.StatusOK, w.agent, run+"/heartbeat", `{"token":1}`, nil)
-	w.must(http.StatusOK, w.agent, run+"/finish", `{"token":1,"result":"needs_input","question":{"question":"Which?","options":["a","b"]}}`, nil)
+	run, token := "POST /v1/runs/"+claim.Run.ID, fmt.Sprintf(`{"token":%d`, claim.Run.Token)
+	w.must(http.StatusNoContent, w.agent, run+"/progress", token+`,"message":"half"}`, nil)
+	w.must(http.StatusOK, w.agent, run+"/log", token+`,"text":"hello"}`, nil)
+	w.must(http.StatusOK, w.agent, run+"/heartbeat", token+`}`, nil)
+	w.must(http.StatusOK, w.agent, run+"/finish", token+`,"result":"needs_input","question":{"question":"Which?","options":["a","b"]}}`, nil)
 	var suspended fermata.Task
 	w.must(http.StatusOK, w.agent, "GET /v1/tasks/"+task.ID, "", &suspended)
 	if suspended.State != fermata.TaskAwaitingInput || suspended.PendingQuestion == nil {
@@ -103,7 +104,7 @@ func TestWholeLifeOfATask(t *testing.T) {
 	if len(claim.Context.Questions) != 1 || claim.Run.Attempt != 2 {
 		t.Fatalf("resumed with %+v", claim.Context)
 	}
-	w.must(http.StatusOK, w.agent, "POST /v1/runs/"+claim.Run.ID+"/finish", `{"token":2,"result":"completed"}`, &suspended)
+	w.must(http.StatusOK, w.agent, "POST /v1/runs/"+claim.Run.ID+"/finish", fmt.Sprintf(`{"token":%d,"result":"completed"}`, claim.Run.Token), &suspended)
 	if suspended.State != fermata.TaskDone {
 		t.Errorf("ended %s", suspended.State)
 	}

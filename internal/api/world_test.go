@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/workflow"
 )
 
@@ -25,6 +25,7 @@ type world struct {
 	engine *engine.Engine
 	db     *store.DB
 	opts   store.Options
+	clock  *storetest.Clock
 	url    string
 
 	admin, human, other, agent string
@@ -32,7 +33,16 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	t.Helper()
-	opts := store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")}
+	return newWorldOn(t, storetest.SQLite(t), change...)
+}
+
+// newWorldOn makes the world on the database of the options.
+func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *world {
+	t.Helper()
+	clock := &storetest.Clock{}
+	if opts.ClockOffset == nil {
+		opts.ClockOffset = clock.Offset
+	}
 	db, err := store.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +60,7 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	for _, f := range change {
 		f(&c)
 	}
-	w := &world{t: t, engine: e, db: db, opts: opts, api: api.New(c)}
+	w := &world{t: t, engine: e, db: db, opts: opts, clock: clock, api: api.New(c)}
 	server := httptest.NewServer(w.api)
 	t.Cleanup(server.Close)
 	t.Cleanup(w.api.SetDraining)
@@ -58,8 +68,8 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	if w.admin, err = e.FirstToken(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.human = w.token(`{"name":"ann","kind":"human","member":"ann","scopes":["answer","ask"]}`)
-	w.other = w.token(`{"name":"bob","kind":"human","member":"bob","scopes":["answer"]}`)
+	w.human = w.token(`{"name":"ann","kind":"human","member":"ann","role":"responder","scopes":["answer","ask"]}`)
+	w.other = w.token(`{"name":"bob","kind":"human","member":"bob","role":"responder","scopes":["answer"]}`)
 	w.agent = w.token(`{"name":"agent","scopes":["ask","work"]}`)
 	return w
 }

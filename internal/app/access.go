@@ -20,8 +20,13 @@ type AccessOptions struct {
 	// imaps://user:password@host, and MailReplyTo the address that leads there;
 	// without a mailbox replies are not read.
 	IMAP, MailReplyTo string
+	// MailAuthServID is the name with which the mail server vouches for senders; without
+	// it, replies decide low risks only.
+	MailAuthServID string
 	// OIDCIssuer is the address of an identity provider; empty has none.
 	OIDCIssuer, OIDCClientID, OIDCName, OIDCClientSecret string
+	// OIDCTrustEmail takes addresses as verified of which the provider does not say so.
+	OIDCTrustEmail bool
 }
 
 // checkAccess says all that is wrong with how people are to sign in.
@@ -39,6 +44,9 @@ func checkAccess(o ServeOptions) error {
 	}
 	if a.IMAP != "" && a.SMTP == "" {
 		wrong = append(wrong, errors.New("--imap needs --smtp: replies are to mails that were sent"))
+	}
+	if a.MailAuthServID != "" && a.IMAP == "" {
+		wrong = append(wrong, errors.New("--mail-authserv-id needs --imap, where the replies are read"))
 	}
 	if a.MailReplyTo != "" && a.IMAP == "" {
 		wrong = append(wrong, errors.New("--mail-reply-to needs --imap, where the replies are read"))
@@ -72,7 +80,7 @@ func newWays(o ServeOptions, e *engine.Engine) (w ways, err error) {
 	}
 	if a.OIDCIssuer != "" {
 		w.oidc, err = access.NewOIDC(access.OIDCOptions{
-			Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Name: a.OIDCName,
+			Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Name: a.OIDCName, TrustEmail: a.OIDCTrustEmail,
 			Redirect: o.PublicURL + api.OIDCCallbackPath, Engine: e,
 		})
 		if err != nil {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -43,6 +42,9 @@ func channelKinds(o ServeOptions) ([]delivery.Kind, error) {
 		settings := map[string]string{"smtp": o.Access.SMTP, "from": o.Access.MailFrom}
 		if o.Access.IMAP != "" {
 			settings["imap"] = o.Access.IMAP
+		}
+		if o.Access.MailAuthServID != "" {
+			settings["authserv_id"] = o.Access.MailAuthServID
 		}
 		if o.Access.MailReplyTo != "" {
 			settings["reply_to"] = o.Access.MailReplyTo
@@ -87,13 +89,26 @@ func newDelivery(o ServeOptions, db *store.DB, e *engine.Engine, metrics *insigh
 
 // outboundClient returns what sends requests to addresses that people name.
 func outboundClient(o ServeOptions) (*http.Client, error) {
-	var allowed []netip.Prefix
-	for _, s := range o.AllowNetworks {
-		network, err := netip.ParsePrefix(strings.TrimSpace(s))
-		if err != nil {
-			return nil, fmt.Errorf("--allow-networks: %q is no network; write it like 10.0.0.0/8", s)
-		}
-		allowed = append(allowed, network)
+	allowed, err := parseNetworks("--allow-networks", o.AllowNetworks)
+	if err != nil {
+		return nil, err
 	}
 	return outbound.Client(outbound.Options{Allow: allowed}), nil
+}
+
+// parseNetworks reads the networks of a flag. An address alone is a network of one.
+func parseNetworks(flag string, texts []string) ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, s := range texts {
+		s = strings.TrimSpace(s)
+		network, err := netip.ParsePrefix(s)
+		if at, addrErr := netip.ParseAddr(s); err != nil && addrErr == nil {
+			network, err = at.Prefix(at.BitLen())
+		}
+		if err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s: %q is no network", flag, s).WithHint("write it like 10.0.0.0/8")
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks, nil
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -9,6 +10,9 @@ import (
 
 	"github.com/fermata-hq/fermata/internal/store"
 )
+
+// headFile is the name of the file in the data folder that keeps what PostgreSQL acknowledged.
+const headFile = "postgres.head"
 
 // databaseFile is the name of the SQLite file in the data folder.
 const databaseFile = "fermata.db"
@@ -29,13 +33,27 @@ func DataFolder(asked string) (string, error) {
 	return filepath.Join(home, ".local", "share", "fermata"), nil
 }
 
-// storeOptions says where the database is.
-func storeOptions(data, database string) (store.Options, error) {
+// Database says which database to use.
+type Database struct {
+	// Data is the folder of the SQLite file; URL a PostgreSQL instead.
+	Data, URL string
+	// MasterKeyFile is the file of the master keys; empty takes the default place.
+	MasterKeyFile string
+	Log           *slog.Logger
+}
+
+// storeOptions says where the database is. A data folder that is named beside PostgreSQL keeps what was acknowledged.
+func storeOptions(d Database) (store.Options, error) {
+	data, database := d.Data, d.URL
 	if database != "" {
 		if !store.IsPostgres(database) {
 			return store.Options{}, fmt.Errorf("--database must begin with postgres://; a SQLite file is named by its folder with --data")
 		}
-		return store.Options{URL: database}, nil
+		if data == "" {
+			return store.Options{URL: database}, nil
+		}
+		folder, err := DataFolder(data)
+		return store.Options{URL: database, HeadFile: filepath.Join(folder, headFile)}, err
 	}
 	folder, err := DataFolder(data)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/config"
 	"github.com/fermata-hq/fermata/internal/delivery"
@@ -26,8 +27,8 @@ type MCPOptions struct {
 	// Configured reports whether somebody named the server. If nobody did and
 	// none listens at the address, one is started.
 	Configured bool
-	// Task, Session, OtherSession and Project are those of the MCP server.
-	Task, Session, OtherSession, Project string
+	// Task, RunID, Session, OtherSession and Project are those of the MCP server.
+	Task, RunID, Session, OtherSession, Project string
 	// AskTool is the name of the tool that asks.
 	AskTool string
 	// Listen and Data are the address and the folder of a server that is
@@ -119,14 +120,35 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	}
 	server := mcpserver.New(mcpserver.Options{
 		Desk: func(*mcp.CallToolRequest) (mcpserver.Desk, error) { return desk, nil },
-		Task: o.Task, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
-		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait,
+		Task: o.Task, RunID: o.RunID, Session: o.Session, OtherSession: o.OtherSession, Project: o.Project, AskTool: o.AskTool,
+		Version: o.Version, Log: o.Log, ApproveWait: o.ApproveWait, AtDesk: o.Task == "", Told: toldAtDesk(o),
 	})
 	err = server.ServeIO(ctx, o.In, o.Out)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// toldAtDesk notes which questions of a session at a desk are unread, for the hook
+// that tells their answers. In a worker the runner does that.
+func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
+	if o.Task != "" {
+		return nil
+	}
+	return func(session string, q *fermata.Question) {
+		notes, err := agent.NotesOf("", session)
+		switch {
+		case err != nil:
+		case q.Resolution == nil:
+			err = notes.Asked(q.ID)
+		default:
+			err = notes.Read(q.ID)
+		}
+		if err != nil {
+			o.Log.Warn("note a question of the session", "question", q.ID, "error", err)
+		}
+	}
 }
 
 // embeddedMCP runs a server for one local user as long as the agent lives.

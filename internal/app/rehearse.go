@@ -34,8 +34,8 @@ const (
 	rehearsalOverall = 3 * time.Minute
 )
 
-// Rehearse tries whether an agent program is stopped when it asks, and goes on
-// with the answer. Server, worker, model and home are thrown away afterwards, and
+// Rehearse tries whether an agent program is stopped when it asks, goes on with the
+// answer, and does nothing that a rule denies. Server, worker, model and home are thrown away afterwards, and
 // all of it is on loopback. The error says what kept it from being tried.
 func Rehearse(ctx context.Context, o RehearseOptions) (steps []rehearsal.Step, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rehearsalOverall, fmt.Errorf("not done within %s", rehearsalOverall))
@@ -68,7 +68,7 @@ func Rehearse(ctx context.Context, o RehearseOptions) (steps []rehearsal.Step, e
 		if err != nil {
 			return err
 		}
-		stage := &rehearsal.Stage{Program: o.Agent, Model: model, Person: person, Limit: rehearsalStep}
+		stage := &rehearsal.Stage{Program: o.Agent, Model: model, Person: person, Folder: filepath.Join(room.Temp, "work"), Limit: rehearsalStep}
 		return whileRunning(ctx, worker, func(ctx context.Context) error {
 			steps, err = stage.Play(ctx)
 			return err

@@ -2,6 +2,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,12 @@ type ServeOptions struct {
 	Listen string
 	// Data is the folder of the SQLite file; Database a PostgreSQL instead.
 	Data, Database string
+	// MasterKeyFile is the file of the master keys that seal secrets; empty takes the one beside the data folder.
+	MasterKeyFile string
+	// AuditWitnesses are files outside the data folder that keep signed checkpoints of the audit chain, and
+	// CheckpointEvery is for how long an event waits at most for its signature; 0 takes five minutes.
+	AuditWitnesses  []string
+	CheckpointEvery time.Duration
 	// PublicURL is where people open the server; empty takes the address that
 	// it listens at.
 	PublicURL string
@@ -45,6 +52,9 @@ type ServeOptions struct {
 	// AllowNetworks are networks that channels may reach though they are not
 	// public, such as 10.0.0.0/8.
 	AllowNetworks []string
+	// TrustedProxies are networks of proxies in front of the server, such as 127.0.0.1/32: what they say of where a
+	// request came from counts.
+	TrustedProxies []string
 	// AllowToolCommands lets MCP servers of workflows be programs that this
 	// server starts: whoever may define tools runs programs here.
 	AllowToolCommands bool
@@ -78,13 +88,14 @@ func Serve(ctx context.Context, o ServeOptions) error {
 		return err
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
-	return withDatabase(ctx, o.Data, o.Database, func(db *store.DB) error { return serve(ctx, o, db) })
+	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, fermata.CheckpointEvery)
+	return withDatabase(ctx, Database{o.Data, o.Database, o.MasterKeyFile, o.Log}, func(db *store.DB) error { return serve(ctx, o, db) })
 }
 
 // withDatabase opens and migrates the database for this process alone, and
 // closes it when use returns.
-func withDatabase(ctx context.Context, data, database string, use func(db *store.DB) error) error {
-	opts, err := storeOptions(data, database)
+func withDatabase(ctx context.Context, d Database, use func(db *store.DB) error) error {
+	opts, err := storeOptions(d)
 	if err != nil {
 		return err
 	}
@@ -93,6 +104,9 @@ func withDatabase(ctx context.Context, data, database string, use func(db *store
 		return err
 	}
 	defer unlock()
+	if opts.Keys, err = d.keys(ctx, opts); err != nil {
+		return err
+	}
 	db, err := openMigrated(ctx, opts)
 	if err != nil {
 		return err
@@ -105,15 +119,21 @@ func openMigrated(ctx context.Context, opts store.Options) (*store.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := db.Check(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if err := db.CheckKeys(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
 }
 
 // Migrate brings a database up to date and does nothing else.
-func Migrate(ctx context.Context, data, database string, out io.Writer) error {
-	return withDatabase(ctx, data, database, func(db *store.DB) error {
+func Migrate(ctx context.Context, d Database, out io.Writer) error {
+	return withDatabase(ctx, d, func(db *store.DB) error {
 		_, err := fmt.Fprintf(out, "the %s database is up to date\n", db.Dialect())
 		return err
 	})
@@ -134,8 +154,21 @@ func checkListen(o ServeOptions) error {
 
 func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	metrics := insight.NewMetrics()
-	e := engine.New(db, engine.Options{Log: o.Log, OnCommit: metrics.Observe})
+	signer, witnesses, err := newAudit(o, db)
+	if err != nil {
+		return err
+	}
+	e := engine.New(db, engine.Options{
+		Log: o.Log, OnCommit: metrics.Observe, Signer: signer, Witnesses: witnesses, CheckpointEvery: o.CheckpointEvery,
+	})
+	if err := e.CheckWitnesses(ctx); err != nil {
+		return err
+	}
 	metrics.Follow(e.Stats)
+	metrics.FollowHealth(func() insight.Health {
+		trouble := e.Trouble()
+		return insight.Health{Writable: trouble == nil, Malformed: trouble != nil && trouble.Malformed}
+	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
@@ -159,8 +192,13 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	proxies, err := parseNetworks("--trusted-proxies", o.TrustedProxies)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	server := api.New(in.add(api.Config{
-		Engine: e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(), PublicURL: o.PublicURL,
+		TrustedProxies: proxies,
+		Engine:         e, Log: o.Log, Version: o.Version, SingleUser: o.SingleUser, Registry: metrics.Registry(), PublicURL: o.PublicURL,
 		Web: web.Handler(), Delivery: deliver, Workflows: flows.Service,
 	}))
 	mountMCP(server, e, deliver, o)
@@ -250,6 +288,8 @@ func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
 	httpServer := &http.Server{Handler: p.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	running.Go(func() { s.Engine.RunSweeps(background) })
 	running.Go(func() { s.Engine.RunTail(background) })
+	running.Go(func() { s.Engine.RunHealth(background) })
+	running.Go(func() { s.Engine.RunCheckpoints(background) })
 	running.Go(func() { p.deliver.Run(background) })
 	running.Go(func() { p.flows.run(background) })
 	if p.in.mail != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -42,13 +43,18 @@ type WorkerOptions struct {
 	// that they get.
 	PassEnv    []string
 	AgentToken string
-	Once       bool
-	Log        *slog.Logger
+	// Isolation is what agents see of the machine.
+	Isolation Isolation
+	Once      bool
+	Log       *slog.Logger
 }
 
 // RunWorker claims and runs tasks until ctx ends, then hands them back.
 func RunWorker(ctx context.Context, o WorkerOptions) error {
-	server, err := client.New(o.URL, o.Token)
+	if err := process.Shield(); err != nil {
+		return err
+	}
+	server, err := client.New(o.URL, o.Token, client.WithAgentToken(o.AgentToken))
 	if err != nil {
 		return err
 	}
@@ -73,9 +79,14 @@ func RunWorker(ctx context.Context, o WorkerOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	sandbox, err := o.sandbox(ctx)
+	if err != nil {
+		return err
+	}
 	w, err := worker.New(server, worker.Options{
 		Name: o.Name, Projects: o.Projects, Agents: o.Agents, Slots: o.Concurrency, Lease: o.Lease, RunTimeout: o.RunTimeout,
 		Runners: drivers,
+		Sandbox: sandbox,
 		Once:    o.Once,
 		Logger:  o.Log,
 		Copies: worker.Copies{

@@ -29,6 +29,18 @@ func secret(name string) (string, error) {
 	return "", fermata.Errorf(fermata.CodeNotFound, "there is no secret %s", name).WithHint("start the server with the variable %s", variable)
 }
 
+// secretNames lists what [secret] knows.
+func secretNames() []string {
+	var names []string
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if name, ok := strings.CutPrefix(name, secretVariable); ok {
+			names = append(names, strings.ToLower(name))
+		}
+	}
+	return names
+}
+
 // newWorkflows puts together what runs workflows.
 func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *delivery.Service) (*flows, error) {
 	client, err := outboundClient(o)
@@ -38,7 +50,7 @@ func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *deliv
 	servers := newToolServers(o, client)
 	github := toolgithub.Options{Settings: githubSettings(deliver), HTTP: client}
 	return &flows{servers: servers, Service: workflow.New(workflow.Options{
-		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: secret, PublicURL: o.PublicURL, Log: o.Log,
+		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: secret, SecretNames: secretNames, PublicURL: o.PublicURL, Log: o.Log,
 	})}, nil
 }
 

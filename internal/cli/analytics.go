@@ -16,7 +16,7 @@ type analyticsCommand struct {
 	Project  string                 `help:"Of this project."`
 	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"TYPE" help:"Of this type of questions."`
 	Interval fermata.SeriesInterval `enum:"hour,day,week" default:"day" help:"Length of a step of a series: hour, day or week."`
-	Limit    int                    `default:"20" help:"How many of the most common questions."`
+	Limit    quantity               `default:"20" help:"How many of the most common questions."`
 	CSV      bool                   `name:"csv" help:"Print a table in CSV."`
 }
 
@@ -33,7 +33,7 @@ Examples:
 }
 
 func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
-	q := client.AnalyticsQuery{Project: c.Project, Type: c.Type, Interval: c.Interval, Limit: c.Limit}
+	q := client.AnalyticsQuery{Project: c.Project, Type: c.Type, Interval: c.Interval, Limit: int(c.Limit)}
 	var err error
 	if q.From, q.To, err = c.bounds(s); err != nil {
 		return err

@@ -26,11 +26,16 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 		if !ok || q.Item(key) == nil {
 			return nil, badPick("--answer %s: write key=value with one of the keys %s", pair, strings.Join(keys(q), ", "))
 		}
+		if _, twice := texts[key]; twice {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--answer %s is given twice", key).WithHint("say it once")
+		}
 		texts[key] = text
 	}
 	switch {
 	case len(words) == 0 && len(pairs) == 0:
 		return nil, nil
+	case len(words) > 0 && len(pairs) > 0:
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the answer stands in words and in --answer").WithHint("say it in one of the two ways")
 	case len(words) == 0:
 	case len(q.Items) == 1:
 		glue := " "
@@ -54,6 +59,7 @@ func answerTexts(q *fermata.Question, words, pairs []string) (map[string]string,
 func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, error) {
 	values := make(map[string]any, len(texts))
 	var problems []fermata.Problem
+	strict := false
 	for i := range q.Items {
 		it := &q.Items[i]
 		text, given := texts[it.Key]
@@ -66,14 +72,19 @@ func pickAll(q *fermata.Question, texts map[string]string) (map[string]any, erro
 		v, err := notice.Pick(it, text)
 		if err != nil {
 			problems = append(problems, fermata.Problem{Field: it.Key, Message: err.Error()})
+			strict = strict || it.IsStrict()
 			continue
 		}
 		values[it.Key] = v
 	}
-	if len(problems) > 0 {
+	switch {
+	case len(problems) == 0:
+		return values, nil
+	case strict:
+		return nil, fermata.Invalid(problems...).WithHint("%s", q.OwnWords())
+	default:
 		return nil, fermata.Invalid(problems...)
 	}
-	return values, nil
 }
 
 // toAnswer puts values into the form in which they are sent.

@@ -2,41 +2,54 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/fermata-hq/fermata"
 )
 
 type approveCommand struct {
 	decision
+	Action string `placeholder:"JSON|@FILE" help:"Approve this instead of the action that was asked; it is shown, and alone may run."`
 }
 
 func (approveCommand) Help() string {
-	return `The action is shown whole first, with invisible characters made visible. At a terminal you are asked back, unless --yes is given.
+	return `The action is shown whole first, with invisible characters made visible. At a terminal you are asked back, unless --yes is given; without a terminal nothing is approved unless --yes is given.
 
 Examples:
 
     fermata approve 3f9k2a
     fermata approve 3f9k2a --yes --comment "checked the diff"
-    fermata approve 3f9k2a --hash 9f86d0`
+    fermata approve 3f9k2a --hash 9f86d0
+    fermata approve 3f9k2a --action @edited.json`
 }
 
 func (c *approveCommand) Run(ctx context.Context, s *session) error {
-	return c.decide(ctx, s, fermata.Approve)
+	edited, err := s.jsonOrText("--action", c.Action)
+	if err != nil {
+		return err
+	}
+	return c.decide(ctx, s, fermata.Approve, edited)
 }
 
 // decision is what approve and reject have in common.
 type decision struct {
 	write
 	ID      string `arg:"" help:"The approval, or the task that waits for it."`
-	Comment string `short:"m" help:"Say why."`
+	Comment string `short:"m" placeholder:"TEXT|@FILE" help:"Say why."`
 	Yes     bool   `short:"y" help:"Do not ask back."`
 	Hash    string `placeholder:"SHA256" help:"Refuse when the action's hash does not begin with this."`
+	Bytes   bool   `help:"Show the exact bytes of the action, over which its sha256 is taken."`
 	Restart bool   `help:"After the deadline: let the task go on with this decision."`
+	Undo    bool   `help:"Hold the decision for some seconds, in which fermata undo takes it back."`
 }
 
 // decide shows the action and sends the decision together with the hash of
-// what was shown.
-func (c *decision) decide(ctx context.Context, s *session, verdict string) error {
+// what was shown. An edited action is shown as well, and approved in its place.
+func (c *decision) decide(ctx context.Context, s *session, verdict string, edited json.RawMessage) error {
+	comment, err := s.textOrFile("--comment", c.Comment)
+	if err != nil {
+		return err
+	}
 	q, err := s.findQuestion(ctx, c.ID)
 	if err != nil {
 		return err
@@ -45,14 +58,26 @@ func (c *decision) decide(ctx context.Context, s *session, verdict string) error
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s asks for no approval, it is %s", q.ID, q.Type).
 			WithHint("answer it: fermata respond %s", shortID(q.ID))
 	}
-	s.talk().question(q, s.now())
-	s.talk().line("")
+	p := s.talk()
+	p.bytes = c.Bytes
+	p.question(q, s.now())
+	p.line("")
 	if err := checkShown(q, c.Hash); err != nil {
 		return err
 	}
 	a := toAnswer(q, map[string]any{q.Items[0].Key: verdict})
-	a.Comment, a.Restart = c.Comment, c.Restart
-	q, err = s.sendAnswer(ctx, c.write, q, a, c.Yes || verdict == fermata.Reject || q.Resolution != nil)
+	a.Comment, a.Restart, a.Undo, a.Action = comment, c.Restart, c.Undo, edited
+	if len(edited) > 0 {
+		p.action("What will run instead", fermata.CanonicalAction(edited), fermata.HashAction(edited))
+		s.talk().line("")
+	}
+	how := "fermata approve " + shortID(q.ID) + " --yes"
+	if len(edited) > 0 {
+		how = "the same command with --yes"
+	}
+	q, err = s.sendAnswer(ctx, c.write, q, a, consentNeeded{
+		needed: verdict == fermata.Approve && (q.Resolution == nil || c.Restart), given: c.Yes, how: how,
+	})
 	if err != nil || q == nil || !s.JSON {
 		return err
 	}

@@ -2,15 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -29,7 +24,7 @@ type askCommand struct {
 	Recommend          []string              `name:"recommended" sep:"none" placeholder:"VALUE" help:"Mark an option as recommended."`
 	Danger             []string              `sep:"none" placeholder:"VALUE" help:"Mark an option as dangerous."`
 	Multi              bool                  `help:"Several options may be chosen."`
-	Other              bool                  `help:"An answer that is not among the options is possible too."`
+	Other              *bool                 `help:"An answer that is not among the options is possible too."`
 	Default            *string               `placeholder:"VALUE" help:"What is taken when nobody answers."`
 	Timeout            fermata.Timeout       `placeholder:"30m" help:"How long to wait for people: 30m, 36h, 3d or never. A policy bounds it; unless it is changed, 5m is the least."`
 	Via                []string              `placeholder:"CHANNEL" help:"Send it over this channel at once; repeat it."`
@@ -37,10 +32,17 @@ type askCommand struct {
 	ShareContext       bool                  `help:"Let the context be shown in public places, such as a GitHub issue."`
 	OnTimeout          fermata.TimeoutAction `enum:",default,skip,fail,escalate" default:"" placeholder:"ONTIMEOUT" help:"What happens then: default, skip, fail or escalate."`
 	AllowDangerDefault bool                  `help:"Let the deadline take a default that is dangerous, or that approves."`
-	Items              string                `type:"path" placeholder:"FILE" help:"JSON file with several items, or with a whole request."`
+	Escalation         string                `placeholder:"JSON|@FILE" help:"Levels that an unanswered question goes through: [{\"assignees\":[\"bob\"],\"timeout\":\"1h\",\"on_timeout\":\"fail\"}]."`
+	Items              string                `type:"path" placeholder:"FILE" help:"JSON file with a list of items, or with a whole request; - is standard input."`
 	Body               string                `placeholder:"TEXT|@FILE" help:"More about it, in Markdown."`
 	Context            string                `placeholder:"TEXT|@FILE" help:"Something to look at first: text, a diff, JSON."`
+	ContextKind        string                `enum:",diff,command,table,json,text" default:"" placeholder:"KIND" help:"What the context is: diff, command, table, json or text (default: by the name of its file)."`
+	Step               string                `placeholder:"TEXT" help:"What the asker was about to do."`
+	Error              string                `placeholder:"TEXT|@FILE" help:"What went wrong."`
 	Action             string                `placeholder:"JSON|@FILE" help:"Of an approval: exactly what will run."`
+	Approvals          *int                  `placeholder:"N" help:"Of an approval: how many people must approve."`
+	SelfApproval       bool                  `help:"Of an approval: the person who asks may approve."`
+	RejectAt           string                `enum:",first,majority" default:"" placeholder:"WHEN" help:"Of an approval: it is rejected at the first rejection (default) or by a majority."`
 	Assign             []string              `placeholder:"NAME" help:"Who may answer: handle, group:NAME or role:NAME."`
 	Task               string                `env:"FERMATA_TASK" placeholder:"ID" help:"Task that asks; without one a task is made for the question."`
 	Session            string                `placeholder:"KEY" help:"Join the questions of one session in one task."`
@@ -49,20 +51,28 @@ type askCommand struct {
 	Risk               fermata.Risk          `enum:",low,medium,high,critical" default:"" placeholder:"RISK" help:"low, medium, high or critical."`
 	CallbackURL        string                `name:"callback-url" placeholder:"URL" help:"Post the outcome there when the question closes, signed; needs a channel of the kind callback."`
 	State              string                `placeholder:"JSON|TEXT|@FILE" help:"Given back with the question and its outcome as it is."`
+	Metadata           map[string]string     `mapsep:"none" placeholder:"KEY=VALUE" help:"Facts to keep with it; repeat it."`
+	Confidence         *int                  `placeholder:"0-100" help:"How sure the asker is of the default."`
 	Key                string                `help:"Idempotency key: asking again with it asks nothing new."`
-	Wait               waitFlag              `help:"Wait for the answer and print it; --wait=10m gives up after that time."`
-	NoWait             bool                  `name:"no-wait" help:"Print the id and return at once (the default)."`
+	DedupeKey          string                `placeholder:"KEY" help:"Asking again with it in the same task or session, while the question is open, counts the ask and adds no question."`
+	Wait               waitFlag              `xor:"wait" help:"Wait for the answer and print it; --wait=10m gives up after that time."`
+	NoWait             bool                  `name:"no-wait" xor:"wait" help:"Print the id and return at once (the default)."`
+	// hasList says that the file of --items is a list of items, and no whole request.
+	hasList bool
 }
 
 func (askCommand) Help() string {
-	return `Without --wait the id of the question is printed. With --wait only the answer is, and the exit code tells what happened: 0 answered or approved, 3 rejected, 7 timed out (a default is printed), 8 still pending, 9 cancelled. With --json the question is printed in each of these cases, and an error as {"error": …} on standard error.
+	return `A file for --items holds a list of items, or a whole request as POST /v1/questions takes it. It is read as strictly as the server reads a body: an unknown or misspelt name is an error. What a flag and the file both say is an error, too: say it once.
+
+Without --wait the id of the question is printed. With --wait only the answer is, and the exit code tells what happened: 0 answered or approved, 3 rejected or answered no (--type boolean), 7 timed out (a default is printed), 8 still pending, 9 cancelled. With --json the question is printed in each of these cases, and an error as {"error": …} on standard error.
 
 Examples:
 
     fermata ask "Which name for the release?" --wait
     fermata ask "Where to?" -o staging -o prod="Production" --danger prod --wait
-    fermata ask "Delete the old logs?" --type boolean --default no --timeout 30m --wait
-    fermata ask "Run it?" --type approval --action '{"command":"rm -r old"}' --wait=10m
+    if fermata ask "Delete the old logs?" --type boolean --timeout 30m --wait; then rm -r logs/old; fi
+    fermata ask "Run it?" --type approval --action '{"command":"rm -r old"}' --approvals 2 --wait=10m
+    fermata ask --items request.json --timeout 2h --wait
     fermata ask "Look at this" --context @change.diff --session "$SESSION"`
 }
 
@@ -85,13 +95,14 @@ func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 	case bool:
 		w.on = v
 	case string:
-		if on, ok := notice.YesOrNo(v); ok {
+		// A number is no yes or no here: who writes 0 means a time that is over at once.
+		if on, ok := notice.YesOrNo(v); ok && strings.Trim(v, "01") != "" {
 			w.on = on
 			return nil
 		}
 		d, err := fermata.Timeout(v).Duration()
-		if err != nil {
-			return fmt.Errorf("%q is no length of time", v)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("%q is no length of time to wait, such as 10m", v)
 		}
 		w.limit = d
 	}
@@ -99,14 +110,17 @@ func (w *waitFlag) Decode(ctx *kong.DecodeContext) error {
 }
 
 func (c *askCommand) Run(ctx context.Context, s *session) error {
-	a, err := c.request(s)
+	o, err := c.request(s)
 	if err != nil {
 		return err
 	}
-	outside := c.Task == "" || c.Session != "" || c.Project != ""
-	path, body := "/questions", any(client.Outside{Project: c.Project, Session: c.Session, Ask: a})
+	outside, err := c.outside(o)
+	if err != nil {
+		return err
+	}
+	path, body := "/questions", any(o)
 	if !outside {
-		path, body = "/tasks/"+c.Task+"/questions", a
+		path, body = "/tasks/"+c.Task+"/questions", o.Ask
 	}
 	if done, err := s.rehearse(c.write, "POST", path, body); done {
 		return err
@@ -117,15 +131,22 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	}
 	var q *fermata.Question
 	if outside {
-		q, err = server.AskOutside(ctx, client.Outside{Project: c.Project, Session: c.Session, Ask: a})
+		q, err = server.AskOutside(ctx, o)
 	} else {
-		q, err = server.Ask(ctx, c.Task, a)
+		q, err = server.Ask(ctx, c.Task, o.Ask)
 	}
 	if err != nil {
-		return err
+		return c.nameFlags(s, err)
 	}
-	s.wrote(q.WorkspaceID, "asked %s", q.ID)
-	if c.Wait.on && !c.NoWait {
+	if q.AskCount > 1 {
+		s.wrote(q.WorkspaceID, "asked before, and still open: %s, %s", q.ID, oneLine(q.Title))
+	} else {
+		s.wrote(q.WorkspaceID, "asked %s", q.ID)
+	}
+	if q.Unreached != "" {
+		s.talk().line("nobody is told of it, it is in the inbox only: %s", oneLine(q.Unreached))
+	}
+	if c.Wait.on {
 		return s.awaitAnswer(ctx, q, c.Wait.limit)
 	}
 	if s.JSON {
@@ -135,163 +156,18 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// request builds what is asked from the flags.
-func (c *askCommand) request(s *session) (fermata.Ask, error) {
-	a := fermata.Ask{
-		Type: c.Kind, Title: c.Title, Question: c.Question, ResponseType: c.Type, Other: c.Other,
-		Assignees: c.Assign, Channels: c.Via, Reminders: c.Remind, ShareContext: c.ShareContext, Timeout: c.Timeout, OnTimeout: c.OnTimeout, AllowDangerDefault: c.AllowDangerDefault, Priority: c.Priority,
-		Risk: c.Risk, IdempotencyKey: c.Key, CallbackURL: c.CallbackURL,
+// outside reports whether the question is asked outside any task. A session or a
+// project goes before the task that a worker's environment names, but not before one
+// that a person names.
+func (c *askCommand) outside(o client.Outside) (bool, error) {
+	if o.DedupeKey != "" && o.Session == "" && (c.Task == "" || o.Project != "") {
+		return false, fermata.Errorf(fermata.CodeInvalidRequest, "--dedupe-key finds what the same task or session has asked, and this question has a task of its own").
+			WithHint("put the questions of one source into one session: --session KEY; or ask once with --key")
 	}
-	if c.Items != "" {
-		if err := readItems(c.Items, &a); err != nil {
-			return a, err
-		}
+	elsewhere := o.Session != "" || o.Project != ""
+	if elsewhere && c.Task != "" && c.Task != os.Getenv("FERMATA_TASK") {
+		return false, fermata.Errorf(fermata.CodeInvalidRequest, "--task names the task that asks; its project and its session are the task's").
+			WithHint("leave out either --task or the session and the project")
 	}
-	if c.Question == "" && c.Title == "" && c.Items == "" {
-		return a, fermata.Errorf(fermata.CodeInvalidRequest, "say what to ask").WithHint(`fermata ask "Which one?" --wait`)
-	}
-	if err := c.addOptions(&a); err != nil {
-		return a, err
-	}
-	var err error
-	if a.Body, err = s.textOrFile(c.Body); err != nil {
-		return a, err
-	}
-	if err := c.addContext(s, &a); err != nil {
-		return a, err
-	}
-	if a.Action, err = s.jsonOrText(c.Action); err != nil {
-		return a, err
-	}
-	if a.State, err = s.jsonOrText(c.State); err != nil {
-		return a, err
-	}
-	return a, c.addDefault(&a)
-}
-
-// readItems reads a file with a list of items, or with a whole request.
-func readItems(path string, a *fermata.Ask) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "read the items: %w", err)
-	}
-	if !utf8.Valid(data) {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "read the items in %s: it is not valid UTF-8", path)
-	}
-	into := any(a)
-	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
-		into = &a.Items
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "read the items in %s: %w", path, err)
-	}
-	if a.Title == "" && (len(a.Items) > 0 || len(a.Questions) > 0) {
-		// Beside items the question of the command line is the headline.
-		a.Title = a.Question
-	}
-	if len(a.Items) > 0 || len(a.Questions) > 0 {
-		a.Question = ""
-	}
-	return nil
-}
-
-func (c *askCommand) addOptions(a *fermata.Ask) error {
-	for _, text := range c.Option {
-		v, label, _ := strings.Cut(text, "=")
-		a.Options = append(a.Options, fermata.Option{
-			Value: v, Label: label,
-			Recommended: slices.Contains(c.Recommend, v), Danger: slices.Contains(c.Danger, v),
-		})
-	}
-	for _, v := range slices.Concat(c.Recommend, c.Danger) {
-		if !slices.ContainsFunc(a.Options, func(o fermata.Option) bool { return o.Value == v }) {
-			return fermata.Errorf(fermata.CodeInvalidRequest, "%q is marked, but is no option", v)
-		}
-	}
-	switch {
-	case a.ResponseType != "" || len(a.Options) == 0:
-	case c.Multi:
-		a.ResponseType = fermata.ResponseMultiChoice
-	default:
-		a.ResponseType = fermata.ResponseChoice
-	}
-	return nil
-}
-
-func (c *askCommand) addContext(s *session, a *fermata.Ask) error {
-	if c.Context == "" {
-		return nil
-	}
-	text, err := s.textOrFile(c.Context)
-	if err != nil {
-		return err
-	}
-	kind := "text"
-	switch filepath.Ext(c.Context) {
-	case ".diff", ".patch":
-		kind = "diff"
-	case ".json":
-		kind = "json"
-	case ".sh":
-		kind = "command"
-	}
-	a.Context = &fermata.QuestionContext{Preview: &fermata.Preview{Kind: kind, Text: text}}
-	return nil
-}
-
-// addDefault reads the default as an answer to the question would be read.
-func (c *askCommand) addDefault(a *fermata.Ask) error {
-	if c.Default == nil {
-		return nil
-	}
-	it := fermata.Item{ResponseType: a.ResponseType, Options: a.Options, Other: a.Other}
-	if it.ResponseType == "" {
-		it.ResponseType = fermata.ResponseText
-		if a.Type == fermata.Approval || len(a.Action) > 0 {
-			it.ResponseType = fermata.ResponseApproval
-		}
-	}
-	v, err := notice.Pick(&it, *c.Default)
-	if err != nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "--default: %s", err)
-	}
-	a.Default = v
-	return nil
-}
-
-// textOrFile returns the text itself, or what is in the file behind an @;
-// @- is standard input.
-func (s *session) textOrFile(text string) (string, error) {
-	name, ok := strings.CutPrefix(text, "@")
-	if !ok {
-		return text, nil
-	}
-	var data []byte
-	var err error
-	if name == "-" {
-		data, err = io.ReadAll(s.lines)
-	} else {
-		data, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return "", fermata.Errorf(fermata.CodeInvalidRequest, "read the text: %w", err).
-			WithHint("a text that begins with @ names a file")
-	}
-	if !utf8.Valid(data) {
-		return "", fermata.Errorf(fermata.CodeInvalidRequest, "%s is not valid UTF-8", name)
-	}
-	return string(data), nil
-}
-
-// jsonOrText returns a JSON document as it is, and any other text as a JSON
-// string.
-func (s *session) jsonOrText(text string) (json.RawMessage, error) {
-	text, err := s.textOrFile(text)
-	if err != nil || text == "" {
-		return nil, err
-	}
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(strings.TrimSpace(text)), nil
-	}
-	return json.Marshal(text)
+	return elsewhere || c.Task == "", nil
 }

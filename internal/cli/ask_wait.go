@@ -37,16 +37,13 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 			}
 		}
 		next, err := s.client.WaitQuestion(ctx, q.ID, wait)
-		switch code := fermata.CodeOf(err); {
+		switch {
 		case ctx.Err() != nil:
 			s.talk().line("%s stays open", q.ID)
 			return context.Cause(ctx)
-		case code == fermata.CodeUnavailable || code == fermata.CodeRateLimited:
-			if !away {
-				s.talk().line("the server is away; still waiting")
-			}
+		case isAway(err):
+			s.waitForServer(ctx, away, min(wait, readAgain))
 			away = true
-			pause(ctx, min(wait, time.Second))
 		case err != nil:
 			return err
 		default:
@@ -77,7 +74,7 @@ func (s *session) answered(q *fermata.Question) error {
 	case r.Status == fermata.Cancelled:
 		s.talk().text(r.Sentence())
 		return outcome(exitCancelled)
-	case q.Type == fermata.Approval && !r.Approved():
+	case r.SaysNo(q.Type):
 		return outcome(exitRejected)
 	default:
 		return nil
@@ -107,6 +104,31 @@ func (s *session) printAnswer(r *fermata.Resolution) {
 	for _, key := range slices.Sorted(maps.Keys(r.Answers)) {
 		write(key + "\t" + strings.ReplaceAll(value(r.Answers[key]), "\n", " "))
 	}
+}
+
+// patiently calls read until the server is there: one that is away for a while comes back.
+func (s *session) patiently(ctx context.Context, read func() error) error {
+	for away := false; ; away = true {
+		err := read()
+		if !isAway(err) || ctx.Err() != nil {
+			return err
+		}
+		s.waitForServer(ctx, away, readAgain)
+	}
+}
+
+// isAway reports whether an error says that the server cannot be reached, or takes no calls now.
+func isAway(err error) bool {
+	code := fermata.CodeOf(err)
+	return code == fermata.CodeUnavailable || code == fermata.CodeRateLimited
+}
+
+// waitForServer pauses before the next call, and says why unless that was told.
+func (s *session) waitForServer(ctx context.Context, told bool, d time.Duration) {
+	if !told {
+		s.talk().line("the server is away; still waiting")
+	}
+	pause(ctx, d)
 }
 
 // pause waits for d, or until ctx ends.

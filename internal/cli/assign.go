@@ -11,7 +11,7 @@ type assignCommand struct {
 	write
 	ID   string   `arg:"" help:"The question, or the task that waits for it."`
 	To   []string `arg:"" optional:"" help:"Handles, group:NAME or role:NAME; none lets anybody answer."`
-	Note string   `help:"Say why; they read it in the thread."`
+	Note string   `placeholder:"TEXT|@FILE" help:"Say why; they read it in the thread."`
 }
 
 func (assignCommand) Help() string {
@@ -24,11 +24,15 @@ Examples:
 }
 
 func (c *assignCommand) Run(ctx context.Context, s *session) error {
+	note, err := s.textOrFile("--note", c.Note)
+	if err != nil {
+		return err
+	}
 	q, err := s.findQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	a := fermata.Assignment{Assignees: c.To, Note: c.Note}
+	a := fermata.Assignment{Assignees: c.To, Note: note}
 	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/assign", a); done {
 		return err
 	}

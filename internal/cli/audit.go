@@ -3,10 +3,15 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/checkpoint"
+	"github.com/fermata-hq/fermata/internal/witness"
 )
 
 type auditCommand struct {
@@ -16,8 +21,10 @@ type auditCommand struct {
 }
 
 type auditVerifyCommand struct {
-	Here bool   `xor:"where" help:"Read all events and check them here, instead of trusting the server to."`
-	File string `xor:"where" placeholder:"FILE" help:"Check an export instead, without a server; - is standard input."`
+	Here    bool   `xor:"where" help:"Read all events and check them here, instead of trusting the server to."`
+	File    string `xor:"where" placeholder:"FILE" help:"Check an export instead, without a server; - is standard input."`
+	Witness string `placeholder:"FILE" help:"Compare with the signed checkpoints of this witness, too; needs --public-key."`
+	Key     string `name:"public-key" placeholder:"KEY" help:"Public key of the checkpoints, which 'fermata audit verify' prints: keep it where the server is not."`
 }
 
 func (auditVerifyCommand) Help() string {
@@ -25,35 +32,87 @@ func (auditVerifyCommand) Help() string {
 
 An export may begin and end anywhere; what is between is checked.
 
+The server signs the end of the chain every few minutes, with a key that is not in its database. A witness keeps these checkpoints (fermata serve --audit-witness FILE). Compared with it, a chain that was written anew or cut off is found out.
+
 Examples:
 
     fermata audit verify
-    fermata audit verify --here
+    fermata audit verify --here --witness audit.witness --public-key "$(cat audit.pub)"
     fermata audit verify --file audit.jsonl`
 }
 
 func (c *auditVerifyCommand) Run(ctx context.Context, s *session) error {
+	kept, err := c.checkpoints()
 	switch {
+	case err != nil:
+		return err
 	case c.File != "":
-		return s.verifyFile(c.File)
-	case c.Here:
-		return s.verifyHere(ctx)
+		return s.verifyFile(c.File, kept)
+	case c.Here || kept != nil:
+		return s.verifyHere(ctx, kept)
 	default:
 		return s.verifyAudit(ctx)
 	}
 }
 
+// checkpoints reads the witness and checks its signatures; nil when there is none to compare with.
+func (c *auditVerifyCommand) checkpoints() (kept []fermata.SignedCheckpoint, err error) {
+	if (c.Witness == "") != (c.Key == "") {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--witness and --public-key belong together").
+			WithHint("'fermata audit verify' prints the public key of a server that you trust")
+	}
+	if c.Witness == "" {
+		return nil, nil
+	}
+	file, err := os.Open(c.Witness)
+	if err != nil {
+		return nil, unreadable("--witness", c.Witness, err)
+	}
+	defer func() { _ = file.Close() }()
+	if kept, err = witness.Read(file); err != nil {
+		return nil, unreadable("--witness", c.Witness, err)
+	}
+	if len(kept) == 0 {
+		return nil, badFile("--witness", "%s is empty, or holds no checkpoint", c.Witness)
+	}
+	for _, checkpointed := range kept {
+		if err := checkpoint.Open(checkpointed, c.Key); err != nil {
+			return nil, badFile("--witness", "%s: %v", c.Witness, err)
+		}
+	}
+	return kept, nil
+}
+
 // verifyFile checks the chain that an export holds.
-func (s *session) verifyFile(name string) error {
+func (s *session) verifyFile(name string, kept []fermata.SignedCheckpoint) error {
 	if name == "-" {
-		return s.reportAudit(client.VerifyExport(s.lines))
+		return s.verifyLines("standard input", s.lines, kept)
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return fermata.Errorf(fermata.CodeNotFound, "%v", err)
+		return unreadable("--file", name, err)
 	}
 	defer func() { _ = file.Close() }()
-	return s.reportAudit(client.VerifyExport(bufio.NewReader(file)))
+	return s.verifyLines(name, bufio.NewReader(file), kept)
+}
+
+// verifyLines checks the chain in an export. Nothing at all is no chain that is whole.
+func (s *session) verifyLines(name string, lines *bufio.Reader, kept []fermata.SignedCheckpoint) error {
+	if _, err := lines.Peek(1); errors.Is(err, io.EOF) {
+		return badFile("--file", "%s is empty", name)
+	} else if err != nil {
+		return unreadable("--file", name, err)
+	}
+	report := client.VerifyExport(lines, kept...)
+	if report.OK && report.Events == 0 {
+		return badFile("--file", "%s holds no event", name)
+	}
+	if !report.OK {
+		report.Problem += "; the file is " + name
+	} else if len(kept) == 0 {
+		s.talk().line("a file cannot say whether events follow its last one: name a witness (--witness), or compare with fermata audit verify")
+	}
+	return s.reportAudit(report)
 }
 
 // verifyAudit lets the server check the chain.
@@ -70,25 +129,41 @@ func (s *session) verifyAudit(ctx context.Context) error {
 }
 
 // verifyHere checks the chain from the events themselves.
-func (s *session) verifyHere(ctx context.Context) error {
+func (s *session) verifyHere(ctx context.Context, kept []fermata.SignedCheckpoint) error {
 	server, err := s.server()
 	if err != nil {
 		return err
 	}
-	var chain fermata.Chain
-	report := client.AuditReport{OK: true}
+	v := client.NewVerification(kept)
 	err = eachEvent(ctx, server, client.EventQuery{}, 0, func(e *fermata.Event) error {
-		if err := chain.Next(e); err != nil {
-			report.OK, report.Problem = false, err.Error()
+		if !v.Next(e) {
 			return errQuit
 		}
 		return nil
-	})
-	report.Events = chain.Seq
-	if err != nil && report.OK {
-		return err
+	}, nil)
+	if report := v.Report(); err == nil || report.Problem != "" {
+		return s.reportAudit(report)
 	}
-	return s.reportAudit(report)
+	return err
+}
+
+// eventRange names the first and the last event that this program checked itself.
+func eventRange(r client.AuditReport) string {
+	if r.First == nil {
+		return ""
+	}
+	day := func(m *client.AuditMark) string { return m.At.UTC().Format("2006-01-02 15:04:05Z") }
+	return fmt.Sprintf(": from event %d (%s) to event %d (%s)", r.First.Seq, day(r.First), r.Last.Seq, day(r.Last))
+}
+
+// sayCheckpoints says how much of a chain is signed, and who else keeps that.
+func (s *session) sayCheckpoints(r client.AuditReport) {
+	if r.PublicKey != "" {
+		s.data().line("signed up to event %d; public key of the checkpoints: %s", r.SignedTo, r.PublicKey)
+	}
+	if r.Witnessed > 0 {
+		s.data().line("agrees with %s outside the database", counted(int(r.Witnessed), "checkpoint"))
+	}
 }
 
 func (s *session) reportAudit(r client.AuditReport) error {
@@ -97,7 +172,8 @@ func (s *session) reportAudit(r client.AuditReport) error {
 			return err
 		}
 	} else if r.OK {
-		s.data().line("%d events, the chain is whole", r.Events)
+		s.data().line("%d events, the chain is whole%s", r.Events, eventRange(r))
+		s.sayCheckpoints(r)
 	}
 	if r.OK {
 		return nil

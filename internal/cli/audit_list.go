@@ -38,7 +38,7 @@ type auditListCommand struct {
 	Type   []string `placeholder:"TYPE" help:"Only these types, such as question.answered, or all of a noun, such as token."`
 	Actor  string   `placeholder:"WHO" help:"Only what human, agent, system, policy or timeout did, or one by id or name."`
 	Task   string   `placeholder:"ID" help:"Only this task."`
-	Limit  int      `default:"50" help:"At most so many."`
+	Limit  quantity `default:"50" help:"At most so many."`
 }
 
 func (auditListCommand) Help() string {
@@ -67,8 +67,9 @@ func (c *auditListCommand) Run(ctx context.Context, s *session) error {
 			return err
 		}
 	}
-	for n := 0; n < c.Limit; {
-		q.Limit = min(c.Limit-n, longestPage)
+	found := 0
+	for found < int(c.Limit) {
+		q.Limit = min(int(c.Limit)-found, longestPage)
 		page, err := server.Audit(ctx, q)
 		if err != nil {
 			return err
@@ -78,10 +79,14 @@ func (c *auditListCommand) Run(ctx context.Context, s *session) error {
 				return err
 			}
 		}
-		n += len(page.Items)
+		found += len(page.Items)
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
 			break
 		}
+	}
+	s.tellMore(q.Cursor != "", found)
+	if found == 0 && !s.JSON {
+		s.talk().line("nothing in the record fits; leave some filters out to see more")
 	}
 	return nil
 }

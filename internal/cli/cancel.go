@@ -9,30 +9,36 @@ import (
 type cancelCommand struct {
 	write
 	ID     string `arg:"" help:"A task or a question."`
-	Reason string `short:"m" help:"Say why."`
+	Reason string `short:"m" placeholder:"TEXT|@FILE" help:"Say why."`
 }
 
 func (cancelCommand) Help() string {
-	return `Examples:
+	return `The reason stays in the task's thread: an agent reads it when somebody reopens the task.
+
+Examples:
 
     fermata cancel 3f9k2a -m "no longer needed"`
 }
 
 func (c *cancelCommand) Run(ctx context.Context, s *session) error {
+	reason, err := s.textOrFile("--reason", c.Reason)
+	if err != nil {
+		return err
+	}
 	t, q, err := s.find(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	body := map[string]string{"reason": c.Reason}
+	body := map[string]string{"reason": reason}
 	if t != nil {
 		return s.move(ctx, change{c.write, t.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
-			return s.client.CancelTask(ctx, id, c.Reason)
+			return s.client.CancelTask(ctx, id, reason)
 		}})
 	}
 	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/cancel", body); done {
 		return err
 	}
-	q, err = s.client.CancelQuestion(ctx, q.ID, c.Reason)
+	q, err = s.client.CancelQuestion(ctx, q.ID, reason)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ Examples:
 }
 
 func (c *channelAddCommand) Run(ctx context.Context, s *session) error {
-	settings, err := c.settings()
+	settings, err := c.settings(s)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (c *channelListCommand) Run(ctx context.Context, s *session) error {
 		}
 		t.add(channel.Name, channel.Kind, channelState(channel), sent, channel.LastError)
 	}
-	s.print(t, "there are no channels")
+	s.print(t, "there are no channels; fermata channel add makes one")
 	return nil
 }
 

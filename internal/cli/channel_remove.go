@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 )
 
 type channelRemoveCommand struct {
@@ -25,9 +26,18 @@ func (c *channelRemoveCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := server.RemoveChannel(ctx, c.Name); err != nil {
+	removed, err := server.RemoveChannel(ctx, c.Name)
+	if err != nil {
 		return err
 	}
 	s.wrote("", "removed the channel %s", oneLine(c.Name))
+	s.warnRoutes(removed.LeftRoutes)
 	return nil
+}
+
+// warnRoutes tells of steps of routes that lead nowhere.
+func (s *session) warnRoutes(steps []string) {
+	if len(steps) > 0 {
+		s.talk().line("these steps of routes lead nowhere now: %s; change them: fermata channel routes", strings.Join(steps, ", "))
+	}
 }

@@ -2,15 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 
 	"github.com/fermata-hq/fermata"
 )
 
 type channelRoutesCommand struct {
 	write
-	File string `short:"f" type:"existingfile" placeholder:"FILE" help:"JSON with the new routes, as fermata channel routes --json prints them."`
+	File string `short:"f" type:"path" placeholder:"FILE" help:"JSON with the new routes, as fermata channel routes --json prints them; - is standard input."`
 }
 
 func (channelRoutesCommand) Help() string {
@@ -31,12 +29,8 @@ func (c *channelRoutesCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.File != "" {
-		text, err := os.ReadFile(c.File)
-		if err != nil {
+		if err := s.readJSON(c.File, &routes); err != nil {
 			return err
-		}
-		if err := json.Unmarshal(text, &routes); err != nil {
-			return fermata.Errorf(fermata.CodeInvalidRequest, "%s cannot be read as routes: %w", c.File, err)
 		}
 		if err := routes.Check(); err != nil {
 			return err

@@ -11,7 +11,8 @@ type channelSetCommand struct {
 	write
 	Name string `arg:"" help:"Name of the channel."`
 	settingFlags
-	Unset []string `placeholder:"NAME" help:"Take a setting away; repeat it."`
+	Unset  []string `placeholder:"NAME" help:"Take a setting away; repeat it."`
+	Rename string   `placeholder:"NAME" help:"Give the channel another name."`
 }
 
 func (channelSetCommand) Help() string {
@@ -21,11 +22,12 @@ Examples:
 
     fermata channel set audit 'events=["*"]'
     fermata channel set audit secret=generate
-    fermata channel set slack --unset app_token`
+    fermata channel set slack --unset app_token
+    fermata channel set slack --rename team`
 }
 
 func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
-	settings, err := c.settings()
+	settings, err := c.settings(s)
 	if err != nil {
 		return err
 	}
@@ -42,7 +44,11 @@ func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
 	if err := s.withNumbers(ctx, kind, settings); err != nil {
 		return err
 	}
-	return s.changeChannel(ctx, c.write, c.Name, fermata.ChannelChange{Settings: settings}, settings)
+	ch := fermata.ChannelChange{Settings: settings}
+	if c.Rename != "" {
+		ch.Name = &c.Rename
+	}
+	return s.changeChannel(ctx, c.write, c.Name, ch, settings)
 }
 
 // changeChannel changes a channel and prints what the server made for it.
@@ -63,6 +69,7 @@ func (s *session) changeChannel(ctx context.Context, w write, name string, ch fe
 		return err
 	}
 	s.wrote(changed.WorkspaceID, "changed the channel %s; it is %s", oneLine(changed.Name), channelState(changed))
+	s.warnRoutes(changed.LeftRoutes)
 	if s.JSON {
 		return s.json(changed)
 	}

@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"slices"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -12,24 +12,31 @@ import (
 
 // settingFlags are settings of a channel.
 type settingFlags struct {
-	Setting map[string]string `arg:"" optional:"" name:"setting" placeholder:"NAME=VALUE" help:"Settings; a secret may be env:NAME or file:/path, read by the server."`
-	File    string            `short:"f" type:"existingfile" placeholder:"FILE" help:"JSON object with settings."`
+	Setting []string `arg:"" optional:"" name:"setting" sep:"none" placeholder:"NAME=VALUE" help:"Settings; a secret may be env:NAME or file:/path, read by the server."`
+	File    string   `short:"f" type:"path" placeholder:"FILE" help:"JSON object with settings; - is standard input."`
 }
 
 // settings returns what the flags say. A value that is JSON of a list, a
 // number or a truth value is taken as that.
-func (f settingFlags) settings() (map[string]any, error) {
+func (f settingFlags) settings(s *session) (map[string]any, error) {
+	if err := checkNames("", f.Setting); err != nil {
+		return nil, err
+	}
 	all := map[string]any{}
 	if f.File != "" {
-		text, err := os.ReadFile(f.File)
-		if err != nil {
+		if err := s.readJSON(f.File, &all); err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no JSON object: %w", f.File, err)
-		}
 	}
-	for name, value := range f.Setting {
+	for _, setting := range f.Setting {
+		name, value, ok := strings.Cut(setting, "=")
+		if !ok {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q names no value", setting).WithHint("write %s=VALUE", setting)
+		}
+		if _, twice := all[name]; twice {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the file of --file says %s, and the command line says it as well", name).
+				WithHint("say it in one of the two places")
+		}
 		all[name] = settingValue(value)
 	}
 	return all, nil

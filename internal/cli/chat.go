@@ -21,6 +21,7 @@ func (chatCommand) Help() string {
     /answer VALUE      answer the pending question
     /approve, /reject  decide on the pending approval; what follows is the comment
     /clarify TEXT      ask the agent back; the question stays open
+    /decide [TEXT]     close the question without an answer: the agent decides
     /show              show the pending question once more
     /quit              leave
 
@@ -64,7 +65,7 @@ func (c *chat) lines(ctx context.Context, follow bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if !follow {
-		if err := eachEvent(ctx, c.s.client, client.EventQuery{TaskID: c.task.ID}, 0, c.print(ctx, nil)); err != nil {
+		if err := eachEvent(ctx, c.s.client, client.EventQuery{TaskID: c.task.ID}, 0, c.print(ctx, nil), nil); err != nil {
 			return err
 		}
 		return c.read(ctx)
@@ -115,19 +116,30 @@ func (c *chat) print(ctx context.Context, closed <-chan struct{}) func(*fermata.
 	}
 }
 
+// unsent complains about an answer that still waits for a yes.
+func (c *chat) unsent() error {
+	if c.held == nil {
+		return nil
+	}
+	c.held = nil
+	return fermata.Errorf(fermata.CodeInvalidRequest, "nothing was sent: the answer waits for a yes").
+		WithHint("say it on the next line: printf '/approve\\n/yes\\n' | fermata chat %s", shortID(c.task.ID))
+}
+
 // read sends the lines of the input. What is refused is said, and the first
 // refusal is the outcome.
 func (c *chat) read(ctx context.Context) error {
 	var first error
-	for !c.s.NoInput {
+	for ended := c.s.NoInput; !ended; {
 		line, err := c.s.nextLine(ctx)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
+			ended, err = true, c.unsent()
+		case err != nil:
 			return err
+		default:
+			err = c.say(ctx, line)
 		}
-		err = c.say(ctx, line)
 		if errors.Is(err, errQuit) {
 			break
 		}

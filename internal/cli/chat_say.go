@@ -41,14 +41,20 @@ func (c *chat) say(ctx context.Context, line string) error {
 		return c.decide(ctx, fermata.Reject, rest)
 	case "clarify", "c":
 		return c.clarify(ctx, rest)
+	case "decide", "d":
+		_, err := c.s.client.ResumeTask(ctx, c.task.ID, rest)
+		return err
 	default:
 		return fermata.Errorf(fermata.CodeInvalidRequest, "there is no command /%s, nothing was sent", verb).
-			WithHint("/answer /approve /reject /clarify /show /quit; a message that begins with a slash begins with two")
+			WithHint("/answer /approve /reject /clarify /decide /show /quit; a message that begins with a slash begins with two")
 	}
 }
 
 func (c *chat) message(ctx context.Context, text string) error {
-	_, err := c.s.client.PostMessage(ctx, c.task.ID, text)
+	m, err := c.s.client.PostMessage(ctx, c.task.ID, text)
+	if err == nil {
+		c.s.told(m)
+	}
 	return err
 }
 
@@ -121,7 +127,7 @@ func (c *chat) send(ctx context.Context, q *fermata.Question, values map[string]
 		_, err := c.s.client.Answer(ctx, q.ID, a)
 		return err
 	}
-	if !delicate(q, values) || !c.s.interactive() {
+	if !delicate(q, values) {
 		return send(ctx)
 	}
 	c.s.talk().question(q, c.s.now())

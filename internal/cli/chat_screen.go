@@ -56,6 +56,8 @@ type (
 	chatLine string
 	// chatEnded says that the stream ended.
 	chatEnded struct{ err error }
+	// chatPrinted says that what was printed last stands above the input.
+	chatPrinted struct{}
 	// chatSaid is what became of a line that was typed.
 	chatSaid struct {
 		text string
@@ -73,6 +75,11 @@ type chatScreen struct {
 	width int
 	busy  bool
 	err   error
+	// waiting is text that is printed next, while printing is under way.
+	waiting  []string
+	printing bool
+	// ended says that nothing will come after what waits.
+	ended bool
 }
 
 func (m *chatScreen) printer() printer {
@@ -88,25 +95,21 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.input.SetWidth(max(msg.Width-3, 10))
 		return m, nil
 	case chatLine:
-		return m, tea.Println(string(msg))
+		return m, m.print(string(msg))
 	case *entry:
-		text := strings.TrimRight(m.chat.thread.text(msg, m.printer()), "\n")
-		if text == "" {
-			return m, nil
-		}
-		return m, tea.Println(text)
+		return m, m.print(strings.TrimRight(m.chat.thread.text(msg, m.printer()), "\n"))
+	case chatPrinted:
+		m.printing = false
+		return m, m.print("")
 	case chatEnded:
-		m.err = msg.err
-		return m, tea.Quit
+		m.err, m.ended = msg.err, true
+		return m, m.print("")
 	case chatSaid:
 		m.busy, m.chat.held = false, msg.held
 		if errors.Is(msg.err, errQuit) {
 			return m, tea.Quit
 		}
-		if msg.text == "" {
-			return m, nil
-		}
-		return m, tea.Println(msg.text)
+		return m, m.print(msg.text)
 	case tea.KeyPressMsg:
 		switch msg.String() {
 		case "ctrl+c":
@@ -121,6 +124,25 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	m.input, cmd = m.input.Update(msg)
 	return m, cmd
+}
+
+// print shows text above the input, behind all text before it. Commands of the
+// screen run beside each other, so that one prints at a time.
+func (m *chatScreen) print(text string) tea.Cmd {
+	if text != "" {
+		m.waiting = append(m.waiting, text)
+	}
+	switch {
+	case m.printing:
+		return nil
+	case len(m.waiting) == 0 && m.ended:
+		return tea.Quit
+	case len(m.waiting) == 0:
+		return nil
+	}
+	all := strings.Join(m.waiting, "\n")
+	m.waiting, m.printing = nil, true
+	return tea.Sequence(tea.Println(all), func() tea.Msg { return chatPrinted{} })
 }
 
 // say sends what was typed, beside the drawing.

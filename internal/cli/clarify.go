@@ -1,14 +1,11 @@
 package cli
 
-import (
-	"context"
-	"strings"
-)
+import "context"
 
 type clarifyCommand struct {
 	write
 	ID   string   `arg:"" help:"The question, or the task that waits."`
-	Text []string `arg:"" sep:"none" help:"What you want to know."`
+	Text []string `arg:"" sep:"none" help:"What you want to know; @FILE reads it."`
 }
 
 func (clarifyCommand) Help() string {
@@ -20,11 +17,14 @@ Examples:
 }
 
 func (c *clarifyCommand) Run(ctx context.Context, s *session) error {
+	text, err := s.wordsOrFile("text", c.Text)
+	if err != nil {
+		return err
+	}
 	q, err := s.findQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	text := strings.Join(c.Text, " ")
 	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/clarify", map[string]string{"body": text}); done {
 		return err
 	}

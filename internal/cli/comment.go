@@ -1,14 +1,11 @@
 package cli
 
-import (
-	"context"
-	"strings"
-)
+import "context"
 
 type commentCommand struct {
 	write
 	ID   string   `arg:"" help:"The question, or the task that waits for it."`
-	Text []string `arg:"" sep:"none" help:"What you want to say."`
+	Text []string `arg:"" sep:"none" help:"What you want to say; @FILE reads it."`
 }
 
 func (commentCommand) Help() string {
@@ -21,11 +18,14 @@ Examples:
 }
 
 func (c *commentCommand) Run(ctx context.Context, s *session) error {
+	text, err := s.wordsOrFile("text", c.Text)
+	if err != nil {
+		return err
+	}
 	q, err := s.findQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	text := strings.Join(c.Text, " ")
 	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/comments", map[string]string{"body": text}); done {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 // checkShown makes sure that the hash which is sent is that of the bytes which
 // were shown, and that it begins as the person expects.
 func checkShown(q *fermata.Question, expected string) error {
-	if len(q.Action) > 0 && fermata.HashAction(q.Action) != q.ActionHash {
+	if len(q.Action) > 0 && !fermata.HasHash(q.Action, q.ActionHash) {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "the action that came does not have the hash that came with it").
 			WithHint("nothing was sent; something between here and the server changes what it passes on")
 	}

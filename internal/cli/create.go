@@ -20,7 +20,9 @@ type createCommand struct {
 	Label    []string `sep:"none" help:"Label; repeat it."`
 	Spec     string   `placeholder:"JSON|@FILE" help:"What the runner needs, such as a command line."`
 	Defer    string   `placeholder:"WHEN" help:"Put it off: 2h, 3d, or an instant."`
-	Attempts int      `name:"max-attempts" help:"How many runs may be lost before it fails."`
+	Attempts quantity `name:"max-attempts" placeholder:"N" help:"How many runs may be lost before it fails."`
+	Session  string   `placeholder:"KEY" help:"Of an external task: the session whose questions it holds."`
+	Ends     bool     `name:"ends-with-answer" help:"Of an external task: it is done as soon as its question is answered."`
 }
 
 func (createCommand) Help() string {
@@ -35,13 +37,16 @@ Examples:
 func (c *createCommand) Run(ctx context.Context, s *session) error {
 	n := fermata.NewTask{
 		Title: c.Title, Project: c.Project, ParentID: c.Parent, BlockedBy: c.Blocked, Priority: c.Priority,
-		Size: c.Size, Agent: c.Agent, Runner: c.Runner, Labels: c.Label, MaxAttempts: c.Attempts,
+		Size: c.Size, Agent: c.Agent, Runner: c.Runner, Labels: c.Label, MaxAttempts: int(c.Attempts), SessionKey: c.Session, EndsWithAnswer: c.Ends,
 	}
-	var err error
-	if n.Body, err = s.textOrFile(c.Body); err != nil {
+	err := notDash("title", c.Title)
+	if err != nil {
 		return err
 	}
-	if n.Spec, err = s.jsonOrText(c.Spec); err != nil {
+	if n.Body, err = s.textOrFile("--body", c.Body); err != nil {
+		return err
+	}
+	if n.Spec, err = s.jsonOrText("--spec", c.Spec); err != nil {
 		return err
 	}
 	if n.DeferUntil, err = s.instant(c.Defer); err != nil {

@@ -18,7 +18,7 @@ type deliveriesListCommand struct {
 	Question string                `short:"q" placeholder:"QUESTION" help:"Only what was sent for this question."`
 	Channel  string                `placeholder:"NAME" help:"Only over this channel."`
 	State    fermata.DeliveryState `enum:",waiting,sent,failed,dead,skipped" default:"" placeholder:"STATE" help:"waiting, sent, failed (will be tried again), dead or skipped."`
-	Limit    int                   `short:"n" default:"50" help:"How many (default ${default})."`
+	Limit    quantity              `short:"n" default:"50" help:"How many (default ${default})."`
 }
 
 func (deliveriesListCommand) Help() string {
@@ -34,10 +34,11 @@ func (c *deliveriesListCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	all, _, err := server.Deliveries(ctx, client.DeliveryQuery{QuestionID: c.Question, Channel: c.Channel, State: c.State, Limit: c.Limit})
+	all, next, err := server.Deliveries(ctx, client.DeliveryQuery{QuestionID: c.Question, Channel: c.Channel, State: c.State, Limit: int(c.Limit)})
 	if err != nil {
 		return err
 	}
+	defer s.tellMore(next != "", len(all))
 	if s.JSON {
 		return s.json(all)
 	}
@@ -51,7 +52,7 @@ func (c *deliveriesListCommand) Run(ctx context.Context, s *session) error {
 		}
 		t.add(s.id(d.ID), d.Purpose, cmp.Or(d.Channel, d.Kind), d.Member, string(d.State), next, cmp.Or(d.Reason, d.LastError))
 	}
-	s.print(t, "nothing was sent")
+	s.print(t, "nothing was sent; fermata channel list shows where messages can go")
 	return nil
 }
 
@@ -60,7 +61,9 @@ type deliveryShowCommand struct {
 }
 
 func (deliveryShowCommand) Help() string {
-	return `Examples:
+	return `Links that answer without signing in are taken out of what is shown.
+
+Examples:
 
     fermata deliveries show 9x2f`
 }
@@ -82,9 +85,12 @@ func (c *deliveryShowCommand) Run(ctx context.Context, s *session) error {
 	for _, entry := range d.History {
 		p.line("%s  %s  %s", s.ago(entry.At), entry.What, oneLine(entry.Error))
 	}
-	if d.Content != "" {
+	switch {
+	case d.Content != "":
 		p.line("")
 		p.whole(d.Content)
+	case d.State == fermata.DeliverySent:
+		s.talk().line("its recipient reads here what was sent, with a token that may answer; an operator reads it in the browser")
 	}
 	return nil
 }

@@ -5,21 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/process"
 )
 
 type doctorCommand struct {
-	Agents bool `help:"Try each installed agent program, too: a stop, a resume and a deferred call. Takes seconds a program, never more than three minutes."`
+	Agents bool `help:"Try each installed agent program, too: a stop, a resume, a deferred call, and a rule that denies everything. Takes seconds a program, never more than three minutes."`
 }
 
 func (doctorCommand) Help() string {
-	return `Checks the server, the token, the clock, the database, the record of events, waiting tasks, git, and which agent programs are installed in which version. The exit code is 1 when something is wrong.
+	return `Checks the server, the token, the clocks, the database, the record of events, waiting tasks, git, the sandbox for agents, and which agent programs are installed in which version. The exit code is 1 when something is wrong.
 
-With --agents, each installed agent program is run: it asks and is stopped, is resumed with the answer, and, if it is Claude Code, has a call put off. It talks to a model that follows a script, on this machine, with a server, a home and a configuration that are thrown away: yours are neither read nor changed, nothing is sent anywhere, and no model is paid.
+With --agents, each installed agent program is run: it asks and is stopped, is resumed with the answer, if it is Claude Code has a call put off, and is denied everything. It talks to a model that follows a script, on this machine, with a server, a home and a configuration that are thrown away: yours are neither read nor changed, nothing is sent anywhere, and no model is paid.
 
 Examples:
 
@@ -31,7 +33,7 @@ Examples:
 // finding is what one check came to.
 type finding struct {
 	Check string `json:"check"`
-	// Step is what an agent program was made to do: stop, resume or defer.
+	// Step is what an agent program was made to do: stop, resume, defer or deny.
 	Step string `json:"step,omitempty"`
 	// Status is ok, warn, fail or skip.
 	Status string `json:"status"`
@@ -47,6 +49,7 @@ const longestSkew = 5 * time.Second
 func (c *doctorCommand) Run(ctx context.Context, s *session) error {
 	d := &diagnosis{s: s}
 	d.add(c.examine(ctx, s)...)
+	d.add(checkSandbox(ctx))
 	d.add(checkAgents(ctx)...)
 	if c.Agents && ctx.Err() == nil {
 		if err := d.tryAgents(ctx); err != nil {
@@ -113,18 +116,18 @@ func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
 	me, err := server.Whoami(ctx)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeUnauthenticated:
-		return []finding{{Check: "server", Status: "ok", Detail: s.address}, s.failure("token", err), checkDatabase(ctx, s, server), checkGit(ctx)}
+		found := []finding{{Check: "server", Status: "ok", Detail: s.address}, s.failure("token", err)}
+		return append(append(found, checkReadiness(ctx, s, server)...), checkGit(ctx))
 	case err != nil:
-		return []finding{s.failure("server", err), checkGit(ctx)}
+		return append(checkUnanswered(ctx, s, server, err), checkGit(ctx))
 	}
 	found := []finding{
 		{Check: "server", Status: "ok", Detail: fmt.Sprintf("%s, version %s, workspace %s", s.address, me.Version, me.Workspace)},
 		checkToken(me),
 		checkClock(me.ServerTime, before, s.now()),
-		checkDatabase(ctx, s, server),
-		checkAudit(ctx, s, server, me),
-		checkWaiting(ctx, s),
 	}
+	found = append(found, checkReadiness(ctx, s, server)...)
+	found = append(found, checkAudit(ctx, s, server, me), checkWaiting(ctx, s))
 	return append(append(found, checkChannels(ctx, s, server)...), checkGit(ctx))
 }
 
@@ -163,11 +166,45 @@ func checkClock(server, before, after time.Time) finding {
 	return finding{Check: "clock", Status: "ok", Detail: detail}
 }
 
-func checkDatabase(ctx context.Context, s *session, server *client.Client) finding {
-	if err := server.Ready(ctx); err != nil {
-		return s.failure("database", err)
+// checkUnanswered tells a server that is not there from one whose database is in trouble.
+func checkUnanswered(ctx context.Context, s *session, server *client.Client, err error) []finding {
+	found := []finding{s.failure("server", err)}
+	if fermata.CodeOf(err) == fermata.CodeUnavailable {
+		found = append(found, checkReadiness(ctx, s, server)...)
+	}
+	return found
+}
+
+// checkReadiness asks the server for its database, and for the clock of that.
+func checkReadiness(ctx context.Context, s *session, server *client.Client) []finding {
+	ready, err := server.Ready(ctx)
+	if err != nil {
+		return []finding{s.failure("database", err), {Check: "db-clock", Status: "skip", Detail: "the server is not ready"}}
+	}
+	return []finding{checkDatabase(ready), checkDatabaseClock(ready.Clock)}
+}
+
+// checkDatabase tells what the server warns of, but for the clock.
+func checkDatabase(ready *fermata.Readiness) finding {
+	warnings := slices.DeleteFunc(slices.Clone(ready.Warnings), func(text string) bool {
+		return ready.Clock != nil && slices.Contains(ready.Clock.Warnings, text)
+	})
+	if len(warnings) > 0 {
+		return finding{Check: "database", Status: "warn", Detail: strings.Join(warnings, "; ")}
 	}
 	return finding{Check: "database", Status: "ok", Detail: "the server is ready"}
+}
+
+// checkDatabaseClock tells whether the clock by which deadlines and leases go can be trusted.
+func checkDatabaseClock(clock *fermata.ClockReadiness) finding {
+	switch {
+	case clock == nil:
+		return finding{Check: "db-clock", Status: "skip", Detail: "the server does not tell of the database's clock"}
+	case len(clock.Warnings) > 0:
+		return finding{Check: "db-clock", Status: "warn", Detail: strings.Join(clock.Warnings, "; ")}
+	}
+	apart := time.Duration(clock.SkewSeconds * float64(time.Second)).Abs().Round(time.Millisecond)
+	return finding{Check: "db-clock", Status: "ok", Detail: fmt.Sprintf("it runs evenly, %s apart from the clock of the server's machine", apart)}
 }
 
 func checkAudit(ctx context.Context, s *session, server *client.Client, me *client.Whoami) finding {
@@ -186,7 +223,7 @@ func checkAudit(ctx context.Context, s *session, server *client.Client, me *clie
 // checkWaiting looks for tasks that wait for a person with nothing that a
 // person could answer.
 func checkWaiting(ctx context.Context, s *session) finding {
-	list, err := s.tasks(ctx, client.TaskQuery{NeedsPerson: true}, 1000)
+	list, _, err := s.tasks(ctx, client.TaskQuery{NeedsPerson: true}, 1000)
 	if err != nil {
 		return s.failure("waiting", err)
 	}
@@ -203,6 +240,15 @@ func checkWaiting(ctx context.Context, s *session) finding {
 		return finding{Check: "waiting", Status: "ok", Detail: "1 task waits for a person"}
 	}
 	return finding{Check: "waiting", Status: "ok", Detail: fmt.Sprintf("%d tasks wait for a person", len(list))}
+}
+
+// checkSandbox tries what `fermata worker --isolate` needs.
+func checkSandbox(ctx context.Context) finding {
+	program, err := process.FindSandbox(ctx)
+	if err != nil {
+		return finding{Check: "sandbox", Status: "warn", Detail: err.Error() + "; without it fermata worker --isolate is refused"}
+	}
+	return finding{Check: "sandbox", Status: "ok", Detail: "fermata worker --isolate can use " + program}
 }
 
 func checkGit(ctx context.Context) finding {

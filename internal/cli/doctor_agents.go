@@ -118,7 +118,7 @@ type RehearseOptions struct {
 
 // Rehearsed is what came of one step that an agent program was made to take.
 type Rehearsed struct {
-	// Step is stop, resume or defer; Status is ok, warn, fail or skip.
+	// Step is stop, resume, defer or deny; Status is ok, warn, fail or skip.
 	Step, Status, Detail string
 	// Log is what the agent's run wrote, where the step failed.
 	Log string

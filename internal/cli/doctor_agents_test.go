@@ -28,6 +28,8 @@ func TestTestedAgentsAreThePinnedOnes(t *testing.T) {
 		}
 		delete(pinned, a.name)
 	}
+	// A bridge to Claude Code, which people name behind --runner acp themselves.
+	delete(pinned, "claude-agent-acp")
 	if len(pinned) > 0 {
 		t.Errorf("doctor does not look for %v", pinned)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -30,6 +31,9 @@ func (s *session) edit(ctx context.Context, q *fermata.Question) (map[string]any
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, "", fermata.Internal("read the edited file", err)
+		}
+		if !utf8.Valid(data) {
+			return nil, "", keptIn(fermata.Errorf(fermata.CodeInvalidRequest, "the answer is not valid UTF-8"), path)
 		}
 		texts := readEdited(q, string(data))
 		if len(texts) == 0 {

@@ -11,7 +11,7 @@ type eventsCommand struct {
 	Task   string              `placeholder:"ID" help:"Only this task."`
 	Type   []fermata.EventType `placeholder:"TYPE" help:"Only these types of events."`
 	After  int64               `help:"Only what came after the event with this number."`
-	Limit  int                 `default:"100" help:"At most so many."`
+	Limit  quantity            `default:"100" help:"At most so many."`
 	Follow bool                `short:"f" help:"Go on with what happens from now on."`
 	Verify bool                `help:"Check the whole chain instead, as audit verify does."`
 }
@@ -46,12 +46,17 @@ func (c *eventsCommand) Run(ctx context.Context, s *session) error {
 	if c.Follow {
 		return s.follow(ctx, client.StreamQuery{TaskID: q.TaskID, Types: c.Type, After: c.After, FromStart: true})
 	}
-	return eachEvent(ctx, server, q, c.Limit, s.printEvent)
+	return eachEvent(ctx, server, q, int(c.Limit), s.printEvent, s.tellMoreEvents)
 }
 
-// eachEvent calls on for the events of all pages, in order, up to limit; 0 is
-// no limit.
-func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, limit int, on func(*fermata.Event) error) error {
+// tellMoreEvents says on standard error that events follow the one with the number.
+func (s *session) tellMoreEvents(last int64) {
+	s.talk().line("there are more after event %d: --after %d shows the next ones, --limit how many", last, last)
+}
+
+// eachEvent calls on for each event of all pages, in order. A limit other than 0 bounds how
+// many. If events follow the last one, eachEvent then calls more with its number.
+func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, limit int, on func(*fermata.Event) error, more func(last int64)) error {
 	for n := 0; ; {
 		q.Limit = longestPage
 		if limit > 0 {
@@ -67,9 +72,16 @@ func eachEvent(ctx context.Context, server *client.Client, q client.EventQuery, 
 			}
 		}
 		n += len(list)
-		if len(list) == 0 || next <= q.After || limit > 0 && n >= limit {
+		if len(list) == 0 || next <= q.After {
 			return nil
 		}
 		q.After = next
+		if limit > 0 && n >= limit {
+			q.Limit = 1
+			if list, _, err = server.Events(ctx, q); len(list) > 0 {
+				more(next)
+			}
+			return err
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -98,5 +99,6 @@ func (s *session) hint(e *fermata.Error) string {
 
 // mentions reports whether the message says the problem already.
 func mentions(e *fermata.Error, p fermata.Problem) bool {
-	return e.Message == p.Field+": "+p.Message
+	named := strings.HasPrefix(e.Message, "--") && strings.Contains(e.Message, ": "+p.Message)
+	return named || e.Message == p.Field+": "+p.Message
 }

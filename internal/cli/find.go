@@ -36,7 +36,8 @@ func (s *session) find(ctx context.Context, id string) (*fermata.Task, *fermata.
 	case errQuestion == nil:
 		return nil, q, nil
 	default:
-		return nil, nil, fermata.Errorf(fermata.CodeNotFound, "there is no task and no question %q", id)
+		return nil, nil, fermata.Errorf(fermata.CodeNotFound, "there is no task and no question %q", id).
+			WithHint("an id may be shortened to its last %d characters", fermata.LeastEnding)
 	}
 }
 
@@ -82,7 +83,10 @@ func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Questio
 
 // nothingAsked says that a task waits for no answer, and what below it does.
 func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
-	e := fermata.Errorf(fermata.CodeNotFound, "task %s waits for no answer: it is %s", t.ID, t.State)
+	e := fermata.Errorf(fermata.CodeIllegalTransition, "task %s waits for no answer: it is %s", t.ID, t.State)
+	if t.State.Ended() {
+		e.Code = fermata.CodeQuestionClosed
+	}
 	if t.State != fermata.TaskBlocked {
 		return e
 	}

@@ -66,6 +66,10 @@ var forged = map[string]func(text string) fermata.Ask{
 		action, _ := json.Marshal(map[string]string{"command": s})
 		return fermata.Ask{Question: "Run it?", Action: action}
 	},
+	"argument": func(s string) fermata.Ask {
+		action, _ := json.Marshal(map[string]string{"tool": "Write", "content": s})
+		return fermata.Ask{Question: "Run it?", Action: action}
+	},
 	"raw action": func(s string) fermata.Ask {
 		// The characters as they are: JSON needs to escape few of them.
 		quoted := `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
@@ -106,7 +110,7 @@ func TestForging(t *testing.T) {
 				continue
 			}
 			want := f.Text
-			if strings.HasSuffix(place, "action") {
+			if place == "argument" {
 				want = indentJSON(q.Action)
 			}
 			for view, text := range views(t, q, len(f.Text) > hugeText) {
@@ -188,12 +192,24 @@ func forgeryIn(v view, out, text string) string {
 			fakes[line] = true
 		}
 	}
+	// The program itself says once what will run, and at the end that it waits.
+	own := map[string]int{}
+	if strings.HasSuffix(out, "\nIt waits until somebody answers.\n") {
+		own["It waits until somebody answers."] = 1
+	}
+	if strings.Contains(out, "\n  sha256 ") {
+		own["What will run"] = 1
+	}
 	for line := range strings.Lines(out) {
 		if len(line)-len(strings.TrimLeft(line, " ")) > 2 {
 			continue
 		}
 		for fake := range fakes {
 			if strings.HasPrefix(strings.TrimLeft(line, " "), fake) {
+				if own[fake] > 0 {
+					own[fake]--
+					continue
+				}
 				return fmt.Sprintf("%q stands as a line of its own", fake)
 			}
 		}

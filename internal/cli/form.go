@@ -128,7 +128,7 @@ func (f *field) options() []huh.Option[string] {
 		}
 		list = append(list, huh.NewOption(label, o.Value))
 	}
-	if f.it.Other {
+	if f.it.TakesOther() {
 		list = append(list, huh.NewOption("other …", otherValue))
 	}
 	return list

@@ -54,7 +54,7 @@ func (c *gateListCommand) Run(ctx context.Context, s *session) error {
 	for _, r := range rules {
 		t.add(s.id(r.ID), string(r.Decision), r.Tool, patterns(r.Args), ruleScope(r), ruleUses(r), s.ruleExpiry(r), r.Owner.Name, r.Reason)
 	}
-	s.print(t, "there are no rules: the policy decides about every call")
+	s.print(t, "there are no rules: the policy decides about every call; fermata gate add makes one")
 	return nil
 }
 
@@ -102,9 +102,9 @@ type gateAddCommand struct {
 	Task     string               `placeholder:"ID" help:"For one task only."`
 	Session  string               `placeholder:"KEY" help:"For one session only."`
 	Expires  fermata.Timeout      `name:"expires-in" placeholder:"8h" help:"How long it is good for; default: until it is removed."`
-	Uses     int                  `placeholder:"N" help:"Of allow: how many calls it lets through; default: any number."`
+	Uses     quantity             `placeholder:"N" help:"Of allow: how many calls it lets through; default: any number."`
 	Risk     fermata.Risk         `enum:",low,medium,high,critical" default:"" placeholder:"RISK" help:"Of ask: how the approval is marked."`
-	Reason   string               `help:"Why; agents are told."`
+	Reason   string               `placeholder:"TEXT|@FILE" help:"Why; agents are told."`
 }
 
 func (gateAddCommand) Help() string {
@@ -127,9 +127,13 @@ func (c *gateAddCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	reason, err := s.textOrFile("--reason", c.Reason)
+	if err != nil {
+		return err
+	}
 	n := fermata.NewGateRule{
 		Tool: c.Tool, Args: args, Decision: c.Decision, Project: c.Project, TaskID: c.Task, SessionKey: c.Session,
-		ExpiresIn: c.Expires, Uses: c.Uses, Risk: c.Risk, Reason: c.Reason,
+		ExpiresIn: c.Expires, Uses: int(c.Uses), Risk: c.Risk, Reason: reason,
 	}
 	if err := n.Check(); err != nil {
 		return err
@@ -257,7 +261,7 @@ func (c *gateTestCommand) input(s *session) (json.RawMessage, error) {
 		if len(c.Args) > 0 {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "give either --input or arguments")
 		}
-		return s.jsonOrText(c.Input)
+		return s.jsonOrText("--input", c.Input)
 	}
 	values, err := readPatterns(c.Args)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/internal/process"
 )
 
 // gateFlags are those of every hook that gates.
@@ -19,8 +20,16 @@ type gateFlags struct {
 	Wait    time.Duration `default:"0s" placeholder:"5m" help:"How long to wait within the hook for a person; keep it well below the hook's own timeout, behind which a program may run the tool."`
 	Strict  bool          `help:"Also stop calls that no rule names, where the policy asks or denies. Without it the program's own permissions decide about these. Always so in a worker."`
 	Task    string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that makes the call; without one the session's own is used."`
-	Worker  bool          `help:"Set by a worker's runner: a call that a person has to decide stops the agent, and the worker resumes it with the answer. Without it the hook stands aside in the runs of such a worker."`
+	Run     string        `env:"FERMATA_RUN" placeholder:"ID" help:"Run that makes the call; once it is over, nothing of it may run."`
+	Worker  bool          `help:"Set by a worker's runner: a call that a person has to decide stops the agent, and the worker resumes it with the answer. Without it the hook stands aside in the runs of such a worker, where it is sure to be in one."`
 	Unasked []string      `placeholder:"TOOL,…" help:"Tools about which the agent of a worker need not ask, unless a rule names them."`
+
+	// What is named on the command line leaves the environment no say: settings of a
+	// project may change that.
+	Server    string `placeholder:"URL" help:"Set by fermata install and by a worker's runner: the server that decides. With it, no variable of the environment counts."`
+	TokenFile string `placeholder:"FILE" help:"File with the token for that server: one line, or what fermata login stored."`
+	Proxy     string `placeholder:"URL" help:"Proxy by which that server is reached."`
+	RunFolder string `placeholder:"FOLDER" help:"Set by a worker's runner: the folder of the run."`
 }
 
 const (
@@ -74,6 +83,8 @@ type gateHook struct {
 	in     hookEvent
 	// folder is the one of a worker's run.
 	folder string
+	// passed says that the call may run.
+	passed bool
 }
 
 // gateHook runs a hook. It ends with 0 or, on any trouble, with the code that
@@ -88,20 +99,27 @@ func (s *session) gateHook(ctx context.Context, f gateFlags, d gateDialect) (err
 			err = outcome(exitBlocked)
 		}
 	}()
-	h := &gateHook{session: s, gateFlags: f, gateDialect: d, folder: os.Getenv(agent.FolderEnv)}
-	if h.folder != "" && !h.Worker {
-		// The run has a hook of its own for every call.
+	h := &gateHook{session: s, gateFlags: f, gateDialect: d, folder: cmp.Or(f.RunFolder, os.Getenv(agent.FolderEnv))}
+	if !h.Worker && h.folder != "" && process.InRun(h.folder) {
+		// The run has a gate of its own for every call.
 		return nil
+	}
+	if h.Server != "" && !h.Worker {
+		h.Task, h.Run = "", ""
 	}
 	if h.in, err = s.readHook(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.Wait+cmp.Or(d.patience, hookPatience))
 	defer cancel()
-	if h.Worker {
+	switch {
+	case h.Worker:
 		return h.inWorker(ctx)
+	case h.isNews():
+		return h.news(ctx)
+	default:
+		return h.atDesk(ctx)
 	}
-	return h.atDesk(ctx)
 }
 
 // atDesk takes an event where a person sits at the program.
@@ -126,7 +144,11 @@ func (h *gateHook) atDesk(ctx context.Context) error {
 }
 
 func (h *gateHook) connect() (err error) {
-	h.server, err = h.session.server()
+	if h.Server == "" {
+		h.server, err = h.session.server()
+		return err
+	}
+	h.server, err = h.namedServer()
 	return err
 }
 
@@ -145,7 +167,9 @@ func (h *gateHook) own() bool {
 
 func (h *gateHook) call(id string) fermata.GateCall {
 	call := fermata.GateCall{TaskID: h.Task, CallID: id, Runner: h.runner, Tool: h.in.Tool, Input: h.in.Input, Dir: h.in.Dir}
-	if h.Task == "" {
+	if h.Task != "" {
+		call.RunID = h.Run
+	} else {
 		call.SessionKey = h.runner + ":" + h.in.SessionID
 	}
 	return call
@@ -179,6 +203,7 @@ func (h *gateHook) gate(ctx context.Context) error {
 	if h.Worker && (h.isHarmless() || slices.Contains(h.Unasked, h.in.Tool)) {
 		named, err := h.isNamed(ctx, call)
 		if !named || err != nil {
+			h.passed = err == nil
 			return err
 		}
 	}
@@ -202,6 +227,7 @@ func (h *gateHook) gate(ctx context.Context) error {
 		v.Reason = fmt.Sprintf("a person must approve this call first, and was asked (%s). Do not try another way. "+
 			"Go on with other work or end your turn, and make exactly this call again once it is approved", v.QuestionID)
 	}
+	h.passed = v.Decision == fermata.GateAllow
 	return h.say(h.decide(&h.in, v))
 }
 
@@ -260,6 +286,12 @@ func (h *gateHook) await(ctx context.Context, call fermata.GateCall, v *fermata.
 // say writes a reply for the program.
 func (h *gateHook) say(reply any, err error) error {
 	if err != nil || reply == nil {
+		return err
+	}
+	if out, ok := reply.(hookOutput); ok && out.Specific.Decision == string(fermata.GateAllow) {
+		h.passed = true
+	}
+	if reply, err = h.withWords(reply); err != nil {
 		return err
 	}
 	return h.jsonLine(reply)

@@ -12,6 +12,7 @@ type grantCommand struct {
 
 type grantVerifyCommand struct {
 	Grant  string `arg:"" env:"FERMATA_GRANT" help:"The grant, from the context of the resumed task; @FILE reads it."`
+	RunID  string `name:"run" env:"FERMATA_RUN" placeholder:"ID" help:"Run that is about to act; once it is over, the grant is refused."`
 	Action string `required:"" placeholder:"JSON|@FILE" help:"What is about to run; @- reads standard input."`
 }
 
@@ -25,11 +26,11 @@ Examples:
 }
 
 func (c *grantVerifyCommand) Run(ctx context.Context, s *session) error {
-	signed, err := s.textOrFile(c.Grant)
+	signed, err := s.textOrFile("grant", c.Grant)
 	if err != nil {
 		return err
 	}
-	action, err := s.jsonOrText(c.Action)
+	action, err := s.jsonOrText("--action", c.Action)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (c *grantVerifyCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	g, err := server.VerifyGrant(ctx, fermata.GrantCheck{Grant: signed, Action: action})
+	g, err := server.VerifyGrant(ctx, fermata.GrantCheck{Grant: signed, RunID: c.RunID, Action: action})
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/fermata-hq/fermata"
@@ -55,11 +58,11 @@ func (c *hookClaudeCommand) Run(ctx context.Context, s *session) error {
 }
 
 // deferCall lets the agent end; the worker resumes it with the answer, and the
-// call comes again. A call that was put off before, and of which the agent is
-// told in the prompt that follows, gets a plain word instead.
+// call comes again. A call that was put off before, and comes again because a person
+// wrote, is refused with what they wrote: the agent acts on that next.
 func (h *gateHook) deferCall(questionID string) (any, error) {
-	if h.in.CallID != "" && h.in.CallID == os.Getenv(agent.DeferredEnv) {
-		return preToolUse(refuse(fmt.Sprintf("Not decided yet: the question %s is still open. Read the message that follows.", questionID))), nil
+	if h.isDeferred() {
+		return preToolUse(refuse(fmt.Sprintf("Not decided yet: the question %s is still open. Read what a person wrote before you go on.", questionID))), nil
 	}
 	may, err := h.mayDefer()
 	if err != nil {
@@ -72,4 +75,29 @@ func (h *gateHook) deferCall(questionID string) (any, error) {
 		return nil, err
 	}
 	return hookOutput{hookSpecific{Event: "PreToolUse", Decision: "defer", Reason: waitingFor(questionID)}}, nil
+}
+
+// isDeferred reports whether an earlier turn put the call off, and this one tells the
+// agent something with it.
+func (h *gateHook) isDeferred() bool {
+	return h.in.CallID != "" && h.in.CallID == os.Getenv(agent.DeferredEnv)
+}
+
+// withWords adds what the agent is told with the call that was put off. A refusal says
+// it; a call that runs brings it along, so that the agent reads it with the result.
+func (h *gateHook) withWords(reply any) (any, error) {
+	out, ok := reply.(hookOutput)
+	if !ok || h.folder == "" || !h.isDeferred() {
+		return reply, nil
+	}
+	words, err := os.ReadFile(filepath.Join(h.folder, agent.WordsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return reply, nil
+	}
+	if out.Specific.Decision == string(fermata.GateAllow) {
+		out.Specific.Context = string(words)
+	} else {
+		out.Specific.Reason += "\n\n" + string(words)
+	}
+	return out, err
 }

@@ -149,3 +149,23 @@ func TestClaudeHookStops(t *testing.T) {
 		})
 	}
 }
+
+// A call about which nobody need be asked is denied as well once the task was stopped.
+func TestClaudeHookDeniesWhatIsStopped(t *testing.T) {
+	const verdict = `{"decision":"deny","decided_by":"system","reason":"stop: the task is cancelled","task_id":"task_1"}`
+	var sent bytes.Buffer
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = sent.ReadFrom(r.Body)
+		_, _ = w.Write([]byte(verdict))
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("FERMATA_TASK", "task_1")
+	t.Setenv("FERMATA_RUN", "run_1")
+	code, out, _ := run(t, claudeCallOf("Read", `{"file_path":"x"}`), "--url", server.URL, "hook", "claude", "--worker")
+	if code != 0 || !strings.Contains(out, `"deny"`) || !strings.Contains(out, "the task is cancelled") {
+		t.Errorf("got %d and %q", code, out)
+	}
+	if !strings.Contains(sent.String(), `"run_id":"run_1"`) {
+		t.Errorf("the call named no run: %s", sent.String())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -44,7 +45,7 @@ func (s *session) readHook() (in hookEvent, err error) {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return in, fmt.Errorf("the call on standard input is not the JSON of a hook: %w", err)
 	}
-	if in.Tool == "" && in.Event != sessionStart {
+	if in.Tool == "" && !slices.Contains(newsEvents, in.Event) {
 		return in, fmt.Errorf("the call names no tool")
 	}
 	return in, nil

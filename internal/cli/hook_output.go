@@ -16,6 +16,8 @@ type hookSpecific struct {
 	Decision string          `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
+	// Context is what the agent reads with the result of the call.
+	Context string `json:"additionalContext,omitempty"`
 	// Permit answers a permission dialog.
 	Permit *hookPermit `json:"decision,omitempty"`
 }

@@ -24,7 +24,7 @@ func (h *gateHook) askUserQuestion(ctx context.Context) (any, error) {
 	}
 	return h.askOnce(ctx, fermata.Ask{Questions: in.Questions}, func(q *fermata.Question) (any, error) {
 		if len(q.Resolution.Answers) == 0 {
-			return preToolUse(refuse(q.Resolution.Sentence())), nil
+			return preToolUse(refuse(unanswered(q))), nil
 		}
 		return h.answered(q)
 	})
@@ -52,7 +52,7 @@ func (h *gateHook) exitPlanMode(ctx context.Context) (any, error) {
 	return h.askOnce(ctx, a, func(q *fermata.Question) (any, error) {
 		r := q.Resolution
 		if !r.Approved() {
-			return preToolUse(refuse("The plan was not approved: " + withComment(r.Sentence(), r.Comment))), nil
+			return preToolUse(refuse("The plan was not approved: " + unanswered(q))), nil
 		}
 		allow := &fermata.GateVerdict{
 			Decision: fermata.GateAllow, Reason: "The plan was approved: " + withComment(r.Sentence(), r.Comment), Input: h.in.Input,
@@ -92,6 +92,15 @@ func (h *gateHook) askOnce(ctx context.Context, a fermata.Ask, closed func(*ferm
 func (h *gateHook) answered(q *fermata.Question) (any, error) {
 	input, err := agent.UserAnswers(h.in.Input, q)
 	return preToolUse(&fermata.GateVerdict{Decision: fermata.GateAllow, Reason: q.Resolution.Sentence(), Input: input}), err
+}
+
+// unanswered says why a closed question has no answer, with the words of the person who
+// closed it, and what the agent does now.
+func unanswered(q *fermata.Question) string {
+	if q.Resolution.DecideYourself {
+		return q.Refusal()
+	}
+	return withComment(q.Resolution.Sentence(), q.Resolution.Comment)
 }
 
 func withComment(text, comment string) string {

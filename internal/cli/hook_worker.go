@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +15,29 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 )
 
-// inWorker takes an event of an agent that a worker runs. What people have to
-// decide stops the agent; the worker resumes it with the answer.
+// inWorker takes an event of an agent that a worker runs, and notes for the runner
+// whether a call was let through: one that ran without was not gated.
 func (h *gateHook) inWorker(ctx context.Context) error {
+	err := h.attend(ctx)
+	if h.in.Event != h.before || h.folder == "" {
+		return err
+	}
+	return errors.Join(err, h.noteCall(err == nil && h.passed))
+}
+
+// noteCall leaves a note about the call.
+func (h *gateHook) noteCall(passed bool) error {
+	name := agent.NameCall(passed, cmp.Or(h.in.CallID, h.in.Tool)) + rand.Text()
+	calls := filepath.Join(h.folder, agent.CallsFolder)
+	if err := os.MkdirAll(calls, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(calls, name), nil, 0o600)
+}
+
+// attend takes the event. What people have to decide stops the agent; the worker
+// resumes it with the answer.
+func (h *gateHook) attend(ctx context.Context) error {
 	if h.Task == "" {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "there is no task: FERMATA_TASK is not set").
 			WithHint("with --worker this hook is for the agents of workers; fermata install sets up the one for a person's desk")
@@ -26,6 +48,7 @@ func (h *gateHook) inWorker(ctx context.Context) error {
 	case h.own() && h.in.Event == h.after:
 		return h.say(h.afterAsk(), nil)
 	case h.own() || h.in.Event == h.after:
+		h.passed = true
 		return nil // asking needs no permission, and what ran is no call any more
 	case h.in.Event != h.before:
 		return h.unknown()
@@ -41,11 +64,12 @@ func (h *gateHook) inWorker(ctx context.Context) error {
 
 func (h *gateHook) isHarmless() bool { return h.harmless != nil && h.harmless(&h.in) }
 
-// isNamed reports whether a rule names the call.
+// isNamed reports whether a rule names the call, or nothing may run for the
+// task any more.
 func (h *gateHook) isNamed(ctx context.Context, call fermata.GateCall) (bool, error) {
 	call.DryRun = true
 	v, err := h.ask(ctx, call)
-	return err == nil && v.Rule != nil, err
+	return err == nil && (v.Rule != nil || v.DecidedBy == fermata.ActorSystem), err
 }
 
 // afterAsk ends the turn when what the agent asked waits for a person.

@@ -16,8 +16,12 @@ type Hooks struct {
 	Serve   func(context.Context, ServeOptions) error
 	Worker  func(context.Context, WorkerOptions) error
 	Migrate func(context.Context, MigrateOptions) error
-	Demo    func(context.Context, DemoOptions) error
-	MCP     func(context.Context, MCPOptions) error
+	// AcceptLoss goes on with a database that is behind what was acknowledged.
+	AcceptLoss func(context.Context, AcceptLossOptions) error
+	// RotateKeys makes a new master key and seals all secrets with it.
+	RotateKeys func(context.Context, MigrateOptions) error
+	Demo       func(context.Context, DemoOptions) error
+	MCP        func(context.Context, MCPOptions) error
 	// Rehearse tries an agent program. The error says why it could not be tried.
 	Rehearse func(context.Context, RehearseOptions) ([]Rehearsed, error)
 	// CheckWorkflow says what is wrong with a definition, without a server.
@@ -34,12 +38,19 @@ type Hooks struct {
 
 // ServeOptions are the flags of `fermata serve`.
 type ServeOptions struct {
-	Listen    string
-	Data      string
-	Database  string
-	PublicURL string
+	Listen   string
+	Data     string
+	Database string
+	// MasterKeyFile is as in [MigrateOptions].
+	MasterKeyFile string
+	// AuditWitnesses are files that keep signed checkpoints of the audit chain.
+	AuditWitnesses  []string
+	CheckpointEvery time.Duration
+	PublicURL       string
 	// AllowNetworks are private networks that channels may reach.
 	AllowNetworks []string
+	// TrustedProxies are networks of proxies in front.
+	TrustedProxies []string
 	// AllowToolCommands lets the MCP servers of workflows be programs that the
 	// server starts.
 	AllowToolCommands bool
@@ -57,15 +68,25 @@ type ServeOptions struct {
 
 // AccessOptions are the flags about how people sign in.
 type AccessOptions struct {
-	SMTP         string `name:"smtp" env:"FERMATA_SMTP" placeholder:"URL" help:"Server that sends mails: smtp://user:password@host:port; better set in the environment."`
-	MailFrom     string `name:"mail-from" env:"FERMATA_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of the mails."`
-	IMAP         string `name:"imap" env:"FERMATA_IMAP" placeholder:"URL" help:"Mailbox that replies to questions come to: imaps://user:password@host; better set in the environment."`
-	MailReplyTo  string `name:"mail-reply-to" env:"FERMATA_MAIL_REPLY_TO" placeholder:"ADDRESS" help:"Where replies go, such as answers+{token}@example.com (default: the sender)."`
-	OIDCIssuer   string `name:"oidc-issuer" env:"FERMATA_OIDC_ISSUER" placeholder:"URL" help:"Identity provider (OpenID Connect) by which people sign in."`
-	OIDCClientID string `name:"oidc-client-id" env:"FERMATA_OIDC_CLIENT_ID" placeholder:"ID" help:"What this server is called there; its secret is read from FERMATA_OIDC_CLIENT_SECRET."`
-	OIDCName     string `name:"oidc-name" env:"FERMATA_OIDC_NAME" placeholder:"NAME" help:"What the button says (default: the host of the issuer)."`
+	SMTP           string `name:"smtp" env:"FERMATA_SMTP" placeholder:"URL" help:"Server that sends mails: smtp://user:password@host:port; better set in the environment."`
+	MailFrom       string `name:"mail-from" env:"FERMATA_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of the mails."`
+	IMAP           string `name:"imap" env:"FERMATA_IMAP" placeholder:"URL" help:"Mailbox that replies to questions come to: imaps://user:password@host; better set in the environment."`
+	MailReplyTo    string `name:"mail-reply-to" env:"FERMATA_MAIL_REPLY_TO" placeholder:"ADDRESS" help:"Where replies go, such as answers+{token}@example.com (default: the sender)."`
+	MailAuthServID string `name:"mail-authserv-id" env:"FERMATA_MAIL_AUTHSERV_ID" placeholder:"NAME" help:"Name with which your mail server begins Authentication-Results: replies count for which it vouches. Without it, replies decide questions of low risk only."`
+	OIDCIssuer     string `name:"oidc-issuer" env:"FERMATA_OIDC_ISSUER" placeholder:"URL" help:"Identity provider (OpenID Connect) by which people sign in."`
+	OIDCClientID   string `name:"oidc-client-id" env:"FERMATA_OIDC_CLIENT_ID" placeholder:"ID" help:"What this server is called there; its secret is read from FERMATA_OIDC_CLIENT_SECRET."`
+	OIDCName       string `name:"oidc-name" env:"FERMATA_OIDC_NAME" placeholder:"NAME" help:"What the button says (default: the host of the issuer)."`
 	// OIDCClientSecret is no flag: command lines are seen by everybody.
 	OIDCClientSecret string `kong:"-"`
+	OIDCTrustEmail   bool   `name:"oidc-trust-email" env:"FERMATA_OIDC_TRUST_EMAIL" help:"Take an address as verified where the identity provider does not say whether it is: only for one that gives addresses to nobody but their owners."`
+}
+
+// IsolationOptions say whether agents run in a sandbox, and what they see there
+// beside their working copies.
+type IsolationOptions struct {
+	On          bool
+	Read, Write []string
+	Offline     bool
 }
 
 // AgentOptions say what a worker runs as its agent.
@@ -80,7 +101,9 @@ type AgentOptions struct {
 	RunTimeout        time.Duration
 	// LiveWait is how long an agent of the runner acp is kept alive for an answer.
 	LiveWait time.Duration
-	PassEnv  []string
+	// Isolation is what agents see of the machine.
+	Isolation IsolationOptions
+	PassEnv   []string
 	// Token is what agents get in FERMATA_TOKEN.
 	Token string
 }
@@ -110,10 +133,10 @@ type MCPOptions struct {
 	// Configured reports whether somebody named the server; else one may be
 	// started.
 	Configured bool
-	// Task is the task that questions belong to. Where there is none, Session
+	// Task is the task that questions belong to, and RunID the run of it that calls. Where there is no task, Session
 	// is the agent's session, OtherSession that of an agent which names none,
 	// and Project the project.
-	Task, Session, OtherSession, Project string
+	Task, RunID, Session, OtherSession, Project string
 	// AskTool is the name of the tool that asks.
 	AskTool string
 	// Listen and Data are the address and the folder of a server that is
@@ -128,6 +151,17 @@ type MCPOptions struct {
 type MigrateOptions struct {
 	Data     string
 	Database string
+	// MasterKeyFile is the file of the master keys; empty takes the one beside the data folder.
+	MasterKeyFile string
+}
+
+// AcceptLossOptions are the flags of `fermata accept-loss`.
+type AcceptLossOptions struct {
+	Data     string
+	Database string
+	// MasterKeyFile is as in [MigrateOptions].
+	MasterKeyFile string
+	Yes           bool
 }
 
 // DemoOptions are the flags of `fermata demo`.

@@ -127,7 +127,7 @@ func (m *inbox) load() tea.Cmd {
 			return inboxLoaded{err: err}
 		}
 		skew := time.Until(me.ServerTime)
-		all, err := m.s.questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project}, longestInbox)
+		all, _, err := m.s.questions(m.ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: m.project}, longestInbox)
 		var mine []*fermata.Question
 		for _, q := range all {
 			if me.mayAnswer(q) && !me.voted(q) {

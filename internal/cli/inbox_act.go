@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/rogpeppe/go-internal/diff"
@@ -149,6 +150,9 @@ func (m *inbox) takeEdited(path string, failed error) {
 	switch {
 	case q == nil:
 		return
+	case err == nil && !utf8.Valid(data):
+		m.said = "the text is not valid UTF-8; it is kept in " + oneLine(path)
+		return
 	case failed != nil || err != nil:
 		m.said = "the editor ended with an error; your text is kept in " + oneLine(path)
 		return
@@ -187,7 +191,7 @@ func (m *inbox) takeAction(q *fermata.Question, data []byte, path string) {
 		return
 	}
 	_ = os.Remove(path)
-	if fermata.HashAction(compact.Bytes()) == q.ActionHash {
+	if fermata.HasHash(compact.Bytes(), q.ActionHash) {
 		m.edited, m.read, m.said = nil, 0, "the action is as it was"
 		return
 	}

@@ -110,7 +110,7 @@ func (f *inboxForm) rows() []string {
 			}
 			rows = append(rows, row)
 		}
-		if it.Other {
+		if it.TakesOther() {
 			rows = append(rows, rowOther)
 		}
 	case fermata.ResponseBoolean:
@@ -179,7 +179,7 @@ func (m *inbox) pickRow(row string) tea.Cmd {
 	case f.row >= len(it.Options) && row == rowNone:
 		delete(f.values, it.Key)
 		return m.further()
-	case f.row >= len(it.Options) && row == rowOther && it.Other:
+	case f.row >= len(it.Options) && row == rowOther && it.TakesOther():
 		f.write("")
 		return nil
 	case it.ResponseType == fermata.ResponseMultiChoice:

@@ -20,6 +20,7 @@ var inboxKeys = [][2]string{
 	{"c", "ask the agent back; the question stays open"},
 	{"e", "answer in $EDITOR; an approval: edit the action, then approve it"},
 	{"x", "extend the deadline"},
+	{"v", "the exact bytes of the action, and back"},
 	{"/", "filter the list; esc takes the filter away"},
 	{"R", "read everything anew"},
 	{"? q", "this help; leave"},
@@ -134,6 +135,8 @@ func (m *inbox) questionKey(name string) tea.Cmd {
 		m.scroll = 0
 	case "G", "end":
 		m.scroll = len(m.text(q))
+	case "v":
+		m.bytes, m.scroll, m.read = !m.bytes, 0, 0
 	case "n":
 		m.move(1)
 		return m.open()

@@ -45,6 +45,8 @@ type inbox struct {
 	ask     *inboxAsk
 	// edited is what the person made of an action.
 	edited []byte
+	// bytes shows the exact bytes of the action.
+	bytes bool
 	// editing is the file that the person asked to edit.
 	editing string
 	help    bool
@@ -176,15 +178,16 @@ func (m *inbox) replace(q *fermata.Question) {
 	}
 }
 
-// shown is the list behind the filter.
+// shown is the list behind the filter. An id fits by its ending, as lists show it: a word stands in an id by chance.
 func (m *inbox) shown() []*fermata.Question {
 	if m.filter == "" {
 		return m.list
 	}
 	var list []*fermata.Question
+	filter := strings.ToLower(m.filter)
 	for _, q := range m.list {
-		text := strings.ToLower(strings.Join([]string{q.ID, q.Title, q.Body, q.Project, string(q.Type), string(q.Risk), q.AskedBy.Name}, "\n"))
-		if strings.Contains(text, strings.ToLower(m.filter)) {
+		text := strings.ToLower(strings.Join([]string{q.Title, q.Body, q.Project, string(q.Type), string(q.Risk), q.AskedBy.Name}, "\n"))
+		if strings.Contains(text, filter) || len(filter) >= fermata.LeastEnding && strings.HasSuffix(q.ID, filter) {
 			list = append(list, q)
 		}
 	}
@@ -230,7 +233,7 @@ func (m *inbox) move(n int) {
 
 // choose selects a question, from its beginning.
 func (m *inbox) choose(id string) {
-	m.chosen, m.scroll, m.read, m.comment, m.form, m.ask, m.edited = id, 0, 0, "", nil, nil, nil
+	m.chosen, m.scroll, m.read, m.comment, m.form, m.ask, m.edited, m.bytes = id, 0, 0, "", nil, nil, nil, false
 }
 
 // notice keeps the places on the screen within it, a question of the list

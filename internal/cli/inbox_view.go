@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // View draws the screen.
@@ -123,11 +124,15 @@ func (m *inbox) row(p printer, q *fermata.Question) string {
 	}
 	head := fmt.Sprintf("%s%s %-8s %-8s ", mark, kind, left, q.Risk)
 	tail := ""
-	if p.width >= 70 {
+	isWide := p.width >= 70
+	if isWide {
 		tail = "  " + ansi.Truncate(oneLine(q.Project), 14, "…")
 	}
 	room := max(p.width-ansi.StringWidth(head)-ansi.StringWidth(tail), 10)
 	title := ansi.Truncate(oneLine(q.Title), room, "…")
+	if isWide {
+		title = titleWithFacts(q, room)
+	}
 	line := head + title + strings.Repeat(" ", max(room-ansi.StringWidth(title), 0)) + tail
 	switch {
 	case q.ID == m.chosen:
@@ -141,11 +146,27 @@ func (m *inbox) row(p printer, q *fermata.Question) string {
 	}
 }
 
+// titleWithFacts is the title of a question, how many items it has, its votes and its
+// task, on one line. A long title leaves room for the items and the votes; the task
+// gets what is left.
+func titleWithFacts(q *fermata.Question, room int) string {
+	facts := ""
+	for _, fact := range factsBesideRisk(q) {
+		facts += " · " + fact
+	}
+	line := ansi.Truncate(oneLine(q.Title), max(room-ansi.StringWidth(facts), 10), "…") + facts
+	left := room - ansi.StringWidth(line) - ansi.StringWidth(" · ")
+	if task := notice.TaskOf(q); task != "" && left > 0 {
+		line += " · " + ansi.Truncate(task, left, "…")
+	}
+	return ansi.Truncate(line, room, "…")
+}
+
 // text is the whole question, and what the person made of its action.
 func (m *inbox) text(q *fermata.Question) []string {
 	var buf bytes.Buffer
 	p := m.printer()
-	p.w = &buf
+	p.w, p.bytes = &buf, m.bytes
 	if m.edited != nil {
 		p.line("%s", p.bold("What you changed"))
 		p.barred(exact(changes(q.Action, m.edited)))
@@ -186,6 +207,9 @@ func (m *inbox) questionFoot(p printer, lines int) []string {
 // was said may need some more.
 func (m *inbox) bottom(p printer) []string {
 	line := m.bottomLine(p)
+	if m.ask == nil && m.said == "" && !m.help && !m.reading && !m.busy && m.current() != nil {
+		return []string{p.dim(ansi.Truncate(m.s.belonging(m.current()), p.width, "…")), line}
+	}
 	if m.ask != nil || m.said == "" {
 		return []string{line}
 	}

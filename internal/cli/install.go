@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 type installCommand struct {
@@ -44,7 +47,7 @@ type installation struct {
 }
 
 func (c *installCommand) Run(s *session) error {
-	plan, err := c.plan()
+	plan, err := c.plan(s)
 	if err != nil {
 		return err
 	}
@@ -65,11 +68,27 @@ func (c *installCommand) Run(s *session) error {
 			s.talk().line("%s", note)
 		}
 	}
+	if !c.Remove {
+		return c.tellToken(s)
+	}
 	return nil
 }
 
-func (c *installCommand) plan() (*installation, error) {
-	at, err := c.places()
+// tellToken says that there is no token for the hooks. Where the server takes programs of
+// its own machine for a person, it needs none.
+func (c *installCommand) tellToken(s *session) error {
+	login, file, err := s.login()
+	if err != nil {
+		return err
+	}
+	if address := login.Address(s.URL); login.Token(address) == "" {
+		s.talk().line("no token is stored for %s in %s, and the hooks read no other: run fermata login --url %s, unless that server runs with --single-user", address, file, address)
+	}
+	return nil
+}
+
+func (c *installCommand) plan(s *session) (*installation, error) {
+	at, err := c.places(s)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +110,8 @@ type fileEdit struct {
 	name, path    string
 	exists        bool
 	before, after []byte
+	// without returns a copy of the file without Fermata's part.
+	without func(content []byte) ([]byte, error)
 }
 
 // edits works out what is to be changed, in all files before the first is
@@ -110,7 +131,7 @@ func (c *installCommand) edits(plan *installation) ([]fileEdit, error) {
 }
 
 func (c *installCommand) edit(f configFile) (fileEdit, error) {
-	e := fileEdit{name: f.path, path: f.path}
+	e := fileEdit{name: f.path, path: f.path, without: func(content []byte) ([]byte, error) { return f.edit(content, true) }}
 	if target, err := filepath.EvalSymlinks(f.path); err == nil {
 		// A link to where the file is kept stays one.
 		e.path = target
@@ -140,11 +161,48 @@ func (c *installCommand) apply(s *session, e fileEdit) error {
 		}
 	}
 	s.talk().line("%s %s", e.verb()+"d", e.name)
+	err := e.write()
+	if err == nil && c.Remove {
+		err = e.removeCopies()
+	}
+	return err
+}
+
+func (e fileEdit) write() error {
 	if e.after == nil {
 		return os.Remove(e.path)
 	}
 	return replaceFile(e.path, e.after)
 }
+
+// removeCopies removes the copies of the file in which nothing stands but what is in the
+// file now, and Fermata's part. A copy in which a person wrote something else stays.
+func (e fileEdit) removeCopies() error {
+	dir, file := filepath.Split(e.path)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || !strings.HasPrefix(entry.Name(), file+backupMark) {
+			continue
+		}
+		name := filepath.Join(dir, entry.Name())
+		content, err := os.ReadFile(name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if without, err := e.without(content); err == nil && string(without) == string(e.after) {
+			errs = append(errs, os.Remove(name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// backupMark stands between the name of a file and the time of its copy.
+const backupMark = ".backup-"
 
 func (e fileEdit) verb() string {
 	switch {
@@ -159,7 +217,7 @@ func (e fileEdit) verb() string {
 
 // backUp keeps a copy of a file under a name that is free.
 func backUp(s *session, path string, content []byte) error {
-	name := path + ".backup-" + s.now().UTC().Format("20060102-150405")
+	name := path + backupMark + s.now().UTC().Format("20060102-150405")
 	for n := 0; ; n++ {
 		free := name
 		if n > 0 {
@@ -205,9 +263,12 @@ type places struct {
 	dir, home string
 	// program is how fermata is called in them.
 	program string
+	// server are the flags of hooks that say which server decides, and with which token
+	// it is asked.
+	server []string
 }
 
-func (c *installCommand) places() (places, error) {
+func (c *installCommand) places(s *session) (places, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return places{}, err
@@ -216,11 +277,22 @@ func (c *installCommand) places() (places, error) {
 	if err != nil {
 		return places{}, err
 	}
-	return places{project: c.Scope == "project", dir: dir, home: home, program: programName(c.Scope == "project")}, nil
+	p := places{project: c.Scope == "project", dir: dir, home: home, program: programName(c.Scope == "project")}
+	login, file, err := s.login()
+	if err != nil {
+		return places{}, err
+	}
+	address := login.Address(s.URL)
+	p.server = []string{"--server", address}
+	if file != "" && !p.project {
+		p.server = append(p.server, "--token-file", file)
+	}
+	p.server = append(p.server, agent.ProxyFlag(address)...)
+	return p, nil
 }
 
-// programName is the bare name where the search path finds this very program,
-// or where others share the file, else its whole path.
+// programName is the bare name where others share the file. Else it is the whole path:
+// settings of a project may change where a name is looked for.
 func programName(shared bool) string {
 	self, err := os.Executable()
 	if err != nil || shared {
@@ -229,8 +301,9 @@ func programName(shared bool) string {
 	if found, err := exec.LookPath("fermata"); err == nil {
 		a, errA := os.Stat(found)
 		b, errB := os.Stat(self)
-		if errA == nil && errB == nil && os.SameFile(a, b) {
-			return "fermata"
+		if absolute, err := filepath.Abs(found); errA == nil && errB == nil && err == nil && os.SameFile(a, b) {
+			// A link stays in its place when what it leads to is replaced.
+			return absolute
 		}
 	}
 	return self

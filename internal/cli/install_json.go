@@ -71,11 +71,11 @@ func jsonFile(path string, parts ...jsonPart) configFile {
 }
 
 // fresh is what a file begins as that is not there.
-const fresh = "{\n}\n"
+const fresh = "{}\n"
 
 func editJSON(content []byte, remove bool, parts []jsonPart) ([]byte, error) {
-	text := content
-	if len(bytes.TrimSpace(text)) == 0 {
+	text, isFresh := content, len(bytes.TrimSpace(content)) == 0
+	if isFresh {
 		if remove {
 			return content, nil
 		}
@@ -97,7 +97,10 @@ func editJSON(content []byte, remove bool, parts []jsonPart) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if remove && root.isLeft() && !bytes.ContainsAny(doc.Pack(), "/") {
+	if isFresh {
+		*root.end() = hujson.Extra(style.newline)
+	}
+	if remove && !bytes.Equal(doc.Pack(), text) && root.isLeft() && !bytes.ContainsAny(doc.Pack(), "/") {
 		return nil, nil
 	}
 	return doc.Pack(), nil
@@ -197,7 +200,11 @@ func (p jsonPart) renewElement(list rows, style style) error {
 		list.add("", value, style.line(depth))
 		return nil
 	}
-	if have := &list.list.Elements[n]; !isSameHook(bareJSON(have), bareJSON(&hujson.Value{Value: value})) {
+	have := &list.list.Elements[n]
+	if renewed, ok := renewHook(bareJSON(have), bareJSON(&hujson.Value{Value: value})); ok {
+		if value, err = style.write(renewed, depth); err != nil {
+			return err
+		}
 		have.Value = value
 	}
 	list.removeOwn(p.own, n+1, style)
@@ -230,19 +237,4 @@ func (p jsonPart) renewFields(object rows, style style) error {
 		}
 	}
 	return nil
-}
-
-// isSameHook reports whether a group of hooks calls Fermata as another does. Flags that a
-// person gave it, such as --strict, and its time are no difference.
-func isSameHook(have, want []byte) bool {
-	var a, b matched
-	if json.Unmarshal(have, &a) != nil || json.Unmarshal(want, &b) != nil || len(a.Hooks) != 1 || len(b.Hooks) != 1 {
-		return false
-	}
-	line, guard, _ := strings.Cut(b.Hooks[0].Command, " || ")
-	call, rest, _ := strings.Cut(line, " hook ")
-	program, _, _ := strings.Cut(rest, " ")
-	mine, mineGuard, _ := strings.Cut(a.Hooks[0].Command, " || ")
-	return a.Matcher == b.Matcher && a.Hooks[0].Type == b.Hooks[0].Type && mineGuard == guard &&
-		strings.HasPrefix(mine+" ", call+" hook "+program+" ")
 }

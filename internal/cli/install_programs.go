@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -22,12 +24,21 @@ const (
 
 // hook is the command line of a gate. Whatever becomes of it, also when the
 // program is gone: only 0 lets the tool run.
-func (p places) hook(args string) string {
-	return shellWord(p.program) + " hook " + args + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
+func (p places) hook(program, flags string) string {
+	return p.mirrorHook(program, flags) + " || { echo 'fermata: the gate failed, so this call may not run' >&2; exit 2; }"
 }
 
 // mirrorHook is the command line of a hook that only mirrors.
-func (p places) mirrorHook(args string) string { return shellWord(p.program) + " hook " + args }
+func (p places) mirrorHook(program, flags string) string {
+	line := shellWord(p.program) + " hook " + program
+	for _, word := range p.server {
+		line += " " + shellWord(word)
+	}
+	if flags != "" {
+		line += " " + flags
+	}
+	return line
+}
 
 func shellWord(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
@@ -62,6 +73,38 @@ type stdioServer struct {
 	// AlwaysLoad shows Claude Code's model the tools without a search.
 	AlwaysLoad bool `json:"alwaysLoad,omitempty"`
 	Timeout    int  `json:"timeout,omitempty"`
+	// Tools are the only ones that Gemini CLI offers, and Trust lets it run them
+	// without a dialog.
+	Tools []string `json:"includeTools,omitempty"`
+	Trust bool     `json:"trust,omitempty"`
+}
+
+// claudeTools are the names of Fermata's tools in Claude Code.
+func claudeTools() []string {
+	tools := agent.DeskTools(agent.AskUser)
+	for i, tool := range tools {
+		tools[i] = claude.mcpPrefix + tool
+	}
+	return tools
+}
+
+// allowParts let Claude Code run Fermata's tools, by their exact names, without a
+// dialog: one who asks would else wait for a person at the desk before a person
+// anywhere is asked.
+func allowParts() []jsonPart {
+	var parts []jsonPart
+	for _, tool := range claudeTools() {
+		parts = append(parts, jsonPart{at: []string{"permissions", "allow"}, value: tool, list: true, own: func(value []byte) bool {
+			var name string
+			return json.Unmarshal(value, &name) == nil && name == tool
+		}})
+	}
+	return parts
+}
+
+// allowed tells a person what the program will no longer ask about.
+func allowed(tools []string) string {
+	return "allowed without a dialog, and nothing else: " + strings.Join(tools, ", ")
 }
 
 func (p places) claude() *installation {
@@ -77,11 +120,15 @@ func (p places) claude() *installation {
 		files: []configFile{
 			jsonFile(servers, jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
 				value: stdioServer{Type: "stdio", Command: p.program, Args: []string{"mcp"}, AlwaysLoad: true}}),
-			jsonFile(settings,
-				hookPart("PreToolUse", command(p.hook("claude"), gateSeconds)),
-				hookPart("PermissionRequest", command(p.mirrorHook("claude --wait "+deskWait), hookSeconds))),
+			jsonFile(settings, slices.Concat(allowParts(), []jsonPart{
+				hookPart("PreToolUse", command(p.hook("claude", ""), gateSeconds)),
+				hookPart("PermissionRequest", command(p.mirrorHook("claude", "--wait "+deskWait), hookSeconds)),
+				hookPart("UserPromptSubmit", command(p.mirrorHook("claude", ""), gateSeconds)),
+				hookPart("SessionStart", command(p.mirrorHook("claude", ""), gateSeconds)),
+				hookPart("Stop", command(p.mirrorHook("claude", ""), gateSeconds)),
+			})...),
 		},
-		notes: []string{"sessions that run already have to be started again"},
+		notes: []string{allowed(claudeTools()), "sessions that run already have to be started again"},
 	}
 }
 
@@ -95,8 +142,11 @@ func (p places) codex() (*installation, error) {
 		files: []configFile{
 			tomlFile(filepath.Join(dir, "config.toml"), p.program),
 			jsonFile(filepath.Join(dir, "hooks.json"),
-				hookPart("PreToolUse", command(p.hook("codex --wait "+deskWait), hookSeconds)),
-				hookPart("PermissionRequest", command(p.mirrorHook("codex --wait "+deskWait), hookSeconds))),
+				hookPart("PreToolUse", command(p.hook("codex", "--wait "+deskWait), hookSeconds)),
+				hookPart("PermissionRequest", command(p.mirrorHook("codex", "--wait "+deskWait), hookSeconds)),
+				hookPart("UserPromptSubmit", command(p.mirrorHook("codex", ""), gateSeconds)),
+				hookPart("SessionStart", command(p.mirrorHook("codex", ""), gateSeconds)),
+				hookPart("Stop", command(p.mirrorHook("codex", ""), gateSeconds))),
 		},
 		notes: []string{"Codex runs hooks only after you trusted them: start codex and enter /hooks. Until then nothing is gated, and Codex does not say so."},
 	}, nil
@@ -118,7 +168,7 @@ func (p places) opencode() (*installation, error) {
 		Enabled bool     `json:"enabled"`
 		Timeout int      `json:"timeout"`
 	}{"local", []string{p.program, "mcp"}, true, 600_000}
-	gate, err := agent.OpenCodePlugin(p.hook("opencode --wait "+deskWait), false)
+	gate, err := agent.OpenCodePlugin(p.hook("opencode", "--wait "+deskWait), false)
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +204,13 @@ func (p places) gemini() *installation {
 	if p.project {
 		dir = p.dir
 	}
-	gate := command(p.hook("gemini --wait "+deskWait), hookSeconds*1000)
+	gate := command(p.hook("gemini", "--wait "+deskWait), hookSeconds*1000)
 	gate.Matcher, gate.Hooks[0].Name = ".*", "fermata"
 	return &installation{
 		files: []configFile{jsonFile(filepath.Join(dir, ".gemini", "settings.json"),
 			jsonPart{at: []string{"mcpServers", ownServer}, own: isOwnServer,
-				value: stdioServer{Command: p.program, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Timeout: 600_000}},
+				value: stdioServer{Command: p.program, Args: []string{"mcp", "--ask-tool", agent.AskPerson}, Timeout: 600_000, Tools: agent.DeskTools(agent.AskPerson), Trust: true}},
 			hookPart("BeforeTool", gate))},
-		notes: []string{"sessions that run already have to be started again"},
+		notes: []string{allowed(agent.DeskTools(agent.AskPerson)), "sessions that run already have to be started again"},
 	}
 }

@@ -83,12 +83,18 @@ func (r rows) indexOf(name string) int {
 	return slices.IndexFunc(r.object.Members, func(m hujson.ObjectMember) bool { return nameOf(&m) == name })
 }
 
-// add adds a row at the end, on a line of its own.
+// add adds a row at the end, on a line of its own. What stood between the brackets of an
+// empty object or list stays before the row, as a blank line: by that it is known that
+// a person wrote the brackets.
 func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 	end, n := *r.end(), r.size()
 	comments := bytes.TrimRight(end, " \t\r\n")
 	trails := n > 0 && *r.after(n - 1) != nil
-	row := hujson.Value{BeforeExtra: slices.Concat(comments, hujson.Extra(line)), Value: value}
+	before := comments
+	if n == 0 && len(comments) == 0 && bytes.Contains(end, []byte("\n")) {
+		before = end
+	}
+	row := hujson.Value{BeforeExtra: slices.Concat(before, hujson.Extra(line)), Value: value}
 	if r.list != nil {
 		r.list.Elements = append(r.list.Elements, row)
 	} else {
@@ -102,7 +108,7 @@ func (r rows) add(name string, value hujson.ValueTrimmed, line string) {
 	*r.end() = slices.Clone(end[len(comments):])
 }
 
-// remove removes a row. The comments before it stay.
+// remove removes a row. The comments before it stay, and so does a blank line.
 func (r rows) remove(n int, style style) {
 	last := r.size() - 1
 	comments, trails := bytes.TrimRight(*r.before(n), " \t\r\n"), *r.after(last) != nil
@@ -112,6 +118,9 @@ func (r rows) remove(n int, style style) {
 	}
 	if len(comments) > 0 && !bytes.Contains(*next, []byte("\n")) {
 		comments = append(slices.Clone(comments), style.newline...)
+	}
+	if len(comments) == 0 {
+		comments = blankLine(*r.before(n))
 	}
 	*next = slices.Concat(comments, *next)
 	if r.list != nil {
@@ -149,9 +158,27 @@ func (r rows) removeOwn(own func([]byte) bool, n int, style style) (found bool) 
 	return found
 }
 
+// blankLine is what stands before the line of a row, if that is a line of its own.
+func blankLine(before hujson.Extra) hujson.Extra {
+	at := bytes.LastIndexByte(before, '\n')
+	if at < 0 {
+		return nil
+	}
+	if blank := bytes.TrimSuffix(before[:at], []byte("\r")); bytes.Contains(blank, []byte("\n")) {
+		return slices.Clone(blank)
+	}
+	return nil
+}
+
 // isLeft reports whether nothing is left but the lines between which Fermata wrote. An
-// empty object on one line is a person's.
+// empty object on one line is a person's, and so is one with a blank line of [rows.add].
 func (r rows) isLeft() bool {
+	if end := *r.end(); r.size() == 0 && len(end)%2 == 0 && bytes.Contains(end, []byte("\n")) {
+		if half := end[:len(end)/2]; bytes.Equal(half, end[len(end)/2:]) {
+			*r.end() = slices.Clone(half)
+			return false
+		}
+	}
 	return r.size() == 0 && bytes.Contains(*r.end(), []byte("\n")) && !bytes.Contains(*r.end(), []byte("/"))
 }
 

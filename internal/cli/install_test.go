@@ -11,7 +11,10 @@ import (
 func at(t *testing.T) places {
 	t.Helper()
 	dir := t.TempDir()
-	return places{home: filepath.Join(dir, "home"), dir: filepath.Join(dir, "project"), program: "fermata"}
+	return places{
+		home: filepath.Join(dir, "home"), dir: filepath.Join(dir, "project"), program: "fermata",
+		server: []string{"--server", "http://127.0.0.1:7433", "--token-file", "/home/ana/my config/login.json"},
+	}
 }
 
 // edited runs one file's edit.
@@ -31,7 +34,7 @@ const claudeSettings = `{
     "PreToolUse": [
       {"matcher": "Bash", "hooks": [{"type": "command", "command": "my-own hook claude-desk"}]}
     ],
-    "Stop": [ ]
+    "Notification": [ ]
   }
 }
 `
@@ -65,13 +68,13 @@ func TestInstallKeepsTheRest(t *testing.T) {
 		before string
 		parts  []string
 	}{
-		"claude settings":           {claude[1], claudeSettings, []string{"fermata hook claude || { echo", "exit 2", "PermissionRequest", "my-own hook", `"Stop": [ ]`}},
+		"claude settings":           {claude[1], claudeSettings, []string{"fermata hook claude --server 'http://127.0.0.1:7433' --token-file '/home/ana/my config/login.json' || { echo", "exit 2", "PermissionRequest", "my-own hook", `"Notification": [ ]`, `"Bash(ls:*)"`, `"mcp__fermata__ask_user"`, `"mcp__fermata__check_answer"`}},
 		"claude servers":            {claude[0], "{\"numStartups\":3,\"mcpServers\":{}}", []string{`"fermata": {`, `"alwaysLoad": true`, `"numStartups":3`}},
 		"claude, nothing":           {claude[1], "", []string{"fermata hook claude"}},
-		"gemini":                    {gemini[0], geminiSettings, []string{"// which model", "/* the good one */", "BeforeTool", "ask_person", `"timeout": 420000`, `"other": {`}},
+		"gemini":                    {gemini[0], geminiSettings, []string{"// which model", "/* the good one */", "BeforeTool", "ask_person", `"trust": true`, `"includeTools"`, `"timeout": 420000`, `"other": {`}},
 		"a comment behind the last": {gemini[0], "{\n  \"a\": [1, 2], // two\n  \"b\": true // really\n}\n", []string{"// two", "// really", "BeforeTool"}},
 		"opencode":                  {opencode[0], "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n", []string{`"type": "local"`, `"mcp"`}},
-		"codex hooks":               {codex.files[1], "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n", []string{"fermata hook codex --wait 5m || {", "PermissionRequest"}},
+		"codex hooks":               {codex.files[1], "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n", []string{"login.json' --wait 5m || {", "PermissionRequest"}},
 		"codex":                     {codex.files[0], "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"other\" # keep\n", []string{"[mcp_servers.fermata]", "# keep", "tool_timeout_sec"}},
 		"codex, nothing":            {codex.files[0], "", []string{"[mcp_servers.fermata]"}},
 		"gemini, one line":          {gemini[0], "{}", []string{"BeforeTool"}},
@@ -108,6 +111,8 @@ var otherJSON = []string{
 	"{\n  \"a\": 1, // c\n}\n", "{\n  \"a\": 1 // c\n}\n", "{\n  \"a\": 1\n  // last\n}\n", "{\n  \"a\": 1,\n  /* last */\n}\n",
 	"{\n  // only a comment\n}\n", "// top\n{\n  \"a\": 1\n}\n// end\n",
 	"{\"mcpServers\":{},\"hooks\":{},\"mcp\":{}}\n", "{\n  \"mcpServers\": {},\n  \"hooks\": {\"PreToolUse\": [], \"BeforeTool\": []},\n  \"mcp\": {}\n}\n",
+	"{\n}\n", "{\n\n}\n", "{\n  \"hooks\": {\n  }\n}\n", "{\r\n  \"hooks\": {\r\n  },\r\n  \"mcpServers\": {\r\n  }\r\n}\r\n", "{\n  \"mcp\": {\n  },\n  \"mcpServers\": {\n\n  }\n}\n",
+	"{\n  \"hooks\": {\n    \"PreToolUse\": [\n    ],\n    \"BeforeTool\": [\n\n    ]\n  }\n}\n", "{\n  \"permissions\": {\n    \"allow\": [\n    ]\n  }\n}\n",
 	"{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\"}\n    ],\n    \"BeforeTool\": [\n      {\"matcher\": \"Bash\"}, // mine\n    ]\n  },\n  \"z\": 1\n}\n",
 	"{\n\t\"mcpServers\": {\n\t\t\"o\": {\"command\": \"o\"}\n\t},\n\t\"mcp\": {\n\t\t\"o\": {\"command\": [\"o\"]}\n\t}\n}\n",
 }
@@ -154,7 +159,7 @@ func TestInstallKeepsWhatPeopleAdd(t *testing.T) {
 		"a token":         {"claude servers", `"alwaysLoad": true`, `"alwaysLoad": true, "env": {"FERMATA_TOKEN": "fmt_x"}`},
 		"a longer wait":   {"opencode", `"timeout": 600000`, `"timeout": 900000`},
 		"switched off":    {"opencode", `"enabled": true`, `"enabled": false`},
-		"a stricter gate": {"claude settings", "fermata hook claude ||", "fermata hook claude --strict ||"},
+		"a stricter gate": {"claude settings", "login.json' ||", "login.json' --strict ||"},
 		"another server":  {"gemini", "\n  },\n  \"hooks\"", ",\n    \"other\": {\"command\": \"o\"}\n  },\n  \"hooks\""},
 	} {
 		with := edited(t, files[tt.file], "", false)
@@ -232,8 +237,97 @@ func TestInstallRenews(t *testing.T) {
 	}
 	const hook = `{"hooks":[{"type":"command","command":"fermata hook gemini"}]}`
 	twice := edited(t, files["gemini"], `{"hooks":{"BeforeTool":[`+hook+`,{"matcher":"mine"},`+hook+`]}}`, false)
-	if strings.Count(twice, "hook gemini") != 1 || !strings.Contains(twice, `{"matcher":"mine"}`) {
+	if strings.Count(twice, "hook gemini --server") != 1 || strings.Count(twice, "--wait 5m") != 1 || !strings.Contains(twice, `{"matcher":"mine"}`) {
 		t.Errorf("hooks are\n%s", twice)
+	}
+}
+
+// TestInstallKeepsFlags: flags and a time that a person gave a hook stay, while the server
+// and the token that it asks with are brought up to date.
+func TestInstallKeepsFlags(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	settings := p.claude().files[1]
+	mine := strings.Replace(edited(t, settings, "", false), "login.json' --wait 5m", "login.json' --wait 2m --strict", 1)
+	mine = strings.Replace(mine, `"timeout": 420`, `"timeout": 500`, 1)
+	if again := edited(t, settings, mine, false); again != mine {
+		t.Errorf("nothing had to be renewed, and it is\n%s", again)
+	}
+	for _, old := range []string{
+		strings.ReplaceAll(mine, "7433", "7434"),
+		strings.ReplaceAll(mine, "my config", "mine"),
+		strings.ReplaceAll(mine, "fermata hook", "'/old place/fermata' hook"),
+		strings.ReplaceAll(mine, " --server 'http://127.0.0.1:7433' --token-file '/home/ana/my config/login.json'", ""),
+	} {
+		if old == mine {
+			t.Fatal("nothing is old")
+		}
+		if again := edited(t, settings, old, false); again != mine {
+			t.Errorf("renewed it is\n%s\nwas\n%s", again, old)
+		}
+	}
+}
+
+// TestRemoveLeavesNothing: what install wrote is gone, copies included, and the files are what
+// they were. A copy with something else in it stays.
+func TestRemoveLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	self, err := os.Executable()
+	bin := t.TempDir()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(bin, "fermata"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	settings := filepath.Join(dir, ".claude", "settings.json")
+	const before = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n  }\n}\n"
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other := settings + ".backup-20200101-000000"
+	for name, text := range map[string]string{settings: before, other: "{\n  \"model\": \"mine\"\n}\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"install", "claude"}, {"--url", "https://fermata.example", "install", "claude"}, {"install", "claude", "--remove"}} {
+		if code, out, talk := run(t, "", args...); code != exitOK {
+			t.Fatalf("got %d, %q and %q", code, out, talk)
+		}
+	}
+	if data, err := os.ReadFile(settings); err != nil || string(data) != before {
+		t.Errorf("the settings are %s, %v", data, err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(settings))
+	if err != nil || len(entries) != 2 || entries[1].Name() != filepath.Base(other) {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	if entries, err = os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestInstallNamesTheServer: the hook carries what it needs, and the program's whole path.
+func TestInstallNamesTheServer(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	if code, out, talk := run(t, "", "--url", "https://fermata.example/", "install", "claude"); code != exitOK {
+		t.Fatalf("got %d, %q and %q", code, out, talk)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, ".claude", "settings.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := " hook claude --server 'https://fermata.example' --token-file " + filepath.Join(dir, "config", "fermata", "login.json") + " || "
+	if text := string(data); !strings.Contains(text, want) || !strings.Contains(text, `"command": "/`) && !strings.Contains(text, `"command": "'/`) {
+		t.Errorf("it is\n%s", text)
 	}
 }
 
@@ -278,7 +372,7 @@ func TestInstallRefuses(t *testing.T) {
 func TestProgramsAreQuoted(t *testing.T) {
 	t.Parallel()
 	p := places{program: "/opt/my tools/fermata"}
-	line := p.hook("codex")
+	line := p.hook("codex", "")
 	if !strings.HasPrefix(line, "'/opt/my tools/fermata' hook codex || ") {
 		t.Error(line)
 	}

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 type listCommand struct {
@@ -23,7 +25,7 @@ type listCommand struct {
 	Status   fermata.QuestionStatus `enum:",pending,answered,timed_out,cancelled" default:"" placeholder:"STATUS" help:"Questions with this status."`
 	Assignee string                 `placeholder:"NAME" help:"Questions for this person, group or role."`
 	Search   string                 `short:"q" placeholder:"TEXT" help:"Look for a text."`
-	Limit    int                    `default:"50" help:"At most so many."`
+	Limit    quantity               `default:"50" help:"At most so many."`
 }
 
 func (listCommand) Help() string {
@@ -51,28 +53,68 @@ func (c *listCommand) questions(ctx context.Context, s *session) error {
 	if status == "" {
 		status = fermata.Pending
 	}
-	list, err := s.questions(ctx, client.QuestionQuery{
+	list, more, err := s.questions(ctx, client.QuestionQuery{
 		Status: status, Type: c.Type, Project: c.Project, Assignee: c.Assignee, Q: c.Search,
-	}, c.Limit)
+	}, int(c.Limit))
 	if err != nil {
 		return err
 	}
+	defer s.tellMore(more, len(list))
 	if s.JSON {
 		return s.json(list)
 	}
-	t := &table{columns: []column{{head: "ID"}, {head: "TYPE"}, {head: "RISK"}, {head: "QUESTION", flex: true}, {head: "PROJECT", flex: true}, {head: "LEFT"}, {head: "ASKED"}, {head: "FOR", flex: true}}}
+	s.print(s.questionTable(list, status), c.noQuestion(status))
+	return nil
+}
+
+// noQuestion says that the list has no question, and what to do next.
+func (c *listCommand) noQuestion(status fermata.QuestionStatus) string {
+	switch {
+	case c.Project != "" || c.Type != "" || c.Assignee != "" || c.Search != "":
+		return "no " + string(status) + " question fits the filters; leave some out to see more"
+	case status != fermata.Pending:
+		return "no question is " + strings.ReplaceAll(string(status), "_", " ")
+	default:
+		return "nothing waits for an answer; fermata watch shows questions as they are asked"
+	}
+}
+
+// questionTable lists questions. A script gets every fact in a column; a
+// terminal shows a line for what decides which comes first, and one below it
+// for what it belongs to.
+func (s *session) questionTable(list []*fermata.Question, status fermata.QuestionStatus) *table {
+	t := &table{columns: []column{{head: "ID"}, {head: "RISK"}, {head: "LEFT"}, {head: "QUESTION", flex: true}}}
 	if status != fermata.Pending {
-		t.columns[5] = column{head: "ANSWER", flex: true}
+		t.columns[2] = column{head: "ANSWER", flex: true}
 	}
 	for _, q := range list {
 		last := s.left(q.Deadline)
 		if q.Resolution != nil {
 			last = q.Resolution.AnswerText()
 		}
-		t.add(s.id(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.ago(q.CreatedAt), s.whom(q))
+		if s.outTerm {
+			t.add(s.id(q.ID), string(q.Risk), last, q.Title)
+			t.below = append(t.below, s.belonging(q))
+			continue
+		}
+		t.add(s.id(q.ID), string(q.Type), string(q.Risk), q.Title, q.Project, last, s.ago(q.CreatedAt), s.whom(q),
+			q.TaskTitle, strconv.Itoa(len(q.Items)), notice.Votes(q))
 	}
-	s.print(t, "nothing waits for an answer")
-	return nil
+	return t
+}
+
+// belonging is the second line of a question in a list: what it is, of which
+// task and project, how far it got, for whom.
+func (s *session) belonging(q *fermata.Question) string {
+	facts := append([]string{string(q.Type)}, notice.Belongs(q)...)
+	facts = append(facts, factsBesideRisk(q)...)
+	return strings.Join(append(facts, "for "+s.whom(q), s.ago(q.CreatedAt)+" ago"), " · ")
+}
+
+// factsBesideRisk are how many items a question has, and its votes. A list has a
+// column of its own for the risk.
+func factsBesideRisk(q *fermata.Question) []string {
+	return slices.DeleteFunc(notice.Facts(q), func(fact string) bool { return fact == "risk "+string(q.Risk) })
 }
 
 // whom says who may answer; for scripts it is empty when anybody may.
@@ -95,10 +137,11 @@ func (c *listCommand) tasks(ctx context.Context, s *session) error {
 			}
 		}
 	}
-	list, err := s.tasks(ctx, q, c.Limit)
+	list, more, err := s.tasks(ctx, q, int(c.Limit))
 	if err != nil {
 		return err
 	}
+	defer s.tellMore(more, len(list))
 	if s.JSON {
 		return s.json(list)
 	}
@@ -106,15 +149,29 @@ func (c *listCommand) tasks(ctx context.Context, s *session) error {
 	for _, task := range list {
 		t.add(s.id(task.ID), stateText(task), strconv.Itoa(task.Priority), task.Title, task.Project, s.ago(task.UpdatedAt))
 	}
-	s.print(t, "there are no such tasks")
+	s.print(t, c.noTask())
 	return nil
 }
 
-// tasks reads pages until there are no more, or limit tasks.
-func (s *session) tasks(ctx context.Context, q client.TaskQuery, limit int) ([]*fermata.Task, error) {
+// noTask says that the list has no task, and what to do next.
+func (c *listCommand) noTask() string {
+	switch {
+	case c.Project != "" || c.Label != "" || c.Agent != "" || c.Parent != "" || c.Search != "" || len(c.State) > 0:
+		return "no task fits the filters; leave some out to see more"
+	case c.Awaiting:
+		return "no task waits for a person; fermata list shows what goes on"
+	case c.All:
+		return "there are no tasks; make one: fermata create TITLE"
+	default:
+		return "no task is under way; fermata list --all shows those that have ended, fermata create TITLE makes one"
+	}
+}
+
+// tasks reads pages until there are no more, or limit tasks; the second result then reports whether there are more.
+func (s *session) tasks(ctx context.Context, q client.TaskQuery, limit int) ([]*fermata.Task, bool, error) {
 	server, err := s.server()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return pages(limit, func(cursor string, n int) ([]*fermata.Task, string, error) {
 		q.Cursor, q.Limit = cursor, n
@@ -122,11 +179,11 @@ func (s *session) tasks(ctx context.Context, q client.TaskQuery, limit int) ([]*
 	})
 }
 
-// questions reads pages until there are no more, or limit questions.
-func (s *session) questions(ctx context.Context, q client.QuestionQuery, limit int) ([]*fermata.Question, error) {
+// questions reads pages until there are no more, or limit questions; the second result then reports whether there are more.
+func (s *session) questions(ctx context.Context, q client.QuestionQuery, limit int) ([]*fermata.Question, bool, error) {
 	server, err := s.server()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return pages(limit, func(cursor string, n int) ([]*fermata.Question, string, error) {
 		q.Cursor, q.Limit = cursor, n
@@ -137,19 +194,26 @@ func (s *session) questions(ctx context.Context, q client.QuestionQuery, limit i
 // longestPage is how many things one request asks for.
 const longestPage = 100
 
-// pages gathers the pages of a list up to limit. The list is never nil, so
+// tellMore says on standard error that a list was cut at its limit.
+func (s *session) tellMore(more bool, shown int) {
+	if more {
+		s.talk().line("%d shown, and there are more: --limit %d shows more of them", shown, 10*shown)
+	}
+}
+
+// pages gathers the pages of a list up to limit, and reports whether there are more. The list is never nil, so
 // that it is [] in JSON.
-func pages[T any](limit int, read func(cursor string, n int) ([]T, string, error)) ([]T, error) {
+func pages[T any](limit int, read func(cursor string, n int) ([]T, string, error)) ([]T, bool, error) {
 	all := []T{}
 	cursor := ""
 	for {
 		items, next, err := read(cursor, min(limit-len(all), longestPage))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		all = append(all, items...)
 		if next == "" || len(all) >= limit || next == cursor {
-			return all, nil
+			return all, next != "" && next != cursor, nil
 		}
 		cursor = next
 	}

@@ -49,18 +49,40 @@ func (s *session) main(ctx context.Context, args []string) (err error) {
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(args)
-	if err != nil {
+	parsed, err := parse(parser, args)
+	if parsed == nil {
 		// What went wrong is told in the form that was asked for.
 		s.JSON = slices.Contains(args, "--json")
-		return usageError(parser.Model.Name, err)
+		return err
 	}
 	s.globals = *flags
-	if err := checkTexts(args); err != nil {
+	if err != nil {
 		return err
+	}
+	if s.Token, err = s.tokenOf("--token", s.Token); err != nil {
+		return err
+	}
+	if slices.Contains(longRunning, parsed.Selected().Name) {
+		s.warnOfSecrets(args)
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run(s, parser.Model)
+}
+
+// parse reads the arguments, and refuses those of which a part would be lost. It returns
+// nothing where they do not fit the grammar.
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return nil, usageError(parser.Model.Name, err)
+	}
+	if err := checkTexts(args); err != nil || args[0] == "hook" {
+		return parsed, err
+	}
+	if err := checkEmpty(parsed, args); err != nil {
+		return parsed, err
+	}
+	return parsed, checkRepeated(parsed, args)
 }
 
 func newParser(cli any, s *session) (*kong.Kong, error) {

@@ -10,6 +10,7 @@ import (
 
 type mcpCommand struct {
 	Task        string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that questions belong to; without one they go to a task of the agent's session."`
+	RunID       string        `name:"run" env:"FERMATA_RUN" placeholder:"ID" help:"Run of that task; once it is over, nothing more of it may run."`
 	Session     string        `env:"FERMATA_SESSION" placeholder:"KEY" help:"Name of the agent's session (default: what the agent tells)."`
 	Project     string        `env:"FERMATA_PROJECT" placeholder:"NAME" help:"Project of questions outside any task."`
 	AskTool     string        `env:"FERMATA_ASK_TOOL" default:"ask_user" placeholder:"NAME" help:"Name of the tool ${default}, for an agent program that has one of that name: Gemini CLI without a terminal hides both."`
@@ -39,7 +40,7 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	}
 	o := MCPOptions{
 		URL: login.Address(s.URL), Token: s.Token, Configured: config.Canonical(s.URL) != "" || login.URL != "",
-		Task: c.Task, Session: c.Session, Project: c.Project, AskTool: c.AskTool, Listen: c.Listen, Data: c.Data, ApproveWait: c.ApproveWait, LogLevel: c.LogLevel,
+		Task: c.Task, RunID: c.RunID, Session: c.Session, Project: c.Project, AskTool: c.AskTool, Listen: c.Listen, Data: c.Data, ApproveWait: c.ApproveWait, LogLevel: c.LogLevel,
 	}
 	if o.Token == "" {
 		o.Token = login.Token(o.URL)

@@ -24,7 +24,7 @@ type memberCommand struct {
 type personFlags struct {
 	Name    string                  `placeholder:"NAME" help:"What people read."`
 	Group   []string                `help:"Group that the person is in; repeat it."`
-	Project map[string]fermata.Role `placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it."`
+	Project map[string]fermata.Role `mapsep:"none" placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it."`
 }
 
 type memberAddCommand struct {
@@ -167,7 +167,7 @@ type memberSetCommand struct {
 	Role    fermata.Role            `enum:",viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"viewer, responder, operator or admin."`
 	Group   []string                `help:"Group that the person is in; repeat it. Replaces all."`
 	NoGroup bool                    `name:"no-group" help:"Take the person out of every group."`
-	Project map[string]fermata.Role `placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it. Replaces all."`
+	Project map[string]fermata.Role `mapsep:"none" placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it. Replaces all."`
 	Disable bool                    `help:"The person may not sign in: sessions and tokens end at once."`
 	Enable  bool                    `help:"The person may sign in again."`
 }

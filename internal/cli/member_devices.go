@@ -99,7 +99,7 @@ func (d devices) find(typed string) (kind, id string, err error) {
 		}
 	}
 	switch {
-	case len(ids) == 0 || typed == "":
+	case len(ids) == 0 || len(typed) < fermata.LeastEnding:
 		return "", "", fermata.Errorf(fermata.CodeNotFound, "%q is none of these passkeys and sessions", typed).WithHint("fermata member devices HANDLE lists them")
 	case len(ids) > 1:
 		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typed, strings.Join(ids, ", ")).WithHint("type more of it")

@@ -11,6 +11,7 @@ type memberIdentityCommand struct {
 	Handle string `arg:"" optional:"" help:"The person; without one, all are listed."`
 	Kind   string `arg:"" optional:"" help:"Kind of channels: slack, github …"`
 	ID     string `arg:"" optional:"" help:"The person's id there, such as U0123456789."`
+	Name   string `placeholder:"NAME" help:"What people call the person there."`
 	Remove bool   `help:"Forget who the person is there."`
 }
 
@@ -50,10 +51,10 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 		s.wrote("", "%s is nobody on %s any more", oneLine(c.Handle), oneLine(c.Kind))
 		return nil
 	}
-	if done, err := s.rehearse(c.write, "PUT", "/members/"+c.Handle+"/identities/"+c.Kind, map[string]string{"id": c.ID}); done {
+	if done, err := s.rehearse(c.write, "PUT", "/members/"+c.Handle+"/identities/"+c.Kind, map[string]string{"id": c.ID, "name": c.Name}); done {
 		return err
 	}
-	i, err := server.SetIdentity(ctx, c.Handle, c.Kind, c.ID, "")
+	i, err := server.SetIdentity(ctx, c.Handle, c.Kind, c.ID, c.Name)
 	if err != nil {
 		return err
 	}

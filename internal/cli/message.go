@@ -1,18 +1,15 @@
 package cli
 
-import (
-	"context"
-	"strings"
-)
+import "context"
 
 type messageCommand struct {
 	write
 	ID   string   `arg:"" help:"The task, or a question of it."`
-	Text []string `arg:"" sep:"none" help:"What to say."`
+	Text []string `arg:"" sep:"none" help:"What to say; @FILE reads it."`
 }
 
 func (messageCommand) Help() string {
-	return `A message of a person lets a waiting task go on.
+	return `A message of a person lets a waiting task go on, and reaches a running agent. A task that has ended must be reopened for an agent to read it: fermata reopen.
 
 Examples:
 
@@ -20,7 +17,7 @@ Examples:
 }
 
 func (c *messageCommand) Run(ctx context.Context, s *session) error {
-	text, err := s.textOrFile(strings.Join(c.Text, " "))
+	text, err := s.wordsOrFile("text", c.Text)
 	if err != nil {
 		return err
 	}
@@ -36,6 +33,7 @@ func (c *messageCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	s.wrote(m.WorkspaceID, "wrote %s to %s", m.ID, m.TaskID)
+	s.told(m)
 	if s.JSON {
 		return s.json(m)
 	}

@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"os"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -17,8 +16,9 @@ type notificationsCommand struct {
 	Quiet    *string  `placeholder:"FROM-TO" help:"Quiet hours, such as 22:00-07:00; off ends them."`
 	Days     []string `placeholder:"DAY" help:"Days on which the quiet hours begin: mon,tue … (default: every day)."`
 	Urgent   *bool    `negatable:"" help:"Let urgent questions through the quiet hours."`
+	Deadline *string  `name:"deadlines" placeholder:"WHICH" help:"Which questions come through quiet hours that outlast their deadline: urgent, all or none."`
 	Digest   *string  `placeholder:"HOW" help:"Gather questions of low urgency: off, hourly or daily."`
-	File     string   `short:"f" type:"existingfile" placeholder:"FILE" help:"JSON with all of it, as --json prints it."`
+	File     string   `short:"f" type:"path" placeholder:"FILE" help:"JSON with all of it, as --json prints it; - is standard input."`
 }
 
 func (notificationsCommand) Help() string {
@@ -35,7 +35,7 @@ Examples:
 
 // says reports whether a flag changes anything.
 func (c *notificationsCommand) says() bool {
-	return c.Zone != nil || c.Language != nil || c.Quiet != nil || len(c.Days) > 0 || c.Urgent != nil || c.Digest != nil || c.File != ""
+	return c.Zone != nil || c.Language != nil || c.Quiet != nil || len(c.Days) > 0 || c.Urgent != nil || c.Deadline != nil || c.Digest != nil || c.File != ""
 }
 
 func (c *notificationsCommand) Run(ctx context.Context, s *session) error {
@@ -48,7 +48,7 @@ func (c *notificationsCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.says() {
-		if err := c.apply(&p); err != nil {
+		if err := c.apply(s, &p); err != nil {
 			return err
 		}
 		if err := p.Check(); err != nil {
@@ -70,15 +70,11 @@ func (c *notificationsCommand) Run(ctx context.Context, s *session) error {
 }
 
 // apply changes what the flags name.
-func (c *notificationsCommand) apply(p *fermata.Preferences) error {
+func (c *notificationsCommand) apply(s *session, p *fermata.Preferences) error {
 	if c.File != "" {
-		text, err := os.ReadFile(c.File)
-		if err != nil {
-			return err
-		}
 		*p = fermata.Preferences{}
-		if err := json.Unmarshal(text, p); err != nil {
-			return fermata.Errorf(fermata.CodeInvalidRequest, "%s cannot be read as preferences: %w", c.File, err)
+		if err := s.readJSON(c.File, p); err != nil {
+			return err
 		}
 	}
 	if c.Zone != nil {
@@ -105,11 +101,11 @@ func (c *notificationsCommand) applyQuiet(p *fermata.Preferences) error {
 		}
 		quiet := fermata.QuietHours{From: from, To: to, Urgent: true}
 		if p.Quiet != nil {
-			quiet.Days, quiet.Urgent = p.Quiet.Days, p.Quiet.Urgent
+			quiet.Days, quiet.Urgent, quiet.Deadlines = p.Quiet.Days, p.Quiet.Urgent, p.Quiet.Deadlines
 		}
 		p.Quiet = &quiet
 	}
-	if (len(c.Days) > 0 || c.Urgent != nil) && p.Quiet == nil {
+	if (len(c.Days) > 0 || c.Urgent != nil || c.Deadline != nil) && p.Quiet == nil {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "there are no quiet hours").WithHint("name them too: --quiet 22:00-07:00")
 	}
 	if len(c.Days) > 0 {
@@ -117,6 +113,9 @@ func (c *notificationsCommand) applyQuiet(p *fermata.Preferences) error {
 	}
 	if c.Urgent != nil {
 		p.Quiet.Urgent = *c.Urgent
+	}
+	if c.Deadline != nil {
+		p.Quiet.Deadlines = fermata.QuietDeadlines(*c.Deadline)
 	}
 	return nil
 }
@@ -141,4 +140,8 @@ func (c *notificationsCommand) show(s *session, p fermata.Preferences) {
 		urgent = "urgent questions come through"
 	}
 	out.line("quiet hours: %s to %s, %s; %s", p.Quiet.From, p.Quiet.To, days, urgent)
+	deadlines := map[fermata.QuietDeadlines]string{
+		fermata.DeadlinesAll: "of all questions", fermata.DeadlinesNone: "of none",
+	}[p.Quiet.Deadlines]
+	out.line("deadlines that count more than quiet hours: %s", cmp.Or(deadlines, "of urgent questions"))
 }

@@ -21,13 +21,19 @@ type printer struct {
 	// term says that a terminal shows the lines, which would go on with a long
 	// one at its left edge, where the program's own words stand.
 	term bool
+	// bytes shows the exact bytes of actions instead of their parts.
+	bytes bool
 }
 
 // data returns the printer of standard output.
-func (s *session) data() printer { return printer{s.out, s.color && s.outTerm, s.width, s.outTerm} }
+func (s *session) data() printer {
+	return printer{w: s.out, color: s.color && s.outTerm, width: s.width, term: s.outTerm}
+}
 
 // talk returns the printer of standard error.
-func (s *session) talk() printer { return printer{s.err, s.color && s.errTerm, s.width, s.errTerm} }
+func (s *session) talk() printer {
+	return printer{w: s.err, color: s.color && s.errTerm, width: s.width, term: s.errTerm}
+}
 
 func (p printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 

@@ -78,10 +78,14 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 				values[it.Key] = v
 				break
 			}
-			if !s.inTerm {
-				return nil, fermata.Invalid(fermata.Problem{Field: it.Key, Message: err.Error()})
+			refused := fermata.Invalid(fermata.Problem{Field: it.Key, Message: err.Error()})
+			if it.IsStrict() {
+				refused = refused.WithHint("%s", q.OwnWords())
 			}
-			s.complain(err)
+			if !s.inTerm {
+				return nil, refused
+			}
+			s.complain(refused)
 		}
 	}
 	return values, nil

@@ -18,5 +18,5 @@ func (rejectCommand) Help() string {
 }
 
 func (c *rejectCommand) Run(ctx context.Context, s *session) error {
-	return c.decide(ctx, s, fermata.Reject)
+	return c.decide(ctx, s, fermata.Reject, nil)
 }

@@ -36,7 +36,7 @@ func (p printer) wholeQuestion(q *fermata.Question, now time.Time) {
 		facts = append(facts, fmt.Sprintf("asked %d times", q.AskCount))
 	}
 	p.line("%s", p.dim(strings.Join(facts, " · ")))
-	p.line("%s", p.dim(fmt.Sprintf("%s · task %s · project %s", q.ID, shortID(q.TaskID), oneLine(q.Project))))
+	p.belonging(q)
 	if q.Body != "" {
 		p.line("")
 		p.quote("", q.Body)
@@ -48,10 +48,27 @@ func (p printer) wholeQuestion(q *fermata.Question, now time.Time) {
 	p.ending(q, now)
 }
 
+// belonging names the task and the project, and says how far the votes got.
+func (p printer) belonging(q *fermata.Question) {
+	task := "task " + shortID(q.TaskID)
+	if title := notice.TaskOf(q); title != "" {
+		task += " “" + cut(title, 60) + "”"
+	}
+	facts := []string{q.ID, task, "project " + oneLine(q.Project)}
+	if votes := notice.Votes(q); votes != "" {
+		facts = append(facts, votes)
+	}
+	p.line("%s", p.dim(strings.Join(facts, " · ")))
+}
+
 // context writes what helps to answer.
 func (p printer) context(c *fermata.QuestionContext) {
 	if c == nil {
 		return
+	}
+	if c.Text != "" {
+		p.line("")
+		p.barred(clean(c.Text))
 	}
 	if c.Step != "" {
 		p.line("")
@@ -69,15 +86,24 @@ func (p printer) context(c *fermata.QuestionContext) {
 	}
 }
 
-// action writes what is consented to: all of it, from the very bytes, with
-// nothing hidden.
+// action writes what is consented to: all of it, with nothing hidden. A command
+// stands as it was typed; the exact bytes stand there on demand.
 func (p printer) action(head string, action json.RawMessage, hash string) {
 	if len(action) == 0 {
 		return
 	}
 	p.line("")
 	p.line("%s", p.bold(head))
-	p.barred(exact(indentJSON(action)))
+	if p.bytes {
+		p.barred(exact(string(action)))
+	} else {
+		for i, part := range notice.ActionParts(action) {
+			if i > 0 {
+				p.line("%s", p.bold(part.Head))
+			}
+			p.barred(part.Text)
+		}
+	}
 	p.line("%s", p.dim("  sha256 "+oneLine(hash)))
 }
 
@@ -138,7 +164,7 @@ func (p printer) options(it *fermata.Item, indent string) {
 	if it.ResponseType == fermata.ResponseMultiChoice {
 		notes = append(notes, "several, with commas between them")
 	}
-	if it.Other {
+	if it.TakesOther() {
 		notes = append(notes, "or an answer of your own")
 	}
 	if !it.IsRequired() {
@@ -178,12 +204,17 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 	if h := q.Held; h != nil {
 		p.text(fmt.Sprintf("%s answered %s; it counts from %s on, unless it is taken back.",
 			actor(h.By), oneLine(valuesText(h.Answers)), h.ReleaseAt.UTC().Format("15:04:05 MST")))
+		p.comment(h.Comment)
+		return
 	}
 	if q.Approvals != nil && q.Approvals.Required > 1 {
 		p.line("%d people must approve.", q.Approvals.Required)
 	}
 	if len(q.Assignees) > 0 {
 		p.text("For " + strings.Join(q.Assignees, ", ") + ".")
+	}
+	if q.Unreached != "" && q.Status == fermata.Pending {
+		p.text("Nobody is told of it, it is in the inbox only: " + oneLine(q.Unreached) + ".")
 	}
 	if q.Deadline == nil {
 		p.line("It waits until somebody answers.")
@@ -198,15 +229,22 @@ func (p printer) ending(q *fermata.Question, now time.Time) {
 
 func (p printer) resolution(r *fermata.Resolution) {
 	p.sentence(r)
-	if r.Comment != "" {
-		p.labelled("Comment:", r.Comment)
-	}
+	p.comment(r.Comment)
 	p.action("Approved with edits; only this may run", r.Action, r.ActionHash)
+	if h := r.Overtaken; h != nil {
+		p.labelled(fmt.Sprintf("%s had answered; it could still be taken back, so it did not count:", actor(h.By)), valuesText(h.Answers))
+		p.comment(h.Comment)
+	}
 	for _, late := range r.Late {
 		p.labelled(fmt.Sprintf("After the deadline %s answered:", actor(late.By)), valuesText(late.Answers))
-		if late.Comment != "" {
-			p.labelled("Comment:", late.Comment)
-		}
+		p.comment(late.Comment)
+	}
+}
+
+// comment prints what somebody said along with an answer.
+func (p printer) comment(text string) {
+	if text != "" {
+		p.labelled("Comment:", text)
 	}
 }
 

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // task writes a task, and its pending question whole.
@@ -37,6 +39,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	if t.DeferUntil != nil {
 		p.line("Put off until %s", t.DeferUntil.UTC().Format(time.RFC3339))
 	}
+	p.takeOver(t)
 	if t.Unread > 0 {
 		p.line("Answers and messages for the next run: %d", t.Unread)
 	}
@@ -48,6 +51,67 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	}
 }
 
+// doing says what the run that is under way does.
+func (p printer) doing(e *fermata.TimelineEntry, now time.Time) {
+	if e == nil {
+		return
+	}
+	p.line("")
+	ago := span(now.Sub(e.At)) + " ago"
+	if e.Progress == nil {
+		p.line("A run began %s, and has reported nothing yet.", ago)
+		return
+	}
+	text := oneLine(e.Progress.Message)
+	if e.Progress.Step != "" {
+		text = oneLine(e.Progress.Step) + ": " + text
+	}
+	if e.Progress.Total > 0 {
+		text += fmt.Sprintf(" (%v of %v)", e.Progress.Current, e.Progress.Total)
+	}
+	p.labelled("Now, "+ago+":", text)
+}
+
+// work says where the work of the task is, also when it is not finished.
+func (p printer) work(t *fermata.Task) {
+	if t.Session == nil {
+		return
+	}
+	p.line("")
+	p.line("%s", p.bold("The work"))
+	// A path that is broken into lines can be neither copied nor searched for.
+	if t.Session.Dir != "" {
+		p.line("  folder: %s", oneLine(t.Session.Dir))
+	}
+	for _, f := range [][2]string{
+		{"on worker", t.Session.Worker}, {"branch", t.Session.Branch}, {"session", t.Session.ID}, {"runner", t.Session.Runner},
+	} {
+		if f[1] != "" {
+			p.labelled("  "+f[0]+":", f[1])
+		}
+	}
+}
+
+// answers writes the closed questions of a task, each with its answer and who
+// gave it.
+func (p printer) answers(list []*fermata.Question) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("")
+	p.line("%s", p.bold("What was asked"))
+	for _, q := range list {
+		p.line("")
+		p.title(q.Title)
+		facts := []string{q.ID, string(q.Type)}
+		p.line("%s", p.dim(strings.Join(append(facts, notice.Facts(q)...), " · ")))
+		for _, v := range q.Votes {
+			p.labelled(fmt.Sprintf("%s voted %s.", actor(v.By), v.Value), v.Comment)
+		}
+		p.resolution(q.Resolution)
+	}
+}
+
 // stateText is a task's state, and why where that is not plain.
 func stateText(t *fermata.Task) string {
 	if t.Reason == "" {
@@ -56,15 +120,42 @@ func stateText(t *fermata.Task) string {
 	return fmt.Sprintf("%s (%s)", t.State, oneLine(t.Reason))
 }
 
-// messages writes the lines of a thread.
-func (p printer) messages(list []*fermata.Message, now time.Time) {
-	for _, m := range list {
+// messages writes the lines of a thread of a task, which may have ended over a clarification that no agent replied to.
+func (p printer) messages(list []*fermata.Message, ended bool, now time.Time) {
+	for i, m := range list {
 		p.line("")
 		kind := ""
-		if m.Kind == fermata.MessageClarification {
+		switch {
+		case m.Kind == fermata.MessageClarification:
 			kind = " asks back"
+		case m.Cancels:
+			kind = " cancelled the task"
 		}
 		p.line("%s", p.dim(fmt.Sprintf("%s%s, %s ago:", actor(m.Author), kind, span(now.Sub(m.CreatedAt)))))
 		p.quote("", m.Body)
+		if text := receiptText(m); text != "" {
+			p.line("%s", p.dim("→ "+text))
+		}
+		if ended && m.Kind == fermata.MessageClarification && !slices.ContainsFunc(list[i+1:], byAgent) {
+			p.line("%s", p.dim("→ the task ended without a reply to this"))
+		}
 	}
+}
+
+func byAgent(m *fermata.Message) bool { return m.Author.Kind == fermata.ActorAgent }
+
+// takeOver says how a person opens the session of a paused task, and hands it back.
+func (p printer) takeOver(t *fermata.Task) {
+	if !t.Paused() {
+		return
+	}
+	if t.TakeOver != "" {
+		where := ""
+		if t.Session.Worker != "" {
+			where = " at the worker " + oneLine(t.Session.Worker)
+		}
+		p.line("Open its session by hand%s:", where)
+		p.line("    %s", oneLine(t.TakeOver))
+	}
+	p.line("Hand it back: fermata resume %s --message \"what you did\"", t.ID)
 }

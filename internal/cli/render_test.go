@@ -42,7 +42,7 @@ func golden(t *testing.T, name, got string) {
 // open returns the question that a request opens at noon.
 func open(t *testing.T, a fermata.Ask) *fermata.Question {
 	t.Helper()
-	task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop", Priority: 2}
+	task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop", Priority: 2, Runner: fermata.RunnerExternal}
 	by := fermata.Actor{Kind: fermata.ActorAgent, Name: "claude"}
 	q, err := a.Open("q_01k5h2m9n0abcd3f9k2a", task, by, fermata.DefaultPolicy(), noon)
 	if err != nil {
@@ -70,7 +70,7 @@ func questions(t *testing.T) map[string]*fermata.Question {
 	several := open(t, fermata.Ask{
 		Type: fermata.ErrorRecovery, Title: "Two things", Timeout: fermata.Never,
 		Items: []fermata.Item{
-			{Key: "port", Prompt: "Which port?", Options: options("80", "8080"), Other: true},
+			{Key: "port", Prompt: "Which port?", Options: options("80", "8080"), Other: new(true)},
 			{Key: "tags", Header: "Tags", Prompt: "Which tags?", ResponseType: fermata.ResponseMultiChoice, Options: options("a", "b"), Required: &off},
 		},
 	})
@@ -113,7 +113,7 @@ func TestNoTextOfAnAgentReachesTheTerminalRaw(t *testing.T) {
 	var out bytes.Buffer
 	p := printer{w: &out, width: 80}
 	p.task(task, noon)
-	p.messages([]*fermata.Message{{Author: fermata.Actor{Name: bad}, Body: bad}}, noon)
+	p.messages([]*fermata.Message{{Author: fermata.Actor{Name: bad}, Body: bad}}, true, noon)
 	data, _ := json.Marshal(map[string]string{"title": bad, "body": bad})
 	p.eventLine(&fermata.Event{Actor: fermata.Actor{Name: bad}, Data: data})
 	p.finding(finding{Check: "token", Status: "warn", Detail: bad})
@@ -177,4 +177,28 @@ func drawn(s *session, m marks, list ...*fermata.Task) []string {
 		v.beside[t.ID] = t
 	}
 	return v.s.linesOf(v)
+}
+
+// An answer that may be taken back counts from an instant on, and nobody else has to answer. One that did not count stays readable.
+func TestAnswersThatCouldBeTakenBack(t *testing.T) {
+	t.Parallel()
+	q := open(t, fermata.Ask{Question: "Which database?", Timeout: "never"})
+	alice := fermata.Caller{Kind: fermata.ActorHuman, MemberID: "mem_1", Name: "alice", Role: fermata.RoleAdmin, Scopes: fermata.Scopes}
+	if _, err := q.Hold(fermata.Answer{Answer: "pg", Comment: "as ever"}, alice, fermata.DefaultPolicy(), noon); err != nil {
+		t.Fatal(err)
+	}
+	shown := func() string {
+		var out bytes.Buffer
+		printer{w: &out, width: 80}.ending(q, noon)
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	if held := shown(); !strings.Contains(held, "alice answered pg; it counts from 12:00:05 UTC on") || !strings.Contains(held, "as ever") || strings.Contains(held, "until somebody answers") {
+		t.Errorf("while it may be taken back: %s", held)
+	}
+	if _, err := q.Cancel(fermata.Actor{Kind: fermata.ActorHuman, Name: "bob"}, "", noon); err != nil {
+		t.Fatal(err)
+	}
+	if kept := shown(); !strings.Contains(kept, "alice had answered") || !strings.Contains(kept, "did not count: pg") || !strings.Contains(kept, "as ever") {
+		t.Errorf("after bob cancelled: %s", kept)
+	}
 }

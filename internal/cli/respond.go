@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 type respondCommand struct {
 	write
 	ID      string   `arg:"" optional:"" help:"The question, or the task that waits."`
-	Answer  []string `arg:"" optional:"" sep:"none" help:"The answer: a value, a label, a number of the list, yes or no, text."`
-	Values  []string `name:"answer" sep:"none" placeholder:"KEY=VALUE" help:"The answer to one of several items; repeat it."`
-	Comment string   `help:"Say something along with it."`
+	Answer  []string `arg:"" optional:"" sep:"none" help:"The answer: a value, a label, a number of the list, yes or no, text; @FILE reads a text."`
+	Values  []string `name:"answer" sep:"none" placeholder:"KEY=VALUE" help:"The answer to one of several items; KEY=@FILE reads a text. Repeat it."`
+	Comment string   `placeholder:"TEXT|@FILE" help:"Say something along with it."`
 	Restart bool     `help:"After the deadline: let the task go on with this answer."`
 	Undo    bool     `help:"Hold the answer for some seconds, in which fermata undo takes it back."`
 	Edit    bool     `help:"Write the answer in $VISUAL or $EDITOR."`
 	All     bool     `help:"Walk through every question that waits."`
-	Yes     bool     `short:"y" help:"Do not ask back before a dangerous option or an approval is sent."`
+	Yes     bool     `short:"y" help:"Do not ask back before a dangerous option or an approval is sent; needed for these without a terminal."`
 }
 
 func (respondCommand) Help() string {
@@ -33,17 +34,25 @@ Examples:
     fermata respond 3f9k2a 2                  the second option
     fermata respond 3f9k2a 1,3                two of several
     fermata respond 3f9k2a use the new one    a text
+    fermata respond 3f9k2a @answer.md         the text in a file; @@anna is the text @anna
     fermata respond 3f9k2a --answer db=postgres --answer port=5432
     fermata respond 3f9k2a --edit
     fermata respond --all`
 }
 
 func (c *respondCommand) Run(ctx context.Context, s *session) error {
+	var err error
+	if c.Comment, err = s.textOrFile("--comment", c.Comment); err != nil {
+		return err
+	}
 	if c.All {
-		if c.ID != "" {
-			return fermata.Errorf(fermata.CodeInvalidRequest, "--all takes no id")
+		if c.ID != "" || len(c.Values) > 0 || c.Edit {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "--all asks for each answer: it takes no id, no --answer and no --edit")
 		}
 		return c.walk(ctx, s)
+	}
+	if c.Edit && len(c.Answer)+len(c.Values) > 0 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--edit asks for the answer, and the command line says one").WithHint("leave one of them out")
 	}
 	if c.ID == "" {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "name the question").
@@ -53,7 +62,7 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	values, err := answerFrom(q, c.Answer, c.Values)
+	values, err := c.given(s, q)
 	if err != nil {
 		return err
 	}
@@ -91,6 +100,15 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
+// given is the answer of the command line, and of the files that it names.
+func (c *respondCommand) given(s *session, q *fermata.Question) (map[string]any, error) {
+	words, pairs, err := s.readAnswers(q, c.Answer, c.Values)
+	if err != nil {
+		return nil, err
+	}
+	return answerFrom(q, words, pairs)
+}
+
 // closed reports whether no answer can be taken any more: after the deadline
 // one still can.
 func (*respondCommand) closed(q *fermata.Question) bool {
@@ -102,7 +120,52 @@ func (*respondCommand) closed(q *fermata.Question) bool {
 func (c *respondCommand) send(ctx context.Context, s *session, q *fermata.Question, values map[string]any) (*fermata.Question, error) {
 	a := toAnswer(q, values)
 	a.Comment, a.Restart, a.Undo = c.Comment, c.Restart, c.Undo
-	return s.sendAnswer(ctx, c.write, q, a, c.Yes || !delicate(q, values))
+	return s.sendAnswer(ctx, c.write, q, a, consentNeeded{needed: delicate(q, values), given: c.Yes, how: c.again(q)})
+}
+
+// again is the command that sends the same answer without asking back.
+func (c *respondCommand) again(q *fermata.Question) string {
+	if c.All {
+		return "fermata respond --all --yes"
+	}
+	words := []string{"fermata", "respond", shortID(q.ID)}
+	for _, value := range c.Values {
+		words = append(words, "--answer", value)
+	}
+	if c.Edit {
+		words = append(words, "--edit")
+	}
+	words = append(append(words, c.Answer...), "--yes")
+	for i, word := range words {
+		words[i] = notice.QuoteWord(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// consentNeeded says whether an answer releases something that is asked back
+// for at a terminal.
+type consentNeeded struct {
+	// needed says that it does, given that the person has said yes already.
+	needed, given bool
+	// how is the command that says yes.
+	how string
+}
+
+// get asks a person at a terminal. Without a terminal the command must have
+// said yes: what runs unattended releases nothing by accident.
+func (n consentNeeded) get(ctx context.Context, s *session, answer string) error {
+	if !n.needed || n.given {
+		return nil
+	}
+	if !s.interactive() {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "nothing was sent: %s needs --yes where nobody can be asked back", answer).
+			WithHint("read what it releases, then run: %s", n.how)
+	}
+	yes, err := s.confirm(ctx, "send "+answer+"?")
+	if err == nil && !yes {
+		err = fermata.Errorf(fermata.CodeInvalidRequest, "nothing was sent")
+	}
+	return err
 }
 
 // delicate reports whether an answer is asked back before it is sent.
@@ -111,23 +174,17 @@ func delicate(q *fermata.Question, values map[string]any) bool {
 }
 
 // sendAnswer sends an answer and says what became of it. A person at a
-// terminal is asked back first, unless that is settled.
-func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, a fermata.Answer, settled bool) (*fermata.Question, error) {
+// terminal is asked back first, where consent is needed.
+func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, a fermata.Answer, consent consentNeeded) (*fermata.Question, error) {
 	if done, err := s.rehearse(w, "POST", "/questions/"+q.ID+"/answer", a); done {
 		return nil, err
 	}
-	if !settled && s.interactive() {
-		text := value(a.Answer)
-		if a.Answer == nil {
-			text = valuesText(a.Answers)
-		}
-		yes, err := s.confirm(ctx, "send "+oneLine(text)+"?")
-		if err != nil {
-			return nil, err
-		}
-		if !yes {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "nothing was sent")
-		}
+	text := value(a.Answer)
+	if a.Answer == nil {
+		text = valuesText(a.Answers)
+	}
+	if err := consent.get(ctx, s, oneLine(text)); err != nil {
+		return nil, err
 	}
 	server, err := s.server()
 	if err != nil {
@@ -157,7 +214,7 @@ func became(q *fermata.Question, votes int) string {
 		if q.Resolution.Late[len(q.Resolution.Late)-1].Restarted {
 			return "answered after the deadline; the task goes on with it"
 		}
-		return "answered after the deadline; the answer was kept (--restart lets the task go on)"
+		return "answered after the deadline; the answer was kept (the same answer again with --restart lets the task go on with it)"
 	default:
 		return clean(strings.ReplaceAll(q.Resolution.Sentence(), "\n", " "))
 	}

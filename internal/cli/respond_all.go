@@ -13,28 +13,41 @@ import (
 // walk shows every pending question, oldest deadline first as the server
 // lists them, and takes an answer to each. An empty line leaves one out.
 func (c *respondCommand) walk(ctx context.Context, s *session) error {
-	list, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true}, 1000)
+	list, _, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true}, 1000)
 	if err != nil {
 		return err
 	}
-	seen := 0
+	seen, refused := 0, 0
 	for _, q := range list {
 		seen++
 		if seen > 1 {
 			s.talk().line("\n%s", strings.Repeat("─", min(s.width, 40)))
 		}
 		err := c.one(ctx, s, q.ID)
-		if errors.Is(err, errQuit) {
-			return nil
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errQuit):
+			return answersRefused(refused)
+		case errors.Is(err, errAnswerRefused):
+			refused++
+		case err != nil:
 			return err
 		}
 	}
 	if seen == 0 {
 		s.talk().line("nothing waits for an answer")
 	}
-	return nil
+	return answersRefused(refused)
+}
+
+// errAnswerRefused says that an answer was refused, as the person was told, and that nobody is there to give another.
+var errAnswerRefused = errors.New("the answer was refused")
+
+func answersRefused(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%d of the answers were refused, and their questions are still open", n).
+		WithHint("fermata list shows them")
 }
 
 // one shows one question and takes its answer, until one is taken or the
@@ -58,7 +71,10 @@ func (c *respondCommand) one(ctx context.Context, s *session, id string) error {
 			return nil
 		}
 		s.complain(err)
-		if !s.inTerm || fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+		if !s.inTerm {
+			return errAnswerRefused
+		}
+		if fermata.CodeOf(err) != fermata.CodeInvalidRequest {
 			return nil
 		}
 	}

@@ -65,6 +65,10 @@ func TestApproveSendsTheHashOfWhatItShows(t *testing.T) {
 	q := questions(t)["approval"]
 	url, sent := desk(t, q)
 	code, _, talk := run(t, "", "--url", url, "approve", "3f9k2a")
+	if code != exitUsage || sent.Answer != nil || !strings.Contains(talk, "hint: read what it releases, then run: fermata approve 3f9k2a --yes") {
+		t.Errorf("without --yes: got %d, sent %+v\n%s", code, sent, talk)
+	}
+	code, _, talk = run(t, "", "--url", url, "approve", "3f9k2a", "--yes")
 	if code != exitOK || sent.Answer != fermata.Approve || sent.ActionHash != q.ActionHash {
 		t.Errorf("got %d, sent %+v", code, sent)
 	}
@@ -77,11 +81,11 @@ func TestApproveRefusesAnotherAction(t *testing.T) {
 	t.Parallel()
 	q := questions(t)["approval"]
 	url, sent := desk(t, q)
-	if code, _, _ := run(t, "", "--url", url, "approve", "3f9k2a", "--hash", "0000"); code != exitUsage || sent.Answer != nil {
+	if code, _, _ := run(t, "", "--url", url, "approve", "3f9k2a", "--yes", "--hash", "0000"); code != exitUsage || sent.Answer != nil {
 		t.Errorf("another hash: got %d, sent %+v", code, sent)
 	}
 	q.Action = json.RawMessage(`{"command":"ls"}`)
-	if code, _, _ := run(t, "", "--url", url, "approve", "3f9k2a"); code != exitUsage || sent.Answer != nil {
+	if code, _, _ := run(t, "", "--url", url, "approve", "3f9k2a", "--yes"); code != exitUsage || sent.Answer != nil {
 		t.Errorf("changed bytes: got %d, sent %+v", code, sent)
 	}
 }
@@ -92,6 +96,9 @@ func TestRespondAll(t *testing.T) {
 	url, sent := desk(t, q)
 	if code, _, talk := run(t, "\n", "--url", url, "respond", "--all"); code != exitOK || sent.Answer != nil {
 		t.Errorf("skipping: got %d, sent %+v\n%s", code, sent, talk)
+	}
+	if code, _, talk := run(t, "MySQL\n", "--url", url, "respond", "--all"); code != exitUsage || sent.Answer != nil || !strings.Contains(talk, "1 of the answers were refused") {
+		t.Errorf("an answer that is no option: got %d, sent %+v\n%s", code, sent, talk)
 	}
 	if code, _, talk := run(t, "PostgreSQL\n", "--url", url, "respond", "--all"); code != exitOK || sent.Answer != "pg" {
 		t.Errorf("got %d, sent %+v\n%s", code, sent, talk)

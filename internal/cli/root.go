@@ -7,7 +7,7 @@ import (
 // globals are the flags that every command has.
 type globals struct {
 	URL     string           `name:"url" env:"FERMATA_URL" placeholder:"URL" help:"Server to talk to (default: the one of fermata login, else http://127.0.0.1:7433)."`
-	Token   string           `env:"FERMATA_TOKEN" placeholder:"TOKEN" help:"Token to show; better set in the environment or stored by fermata login."`
+	Token   string           `env:"FERMATA_TOKEN" placeholder:"TOKEN" help:"Token to show; better set in the environment, stored by fermata login, or read from @FILE."`
 	JSON    bool             `name:"json" help:"Print JSON; streams print one document a line."`
 	NoInput bool             `name:"no-input" help:"Never ask anything at the terminal."`
 	Version kong.VersionFlag `name:"version" help:"Print the version."`
@@ -50,22 +50,26 @@ type root struct {
 	Chat    chatCommand    `cmd:"" group:"task" help:"Talk in a task's thread, live."`
 	Cancel  cancelCommand  `cmd:"" group:"task" help:"Cancel a task or withdraw a question."`
 	Defer   deferCommand   `cmd:"" group:"task" help:"Put a task off."`
+	Pause   pauseCommand   `cmd:"" group:"task" help:"Halt a task, to take its session over; fermata resume hands it back."`
 	Reopen  reopenCommand  `cmd:"" group:"task" help:"Open a task that has ended."`
 	Resume  resumeCommand  `cmd:"" group:"task" help:"Let a task go on without waiting."`
 
 	Workflow workflowCommand `cmd:"" group:"workflow" help:"Automations in YAML: check, store, run, follow and test them."`
 
+	Log    logCommand       `cmd:"" group:"look" help:"Print what an agent printed."`
 	Watch  watchCommand     `cmd:"" group:"look" help:"Show what happens as it happens."`
 	Events eventsCommand    `cmd:"" group:"look" help:"List what happened."`
 	Audit  auditCommand     `cmd:"" group:"look" help:"Search, export and verify the record of what happened."`
 	Stats  analyticsCommand `cmd:"" name:"analytics" group:"look" help:"How quickly people answer, what times out, what is asked most."`
 	Doctor doctorCommand    `cmd:"" group:"look" help:"Check that everything is in order."`
 
-	Serve   serveCommand   `cmd:"" group:"run" help:"Run the server."`
-	Worker  workerCommand  `cmd:"" group:"run" help:"Claim tasks and run agents."`
-	MCP     mcpCommand     `cmd:"" name:"mcp" group:"run" help:"Let an agent ask through the Model Context Protocol."`
-	Migrate migrateCommand `cmd:"" group:"run" help:"Bring the database to this version."`
-	Demo    demoCommand    `cmd:"" group:"run" help:"Show one question from start to end."`
+	Serve      serveCommand      `cmd:"" group:"run" help:"Run the server."`
+	Worker     workerCommand     `cmd:"" group:"run" help:"Claim tasks and run agents."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" group:"run" help:"Let an agent ask through the Model Context Protocol."`
+	Migrate    migrateCommand    `cmd:"" group:"run" help:"Bring the database to this version."`
+	Keys       keysCommand       `cmd:"" group:"run" help:"Make new master keys, which seal the secrets in the database."`
+	AcceptLoss acceptLossCommand `cmd:"" name:"accept-loss" group:"run" help:"Go on with a database that is behind what was acknowledged."`
+	Demo       demoCommand       `cmd:"" group:"run" help:"Show one question from start to end."`
 
 	Gate  gateCommand  `cmd:"" group:"gate" help:"Rules for the tools that agents use."`
 	Hook  hookCommand  `cmd:"" group:"gate" help:"What agents call before they use a tool."`
@@ -78,6 +82,7 @@ type root struct {
 	Deliveries    deliveriesCommand    `cmd:"" group:"access" help:"What was sent, what waits, and what could not be sent."`
 	Notifications notificationsCommand `cmd:"" group:"access" help:"How you want to be reached: quiet hours, digest."`
 	Tokens        tokenCommand         `cmd:"" name:"token" group:"access" help:"Make, list and revoke tokens."`
+	Policy        policyCommand        `cmd:"" group:"access" help:"What agents may ask for: deadlines, reminders, confidence, sign-in."`
 	Members       memberCommand        `cmd:"" name:"member" group:"access" help:"Add, invite, change and list people."`
 	Completion    completionCommand    `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
 	Names         namesCommand         `cmd:"" hidden:"" group:"access" help:"Print names for the completion of a shell."`

@@ -26,8 +26,10 @@ type session struct {
 	hooks Hooks
 	stdin io.Reader
 	lines *bufio.Reader
-	out   io.Writer
-	err   io.Writer
+	// readBy is the flag for which standard input was read as a file; empty when it was not.
+	readBy string
+	out    io.Writer
+	err    io.Writer
 	// Which of the three is a terminal that a person sits at.
 	inTerm, outTerm, errTerm bool
 	width                    int

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 type showCommand struct {
-	ID string `arg:"" help:"A task or a question."`
+	ID    string `arg:"" help:"A task or a question."`
+	Bytes bool   `help:"Show the exact bytes of an action, over which its sha256 is taken."`
 }
 
 func (showCommand) Help() string {
@@ -27,19 +30,65 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 		if s.JSON {
 			return s.json(q)
 		}
-		s.data().question(q, s.now())
+		p := s.data()
+		p.bytes = c.Bytes
+		p.question(q, s.now())
 		return nil
 	}
 	if s.JSON {
 		return s.json(t)
 	}
-	thread, err := pages(1000, func(cursor string, n int) ([]*fermata.Message, string, error) {
+	asked, err := s.askedBy(ctx, t)
+	if err != nil {
+		return err
+	}
+	progress, err := s.doingNow(ctx, t)
+	if err != nil {
+		return err
+	}
+	thread, _, err := pages(1000, func(cursor string, n int) ([]*fermata.Message, string, error) {
 		return s.client.Messages(ctx, t.ID, cursor, n)
 	})
 	if err != nil {
 		return err
 	}
-	s.data().task(t, s.now())
-	s.data().messages(thread, s.now())
+	p := s.data()
+	p.bytes = c.Bytes
+	p.task(t, s.now())
+	p.doing(progress, s.now())
+	p.work(t)
+	if t.Runs > 0 && t.Runner != fermata.RunnerWorkflow {
+		p.line("%s", p.dim("What the agent printed: fermata log "+shortID(t.ID)))
+	}
+	p.answers(asked)
+	p.messages(thread, t.State.Ended(), s.now())
 	return nil
+}
+
+// mostQuestions is how many questions of a task are shown, the newest.
+const mostQuestions = 1000
+
+// askedBy returns the closed questions of a task, oldest first.
+func (s *session) askedBy(ctx context.Context, t *fermata.Task) ([]*fermata.Question, error) {
+	list, _, err := s.questions(ctx, client.QuestionQuery{TaskID: t.ID}, mostQuestions)
+	list = slices.DeleteFunc(list, func(q *fermata.Question) bool { return q.Resolution == nil })
+	slices.SortFunc(list, func(a, b *fermata.Question) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return list, err
+}
+
+// doingNow returns the last report of progress of the run that is under way.
+func (s *session) doingNow(ctx context.Context, t *fermata.Task) (*fermata.TimelineEntry, error) {
+	if t.State != fermata.TaskInProgress {
+		return nil, nil //nolint:nilnil // nothing is under way
+	}
+	last, _, err := s.client.Timeline(ctx, t.ID, "", longestPage)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range slices.Backward(last) {
+		if e.Kind == fermata.TimelineProgress || e.Type == fermata.EventTaskClaimed {
+			return e, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // it began long ago and reported nothing since
 }

@@ -9,9 +9,10 @@ import (
 
 type snoozeCommand struct {
 	write
-	ID   string          `arg:"" help:"The question, or the task that waits for it."`
-	For  fermata.Timeout `arg:"" optional:"" help:"For how long: 30m, 2h, 3d."`
-	Wake bool            `help:"Show it again."`
+	ID    string          `arg:"" help:"The question, or the task that waits for it."`
+	For   fermata.Timeout `arg:"" optional:"" help:"For how long: 30m, 2h, 3d."`
+	Until string          `placeholder:"WHEN" help:"Until when: a date or an instant."`
+	Wake  bool            `help:"Show it again."`
 }
 
 func (snoozeCommand) Help() string {
@@ -21,18 +22,29 @@ come back before its deadline.
 Examples:
 
     fermata snooze 3f9k2a 30m
+    fermata snooze 3f9k2a --until 2027-02-01
     fermata snooze 3f9k2a --wake`
 }
 
 func (c *snoozeCommand) Run(ctx context.Context, s *session) error {
-	if (c.For == "") != c.Wake {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "say for how long, or --wake")
+	said := 0
+	for _, one := range []bool{c.For != "", c.Until != "", c.Wake} {
+		if one {
+			said++
+		}
+	}
+	if said != 1 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "say for how long, or --until, or --wake")
+	}
+	until, err := s.instant(c.Until)
+	if err != nil {
+		return err
 	}
 	q, err := s.findQuestion(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	put := fermata.Snooze{For: c.For}
+	put := fermata.Snooze{For: c.For, Until: until}
 	if done, err := s.rehearse(c.write, "POST", "/questions/"+q.ID+"/snooze", put); done {
 		return err
 	}

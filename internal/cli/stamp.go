@@ -3,14 +3,13 @@ package cli
 import (
 	"fmt"
 	"time"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // shortID is the ending of an id that tables show; every command takes it.
 func shortID(id string) string {
-	if len(id) <= 6 {
-		return id
-	}
-	return id[len(id)-6:]
+	return id[max(0, len(id)-fermata.LeastEnding):]
 }
 
 // id returns an id as the stream at hand shows it: its ending for people, all

@@ -19,13 +19,22 @@ type column struct {
 type table struct {
 	columns []column
 	rows    [][]string
+	// below are lines under the rows, on a terminal; none where it is empty.
+	below []string
 }
 
 // add appends a row. The cells may hold any text.
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// print writes the table to standard output.
+// print writes the table to standard output. An empty one is said on standard
+// error, where no program takes the words for a row.
 func (s *session) print(t *table, none string) {
+	if len(t.rows) == 0 {
+		if none != "" {
+			s.talk().line("%s", none)
+		}
+		return
+	}
 	if !s.outTerm {
 		for _, row := range t.rows {
 			cells := make([]string, len(row))
@@ -36,16 +45,15 @@ func (s *session) print(t *table, none string) {
 		}
 		return
 	}
-	if len(t.rows) == 0 {
-		s.talk().line("%s", none)
-		return
-	}
 	p := s.data()
 	for i, line := range t.lines(s.width) {
 		if i == 0 {
 			line = p.dim(line)
 		}
 		p.line("%s", line)
+		if i > 0 && i <= len(t.below) {
+			p.line("%s", p.dim(ansi.Truncate("        "+oneLine(t.below[i-1]), s.width, "…")))
+		}
 	}
 }
 

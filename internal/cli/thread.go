@@ -96,6 +96,9 @@ func (t *thread) text(x *entry, p printer) string {
 	case x.Message != nil && x.Message.Kind == fermata.MessageClarification:
 		head("%s asks back:", who)
 		p.quote("  ", x.Message.Body)
+	case x.Message != nil && x.Message.Cancels:
+		head("%s cancelled the task:", who)
+		p.quote("  ", x.Message.Body)
 	case x.Message != nil:
 		head("%s:", who)
 		p.quote("  ", x.Message.Body)
@@ -152,6 +155,7 @@ func plainText(e *fermata.Event) string {
 		Required, Votes                 int
 		Deadline                        string
 		Assignees                       []string
+		MessageIDs                      []string `json:"message_ids"`
 	}
 	_ = json.Unmarshal(e.Data, &data) // what cannot be read is left out
 	who := actor(e.Actor)
@@ -186,6 +190,8 @@ func plainText(e *fermata.Event) string {
 		return fmt.Sprintf("%s asks %s once more", who, shortID(e.QuestionID))
 	case fermata.EventQuestionAnsweredLate:
 		return fmt.Sprintf("%s answered %s after the deadline", who, shortID(e.QuestionID))
+	case fermata.EventMessageHanded:
+		return fmt.Sprintf("%s was handed %s", shortID(e.RunID), messagesText(len(data.MessageIDs)))
 	case fermata.EventRunLost:
 		return "the worker was lost"
 	default:
@@ -214,4 +220,11 @@ func (w *prefixed) Write(data []byte) (int, error) {
 	}
 	_, err := io.WriteString(w.w, sb.String())
 	return len(data), err
+}
+
+func messagesText(n int) string {
+	if n == 1 {
+		return "a message"
+	}
+	return fmt.Sprintf("%d messages", n)
 }

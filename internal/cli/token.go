@@ -104,7 +104,7 @@ func (c *tokenListCommand) Run(ctx context.Context, s *session) error {
 	for _, token := range list {
 		t.add(s.id(token.ID), token.Name, string(token.Kind), token.Member, scopeList(token.Scopes), s.expiry(token), s.used(token))
 	}
-	s.print(t, "there are no tokens")
+	s.print(t, "there are no tokens; fermata token create NAME makes one")
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 type treeCommand struct {
@@ -173,10 +174,11 @@ func (v *treeView) details(t *fermata.Task) []row {
 
 // whom says who is asked, and until when.
 func (v *treeView) whom(q *fermata.Question) string {
-	parts := []string{string(q.Type), "anybody"}
+	whom := "anybody"
 	if len(q.Assignees) > 0 {
-		parts[1] = oneLine(strings.Join(q.Assignees, ", "))
+		whom = oneLine(strings.Join(q.Assignees, ", "))
 	}
+	parts := []string{string(q.Type), whom}
 	switch left := v.s.left(q.Deadline); {
 	case q.Deadline == nil:
 		parts = append(parts, "no end")
@@ -185,7 +187,8 @@ func (v *treeView) whom(q *fermata.Question) string {
 	default:
 		parts = append(parts, "until "+left)
 	}
-	return strings.Join(parts, " · ")
+	// A narrow screen cuts the end: who and until when come first.
+	return strings.Join(append(parts, notice.Facts(q)...), " · ")
 }
 
 // fit cuts a line to the width of the terminal.

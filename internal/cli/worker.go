@@ -16,7 +16,11 @@ type agentFlags struct {
 	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
 	LiveWait          time.Duration `default:"1m" help:"How long an agent of the runner acp is kept alive for an answer before it is stopped and resumed later; 0s stops it at once."`
 	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
-	AgentToken        string        `env:"FERMATA_AGENT_TOKEN" placeholder:"TOKEN" help:"Token that agents get in FERMATA_TOKEN; give it the scope ask only."`
+	Isolate           bool          `env:"FERMATA_ISOLATE" help:"Run agents in a sandbox (bubblewrap, Linux only): they write to their working copy, and see no home, no other task and nothing of the worker."`
+	IsolateRead       []string      `type:"path" placeholder:"PATH" help:"A file or folder that agents can read in the sandbox; repeat it."`
+	IsolateWrite      []string      `type:"path" placeholder:"PATH" help:"A file or folder that agents can write in the sandbox; repeat it."`
+	IsolateOffline    bool          `help:"Take the network away in the sandbox. Gates and questions need it to reach the server."`
+	AgentToken        string        `env:"FERMATA_AGENT_TOKEN" placeholder:"TOKEN" help:"Token that agents get in FERMATA_TOKEN; give it the scope ask only. @FILE reads it from a file: a command line is seen by everybody on the machine."`
 	Command           []string      `arg:"" optional:"" passthrough:"" help:"The agent program and its arguments, for the runners command and acp; for the others, further arguments of their program."`
 }
 
@@ -34,6 +38,7 @@ func (f agentFlags) options() AgentOptions {
 	}
 	return AgentOptions{
 		Runners: f.Runner, Program: f.Program, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, LiveWait: f.LiveWait, PassEnv: f.PassEnv, Token: f.AgentToken,
+		Isolation: IsolationOptions{On: f.Isolate, Read: f.IsolateRead, Write: f.IsolateWrite, Offline: f.IsolateOffline},
 	}
 }
 
@@ -56,14 +61,19 @@ func (workerCommand) Help() string {
 	return `Examples:
 
     fermata worker --workdir ~/src/shop -- ./agent.sh
-    fermata worker --workdir ~/src/shop --runner codex --agent-token fmt_…
-    fermata worker --workdir ~/src/shop --runner gemini --agent-token fmt_… -- --model gemini-2.5-pro
-    fermata worker --workdir ~/src/shop --runner acp --agent-token fmt_… -- opencode acp
+    fermata worker --workdir ~/src/shop --runner codex --agent-token @agent.token
+    fermata worker --workdir ~/src/shop --runner gemini --agent-token @agent.token -- --model gemini-2.5-pro
+    fermata worker --workdir ~/src/shop --runner acp --agent-token @agent.token -- opencode acp
+    fermata worker --workdir ~/src/shop --isolate -- ./agent.sh
     fermata worker --project shop --concurrency 2 --workdir . -- my-agent --fast
     fermata worker --once --on-completed keep --on-failed keep -- ./agent.sh`
 }
 
 func (c *workerCommand) Run(ctx context.Context, s *session) error {
+	var err error
+	if c.AgentToken, err = s.tokenOf("--agent-token", c.AgentToken); err != nil {
+		return err
+	}
 	if s.hooks.Worker == nil {
 		return notBuilt("worker")
 	}

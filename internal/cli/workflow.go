@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -29,21 +27,13 @@ type workflowCommand struct {
 	Tools    workflowToolsCommand    `cmd:"" help:"The tools of the workspace that steps may name."`
 }
 
-// source reads a definition from a file; - is standard input.
+// source reads a definition, or a file of tools; - is standard input.
 func (s *session) source(file string) ([]byte, error) {
-	if file == "-" {
-		data, err := io.ReadAll(io.LimitReader(s.lines, fermata.MaxWorkflowSource+1))
-		if err != nil {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "read the definition: %w", err)
-		}
-		return data, nil
+	data, err := s.readFile("definition", file, fermata.MaxWorkflowSource)
+	if e, ok := asError(err); ok {
+		return nil, e.WithHint("name a YAML file, or - for standard input")
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "read the definition: %w", err).
-			WithHint("name a YAML file, or - for standard input")
-	}
-	return data, nil
+	return data, err
 }
 
 // checkLocally says what is wrong with a definition as far as this program

@@ -83,7 +83,7 @@ type workflowRunsCommand struct {
 	Open     bool                `help:"Runs that have not ended."`
 	Trigger  fermata.TriggerType `enum:",label_added,schedule,webhook,manual,event,workflow" default:"" placeholder:"TRIGGER" help:"Started by label_added, schedule, webhook, manual, event or workflow."`
 	Project  string              `help:"Of this project."`
-	Limit    int                 `default:"50" help:"How many at most."`
+	Limit    quantity            `default:"50" help:"How many at most."`
 }
 
 func (workflowRunsCommand) Help() string {
@@ -108,17 +108,18 @@ func (c *workflowRunsCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list, err := pages(c.Limit, func(cursor string, n int) ([]*fermata.WorkflowRun, string, error) {
+	list, more, err := pages(int(c.Limit), func(cursor string, n int) ([]*fermata.WorkflowRun, string, error) {
 		q.Cursor, q.Limit = cursor, n
 		return server.WorkflowRuns(ctx, q)
 	})
 	if err != nil {
 		return err
 	}
+	defer s.tellMore(more, len(list))
 	if s.JSON {
 		return s.json(list)
 	}
-	s.print(s.runTable(list), "there are no such runs")
+	s.print(s.runTable(list), "no run fits; fermata workflow run NAME starts one")
 	return nil
 }
 

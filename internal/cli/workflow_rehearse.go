@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -29,7 +28,7 @@ type WorkflowReport struct {
 
 type workflowTestCommand struct {
 	File    string `arg:"" help:"The definition."`
-	Answers string `required:"" type:"existingfile" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected."`
+	Answers string `required:"" type:"path" placeholder:"FILE" help:"YAML with the answers, what tools reply, and what is expected."`
 	Plain   bool   `help:"Plain letters instead of symbols."`
 }
 
@@ -43,16 +42,16 @@ Examples:
 }
 
 func (c *workflowTestCommand) Run(ctx context.Context, s *session) error {
-	if s.hooks.TestWorkflow == nil {
-		return notBuilt("workflow test")
-	}
 	source, err := s.source(c.File)
 	if err != nil {
 		return err
 	}
-	answers, err := os.ReadFile(c.Answers)
+	answers, err := s.readFile("--answers", c.Answers, mostInFile)
 	if err != nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "read the answers: %w", err)
+		return err
+	}
+	if s.hooks.TestWorkflow == nil {
+		return notBuilt("workflow test")
 	}
 	report, err := s.hooks.TestWorkflow(ctx, WorkflowTest{Source: source, Answers: answers})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 type workflowCancelCommand struct {
 	write
 	ID     string `arg:"" name:"run" complete:"open_run" help:"The run."`
-	Reason string `short:"m" help:"Say why."`
+	Reason string `short:"m" placeholder:"TEXT|@FILE" help:"Say why."`
 }
 
 func (workflowCancelCommand) Help() string {
@@ -23,6 +23,10 @@ Examples:
 }
 
 func (c *workflowCancelCommand) Run(ctx context.Context, s *session) error {
+	reason, err := s.textOrFile("--reason", c.Reason)
+	if err != nil {
+		return err
+	}
 	server, err := s.server()
 	if err != nil {
 		return err
@@ -31,9 +35,9 @@ func (c *workflowCancelCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]string{"reason": c.Reason}
+	body := map[string]string{"reason": reason}
 	return s.move(ctx, change{c.write, run.ID, "cancel", body, func(ctx context.Context, id string) (*fermata.Task, error) {
-		return server.CancelTask(ctx, id, c.Reason)
+		return server.CancelTask(ctx, id, reason)
 	}})
 }
 
@@ -54,7 +58,7 @@ Examples:
 }
 
 func (c *workflowRetryCommand) Run(ctx context.Context, s *session) error {
-	input, err := s.textOrFile(c.Input)
+	input, err := s.textOrFile("--input", c.Input)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ type workflowRunCommand struct {
 	write
 	Name   string   `arg:"" complete:"workflow" help:"Name of the workflow."`
 	Input  []string `short:"i" sep:"none" placeholder:"NAME=VALUE" help:"An input, of the type that the workflow says; NAME=@FILE reads a file. Repeat it."`
-	Inputs string   `type:"existingfile" placeholder:"FILE" help:"JSON object with inputs."`
+	Inputs string   `type:"path" placeholder:"FILE" help:"JSON object with inputs; - is standard input."`
 	Wait   waitFlag `help:"Wait until the run has ended; --wait=10m gives up after that time."`
 }
 
@@ -68,28 +67,30 @@ func (s *session) started(ctx context.Context, run *fermata.WorkflowRun, wait wa
 	return nil
 }
 
-// inputs reads the inputs as the workflow wants them.
+// inputs reads the inputs as the workflow wants them. One that stands in the file of
+// --inputs and in --input has the value of --input.
 func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string]any, error) {
 	inputs := map[string]any{}
 	if c.Inputs != "" {
-		data, err := os.ReadFile(c.Inputs)
-		if err != nil {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "read the inputs: %w", err)
-		}
-		if err := json.Unmarshal(data, &inputs); err != nil || inputs == nil {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no JSON object", c.Inputs).WithHint(`write it like {"issue": 42}`)
+		if err := c.inputsOfFile(s, inputs); err != nil {
+			return nil, err
 		}
 	}
-	for _, given := range c.Input {
-		name, text, ok := strings.Cut(given, "=")
+	given := map[string]bool{}
+	for _, flag := range c.Input {
+		name, text, ok := strings.Cut(flag, "=")
 		if !ok {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s has no value", given).WithHint("write --input %s=VALUE", given)
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s has no value", flag).WithHint("write --input %s=VALUE", flag)
 		}
 		i := slices.IndexFunc(w.Inputs, func(in fermata.WorkflowInput) bool { return in.Name == name })
 		if i < 0 {
 			return nil, unknownInput(w, name)
 		}
-		text, err := s.textOrFile(text)
+		if given[name] {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--input %s is given twice", name).WithHint("say it once")
+		}
+		given[name] = true
+		text, err := s.textOrFile("--input "+name, text)
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +99,27 @@ func (c *workflowRunCommand) inputs(s *session, w *fermata.Workflow) (map[string
 		}
 	}
 	return inputs, nil
+}
+
+// inputsOfFile adds the inputs of a file as they are written: no digit of a number is
+// lost.
+func (c *workflowRunCommand) inputsOfFile(s *session, inputs map[string]any) error {
+	data, err := s.readFile("--inputs", c.Inputs, mostInFile)
+	if err != nil {
+		return err
+	}
+	var checked map[string]any
+	if err := unmarshalFile("--inputs", c.Inputs, data, &checked); err != nil {
+		return err
+	}
+	var written map[string]json.RawMessage
+	if err := json.Unmarshal(data, &written); err != nil || written == nil {
+		return badFile("--inputs", "%s is no JSON object", c.Inputs).WithHint(`write it like {"issue": 42}`)
+	}
+	for name, value := range written {
+		inputs[name] = value
+	}
+	return nil
 }
 
 func unknownInput(w *fermata.Workflow, name string) error {
@@ -200,7 +222,7 @@ func (s *session) untilEnded(ctx context.Context, v *runView, limit time.Duratio
 		case <-l.events:
 			l.drain()
 		}
-		if err := v.read(ctx); err != nil {
+		if err := s.patiently(ctx, func() error { return v.read(ctx) }); err != nil {
 			return false, err
 		}
 	}

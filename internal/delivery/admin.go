@@ -13,18 +13,9 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// require refuses a caller without the scope.
-func require(c fermata.Caller, scope fermata.Scope) error {
-	if c.Has(scope) {
-		return nil
-	}
-	return fermata.Errorf(fermata.CodeForbidden, "the token does not have the scope %s", scope).
-		WithHint("an admin can make a token with it: fermata token create --scope %s", scope)
-}
-
 // AllKinds lists the kinds of channels that there are.
 func (s *Service) AllKinds(_ context.Context, c fermata.Caller) ([]fermata.ChannelKind, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	var all []fermata.ChannelKind
@@ -39,7 +30,7 @@ func (s *Service) AllKinds(_ context.Context, c fermata.Caller) ([]fermata.Chann
 
 // Channels lists the workspace's channels.
 func (s *Service) Channels(ctx context.Context, c fermata.Caller) ([]*fermata.Channel, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	all, err := s.db.In(ctx, c.WorkspaceID).Channels()
@@ -59,7 +50,7 @@ func (s *Service) explained(workspace string, c *fermata.Channel) *fermata.Chann
 
 // ChannelNamed returns the channel with the name.
 func (s *Service) ChannelNamed(ctx context.Context, c fermata.Caller, name string) (*fermata.Channel, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	found, err := s.db.In(ctx, c.WorkspaceID).ChannelByName(name)
@@ -140,7 +131,7 @@ func (s *Service) withOnce(c *fermata.Channel, once map[string]any) *fermata.Cha
 
 // AddChannel adds a channel.
 func (s *Service) AddChannel(ctx context.Context, c fermata.Caller, n fermata.NewChannel) (*fermata.Channel, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	if err := n.Check(); err != nil {
@@ -154,7 +145,7 @@ func (s *Service) AddChannel(ctx context.Context, c fermata.Caller, n fermata.Ne
 	if err != nil {
 		return nil, err
 	}
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Channel, error) {
+	return engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
 		if err := nameIsFree(tx.Reader, row.Name); err != nil {
 			return nil, err
 		}
@@ -188,10 +179,10 @@ func nameIsFree(r store.Reader, name string) error {
 
 // ChangeChannel changes a channel.
 func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name string, ch fermata.ChannelChange) (*fermata.Channel, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Channel, error) {
+	return engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
 		row, err := tx.ChannelByName(name)
 		if err != nil {
 			return nil, err
@@ -201,9 +192,10 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 				return nil, err
 			}
 		}
-		if err := startPlanning(tx); err != nil {
+		if err := startPlanning(tx, row); err != nil {
 			return nil, err
 		}
+		before := *row
 		if err := ch.Apply(row); err != nil {
 			return nil, err
 		}
@@ -212,9 +204,8 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 			if k, ok := s.kind(row.Kind); ok && k.fixes(row) {
 				return nil, fermata.Invalid(fermata.Problem{Field: "settings", Message: "are fixed: the server was started with them"})
 			}
-			before := row.Settings
-			row.Settings = fermata.Merge(before, ch.Settings)
-			if once, err = s.accept(c.WorkspaceID, row, before); err != nil {
+			row.Settings = fermata.Merge(before.Settings, ch.Settings)
+			if once, err = s.accept(c.WorkspaceID, row, before.Settings); err != nil {
 				return nil, err
 			}
 			row.Works()
@@ -225,39 +216,92 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 		} else {
 			tx.SkipDeliveriesOf(row.ID, fermata.SkippedDisabled)
 		}
+		if err := renameInRoutes(tx, c, before.Name, row); err != nil {
+			return nil, err
+		}
+		var left []string
+		if before.Enabled && !row.Enabled {
+			if left, err = leadNowhere(tx, row); err != nil {
+				return nil, err
+			}
+		}
 		changed := facts(row)
 		changed["settings"] = slices.Sorted(maps.Keys(ch.Settings))
 		tx.Append(&fermata.Event{Type: fermata.EventChannelChanged, Actor: c.Actor(), Data: data(changed)})
-		return s.withOnce(row, once), nil
+		shown := s.withOnce(row, once)
+		shown.LeftRoutes = left
+		return shown, nil
 	})
 }
 
-// RemoveChannel removes a channel. What was sent over it stays on record.
-func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name string) error {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+// renameInRoutes keeps the routes of a channel that was renamed. A step that
+// names a kind stays as it is.
+func renameInRoutes(tx *store.Tx, c fermata.Caller, from string, row *fermata.Channel) error {
+	if from == row.Name {
+		return nil
+	}
+	channels, err := tx.Channels()
+	if err != nil {
 		return err
 	}
-	_, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+	if slices.ContainsFunc(channels, func(ch *fermata.Channel) bool { return ch.Kind == from }) {
+		return nil
+	}
+	plan, err := tx.Plan()
+	if err != nil {
+		return err
+	}
+	routes, named := plan.Routes.Rename(from, row.Name)
+	if named {
+		setRoutes(tx, c, routes)
+	}
+	return nil
+}
+
+// leadNowhere lists the steps of routes that lead nowhere without a channel.
+func leadNowhere(tx *store.Tx, without *fermata.Channel) ([]string, error) {
+	plan, err := tx.Plan()
+	if err != nil {
+		return nil, err
+	}
+	channels, err := tx.Channels()
+	if err != nil {
+		return nil, err
+	}
+	channels = slices.DeleteFunc(channels, func(ch *fermata.Channel) bool { return ch.ID == without.ID })
+	return append([]string{}, plan.Routes.LeadingNowhere([]string{without.Name, without.Kind}, channels)...), nil
+}
+
+// RemoveChannel removes a channel, and tells which steps of routes lead nowhere
+// then. What was sent over it stays on record.
+func (s *Service) RemoveChannel(ctx context.Context, c fermata.Caller, name string) (*fermata.ChannelRemoval, error) {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
+		return nil, err
+	}
+	return engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.ChannelRemoval, error) {
 		row, err := tx.ChannelByName(name)
 		if err != nil {
-			return struct{}{}, err
+			return nil, err
 		}
 		if k, ok := s.kind(row.Kind); ok && k.BuiltIn && row.BuiltIn {
-			return struct{}{}, fermata.Errorf(fermata.CodePolicyViolation, "the channel %s comes with the server", row.Name).
+			return nil, fermata.Errorf(fermata.CodePolicyViolation, "the channel %s comes with the server", row.Name).
 				WithHint("disable it: fermata channel disable %s", row.Name)
+		}
+		left, err := leadNowhere(tx, row)
+		if err != nil {
+			return nil, err
 		}
 		tx.SkipDeliveriesOf(row.ID, fermata.SkippedChannelGone)
 		tx.RestDeliveriesOf(row.ID)
 		tx.DeleteChannel(row.ID)
 		tx.Append(&fermata.Event{Type: fermata.EventChannelRemoved, Actor: c.Actor(), Data: data(facts(row))})
-		return struct{}{}, nil
+		return &fermata.ChannelRemoval{Name: row.Name, LeftRoutes: left}, nil
 	})
-	return err
 }
 
 // Routes returns where questions go.
 func (s *Service) Routes(ctx context.Context, c fermata.Caller) (fermata.Routes, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
 		return fermata.Routes{}, err
 	}
 	plan, err := s.db.In(ctx, c.WorkspaceID).Plan()
@@ -266,15 +310,48 @@ func (s *Service) Routes(ctx context.Context, c fermata.Caller) (fermata.Routes,
 
 // SetRoutes says where questions go that are asked from now on.
 func (s *Service) SetRoutes(ctx context.Context, c fermata.Caller, routes fermata.Routes) (fermata.Routes, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return routes, err
 	}
 	if err := routes.Check(); err != nil {
 		return routes, err
 	}
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (fermata.Routes, error) {
-		tx.SetRoutes(routes)
-		tx.Append(&fermata.Event{Type: fermata.EventRoutesChanged, Actor: c.Actor(), Data: data(map[string]any{"routes": routes})})
+	return engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (fermata.Routes, error) {
+		channels, err := tx.Channels()
+		if err != nil {
+			return routes, err
+		}
+		if err := routes.CheckChannels(s.routable(channels)); err != nil {
+			return routes, err
+		}
+		setRoutes(tx, c, routes)
 		return routes, nil
 	})
+}
+
+func setRoutes(tx *store.Tx, c fermata.Caller, routes fermata.Routes) {
+	tx.SetRoutes(routes)
+	tx.Append(&fermata.Event{Type: fermata.EventRoutesChanged, Actor: c.Actor(), Data: data(map[string]any{"routes": routes})})
+}
+
+// routable lists what a step of a route may name: the channels, and the kinds
+// that there are, whether they have a channel yet or not. The default routes
+// name such kinds.
+func (s *Service) routable(channels []*fermata.Channel) []string {
+	var names []string
+	for _, ch := range channels {
+		if ch.Kind != fermata.KindCallback {
+			names = append(names, ch.Name)
+		}
+	}
+	for _, k := range s.Kinds {
+		if k.To != ToAsker {
+			names = append(names, k.Name)
+		}
+	}
+	for _, step := range fermata.DefaultRoutes().Blocking {
+		names = append(names, step.Channel)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -34,9 +34,6 @@ const watched = "watch"
 // watch plans a look whether anything that was sent for an urgent question
 // arrived.
 func (b *batch) watch(q *fermata.Question, steps []step, e *fermata.Event) {
-	if q.Type.Urgency() != fermata.UrgencyHigh {
-		return
-	}
 	last := time.Duration(0)
 	for _, s := range steps {
 		last = max(last, s.delay)
@@ -47,23 +44,29 @@ func (b *batch) watch(q *fermata.Question, steps []step, e *fermata.Event) {
 			at = half
 		}
 	}
+	b.lookAt(q, notice.Alert, at, "watch")
+}
+
+// lookAt plans a row that is nobody's message: at the instant the question is looked
+// at for the purpose.
+func (b *batch) lookAt(q *fermata.Question, purpose notice.Purpose, at time.Time, what string) {
 	at = fermata.Cut(at)
 	b.rows = append(b.rows, &fermata.Delivery{
 		ID: fermata.NewID(fermata.PrefixDelivery, b.now), QuestionID: q.ID, TaskID: q.TaskID, ChannelID: watched + ":" + b.w.id, Kind: watched,
-		Purpose: string(notice.Alert), State: fermata.DeliveryWaiting, NextAt: &at, CreatedAt: b.now,
-		DeliveryKeeps: fermata.DeliveryKeeps{Unique: q.ID + "/watch"},
+		Purpose: string(purpose), State: fermata.DeliveryWaiting, NextAt: &at, CreatedAt: b.now,
+		DeliveryKeeps: fermata.DeliveryKeeps{Unique: q.ID + "/" + what},
 	})
 }
 
-// look raises an alert for every urgent question that reached nobody, until
-// ctx ends.
+// look raises an alert for every urgent question that reached nobody, and reminds of
+// those that wait for long, until ctx ends.
 func (w *workspace) look(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
 		if w.active() {
 			if err := w.lookOnce(ctx); err != nil && ctx.Err() == nil {
-				w.s.Log.ErrorContext(ctx, "look for questions that reached nobody", "error", err)
+				w.s.Log.ErrorContext(ctx, "look for questions that reached nobody or wait for long", "error", err)
 			}
 		}
 		select {
@@ -87,21 +90,34 @@ func (w *workspace) lookOnce(ctx context.Context) error {
 	for _, d := range due {
 		ids = append(ids, d.ID)
 	}
-	return w.s.db.Write(ctx, w.id, func(tx *store.Tx) error {
+	b, err := w.reminding(ctx, now)
+	if err != nil {
+		return err
+	}
+	err = w.s.db.Write(ctx, w.id, func(tx *store.Tx) error {
 		rows, err := tx.DeliveriesByID(ids)
 		if err != nil {
 			return err
 		}
 		for _, d := range rows {
-			if d.NextAt == nil {
+			judge := w.judge
+			if d.Purpose == string(notice.Reminder) {
+				judge = b.remindAgain
+			}
+			// Another process may have been first.
+			if !d.Due(tx.Now()) {
 				continue
 			}
-			if err := w.judge(tx, d); err != nil {
+			if err := judge(tx, d); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err == nil {
+		w.wakeLanes()
+	}
+	return err
 }
 
 // judge ends a look: the question has reached somebody, or operators are told.
@@ -125,12 +141,21 @@ func (w *workspace) judge(tx *store.Tx, look *fermata.Delivery) error {
 		case d.Kind == watched:
 		case d.State == fermata.DeliverySent, d.Reason == fermata.WaitsForPage:
 			return nil
+		case d.Reason == fermata.WaitsForQuiet:
+			why = "those who may answer it have quiet hours"
 		case d.LastError != "":
 			why = "the last error, over " + d.Channel + ": " + d.LastError
 		case d.State == fermata.DeliveryWaiting && d.Reason == "":
 			why = "it is still waiting to be sent over " + d.Channel
 		}
 	}
+	tx.SetUnreached(q, why)
+	alertUndelivered(tx, q, why)
+	return nil
+}
+
+// alertUndelivered tells operators of a question that has reached nobody.
+func alertUndelivered(tx *store.Tx, q *fermata.Question, why string) {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventDeliveryAlert, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.System,
 		Data: data(alertData{
@@ -138,7 +163,6 @@ func (w *workspace) judge(tx *store.Tx, look *fermata.Delivery) error {
 			Body: fmt.Sprintf("%s (%s) waits for an answer%s, and %s.", q.Title, q.ID, until(q), why),
 		}),
 	})
-	return nil
 }
 
 func until(q *fermata.Question) string {
@@ -168,12 +192,19 @@ func (b *batch) alert(e *fermata.Event) {
 		return
 	}
 	members := b.people.operators()
+	told := map[string]bool{}
 	for _, l := range b.lanes {
 		info := l.info()
 		if l.kind.Public || info.Name == d.Channel || len(l.subscriptions()) > 0 || l.opened != nil {
 			continue
 		}
 		for _, a := range b.people.addresses(l.kind, members) {
+			// Two channels of a kind reach a person at the same address.
+			place := info.Kind + "/" + a.member + "/" + a.device
+			if a.member != "" && told[place] {
+				continue
+			}
+			told[place] = true
 			row := b.row(l, a, notice.Alert, e.At, fmt.Sprintf("alert/%d/%s/%s/%s", e.Seq, info.ID, a.member, a.device))
 			row.TaskID, row.Title, row.Body = e.TaskID, d.Title, d.Body
 			b.rows = append(b.rows, row)

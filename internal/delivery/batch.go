@@ -14,7 +14,8 @@ type batch struct {
 	w      *workspace
 	lanes  []*lane
 	people *people
-	routes fermata.Routes
+	// plan is what was read of the cursor, the routes and earlier subscriptions.
+	plan   store.Plan
 	events []*fermata.Event
 	// head is the number up to which the batch plans.
 	head int64
@@ -25,7 +26,11 @@ type batch struct {
 	// rows are the deliveries to add; wants says which messages must show what.
 	rows  []*fermata.Delivery
 	wants map[string]int64
-	// stale says that the channels had changed, and nothing was written.
+	// told says of questions why nobody is told of them now; empty where somebody
+	// is. alarms are those of which operators hear at once.
+	told   map[string]string
+	alarms []*fermata.Question
+	// stale says that the channels or the routes had changed, and nothing was written.
 	stale bool
 }
 
@@ -34,6 +39,9 @@ func (b *batch) read(ctx context.Context, r store.Reader, after int64) error {
 	var subscribed []string
 	for _, l := range b.lanes {
 		subscribed = append(subscribed, l.subscriptions()...)
+	}
+	for _, s := range b.plan.Earlier {
+		subscribed = append(subscribed, s.Types...)
 	}
 	var err error
 	if b.events, err = r.Events(store.EventFilter{After: after, Before: b.head + 1, Types: plannedTypes(subscribed), Limit: planBatch}); err != nil {
@@ -76,6 +84,19 @@ func (b *batch) around(r store.Reader) error {
 	}
 	b.wishes, err = r.Preferences(b.people.ids())
 	return err
+}
+
+// sleptThrough reports whether a question timed out while a message about it
+// waited for the end of quiet hours: the person is told then.
+func sleptThrough(d *fermata.Delivery, q *fermata.Question) bool {
+	return d.Reason == fermata.WaitsForQuiet && q.Status == fermata.TimedOut
+}
+
+// note keeps why nobody is told of a question, where that is other than it was.
+func (b *batch) note(q *fermata.Question, why string) {
+	if q.Unreached != why {
+		b.told[q.ID], q.Unreached = why, why
+	}
 }
 
 // idle reports whether nothing is to be written for the events: progress that
@@ -124,6 +145,12 @@ func (b *batch) write(tx *store.Tx) error {
 	for _, d := range b.rows {
 		tx.PlanDelivery(d)
 	}
+	for id, why := range b.told {
+		tx.SetUnreached(b.questions[id], why)
+	}
+	for _, q := range b.alarms {
+		alertUndelivered(tx, q, b.told[q.ID])
+	}
 	ids := make([]string, 0, len(b.wants))
 	for id := range b.wants {
 		ids = append(ids, id)
@@ -138,7 +165,7 @@ func (b *batch) write(tx *store.Tx) error {
 		if d.Wanted >= b.wants[d.QuestionID] && d.Shown >= b.wants[d.QuestionID] {
 			continue
 		}
-		d.Want(b.wants[d.QuestionID], q == nil || q.Status != fermata.Pending, tx.Now())
+		d.Want(b.wants[d.QuestionID], q == nil || q.Status != fermata.Pending && !sleptThrough(d, q), tx.Now())
 		tx.SaveDelivery(d)
 	}
 	return nil

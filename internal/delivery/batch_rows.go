@@ -48,7 +48,7 @@ func (b *batch) steps(named []string, route []fermata.RouteStep) []step {
 // asked plans what is sent for a new question: where its route leads, the
 // reminders, and a look whether anything of it arrived.
 func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
-	steps := b.steps(q.Channels, b.routes.Of(q.Type))
+	steps := b.steps(q.Channels, b.plan.Routes.Of(q.Type))
 	members := b.people.mayAnswer(q)
 	for _, s := range steps {
 		b.toAll(q, s, members, notice.Asked, e.At.Add(s.delay), "asked")
@@ -58,7 +58,16 @@ func (b *batch) asked(q *fermata.Question, e *fermata.Event) {
 			}
 		}
 	}
-	b.watch(q, steps, e)
+	b.repeat(q)
+	why := b.unreached(q, steps, members, e.At)
+	b.note(q, why)
+	switch {
+	case q.Type.Urgency() != fermata.UrgencyHigh:
+	case why == "":
+		b.watch(q, steps, e)
+	default:
+		b.alarms = append(b.alarms, q)
+	}
 }
 
 // escalated plans what is sent when a question reaches its next level: the
@@ -79,7 +88,7 @@ func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
 		only.Assignees = level.Assignees
 	}
 	members := b.people.mayAnswer(&only)
-	for _, s := range b.steps(level.Channels, b.routes.Of(q.Type)) {
+	for _, s := range b.steps(level.Channels, b.plan.Routes.Of(q.Type)) {
 		b.toAll(q, step{lane: s.lane, when: fermata.WhenAlways, named: s.named}, members, notice.Escalated, e.At, fmt.Sprintf("level%d", at.Level))
 	}
 }
@@ -87,7 +96,7 @@ func (b *batch) escalated(q *fermata.Question, e *fermata.Event) {
 // assigned plans what is sent to people whom a question was given to.
 func (b *batch) assigned(q *fermata.Question, e *fermata.Event) {
 	members := b.people.mayAnswer(q)
-	for _, s := range b.steps(q.Channels, b.routes.Of(q.Type)) {
+	for _, s := range b.steps(q.Channels, b.plan.Routes.Of(q.Type)) {
 		if s.lane.kind.To == ToPlace {
 			continue
 		}
@@ -110,6 +119,9 @@ func (b *batch) toAll(q *fermata.Question, s step, members []*fermata.Member, pu
 			d.Purpose, d.Reason, d.NextAt = string(notice.Digest), fermata.WaitsForDigest, &next
 		}
 		b.rows = append(b.rows, d)
+		if purpose != notice.Asked || what != "asked" || q.EscalationLevel > 0 {
+			b.note(q, "")
+		}
 	}
 }
 
@@ -127,13 +139,25 @@ func (b *batch) row(l *lane, a address, purpose notice.Purpose, at time.Time, un
 // subscribed plans an event for the machines that subscribe to its type.
 func (b *batch) subscribed(e *fermata.Event) {
 	for _, l := range b.lanes {
-		if info := l.info(); e.At.Before(info.CreatedAt) || !subscribes(l.subscriptions(), e.Type) {
+		if info := l.info(); e.At.Before(info.CreatedAt) || !subscribes(b.subscriptionsAt(l, e.Seq), e.Type) {
 			continue
 		}
 		d := b.row(l, address{}, notice.Event, b.now, fmt.Sprintf("event/%d/%s", e.Seq, l.info().ID))
 		d.TaskID, d.EventSeq = e.TaskID, e.Seq
 		b.rows = append(b.rows, d)
 	}
+}
+
+// subscriptionsAt are the types of events that the channel's settings named when
+// an event happened.
+func (b *batch) subscriptionsAt(l *lane, seq int64) []string {
+	id := l.info().ID
+	for _, s := range b.plan.Earlier {
+		if s.ChannelID == id && seq <= s.UpTo {
+			return s.Types
+		}
+	}
+	return l.subscriptions()
 }
 
 // subscriptions are the types of events that the channel's settings name.
@@ -166,7 +190,7 @@ func (b *batch) progress(e *fermata.Event) {
 	if json.Unmarshal(e.Data, &d) != nil || d.Message == "" {
 		return
 	}
-	for _, s := range b.steps(nil, b.routes.Progress) {
+	for _, s := range b.steps(nil, b.plan.Routes.Progress) {
 		info := s.lane.info()
 		var members []*fermata.Member
 		for _, m := range b.people.members {

@@ -56,7 +56,7 @@ func outcomeOf(r store.Reader, c *claim, n *notice.Notice) error {
 		return fmt.Errorf("the question %s has not ended", q.ID)
 	}
 	n.To.Target = q.CallbackURL
-	n.Raw, err = json.Marshal(calledBack{
+	n.Raw, err = fermata.ExactJSON(calledBack{
 		Type: "question." + string(q.Status), Timestamp: q.Resolution.At,
 		Data: calledBackData{
 			QuestionID: q.ID, TaskID: q.TaskID, Status: q.Status, Resolution: q.Resolution, State: q.State, Metadata: q.Metadata,

@@ -37,9 +37,20 @@ type Listener interface {
 	Listen(ctx context.Context, hear notice.Hear) error
 }
 
+// Voucher is a channel that says whether its remote system vouches for who answers
+// there. Where it does not, an answer is as strong as a link.
+type Voucher interface {
+	Vouches() bool
+}
+
 // Keyed is a channel with a key that pages give to browsers.
 type Keyed interface {
 	PublicKey(ctx context.Context) (string, error)
+}
+
+// DeviceTaker is a channel that says which devices it sends to.
+type DeviceTaker interface {
+	MayAdd(subscription json.RawMessage) error
 }
 
 // Audience says to whom the messages of a channel go.

@@ -136,9 +136,9 @@ func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, w
 	if q.Status != fermata.Pending {
 		return n, o, nil
 	}
-	asks := caller(l.w.id, fermata.AssuranceChannel)
+	asks := caller(l.w.id, l.assurance())
 	if m := p.byID[c.MemberID]; m != nil {
-		asks = memberCaller(l.w.id, m, fermata.AssuranceChannel)
+		asks = memberCaller(l.w.id, m, l.assurance())
 		shown.Answerable = q.MayAnswer(asks) == nil
 	}
 	n.Decide = whole && mayDecide(q, asks, c.MemberID)
@@ -148,6 +148,14 @@ func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, w
 	}
 	n.Answer, err = l.answerLink(ctx, q, p.byID[c.MemberID], whole)
 	return n, o, err
+}
+
+// assurance is how strongly people are known who answer in the channel.
+func (l *lane) assurance() fermata.Assurance {
+	if v, ok := l.channel.(Voucher); ok && !v.Vouches() {
+		return fermata.AssuranceLink
+	}
+	return fermata.AssuranceChannel
 }
 
 // mayDecide reports whether a message may offer to decide: to the member, or
@@ -183,6 +191,11 @@ func (l *lane) holds(ctx context.Context, c *claim, p *people, wishes fermata.Pr
 	case closed && c.doubtful:
 		// Somebody may have been told of it already: they must be told of its end.
 		return nil, nil
+	case sleptThrough(c.Delivery, q):
+		if until := wishes.NotBefore(now, false); until.After(now) {
+			return &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
+		}
+		return nil, nil
 	case closed:
 		return &outcome{skip: fermata.SkippedClosed}, nil
 	case m != nil && !may(q.MayAnswer(m.Caller())):
@@ -193,8 +206,7 @@ func (l *lane) holds(ctx context.Context, c *claim, p *people, wishes fermata.Pr
 		if !wishes.Wants(info.Name, info.Kind, q.Type) && !named(q, info) {
 			return &outcome{skip: fermata.SkippedPreferences}, nil
 		}
-		urgent := q.Type.Urgency() == fermata.UrgencyHigh
-		if until := wishes.NotBefore(now, urgent); until.After(now) {
+		if until := wishes.HoldUntil(q, now); until.After(now) {
 			return &outcome{until: until, reason: fermata.WaitsForQuiet}, nil
 		}
 	}
@@ -249,12 +261,17 @@ func (l *lane) digest(r store.Reader, c *claim, p *people, wishes fermata.Prefer
 	if err != nil {
 		return nil, nil, err
 	}
+	around, err := r.Surroundings(questions, c.MemberID)
+	if err != nil {
+		return nil, nil, err
+	}
 	m := p.byID[c.MemberID]
 	for _, q := range questions {
 		if q.Status != fermata.Pending || m == nil || q.MayAnswer(m.Caller()) != nil {
 			continue
 		}
 		shown, _ := shown(q, l.kind.Public)
+		shown.TaskTitle = withoutSecrets(around.Titles[q.TaskID])
 		n.Questions = append(n.Questions, shown)
 	}
 	if len(n.Questions) == 0 {

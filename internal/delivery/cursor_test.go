@@ -3,7 +3,9 @@ package delivery_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/delivery"
@@ -110,6 +112,58 @@ func TestAChangedChannelHearsNothingOfBefore(t *testing.T) {
 	})
 }
 
+// Each event goes to the channels that subscribed to it when it happened, also if it
+// is planned after a change.
+func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w.subscribe("question.asked")
+		w.stop()
+		<-w.stopped
+		change := func(ch fermata.ChannelChange) {
+			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", ch)
+			w.ok(err)
+		}
+		listen := func(types ...any) { change(fermata.ChannelChange{Settings: map[string]any{"events": types}}) }
+		w.ask(pick)
+		w.happen(10)
+		listen("task.created")
+		w.happen(3)
+		w.ask(pick)
+		listen("question.asked")
+		w.happen(10)
+		w.ask(pick)
+		w.start()
+		w.ask(pick)
+		w.arrives("question.asked", 3)
+		w.arrives("task.created", 3+1) // With the task of the second question.
+	})
+}
+
+// A channel that is switched off gives up what was not sent yet, while others
+// still get it.
+func TestAChannelThatWasSwitchedOffHearsNothingOfBefore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w.subscribe("question.asked")
+		_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "other", Kind: "wall", Settings: w.wall.Settings()})
+		w.ok(err)
+		w.routes([]fermata.RouteStep{}...)
+		w.stop()
+		<-w.stopped
+		w.ask(pick)
+		for _, enabled := range []bool{false, true} {
+			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &enabled})
+			w.ok(err)
+			w.ask(pick)
+		}
+		w.start()
+		w.arrives("question.asked", 1)
+	})
+}
+
 // Mail that a server is started with later is not sent for what was asked
 // before.
 func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
@@ -119,7 +173,8 @@ func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 		w.channel()
 		w.ask(pick)
 		w.seen("ann", 1)
-		w.ok(w.s.RemoveChannel(t.Context(), admin, "wall"))
+		_, err := w.s.RemoveChannel(t.Context(), admin, "wall")
+		w.ok(err)
 		w.ask(pick)
 		w.stop()
 		<-w.stopped
@@ -135,6 +190,43 @@ func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 		q := w.ask(pick)
 		if m := w.seen("ann", 2)[1]; m.Question != q.ID {
 			t.Errorf("ann sees %+v, want %s", m, q.ID)
+		}
+	})
+}
+
+// A question that is asked after a change of the routes goes by the new ones,
+// though the planner was at work when they changed.
+func TestAQuestionGoesByTheRoutesThatWereSetBefore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w.channel()
+		ended := make(chan struct{})
+		var planning sync.WaitGroup
+		defer planning.Wait()
+		defer close(ended)
+		for range 3 {
+			planning.Go(func() { // The planner is always at work.
+				for {
+					select {
+					case <-ended:
+						return
+					default:
+					}
+					if _, err := w.e.SetPolicy(t.Context(), admin, fermata.DefaultPolicy()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		for n := range 80 {
+			after := []time.Duration{time.Hour, 2 * time.Hour}[n%2]
+			w.routes(fermata.RouteStep{After: after.String(), Channel: "wall"})
+			q := w.ask(pick)
+			w.await("it is planned", func() bool { return len(w.deliveries(q)) == 1 })
+			if d := w.deliveries(q)[0]; d.NextAt == nil || d.NextAt.Sub(q.CreatedAt) < after || d.NextAt.Sub(q.CreatedAt) > after+time.Minute {
+				t.Fatalf("question %d goes out at %v, want %s after %s", n, d.NextAt, after, q.CreatedAt)
+			}
 		}
 	})
 }

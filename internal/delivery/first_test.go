@@ -43,7 +43,8 @@ func TestWhatIsAskedWithoutAChannelIsNotSentLater(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
 		w := newWorld(t, opts, setup{to: delivery.ToPeople})
 		w.channel()
-		w.ok(w.s.RemoveChannel(w.Context(), admin, "wall"))
+		_, err := w.s.RemoveChannel(w.Context(), admin, "wall")
+		w.ok(err)
 		w.ask(pick)
 		w.addWall()
 		q := w.ask(pick)

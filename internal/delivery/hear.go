@@ -27,6 +27,7 @@ func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, er
 		id = fermata.HashSecret(id)
 	}
 	info := l.info()
+	in.Text = l.withoutBearers(ctx, in)
 	r := l.w.s.db.In(ctx, l.w.id)
 	if id != "" {
 		before, err := r.Inbound(info.ID, id)
@@ -53,6 +54,17 @@ func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, er
 		tx.RememberInbound(info.ID, id, data(kept))
 		return nil
 	})
+}
+
+// withoutBearers is the text of a reply without what decides in the person's
+// name: a reply may quote the message, with its link and its own address.
+func (l *lane) withoutBearers(ctx context.Context, in *notice.Inbound) string {
+	id := in.Delivery
+	if in.Reply != "" {
+		// A secret that is none is refused when the question is looked for.
+		id, _ = l.w.s.openReply(ctx, l.w.id, in.Reply)
+	}
+	return (&fermata.Delivery{ID: id}).WithoutBearers(in.Text)
 }
 
 // looks reports whether a channel only looks at the question, to make a form.
@@ -88,6 +100,10 @@ func (l *lane) verdictAgain(r store.Reader, before json.RawMessage) (notice.Verd
 
 // settle finds out which question, who, and what, and answers.
 func (l *lane) settle(ctx context.Context, r store.Reader, info fermata.Channel, in *notice.Inbound) (notice.Verdict, error) {
+	if in.From.Denied != "" {
+		// Whether the person is a member does not matter then, and is not told.
+		return l.refused(nil, nil, l.denied(ctx, r, in))
+	}
 	m, err := l.whoever(r, info, in)
 	if err != nil {
 		return l.refused(nil, nil, err)
@@ -96,7 +112,7 @@ func (l *lane) settle(ctx context.Context, r store.Reader, info fermata.Channel,
 	if err != nil {
 		return l.refused(nil, nil, err)
 	}
-	c := memberCaller(l.w.id, m, fermata.AssuranceChannel)
+	c := memberCaller(l.w.id, m, l.assurance())
 	if err := l.mayHear(q, d, m, c, in); err != nil {
 		return l.refused(q, &c, err)
 	}
@@ -146,10 +162,27 @@ func (l *lane) whoever(r store.Reader, info fermata.Channel, in *notice.Inbound)
 		return nil, fermata.Errorf(fermata.CodeNotEligible, "%s is nobody who may answer here", who).
 			WithHint("an admin can say who you are: fermata member identity HANDLE %s %s", kind, from.ID)
 	}
-	if from.Denied != "" {
-		return nil, fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", from.Denied)
-	}
 	return m, nil
+}
+
+// denied says why the remote system does not let a person decide there, and
+// what helps. The address of the question is told only to a person who holds
+// its message.
+func (l *lane) denied(ctx context.Context, r store.Reader, in *notice.Inbound) error {
+	e := fermata.Errorf(fermata.CodeNotEligible, "you may not decide here: %s", in.From.Denied)
+	hints := []string{}
+	if in.From.Remedy != "" {
+		hints = append(hints, in.From.Remedy)
+	}
+	if in.Reply != "" || in.Delivery != "" {
+		if q, _, err := l.which(ctx, r, in); err == nil {
+			hints = append(hints, "open the question and answer there: "+l.w.s.PublicURL+"/q/"+q.ID)
+		}
+	}
+	if len(hints) == 0 {
+		return e
+	}
+	return e.WithHint("%s", strings.Join(hints, ", or "))
 }
 
 // errUnknownQuestion is for whoever may not know, or names no question.

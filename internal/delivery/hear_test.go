@@ -40,6 +40,8 @@ func TestWhoMayNotAnswerIsTold(t *testing.T) {
 		"the question is for bob":              {From: "wall-ann", Delivery: m.ID, Text: "toml"},
 		"nobody who may answer here":           {From: "wall-stranger", Delivery: m.ID, Text: "toml"},
 		"you may not decide here: no access":   {From: "wall-bob", Delivery: m.ID, Text: "toml", Denied: "no access"},
+		"you may not decide here: no proof":    {From: "wall-stranger", Delivery: m.ID, Text: "toml", Denied: "no proof"},
+		"/q/" + q.ID:                           {From: "wall-stranger", Delivery: m.ID, Text: "toml", Denied: "no proof"},
 		"not clear which question":             {From: "wall-bob", Text: "toml"},
 		"not clear which question this answer": {From: "wall-bob", Question: "q_00000000000000000000", Text: "toml"},
 	} {

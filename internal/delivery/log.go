@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -35,7 +36,7 @@ const (
 // the next page. Operators see all of it; others what was sent for a question,
 // or to themselves.
 func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([]*fermata.Delivery, string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadDeliveries, fermata.Somewhere); err != nil {
 		return nil, "", err
 	}
 	if f.Limit <= 0 {
@@ -54,6 +55,9 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 		}
 		query.QuestionID = id
 	} else if !overlooks(c) {
+		if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+			return nil, "", fermata.Errorf(fermata.CodeForbidden, "an agent sees what was sent for one question").WithHint("name the question: question_id")
+		}
 		query.MemberID = c.MemberID
 	}
 	if f.Channel != "" {
@@ -72,6 +76,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 	}
 	all, err := r.Deliveries(query)
 	for _, d := range all {
+		d.WithoutAllBearers()
 		if d.Leased(now) {
 			// It is being worked on: its time has come.
 			d.NextAt = &now
@@ -112,7 +117,7 @@ func (w *workspace) awaitPlan(ctx context.Context, wait time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if upTo, err := plannedFor(r, plan.Seq, head.Seq); err != nil || upTo >= head.Seq {
+		if upTo, err := plannedFor(r, plan, head.Seq); err != nil || upTo >= head.Seq {
 			return err
 		}
 		select {
@@ -128,12 +133,12 @@ func (w *workspace) awaitPlan(ctx context.Context, wait time.Duration) error {
 // overlooks reports whether somebody sees what was sent to others: operators,
 // and tokens that may administer.
 func overlooks(c fermata.Caller) bool {
-	return c.Has(fermata.ScopeAdmin) || c.Kind == fermata.ActorHuman && c.Role.AtLeast(fermata.RoleOperator)
+	return c.May(fermata.ToOverlookDeliveries, fermata.InWorkspace) == nil
 }
 
 // Delivery returns one, with what was sent.
 func (s *Service) Delivery(ctx context.Context, c fermata.Caller, id string) (*fermata.Delivery, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadDeliveries, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	r := s.db.In(ctx, c.WorkspaceID)
@@ -145,49 +150,93 @@ func (s *Service) Delivery(ctx context.Context, c fermata.Caller, id string) (*f
 	if err != nil {
 		return nil, err
 	}
-	if !overlooks(c) && d.MemberID != c.MemberID {
-		// What was sent to others holds their addresses for answering.
-		d.Content = ""
-	}
 	if strings.HasPrefix(d.ChannelID, watched) {
 		return nil, fermata.NotFound("delivery", id)
 	}
-	return d, nil
+	reads, err := readsContent(r, c, d)
+	if err != nil {
+		return nil, err
+	}
+	if !reads {
+		d.Content = ""
+	}
+	return d.WithoutAllBearers(), nil
 }
 
-// Redeliver sends a message once more, under the same id.
+// readsContent reports whether the caller may read what was sent: its
+// recipient, and who operates its project and is signed in with a browser. A
+// token belongs to a program: it reads what its own person got, and that only
+// where it may answer.
+func readsContent(r store.Reader, c fermata.Caller, d *fermata.Delivery) (bool, error) {
+	if c.Kind == fermata.ActorHuman && c.MemberID != "" && d.MemberID == c.MemberID {
+		return c.Has(fermata.ScopeAnswer), nil
+	}
+	if c.TokenID != "" {
+		return false, nil
+	}
+	at, err := placeOf(r, d)
+	return err == nil && c.May(fermata.ToReadContent, at) == nil, err
+}
+
+// placeOf is where a delivery belongs: to the project of its task, or to the
+// workspace. A digest may be of several projects.
+func placeOf(r store.Reader, d *fermata.Delivery) (fermata.Place, error) {
+	switch {
+	case d.Purpose == string(notice.Digest):
+		return fermata.InEveryProject, nil
+	case d.TaskID == "":
+		return fermata.InWorkspace, nil
+	}
+	t, err := r.Task(d.TaskID)
+	if err != nil {
+		return fermata.Place{}, err
+	}
+	return fermata.InProject(t.Project), nil
+}
+
+// Redeliver sends a message once more, under the same id. The caller operates
+// the project of the message.
 func (s *Service) Redeliver(ctx context.Context, c fermata.Caller, id string) (*fermata.Delivery, error) {
-	if !overlooks(c) {
-		return nil, fermata.Errorf(fermata.CodeForbidden, "operators send messages again").WithHint("ask one")
+	if err := c.May(fermata.ToRedeliver, fermata.Somewhere); err != nil {
+		return nil, err
 	}
 	id, err := s.db.In(ctx, c.WorkspaceID).FindID("delivery", "deliveries", fermata.PrefixDelivery, id)
 	if err != nil {
 		return nil, err
 	}
-	d, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Delivery, error) {
-		rows, err := tx.DeliveriesByID([]string{id})
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) == 0 || rows[0].Kind == watched {
-			return nil, fermata.NotFound("delivery", id)
-		}
-		d := rows[0]
-		if err := d.Redeliver(tx.Now()); err != nil {
-			return nil, err
-		}
-		switch channel, err := tx.Channel(d.ChannelID); {
-		case fermata.CodeOf(err) == fermata.CodeNotFound:
-			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is not there any more")
-		case err != nil:
-			return nil, err
-		case !channel.Enabled:
-			return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is disabled").
-				WithHint("enable it first: fermata channel enable %s", channel.Name)
-		}
-		tx.SaveDelivery(d)
-		return d, nil
-	})
+	d, err := engine.Write(ctx, s.e, c, fermata.ToRedeliver, func(tx *store.Tx) (*fermata.Delivery, error) { return redeliver(tx, c, id) })
 	s.workspace(c.WorkspaceID).wakeLanes()
 	return d, err
+}
+
+func redeliver(tx *store.Tx, c fermata.Caller, id string) (*fermata.Delivery, error) {
+	rows, err := tx.DeliveriesByID([]string{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 || rows[0].Kind == watched {
+		return nil, fermata.NotFound("delivery", id)
+	}
+	d := rows[0].WithoutAllBearers()
+	at, err := placeOf(tx.Reader, d)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.May(fermata.ToRedeliver, at); err != nil {
+		return nil, err
+	}
+	if err := d.Redeliver(tx.Now()); err != nil {
+		return nil, err
+	}
+	switch channel, err := tx.Channel(d.ChannelID); {
+	case fermata.CodeOf(err) == fermata.CodeNotFound:
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is not there any more")
+	case err != nil:
+		return nil, err
+	case !channel.Enabled:
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "its channel is disabled").
+			WithHint("enable it first: fermata channel enable %s", channel.Name)
+	}
+	tx.SaveDelivery(d)
+	return d, nil
 }

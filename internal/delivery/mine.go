@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 
 	"github.com/fermata-hq/fermata"
@@ -9,44 +10,33 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// self refuses a caller who is no person.
-func self(c fermata.Caller) error {
-	if c.Kind != fermata.ActorHuman || c.MemberID == "" {
-		return fermata.Errorf(fermata.CodeForbidden, "only people have this; the token is an agent's")
-	}
-	return nil
-}
-
-// whose returns the member that is meant: the caller, or somebody whom an admin
-// names by handle or id.
-func (s *Service) whose(ctx context.Context, c fermata.Caller, member string) (*fermata.Member, error) {
+// whose returns the member that is meant: the caller, or somebody whom he names
+// by handle or id and of whom he may do what he asks.
+func (s *Service) whose(ctx context.Context, c fermata.Caller, v fermata.Verb, member string) (*fermata.Member, error) {
 	r := s.db.In(ctx, c.WorkspaceID)
 	if member == "" {
-		if err := self(c); err != nil {
+		if err := c.May(v, c.Own()); err != nil {
 			return nil, err
 		}
 		return r.Member(c.MemberID)
 	}
-	if member != c.Name && member != c.MemberID || c.Kind != fermata.ActorHuman {
-		if err := require(c, fermata.ScopeAdmin); err != nil {
-			return nil, err
+	m, err := r.MemberByHandle(member)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		var id string
+		if id, err = r.FindID("member", "members", fermata.PrefixMember, member); err == nil {
+			m, err = r.Member(id)
 		}
 	}
-	m, err := r.MemberByHandle(member)
-	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
-		return m, err
-	}
-	id, err := r.FindID("member", "members", fermata.PrefixMember, member)
 	if err != nil {
 		return nil, err
 	}
-	return r.Member(id)
+	return m, c.May(v, fermata.OfMember(m.ID))
 }
 
 // Preferences returns how a member wants to be reached; the caller without a
 // name.
 func (s *Service) Preferences(ctx context.Context, c fermata.Caller, member string) (fermata.Preferences, error) {
-	m, err := s.whose(ctx, c, member)
+	m, err := s.whose(ctx, c, fermata.ToReadOwn, member)
 	if err != nil {
 		return fermata.Preferences{}, err
 	}
@@ -64,7 +54,7 @@ func complete(p fermata.Preferences) fermata.Preferences {
 
 // SetPreferences says how a member wants to be reached.
 func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member string, p fermata.Preferences) (fermata.Preferences, error) {
-	m, err := s.whose(ctx, c, member)
+	m, err := s.whose(ctx, c, fermata.ToChangeOwn, member)
 	if err != nil {
 		return p, err
 	}
@@ -72,7 +62,7 @@ func (s *Service) SetPreferences(ctx context.Context, c fermata.Caller, member s
 	if err := p.Check(); err != nil {
 		return p, err
 	}
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (fermata.Preferences, error) {
+	return engine.Write(ctx, s.e, c, fermata.ToChangeOwn, func(tx *store.Tx) (fermata.Preferences, error) {
 		if p.HearsProgress() {
 			if err := startPlanning(tx); err != nil {
 				return p, err
@@ -89,7 +79,7 @@ func (s *Service) Identities(ctx context.Context, c fermata.Caller) ([]fermata.I
 	if c.Has(fermata.ScopeAdmin) {
 		return r.Identities()
 	}
-	if err := self(c); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
 		return nil, err
 	}
 	return r.IdentitiesOf(c.MemberID)
@@ -98,20 +88,20 @@ func (s *Service) Identities(ctx context.Context, c fermata.Caller) ([]fermata.I
 // SetIdentity says who a member is in the system behind a kind of channels.
 // Only admins say it: whoever is somebody there answers as that member.
 func (s *Service) SetIdentity(ctx context.Context, c fermata.Caller, member string, i fermata.Identity) (fermata.Identity, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return i, err
 	}
-	m, err := s.whose(ctx, c, member)
+	m, err := s.whose(ctx, c, fermata.ToManagePeople, member)
 	if err != nil {
 		return i, err
 	}
 	if err := i.Check(); err != nil {
 		return i, err
 	}
-	if _, known := s.kind(i.Kind); !known {
+	if _, known := s.kind(i.Kind); !known && i.Kind != fermata.IdentityOIDC {
 		return i, fermata.Invalid(fermata.Problem{Field: "kind", Message: "there are no channels of the kind " + i.Kind})
 	}
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (fermata.Identity, error) {
+	return engine.Write(ctx, s.e, c, fermata.ToManagePeople, func(tx *store.Tx) (fermata.Identity, error) {
 		other, err := tx.Identity(i.Kind, i.ID)
 		if err == nil && other.MemberID != m.ID {
 			return i, fermata.Invalid(fermata.Problem{Field: "id", Message: "is " + other.Member + "'s"}).
@@ -132,14 +122,14 @@ func (s *Service) SetIdentity(ctx context.Context, c fermata.Caller, member stri
 // DeleteIdentity forgets who a member is in the system behind a kind of
 // channels.
 func (s *Service) DeleteIdentity(ctx context.Context, c fermata.Caller, member, kind string) error {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err
 	}
-	m, err := s.whose(ctx, c, member)
+	m, err := s.whose(ctx, c, fermata.ToManagePeople, member)
 	if err != nil {
 		return err
 	}
-	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err = engine.Write(ctx, s.e, c, fermata.ToManagePeople, func(tx *store.Tx) (struct{}, error) {
 		all, err := tx.IdentitiesOf(m.ID)
 		if err != nil {
 			return struct{}{}, err
@@ -163,7 +153,7 @@ const mostDevices = 20
 
 // Devices lists the browsers that messages for the caller are pushed to.
 func (s *Service) Devices(ctx context.Context, c fermata.Caller) ([]*fermata.Device, error) {
-	if err := self(c); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
 		return nil, err
 	}
 	all, err := s.db.In(ctx, c.WorkspaceID).DevicesOf(c.MemberID)
@@ -183,13 +173,16 @@ func hostOf(address string) string {
 
 // AddDevice lets messages for the caller be pushed to a browser.
 func (s *Service) AddDevice(ctx context.Context, c fermata.Caller, n fermata.NewDevice) (*fermata.Device, error) {
-	if err := self(c); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return nil, err
 	}
 	if err := n.Check(); err != nil {
 		return nil, err
 	}
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Device, error) {
+	if err := s.mayAddDevice(ctx, c.WorkspaceID, n.Subscription); err != nil {
+		return nil, err
+	}
+	return engine.Write(ctx, s.e, c, fermata.ToChangeOwn, func(tx *store.Tx) (*fermata.Device, error) {
 		mine, err := tx.DevicesOf(c.MemberID)
 		if err != nil {
 			return nil, err
@@ -216,16 +209,40 @@ func (s *Service) AddDevice(ctx context.Context, c fermata.Caller, n fermata.New
 	})
 }
 
+// mayAddDevice refuses a device to which the push channel would send nothing.
+func (s *Service) mayAddDevice(ctx context.Context, workspace string, subscription fermata.PushSubscription) error {
+	row, err := s.db.In(ctx, workspace).ChannelByName(fermata.KindPush)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, channel, err := s.openChannel(workspace, row)
+	if err != nil {
+		return err
+	}
+	taker, ok := channel.(DeviceTaker)
+	if !ok {
+		return nil
+	}
+	given, err := json.Marshal(subscription)
+	if err != nil {
+		return err
+	}
+	return taker.MayAdd(given)
+}
+
 // RemoveDevice ends that.
 func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := self(c); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return err
 	}
 	id, err := s.db.In(ctx, c.WorkspaceID).FindID("device", "devices", fermata.PrefixDevice, typed)
 	if err != nil {
 		return err
 	}
-	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err = engine.Write(ctx, s.e, c, fermata.ToChangeOwn, func(tx *store.Tx) (struct{}, error) {
 		d, err := tx.Device(id)
 		if err != nil || d.MemberID != c.MemberID {
 			return struct{}{}, fermata.NotFound("device", typed)
@@ -241,7 +258,7 @@ func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed stri
 
 // PushKey returns the key that pages give to browsers.
 func (s *Service) PushKey(ctx context.Context, c fermata.Caller) (string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
 		return "", err
 	}
 	row, err := s.db.In(ctx, c.WorkspaceID).ChannelByName(fermata.KindPush)

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/fermata-hq/fermata"
@@ -50,7 +51,7 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 	if from >= head.Seq {
 		return false, nil
 	}
-	b := &batch{w: w, lanes: w.usable(), routes: plan.Routes, head: head.Seq, wants: map[string]int64{}}
+	b := &batch{w: w, lanes: w.usable(), plan: plan, head: head.Seq, wants: map[string]int64{}, told: map[string]string{}}
 	if err := b.read(ctx, r, from); err != nil {
 		return false, err
 	}
@@ -67,9 +68,10 @@ func (w *workspace) plan(ctx context.Context) (bool, error) {
 }
 
 // startPlanning has what changes from this write on planned for what happens
-// from it on: the cursor moves over what nobody was to hear of until now. It
+// from it on: the cursor moves over what nobody was to hear of until now, and
+// what is left is planned by the subscription that each changed channel had. It
 // belongs into the write that changes the channels, ahead of the change.
-func startPlanning(tx *store.Tx) error {
+func startPlanning(tx *store.Tx, changed ...*fermata.Channel) error {
 	plan, err := tx.Plan()
 	if err != nil {
 		return err
@@ -84,19 +86,32 @@ func startPlanning(tx *store.Tx) error {
 		return err
 	}
 	if active && plan.Seq >= 0 {
-		if upTo, err = plannedFor(tx.Reader, plan.Seq, head.Seq); err != nil {
+		if upTo, err = plannedFor(tx.Reader, plan, head.Seq); err != nil {
 			return err
 		}
 	}
-	if upTo != plan.Seq {
-		tx.SetPlanned(upTo)
+	if upTo < head.Seq {
+		for _, c := range changed {
+			earlier := store.EarlierSubscription{ChannelID: c.ID, UpTo: head.Seq}
+			if c.Enabled {
+				earlier.Types = subscriptions(c)
+			} else {
+				// Who is switched off gives up what was not sent yet.
+				plan.Earlier = slices.DeleteFunc(plan.Earlier, func(s store.EarlierSubscription) bool { return s.ChannelID == c.ID })
+			}
+			plan.Earlier = append(plan.Earlier, earlier)
+		}
+	}
+	if upTo != plan.Seq || upTo < head.Seq && len(changed) > 0 {
+		tx.SetPlanned(upTo, plan.Earlier)
 	}
 	return nil
 }
 
 // plannedFor returns up to which event nothing is left to plan for the channels
 // that there are, where the cursor may have stayed behind.
-func plannedFor(r store.Reader, after, upTo int64) (int64, error) {
+func plannedFor(r store.Reader, plan store.Plan, upTo int64) (int64, error) {
+	after := plan.Seq
 	if after >= upTo {
 		return after, nil
 	}
@@ -109,6 +124,9 @@ func plannedFor(r store.Reader, after, upTo int64) (int64, error) {
 		if c.Enabled {
 			subscribed = append(subscribed, subscriptions(c)...)
 		}
+	}
+	for _, s := range plan.Earlier {
+		subscribed = append(subscribed, s.Types...)
 	}
 	find := store.EventFilter{After: after, Before: upTo + 1, Types: plannedTypes(subscribed), Limit: 1}
 	first, err := r.Events(find)
@@ -205,6 +223,9 @@ func (w *workspace) moveOn(ctx context.Context, from, to int64, b *batch) error 
 			return err
 		}
 		if b != nil {
+			if b.stale = !reflect.DeepEqual(plan, b.plan); b.stale {
+				return nil
+			}
 			if b.stale, err = b.outdated(tx); err != nil || b.stale {
 				w.forget(true)
 				return err
@@ -213,7 +234,7 @@ func (w *workspace) moveOn(ctx context.Context, from, to int64, b *batch) error 
 				return err
 			}
 		}
-		tx.SetPlanned(to)
+		tx.SetPlanned(to, plan.Earlier)
 		return nil
 	})
 }

@@ -94,9 +94,13 @@ func (w *workspace) reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	plan, err := r.Plan()
+	if err != nil {
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.hasDevices, w.looked = len(devices) > 0, 0
+	w.hasDevices, w.hasRoutes, w.looked = len(devices) > 0, plan.Chosen, 0
 	kept := map[string]bool{}
 	for _, row := range rows {
 		if !row.Enabled {
@@ -225,8 +229,8 @@ func (w *workspace) close() {
 	w.changed = true
 }
 
-// active reports whether there is anything to deliver to: a channel, or for
-// pushing a device.
+// active reports whether there is anything to plan: a channel, a device to push
+// to, or routes that an administrator chose and that may lead nowhere.
 func (w *workspace) active() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -235,7 +239,7 @@ func (w *workspace) active() bool {
 			return true
 		}
 	}
-	return w.hasDevices
+	return w.hasDevices || w.hasRoutes
 }
 
 // usable lists the lanes, by name.

@@ -13,7 +13,7 @@ import (
 const (
 	// atOnce is how many messages of a channel are sent at the same time.
 	atOnce = 16
-	// sendWithin is how long one of them may take, well within its lease.
+	// sendWithin is how long one of them may take.
 	sendWithin = 30 * time.Second
 	// longestPause bounds how long a channel is left alone when it asks for it;
 	// what it refused waits as long as it said.
@@ -116,77 +116,14 @@ func (l *lane) untilNext(ctx context.Context, id string, now time.Time) (time.Du
 	return min(max(next.Sub(now), time.Millisecond), lookAgain), nil
 }
 
-// claim is a delivery that this process has the right to work on.
-type claim struct {
-	*fermata.Delivery
-	// late is how long after its time it was claimed.
-	late time.Duration
-	// doubtful says that somebody claimed it before and was not heard of again:
-	// the message may have gone out.
-	doubtful bool
-	// with are the other messages of a digest.
-	with []*fermata.Delivery
-}
-
-// claim takes the deliveries that are still due.
-func (l *lane) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
-	var ids []string
-	for _, d := range due {
-		ids = append(ids, d.ID)
-	}
-	var claims []*claim
-	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
-		claims = nil
-		rows, err := tx.DeliveriesByID(ids)
-		if err != nil {
-			return err
-		}
-		taken := map[string]bool{}
-		for _, d := range rows {
-			if taken[d.ID] || !d.Due(tx.Now()) || d.Leased(tx.Now()) {
-				continue
-			}
-			c := &claim{Delivery: d, late: tx.Now().Sub(*d.NextAt), doubtful: d.LeasedUntil != nil}
-			taken[d.ID] = true
-			if err := l.gather(tx, c, taken); err != nil {
-				return err
-			}
-			d.Lease(tx.Now())
-			tx.SaveDelivery(d)
-			claims = append(claims, c)
-		}
-		return nil
-	})
-	return claims, err
-}
-
-// gather claims what goes into the same digest.
-func (l *lane) gather(tx *store.Tx, c *claim, taken map[string]bool) error {
-	if c.Purpose != string(notice.Digest) || c.State != fermata.DeliveryWaiting {
-		return nil
-	}
-	others, err := tx.WaitingDigest(c.ChannelID, c.MemberID, c.DeviceID, tx.Now())
-	if err != nil {
-		return err
-	}
-	for _, d := range others {
-		if taken[d.ID] {
-			continue
-		}
-		taken[d.ID] = true
-		d.Lease(tx.Now())
-		tx.SaveDelivery(d)
-		c.with = append(c.with, d)
-	}
-	return nil
-}
-
 // deliver sends a message or brings it up to date, and records what became of
 // it. A message under way is not given up when the service stops.
 func (l *lane) deliver(ctx context.Context, c *claim) {
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
 	defer cancel()
+	release := l.hold(sending, c)
 	o := l.attempt(sending, c)
+	release()
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendWithin)
 	defer cancel()
 	if err := l.record(recording, c, o); err != nil {
@@ -270,7 +207,6 @@ func (l *lane) attempt(ctx context.Context, c *claim) *outcome {
 // record writes what became of an attempt, unless somebody else has claimed
 // the delivery meanwhile.
 func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
-	lease := *c.LeasedUntil
 	var told *fermata.Delivery
 	var noted *fermata.Channel
 	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
@@ -280,7 +216,7 @@ func (l *lane) record(ctx context.Context, c *claim, o *outcome) error {
 			return err
 		}
 		d := rows[0]
-		if d.LeasedUntil == nil || !d.LeasedUntil.Equal(lease) {
+		if !c.holds(d) {
 			return nil
 		}
 		l.apply(tx, d, o)
@@ -328,7 +264,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 		deliver(tx, d, o.receipt.Ref, o.shows, o.shown)
 		d.Decides = o.decides
 		if o.receipt.Content != "" {
-			tx.SetContent(d.ID, cut(o.receipt.Content))
+			tx.SetContent(d.ID, cut(d.WithoutBearers(o.receipt.Content)))
 		}
 		if d.DeviceID != "" {
 			tx.TouchDevice(d.DeviceID, now)
@@ -356,11 +292,7 @@ func (l *lane) apply(tx *store.Tx, d *fermata.Delivery, o *outcome) {
 // recordRest writes what became of the other messages of a digest: those that
 // were in it went with it, the rest was not needed.
 func (l *lane) recordRest(tx *store.Tx, c *claim, first *fermata.Delivery, o *outcome) error {
-	ids := make([]string, 0, len(c.with))
-	for _, d := range c.with {
-		ids = append(ids, d.ID)
-	}
-	rows, err := tx.DeliveriesByID(ids)
+	rows, err := tx.DeliveriesByID(idsOf(c.with))
 	if err != nil {
 		return err
 	}
@@ -419,7 +351,7 @@ func (l *lane) recordChannel(tx *store.Tx, d *fermata.Delivery, o *outcome) (*fe
 	if works {
 		row.Sent(tx.Now())
 	} else {
-		row.Failed(tx.Now(), words(o.err))
+		row.Failed(tx.Now(), d.WithoutBearers(words(o.err)))
 	}
 	if gone(o.err) && row.Enabled {
 		row.Enabled = false

@@ -65,6 +65,7 @@ func New(o Options) *Service {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	s := &Service{Options: o, db: o.DB, e: o.Engine, process: rand.Text(), pages: newPages(), of: map[string]*workspace{}}
 	o.Engine.OnSeen(s.seen)
+	o.Engine.OnAsk(s.unreached)
 	return s
 }
 
@@ -92,6 +93,8 @@ type workspace struct {
 	peopleAt int64
 	// hasDevices says that messages can be pushed to somebody.
 	hasDevices bool
+	// hasRoutes says that an administrator chose the routes.
+	hasRoutes bool
 	// cleared counts how often the people were forgotten.
 	cleared int
 	// looked is up to which event nothing is to be planned for these channels,
@@ -250,14 +253,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // keepTidy forgets from time to time what came back long ago.
 func (s *Service) keepTidy(ctx context.Context) {
-	tick := time.NewTicker(tidyEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	every(ctx, tidyEvery, func() {
 		err := s.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 			tx.ForgetInbound(tx.Now().Add(-rememberInbound))
 			return nil
@@ -265,5 +261,19 @@ func (s *Service) keepTidy(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			s.Log.ErrorContext(ctx, "forget what came back", "error", err)
 		}
+	})
+}
+
+// every calls do once in each period, until ctx ends.
+func every(ctx context.Context, period time.Duration, do func()) {
+	tick := time.NewTicker(period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		do()
 	}
 }

@@ -16,7 +16,7 @@ const testWithin = 30 * time.Second
 // test message to the member named, if any.
 func (s *Service) TestChannel(ctx context.Context, c fermata.Caller, name, to string) (fermata.ChannelTest, error) {
 	out := fermata.ChannelTest{Problems: []fermata.ChannelProblem{}}
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return out, err
 	}
 	r := s.db.In(ctx, c.WorkspaceID)

@@ -121,6 +121,7 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 	w.seen("ann", 1)
 	w.pass(11 * time.Minute)
 	w.seen("ann", 2)
+	w.seen("bob", 2)
 	_, err := w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
 	w.ok(err)
 	w.pass(10 * time.Minute)
@@ -153,6 +154,46 @@ func TestRemindersComeWhileItIsOpen(t *testing.T) {
 	if len(sent) != 2 || !slices.Equal(told, sent) {
 		t.Errorf("told of %v, sent were %v", told, sent)
 	}
+}
+
+// A question whose session Fermata resumes waits as long as it takes: people are
+// reminded after an hour, after a day, and then every week, by one row.
+func TestAResumedSessionIsRemindedOfEveryWeek(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.channel()
+		task, err := w.e.CreateTask(w.Context(), agent, fermata.NewTask{Title: "Build the shop"})
+		w.ok(err)
+		ask := pick
+		ask.Assignees = []string{"ann"}
+		q, err := w.e.Ask(w.Context(), agent, task.ID, ask)
+		w.ok(err)
+		if q.Deadline != nil {
+			t.Fatalf("it waits until %s", q.Deadline)
+		}
+		w.seen("ann", 1)
+		const day = 24 * time.Hour
+		for i, wait := range []time.Duration{61 * time.Minute, day, 7 * day} {
+			w.pass(wait)
+			w.seen("ann", i+2)
+		}
+		// Whoever may answer by now is reminded, and nobody else.
+		_, err = w.e.Assign(w.Context(), w.caller("ann"), q.ID, fermata.Assignment{Assignees: []string{"bob"}})
+		w.ok(err)
+		w.seen("bob", 1)
+		// A server that was away for weeks reminds once.
+		w.pass(22 * day)
+		w.seen("bob", 2)
+		w.pass(6 * day)
+		w.seen("bob", 3)
+		w.seen("ann", 4)
+		_, err = w.e.Answer(w.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "yaml"})
+		w.ok(err)
+		w.pass(30 * day)
+		w.rests(q)
+		w.seen("bob", 3)
+	})
 }
 
 func TestEscalationReachesTheNextLevel(t *testing.T) {
@@ -403,9 +444,34 @@ func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 	}))
 	_, err := w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
-	w.pass(2 * time.Minute)
+	w.pass(16 * time.Second)
 	if m := w.seen("ann", 1)[0]; !m.Closed {
 		t.Errorf("%+v: it may have gone out, so its end must be told", m)
+	}
+}
+
+// TestASlowMessageKeepsItsClaim: it is not sent a second time meanwhile.
+func TestASlowMessageKeepsItsClaim(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
+	w.channel()
+	release := w.wall.Hold()
+	q := w.ask(pick)
+	claimed := func() (id string, until time.Time) {
+		for _, d := range w.deliveries(q) {
+			if d.Kind == "wall" && d.LeasedUntil != nil {
+				return d.ID, *d.LeasedUntil
+			}
+		}
+		return "", time.Time{}
+	}
+	w.await("it is claimed", func() bool { id, _ := claimed(); return id != "" })
+	id, first := claimed()
+	w.await("its claim is renewed", func() bool { _, until := claimed(); return until.After(first) })
+	release()
+	w.await("it is sent", func() bool { id, _ := claimed(); return id == "" })
+	if n := w.wall.Sent(id); n != 1 {
+		t.Errorf("it was sent %d times", n)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestAsksBeforeItWritesTheFile(t *testing.T) {
 		t.Fatalf("got %+v, want a question", r)
 	}
 	task := &fermata.Task{ID: "task_1", Project: "default"}
-	q, err := r.Question.Open("q_1", task, fermata.Actor{}, fermata.Policy{}, time.Now())
+	q, err := r.Question.Open("q_1", task, fermata.Actor{}, fermata.DefaultPolicy(), time.Now())
 	if err != nil {
 		t.Fatalf("the question cannot be asked: %v", err)
 	}

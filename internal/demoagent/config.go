@@ -63,6 +63,7 @@ func question(name string, files []string) *fermata.Ask {
 			},
 		},
 		Context:   &fermata.QuestionContext{Step: "2 of 4: the README is drafted", Preview: &fermata.Preview{Kind: "text", Text: preview}},
+		Other:     new(false),
 		DedupeKey: "config-format",
 	}
 }

@@ -13,7 +13,7 @@ import (
 // with who decided; one that comes after a timeout is kept, and restarts the
 // task if it asks for that. With undo it is held for some seconds first.
 func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
-	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		settled, err := e.settled(tx, q, c, a)
 		if err != nil {
 			return err
@@ -119,6 +119,32 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 	}
 	tx.SaveTask(t)
 	return nil
+}
+
+// WaitWords is [Engine.WaitQuestion], and returns also when a person wrote something that
+// the agent of the question's external task was not handed.
+func (e *Engine) WaitWords(ctx context.Context, c fermata.Caller, id string, wait time.Duration) (*fermata.Question, error) {
+	q, err := e.Question(ctx, c, id)
+	if err != nil || q.Status != fermata.Pending {
+		return q, err
+	}
+	t, err := e.Task(ctx, c, q.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	if t.Runner != fermata.RunnerExternal {
+		// A run is handed the words by its worker.
+		return e.WaitQuestion(ctx, c, q.ID, wait)
+	}
+	r := e.reads(ctx, c)
+	err = e.hub.until(ctx, taskTopic(t.ID), wait, func() (bool, error) {
+		if q, err = e.Question(ctx, c, q.ID); err != nil || q.Status != fermata.Pending {
+			return true, err
+		}
+		words, err := r.UnhandedMessages(t.ID, "")
+		return len(words) > 0, err
+	})
+	return q, err
 }
 
 // WaitQuestion returns the question when it is closed or the wait is over,

@@ -39,6 +39,10 @@ func (e *Engine) AnswerLink(ctx context.Context, workspace, questionID, memberID
 	return l.Sign(key), nil
 }
 
+// linkKeyName names the key that signs the answer links of a workspace. It signs nothing else: whoever has the key of
+// the grants makes no link with it.
+const linkKeyName = "answer links"
+
 // linkKey returns the key that signs links, and fills in the generation.
 func (e *Engine) linkKey(ctx context.Context, r store.Reader, l *fermata.AnswerLink) ([]byte, error) {
 	generation, err := r.AnswerLinkGeneration(l.MemberID)
@@ -46,7 +50,15 @@ func (e *Engine) linkKey(ctx context.Context, r store.Reader, l *fermata.AnswerL
 		return nil, err
 	}
 	l.Generation = generation
-	return e.grantKey(ctx, fermata.Caller{WorkspaceID: l.Workspace})
+	key, err := r.DeliveryKey(linkKeyName)
+	if err != nil || key != nil {
+		return key, err
+	}
+	err = e.db.Write(ctx, l.Workspace, func(tx *store.Tx) error {
+		key, err = tx.DeliveryKey(linkKeyName, nil)
+		return err
+	})
+	return key, err
 }
 
 // mayAnswerByLink refuses where a link is not enough, or the member may not.
@@ -59,6 +71,9 @@ func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Q
 		return err
 	}
 	if err := policy.CheckLink(q); err != nil {
+		return err
+	}
+	if err := q.MayHoldLink(m); err != nil {
 		return err
 	}
 	return q.MayDecide(m.ByLink(r.Workspace(), q))
@@ -90,6 +105,16 @@ func (v *Visit) SentFrom(form string) bool {
 	return v.Link.SentFrom(form, v.key, v.Question.ActionHash)
 }
 
+// ConfirmLater returns what the confirmation of an answer carries.
+func (v *Visit) ConfirmLater(answer string) string {
+	return v.Link.ConfirmLater(v.key, v.Question.ActionHash, answer, v.Now)
+}
+
+// Confirms reports why a confirmation of an answer does not count yet.
+func (v *Visit) Confirms(token, answer string) error {
+	return v.Link.Confirms(token, v.key, v.Question.ActionHash, answer, v.Now)
+}
+
 // OpenAnswerLink returns what the holder of a link sees. It changes nothing
 // and notes nothing. A link that was not made here, or was revoked, is
 // [fermata.CodeNotFound].
@@ -100,7 +125,7 @@ func (e *Engine) OpenAnswerLink(ctx context.Context, token string) (*Visit, erro
 	}
 	r := e.db.In(ctx, l.Workspace)
 	// The key is only read: nothing is made by looking.
-	key, err := r.GrantKey()
+	key, err := r.DeliveryKey(linkKeyName)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +182,7 @@ func (e *Engine) AnswerByLink(ctx context.Context, token string, a fermata.Answe
 // in: one's own, or as an admin anybody's. Messages that are sent from now on
 // have new ones.
 func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, typed string) error {
-	m, err := e.whose(ctx, c, typed)
+	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
 		return err
 	}

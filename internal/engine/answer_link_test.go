@@ -48,6 +48,20 @@ func TestAnswerLink(t *testing.T) {
 	})
 }
 
+// A link and a grant are signed with keys of their own: the key of one makes none of the other.
+func TestAnswerLinkHasAKeyOfItsOwn(t *testing.T) {
+	each(t, func(w *world) {
+		_, q := w.suspended(lowRisk())
+		w.answerLink(q, w.alice)
+		l := fermata.AnswerLink{
+			Workspace: w.alice.WorkspaceID, QuestionID: q.ID, MemberID: w.alice.MemberID,
+			ExpiresAt: time.Now().Truncate(24 * time.Hour).Add(fermata.AnswerLinkLasts),
+		}
+		_, err := w.e.OpenAnswerLink(w.Context(), l.Sign(w.grantKey()))
+		w.refused(err, fermata.CodeNotFound)
+	})
+}
+
 func TestAnswerLinkEnds(t *testing.T) {
 	each(t, func(w *world) {
 		_, q := w.suspended(lowRisk())
@@ -81,5 +95,24 @@ func TestAnswerLinkObeysTheRules(t *testing.T) {
 		w.refused(err, fermata.CodeNotEligible)
 		_, err = w.e.OpenAnswerLink(w.Context(), "nonsense")
 		w.refused(err, fermata.CodeNotFound)
+	})
+}
+
+// Who asked holds no link that answers, whatever the risk.
+func TestTheAskerHoldsNoLink(t *testing.T) {
+	each(t, func(w *world) {
+		own := w.alice
+		own.TokenID, own.Scopes = "tok_alice", []fermata.Scope{fermata.ScopeAsk}
+		q, err := w.e.AskOutside(w.Context(), own, "", "", lowRisk())
+		w.ok(err)
+		_, err = w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, q.ID, w.alice.MemberID)
+		w.refused(err, fermata.CodeNotEligible)
+		w.answerLink(q, w.person("bob"))
+		approval := lowRisk()
+		approval.Type, approval.Items = fermata.Approval, nil
+		_, asked := w.suspended(approval)
+		w.equal(fermata.RiskMedium, asked.Risk)
+		_, err = w.e.AnswerLink(w.Context(), w.alice.WorkspaceID, asked.ID, w.alice.MemberID)
+		w.refused(err, fermata.CodeNotEligible)
 	})
 }

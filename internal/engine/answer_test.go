@@ -24,7 +24,9 @@ func TestSameAnswerAgainIsFine(t *testing.T) {
 
 func TestAnswerThatDoesNotFit(t *testing.T) {
 	each(t, func(w *world) {
-		task, q := w.suspended(format)
+		strict := format
+		strict.Other = ptr(false)
+		task, q := w.suspended(strict)
 		for _, a := range []fermata.Answer{
 			{}, {Answer: "xml"}, {Answer: 3.0}, {Answers: map[string]any{"other": "toml"}}, {Answer: "toml", ActionHash: "x"}, {Answer: "\x00"},
 		} {
@@ -85,10 +87,12 @@ func TestApprovalNamesTheAction(t *testing.T) {
 			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: hash})
 			w.refused(err, fermata.CodeInvalidRequest)
 		}
-		edited := json.RawMessage("{ \"command\":\t\"rm y\" }")
+		w.equal(`{"command":"rm <x> & é"}`, string(q.Action))
+		edited := json.RawMessage("{ \"command\":\t\"rm <y> && z\" }")
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edited})
 		w.ok(err)
 		r := w.question(q.ID, fermata.Answered).Resolution
+		w.equal(`{"command":"rm <y> && z"}`, string(r.Action))
 		w.equal(fermata.HashAction(edited), r.ActionHash)
 		w.equal(r.ActionHash, fermata.HashAction(r.Action))
 		w.equal(true, r.Approved())

@@ -10,17 +10,17 @@ import (
 // Ask opens a question on a task. Asking again what is still open returns the
 // same question and counts the asks.
 func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fermata.Ask) (*fermata.Question, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToAsk, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	taskID, err := e.taskID(ctx, c, taskID)
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
+	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		t, err := tx.Task(taskID)
 		if err == nil {
-			err = mayWrite(c, t.Project)
+			err = mayTask(tx, c, fermata.ToAsk, t)
 		}
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
@@ -37,18 +37,21 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 // AskOutside opens a question outside any task: it makes an external task for
 // it, or joins the one of the session, so that every question has a thread.
 func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Question, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToAsk, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	if err := mayWrite(c, project); err != nil {
+	if err := c.May(fermata.ToAsk, fermata.InProject(project)); err != nil {
 		return nil, err
 	}
 	if err := fermata.CheckSessionKey("session", session); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
+	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		if a.IdempotencyKey != "" {
-			q, err := sameKey(tx, a)
+			q, err := sameKey(tx, a, c.Actor())
+			if q != nil && !sameParty(q.AskedBy, c.Actor()) {
+				return nil, keyTaken(q, c.Actor())
+			}
 			if q != nil || err != nil {
 				return q, err
 			}
@@ -56,7 +59,7 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 		t, err := e.outsideTask(tx, c, project, session, a)
 		if err == nil {
 			// The task of a session may be of another project.
-			err = mayWrite(c, t.Project)
+			err = mayTask(tx, c, fermata.ToAsk, t)
 		}
 		if err != nil {
 			return nil, err
@@ -65,20 +68,36 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	})
 }
 
-// taskOfSession returns the task of a session, which the caller joins: it may be
-// in another project than the one that was named.
-func taskOfSession(tx *store.Tx, c fermata.Caller, key string) (*fermata.Task, error) {
-	t, err := tx.TaskOfSession(key)
+// sessionReader is a reader, or a transaction.
+type sessionReader interface {
+	TasksOfSession(key string) ([]*fermata.Task, error)
+}
+
+// taskOfSession returns the newest task of a session that the caller is in.
+// It may be in another project than the one that was named.
+func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string) (*fermata.Task, error) {
+	all, err := r.TasksOfSession(key)
 	if err != nil {
 		return nil, err
 	}
-	return t, mayWrite(c, t.Project)
+	for _, t := range all {
+		if joins(c, t) {
+			return t, c.May(v, fermata.InTask(t))
+		}
+	}
+	return nil, fermata.NotFound("session", key)
+}
+
+// joins reports whether a caller who knows the key of a session is in it: an
+// agent in its own only, a person in any.
+func joins(c fermata.Caller, t *fermata.Task) bool {
+	return c.Kind != fermata.ActorAgent || t.CreatedBy.Kind == fermata.ActorAgent && t.CreatedBy.ID == c.TokenID
 }
 
 // outsideTask returns the external task of a session, or a new one.
 func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session string, a fermata.Ask) (*fermata.Task, error) {
 	if session != "" {
-		t, err := taskOfSession(tx, c, session)
+		t, err := taskOfSession(tx, c, fermata.ToAsk, session)
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
 		}
@@ -86,17 +105,18 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 			return t, err
 		}
 	}
+	policy, err := e.policy(tx.Reader)
+	if err != nil {
+		return nil, err
+	}
 	// The question is opened once on a task that is not there, only to learn
 	// its title and what is wrong with it before anything is written.
-	probe, err := a.Open("", &fermata.Task{Runner: fermata.RunnerExternal}, c.Actor(), fermata.DefaultPolicy(), tx.Now())
-	title := "question"
-	if err == nil {
-		title = probe.Title
-	} else if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+	probe, err := a.Open("", &fermata.Task{Runner: fermata.RunnerExternal}, c.Actor(), policy, tx.Now())
+	if err != nil {
 		return nil, err
 	}
 	n := fermata.NewTask{
-		Title: title, Project: project, Runner: fermata.RunnerExternal, SessionKey: session, EndsWithAnswer: session == "",
+		Title: probe.Title, Project: project, Runner: fermata.RunnerExternal, SessionKey: session, EndsWithAnswer: session == "",
 	}
 	return e.createTask(tx, n, c.Actor())
 }
@@ -113,9 +133,9 @@ func (e *Engine) ask(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask,
 
 func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if a.IdempotencyKey != "" {
-		q, err := sameKey(tx, a)
+		q, err := sameKey(tx, a, by)
 		if q != nil && q.TaskID != t.ID {
-			return nil, keyTaken(q)
+			return nil, keyTaken(q, by)
 		}
 		if q != nil || err != nil {
 			return q, err
@@ -124,6 +144,9 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 	if t.State.Ended() {
 		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot ask", t.State).
 			WithHint("reopen the task first")
+	}
+	if err := t.CheckHeld(); err != nil {
+		return nil, err
 	}
 	if q, err := e.askedBefore(tx, t, a, by); q != nil || err != nil {
 		return q, err
@@ -146,6 +169,9 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	if err != nil {
 		return nil, err
 	}
+	if err := raiseByRules(tx, t, q, policy); err != nil {
+		return nil, err
+	}
 	q.RunID = runID
 	if runID == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal {
 		q.RunID = t.RunID
@@ -160,6 +186,22 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 		return q, checkReach(tx.Reader, q)
 	}
 	return q, nil
+}
+
+// raiseByRules gives an approval of a tool call the risk that the rules of
+// gates give to the call: asking for it directly is no way around them.
+func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) error {
+	call, ok := fermata.CallOf(q.Action)
+	if !ok {
+		return nil
+	}
+	rules, err := tx.GateRules()
+	if err != nil {
+		return err
+	}
+	from := fermata.GateScope{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey}
+	q.Raise(fermata.RiskOfCall(call, from, rules, readShell, tx.Now()), policy)
+	return nil
 }
 
 // checkPeople refuses a question that nobody may decide. What a run reports as
@@ -189,7 +231,7 @@ func values[T any](pointers []*T) []T {
 func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
-		Data: data(asked{q.Type, q.Title, q.Project}),
+		Data: data(askedOf(t, q)),
 	})
 	switch policy.Judge(q) {
 	case fermata.TakeGuess:
@@ -197,12 +239,19 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 	case fermata.SkipForPerson:
 		tx.InsertQuestion(q)
 		if !runEnds {
-			if err := stopRun(tx, t, "stopped: the confidence is below the policy", fermata.ByPolicy); err != nil {
+			if err := stopRun(tx, t, "the confidence is below the policy", fermata.ByPolicy); err != nil {
 				return err
 			}
 		}
 		return e.end(tx, t, fermata.TaskSkipped, fermata.ReasonLowConfidence, fermata.ByPolicy)
 	case fermata.AskPerson:
+	}
+	if e.reaches != nil {
+		why, err := e.reaches(tx.Reader, q)
+		if err != nil {
+			return err
+		}
+		q.Unreached = why
 	}
 	tx.InsertQuestion(q)
 	if !q.Type.Suspends() {
@@ -238,7 +287,7 @@ func (e *Engine) takeGuess(tx *store.Tx, t *fermata.Task, q *fermata.Question, b
 
 // sameKey returns the question that was asked with the idempotency key. Another
 // question under the same key is a conflict.
-func sameKey(tx *store.Tx, a fermata.Ask) (*fermata.Question, error) {
+func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	q, err := tx.QuestionByKey(a.IdempotencyKey)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeNotFound:
@@ -246,13 +295,21 @@ func sameKey(tx *store.Tx, a fermata.Ask) (*fermata.Question, error) {
 	case err != nil:
 		return nil, err
 	case q.Fingerprint != a.Fingerprint():
-		return nil, keyTaken(q)
+		return nil, keyTaken(q, by)
 	}
 	return q, nil
 }
 
-func keyTaken(q *fermata.Question) error {
-	return fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to another question, %s", q.IdempotencyKey, q.ID).
+// sameParty reports whether a key that asked is also that of who asks now.
+func sameParty(asked, by fermata.Actor) bool { return asked.Kind == by.Kind && asked.ID == by.ID }
+
+// keyTaken refuses a key. Only who asked with it learns which question it is.
+func keyTaken(q *fermata.Question, by fermata.Actor) error {
+	which := "another question"
+	if sameParty(q.AskedBy, by) {
+		which += ", " + q.ID
+	}
+	return fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to %s", q.IdempotencyKey, which).
 		WithHint("use a new key for a new question")
 }
 

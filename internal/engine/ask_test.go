@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -151,6 +152,49 @@ func TestDangerousDefaults(t *testing.T) {
 		}
 		_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", OnTimeout: fermata.TakeDefault})
 		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
+func TestNeedsInputAsksTheSummary(t *testing.T) {
+	long := "Which one?\n" + strings.Repeat("x", 4050)
+	for name, c := range map[string]struct{ summary, question, body string }{
+		"a sentence": {" Which one? \n", "Which one?", ""},
+		"too long":   {long, "Which one?", long},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				got := w.finish(w.running(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: c.summary})
+				q := w.question(got.PendingQuestionID, fermata.Pending)
+				w.equal(c.question, q.Items[0].Prompt)
+				w.equal(c.body, q.Body)
+			})
+		})
+	}
+	t.Run("nothing to ask", func(t *testing.T) {
+		each(t, func(w *world) {
+			_, err := w.tryFinish(w.running(fermata.NewTask{}), fermata.Finish{Result: fermata.ResultNeedsInput, Summary: " \n"})
+			w.refused(err, fermata.CodeInvalidRequest)
+		})
+	})
+	t.Run("the question that is pending is not asked again", func(t *testing.T) {
+		each(t, func(w *world) {
+			c := w.running(fermata.NewTask{})
+			q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?"})
+			w.equal(q.ID, w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput, Summary: "Which one?"}).PendingQuestionID)
+		})
+	})
+}
+
+func TestOwnAnswersToAgents(t *testing.T) {
+	strict := fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}}
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		q := w.ask(c.Task.ID, strict)
+		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
+		w.refused(err, fermata.CodeInvalidRequest)
+		q = w.question(w.finish(w.running(fermata.NewTask{}), asks(strict)).PendingQuestionID, fermata.Pending)
+		_, err = w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "neither"})
+		w.ok(err)
 	})
 }
 

@@ -46,7 +46,7 @@ type AuditFilter struct {
 // number of events; see [fermata.AuditPage].
 func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fermata.AuditPage, error) {
 	var page fermata.AuditPage
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
 		return page, err
 	}
 	if f.TaskID != "" {
@@ -155,7 +155,7 @@ type ExportRange struct{ From, To *time.Time }
 // ExportAudit hands over the events of a range in the order of the chain, a
 // part at a time and without a gap, so that whoever has them can verify them.
 func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, within ExportRange, give func([]*fermata.Event) error) error {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
 		return err
 	}
 	r := e.reads(ctx, c)

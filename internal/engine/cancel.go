@@ -2,17 +2,20 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
 // CancelTask ends a task and everything below it. Pending questions are
-// withdrawn, runs are told to stop at their next contact, nothing resumes.
+// withdrawn, runs are told to stop at their next contact, nothing resumes. The
+// reason stays in the threads, for whoever reopens one of the tasks.
 func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Task, error) {
-	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+	reason = strings.TrimSpace(reason)
+	return e.change(ctx, c, fermata.ToCancelTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		if t.State == fermata.TaskCancelled {
-			return nil
+			return t.CancelAgain(reason)
 		}
 		if t.State.Ended() {
 			return t.Move(fermata.TaskCancelled)
@@ -43,14 +46,22 @@ func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fer
 		// Only what is below it went on.
 		return nil
 	}
-	if err := stopRun(tx, t, "stopped: the task was cancelled", by); err != nil {
+	if err := stopRun(tx, t, "the task was cancelled by "+by.DisplayName(), by); err != nil {
 		return err
 	}
-	return e.end(tx, t, fermata.TaskCancelled, reason, by)
+	if err := e.end(tx, t, fermata.TaskCancelled, reason, by); err != nil || by.Kind == fermata.ActorSystem {
+		return err
+	}
+	if reason == "" {
+		return nil
+	}
+	return e.post(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Cancels: true, Author: by, Body: reason})
 }
 
-// stopRun ends the run of a task that is taken from it. The worker learns it
-// with its next call, which is refused.
+// stopRun ends the run of a task that is taken from it, and marks where it left
+// its work. Its worker hears of it at once, and every call of it is refused. What the
+// run was handed is handed to the next one again: nobody knows how much of it the
+// agent has read. The caller saves the task.
 func stopRun(tx *store.Tx, t *fermata.Task, why string, by fermata.Actor) error {
 	if t.State != fermata.TaskInProgress || t.RunID == "" {
 		return nil
@@ -60,10 +71,17 @@ func stopRun(tx *store.Tx, t *fermata.Task, why string, by fermata.Actor) error 
 		return err
 	}
 	now := tx.Now()
-	run.State, run.EndedAt, run.Summary = fermata.RunFinished, &now, why
+	logged := run.Stop(t, why)
+	run.EndedAt = &now
 	tx.SaveRun(run)
+	size, err := tx.LogSize(run.ID)
+	if err != nil {
+		return err
+	}
+	tx.AppendLog(run.ID, size, logged)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(finished{Summary: run.Summary}),
 	})
-	return nil
+	tx.TakeBack(t.ID, run.ID)
+	return countUnread(tx, t)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -24,7 +25,7 @@ type claimed struct {
 // Claim gives a worker the next task, with a new run, its fencing token and
 // what the agent needs to go on. It waits as long as the request says.
 func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) (*fermata.Claim, error) {
-	if err := require(c, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToClaim, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	if err := r.Check(); err != nil {
@@ -43,7 +44,7 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 				return nothingThere(err)
 			}
 		}
-		got, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) },
+		got, err := write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) },
 			store.Ahead{Claim: &r})
 		if err != nil {
 			return nothingThere(err)
@@ -69,35 +70,53 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	if err != nil {
 		return nil, err
 	}
-	from, resumed := t.State, t.RunID != ""
+	if err := c.May(fermata.ToClaim, fermata.InProject(t.Project)); err != nil {
+		return nil, err
+	}
+	from := t.State
+	last, err := lastRun(tx.Reader, t)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.Move(fermata.TaskInProgress); err != nil {
 		return nil, err
 	}
 	runID := fermata.NewID(fermata.PrefixRun, tx.Now())
-	rc, err := e.handOver(tx, t, runID)
+	rc, err := e.handOver(tx, t, runID, last)
 	if err != nil {
 		return nil, err
 	}
-	// The number of the run is its fencing token, too.
 	t.Runs++
 	run := &fermata.Run{
 		ID: runID, TaskID: t.ID, Attempt: t.Runs, State: fermata.RunRunning,
-		Worker: r.Worker, Runner: t.Runner, Token: int64(t.Runs), LeaseUntil: tx.Now().Add(r.Lease()), ClaimedFrom: from,
-		StartedAt: tx.Now(),
+		Worker: r.Worker, Runner: t.Runner, Token: fermata.NewFencingToken(), ClaimedFrom: from,
+		StartedAt: tx.Now(), Handed: rc.Size(),
 	}
-	rc.Resumed = resumed || rc.Resumed
-	t.RunID = run.ID
+	run.Renew(r.Lease(), tx.Now())
+	t.RunID, t.AgentTokenID = run.ID, r.AgentTokenID
+	t.WorkerTokenID = cmp.Or(c.TokenID, string(c.Kind))
 	tx.InsertRun(run)
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
 		Data: data(claimed{from, t.State, r.Worker}),
 	})
+	tellHanded(tx, run, rc, c.Actor())
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
 }
 
+// lastRun is the one that works on the task or did so last, nil where none did.
+func lastRun(r store.Reader, t *fermata.Task) (*fermata.LastRun, error) {
+	if t.RunID == "" {
+		return nil, nil
+	}
+	run, err := r.Run(t.RunID)
+	return run.Last(), err
+}
+
 // handOver gathers what a run was not told yet and notes that it is told now.
-func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata.ResumeContext, error) {
+// The last run of the task is nil for its first.
+func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string, last *fermata.LastRun) (*fermata.ResumeContext, error) {
 	var questions []*fermata.Question
 	var messages []*fermata.Message
 	var err error
@@ -117,8 +136,26 @@ func (e *Engine) handOver(tx *store.Tx, t *fermata.Task, runID string) (*fermata
 		tx.HandMessages(t.ID, runID)
 	}
 	t.Unread = 0
-	rc := fermata.NewResumeContext(t, questions, messages, pending)
+	now := tx.Now()
+	for _, m := range messages {
+		m.HandedTo, m.HandedAt, m.Receipt = runID, &now, fermata.ReceiptHanded
+	}
+	rc := fermata.NewResumeContext(t, last, questions, messages, pending)
 	return rc, addGrants(rc, questions, tx.Reader, tx.GrantKey)
+}
+
+// tellHanded notes in the thread which messages the run was handed.
+func tellHanded(tx *store.Tx, run *fermata.Run, rc *fermata.ResumeContext, by fermata.Actor) {
+	if len(rc.Messages) == 0 {
+		return
+	}
+	ids := make([]string, 0, len(rc.Messages))
+	for i := range rc.Messages {
+		ids = append(ids, rc.Messages[i].ID)
+	}
+	tx.Append(&fermata.Event{
+		Type: fermata.EventMessageHanded, TaskID: run.TaskID, RunID: run.ID, Actor: by, Data: data(map[string][]string{"message_ids": ids}),
+	})
 }
 
 func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error) {
@@ -130,7 +167,7 @@ func pendingQuestion(r store.Reader, t *fermata.Task) (*fermata.Question, error)
 }
 
 // held loads a run and its task, and refuses a caller who no longer holds it.
-func held(tx *store.Tx, runID string, token int64) (*fermata.Run, *fermata.Task, error) {
+func held(tx *store.Tx, c fermata.Caller, runID string, token int64) (*fermata.Run, *fermata.Task, error) {
 	run, err := tx.Run(runID)
 	if err != nil {
 		return nil, nil, err
@@ -139,35 +176,44 @@ func held(tx *store.Tx, runID string, token int64) (*fermata.Run, *fermata.Task,
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := c.May(fermata.ToHoldRun, fermata.InProject(t.Project)); err != nil {
+		return nil, nil, err
+	}
 	return run, t, run.CheckHolder(t, token, tx.Now())
 }
 
 // Heartbeat extends a lease, and tells the run what reached the task since.
 func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
-	if err := require(c, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.HeartbeatReply, error) {
-		run, t, err := held(tx, runID, h.Token)
+	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.HeartbeatReply, error) {
+		run, t, err := held(tx, c, runID, h.Token)
 		if err != nil {
 			return nil, err
 		}
-		run.LeaseUntil = tx.Now().Add(fermata.ClaimRequest{LeaseSeconds: h.LeaseSeconds}.Lease())
-		tx.SaveRun(run)
+		run.Renew(fermata.ClaimRequest{LeaseSeconds: h.LeaseSeconds}.Lease(), tx.Now())
 		reply := &fermata.HeartbeatReply{LeaseUntil: run.LeaseUntil}
+		if _, err := takeBackUnheard(tx, t, run, h.Received); err != nil {
+			return nil, err
+		}
 		if t.Unread == 0 && h.Session == nil {
+			tx.SaveRun(run)
 			return reply, nil
 		}
 		if h.Session != nil {
 			t.Session = h.Session
 		}
-		rc, err := e.handOver(tx, t, run.ID)
+		rc, err := e.handOver(tx, t, run.ID, run.Last())
 		if err != nil {
 			return nil, err
 		}
 		if !rc.Empty() {
 			reply.Context = rc
+			run.Handed += rc.Size()
+			tellHanded(tx, run, rc, c.Actor())
 		}
+		tx.SaveRun(run)
 		tx.SaveTask(t)
 		return reply, nil
 	}, store.Ahead{Run: runID})
@@ -176,11 +222,11 @@ func (e *Engine) Heartbeat(ctx context.Context, c fermata.Caller, runID string, 
 // Release hands a task back unharmed, to the state it was claimed from: a
 // worker that stops says so, and others need not wait for the lease to end.
 func (e *Engine) Release(ctx context.Context, c fermata.Caller, runID string, token int64) (*fermata.Task, error) {
-	if err := require(c, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
-		run, t, err := held(tx, runID, token)
+	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
+		run, t, err := held(tx, c, runID, token)
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func TestRunsOfWorkflowsAreTheServersOwn(t *testing.T) {
 	each(t, func(w *world) {
 		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow})
 		w.refused(err, fermata.CodeInvalidRequest)
-		run, err := engine.Write(w.Context(), w.e, admin, func(tx *store.Tx) (*fermata.Task, error) {
+		run, err := engine.Write(w.Context(), w.e, admin, fermata.ToCancelTask, func(tx *store.Tx) (*fermata.Task, error) {
 			return w.e.CreateIn(tx, fermata.NewTask{Title: "run", Runner: fermata.RunnerWorkflow}, fermata.System)
 		})
 		w.ok(err)
@@ -99,13 +99,13 @@ func TestClaimGivesARun(t *testing.T) {
 		claim, err := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w7", LeaseSeconds: 90})
 		w.ok(err)
 		r := claim.Run
-		if r.TaskID != task.ID || r.Worker != "w7" || r.Attempt != 1 || r.Token != 1 || r.ClaimedFrom != fermata.TaskOpen ||
+		if r.TaskID != task.ID || r.Worker != "w7" || r.Attempt != 1 || r.Token == 0 || r.ClaimedFrom != fermata.TaskOpen ||
 			!r.LeaseUntil.Equal(r.StartedAt.Add(90*time.Second)) || claim.Task.State != fermata.TaskInProgress || claim.Context.Resumed {
 			w.Fatalf("claim: %+v %+v", r, claim.Task)
 		}
 		stored, err := w.e.Run(w.Context(), w.agent, r.ID)
 		w.ok(err)
-		w.equal(r, stored)
+		w.equal(r.Seen(), stored)
 		w.state(task.ID, fermata.TaskInProgress)
 	})
 }

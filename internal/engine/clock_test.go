@@ -189,7 +189,7 @@ func TestTheInstantDecides(t *testing.T) {
 			return err
 		},
 		"resume": func(w *world, task string) error {
-			_, err := w.e.ResumeTask(w.Context(), w.alice, task)
+			_, err := w.e.ResumeTask(w.Context(), w.alice, task, "")
 			return err
 		},
 		"ask": func(w *world, task string) error {
@@ -230,7 +230,7 @@ func TestAnAnswerOutlivesItsTask(t *testing.T) {
 		w.held(w.alice, asked.ID, "json")
 		w.clock.Advance(5 * time.Second)
 		w.cancel(task.ID)
-		w.complete(c)
+		w.cancel(c.Task.ID)
 		for id, value := range map[string]string{q.ID: "toml", asked.ID: "json", spaces.ID: "yes"} {
 			r := w.question(id, fermata.Answered).Resolution
 			w.equal([]any{fermata.ActorHuman, value, "alice"}, []any{r.DecidedBy, r.Answer, r.AnsweredBy.Name})
@@ -238,7 +238,7 @@ func TestAnAnswerOutlivesItsTask(t *testing.T) {
 		}
 		w.question(tabs.ID, fermata.Cancelled)
 		w.state(task.ID, fermata.TaskCancelled)
-		w.state(c.Task.ID, fermata.TaskDone)
+		w.state(c.Task.ID, fermata.TaskCancelled)
 		w.audited()
 	})
 }

@@ -17,7 +17,7 @@ func (e *Engine) Comment(ctx context.Context, c fermata.Caller, id, body string)
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Message, error) {
+	return write(ctx, e, c, fermata.ToComment, func(tx *store.Tx) (*fermata.Message, error) {
 		q, err := tx.Question(id)
 		if err != nil {
 			return nil, err
@@ -33,9 +33,9 @@ func (e *Engine) Comment(ctx context.Context, c fermata.Caller, id, body string)
 func comment(tx *store.Tx, q *fermata.Question, c fermata.Caller, body string) *fermata.Message {
 	m := &fermata.Message{
 		ID: fermata.NewID(fermata.PrefixMessage, tx.Now()), TaskID: q.TaskID, QuestionID: q.ID, Kind: fermata.MessageComment,
-		Author: c.Actor(), Body: body, CreatedAt: tx.Now(), HandedTo: c.Actor().ID,
+		Author: c.Actor(), Body: body, CreatedAt: tx.Now(),
 	}
-	tx.InsertMessage(m)
+	tx.InsertMessage(m, m.IsForAgents())
 	tx.Append(&fermata.Event{
 		Type: fermata.EventMessagePosted, TaskID: q.TaskID, QuestionID: q.ID, Actor: m.Author,
 		Data: data(map[string]string{"message_id": m.ID, "kind": string(m.Kind)}),

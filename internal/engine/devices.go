@@ -9,7 +9,7 @@ import (
 
 // PasskeysOf lists a member's passkeys.
 func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.Passkey, error) {
-	m, err := e.whose(ctx, c, typed)
+	m, err := e.whose(ctx, c, fermata.ToReadOwn, typed)
 	if err != nil {
 		return nil, err
 	}
@@ -18,7 +18,7 @@ func (e *Engine) PasskeysOf(ctx context.Context, c fermata.Caller, typed string)
 
 // SessionsOf lists where a member is signed in.
 func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string) ([]*fermata.BrowserSession, error) {
-	m, err := e.whose(ctx, c, typed)
+	m, err := e.whose(ctx, c, fermata.ToReadOwn, typed)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 
 // EndSessionsOf signs a member out of every browser. It returns of how many.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
-	m, err := e.whose(ctx, c, typed)
+	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
 		return 0, err
 	}

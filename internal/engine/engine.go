@@ -3,7 +3,7 @@
 // changed, and appends events, all in one transaction of the store. Nothing
 // leaves the process before the commit; afterwards the hub wakes who waits.
 //
-// The engine checks the caller's scopes. It knows nothing of HTTP.
+// Each verb asks the table of the root what its caller may. The engine knows nothing of HTTP.
 package engine
 
 import (
@@ -22,6 +22,11 @@ type Options struct {
 	// OnCommit is called with the events that this process committed, in
 	// order. It must not block.
 	OnCommit func(events []*fermata.Event)
+	// Signer signs the ends of the audit chains, and Witnesses keep them outside the database. Without a signer nothing
+	// is signed. CheckpointEvery is for how long an event waits at most for its signature; 0 signs at once.
+	Signer          Signer
+	Witnesses       []Witness
+	CheckpointEvery time.Duration
 }
 
 // Engine is the one door to a workspace's state.
@@ -39,7 +44,9 @@ type Engine struct {
 
 	policies *policyCache
 	// seen is told of every commit that this process learns of.
-	seen    []func(events []*fermata.Event)
+	seen []func(events []*fermata.Event)
+	// reaches says why nobody is told of a question; nil where nobody knows.
+	reaches func(r store.Reader, q *fermata.Question) (string, error)
 	callers *callerCache
 }
 
@@ -62,8 +69,9 @@ func New(db *store.DB, opts Options) *Engine {
 // hint: commits of two replicas that come together may be told in either order.
 func (e *Engine) OnSeen(fn func(events []*fermata.Event)) { e.seen = append(e.seen, fn) }
 
-// Ping reports whether the database answers.
-func (e *Engine) Ping(ctx context.Context) error { return e.db.Ping(ctx) }
+// OnAsk sets what says, as a question is asked, why nobody is told of it. It is
+// set before the engine starts.
+func (e *Engine) OnAsk(fn func(r store.Reader, q *fermata.Question) (string, error)) { e.reaches = fn }
 
 // Now returns the time by the database's clock, which decides deadlines.
 func (e *Engine) Now(ctx context.Context) (time.Time, error) { return e.db.Now(ctx) }
@@ -80,17 +88,6 @@ func (e *Engine) committed(workspace string, events []*fermata.Event) {
 		// A notification is on its way that will be sent after this commit, or
 		// the second look of the other replicas finds the events.
 	}
-}
-
-// require refuses a caller without the scope.
-func require(c fermata.Caller, scopes ...fermata.Scope) error {
-	for _, s := range scopes {
-		if c.Has(s) {
-			return nil
-		}
-	}
-	return fermata.Errorf(fermata.CodeForbidden, "the token does not have the scope %s", scopes[0]).
-		WithHint("an admin can make a token with it: fermata token create --scope %s", scopes[0])
 }
 
 // data writes what an event adds.

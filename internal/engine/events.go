@@ -19,7 +19,7 @@ type EventFilter struct {
 // Events lists events in order, and returns the number after which the next
 // page begins.
 func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([]*fermata.Event, int64, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
 		return nil, 0, err
 	}
 	if f.TaskID != "" {
@@ -49,53 +49,104 @@ type AuditReport struct {
 	OK     bool  `json:"ok"`
 	// Problem names the first event at fault.
 	Problem string `json:"problem,omitempty"`
+	// Checkpoints counts the signed ends of the chain in it, SignedTo is the last event that they cover, and PublicKey
+	// checks their signatures.
+	Checkpoints int64  `json:"checkpoints"`
+	SignedTo    int64  `json:"signed_to"`
+	PublicKey   string `json:"public_key,omitempty"`
+	// Witnessed counts the checkpoints of the witnesses that agree with the chain.
+	Witnessed int64 `json:"witnessed"`
 }
 
-// VerifyAudit follows the chain of hashes from the first event to the last.
+// VerifyAudit follows the chain of hashes from the first event to the last, checks the signatures of its checkpoints,
+// and compares it with what the witnesses keep.
 func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
 		return AuditReport{}, err
 	}
 	r := e.reads(ctx, c)
-	// The head is read first: events that come meanwhile only extend it.
-	head, err := r.Head()
-	if err != nil {
-		return AuditReport{}, err
+	v := verification{e: e, r: r}
+	err := v.follow()
+	if err == nil && v.report.Problem == "" {
+		err = v.checkEnd()
 	}
-	var chain fermata.Chain
-	for chain.Seq < head.Seq {
-		events, err := r.Events(store.EventFilter{After: chain.Seq, Limit: 1000})
-		if err != nil {
-			return AuditReport{}, err
-		}
-		if len(events) == 0 {
-			return broken(chain, fmt.Sprintf("event %d and all after it are missing", chain.Seq+1)), nil
-		}
-		for _, event := range events {
-			if err := chain.Next(event); err != nil {
-				return broken(chain, err.Error()), nil
-			}
-			if chain.Seq == head.Seq && chain.Hash != head.Hash {
-				return broken(chain, fmt.Sprintf("event %d was changed: its hash is not the one that was noted last", chain.Seq)), nil
-			}
-		}
+	if err == nil && v.report.Problem == "" {
+		err = e.verifyWitnesses(ctx, r, &v.report)
 	}
-	// What follows must have come meanwhile, with the head that is read after it.
-	behind, err := r.Events(store.EventFilter{After: chain.Seq, Limit: 1})
-	if err != nil {
-		return AuditReport{}, err
+	if e.opts.Signer != nil {
+		v.report.PublicKey = e.opts.Signer.PublicKey()
 	}
-	if head, err = r.Head(); err != nil {
-		return AuditReport{}, err
-	}
-	if chain.Seq > head.Seq || len(behind) > 0 && behind[0].Seq > head.Seq {
-		return broken(head, fmt.Sprintf("event %d was added: the last one that was noted is %d", head.Seq+1, head.Seq)), nil
-	}
-	return AuditReport{Events: chain.Seq, OK: true}, nil
+	v.report.OK = v.report.Problem == ""
+	return v.report, err
 }
 
-func broken(chain fermata.Chain, problem string) AuditReport {
-	return AuditReport{Events: chain.Seq, Problem: problem}
+// verification follows a chain and notes the first event at fault.
+type verification struct {
+	e      *Engine
+	r      store.Reader
+	chain  fermata.Chain
+	report AuditReport
+}
+
+func (v *verification) fail(format string, args ...any) error {
+	v.report.Problem = fmt.Sprintf(format, args...)
+	return nil
+}
+
+// follow reads the chain from its beginning to the end that it has now. The end is read first: events that come
+// meanwhile only extend it.
+func (v *verification) follow() error {
+	head, err := v.r.Head()
+	if err != nil {
+		return err
+	}
+	for v.chain.Seq < head.Seq {
+		events, err := v.r.Events(store.EventFilter{After: v.chain.Seq, Limit: 1000})
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			return v.fail("event %d and all after it are missing", v.chain.Seq+1)
+		}
+		for _, event := range events {
+			if err := v.next(event, head); err != nil || v.report.Problem != "" {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// next verifies one event.
+func (v *verification) next(event *fermata.Event, head fermata.Chain) error {
+	if err := v.chain.Next(event); err != nil {
+		return v.fail("%s", err)
+	}
+	v.report.Events = v.chain.Seq
+	if v.chain.Seq == head.Seq && v.chain.Hash != head.Hash {
+		return v.fail("event %d was changed: its hash is not the one that was noted last", v.chain.Seq)
+	}
+	if event.Type == fermata.EventAuditCheckpoint && v.e.opts.Signer != nil {
+		return v.e.verifyCheckpoint(v.r, event, &v.report)
+	}
+	return nil
+}
+
+// checkEnd checks that what follows came meanwhile, with the end that is read after it.
+func (v *verification) checkEnd() error {
+	behind, err := v.r.Events(store.EventFilter{After: v.chain.Seq, Limit: 1})
+	if err != nil {
+		return err
+	}
+	head, err := v.r.Head()
+	if err != nil {
+		return err
+	}
+	if v.chain.Seq > head.Seq || len(behind) > 0 && behind[0].Seq > head.Seq {
+		v.report.Events = head.Seq
+		return v.fail("event %d was added: the last one that was noted is %d", head.Seq+1, head.Seq)
+	}
+	return nil
 }
 
 // Stats are the gauges of the whole database.

@@ -158,8 +158,13 @@ func (e *Engine) RunSweeps(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	var forgot time.Time
+	watch := clockWatch{e: e}
 	for {
-		n, err := e.Sweep(ctx)
+		n := 0
+		trusted, err := watch.trusted(ctx)
+		if trusted {
+			n, err = e.Sweep(ctx)
+		}
 		if err != nil && ctx.Err() == nil {
 			e.log.Error("sweep", "error", err)
 			pause(ctx, secondLook)

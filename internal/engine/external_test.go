@@ -90,6 +90,30 @@ func TestAskOutside(t *testing.T) {
 	})
 }
 
+func TestAskOutsideUnderThePolicyOfTheWorkspace(t *testing.T) {
+	each(t, func(w *world) {
+		ask := func(timeout fermata.Timeout) (*fermata.Question, error) {
+			return w.e.AskOutside(w.Context(), w.agent, "", "", fermata.Ask{Question: "Deploy 512?", Timeout: timeout})
+		}
+		w.setPolicy(func(p *fermata.Policy) { p.MinTimeout = "1s" })
+		q, err := ask("10s")
+		w.ok(err)
+		task, err := w.e.Task(w.Context(), w.agent, q.TaskID)
+		w.ok(err)
+		w.equal("Deploy 512?", task.Title)
+
+		w.setPolicy(func(p *fermata.Policy) { p.MinTimeout, p.AllowNever = "2h", false })
+		for _, timeout := range []fermata.Timeout{"1h", fermata.Never} {
+			_, err = ask(timeout)
+			w.refused(err, fermata.CodePolicyViolation)
+		}
+		// What the asker does not name is no reason to refuse the question.
+		q, err = ask("")
+		w.ok(err)
+		w.equal(fermata.Timeout("2h"), q.Timeout)
+	})
+}
+
 func TestAskOutsideOnceASession(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.outside("s1", format)

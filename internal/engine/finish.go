@@ -13,25 +13,36 @@ import (
 type finished struct {
 	Result  fermata.Result `json:"result"`
 	Summary string         `json:"summary,omitempty"`
+	// Unheard are the messages and closed questions that the run was handed and its
+	// agent was never told: they wait for the next run.
+	Unheard []string `json:"unheard,omitempty"`
 }
 
-// Finish ends a run with a result and moves its task on.
+// Finish ends a run with a result and moves its task on. The result of a run that
+// was lost counts as long as no other run has begun.
 func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Task, error) {
-	if err := require(c, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
-		run, t, err := held(tx, runID, f.Token)
+	return write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (*fermata.Task, error) {
+		run, t, err := e.heldOrLost(tx, c, runID, f)
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
 		}
 		if err != nil {
 			return nil, err
 		}
-		endRun(tx, t, run, f, c.Actor())
+		if err := handHeard(tx, t, run, f); err != nil {
+			return nil, err
+		}
+		unheard, err := takeBackUnheard(tx, t, run, f.Heard)
+		if err != nil {
+			return nil, err
+		}
+		endRun(tx, t, run, f, unheard, c.Actor())
 		if err := e.conclude(tx, t, run, f, c.Actor()); err != nil {
 			return nil, err
 		}
@@ -42,8 +53,28 @@ func (e *Engine) Finish(ctx context.Context, c fermata.Caller, runID string, f f
 	}, store.Ahead{Run: runID, Ends: f.Result == fermata.ResultCompleted || f.Result == fermata.ResultFailed})
 }
 
+// heldOrLost loads a run that brings its result, and its task. A run that was lost
+// takes its task back, with what its agent was told, unless another one has begun.
+func (e *Engine) heldOrLost(tx *store.Tx, c fermata.Caller, runID string, f fermata.Finish) (*fermata.Run, *fermata.Task, error) {
+	run, t, err := held(tx, c, runID, f.Token)
+	if fermata.CodeOf(err) != fermata.CodeStaleRun || !run.CountsLate(t, f.Token, tx.Now()) {
+		return run, t, err
+	}
+	if run.State == fermata.RunRunning {
+		// Nobody has noticed yet that the lease ended.
+		return run, t, nil
+	}
+	run.State, run.EndedAt = fermata.RunRunning, nil
+	tx.FindRun(run)
+	t.Attempts = max(0, t.Attempts-1)
+	if err := move(tx, t, fermata.TaskInProgress, c.Actor()); err != nil {
+		return nil, nil, err
+	}
+	return run, t, countUnread(tx, t)
+}
+
 // endRun notes what a run came to, on the run and on its task.
-func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) {
+func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, unheard []string, by fermata.Actor) {
 	now := tx.Now()
 	run.State, run.Result, run.Summary, run.Details, run.EndedAt = fermata.RunFinished, f.Result, f.Summary, f.Details, &now
 	t.Summary = f.Summary
@@ -53,15 +84,58 @@ func endRun(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, b
 	if len(f.Checkpoint) > 0 {
 		t.Checkpoint = f.Checkpoint
 	}
-	told := finished{f.Result, f.Summary}
+	told := finished{f.Result, f.Summary, unheard}
 	if f.Result == fermata.ResultNeedsInput {
 		told.Summary = ""
 	}
 	tx.Append(&fermata.Event{Type: fermata.EventRunFinished, TaskID: t.ID, RunID: run.ID, Actor: by, Data: data(told)})
 }
 
-// conclude moves the task as the result says.
+// handHeard hands the run what its agent was told without a heartbeat: an agent that
+// waits for an answer gets it before a heartbeat does.
+func handHeard(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish) error {
+	if f.Heard == nil || len(*f.Heard) == 0 || t.Unread == 0 {
+		return nil
+	}
+	tx.HandOnly(t.ID, run.ID, *f.Heard)
+	return countUnread(tx, t)
+}
+
+// takeBackUnheard takes back what the run was handed and is not among what was heard, so
+// that it is handed over again. It returns the ids. Nil takes nothing back.
+func takeBackUnheard(tx *store.Tx, t *fermata.Task, run *fermata.Run, heard *[]string) ([]string, error) {
+	if heard == nil || run.Handed == 0 {
+		return nil, nil
+	}
+	questions, err := tx.ClosedUnhanded(t.ID, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := tx.UnhandedMessages(t.ID, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	unheard := fermata.Unheard(*heard, run.ID, questions, messages)
+	if len(unheard) == 0 {
+		return nil, nil
+	}
+	tx.TakeBackOnly(t.ID, run.ID, unheard)
+	return unheard, countUnread(tx, t)
+}
+
+// conclude moves the task as the result says. What people wrote and no run was handed
+// keeps it from stopping: it goes on at once, with its session and its working copy.
 func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
+	if err := e.releaseHeld(tx, t, run, f.Result); err != nil {
+		return err
+	}
+	goesOn, err := hasUnheardWords(tx, t, f.Result)
+	if err != nil {
+		return err
+	}
+	if goesOn {
+		return e.goOn(tx, t, f, by)
+	}
 	switch f.Result {
 	case fermata.ResultCompleted:
 		return e.end(tx, t, fermata.TaskDone, "", by)
@@ -74,15 +148,64 @@ func (e *Engine) conclude(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fer
 	}
 }
 
+// releaseHeld lets answers that are still held settle their questions when the run would
+// end the task: the end would drop what a person answered.
+func (e *Engine) releaseHeld(tx *store.Tx, t *fermata.Task, run *fermata.Run, r fermata.Result) error {
+	if r != fermata.ResultCompleted && r != fermata.ResultFailed {
+		return nil
+	}
+	ids, _, err := tx.Ends(t.ID, run.ID)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	pending, err := tx.QuestionsByID(ids)
+	if err != nil {
+		return err
+	}
+	for _, q := range pending {
+		if q.Status != fermata.Pending || q.Held == nil {
+			continue
+		}
+		if err := e.release(tx, t, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasUnheardWords reports whether the result leaves words of people unread, so that the
+// task goes on.
+func hasUnheardWords(tx *store.Tx, t *fermata.Task, r fermata.Result) (bool, error) {
+	if t.Unread == 0 {
+		return false, nil
+	}
+	questions, messages, err := tx.Unhanded(t.ID)
+	return err == nil && t.GoesOn(r, questions, messages), err
+}
+
+// goOn makes the task claimable again with the words that no run was handed. The tasks
+// that a blocked run waits for are noted: the next run may wait for them in turn.
+func (e *Engine) goOn(tx *store.Tx, t *fermata.Task, f fermata.Finish, by fermata.Actor) error {
+	if f.Result == fermata.ResultBlocked && len(f.BlockedBy) > 0 {
+		if err := e.dependOn(tx, t, f.BlockedBy); err != nil {
+			return err
+		}
+	}
+	return e.afterRun(tx, t, nil, by)
+}
+
 // suspend stops the task on the question of its run: the one in the result, or
 // one that was asked during the run. If that was answered meanwhile, the task
 // goes on at once.
 func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermata.Finish, by fermata.Actor) error {
 	t.Attempts = 0
+	if f.Question == nil && t.PendingQuestionID == "" && t.Unread == 0 {
+		f.Question = f.SummaryQuestion()
+	}
 	if f.Question == nil {
 		run.QuestionID = t.PendingQuestionID
 		if t.PendingQuestionID == "" && t.Unread == 0 {
-			return fermata.Invalid(fermata.Problem{Field: "question", Message: "needs_input needs a question, and none is pending"})
+			return fermata.Invalid(fermata.Problem{Field: "question", Message: "needs_input needs a question or a summary that asks, and no question is pending"})
 		}
 		return e.afterRun(tx, t, nil, by)
 	}
@@ -102,12 +225,12 @@ func (e *Engine) suspend(tx *store.Tx, t *fermata.Task, run *fermata.Run, f ferm
 	return nil
 }
 
-// askAtEnd opens the question with which a run ends.
+// askAtEnd opens the question with which a run ends: an agent asks.
 func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	if a.Type == fermata.NonBlocking {
 		return nil, fermata.Invalid(fermata.Problem{Field: "question.type", Message: "a non_blocking question does not stop a run: ask it while the run goes on"})
 	}
-	q, err := e.ask(tx, t, run.ID, a, by)
+	q, err := e.ask(tx, t, run.ID, a.WithOwnAnswers(), by)
 	var fe *fermata.Error
 	if errors.As(err, &fe) {
 		for i := range fe.Problems {
@@ -135,11 +258,7 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 		}
 	}
 	if len(on) == 0 {
-		policy, err := e.policy(tx.Reader)
-		if err != nil {
-			return err
-		}
-		return e.suspend(tx, t, run, fermata.Finish{Question: blockedQuestion(f, policy)}, by)
+		return e.suspend(tx, t, run, fermata.Finish{Question: blockedQuestion(f)}, by)
 	}
 	if err := e.dependOn(tx, t, on); err != nil {
 		return err
@@ -160,20 +279,16 @@ func (e *Engine) block(tx *store.Tx, t *fermata.Task, run *fermata.Run, f fermat
 }
 
 // blockedQuestion asks how to go on when an agent is stuck on no task.
-func blockedQuestion(f fermata.Finish, p fermata.Policy) *fermata.Ask {
-	timeout := fermata.Never
-	if !p.AllowNever {
-		timeout = p.MaxTimeout
-	}
+func blockedQuestion(f fermata.Finish) *fermata.Ask {
 	return &fermata.Ask{
 		Type: fermata.Blocking, Title: "The agent is blocked: how should it go on?", Body: f.Summary,
-		Question: "How should the agent go on?", ResponseType: fermata.ResponseText, Timeout: timeout,
+		Question: "How should the agent go on?", ResponseType: fermata.ResponseText,
 	}
 }
 
 // FinishExternal ends a task that belongs to whoever made it.
 func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string, f fermata.Finish) (*fermata.Task, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToFinishTask, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	if err := f.Check(); err != nil {
@@ -191,10 +306,10 @@ func (e *Engine) FinishExternal(ctx context.Context, c fermata.Caller, id string
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
+	return write(ctx, e, c, fermata.ToFinishTask, func(tx *store.Tx) (*fermata.Task, error) {
 		t, err := tx.Task(id)
 		if err == nil {
-			err = mayWrite(c, t.Project)
+			err = mayTask(tx, c, fermata.ToFinishTask, t)
 		}
 		if err != nil {
 			return nil, err

@@ -72,7 +72,9 @@ type Identity struct {
 	Subject string
 	// Email is set only if the provider says that it is verified.
 	Email string
-	Name  string
+	// Unverified is an address of which the provider does not say that. It makes nobody a member.
+	Unverified string
+	Name       string
 }
 
 // SignInByIdentity signs the member in whom the identity provider vouches for:
@@ -96,6 +98,15 @@ func memberOfIdentity(tx *store.Tx, id Identity) (*fermata.Member, error) {
 	m, err := tx.MemberBySubject(id.Subject)
 	if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 		return m, err
+	}
+	if linked, err := tx.Identity(fermata.IdentityOIDC, id.Subject); err == nil {
+		return tx.Member(linked.MemberID)
+	} else if fermata.CodeOf(err) != fermata.CodeNotFound {
+		return nil, err
+	}
+	if id.Email == "" && id.Unverified != "" {
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "the identity provider does not say that the address %s is verified", id.Unverified).
+			WithHint("an admin links you: fermata member identity HANDLE oidc %q; or starts the server with --oidc-trust-email, if the provider gives addresses only to whom they belong", id.Subject)
 	}
 	m, err = memberOfEmail(tx, id.Email)
 	if err != nil {

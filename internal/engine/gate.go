@@ -18,7 +18,7 @@ import (
 // approval lets it through once, a refusal does not, whoever decided. A call
 // that a rule allows without counting writes nothing.
 func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCall) (*fermata.GateVerdict, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToGate, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	if err := call.Check(); err != nil {
@@ -36,14 +36,14 @@ func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCa
 	if err != nil {
 		return nil, err
 	}
-	g, err := e.gateCase(r, call, now)
+	g, err := e.gateCase(r, c, call, now)
 	if err != nil {
 		return nil, err
 	}
 	if call.DryRun || g.ruling.Decision == fermata.GateAllow && (g.ruling.Rule == nil || !g.ruling.Rule.Counted()) {
 		return g.verdict(), nil
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.GateVerdict, error) { return e.gate(tx, c, call) })
+	return write(ctx, e, c, fermata.ToGate, func(tx *store.Tx) (*fermata.GateVerdict, error) { return e.gate(tx, c, call) })
 }
 
 // gateCase is one call, and what the rules make of it.
@@ -55,23 +55,55 @@ type gateCase struct {
 
 // taskReader is a reader, or a transaction that may have read ahead.
 type taskReader interface {
-	Task(id string) (*fermata.Task, error)
-	TaskOfSession(key string) (*fermata.Task, error)
+	taskGetter
+	sessionReader
+	EndedOfSession(key string) ([]*fermata.Task, error)
 	GateRules() ([]*fermata.GateRule, error)
 }
 
-func (e *Engine) gateCase(r store.Reader, call fermata.GateCall, now time.Time) (*gateCase, error) {
+func (e *Engine) gateCase(r store.Reader, c fermata.Caller, call fermata.GateCall, now time.Time) (*gateCase, error) {
 	g := &gateCase{call: call}
-	t, err := gateTask(r, call)
+	t, err := gateTask(r, c, call)
 	if err != nil {
 		return nil, err
 	}
 	g.task = t
-	return g, e.rule(g, r, r, now)
+	run, err := actingRun(r, t, call.RunID)
+	if err != nil {
+		return nil, err
+	}
+	return g, e.rule(g, r, r, run, now)
 }
 
-// rule lets the rules decide.
-func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, now time.Time) error {
+// runReader is a reader, or a transaction that may have read ahead.
+type runReader interface {
+	Run(id string) (*fermata.Run, error)
+}
+
+// actingRun returns the run that acts for a task: the one that the caller
+// named, or the task's last one. It is nil where there is none.
+func actingRun(r runReader, t *fermata.Task, runID string) (*fermata.Run, error) {
+	if runID == "" && t != nil {
+		runID = t.RunID
+	}
+	if runID == "" {
+		return nil, nil
+	}
+	run, err := r.Run(runID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil, nil
+	}
+	return run, err
+}
+
+// rule lets the rules decide, unless nothing may run for the task any more.
+func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, run *fermata.Run, now time.Time) error {
+	if g.task != nil {
+		if why := g.task.Halt(g.call.RunID, run, now); why != "" {
+			g.ruling = fermata.Ruling{Decision: fermata.GateDeny, Halt: why}
+			return nil
+		}
+	}
 	policy, err := e.policy(r)
 	if err != nil {
 		return err
@@ -91,20 +123,40 @@ func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, now time.Time)
 	return nil
 }
 
-// gateTask returns the task of a call; nil for a session that has none yet.
-func gateTask(r taskReader, call fermata.GateCall) (*fermata.Task, error) {
+// gateTask returns the task of a call; nil for a session that never had one. A session
+// whose task has ended keeps it, so that the end holds until a person reopens it.
+func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.Task, error) {
 	switch {
 	case call.TaskID != "":
-		return r.Task(call.TaskID)
+		t, err := r.Task(call.TaskID)
+		if err != nil {
+			return nil, err
+		}
+		return t, mayTask(r, c, fermata.ToGate, t)
 	case call.SessionKey != "":
-		t, err := r.TaskOfSession(call.SessionKey)
+		t, err := taskOfSession(r, c, fermata.ToGate, call.SessionKey)
 		if fermata.CodeOf(err) == fermata.CodeNotFound {
-			return nil, nil
+			return endedTask(r, c, call)
 		}
 		return t, err
 	default:
-		return nil, nil
+		return nil, c.May(fermata.ToGate, fermata.InProject(call.Project))
 	}
+}
+
+// endedTask returns the newest ended task of the call's session that the caller was in;
+// nil is none.
+func endedTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.Task, error) {
+	ended, err := r.EndedOfSession(call.SessionKey)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range ended {
+		if joins(c, t) {
+			return t, c.May(fermata.ToGate, fermata.InTask(t))
+		}
+	}
+	return nil, c.May(fermata.ToGate, fermata.InProject(call.Project))
 }
 
 // verdict says what the rules decided.
@@ -112,6 +164,11 @@ func (g *gateCase) verdict() *fermata.GateVerdict {
 	v := &fermata.GateVerdict{Decision: g.ruling.Decision, Rule: g.ruling.Rule, DecidedBy: fermata.ActorPolicy}
 	if g.task != nil {
 		v.TaskID = g.task.ID
+	}
+	if g.ruling.Halt != "" {
+		v.DecidedBy = fermata.ActorSystem
+		v.Reason = "stop: " + g.ruling.Halt + "; nothing more may run for it"
+		return v
 	}
 	switch v.Decision {
 	case fermata.GateAllow:
@@ -127,12 +184,16 @@ func (g *gateCase) verdict() *fermata.GateVerdict {
 
 // gate decides in a transaction.
 func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*fermata.GateVerdict, error) {
-	t, err := gateTask(tx, call)
+	t, err := gateTask(tx, c, call)
+	if err != nil {
+		return nil, err
+	}
+	run, err := actingRun(tx, t, call.RunID)
 	if err != nil {
 		return nil, err
 	}
 	g := &gateCase{call: call, task: t}
-	if err := e.rule(g, tx, tx.Reader, tx.Now()); err != nil {
+	if err := e.rule(g, tx, tx.Reader, run, tx.Now()); err != nil {
 		return nil, err
 	}
 	switch g.ruling.Decision {
@@ -241,11 +302,11 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 	if err != nil {
 		return nil, err
 	}
-	hash := fermata.HashAction(g.call.Action())
-	if err := e.voidChanged(tx, g, recent, hash, c); err != nil {
+	hashes := fermata.ActionHashes(g.call.Action())
+	if err := e.voidChanged(tx, g, recent, hashes, c); err != nil {
 		return nil, err
 	}
-	mine := slices.DeleteFunc(recent, func(q *fermata.Question) bool { return !g.call.Meets(q, hash) })
+	mine := slices.DeleteFunc(recent, func(q *fermata.Question) bool { return !g.call.Meets(q, hashes) })
 	used, err := tx.GrantsUsed(ids(mine))
 	if err != nil {
 		return nil, err
@@ -257,7 +318,14 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 				return nil, err
 			}
 		}
-		v, err := g.meet(tx, q, hash, used[q.ID], c)
+		outdated, err := e.isOutdated(tx, q)
+		if err != nil {
+			return nil, err
+		}
+		if outdated {
+			continue
+		}
+		v, err := g.meet(tx, q, hashes, used[q.ID], c)
 		if v != nil || err != nil {
 			return v, err
 		}
@@ -267,9 +335,9 @@ func (e *Engine) gateEarlier(tx *store.Tx, g *gateCase, c fermata.Caller) (*ferm
 
 // voidChanged takes back what was asked or approved under the same call id for
 // other arguments: the call changed, and consent to it is gone.
-func (e *Engine) voidChanged(tx *store.Tx, g *gateCase, recent []*fermata.Question, hash string, c fermata.Caller) error {
+func (e *Engine) voidChanged(tx *store.Tx, g *gateCase, recent []*fermata.Question, hashes []string, c fermata.Caller) error {
 	for _, q := range recent {
-		if g.call.CallID == "" || q.Metadata[fermata.GateCallKey] != g.call.CallID || g.call.Meets(q, hash) {
+		if g.call.CallID == "" || q.Metadata[fermata.GateCallKey] != g.call.CallID || g.call.Meets(q, hashes) {
 			continue
 		}
 		if q.Status == fermata.Pending && !q.Due(tx.Now()) {
@@ -302,7 +370,7 @@ func ids(questions []*fermata.Question) []string {
 
 // meet returns what a question about the call says of it now; nil when it says
 // nothing any more.
-func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hash string, used bool, c fermata.Caller) (*fermata.GateVerdict, error) {
+func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hashes []string, used bool, c fermata.Caller) (*fermata.GateVerdict, error) {
 	sameCall := g.call.CallID != "" && q.Metadata[fermata.GateCallKey] == g.call.CallID
 	switch {
 	case q.Status == fermata.Pending && (sameCall || g.call.CallID == ""):
@@ -315,8 +383,9 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hash string, used boo
 		if !ok || used || !tx.Now().Before(grant.ExpiresAt) {
 			return nil, nil
 		}
-		return g.granted(tx, q, grant, hash, c)
-	case sameCall:
+		return g.granted(tx, q, grant, hashes, c)
+	case sameCall || q.Resolution.DecideYourself && q.HandedTo != "" && q.HandedTo == g.task.RunID:
+		// The run that was told to decide itself is not put to sleep by the same action again.
 		v := &fermata.GateVerdict{
 			Decision: fermata.GateDeny, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
 			Reason: q.Refusal(),
@@ -328,12 +397,12 @@ func (g *gateCase) meet(tx *store.Tx, q *fermata.Question, hash string, used boo
 }
 
 // granted lets a call through that was approved, once.
-func (g *gateCase) granted(tx *store.Tx, q *fermata.Question, grant fermata.Grant, hash string, c fermata.Caller) (*fermata.GateVerdict, error) {
+func (g *gateCase) granted(tx *store.Tx, q *fermata.Question, grant fermata.Grant, hashes []string, c fermata.Caller) (*fermata.GateVerdict, error) {
 	v := &fermata.GateVerdict{
 		Decision: fermata.GateAllow, TaskID: q.TaskID, QuestionID: q.ID, Status: q.Status, DecidedBy: q.Resolution.DecidedBy,
 		Reason: "approved: " + q.Resolution.Sentence(),
 	}
-	if grant.ActionHash != hash {
+	if !slices.Contains(hashes, grant.ActionHash) {
 		input, err := g.call.EditedInput(q.Resolution.Action)
 		if err != nil {
 			v.Decision, v.Reason = fermata.GateDeny, "the approval cannot be used: "+err.Error()

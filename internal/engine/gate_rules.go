@@ -7,19 +7,43 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// mayRule refuses callers who may not manage rules: only people who operate
-// the workspace may.
-func mayRule(c fermata.Caller) error {
-	if c.Kind == fermata.ActorHuman && (c.Has(fermata.ScopeAdmin) || c.Role.AtLeast(fermata.RoleOperator) && c.Has(fermata.ScopeAnswer)) {
-		return nil
+// mayRule refuses who may not manage the rule: it takes an operator where it
+// works. A rule of a session works in the projects of its tasks, and one that
+// names nothing in every project.
+func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
+	at := []fermata.Place{fermata.InEveryProject}
+	switch {
+	case scope.TaskID != "":
+		t, err := r.Task(scope.TaskID)
+		if err != nil {
+			return err
+		}
+		at[0] = fermata.InProject(t.Project)
+	case scope.Project != "":
+		at[0] = fermata.InProject(scope.Project)
+	case scope.SessionKey != "":
+		tasks, err := r.TasksOfSession(scope.SessionKey)
+		if err != nil {
+			return err
+		}
+		for i, t := range tasks {
+			if i == 0 {
+				at = nil
+			}
+			at = append(at, fermata.InProject(t.Project))
+		}
 	}
-	return fermata.Errorf(fermata.CodeForbidden, "only a person who is operator or admin may change the rules of gates").
-		WithHint("an admin can make a token: fermata token create NAME --member HANDLE --role operator --scope answer,read")
+	for _, place := range at {
+		if err := c.May(fermata.ToChangeGateRules, place); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // GateRules lists the rules, also those that are expired or used up.
 func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.GateRule, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadGateRules, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	return e.reads(ctx, c).GateRules()
@@ -27,7 +51,7 @@ func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.Ga
 
 // AddGateRule makes a rule.
 func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.NewGateRule) (*fermata.GateRule, error) {
-	if err := mayRule(c); err != nil {
+	if err := c.May(fermata.ToChangeGateRules, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	if n.TaskID != "" {
@@ -37,7 +61,10 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 		}
 		n.TaskID = id
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.GateRule, error) {
+	return write(ctx, e, c, fermata.ToChangeGateRules, func(tx *store.Tx) (*fermata.GateRule, error) {
+		if err := mayRule(tx.Reader, c, fermata.GateScope{Project: n.Project, TaskID: n.TaskID, SessionKey: n.SessionKey}); err != nil {
+			return nil, err
+		}
 		r, err := n.Make(fermata.NewID(fermata.PrefixGateRule, tx.Now()), c.Actor(), tx.Now())
 		if err != nil {
 			return nil, err
@@ -58,16 +85,19 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 
 // RemoveGateRule removes a rule, at once.
 func (e *Engine) RemoveGateRule(ctx context.Context, c fermata.Caller, id string) (*fermata.GateRule, error) {
-	if err := mayRule(c); err != nil {
+	if err := c.May(fermata.ToChangeGateRules, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	id, err := e.reads(ctx, c).FindID("rule", "gate_rules", fermata.PrefixGateRule, id)
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.GateRule, error) {
+	return write(ctx, e, c, fermata.ToChangeGateRules, func(tx *store.Tx) (*fermata.GateRule, error) {
 		r, err := tx.GateRule(id)
 		if err != nil {
+			return nil, err
+		}
+		if err := mayRule(tx.Reader, c, fermata.GateScope{Project: r.Project, TaskID: r.TaskID, SessionKey: r.SessionKey}); err != nil {
 			return nil, err
 		}
 		tx.DeleteGateRule(id)

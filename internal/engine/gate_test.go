@@ -128,3 +128,27 @@ func TestUsesAreCounted(t *testing.T) {
 		w.ok(err)
 	})
 }
+
+// Asking for the approval of a call directly is no way around the risk that the
+// rules give to the call.
+func TestAnApprovalHasTheRiskOfTheRules(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "git push*"}, Decision: fermata.GateAsk, Risk: fermata.RiskCritical})
+		w.rule(fermata.NewGateRule{Tool: "*", Decision: fermata.GateAsk, Risk: fermata.RiskHigh})
+		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "git push origin"}, Decision: fermata.GateAsk, Risk: fermata.RiskLow})
+		for action, want := range map[string]fermata.Risk{
+			`{"tool":"Bash","input":{"command":"git push origin"}}`:            fermata.RiskCritical,
+			`{"tool":"Bash","input":{"command":"git push origin"},"dir":"/x"}`: fermata.RiskCritical,
+			`{"tool":"Edit","input":{}}`:                                       fermata.RiskHigh,
+			`{"command":"git push origin"}`:                                    fermata.RiskMedium,
+		} {
+			_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
+			w.equal(want, q.Risk)
+			if want == fermata.RiskCritical {
+				w.equal(fermata.AssurancePasskey, q.LeastAssurance)
+			}
+		}
+		v := w.gate(bash("s9", "c1", "git push origin"), fermata.GateAsk)
+		w.equal(fermata.RiskCritical, w.question(v.QuestionID, fermata.Pending).Risk)
+	})
+}

@@ -56,16 +56,16 @@ func (e *Engine) grantKey(ctx context.Context, c fermata.Caller) ([]byte, error)
 }
 
 // VerifyGrant checks that what is about to run is what was approved, and uses
-// the grant up. It refuses a grant that was changed, used, is expired, or is
-// for anything else.
+// the grant up. It refuses a grant that was changed, used, is expired, is
+// for anything else, or would not be given today.
 func (e *Engine) VerifyGrant(ctx context.Context, c fermata.Caller, check fermata.GrantCheck) (*fermata.Grant, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToUseGrant, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	if len(check.Action) == 0 || !json.Valid(check.Action) {
 		return nil, fermata.Invalid(fermata.Problem{Field: "action", Message: "must be the JSON of what is about to run"})
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Grant, error) {
+	return write(ctx, e, c, fermata.ToUseGrant, func(tx *store.Tx) (*fermata.Grant, error) {
 		key, err := tx.GrantKey()
 		if err != nil {
 			return nil, err
@@ -74,11 +74,95 @@ func (e *Engine) VerifyGrant(ctx context.Context, c fermata.Caller, check fermat
 		if err != nil {
 			return nil, err
 		}
-		if err := g.Covers(fermata.HashAction(check.Action), tx.Now()); err != nil {
+		if err := g.Covers(check.Action, tx.Now()); err != nil {
+			return nil, err
+		}
+		if err := e.checkConsent(tx, g); err != nil {
+			return nil, err
+		}
+		if err := grantsTask(tx, c, g, check.RunID); err != nil {
 			return nil, err
 		}
 		return &g, useGrant(tx, g, "", c)
 	})
+}
+
+// checkConsent refuses a grant behind which no approval stands today.
+func (e *Engine) checkConsent(tx *store.Tx, g fermata.Grant) error {
+	q, err := tx.Question(g.QuestionID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return fermata.Errorf(fermata.CodeForbidden, "the grant names a question that there is not").
+			WithHint("take it from the context of the resumed task, whole")
+	}
+	if err != nil {
+		return err
+	}
+	consent, err := e.consent(tx, q)
+	if err != nil {
+		return err
+	}
+	return g.CheckConsent(consent)
+}
+
+// consent returns what stands behind the grant of a question today.
+func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, err error) {
+	c.Question, c.Members = q, map[string]*fermata.Member{}
+	if c.Policy, err = e.policy(tx.Reader); err != nil {
+		return c, err
+	}
+	for _, id := range q.Approvers() {
+		m, err := tx.Member(id)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return c, err
+		}
+		c.Members[id] = m
+	}
+	return c, nil
+}
+
+// isOutdated reports whether the question was approved in a way that does not count any more.
+func (e *Engine) isOutdated(tx *store.Tx, q *fermata.Question) (bool, error) {
+	g, ok := q.Grant()
+	if !ok {
+		return false, nil
+	}
+	consent, err := e.consent(tx, q)
+	return err == nil && g.CheckConsent(consent) != nil, err
+}
+
+// grantsTask refuses a grant whose task was stopped, and one of a project in
+// which the caller may not use it.
+func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) error {
+	t, err := tx.Task(g.TaskID)
+	if err == nil {
+		err = c.May(fermata.ToUseGrant, fermata.InProject(t.Project))
+	}
+	if err != nil {
+		return err
+	}
+	run, err := actingRun(tx, t, runID)
+	if err != nil {
+		return err
+	}
+	if run == nil || run.TaskID == t.ID {
+		return g.CheckTask(t, runID, run, tx.Now())
+	}
+	// A run uses the grant of another task: both must go on.
+	own, err := tx.Task(run.TaskID)
+	if err == nil {
+		err = g.CheckTask(own, runID, run, tx.Now())
+	}
+	if err != nil {
+		return err
+	}
+	last, err := actingRun(tx, t, "")
+	if err != nil {
+		return err
+	}
+	return g.CheckTask(t, "", last, tx.Now())
 }
 
 // useGrant notes that a grant was used. One that was used before is refused.

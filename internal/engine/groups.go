@@ -11,7 +11,7 @@ import (
 
 // Groups lists the groups: those that were made, and those that members name.
 func (e *Engine) Groups(ctx context.Context, c fermata.Caller) ([]*fermata.Group, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadPeople, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	return groups(e.reads(ctx, c))
@@ -57,13 +57,13 @@ func group(r store.Reader, name string) (*fermata.Group, error) {
 
 // AddGroup makes a group.
 func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGroup) (*fermata.Group, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	if err := n.Check(); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Group, error) {
+	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Group, error) {
 		_, err := group(tx.Reader, n.Name)
 		if err == nil {
 			return nil, fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
@@ -80,10 +80,10 @@ func (e *Engine) AddGroup(ctx context.Context, c fermata.Caller, n fermata.NewGr
 // ChangeGroup changes a group. Questions keep naming it by the old name, so a
 // new name is for groups that no open question is for.
 func (e *Engine) ChangeGroup(ctx context.Context, c fermata.Caller, name string, ch fermata.GroupChange) (*fermata.Group, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Group, error) {
+	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Group, error) {
 		g, err := group(tx.Reader, name)
 		if err != nil {
 			return nil, err
@@ -160,7 +160,7 @@ func regroup(tx *store.Tx, m *fermata.Member, groups []string) error {
 // DeleteGroup dissolves a group. Questions for nobody else are then for nobody:
 // they keep their deadline.
 func (e *Engine) DeleteGroup(ctx context.Context, c fermata.Caller, name string) error {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err
 	}
 	return e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {

@@ -38,7 +38,7 @@ type Held struct {
 // saved. The function may be run again; nothing leaves the process in it.
 func (e *Engine) WhileHeld(ctx context.Context, workspace, runID string, token int64, fn func(h *Held) error) error {
 	return e.db.Write(ctx, workspace, func(tx *store.Tx) error {
-		run, t, err := held(tx, runID, token)
+		run, t, err := held(tx, systemIn(workspace), runID, token)
 		if err != nil {
 			return err
 		}
@@ -53,14 +53,14 @@ func (e *Engine) WhileHeld(ctx context.Context, workspace, runID string, token i
 
 // Extend makes the lease run from now on.
 func (h *Held) Extend(lease time.Duration) {
-	h.Run.LeaseUntil = h.Tx.Now().Add(lease)
+	h.Run.Renew(lease, h.Tx.Now())
 	h.Tx.SaveRun(h.Run)
 }
 
 // end notes on the run what it came to.
 func (h *Held) end(f fermata.Finish) {
 	h.Task.Attempts = 0
-	endRun(h.Tx, h.Task, h.Run, f, fermata.System)
+	endRun(h.Tx, h.Task, h.Run, f, nil, fermata.System)
 }
 
 // Complete ends the task as done.
@@ -175,24 +175,12 @@ func (e *Engine) CancelIn(tx *store.Tx, id, reason string, by fermata.Actor) err
 // ReopenWith reopens a task that ended, after a change to what its next run
 // finds.
 func (e *Engine) ReopenWith(ctx context.Context, c fermata.Caller, id string, change func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
-	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.change(ctx, c, fermata.ToRetryWorkflow, id, func(tx *store.Tx, t *fermata.Task) error {
 		if err := change(tx, t); err != nil {
 			return err
 		}
 		return e.reopen(tx, t, c.Actor())
 	})
-}
-
-// MayUse refuses a caller without one of the scopes, and one who may not write
-// in the project.
-func MayUse(c fermata.Caller, project string, scopes ...fermata.Scope) error {
-	if err := require(c, scopes...); err != nil {
-		return err
-	}
-	if project == "" {
-		return nil
-	}
-	return mayWrite(c, project)
 }
 
 // HandBack gives a claimed run of a workflow back unharmed.

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,13 +16,17 @@ import (
 const (
 	secondLook   = time.Second
 	executorLook = 5 * time.Second
+	// lookTogether is how many may wait before each of them looks less often.
+	lookTogether = 16
 )
 
 // hub knows who in this process waits for what. It holds no state of its own:
 // whoever is woken reads the database.
 type hub struct {
 	mu      sync.Mutex
-	waiters map[string][]chan struct{}
+	waiters map[string][]*waiter
+	// waiting is how many there are of them.
+	waiting int
 	// claims are the waiting workers, in the order they came.
 	claims map[claimQueue][]*claimWaiter
 }
@@ -33,11 +38,27 @@ type claimQueue struct {
 	workflows bool
 }
 
-func (in claimQueue) secondLook() time.Duration {
+// secondLook is how long one of n waiting workers waits until it looks again.
+func (in claimQueue) secondLook(n int) time.Duration {
 	if in.workflows {
-		return executorLook
+		return nextLook(executorLook, n)
 	}
-	return secondLook
+	return nextLook(secondLook, n)
+}
+
+// nextLook is how long each of n waits until it looks again. The more there are, the
+// less often each looks, so that looking costs little.
+func nextLook(every time.Duration, n int) time.Duration {
+	return every * time.Duration(max(1, n/lookTogether))
+}
+
+// waiter waits for some topics at once.
+type waiter struct {
+	topics []string
+	// woken holds a value when one of the topics was woken.
+	woken chan struct{}
+	// changed are the topics that were woken; the hub's lock guards it.
+	changed []string
 }
 
 type claimWaiter struct {
@@ -46,7 +67,7 @@ type claimWaiter struct {
 }
 
 func newHub() *hub {
-	return &hub{waiters: map[string][]chan struct{}{}, claims: map[claimQueue][]*claimWaiter{}}
+	return &hub{waiters: map[string][]*waiter{}, claims: map[claimQueue][]*claimWaiter{}}
 }
 
 // dispatch wakes who waits for what an event says.
@@ -58,6 +79,9 @@ func (h *hub) dispatch(e *fermata.Event) {
 		h.wake("log:" + e.RunID)
 	default:
 		// Nobody waits for the rest.
+	}
+	if concernsRun(e) {
+		h.wake(taskTopic(e.TaskID))
 	}
 	// Whatever moves a task says where to; what only looks like it is no harm.
 	if bytes.Contains(e.Data, []byte(`"to":"open"`)) || bytes.Contains(e.Data, []byte(`"to":"input_received"`)) {
@@ -71,11 +95,15 @@ var tellsWorkflow = []byte(`"runner":"` + fermata.RunnerWorkflow + `"`)
 // wake wakes everybody who waits for the topic.
 func (h *hub) wake(topic string) {
 	h.mu.Lock()
-	woken := h.waiters[topic]
-	delete(h.waiters, topic)
-	h.mu.Unlock()
-	for _, ch := range woken {
-		close(ch)
+	defer h.mu.Unlock()
+	for _, w := range h.waiters[topic] {
+		if !slices.Contains(w.changed, topic) {
+			w.changed = append(w.changed, topic)
+		}
+		select {
+		case w.woken <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -95,60 +123,69 @@ func (h *hub) wakeWorker(in claimQueue, hops int) {
 	queue[0].woken <- hops - 1
 }
 
-// until calls look when the topic is woken, and every second, until look is
+// until calls look when the topic is woken, and now and then, until look is
 // satisfied, the wait is over or ctx ends. It looks at least once.
 func (h *hub) until(ctx context.Context, topic string, wait time.Duration, look func() (bool, error)) error {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
+	// Registered before the look: a wake-up in between is not lost.
+	w, n := h.register(topic)
+	defer h.unregister(w)
+	again := time.NewTicker(nextLook(secondLook, n))
+	defer again.Stop()
 	for {
-		// Registered before the look: a wake-up in between is not lost.
-		woken := h.register(topic)
-		done, err := look()
-		if done || err != nil || wait <= 0 {
-			h.unregister(topic, woken)
+		if done, err := look(); done || err != nil || wait <= 0 {
 			return err
 		}
-		over := false
-		again := time.NewTimer(secondLook)
 		select {
-		case <-woken:
+		case <-w.woken:
 		case <-again.C:
 		case <-limit.C:
-			over = true
+			return nil
 		case <-ctx.Done():
-			over, err = true, ctx.Err()
+			return ctx.Err()
 		}
-		again.Stop()
-		h.unregister(topic, woken)
-		if over {
-			return err
-		}
+		h.takeTopics(w)
 	}
 }
 
-func (h *hub) register(topic string) chan struct{} {
-	ch := make(chan struct{})
+// register adds somebody who waits for the topics, and returns how many wait now.
+func (h *hub) register(topics ...string) (w *waiter, waiting int) {
+	w = &waiter{topics: topics, woken: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waiters[topic] = append(h.waiters[topic], ch)
-	return ch
+	h.waiting++
+	for _, topic := range topics {
+		h.waiters[topic] = append(h.waiters[topic], w)
+	}
+	return w, h.waiting
 }
 
-func (h *hub) unregister(topic string, ch chan struct{}) {
+// takeTopics returns the topics that were woken since the last call.
+func (h *hub) takeTopics(w *waiter) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	rest := h.waiters[topic]
-	for i := range rest {
-		if rest[i] == ch {
+	changed := w.changed
+	w.changed = nil
+	return changed
+}
+
+func (h *hub) unregister(w *waiter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiting--
+	for _, topic := range w.topics {
+		rest := h.waiters[topic]
+		if i := slices.Index(rest, w); i >= 0 {
 			rest[i] = rest[len(rest)-1]
+			rest[len(rest)-1] = nil
 			rest = rest[:len(rest)-1]
-			break
 		}
-	}
-	if len(rest) == 0 {
-		delete(h.waiters, topic)
-	} else {
-		h.waiters[topic] = rest
+		if len(rest) == 0 {
+			delete(h.waiters, topic)
+		} else {
+			h.waiters[topic] = rest
+		}
 	}
 }
 
@@ -160,7 +197,7 @@ func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, 
 	defer limit.Stop()
 	for first, hops := true, 0; ; first = false {
 		w := &claimWaiter{woken: make(chan int, 1)}
-		h.queue(in, w)
+		n := h.queue(in, w)
 		done, err := look(first)
 		if !done && err == nil && hops > 0 {
 			h.wakeWorker(in, hops)
@@ -171,7 +208,7 @@ func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, 
 			return err
 		}
 		over := false
-		again := time.NewTimer(in.secondLook())
+		again := time.NewTimer(in.secondLook(n))
 		select {
 		case hops = <-w.woken:
 		case <-again.C:
@@ -189,21 +226,20 @@ func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, 
 	}
 }
 
-func (h *hub) queue(in claimQueue, w *claimWaiter) {
+// queue adds a worker that waits, and returns how many there are now.
+func (h *hub) queue(in claimQueue, w *claimWaiter) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.claims[in] = append(h.claims[in], w)
+	return len(h.claims[in])
 }
 
 func (h *hub) unqueue(in claimQueue, w *claimWaiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	queue := h.claims[in]
-	for i := range queue {
-		if queue[i] == w {
-			h.claims[in] = append(queue[:i:i], queue[i+1:]...)
-			return
-		}
+	if i := slices.Index(queue, w); i >= 0 {
+		h.claims[in] = slices.Delete(queue, i, i+1)
 	}
 }
 

@@ -49,7 +49,7 @@ func (f QuestionFilter) keeps(q *fermata.Question, c fermata.Caller) bool {
 // newest first, unless the filter sorts them. It returns the cursor of the
 // next page. A page may be shorter than its limit.
 func (e *Engine) Questions(ctx context.Context, c fermata.Caller, f QuestionFilter) ([]*fermata.Question, string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
 		return nil, "", err
 	}
 	if f.TaskID != "" {
@@ -160,7 +160,7 @@ const mostCounted = 10_000
 // QuestionCounts counts pending questions.
 func (e *Engine) QuestionCounts(ctx context.Context, c fermata.Caller, f QuestionFilter) (fermata.QuestionCounts, error) {
 	counts := fermata.QuestionCounts{ByType: map[fermata.QuestionType]int{}, ByProject: map[string]int{}}
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
 		return counts, err
 	}
 	if f.Mine && !c.CanAnswer() {

@@ -10,14 +10,14 @@ import (
 // Invite makes a link by which somebody becomes a member. The reply holds its
 // secret, which is not stored.
 func (e *Engine) Invite(ctx context.Context, c fermata.Caller, n fermata.NewInvitation) (*fermata.Link, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	if err := n.Complete(); err != nil {
 		return nil, err
 	}
 	secret := fermata.NewSecretOf(fermata.LinkPrefix)
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Link, error) {
+	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Link, error) {
 		if err := handleIsFree(tx.Reader, n.Handle); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func notInvited(tx *store.Tx, n fermata.NewInvitation) error {
 
 // Invitations lists the invitations that nobody accepted yet.
 func (e *Engine) Invitations(ctx context.Context, c fermata.Caller) ([]*fermata.Invitation, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	now, err := e.Now(ctx)
@@ -73,7 +73,7 @@ func (e *Engine) Invitations(ctx context.Context, c fermata.Caller) ([]*fermata.
 
 // Uninvite withdraws an invitation: its link is not good any more.
 func (e *Engine) Uninvite(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return err
 	}
 	id, err := e.reads(ctx, c).FindID("invitation", "sign_in_links", fermata.PrefixLink, typed)

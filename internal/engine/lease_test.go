@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -31,10 +32,13 @@ func TestStaleRun(t *testing.T) {
 				_, err = w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "output")
 				w.refused(err, fermata.CodeStaleRun)
 				w.refused(w.e.RunProgress(w.Context(), w.agent, c.Run.ID, fermata.Progress{Message: "half", Token: c.Run.Token}), fermata.CodeStaleRun)
-				_, err = w.tryFinish(c, completed)
-				w.refused(err, fermata.CodeStaleRun)
 				_, err = w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
 				w.refused(err, fermata.CodeStaleRun)
+				if !strings.HasPrefix(name, "lease ended") {
+					// The result of a lost run counts: see TestResultOfALostRun.
+					_, err = w.tryFinish(c, completed)
+					w.refused(err, fermata.CodeStaleRun)
+				}
 				w.equal(before, w.types(c.Task.ID))
 			})
 		})
@@ -44,17 +48,32 @@ func TestStaleRun(t *testing.T) {
 func TestLeaseEndGivesBack(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.running(fermata.NewTask{})
-		w.clock.Advance(fermata.DefaultLease - time.Millisecond*200)
+		w.clock.Advance(fermata.DefaultLease * 2 / 3)
 		w.heartbeat(c)
-		w.sweep(fermata.DefaultLease - time.Millisecond*200)
+		w.sweep(fermata.DefaultLease * 2 / 3)
 		w.state(c.Task.ID, fermata.TaskInProgress)
 		w.sweep(time.Minute)
 		w.equal(1, w.state(c.Task.ID, fermata.TaskOpen).Attempts)
 		w.equal(fermata.RunLost, w.runState(c.Run.ID))
 		next := w.claimed(c.Task.ID)
-		w.equal([]int64{2, 2}, []int64{next.Run.Token, int64(next.Run.Attempt)})
-		if !next.Context.Resumed {
-			w.Error("the next run is not told that there was one before")
+		w.equal(2, next.Run.Attempt)
+		if next.Run.Token == c.Run.Token {
+			w.Error("two runs have one fencing token")
+		}
+		if rc := next.Context; !rc.Resumed || rc.LastRun == nil || rc.LastRun.State != fermata.RunLost || !strings.Contains(rc.Text, "was lost") {
+			w.Errorf("the next run is not told that the one before was lost: %+v", rc)
+		}
+	})
+}
+
+// Words that come to a first run are not told as what people answered to a run before.
+func TestWordsToAFirstRun(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		w.say(c.Task.ID, "green, please")
+		rc := w.heartbeat(c).Context
+		if rc == nil || rc.Resumed || rc.LastRun != nil || !strings.Contains(rc.Text, "while you work") || !strings.Contains(rc.Text, "green, please") {
+			w.Errorf("the run is told %+v", rc)
 		}
 	})
 }
@@ -149,5 +168,71 @@ func TestSessionAndCheckpointAreKept(t *testing.T) {
 		r, err := w.e.Run(w.Context(), w.agent, c.Run.ID)
 		w.ok(err)
 		w.equal([]string{"half", `[ 1 ]`, q}, []string{r.Summary, string(r.Details), r.QuestionID})
+	})
+}
+
+// TestResultOfALostRun: the work of a worker that could not reach the server in time
+// is not lost, unless another run has begun or a person has stopped the task.
+func TestResultOfALostRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		lose func(w *world, c *fermata.Claim)
+		want fermata.TaskState
+	}{
+		"nobody noticed":    {func(w *world, _ *fermata.Claim) { w.clock.Advance(fermata.DefaultLease) }, fermata.TaskDone},
+		"the task is open":  {func(w *world, _ *fermata.Claim) { w.sweep(fermata.DefaultLease) }, fermata.TaskDone},
+		"somebody wrote":    {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.say(c.Task.ID, "Stop at noon.") }, fermata.TaskInputReceived},
+		"another run began": {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.claimed(c.Task.ID) }, ""},
+		"it is cancelled":   {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); w.cancel(c.Task.ID) }, ""},
+		"it is put off": {func(w *world, c *fermata.Claim) {
+			w.sweep(fermata.DefaultLease)
+			_, err := w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
+			w.ok(err)
+		}, ""},
+		"another token": {func(w *world, c *fermata.Claim) { w.sweep(fermata.DefaultLease); c.Run.Token++ }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				claim := w.running(fermata.NewTask{})
+				c.lose(w, claim)
+				f := completed
+				if c.want == fermata.TaskInputReceived {
+					f.Heard = &[]string{}
+				}
+				done, err := w.tryFinish(claim, f)
+				if c.want == "" {
+					w.refused(err, fermata.CodeStaleRun)
+					return
+				}
+				w.ok(err)
+				w.equal([]any{c.want, 0}, []any{done.State, done.Attempts})
+				run, err := w.e.Run(w.Context(), admin, claim.Run.ID)
+				w.ok(err)
+				w.equal([]any{fermata.RunFinished, fermata.ResultCompleted}, []any{run.State, run.Result})
+				_, err = w.tryFinish(claim, completed)
+				w.refused(err, fermata.CodeStaleRun)
+				w.audited()
+			})
+		})
+	}
+}
+
+// Words whose reply was lost on the way to the worker are handed to the same run again.
+func TestALostReplyIsHandedOverAgain(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "Paint"})
+		beat := func(received *[]string) []string {
+			reply, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Received: received})
+			w.ok(err)
+			if reply.Context == nil {
+				return nil
+			}
+			return reply.Context.IDs()
+		}
+		w.say(c.Task.ID, "Use red.")
+		lost := beat(nil)
+		w.equal(1, len(lost))
+		w.equal(0, len(beat(nil)))
+		w.equal(lost, beat(&[]string{}))
+		w.equal(0, len(beat(&lost)))
 	})
 }

@@ -31,18 +31,37 @@ func makerAssurance(c fermata.Caller) fermata.Assurance {
 	return fermata.MostAssured(c.Assurance)
 }
 
+// mayLink refuses who would get more by the link than he has: it gives all
+// that the member may do.
+func mayLink(c fermata.Caller, m *fermata.Member) error {
+	if err := c.May(fermata.ToMakeLink, fermata.OfMember(m.ID)); err != nil || c.SessionID != "" || c.Has(fermata.ScopeAdmin) {
+		return err
+	}
+	for _, s := range m.Scopes() {
+		if !c.Has(s) {
+			return fermata.Errorf(fermata.CodeForbidden, "a sign-in link gives the scope %s, which the token does not have", s).
+				WithHint("make it where you are signed in, or ask an admin")
+		}
+	}
+	return nil
+}
+
 // MakeLink makes a one-time link by which a member signs in: for oneself, or
-// as an admin for anybody. The reply holds its secret, which is not stored.
+// as an admin for anybody. A token makes no link to a session with more rights.
+// The reply holds the secret, which is not stored.
 func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (*fermata.Link, error) {
 	if typed == "" {
 		typed = c.MemberID
 	}
-	m, err := e.whose(ctx, c, typed)
+	m, err := findMember(e.reads(ctx, c), typed)
 	if err != nil {
 		return nil, err
 	}
+	if err := mayLink(c, m); err != nil {
+		return nil, err
+	}
 	secret := fermata.NewSecretOf(fermata.LinkPrefix)
-	l, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Link, error) {
+	l, err := write(ctx, e, c, fermata.ToMakeLink, func(tx *store.Tx) (*fermata.Link, error) {
 		m, err := tx.Member(m.ID)
 		if err != nil {
 			return nil, err

@@ -112,8 +112,8 @@ func (m *machine) questionProblems(t *fermata.Task, all rows) (problems []string
 func runProblems(t *fermata.Task, all rows) (problems []string) {
 	running := ""
 	for i, r := range all.runs[t.ID] {
-		if r.Token != int64(i+1) {
-			problems = append(problems, "its fencing tokens have a gap")
+		if r.Attempt != i+1 {
+			problems = append(problems, "its runs have a gap")
 		}
 		if r.State != fermata.RunRunning {
 			continue

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
-	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 // TestWaitingIsActionable runs random programs of verbs on a few tasks. After
@@ -22,7 +21,7 @@ func TestWaitingIsActionable(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		opts := store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")}
+		opts := storetest.SQLite(t)
 		m := &machine{T: rt, world: newWorld(t, opts), closings: map[string]int{}}
 		defer func() { _ = m.world.db.Close() }()
 		if rapid.Bool().Draw(rt, "policy") {
@@ -252,7 +251,7 @@ func (m *machine) move(*rapid.T) {
 	case "reopen":
 		_, err = e.ReopenTask(ctx, m.person(), id)
 	case "resume":
-		_, err = e.ResumeTask(ctx, m.person(), id)
+		_, err = e.ResumeTask(ctx, m.person(), id, "")
 	case "finish external":
 		_, err = e.FinishExternal(ctx, m.world.agent, id, completed)
 	}

@@ -76,10 +76,10 @@ func emailIsFree(r store.Reader, m *fermata.Member) error {
 
 // AddMember adds a person to the workspace.
 func (e *Engine) AddMember(ctx context.Context, c fermata.Caller, n NewMember) (*fermata.Member, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Member, error) {
+	return write(ctx, e, c, fermata.ToManagePeople, func(tx *store.Tx) (*fermata.Member, error) {
 		if err := handleIsFree(tx.Reader, n.Handle); err != nil {
 			return nil, err
 		}
@@ -98,12 +98,19 @@ func handleIsFree(r store.Reader, handle string) error {
 	return err
 }
 
-// Members lists the workspace's people.
+// Members lists the workspace's people; agents see neither addresses nor roles in projects.
 func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Member, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadPeople, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).Members()
+	members, err := e.reads(ctx, c).Members()
+	if c.Kind == fermata.ActorAgent {
+		// An agent names people in questions. Where they are written to, and what else they work on, is not its business.
+		for _, m := range members {
+			m.Email, m.Projects = "", nil
+		}
+	}
+	return members, err
 }
 
 // findMember returns the member whom somebody typed: by handle, or by id.
@@ -126,12 +133,15 @@ func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed strin
 	if err != nil {
 		return nil, err
 	}
-	if c.Kind != fermata.ActorHuman || found.ID != c.MemberID || !ch.OnlyName() {
-		if err := require(c, fermata.ScopeAdmin); err != nil {
-			return nil, err
-		}
+	if ch.OnlyName() {
+		err = c.May(fermata.ToChangeOwn, fermata.OfMember(found.ID))
+	} else {
+		err = c.May(fermata.ToManagePeople, fermata.InWorkspace)
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Member, error) {
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, e, c, fermata.ToChangeOwn, func(tx *store.Tx) (*fermata.Member, error) {
 		m, err := tx.Member(found.ID)
 		if err != nil {
 			return nil, err
@@ -226,15 +236,12 @@ func localHandle(name string) string {
 	return string(handle)
 }
 
-// whose returns the member that somebody means: oneself, or as an admin
-// anybody.
-func (e *Engine) whose(ctx context.Context, c fermata.Caller, typed string) (*fermata.Member, error) {
+// whose returns the member that somebody means, of whom the caller may do what
+// he asks.
+func (e *Engine) whose(ctx context.Context, c fermata.Caller, v fermata.Verb, typed string) (*fermata.Member, error) {
 	m, err := findMember(e.reads(ctx, c), typed)
 	if err != nil {
 		return nil, err
 	}
-	if c.Kind == fermata.ActorHuman && m.ID == c.MemberID {
-		return m, nil
-	}
-	return m, require(c, fermata.ScopeAdmin)
+	return m, c.May(v, fermata.OfMember(m.ID))
 }

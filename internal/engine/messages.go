@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -11,7 +12,7 @@ import (
 // a suspended or open task becomes input_received, a running one is told at
 // its next contact. A pending question stays open.
 func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body string) (*fermata.Message, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
+	if err := c.May(fermata.ToWriteToTask, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	if err := fermata.CheckMessage(body); err != nil {
@@ -21,10 +22,10 @@ func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Message, error) {
+	return write(ctx, e, c, fermata.ToWriteToTask, func(tx *store.Tx) (*fermata.Message, error) {
 		t, err := tx.Task(taskID)
 		if err == nil {
-			err = mayWrite(c, t.Project)
+			err = mayTask(tx, c, fermata.ToWriteToTask, t)
 		}
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
@@ -37,19 +38,67 @@ func (e *Engine) PostMessage(ctx context.Context, c fermata.Caller, taskID, body
 	}, store.Ahead{Task: taskID})
 }
 
+// HandMessages notes that the agent of an external task was handed messages of its
+// thread. What somebody was handed before stays as it is.
+func (e *Engine) HandMessages(ctx context.Context, c fermata.Caller, taskID string, ids []string) error {
+	if err := c.May(fermata.ToHandMessages, fermata.Somewhere); err != nil {
+		return err
+	}
+	taskID, err := e.taskID(ctx, c, taskID)
+	if err != nil {
+		return err
+	}
+	_, err = write(ctx, e, c, fermata.ToHandMessages, func(tx *store.Tx) (*fermata.Task, error) {
+		t, err := tx.Task(taskID)
+		if err == nil {
+			err = mayTask(tx, c, fermata.ToHandMessages, t)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t.Runner != fermata.RunnerExternal || !joins(c, t) {
+			return nil, fermata.Errorf(fermata.CodeForbidden, "the messages of task %s are for another agent", t.ID)
+		}
+		return t, handAtDesk(tx, t, ids, c.Actor())
+	}, store.Ahead{Task: taskID})
+	return err
+}
+
+// handAtDesk hands the agent of an external task those of the messages that are unread.
+func handAtDesk(tx *store.Tx, t *fermata.Task, ids []string, by fermata.Actor) error {
+	waiting, err := tx.UnhandedMessages(t.ID, "")
+	if err != nil {
+		return err
+	}
+	var handed []string
+	for _, m := range waiting {
+		if slices.Contains(ids, m.ID) {
+			handed = append(handed, m.ID)
+		}
+	}
+	if len(handed) == 0 {
+		return nil
+	}
+	tx.HandOnly(t.ID, fermata.AtTheDesk, handed)
+	t.Unread = max(0, t.Unread-len(handed))
+	tx.SaveTask(t)
+	tx.Append(&fermata.Event{
+		Type: fermata.EventMessageHanded, TaskID: t.ID, Actor: by, Data: data(map[string][]string{"message_ids": handed}),
+	})
+	return nil
+}
+
 // post writes a message and, when a person wrote it, moves the task.
 func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	m.ID, m.CreatedAt = fermata.NewID(fermata.PrefixMessage, tx.Now()), tx.Now()
-	person := m.Author.Kind == fermata.ActorHuman
-	if !person {
-		m.HandedTo = m.Author.ID
-	}
-	tx.InsertMessage(m)
+	forRuns := m.IsForAgents() && t.ReadsMessages()
+	tx.InsertMessage(m, forRuns)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventMessagePosted, TaskID: t.ID, QuestionID: m.QuestionID, Actor: m.Author,
 		Data: data(map[string]string{"message_id": m.ID, "kind": string(m.Kind)}),
 	})
-	if !person {
+	defer func() { m.Receipt = t.ReceiptOf(m) }()
+	if !forRuns {
 		return nil
 	}
 	if !t.State.Ended() {
@@ -62,20 +111,6 @@ func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	}
 	tx.SaveTask(t)
 	return nil
-}
-
-// tell adds a line of the system that the next run is handed.
-func (e *Engine) tell(tx *store.Tx, t *fermata.Task, body string) {
-	m := &fermata.Message{
-		ID: fermata.NewID(fermata.PrefixMessage, tx.Now()), TaskID: t.ID, Kind: fermata.MessagePlain,
-		Author: fermata.System, Body: body, CreatedAt: tx.Now(),
-	}
-	tx.InsertMessage(m)
-	tx.Append(&fermata.Event{
-		Type: fermata.EventMessagePosted, TaskID: t.ID, Actor: fermata.System,
-		Data: data(map[string]string{"message_id": m.ID, "kind": string(m.Kind)}),
-	})
-	t.Unread++
 }
 
 // Messages lists a task's thread, oldest first.
@@ -93,6 +128,9 @@ func (e *Engine) Messages(ctx context.Context, c fermata.Caller, taskID, given s
 	if err != nil {
 		return nil, "", err
 	}
+	for _, m := range all {
+		m.Receipt = t.ReceiptOf(m)
+	}
 	all, more := page(all, limit)
 	if !more {
 		return all, "", nil
@@ -102,7 +140,7 @@ func (e *Engine) Messages(ctx context.Context, c fermata.Caller, taskID, given s
 
 // Progress reports an update of a task that asks for nothing.
 func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, p fermata.Progress) error {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToReportProgress, fermata.Somewhere); err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
@@ -112,10 +150,10 @@ func (e *Engine) Progress(ctx context.Context, c fermata.Caller, taskID string, 
 	if err != nil {
 		return err
 	}
-	_, err = write(ctx, e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err = write(ctx, e, c, fermata.ToReportProgress, func(tx *store.Tx) (struct{}, error) {
 		t, err := tx.Task(taskID)
 		if err == nil {
-			err = mayWrite(c, t.Project)
+			err = mayTask(tx, c, fermata.ToReportProgress, t)
 		}
 		if err != nil {
 			return struct{}{}, err

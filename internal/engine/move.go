@@ -31,7 +31,7 @@ func toldRunner(t *fermata.Task) string {
 // that nothing else tells of. The caller saves the task.
 func move(tx *store.Tx, t *fermata.Task, to fermata.TaskState, by fermata.Actor) error {
 	from := t.State
-	if from == to {
+	if from == to && !fermata.CanMove(from, to) {
 		return nil
 	}
 	if err := t.Move(to); err != nil {
@@ -72,14 +72,26 @@ func (e *Engine) end(tx *store.Tx, t *fermata.Task, to fermata.TaskState, reason
 	if t.Runner == fermata.RunnerWorkflow {
 		tx.EndSteps(t.ID, fermata.StepCancelled, "the run ended")
 	}
-	if err := cancelQuestions(tx, questions, "the task ended"); err != nil {
+	if err := closeQuestions(tx, questions, by, to, withdrawnWhy(to, reason)); err != nil {
 		return err
 	}
 	return e.unblock(tx, t, dependents)
 }
 
-// cancelQuestions withdraws what an ended task still asked.
-func cancelQuestions(tx *store.Tx, ids []string, reason string) error {
+// withdrawnWhy says why the end of a task closes its questions, beside how it ended.
+func withdrawnWhy(to fermata.TaskState, reason string) string {
+	if to != fermata.TaskCancelled {
+		return reason
+	}
+	if reason != "" {
+		reason = ": " + reason
+	}
+	return "the task was cancelled" + reason
+}
+
+// closeQuestions closes what an ended task still asked, in the name of whoever
+// ended it.
+func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata.TaskState, reason string) error {
 	pending, err := tx.QuestionsByID(ids)
 	if err != nil {
 		return err
@@ -88,7 +100,7 @@ func cancelQuestions(tx *store.Tx, ids []string, reason string) error {
 		if q.Status != fermata.Pending {
 			continue
 		}
-		by, err := closeWithTask(q, reason, tx.Now())
+		by, err := closeWithTask(q, ender, how, reason, tx.Now())
 		if err != nil {
 			return err
 		}
@@ -99,7 +111,7 @@ func cancelQuestions(tx *store.Tx, ids []string, reason string) error {
 
 // closeWithTask closes a question of a task that ends, and returns who did.
 // What somebody answered, or time decided, before that stands.
-func closeWithTask(q *fermata.Question, reason string, now time.Time) (fermata.Actor, error) {
+func closeWithTask(q *fermata.Question, ender fermata.Actor, how fermata.TaskState, reason string, now time.Time) (fermata.Actor, error) {
 	switch {
 	case q.HeldDue(now):
 		q.Release()
@@ -107,8 +119,7 @@ func closeWithTask(q *fermata.Question, reason string, now time.Time) (fermata.A
 	case q.Due(now) && q.Expire(now) == fermata.ExpiredClosed:
 		return fermata.ByTimeout, nil
 	}
-	_, err := q.Cancel(fermata.System, reason, now)
-	return fermata.System, err
+	return ender, q.EndWithTask(ender, how, reason, now)
 }
 
 // unblock makes the dependents ready that waited for nothing else. A child's
@@ -161,6 +172,28 @@ type asked struct {
 	Type    fermata.QuestionType `json:"type"`
 	Title   string               `json:"title"`
 	Project string               `json:"project"`
+	// TaskTitle is empty where it is the title of the question.
+	TaskTitle string       `json:"task_title,omitempty"`
+	Risk      fermata.Risk `json:"risk"`
+	// Items is how many things are asked, where it is not one.
+	Items int `json:"items,omitempty"`
+	// Approvals is how many people must approve, where it is not one.
+	Approvals int `json:"approvals,omitempty"`
+}
+
+// askedOf says what people choose a question by.
+func askedOf(t *fermata.Task, q *fermata.Question) asked {
+	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk}
+	if len(q.Items) > 1 {
+		a.Items = len(q.Items)
+	}
+	if t.Title != q.Title {
+		a.TaskTitle = t.Title
+	}
+	if q.Approvals != nil && q.Approvals.Required > 1 {
+		a.Approvals = q.Approvals.Required
+	}
+	return a
 }
 
 // closed is the data of the events that close a question.

@@ -120,7 +120,7 @@ func (n *news) around(events []*fermata.Event) (aroundEvents, error) {
 // Notifications returns what happened that concerns the caller, newest first.
 func (e *Engine) Notifications(ctx context.Context, c fermata.Caller, limit int, given string) (fermata.Notifications, error) {
 	out := fermata.Notifications{Items: []fermata.Notification{}}
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
 		return out, err
 	}
 	list := cursorOf("notifications", given, c.MemberID)
@@ -174,7 +174,7 @@ func (e *Engine) news(ctx context.Context, c fermata.Caller) (*news, int64, erro
 
 // ReadNotifications notes up to which event the caller has read.
 func (e *Engine) ReadNotifications(ctx context.Context, c fermata.Caller, upTo int64) (fermata.Notifications, error) {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return fermata.Notifications{}, err
 	}
 	if upTo < 0 {
@@ -184,7 +184,7 @@ func (e *Engine) ReadNotifications(ctx context.Context, c fermata.Caller, upTo i
 	if err != nil {
 		return fermata.Notifications{}, err
 	}
-	_, err = write(ctx, e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err = write(ctx, e, c, fermata.ToChangeOwn, func(tx *store.Tx) (struct{}, error) {
 		tx.SetReadMark(c.MemberID, min(upTo, head.Seq))
 		return struct{}{}, nil
 	})

@@ -15,7 +15,7 @@ const mostPasskeys = 20
 // whoever came by a weaker way could make himself known by the strongest. The
 // one user of a single-user server has no other way to begin.
 func (e *Engine) MayAddPasskey(ctx context.Context, c fermata.Caller) error {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToManagePasskeys, c.Own()); err != nil {
 		return err
 	}
 	keys, err := e.reads(ctx, c).PasskeysOf(c.MemberID)
@@ -38,7 +38,7 @@ func (e *Engine) MayAddPasskey(ctx context.Context, c fermata.Caller) error {
 
 // Passkeys lists the caller's passkeys.
 func (e *Engine) Passkeys(ctx context.Context, c fermata.Caller) ([]*fermata.Passkey, error) {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
 		return nil, err
 	}
 	return e.reads(ctx, c).PasskeysOf(c.MemberID)
@@ -69,7 +69,7 @@ func (e *Engine) AddPasskey(ctx context.Context, c fermata.Caller, name, credent
 // RemovePasskey removes a passkey: one's own after signing in with one, or as
 // an admin anybody's, who then begins anew.
 func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToManagePasskeys, c.Own()); err != nil {
 		return err
 	}
 	id, err := e.reads(ctx, c).FindID("passkey", "passkeys", fermata.PrefixPasskey, typed)

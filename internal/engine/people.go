@@ -153,7 +153,7 @@ func (e *Engine) CreateToken(ctx context.Context, c fermata.Caller, n fermata.Ne
 		return nil, err
 	}
 	secret := fermata.NewSecret()
-	t, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Token, error) {
+	t, err := write(ctx, e, c, fermata.ToMakeTokens, func(tx *store.Tx) (*fermata.Token, error) {
 		return e.createToken(tx, n, fermata.HashSecret(secret), c.Actor())
 	})
 	if err != nil {
@@ -171,15 +171,34 @@ func mayMakeToken(c fermata.Caller, n *fermata.NewToken) error {
 		return nil
 	}
 	if c.SessionID == "" || n.Kind == fermata.ActorAgent || n.Member != "" && n.Member != c.Name {
-		return require(c, fermata.ScopeAdmin)
+		return c.May(fermata.ToMakeTokens, fermata.InWorkspace)
 	}
 	n.Kind, n.Member, n.Role, n.Groups = fermata.ActorHuman, c.Name, "", nil
 	for _, s := range n.Scopes {
-		if err := require(c, s); err != nil {
+		if err := c.Needs(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tokenHolder returns the person of a new token. Somebody who is not there is added only with a role: a misspelt name
+// makes nobody.
+func (e *Engine) tokenHolder(tx *store.Tx, n fermata.NewToken, by fermata.Actor) (*fermata.Member, error) {
+	m, err := tx.MemberByHandle(n.Member)
+	switch {
+	case fermata.CodeOf(err) == fermata.CodeNotFound && n.Role != "":
+		return addMember(tx, NewMember{Handle: n.Member, Role: n.Role, Groups: n.Groups}, by)
+	case fermata.CodeOf(err) == fermata.CodeNotFound:
+		return nil, fermata.Errorf(fermata.CodeNotFound, "there is no member %q", n.Member).
+			WithHint("to add them with this token, say as what: --role responder")
+	case err != nil:
+		return nil, err
+	case n.Role != "" && n.Role != m.Role:
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is %s and not %s", m.Handle, m.Role, n.Role).
+			WithHint("leave the role out, or change it first: fermata member set %s --role %s", m.Handle, n.Role)
+	}
+	return m, nil
 }
 
 func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by fermata.Actor) (*fermata.Token, error) {
@@ -196,7 +215,7 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 		t.ExpiresAt = &expires
 	}
 	if n.Member != "" {
-		m, err := e.member(tx, NewMember{Handle: n.Member, Role: n.Role, Groups: n.Groups}, by)
+		m, err := e.tokenHolder(tx, n, by)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +233,7 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 // an admin, to others who are signed in their own.
 func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token, error) {
 	if c.SessionID == "" {
-		if err := require(c, fermata.ScopeAdmin); err != nil {
+		if err := c.May(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
 			return nil, err
 		}
 	}
@@ -243,7 +262,7 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 // RevokeToken ends a token's life at once. Revoking again is fine.
 func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (*fermata.Token, error) {
 	if c.SessionID == "" {
-		if err := require(c, fermata.ScopeAdmin); err != nil {
+		if err := c.May(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
 			return nil, err
 		}
 	}
@@ -251,7 +270,7 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Token, error) {
+	return write(ctx, e, c, fermata.ToMakeTokens, func(tx *store.Tx) (*fermata.Token, error) {
 		t, err := tx.Token(id)
 		if err == nil && !c.Has(fermata.ScopeAdmin) && t.MemberID != c.MemberID {
 			err = fermata.NotFound("token", id)
@@ -291,7 +310,7 @@ func (e *Engine) FirstToken(ctx context.Context) (string, error) {
 
 // Policy returns the workspace's policy.
 func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
 		return fermata.Policy{}, err
 	}
 	return e.reads(ctx, c).Policy()
@@ -299,13 +318,13 @@ func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, 
 
 // SetPolicy replaces the workspace's policy.
 func (e *Engine) SetPolicy(ctx context.Context, c fermata.Caller, p fermata.Policy) (fermata.Policy, error) {
-	if err := require(c, fermata.ScopeAdmin); err != nil {
+	if err := c.May(fermata.ToChangePolicy, fermata.InWorkspace); err != nil {
 		return p, err
 	}
 	if err := p.Check(); err != nil {
 		return p, err
 	}
-	p, err := write(ctx, e, c, func(tx *store.Tx) (fermata.Policy, error) {
+	p, err := write(ctx, e, c, fermata.ToChangePolicy, func(tx *store.Tx) (fermata.Policy, error) {
 		tx.SetPolicy(p)
 		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: c.Actor(), Data: data(p)})
 		return p, nil

@@ -169,3 +169,50 @@ func TestPolicyIsSeenAtOnce(t *testing.T) {
 		w.equal(true, got.AllowNever)
 	})
 }
+
+// A misspelt name makes nobody, and the role of a token is not dropped in silence.
+func TestATokenAddsAPersonOnlyWithARole(t *testing.T) {
+	each(t, func(w *world) {
+		n := fermata.NewToken{Name: "laptop", Member: "anne", Scopes: []fermata.Scope{fermata.ScopeAnswer}}
+		_, err := w.e.CreateToken(w.Context(), admin, n)
+		w.refused(err, fermata.CodeNotFound)
+		members, err := w.e.Members(w.Context(), admin)
+		w.ok(err)
+		for _, m := range members {
+			if m.Handle == "anne" {
+				w.Error("a misspelt name was added")
+			}
+		}
+		n.Role = fermata.RoleOperator
+		_, err = w.e.CreateToken(w.Context(), admin, n)
+		w.ok(err)
+		n.Role = fermata.RoleViewer
+		_, err = w.e.CreateToken(w.Context(), admin, n)
+		w.refused(err, fermata.CodeInvalidRequest)
+		n.Role = ""
+		_, err = w.e.CreateToken(w.Context(), admin, n)
+		w.ok(err)
+	})
+}
+
+func TestAnAgentSeesNoAddressOfAPerson(t *testing.T) {
+	each(t, func(w *world) {
+		_, err := w.e.AddMember(w.Context(), admin, engine.NewMember{
+			Handle: "eve", Email: "eve@example.com", Projects: map[string]fermata.Role{"secret": fermata.RoleOperator},
+		})
+		w.ok(err)
+		for c, sees := range map[*fermata.Caller]bool{&w.alice: true, &w.agent: false} {
+			members, err := w.e.Members(w.Context(), *c)
+			w.ok(err)
+			for _, m := range members {
+				if m.Handle == "eve" && (m.Email != "" != sees || (m.Projects != nil) != sees) {
+					w.Errorf("%s sees %+v", c.Kind, m)
+				}
+			}
+		}
+		_, err = w.e.Audit(w.Context(), w.agent, engine.AuditFilter{})
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.e.VerifyAudit(w.Context(), w.agent)
+		w.refused(err, fermata.CodeForbidden)
+	})
+}

@@ -14,7 +14,7 @@ func (e *Engine) questionID(ctx context.Context, c fermata.Caller, typed string)
 
 // Question returns the question with the id.
 func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fermata.Question, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	id, err := e.questionID(ctx, c, id)
@@ -29,15 +29,16 @@ func (e *Engine) Question(ctx context.Context, c fermata.Caller, id string) (*fe
 	return q.SeenBy(c), view(r, c, []*fermata.Question{q})
 }
 
-// amend loads a question, lets the clock decide first, and changes it.
-func (e *Engine) amend(ctx context.Context, c fermata.Caller, id string,
+// amend loads a question, lets the clock decide first, and changes it. The rule
+// of the question says who may.
+func (e *Engine) amend(ctx context.Context, c fermata.Caller, v fermata.Verb, id string,
 	fn func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error,
 ) (*fermata.Question, error) {
 	id, err := e.questionID(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Question, error) {
+	return write(ctx, e, c, v, func(tx *store.Tx) (*fermata.Question, error) {
 		q, t, err := e.current(tx, id)
 		if err != nil {
 			return nil, err
@@ -54,7 +55,7 @@ func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string)
 	if err := fermata.CheckMessage(body); err != nil {
 		return nil, err
 	}
-	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := q.MayAnswer(c); err != nil {
 			return err
 		}
@@ -69,11 +70,11 @@ func (e *Engine) Clarify(ctx context.Context, c fermata.Caller, id, body string)
 
 // CancelQuestion withdraws a question. The task resumes without an answer.
 func (e *Engine) CancelQuestion(ctx context.Context, c fermata.Caller, id, reason string) (*fermata.Question, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
+	if err := c.May(fermata.ToCancelQuestion, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
-		if err := mayWrite(c, q.Project); err != nil {
+	return e.amend(ctx, c, fermata.ToCancelQuestion, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+		if err := mayTask(tx, c, fermata.ToCancelQuestion, t); err != nil {
 			return err
 		}
 		now, err := q.Cancel(c.Actor(), reason, tx.Now())
@@ -90,7 +91,7 @@ func (e *Engine) Extend(ctx context.Context, c fermata.Caller, id string, by fer
 	if err != nil {
 		return nil, err
 	}
-	return e.amend(ctx, c, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 		if err := q.MayAnswer(c); err != nil {
 			return err
 		}

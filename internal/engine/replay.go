@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -15,6 +16,8 @@ type remembered struct {
 	Question string          `json:"q,omitempty"`
 	Run      string          `json:"r,omitempty"`
 	Value    json.RawMessage `json:"v,omitempty"`
+	// About is the task that the value is about.
+	About string `json:"a,omitempty"`
 }
 
 func remember(tx *store.Tx, caller string, once idempotency, v any) error {
@@ -31,21 +34,27 @@ func remember(tx *store.Tx, caller string, once idempotency, v any) error {
 			// Nothing was handed over: the next heartbeat says the same.
 			return nil
 		}
-		kept.Value = data(v)
+		kept.Value = exact(v)
 	default:
-		value, err := json.Marshal(v)
-		if err != nil {
-			return fermata.Internal("keep what a call came to", err)
-		}
-		kept.Value = value
+		kept.Value, kept.About = exact(v), taskOf(v)
 	}
-	tx.Remember(caller, once.key, store.Replay{Fingerprint: once.fingerprint, Result: string(data(kept))})
+	tx.Remember(caller, once.key, store.Replay{Fingerprint: once.fingerprint, Result: string(exact(kept))})
 	return nil
+}
+
+// exact writes what a call came to. It may hold the bytes of an action.
+func exact(v any) json.RawMessage {
+	b, err := fermata.ExactJSON(v)
+	if err != nil {
+		// Replies are written as JSON to the caller as well.
+		panic("engine: keep what a call came to: " + err.Error())
+	}
+	return b
 }
 
 // replay returns what an earlier call with the key came to, and false when
 // there was none.
-func replay[T any](tx *store.Tx, caller string, once idempotency) (T, bool, error) {
+func replay[T any](tx *store.Tx, c fermata.Caller, v fermata.Verb, caller string, once idempotency) (T, bool, error) {
 	var out T
 	earlier, found, err := tx.Replay(caller, once.key)
 	if err != nil || !found {
@@ -69,7 +78,49 @@ func replay[T any](tx *store.Tx, caller string, once idempotency) (T, bool, erro
 	default:
 		err = json.Unmarshal(kept.Value, &out)
 	}
+	if err == nil {
+		err = mayReplay(tx, c, v, kept, out)
+	}
 	return out, err == nil, err
+}
+
+// mayReplay refuses who may not write any more where the earlier call wrote:
+// the right is asked each time, whatever the key.
+func mayReplay(tx *store.Tx, c fermata.Caller, v fermata.Verb, kept remembered, out any) error {
+	if v.OfPersons() {
+		return c.May(v, c.Own())
+	}
+	about := kept.About
+	switch out := out.(type) {
+	case *fermata.Task:
+		return mayTask(tx, c, v, out)
+	case *fermata.Question:
+		about = out.TaskID
+	case *fermata.Claim:
+		return mayTask(tx, c, v, out.Task)
+	}
+	if about == "" {
+		return c.May(v, fermata.Somewhere)
+	}
+	t, err := tx.Task(about)
+	if err != nil {
+		return err
+	}
+	return mayTask(tx, c, v, t)
+}
+
+// taskOf returns the id of the task that a reply is about, "" where it is
+// about none.
+func taskOf(v any) string {
+	switch v := v.(type) {
+	case *fermata.Message:
+		return v.TaskID
+	case *fermata.GateVerdict:
+		return v.TaskID
+	case *fermata.Grant:
+		return v.TaskID
+	}
+	return ""
 }
 
 // claimAgain returns the claim whose reply was lost on the way, with all that
@@ -95,10 +146,26 @@ func claimAgain(tx *store.Tx, runID string) (*fermata.Claim, error) {
 	if err != nil {
 		return nil, err
 	}
-	rc := fermata.NewResumeContext(t, questions, messages, pending)
-	rc.Resumed = run.Attempt > 1 || rc.Resumed && len(questions) > 0
+	before, err := runBefore(tx.Reader, run)
+	if err != nil {
+		return nil, err
+	}
+	rc := fermata.NewResumeContext(t, before, questions, messages, pending)
 	if err := addGrants(rc, questions, tx.Reader, tx.GrantKey); err != nil {
 		return nil, err
 	}
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil
+}
+
+// runBefore is the run of the task before this one, nil where it is the first.
+func runBefore(r store.Reader, run *fermata.Run) (*fermata.LastRun, error) {
+	if run.Attempt == 1 {
+		return nil, nil
+	}
+	all, err := r.Runs(run.TaskID)
+	i := slices.IndexFunc(all, func(each *fermata.Run) bool { return each.Attempt == run.Attempt-1 })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return all[i].Last(), nil
 }

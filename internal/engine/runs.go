@@ -19,7 +19,7 @@ const (
 
 // Run returns the run with the id.
 func (e *Engine) Run(ctx context.Context, c fermata.Caller, id string) (*fermata.Run, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	r := e.reads(ctx, c)
@@ -27,25 +27,35 @@ func (e *Engine) Run(ctx context.Context, c fermata.Caller, id string) (*fermata
 	if err != nil {
 		return nil, err
 	}
-	return r.Run(id)
+	run, err := r.Run(id)
+	return run.Seen(), err
 }
 
 // Runs lists a task's runs, oldest first.
 func (e *Engine) Runs(ctx context.Context, c fermata.Caller, taskID string) ([]*fermata.Run, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	id, err := e.taskID(ctx, c, taskID)
 	if err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).Runs(id)
+	runs, err := e.reads(ctx, c).Runs(id)
+	return seen(runs), err
+}
+
+// seen hides what only the holders of runs may know.
+func seen(runs []*fermata.Run) []*fermata.Run {
+	for i, run := range runs {
+		runs[i] = run.Seen()
+	}
+	return runs
 }
 
 // AppendLog adds output to a run's log and returns the offset behind it. A run
 // that no longer holds its task is refused.
 func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, token int64, output string) (int64, error) {
-	if err := require(c, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return 0, err
 	}
 	if len(output) > MaxLogChunk {
@@ -53,8 +63,8 @@ func (e *Engine) AppendLog(ctx context.Context, c fermata.Caller, runID string, 
 	}
 	// PostgreSQL's texts hold neither NUL nor invalid UTF-8, and a terminal shows none.
 	output = strings.ToValidUTF8(strings.ReplaceAll(output, "\x00", "\uFFFD"), "\uFFFD")
-	next, err := write(ctx, e, c, func(tx *store.Tx) (int64, error) {
-		if _, _, err := held(tx, runID, token); err != nil {
+	next, err := write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (int64, error) {
+		if _, _, err := held(tx, c, runID, token); err != nil {
 			return 0, err
 		}
 		size, err := tx.LogSize(runID)
@@ -95,14 +105,14 @@ func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset
 
 // RunProgress reports an update of a run.
 func (e *Engine) RunProgress(ctx context.Context, c fermata.Caller, runID string, p fermata.Progress) error {
-	if err := require(c, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToHoldRun, fermata.Somewhere); err != nil {
 		return err
 	}
 	if err := p.Check(); err != nil {
 		return err
 	}
-	_, err := write(ctx, e, c, func(tx *store.Tx) (struct{}, error) {
-		run, t, err := held(tx, runID, p.Token)
+	_, err := write(ctx, e, c, fermata.ToHoldRun, func(tx *store.Tx) (struct{}, error) {
+		run, t, err := held(tx, c, runID, p.Token)
 		if err != nil {
 			return struct{}{}, err
 		}

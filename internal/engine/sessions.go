@@ -156,7 +156,7 @@ func (e *Engine) Self(ctx context.Context, c fermata.Caller) (*fermata.Member, e
 
 // Sessions lists where the caller is signed in.
 func (e *Engine) Sessions(ctx context.Context, c fermata.Caller) ([]*fermata.BrowserSession, error) {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
 		return nil, err
 	}
 	return e.openSessions(ctx, c, c.MemberID)
@@ -181,7 +181,7 @@ func (e *Engine) openSessions(ctx context.Context, c fermata.Caller, memberID st
 
 // EndSession signs a browser out: one's own, or as an admin anybody's.
 func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string) error {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return err
 	}
 	id, err := e.reads(ctx, c).FindID("session", "browser_sessions", fermata.PrefixSession, typed)
@@ -202,8 +202,12 @@ func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string)
 	})
 }
 
-// SignOut ends the session of the caller. Without one there is nothing to do.
+// SignOut ends the session of the caller. The local user has none, and there is
+// nothing to do. A token is revoked, not signed out.
 func (e *Engine) SignOut(ctx context.Context, c fermata.Caller) error {
+	if c.TokenID != "" {
+		return fermata.Errorf(fermata.CodeForbidden, "a token has no session that could end").WithHint("revoke the token: fermata token revoke")
+	}
 	if c.SessionID == "" {
 		return nil
 	}

@@ -87,7 +87,9 @@ func TestLinkCountsNoMoreThanItsMaker(t *testing.T) {
 	each(t, func(w *world) {
 		terminal := admin
 		terminal.Assurance = fermata.AssuranceChannel
-		for _, by := range []fermata.Caller{terminal, w.alice} {
+		whole := w.alice
+		whole.Scopes = []fermata.Scope{fermata.ScopeRead, fermata.ScopeAsk, fermata.ScopeAnswer, fermata.ScopeWork}
+		for _, by := range []fermata.Caller{terminal, whole} {
 			l, err := w.e.MakeLink(w.Context(), by, "alice")
 			w.ok(err)
 			in, err := w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
@@ -419,7 +421,7 @@ func TestGroups(t *testing.T) {
 func TestTokensOfOnesOwn(t *testing.T) {
 	each(t, func(w *world) {
 		in := w.signIn("alice", engine.Browser{})
-		other := w.token(fermata.NewToken{Member: "bob", Scopes: []fermata.Scope{fermata.ScopeAnswer}})
+		other := w.token(fermata.NewToken{Member: "bob", Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
 		mine, err := w.e.CreateToken(w.Context(), in.Caller, fermata.NewToken{Name: "laptop", Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAsk}})
 		w.ok(err)
 		c, err := w.e.Authenticate(w.Context(), mine.Secret)

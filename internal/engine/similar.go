@@ -15,7 +15,7 @@ const (
 
 // Similar returns what people answered to questions like this one.
 func (e *Engine) Similar(ctx context.Context, c fermata.Caller, id string) ([]fermata.PastAnswer, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadQuestions, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	id, err := e.questionID(ctx, c, id)

@@ -232,9 +232,12 @@ func (t *Tail) replay(ctx context.Context, workspace string, after int64) ([]*Ta
 	return out, nil
 }
 
-// Start makes the tails begin where the events end now. It comes before the
-// first reader.
+// Start makes the tails and the watch of the clock begin where the events end
+// now. It comes before the first reader.
 func (e *Engine) Start(ctx context.Context) error {
+	if err := e.db.WatchClock(ctx); err != nil {
+		return err
+	}
 	workspaces, err := e.db.In(ctx, "").Workspaces()
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (e *Engine) taskQuery(ctx context.Context, c fermata.Caller, f TaskFilter) 
 
 // Tasks lists tasks and returns the cursor of the next page.
 func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*fermata.Task, string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, "", err
 	}
 	query, err := e.taskQuery(ctx, c, f)
@@ -81,7 +81,7 @@ func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*
 // TaskCounts counts the tasks of a filter by state and by column of a board.
 // The states of the filter do not count: the counts tell what each would hold.
 func (e *Engine) TaskCounts(ctx context.Context, c fermata.Caller, f TaskFilter) (fermata.TaskCounts, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return fermata.TaskCounts{}, err
 	}
 	query, err := e.taskQuery(ctx, c, f)

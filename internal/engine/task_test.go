@@ -13,7 +13,7 @@ func TestCancelNeverResumes(t *testing.T) {
 		task, q := w.suspended(format)
 		w.cancel(task.ID)
 		got := w.question(q.ID, fermata.Cancelled)
-		w.equal(fermata.ActorSystem, got.Resolution.DecidedBy)
+		w.equal(fermata.ActorHuman, got.Resolution.DecidedBy)
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Restart: true})
 		w.refused(err, fermata.CodeQuestionClosed)
 		w.sweep(time.Hour)
@@ -61,7 +61,7 @@ func TestEndedTasksStay(t *testing.T) {
 		w.refused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
 		w.refused(err, fermata.CodeIllegalTransition)
-		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID)
+		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
 		w.refused(err, fermata.CodeIllegalTransition)
 		if !strings.Contains(err.Error(), "done") || !strings.Contains(err.Error(), "input_received") {
 			w.Errorf("the error does not name both states: %v", err)
@@ -289,7 +289,7 @@ func TestReopen(t *testing.T) {
 		w.ok(err)
 		w.equal([]any{fermata.TaskOpen, 0, ""}, []any{got.State, got.Attempts, got.Reason})
 		next := w.claimed(c.Task.ID)
-		w.equal(int64(2), next.Run.Token)
+		w.equal(2, next.Run.Attempt)
 		_, err = w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
 		w.refused(err, fermata.CodeIllegalTransition)
 	})
@@ -306,7 +306,7 @@ func TestReopenedIntoBlocked(t *testing.T) {
 		w.ok(err)
 		w.state(task.ID, fermata.TaskBlocked)
 		w.complete(first)
-		w.state(task.ID, fermata.TaskOpen)
+		w.state(task.ID, fermata.TaskInputReceived)
 	})
 }
 
@@ -315,21 +315,20 @@ func TestResume(t *testing.T) {
 		task, q := w.suspended(format)
 		w.equal(true, w.state(task.ID, fermata.TaskAwaitingInput).CanResume)
 		for range 2 {
-			got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID)
+			got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "")
 			w.ok(err)
 			w.equal(fermata.TaskInputReceived, got.State)
 		}
 		c := w.claimed(task.ID)
-		w.equal([]string{"The task was resumed by alice without an answer."}, handed(c.Context))
-		w.equal(q.ID, c.Context.Pending.ID)
+		w.equal([]string{"cancelled: " + q.Title}, handed(c.Context))
 		w.complete(c)
 
 		first := w.running(fermata.NewTask{})
 		blocked := w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}})
-		_, err := w.e.ResumeTask(w.Context(), w.alice, blocked.ID)
+		_, err := w.e.ResumeTask(w.Context(), w.alice, blocked.ID, "")
 		w.ok(err)
 		w.claimed(blocked.ID)
-		_, err = w.e.ResumeTask(w.Context(), w.alice, blocked.ID)
+		_, err = w.e.ResumeTask(w.Context(), w.alice, blocked.ID, "")
 		w.refused(err, fermata.CodeIllegalTransition)
 	})
 }

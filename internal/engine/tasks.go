@@ -17,10 +17,10 @@ func (e *Engine) taskID(ctx context.Context, c fermata.Caller, typed string) (st
 
 // CreateTask makes a task. It is blocked while its dependencies are open.
 func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.NewTask) (*fermata.Task, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork); err != nil {
+	if err := c.May(fermata.ToCreateTask, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	if err := mayWrite(c, n.Project); err != nil {
+	if err := c.May(fermata.ToCreateTask, fermata.InProject(n.Project)); err != nil {
 		return nil, err
 	}
 	if n.Runner == fermata.RunnerWorkflow {
@@ -33,16 +33,31 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	if err := e.expandIDs(ctx, c, &n.ParentID, n.BlockedBy); err != nil {
 		return nil, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
+	return write(ctx, e, c, fermata.ToCreateTask, func(tx *store.Tx) (*fermata.Task, error) {
 		if n.SessionKey != "" && n.Runner == fermata.RunnerExternal {
 			// A session has one task at a time: it is joined, as by asking.
-			t, err := taskOfSession(tx, c, n.SessionKey)
+			t, err := taskOfSession(tx, c, fermata.ToCreateTask, n.SessionKey)
 			if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 				return t, err
 			}
 		}
+		if err := mayParent(tx, c, n.ParentID); err != nil {
+			return nil, err
+		}
 		return e.createTask(tx, n, c.Actor())
 	})
+}
+
+// mayParent refuses a subtask of another agent's task, which would wait for it.
+func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
+	if id == "" {
+		return nil
+	}
+	parent, err := tx.Task(id)
+	if err != nil {
+		return err
+	}
+	return mayTask(tx, c, fermata.ToCreateTask, parent)
 }
 
 // expandIDs replaces short endings by whole ids.
@@ -169,7 +184,7 @@ func (e *Engine) dependOn(tx *store.Tx, t *fermata.Task, on []string) error {
 
 // Task returns a task with its pending question.
 func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	r := e.reads(ctx, c)
@@ -189,7 +204,10 @@ func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermat
 func fill(r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 	var ids []string
 	for _, t := range tasks {
-		t.CanResume = t.Resumable()
+		t.CanResume, t.CanPause = t.Resumable(), !t.Paused() && t.CheckPause() == nil
+		if t.Paused() {
+			t.TakeOver = t.Session.OpenLine()
+		}
 		if t.PendingQuestionID != "" {
 			ids = append(ids, t.PendingQuestionID)
 		}
@@ -228,18 +246,20 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 }
 
 // change loads a task, lets the clock decide first, and changes it.
-func (e *Engine) change(ctx context.Context, c fermata.Caller, id string, fn func(tx *store.Tx, t *fermata.Task) error) (*fermata.Task, error) {
-	if err := require(c, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
+func (e *Engine) change(
+	ctx context.Context, c fermata.Caller, v fermata.Verb, id string, fn func(tx *store.Tx, t *fermata.Task) error,
+) (*fermata.Task, error) {
+	if err := c.May(v, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	id, err := e.taskID(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
-	t, err := write(ctx, e, c, func(tx *store.Tx) (*fermata.Task, error) {
+	t, err := write(ctx, e, c, v, func(tx *store.Tx) (*fermata.Task, error) {
 		t, err := tx.Task(id)
 		if err == nil {
-			err = mayWrite(c, t.Project)
+			err = mayTask(tx, c, v, t)
 		}
 		if err == nil {
 			err = e.timeDecidesFirst(tx, t)
@@ -264,7 +284,7 @@ func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p 
 			return nil, err
 		}
 	}
-	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.change(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
 		if err := p.Apply(t, tx.Now()); err != nil {
 			return err
 		}
@@ -310,18 +330,19 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 			return nil, err
 		}
 	}
-	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
+	return e.change(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
+		if err := t.CheckHeld(); err != nil {
+			return err
+		}
 		if until != nil && !until.After(tx.Now()) {
 			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})
 		}
-		if t.State == fermata.TaskInProgress {
-			// Only its own run puts off what is under way.
+		if t.State == fermata.TaskInProgress || t.State.Suspended() {
+			// Only its own run puts off what is under way, and what waits for a person waits already.
 			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot become %s", t.State, fermata.TaskDeferred)
 		}
-		if t.State != fermata.TaskDeferred {
-			if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
-				return err
-			}
+		if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
+			return err
 		}
 		t.DeferUntil = nil
 		if until != nil {
@@ -335,10 +356,13 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 
 // ReopenTask makes an ended or deferred task ready again.
 func (e *Engine) ReopenTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error { return e.reopen(tx, t, c.Actor()) })
+	return e.change(ctx, c, fermata.ToReopenTask, id, func(tx *store.Tx, t *fermata.Task) error { return e.reopen(tx, t, c.Actor()) })
 }
 
 func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
+	if err := t.CheckHeld(); err != nil {
+		return err
+	}
 	if !t.State.Ended() && t.State != fermata.TaskDeferred {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
 	}
@@ -351,28 +375,43 @@ func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 }
 
 // ResumeTask lets a suspended, blocked or deferred task go on without what it
-// waits for. A pending question stays open; the agent is told that a person
-// resumed it.
-func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
-	return e.change(ctx, c, id, func(tx *store.Tx, t *fermata.Task) error {
-		if t.State == fermata.TaskInputReceived {
-			return nil
+// waits for. A question that the task waits for closes without an answer: the agent is
+// told that nobody will answer, and decides itself. The words are those of the person
+// who resumes it; where no question takes them up they are a message.
+func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words string) (*fermata.Task, error) {
+	if words != "" {
+		if err := fermata.CheckMessage(words); err != nil {
+			return nil, err
 		}
-		if !t.Resumable() {
-			return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be resumed to %s", t.State, fermata.TaskInputReceived).
-				WithHint("an ended task is reopened: fermata reopen")
+	}
+	return e.change(ctx, c, fermata.ToResumeTask, id, func(tx *store.Tx, t *fermata.Task) error {
+		switch {
+		case t.Paused():
+			return e.unpause(tx, t, words, c)
+		case t.AsksNow():
+			return e.decideItself(tx, t, words, c)
+		case t.State == fermata.TaskInputReceived:
+			return e.addWords(tx, t, words, c.Actor())
+		case !t.Resumable():
+			return t.CannotResume()
 		}
-		to := t.Ready()
-		if t.State.Suspended() {
-			e.tell(tx, t, "The task was resumed by "+c.Name+" without an answer.")
-			to = t.Resumed()
+		if err := e.addWords(tx, t, words, c.Actor()); err != nil {
+			return err
 		}
-		if err := move(tx, t, to, c.Actor()); err != nil {
+		if err := move(tx, t, t.Ready(), c.Actor()); err != nil {
 			return err
 		}
 		tx.SaveTask(t)
 		return nil
 	})
+}
+
+// addWords puts the words of whoever resumes a task into its thread.
+func (e *Engine) addWords(tx *store.Tx, t *fermata.Task, words string, by fermata.Actor) error {
+	if words == "" {
+		return nil
+	}
+	return e.post(tx, t, &fermata.Message{TaskID: t.ID, Kind: fermata.MessagePlain, Author: by, Body: words})
 }
 
 // Context returns what the next run of a task would be handed, or what its
@@ -386,6 +425,9 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 	if t.State == fermata.TaskInProgress {
 		current = t.RunID
 	}
+	if t.Runner == fermata.RunnerExternal {
+		current = fermata.AtTheDesk
+	}
 	r := e.reads(ctx, c)
 	questions, err := r.ClosedUnhanded(t.ID, current)
 	if err != nil {
@@ -395,9 +437,13 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 	if err != nil {
 		return nil, err
 	}
-	rc := fermata.NewResumeContext(t, questions, messages, t.PendingQuestion)
-	if require(c, fermata.ScopeAsk, fermata.ScopeWork) != nil {
-		// Who only reads gets no consent to act on.
+	last, err := lastRun(r, t)
+	if err != nil {
+		return nil, err
+	}
+	rc := fermata.NewResumeContext(t, last, questions, messages, t.PendingQuestion)
+	if mayTask(r, c, fermata.ToReadGrants, t) != nil {
+		// Who only reads, and another agent, get no consent to act on.
 		return rc, nil //nolint:nilerr // what the caller may not have is left out
 	}
 	return rc, addGrants(rc, questions, r, func() ([]byte, error) { return e.grantKey(ctx, c) })
@@ -405,7 +451,7 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 
 // Projects lists the names of the workspace's projects.
 func (e *Engine) Projects(ctx context.Context, c fermata.Caller) ([]string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	return e.reads(ctx, c).Projects()

@@ -19,7 +19,7 @@ type TimelineFilter struct {
 // Timeline returns the last part of what happened to a task, oldest first, and
 // the cursor of the part before it.
 func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilter) (fermata.Timeline, string, error) {
-	if err := require(c, fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
 		return nil, "", err
 	}
 	id, err := e.taskID(ctx, c, f.TaskID)
@@ -27,7 +27,8 @@ func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilte
 		return nil, "", err
 	}
 	r := e.reads(ctx, c)
-	if _, err := r.Task(id); err != nil {
+	t, err := r.Task(id)
+	if err != nil {
 		return nil, "", err
 	}
 	query := store.EventFilter{TaskID: id, Newest: true, Limit: pageSize(f.Limit) + 1}
@@ -42,18 +43,21 @@ func (e *Engine) Timeline(ctx context.Context, c fermata.Caller, f TimelineFilte
 	events, more := page(events, f.Limit)
 	slices.Reverse(events)
 	timeline := fermata.NewTimeline(events)
-	if err := fillTimeline(r, c, timeline); err != nil || !more {
+	if err := fillTimeline(r, c, t, timeline); err != nil || !more {
 		return timeline, "", err
 	}
 	return timeline, list.write(timeline[0].Seq), nil
 }
 
 // fillTimeline reads what the entries are about.
-func fillTimeline(r store.Reader, c fermata.Caller, timeline fermata.Timeline) error {
+func fillTimeline(r store.Reader, c fermata.Caller, t *fermata.Task, timeline fermata.Timeline) error {
 	messageIDs, questionIDs, runIDs := timeline.Needs()
 	messages, err := r.MessagesByID(messageIDs)
 	if err != nil {
 		return err
+	}
+	for _, m := range messages {
+		m.Receipt = t.ReceiptOf(m)
 	}
 	questions, err := r.QuestionsByID(questionIDs)
 	if err != nil {
@@ -66,6 +70,6 @@ func fillTimeline(r store.Reader, c fermata.Caller, timeline fermata.Timeline) e
 	if err != nil {
 		return err
 	}
-	timeline.Fill(messages, questions, runs)
+	timeline.Fill(messages, questions, seen(runs))
 	return nil
 }

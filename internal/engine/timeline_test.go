@@ -49,7 +49,7 @@ func TestTimeline(t *testing.T) {
 			w.equal([]string{
 				"task →open", "run open→in_progress finished needs_input", "progress half", "run finished needs_input",
 				"question in_progress→awaiting_input answered toml", "message awaiting_input→input_received why?",
-				"question by alice: toml", "task input_received→cancelled not needed",
+				"question by alice: toml", "task input_received→cancelled not needed", "message not needed",
 			}, got)
 		}
 	})

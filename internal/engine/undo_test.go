@@ -212,3 +212,57 @@ func TestOneEndOfAHeldAnswer(t *testing.T) {
 		}
 	})
 }
+
+// TestAnOvertakenAnswerIsKept: whatever closes a question over an answer that could still
+// be taken back, people can read that answer, and agents are told nothing of it.
+func TestAnOvertakenAnswerIsKept(t *testing.T) {
+	overtake := map[string]func(w *world, task, question string) error{
+		"withdrawn": func(w *world, _, question string) error {
+			_, err := w.e.CancelQuestion(w.Context(), w.agent, question, "found it out")
+			return err
+		},
+		"resumed": func(w *world, task, _ string) error {
+			_, err := w.e.ResumeTask(w.Context(), w.person("bob"), task, "decide yourself")
+			return err
+		},
+		"the task is cancelled": func(w *world, task, _ string) error {
+			_, err := w.e.CancelTask(w.Context(), w.person("bob"), task, "enough")
+			return err
+		},
+		"the next question takes its place": func(w *world, task, _ string) error {
+			w.say(task, "think again")
+			w.finish(w.claimed(task), asks(fermata.Ask{Question: "Really?"}))
+			return nil
+		},
+	}
+	for how, end := range overtake {
+		t.Run(how, func(t *testing.T) {
+			each(t, func(w *world) {
+				task, q := w.suspended(format)
+				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "toml", Comment: "as ever", Undo: true})
+				w.ok(err)
+				w.ok(end(w, task.ID, q.ID))
+				w.sweep(time.Minute)
+				got, err := w.e.Question(w.Context(), w.alice, q.ID)
+				w.ok(err)
+				kept := got.Resolution.Overtaken
+				if got.Status != fermata.Cancelled || got.Held != nil || kept == nil || kept.Answer != "toml" || kept.Comment != "as ever" || kept.By.Name != "alice" {
+					w.Fatalf("%+v", got.Resolution)
+				}
+				seen, err := w.e.Question(w.Context(), w.agent, q.ID)
+				w.ok(err)
+				rc, err := w.e.Context(w.Context(), w.agent, task.ID)
+				w.ok(err)
+				told := []*fermata.Resolution{seen.Resolution}
+				for _, answered := range rc.Questions {
+					told = append(told, answered.Resolution)
+				}
+				for _, r := range told {
+					if r.Overtaken != nil {
+						w.Errorf("an agent reads %+v", r.Overtaken)
+					}
+				}
+			})
+		})
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // Views lists the caller's saved views and those that others share.
 func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedView, error) {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
 		return nil, err
 	}
 	r := e.reads(ctx, c)
@@ -31,13 +31,13 @@ func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedVi
 
 // SaveView writes a view of the caller's under its name.
 func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.SavedView) (fermata.SavedView, error) {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return v, err
 	}
 	if err := v.Check(); err != nil {
 		return v, err
 	}
-	return write(ctx, e, c, func(tx *store.Tx) (fermata.SavedView, error) {
+	return write(ctx, e, c, fermata.ToChangeOwn, func(tx *store.Tx) (fermata.SavedView, error) {
 		v.OwnerID, v.Owner, v.UpdatedAt = c.MemberID, c.Name, tx.Now()
 		views, err := tx.Views(c.MemberID)
 		if err != nil {
@@ -55,10 +55,10 @@ func (e *Engine) SaveView(ctx context.Context, c fermata.Caller, v fermata.Saved
 
 // DeleteView removes a view of the caller's.
 func (e *Engine) DeleteView(ctx context.Context, c fermata.Caller, name string) error {
-	if err := person(c); err != nil {
+	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return err
 	}
-	_, err := write(ctx, e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err := write(ctx, e, c, fermata.ToChangeOwn, func(tx *store.Tx) (struct{}, error) {
 		views, err := tx.Views(c.MemberID)
 		if err != nil {
 			return struct{}{}, err

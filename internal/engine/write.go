@@ -21,8 +21,8 @@ func WithIdempotency(ctx context.Context, key, fingerprint string) context.Conte
 }
 
 // write runs fn in a transaction of the caller's workspace, once for an
-// idempotency key.
-func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *store.Tx) (T, error), ahead ...store.Ahead) (T, error) {
+// idempotency key. A replay asks for the verb again; fn asks for it itself.
+func write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error), ahead ...store.Ahead) (T, error) {
 	var out T
 	var refusal error
 	once, _ := ctx.Value(idempotencyKey{}).(idempotency)
@@ -31,13 +31,13 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 		var fresh T
 		out, refusal = fresh, nil
 		if once.key != "" {
-			earlier, done, err := replay[T](tx, caller, once)
+			earlier, done, err := replay[T](tx, c, v, caller, once)
 			if done || err != nil {
 				out = earlier
 				return err
 			}
 		}
-		v, err := fn(tx)
+		did, err := fn(tx)
 		var late tooLateError
 		if errors.As(err, &late) {
 			refusal = late.error
@@ -46,11 +46,11 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 		if err != nil {
 			return err
 		}
-		out = v
+		out = did
 		if once.key == "" {
 			return nil
 		}
-		return remember(tx, caller, once, v)
+		return remember(tx, caller, once, did)
 	}, ahead...)
 	if err == nil {
 		err = refusal
@@ -64,8 +64,8 @@ func write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *
 // Write runs fn in a transaction of the caller's workspace, once for the
 // idempotency key in ctx: the way in which rooms beside the engine change what
 // is theirs.
-func Write[T any](ctx context.Context, e *Engine, c fermata.Caller, fn func(tx *store.Tx) (T, error)) (T, error) {
-	return write(ctx, e, c, fn)
+func Write[T any](ctx context.Context, e *Engine, c fermata.Caller, v fermata.Verb, fn func(tx *store.Tx) (T, error)) (T, error) {
+	return write(ctx, e, c, v, fn)
 }
 
 // tooLateError refuses a call because time decided first, in the same transaction.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -97,5 +98,24 @@ func TestFailingGaugesAreReported(t *testing.T) {
 	m.Follow(func(context.Context) (insight.Stats, error) { return insight.Stats{}, errors.New("down") })
 	if code, text := scrape(m); code != http.StatusInternalServerError || !strings.Contains(text, "down") {
 		t.Errorf("got %d %s", code, text)
+	}
+}
+
+func TestHealthIsAGauge(t *testing.T) {
+	t.Parallel()
+	m := insight.NewMetrics()
+	m.FollowHealth(func() insight.Health { return insight.Health{Malformed: true} })
+	families, err := m.Registry().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, f := range families {
+		if strings.HasPrefix(f.GetName(), "fermata_database_") {
+			found[f.GetName()] = f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	if want := (map[string]float64{"fermata_database_writable": 0, "fermata_database_malformed": 1}); !maps.Equal(found, want) {
+		t.Errorf("the gauges are %v, want %v", found, want)
 	}
 }

@@ -1,7 +1,6 @@
 package insight_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,5 +65,5 @@ func (w *world) equal(want, got any) {
 // onSQLite returns the options of a new file; a property test has many worlds.
 func onSQLite(t *testing.T) store.Options {
 	t.Helper()
-	return store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")}
+	return storetest.SQLite(t)
 }

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -43,6 +44,9 @@ func (in *approvalInput) request() (fermata.Ask, error) {
 		return fermata.Ask{}, fermata.Invalid(fermata.Problem{Field: "tool", Message: "must not be empty: name the tool, or give the command"}).
 			WithHint("a person approves exactly one call: the tool with its arguments, or the command as it will run")
 	}
+	if err := in.contradiction(); err != nil {
+		return fermata.Ask{}, err
+	}
 	raw, err := json.Marshal(action{Tool: in.Tool, Arguments: in.Arguments, Command: in.Command})
 	if err != nil {
 		return fermata.Ask{}, fermata.Errorf(fermata.CodeInvalidRequest, "arguments: is not valid JSON")
@@ -65,6 +69,22 @@ func (in *approvalInput) request() (fermata.Ask, error) {
 		a.Approvals = &fermata.Quorum{Required: in.Required}
 	}
 	return a, nil
+}
+
+// contradiction refuses an approval that shows two things that will run: a person would
+// read one, and approve the other.
+func (in *approvalInput) contradiction() error {
+	hint := "give the tool with its arguments, or the command alone"
+	switch {
+	case in.Command != "" && in.Tool != "":
+		return fermata.Invalid(fermata.Problem{Field: "command", Message: "cannot stand beside tool: a person approves exactly one call"}).WithHint("%s", hint)
+	case in.Command != "" && len(in.Arguments) > 0 && string(in.Arguments) != "null":
+		return fermata.Invalid(fermata.Problem{Field: "arguments", Message: "cannot stand beside command: they belong to a tool"}).WithHint("%s", hint)
+	case in.Command != "" && in.Preview != nil && in.Preview.Kind == "command" && strings.TrimSpace(in.Preview.Text) != strings.TrimSpace(in.Command):
+		return fermata.Invalid(fermata.Problem{Field: "preview", Message: "shows another command than the one that will run"}).WithHint("leave the preview out: the command is shown")
+	default:
+		return nil
+	}
 }
 
 // cut shortens a headline to n characters; what it stands for is shown whole

@@ -44,7 +44,7 @@ func (s *Server) approve(ctx context.Context, c *call) (*mcp.CallToolResult, err
 		f := s.failure(ctx, err)
 		v = deny("not allowed: %s (%s) %s", f.Message, f.Code, f.Hint)
 	}
-	data, err := json.Marshal(v)
+	data, err := fermata.ExactJSON(v)
 	if err != nil {
 		return nil, fermata.Internal("write the verdict", err)
 	}
@@ -78,7 +78,7 @@ func (s *Server) verdict(ctx context.Context, c *call) (verdict, error) {
 // approval when the agent makes it again.
 func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (verdict, error) {
 	gated := fermata.GateCall{
-		TaskID: c.task, Project: c.project, CallID: in.ToolUseID, Runner: "claude", Tool: in.ToolName, Input: in.Input,
+		TaskID: c.task, RunID: c.runID, Project: c.project, CallID: in.ToolUseID, Runner: "claude", Tool: in.ToolName, Input: in.Input,
 	}
 	if c.task == "" {
 		gated.SessionKey, gated.Project = c.session, c.project
@@ -100,7 +100,7 @@ func (s *Server) gate(ctx context.Context, c *call, in *promptInput) (verdict, e
 			return verdict{}, err
 		}
 		if q.Status == fermata.Pending {
-			return deny(waitsForPerson, q.ID), nil
+			return c.denyYet(q), nil
 		}
 		if v, err = c.desk.Gate(ctx, gated); err != nil {
 			return verdict{}, err
@@ -133,10 +133,17 @@ func (s *Server) userQuestion(ctx context.Context, c *call, in *promptInput) (ve
 	if q, err = s.waitQuietly(ctx, c, q, s.ApproveWait); err != nil {
 		return verdict{}, err
 	}
-	return in.answered(q)
+	return in.answered(c, q)
 }
 
-const waitsForPerson = "waiting for a person (question %s). Stop now: end your turn, do not try another way. Do the same call again when you are resumed."
+// denyYet denies a call while a person has not decided, with what the agent does where it is.
+func (c *call) denyYet(q *fermata.Question) verdict {
+	if c.at == fermata.InWorker {
+		return deny("waiting for a person (question %s). Stop now: end your turn, do not try another way. Do the same call again when you are resumed.", q.ID)
+	}
+	return deny("waiting for a person (question %s). Do not try another way: wait with check_answer and wait_seconds, or end your turn and say what you wait for. "+
+		"Do the same call again when it is approved.", q.ID)
+}
 
 // refusal says why a call may not run.
 func refusal(q *fermata.Question) string {
@@ -148,10 +155,10 @@ func refusal(q *fermata.Question) string {
 }
 
 // answered gives AskUserQuestion its answers, by the text of each question.
-func (in *promptInput) answered(q *fermata.Question) (verdict, error) {
+func (in *promptInput) answered(c *call, q *fermata.Question) (verdict, error) {
 	r := q.Resolution
 	if r == nil {
-		return deny(waitsForPerson, q.ID), nil
+		return c.denyYet(q), nil
 	}
 	if len(r.Answers) == 0 {
 		return deny("%s", refusal(q)), nil

@@ -18,7 +18,18 @@ type askInput struct {
 	hostFields
 }
 
-func (in *askInput) request() (fermata.Ask, error) { return in.Request() }
+func (in *askInput) request() (fermata.Ask, error) { return checkApproval(in.Request()) }
+
+// checkApproval refuses an approval that shows no action: what a person said yes to would
+// be whatever the agent says it was.
+func checkApproval(a fermata.Ask, err error) (fermata.Ask, error) {
+	approves := a.Type == fermata.Approval || a.ResponseType == fermata.ResponseApproval
+	if err == nil && approves && (len(a.Action) == 0 || string(a.Action) == "null") {
+		err = fermata.Invalid(fermata.Problem{Field: "type", Message: "an approval needs the action that will run"}).
+			WithHint("use request_approval with the tool and its arguments, or with the command; ask for a choice where nothing runs")
+	}
+	return a, err
+}
 
 // hostFields are fields of AskUserQuestion that its host fills in; they ask
 // nothing.
@@ -61,6 +72,7 @@ func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.Call
 	if err != nil {
 		return nil, err
 	}
+	a = a.WithOwnAnswers()
 	c.place(at.TaskID, at.Project)
 	q, err := c.ask(ctx, a)
 	if err != nil {
@@ -70,13 +82,13 @@ func (s *Server) askAndWait(ctx context.Context, c *call, in request) (*mcp.Call
 	if form != nil || err != nil {
 		return form, err
 	}
-	return reply(stateOf(q))
+	return c.replyState(ctx, q)
 }
 
 // place lets the arguments say where the question belongs.
 func (c *call) place(task, project string) {
-	if task != "" {
-		c.task = task
+	if task != "" && task != c.task {
+		c.task, c.runID = task, ""
 	}
 	if project != "" {
 		c.project = project

@@ -41,7 +41,7 @@ func TestAskUserQuestionVerbatim(t *testing.T) {
 		],"answers":{},"metadata":{"source":"test"}}`)
 		q := a.question(r.QuestionID)
 		a.equal([]any{fermata.ResponseChoice, true, "Library", fermata.ResponseMultiChoice},
-			[]any{q.Items[0].ResponseType, q.Items[0].Other, q.Items[0].Header, q.Items[1].ResponseType})
+			[]any{q.Items[0].ResponseType, q.Items[0].TakesOther(), q.Items[0].Header, q.Items[1].ResponseType})
 		if !strings.Contains(q.Body, "chi.NewRouter()") {
 			a.Errorf("the preview is not shown: %q", q.Body)
 		}
@@ -51,12 +51,34 @@ func TestAskUserQuestionVerbatim(t *testing.T) {
 	})
 }
 
+func TestContextMayBeText(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		r := a.must("ask_user", `{"question":"Which?","context":"The old one is YAML."}`)
+		a.equal("The old one is YAML.", a.question(r.QuestionID).Context.Text)
+	})
+}
+
+func TestAgentsTakeOwnAnswers(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"ask_user", "post_question"} {
+		each(t, func(a *agent) {
+			q := a.question(a.must(tool, `{"question":"Which?","options":["a","b"]}`).QuestionID)
+			a.answer(q.ID, fermata.Answer{Answer: "neither, please"})
+			a.equal("neither, please", a.must("check_answer", `{"question_id":"`+q.ID+`"}`).Answer)
+			q = a.question(a.must(tool, `{"question":"And which?","options":["a","b"],"other":false}`).QuestionID)
+			a.equal(false, q.Items[0].TakesOther())
+		})
+	}
+}
+
 func TestBadInputChangesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {
 		for arguments, field := range map[string]string{
 			`{}`:                                              "question",
 			`{"question":"?","optons":[]}`:                    "optons",
+			`{"question":"?","context":{"stp":"x"}}`:          "context.stp",
 			`{"question":7}`:                                  "question",
 			`{"question":"?","options":[]}`:                   "",
 			`{"question":"?","wait_seconds":601}`:             "wait_seconds",

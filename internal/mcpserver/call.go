@@ -3,15 +3,11 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // call is one tool call in the name of its caller.
@@ -20,6 +16,11 @@ type call struct {
 	desk Desk
 	// task and session say where questions go; one of them, or none.
 	task, session, project string
+	// at is where the agent is; told hears how its questions stand.
+	at   fermata.AgentPlace
+	told func(session string, q *fermata.Question)
+	// runID is the run of the task that calls, or empty.
+	runID string
 	// key names the call where the client does: repeated, it has the same.
 	key string
 }
@@ -27,6 +28,7 @@ type call struct {
 // Headers by which an agent that comes over HTTP says where it belongs.
 const (
 	TaskHeader    = "Fermata-Task"
+	RunHeader     = "Fermata-Run"
 	SessionHeader = "Fermata-Session"
 )
 
@@ -35,9 +37,13 @@ func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &call{CallToolRequest: req, desk: desk, task: s.Task, session: s.Session, project: s.Project}
+	c := &call{CallToolRequest: req, desk: desk, task: s.Task, runID: s.RunID, session: s.Session, project: s.Project}
 	if req.Extra != nil && req.Extra.Header != nil {
 		c.readHeaders(req)
+	}
+	c.at, c.told = s.place(), s.Told
+	if c.at == fermata.InHost && c.task != "" {
+		c.at = fermata.InWorker
 	}
 	if c.session == "" {
 		c.session = s.sessionOf(req)
@@ -54,6 +60,9 @@ func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 // readHeaders takes the task and the session from the HTTP request.
 func (c *call) readHeaders(req *mcp.CallToolRequest) {
 	c.place(req.Extra.Header.Get(TaskHeader), "")
+	if run := req.Extra.Header.Get(RunHeader); run != "" && c.task != "" {
+		c.runID = run
+	}
 	if key := req.Extra.Header.Get(SessionHeader); key != "" {
 		c.session = key
 	}
@@ -106,32 +115,5 @@ func (c *call) decode(into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	return decode(raw, into)
-}
-
-func decode(raw json.RawMessage, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil {
-		return nil
-	}
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &wrong):
-		return fermata.Invalid(fermata.Problem{Field: fieldPath(wrong.Field), Message: fmt.Sprintf("is a %s, which does not fit", wrong.Value)})
-	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		field := strings.Trim(strings.TrimPrefix(err.Error(), "json: unknown field "), `"`)
-		return fermata.Invalid(fermata.Problem{Field: field, Message: "is no known field; names are exact"})
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the arguments are not whole JSON")
-	default:
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the arguments cannot be read: %w", err)
-	}
-}
-
-// fieldPath takes the names of Go's embedded structs out of a path.
-func fieldPath(path string) string {
-	parts := slices.DeleteFunc(strings.Split(path, "."), func(p string) bool { return p != "" && p[0] >= 'A' && p[0] <= 'Z' })
-	return strings.Join(parts, ".")
+	return strictjson.Request(raw, "", into)
 }

@@ -34,21 +34,21 @@ func (s *Server) cancelQuestion(ctx context.Context, c *call) (*mcp.CallToolResu
 		return nil, err
 	}
 	if before.Status != fermata.Pending {
-		return closedBefore(before)
+		return c.closedBefore(before)
 	}
 	after, err := c.desk.CancelQuestion(ctx, before.ID, in.Reason)
 	var e *fermata.Error
 	if errors.As(err, &e) && e.Code == fermata.CodeQuestionClosed && e.Question != nil {
-		return closedBefore(e.Question)
+		return c.closedBefore(e.Question)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return reply(cancelled{State: stateOf(after), PreviousStatus: before.Status})
+	return reply(cancelled{State: c.stateOf(after), PreviousStatus: before.Status})
 }
 
-func closedBefore(q *fermata.Question) (*mcp.CallToolResult, error) {
-	st := stateOf(q)
+func (c *call) closedBefore(q *fermata.Question) (*mcp.CallToolResult, error) {
+	st := c.stateOf(q)
 	st.Message = "The question was closed before; nothing was withdrawn. " + st.Message
 	return reply(cancelled{State: st, PreviousStatus: q.Status})
 }

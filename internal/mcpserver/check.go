@@ -31,5 +31,5 @@ func (s *Server) checkAnswer(ctx context.Context, c *call) (*mcp.CallToolResult,
 	if form != nil || err != nil {
 		return form, err
 	}
-	return reply(stateOf(q))
+	return c.replyState(ctx, q)
 }

@@ -32,6 +32,9 @@ type asker interface {
 	// WaitQuestion reads a question as soon as it is closed, or as it is when
 	// the wait is over.
 	WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
+	// WaitWords is WaitQuestion, and returns also when a person wrote something that the
+	// agent of an external task was not handed.
+	WaitWords(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error)
 	// Planned lists what is sent for a question, as soon as that is planned or
 	// the wait is over.
 	Planned(ctx context.Context, id string, wait time.Duration) ([]*fermata.Delivery, error)
@@ -51,6 +54,8 @@ type threads interface {
 	CreateTask(ctx context.Context, n fermata.NewTask) (*fermata.Task, error)
 	// Context tells what reached a task since its last run.
 	Context(ctx context.Context, taskID string) (*fermata.ResumeContext, error)
+	// HandMessages notes that the agent of an external task was handed messages.
+	HandMessages(ctx context.Context, taskID string, ids []string) error
 	// Progress reports an update that asks for nothing.
 	Progress(ctx context.Context, taskID string, p fermata.Progress) error
 }

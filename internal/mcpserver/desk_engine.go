@@ -48,6 +48,14 @@ func (d *engineDesk) WaitQuestion(ctx context.Context, id string, wait time.Dura
 	return d.engine.WaitQuestion(ctx, d.caller, id, wait)
 }
 
+func (d *engineDesk) WaitWords(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
+	return d.engine.WaitWords(ctx, d.caller, id, wait)
+}
+
+func (d *engineDesk) HandMessages(ctx context.Context, taskID string, ids []string) error {
+	return d.engine.HandMessages(ctx, d.caller, taskID, ids)
+}
+
 func (d *engineDesk) Planned(ctx context.Context, id string, wait time.Duration) ([]*fermata.Delivery, error) {
 	if d.delivery == nil {
 		return nil, nil

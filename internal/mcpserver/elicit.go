@@ -42,7 +42,7 @@ func (c *call) form(ctx context.Context, q *fermata.Question) *mcp.ElicitParams 
 	for i := range q.Items {
 		it := &q.Items[i]
 		fields[it.Key] = formField(it)
-		if it.Other {
+		if it.TakesOther() {
 			fields[it.Key+otherSuffix] = schema{"type": "string", "title": "Something else", "description": it.Prompt}
 		} else if it.IsRequired() {
 			required = append(required, it.Key)
@@ -113,7 +113,7 @@ func (c *call) take(ctx context.Context, q *fermata.Question, result *mcp.Elicit
 	for i := range q.Items {
 		it := &q.Items[i]
 		value, ok := result.Content[it.Key]
-		if other, _ := result.Content[it.Key+otherSuffix].(string); it.Other && other != "" {
+		if other, _ := result.Content[it.Key+otherSuffix].(string); it.TakesOther() && other != "" {
 			value, ok = withOther(it, value, other), true
 		}
 		if ok {

@@ -34,7 +34,7 @@ func TestAPersonAnswersThroughTheClient(t *testing.T) {
 	over(t, func(w *world, connect connect) {
 		shown := make(chan *mcp.ElicitParams, 10)
 		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "b"}}))
-		r := a.must("ask_user", `{"question":"Which?","options":["a","b"],"wait_seconds":60}`)
+		r := a.must("ask_user", `{"question":"Which?","options":["a","b"],"other":false,"wait_seconds":60}`)
 		a.equal([]any{"answered", "b", "ann", "mcp", 1}, []any{r.Status, r.Answer, r.AnsweredBy, r.Channel, len(shown)})
 		data, err := json.Marshal((<-shown).RequestedSchema)
 		a.ok(err)

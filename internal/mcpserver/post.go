@@ -34,12 +34,12 @@ func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult
 	if err := c.decode(&in); err != nil {
 		return nil, err
 	}
-	a, err := in.Ask()
+	a, err := checkApproval(in.Ask())
 	if err != nil {
 		return nil, err
 	}
 	c.place(in.TaskID, in.Project)
-	q, err := c.ask(ctx, a)
+	q, err := c.ask(ctx, a.WithOwnAnswers())
 	if err != nil {
 		return nil, in.Explain(err)
 	}
@@ -48,7 +48,7 @@ func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult
 		// It is asked; only who is told of it is not known.
 		s.Log.WarnContext(ctx, "read what is sent for a question", "question", q.ID, "error", err)
 	}
-	return reply(posted{State: stateOf(q), Notified: notified(planned)})
+	return reply(posted{State: c.stateOf(q), Notified: notified(planned)})
 }
 
 // notified lists where people are told at once: the inbox, and the channels

@@ -29,16 +29,21 @@ type State struct {
 	ActionHash string            `json:"action_hash,omitempty"`
 	Action     json.RawMessage   `json:"action,omitempty"`
 	Late       []fermata.Late    `json:"late,omitempty"`
+	// Messages are what people wrote while the question waits.
+	Messages []message `json:"messages,omitempty"`
 }
 
 // stateOf says how a question stands and what the agent does next.
-func stateOf(q *fermata.Question) State {
+func (c *call) stateOf(q *fermata.Question) State {
+	if c.told != nil && c.session != "" {
+		c.told(c.session, q)
+	}
 	st := State{
 		Status: string(q.Status), QuestionID: q.ID, TaskID: q.TaskID, Question: q.Title, Deadline: q.Deadline, ActionHash: q.ActionHash,
 	}
 	r := q.Resolution
 	if r == nil {
-		st.Message = pendingMessage(q)
+		st.Message = c.pendingMessage(q)
 		return st
 	}
 	st.Deadline = nil
@@ -74,11 +79,11 @@ func byPrompt(q *fermata.Question, answers map[string]any) map[string]any {
 	return named
 }
 
-func pendingMessage(q *fermata.Question) string {
+func (c *call) pendingMessage(q *fermata.Question) string {
 	if !q.Type.Suspends() {
 		return "Asked. Go on with your default meanwhile; check_answer tells whether somebody decided otherwise."
 	}
-	return "Waiting for a person. STOP NOW: end your turn without doing anything else. You will be resumed with the answer. Do not ask again and do not guess."
+	return fermata.PendingAdvice(c.at)
 }
 
 func closedMessage(q *fermata.Question) string {
@@ -97,6 +102,8 @@ func closedMessage(q *fermata.Question) string {
 		return "Nobody answered in time. No person decided this: your default was taken."
 	case r.Status == fermata.TimedOut:
 		return "Nobody answered in time, and there is no answer. Do not take silence for consent."
+	case r.DecideYourself:
+		return fermata.DecideYourself(q.Type)
 	default:
 		return "The question was withdrawn; there is no answer."
 	}
@@ -104,7 +111,7 @@ func closedMessage(q *fermata.Question) string {
 
 // reply is a result with the same content twice: structured, and as text.
 func reply(v any) (*mcp.CallToolResult, error) {
-	data, err := json.Marshal(v)
+	data, err := fermata.ExactJSON(v)
 	if err != nil {
 		return nil, fermata.Internal("write the result", err)
 	}

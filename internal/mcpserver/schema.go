@@ -70,18 +70,20 @@ var asking = schema{
 	"questions": listOf("Up to four questions that are answered together.", object(schema{
 		"question":    text("The question, in one sentence."),
 		"header":      text("A label of at most 12 characters."),
-		"options":     listOf("The choices. The person can always write something else.", option),
+		"options":     listOf("The choices. The person can write something else, unless other is false.", option),
+		"other":       flag("The person may answer in their own words. True when left out."),
 		"multiSelect": flag("Several options may be chosen."),
 	}, "question")),
 	"response_type": oneOf("Form of the answer to question; choice where there are options, else text.",
 		"text", "choice", "multi_choice", "boolean", "number", "date"),
-	"other":   flag("The person may answer something that is not among the options."),
+	"other":   flag("The person may answer in their own words beside the options. True when left out."),
 	"default": text("What is taken when nobody answers in time: the value of an option, or the answer as text."),
 	"type": oneOf("blocking, the default, when you must stop; non_blocking, with a default, when you can go on; error_recovery after an error.",
 		"blocking", "non_blocking", "error_recovery"),
 	"title": text("Headline of at most 120 characters; the question when left out."),
 	"body":  text("What the person needs to know, in Markdown. Short."),
 	"context": object(schema{
+		"text":    text("What the person needs to know, in plain words. A text in place of this object is this."),
 		"step":    text("What you are doing."),
 		"error":   text("The error that stopped you."),
 		"preview": preview,
@@ -142,5 +144,5 @@ var placing = schema{
 }
 
 var waiting = schema{
-	"wait_seconds": whole("Wait so long for the answer before you are told to stop. 0, the default, returns at once.", 0, maxWaitSeconds),
+	"wait_seconds": whole("Wait so long for the answer: 300 where a person sits near you. 0, the default, returns at once.", 0, maxWaitSeconds),
 }

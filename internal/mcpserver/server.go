@@ -20,6 +20,8 @@ type Options struct {
 	// Task is the task that questions belong to; without one they go to a task
 	// of their own, shared by the questions of a session.
 	Task string
+	// RunID is the run of that task, where one calls.
+	RunID string
 	// Session names the agent's session; without it the client does, else it is
 	// OtherSession.
 	Session, OtherSession string
@@ -36,6 +38,10 @@ type Options struct {
 	ProgressEvery time.Duration
 	Version       string
 	Log           *slog.Logger
+	// AtDesk says that a person sits at the agent: nothing resumes it by itself.
+	AtDesk bool
+	// Told is called when the agent of a session was told how its question stands.
+	Told func(session string, q *fermata.Question)
 	// Stopping ends waits early, when the server is about to stop.
 	Stopping <-chan struct{}
 }
@@ -67,12 +73,24 @@ func New(o Options) *Server {
 	o.AskTool = cmp.Or(o.AskTool, askTool)
 	s := &Server{Options: o}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "fermata", Title: "Fermata", Version: o.Version}, &mcp.ServerOptions{
-		Instructions: strings.ReplaceAll(fermata.AgentGuidance, askTool, o.AskTool), Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Instructions: strings.ReplaceAll(fermata.AgentGuidance(o.place()), askTool, o.AskTool), Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	for _, t := range s.tools() {
 		s.mcp.AddTool(t.tool, t.handle)
 	}
 	return s
+}
+
+// place is where the server's agents are.
+func (o *Options) place() fermata.AgentPlace {
+	switch {
+	case o.AtDesk:
+		return fermata.AtDesk
+	case o.Task != "":
+		return fermata.InWorker
+	default:
+		return fermata.InHost
+	}
 }
 
 // ServeIO serves one client over a pair of streams until it goes away.

@@ -32,6 +32,29 @@ func TestPostQuestion(t *testing.T) {
 	})
 }
 
+// An approval shows one thing that runs, and always one.
+func TestAnApprovalIsOfOneAction(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		for _, arguments := range []string{
+			`{"tool":"Bash","arguments":{"command":"rm -rf /"},"command":"git status"}`,
+			`{"tool":"Bash","command":"git status"}`,
+			`{"arguments":{"command":"rm -rf /"},"command":"git status"}`,
+			`{"command":"rm -rf /","preview":{"kind":"command","text":"git status"}}`,
+		} {
+			a.refused(fermata.CodeInvalidRequest, "request_approval", arguments)
+		}
+		for _, tool := range []string{"ask_user", "post_question"} {
+			for _, arguments := range []string{
+				`{"question":"May I?","type":"approval"}`, `{"question":"May I?","response_type":"approval"}`, `{"question":"May I?","type":"approval","action":null}`,
+			} {
+				a.refused(fermata.CodeInvalidRequest, tool, arguments)
+			}
+		}
+		a.must("request_approval", `{"command":"git status","preview":{"kind":"command","text":"git status\n"}}`)
+	})
+}
+
 func TestRequestApproval(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {
@@ -93,6 +116,10 @@ func TestProgressAndMessages(t *testing.T) {
 		a.equal(2, len(a.must("read_messages", `{}`).Messages))
 		r = a.must("read_messages", `{"after":"`+first+`"}`)
 		a.equal([]any{1, "and spaces"}, []any{len(r.Messages), r.Messages[0].Body})
+		_, err := a.engine.CancelTask(a.Context(), a.person, a.task, "")
+		a.ok(err)
+		r = a.must("read_messages", `{}`)
+		a.equal([]any{2, true}, []any{len(r.Messages), strings.Contains(r.Note, "The task has ended (cancelled). No run was handed")})
 	})
 }
 
@@ -252,5 +279,10 @@ func (a *agent) portable(at string, s map[string]any) {
 
 func TestInstructionsAreTheGuidance(t *testing.T) {
 	t.Parallel()
-	each(t, func(a *agent) { a.equal(fermata.AgentGuidance, a.session.InitializeResult().Instructions) })
+	each(t, func(a *agent) {
+		told := a.session.InitializeResult().Instructions
+		if told != fermata.AgentGuidance(fermata.InWorker) && told != fermata.AgentGuidance(fermata.InHost) {
+			a.Errorf("the instructions are\n%s", told)
+		}
+	})
 }

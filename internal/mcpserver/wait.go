@@ -17,7 +17,7 @@ func waitOf(seconds int) (time.Duration, error) {
 	if seconds < 0 || seconds > maxWaitSeconds {
 		return 0, fermata.Invalid(fermata.Problem{
 			Field: "wait_seconds", Message: fmt.Sprintf("must be from 0 to %d", maxWaitSeconds),
-		}).WithHint("leave it out and stop: you will be resumed with the answer, however long it takes")
+		}).WithHint("wait again with check_answer, or leave it out and end your turn: the question stays, however long it takes")
 	}
 	return time.Duration(seconds) * time.Second, nil
 }
@@ -50,7 +50,7 @@ func (s *Server) waitQuietly(ctx context.Context, c *call, q *fermata.Question, 
 	waiting, stop := untilStopping(ctx, s.Stopping, 0)
 	defer stop()
 	go s.showLife(waiting, c, q)
-	next, err := c.desk.WaitQuestion(waiting, q.ID, wait)
+	next, err := c.desk.WaitWords(waiting, q.ID, wait)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
 		// The server stops; the question does not.
 		return c.desk.Question(ctx, q.ID)

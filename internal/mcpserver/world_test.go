@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/mcpserver"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 // world is a whole server on a database of its own, with a person who answers
@@ -37,7 +37,7 @@ type world struct {
 
 func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Options{URL: filepath.Join(t.TempDir(), "fermata.db")})
+	db, err := store.Open(t.Context(), storetest.SQLite(t))
 	w := &world{T: t}
 	w.ok(err)
 	t.Cleanup(func() { w.ok(db.Close()) })
@@ -68,7 +68,7 @@ func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 		return made.Secret
 	}
 	w.human = token(fermata.NewToken{
-		Name: "ann", Kind: fermata.ActorHuman, Member: "ann", Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAsk},
+		Name: "ann", Kind: fermata.ActorHuman, Member: "ann", Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAsk},
 	})
 	w.agent = token(fermata.NewToken{Name: "agent", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}})
 	w.person, err = w.engine.Authenticate(t.Context(), w.human)
@@ -206,6 +206,7 @@ type result struct {
 		ID, From, Body string
 	} `json:"messages"`
 	Last  string `json:"last"`
+	Note  string `json:"note"`
 	Error struct {
 		Code     fermata.Code      `json:"code"`
 		Message  string            `json:"message"`

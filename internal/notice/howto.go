@@ -23,7 +23,7 @@ func HowToAnswer(q *fermata.Question) string {
 		told += "; say why behind a colon: `" + with + "`"
 	}
 	told += "."
-	if it.Other && it.ResponseType != fermata.ResponseText && slices.Contains(samples, otherSample) {
+	if it.TakesOther() && it.ResponseType != fermata.ResponseText && slices.Contains(samples, otherSample) {
 		told += " For an answer of your own write `" + otherSample + "`."
 	}
 	if !it.IsRequired() {
@@ -191,7 +191,7 @@ func itemSamples(it *fermata.Item) []string {
 		}
 		samples = append(samples, with)
 	}
-	if it.Other {
+	if it.TakesOther() {
 		samples = append(samples, otherSample)
 	}
 	if !it.IsRequired() {

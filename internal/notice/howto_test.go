@@ -23,7 +23,7 @@ var words = []string{
 func anyItem(t *rapid.T, key string) fermata.Item {
 	it := fermata.Item{
 		Key: key, Prompt: "Which?", ResponseType: rapid.SampledFrom(fermata.ResponseTypes).Draw(t, "type"),
-		Other: rapid.Bool().Draw(t, "other"),
+		Other: new(rapid.Bool().Draw(t, "other")),
 	}
 	required := rapid.Bool().Draw(t, "required")
 	it.Required = &required
@@ -149,7 +149,7 @@ func FuzzParseReply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, one, two string, other bool) {
 		no := false
 		for _, typ := range fermata.ResponseTypes {
-			it := fermata.Item{Key: "answer", Prompt: "Which?", ResponseType: typ, Other: other}
+			it := fermata.Item{Key: "answer", Prompt: "Which?", ResponseType: typ, Other: &other}
 			if typ == fermata.ResponseChoice || typ == fermata.ResponseMultiChoice {
 				it.Options = options(one, two)
 			}

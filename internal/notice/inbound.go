@@ -48,8 +48,9 @@ type Identity struct {
 	// Name is for people. Email is set only where the system has verified it.
 	Name, Email string
 	// Denied says why the system itself does not let this person decide here,
-	// such as a commenter without write access; empty where it does.
-	Denied string
+	// such as a commenter without write access; empty where it does. Remedy says
+	// what the person can do about it.
+	Denied, Remedy string
 }
 
 // Verdict is what became of something inbound, for the person who sent it.

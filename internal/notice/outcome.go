@@ -31,6 +31,12 @@ func OutcomeWords(q *fermata.Question) string {
 	case fermata.TimedOut:
 		return timedOutWords(q)
 	case fermata.Cancelled:
+		if r.DecideYourself {
+			return "closed by " + decider(r) + " without an answer: whoever asked decides"
+		}
+		if r.TaskEnded != "" {
+			return "closed without an answer: the task ended as " + string(r.TaskEnded)
+		}
 		return "cancelled by " + decider(r)
 	default:
 		return answeredWords(q)

@@ -62,7 +62,7 @@ func pickOption(it *fermata.Item, text string) (string, error) {
 	if isInt(text) && Numbered(it) {
 		return pickNumber(it, text)
 	}
-	if it.Other && text != "" {
+	if it.TakesOther() && text != "" {
 		return text, nil
 	}
 	return "", refuse("%q is not an option; there are %s", text, choices(it))

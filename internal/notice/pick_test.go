@@ -23,7 +23,7 @@ func TestPick(t *testing.T) {
 	several := colours
 	several.ResponseType = fermata.ResponseMultiChoice
 	open := colours
-	open.Other = true
+	open.Other = new(true)
 	ports := fermata.Item{ResponseType: fermata.ResponseChoice, Options: options("80", "2", "1")}
 	least := 5.0
 	number := fermata.Item{ResponseType: fermata.ResponseNumber, Min: &least}

@@ -20,7 +20,7 @@ type reading struct {
 func leavesOut(it *fermata.Item, text string) bool { return text == "-" && !it.IsRequired() }
 
 // readReply reads a reply to the only item of a question.
-func readReply(it *fermata.Item, text string) (reading, error) {
+func readReply(q *fermata.Question, it *fermata.Item, text string) (reading, error) {
 	if leavesOut(it, text) {
 		return reading{}, nil
 	}
@@ -35,7 +35,7 @@ func readReply(it *fermata.Item, text string) (reading, error) {
 		return r, nil
 	}
 	found, why := readings(it, line)
-	own, isOwn := ownAnswer(it, line, text)
+	own, isOwn := ownAnswer(q, it, line, text)
 	if isOwn {
 		found = append(found, own)
 	}
@@ -47,6 +47,9 @@ func readReply(it *fermata.Item, text string) (reading, error) {
 	}
 	r := found[0]
 	if !isOwn {
+		if err := checkBeside(q, it, line, rest, r); err != nil {
+			return reading{}, err
+		}
 		r.comment = strings.TrimSpace(r.comment + "\n" + below(rest))
 	}
 	v, err := it.Normalize(r.value)
@@ -67,7 +70,7 @@ func command(it *fermata.Item, line string) (reading, bool) {
 }
 
 // readValue reads a value where no comment can stand beside it.
-func readValue(it *fermata.Item, text string) (any, error) {
+func readValue(q *fermata.Question, it *fermata.Item, text string) (any, error) {
 	if it.ResponseType == fermata.ResponseText {
 		return it.Normalize(text)
 	}
@@ -76,7 +79,7 @@ func readValue(it *fermata.Item, text string) (any, error) {
 	for _, v := range values {
 		found = append(found, reading{value: v})
 	}
-	if own, ok := ownAnswer(it, text, text); ok {
+	if own, ok := ownAnswer(q, it, text, text); ok {
 		found = append(found, own)
 	}
 	switch {
@@ -250,11 +253,19 @@ func cutPart(text string) (part, rest string, more bool) {
 	return text, "", false
 }
 
+// takesFreeText reports whether words that name no option may be an answer without
+// saying so. Where a wrong reading does harm they are not: at high risk, and beside
+// an option that is marked as dangerous.
+func takesFreeText(q *fermata.Question, it *fermata.Item) bool {
+	isDanger := func(o fermata.Option) bool { return o.Danger }
+	return it.TakesOther() && !hasHighRisk(q) && !slices.ContainsFunc(it.Options, isDanger)
+}
+
 // ownAnswer reads an answer beside the options, where the item takes one: all
 // of the text. What begins as an option does is not taken for one, unless it
 // says so.
-func ownAnswer(it *fermata.Item, line, text string) (reading, bool) {
-	if !it.Other {
+func ownAnswer(q *fermata.Question, it *fermata.Item, line, text string) (reading, bool) {
+	if !it.TakesOther() {
 		return reading{}, false
 	}
 	several := it.ResponseType == fermata.ResponseMultiChoice
@@ -269,6 +280,9 @@ func ownAnswer(it *fermata.Item, line, text string) (reading, bool) {
 			return reading{}, false // read with the list
 		}
 		return wrap(own)
+	}
+	if !takesFreeText(q, it) {
+		return reading{}, false
 	}
 	if inner, ok := unquote(text); ok && len(picked(it, text)) == 0 {
 		return wrap(inner)
@@ -286,7 +300,7 @@ func ownAnswer(it *fermata.Item, line, text string) (reading, bool) {
 // otherPrefix reads "other: text".
 func otherPrefix(it *fermata.Item, text string) (string, bool) {
 	head, own, ok := strings.Cut(text, ":")
-	if !ok || !it.Other || !strings.EqualFold(strings.TrimSpace(head), "other") {
+	if !ok || !it.TakesOther() || !strings.EqualFold(strings.TrimSpace(head), "other") {
 		return "", false
 	}
 	own = strings.TrimSpace(own)

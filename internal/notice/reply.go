@@ -12,8 +12,9 @@ import (
 // question. The first line is strict: a letter, a number, the value or the
 // label of an option (several with commas), yes or no, approve or
 // "reject: reason", a number, a date, a text; where there are several items,
-// a line "key: value" for each. Behind a colon and on the lines below stands
-// a comment. What could mean two things is refused. The error has
+// a line "key: value" for each. Behind a colon stands a comment; words
+// that stand beside an answer otherwise may take it back, see checkBeside. What
+// could mean two things is refused. The error has
 // [fermata.CodeInvalidRequest], and its hint tells how to write it.
 func ParseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 	a, err := parseReply(q, tidy(text))
@@ -37,7 +38,12 @@ func parseReply(q *fermata.Question, text string) (fermata.Answer, error) {
 		values, comment, err := readLines(q, text)
 		return consented(q, fermata.Answer{Answers: values, Comment: comment}), err
 	}
-	r, err := readReply(&q.Items[0], text)
+	r, err := readReply(q, &q.Items[0], text)
+	if err != nil {
+		if plain, ok := naturally(q, text); ok {
+			r, err = plain, nil
+		}
+	}
 	a := fermata.Answer{Answer: r.value, Comment: r.comment}
 	if r.value == nil {
 		a.Answers = map[string]any{}
@@ -110,7 +116,7 @@ func readLines(q *fermata.Question, text string) (values map[string]any, comment
 			}
 			continue
 		}
-		v, err := readValue(it, given)
+		v, err := readValue(q, it, given)
 		if err != nil {
 			problems = append(problems, fermata.Problem{Field: it.Key, Message: err.Error()})
 			continue
@@ -129,7 +135,7 @@ const commentKey = "comment"
 // goes on with the text above it.
 func itemTexts(q *fermata.Question, text string) (texts map[string]string, comment string, err error) {
 	texts = map[string]string{}
-	last := ""
+	last, apart := "", false
 	for line := range strings.SplitSeq(text, "\n") {
 		if ends(line) {
 			break
@@ -141,7 +147,12 @@ func itemTexts(q *fermata.Question, text string) (texts map[string]string, comme
 			return nil, "", refuse("%s is answered twice", key)
 		case found:
 			texts[key], last = value, key
-		case strings.TrimSpace(line) == "" && last == "":
+		case strings.TrimSpace(line) == "" && !goesOn(q, last):
+			apart = true
+			continue
+		case apart && !found && !goesOn(q, last) && answered(q, texts) && q.Item(commentKey) == nil && isCourtesy(line):
+			// Other words below the last answer might take it back.
+			texts[commentKey], last = line, commentKey
 		case goesOn(q, last):
 			texts[last] += "\n" + line
 		case strings.TrimSpace(line) != "":
@@ -156,6 +167,16 @@ func itemTexts(q *fermata.Question, text string) (texts map[string]string, comme
 		delete(texts, commentKey)
 	}
 	return texts, comment, nil
+}
+
+// answered reports whether the texts answer everything that has to be.
+func answered(q *fermata.Question, texts map[string]string) bool {
+	for i := range q.Items {
+		if _, ok := texts[q.Items[i].Key]; !ok && q.Items[i].IsRequired() {
+			return false
+		}
+	}
+	return true
 }
 
 // goesOn reports whether what stands under the key may have several lines.

@@ -32,7 +32,17 @@ func several(it fermata.Item) fermata.Item {
 }
 
 func orOther(it fermata.Item) fermata.Item {
-	it.Other = true
+	it.Other = new(true)
+	return it
+}
+
+func risky(q *fermata.Question, risk fermata.Risk) *fermata.Question {
+	q.Risk = risk
+	return q
+}
+
+func dangerous(it fermata.Item) fermata.Item {
+	it.Options[0].Danger = true
 	return it
 }
 
@@ -103,6 +113,12 @@ func TestParseReply(t *testing.T) {
 		{"other is an option", "other: x", asks(orOther(choice("other", "this"))), nil, ""},
 		{"own among several", "A, other: redis, or so", asks(several(orOther(formats))), []string{"toml", "redis, or so"}, ""},
 		{"own with commas", "redis, or so", asks(several(orOther(formats))), nil, ""},
+
+		{"own words at high risk", "use redis", risky(asks(orOther(formats)), fermata.RiskHigh), nil, ""},
+		{"own words at high risk that say so", "other: use redis", risky(asks(orOther(formats)), fermata.RiskHigh), "use redis", ""},
+		{"own words at medium risk", "use redis", risky(asks(orOther(formats)), fermata.RiskMedium), "use redis", ""},
+		{"own words beside a danger", "use redis", asks(orOther(dangerous(choice("drop", "keep")))), nil, ""},
+		{"own words in quotation marks beside a danger", `"use redis"`, asks(orOther(dangerous(choice("drop", "keep")))), nil, ""},
 
 		{"yes", "Yes.", asks(of(fermata.ResponseBoolean)), true, ""},
 		{"ja", "ja: passt", asks(of(fermata.ResponseBoolean)), true, "passt"},

@@ -1,8 +1,6 @@
 package notice
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -32,9 +30,10 @@ func Text(n *Notice) string {
 	if n.Outcome != nil {
 		fmt.Fprintf(&b, "\n%s.\n", upper(n.Outcome.Words))
 	}
-	fmt.Fprintf(&b, "\nAsked by %s%s.\n", name(q.AskedBy), belongs(n))
+	fmt.Fprintf(&b, "\nAsked by %s%s.\n", name(q.AskedBy), belongs(n)+withFacts(q))
 	quoted(&b, "", q.Body)
 	if c := q.Context; c != nil {
+		quoted(&b, "Context:", c.Text)
 		quoted(&b, "Step:", c.Step)
 		quoted(&b, "Error:", c.Error)
 		if c.Preview != nil {
@@ -42,11 +41,7 @@ func Text(n *Notice) string {
 		}
 	}
 	if len(q.Action) > 0 {
-		if action, whole := Action(q, LongestText); whole {
-			fmt.Fprintf(&b, "\nWhat will run:\n%s\nsha256 %s\n", barred(action), OneLine(q.ActionHash))
-		} else {
-			fmt.Fprintf(&b, "\nWhat will run: %s\n", action)
-		}
+		writeAction(&b, q)
 	}
 	if options := Options(q); options != "" {
 		fmt.Fprintf(&b, "\n%s\n", options)
@@ -58,6 +53,19 @@ func Text(n *Notice) string {
 		fmt.Fprintf(&b, "\nOpen: %s\n", n.Open)
 	}
 	return b.String()
+}
+
+func writeAction(b *strings.Builder, q *fermata.Question) {
+	parts, tooLong := Action(q, LongestText)
+	if tooLong != "" {
+		fmt.Fprintf(b, "\n%s: %s\n", headRuns, tooLong)
+		return
+	}
+	b.WriteString("\n")
+	for _, part := range parts {
+		fmt.Fprintf(b, "%s:\n%s\n", part.Head, barred(part.Text))
+	}
+	fmt.Fprintf(b, "sha256 %s\n", OneLine(q.ActionHash))
 }
 
 func writeHow(b *strings.Builder, n *Notice) {
@@ -75,12 +83,20 @@ func textWithoutQuestion(n *Notice) string {
 	fmt.Fprintf(&b, "%s\n", OneLine(n.Title))
 	quoted(&b, "", n.Body)
 	for _, q := range n.Questions {
-		fmt.Fprintf(&b, "\n- %s\n  %s\n", OneLine(q.Title), Deadline(&Notice{Question: q, To: n.To}))
+		fmt.Fprintf(&b, "\n- %s\n  %s\n  %s\n", OneLine(q.Title), listLine(q), Deadline(&Notice{Question: q, To: n.To}))
 	}
 	if n.Open != "" {
 		fmt.Fprintf(&b, "\nOpen: %s\n", n.Open)
 	}
 	return b.String()
+}
+
+// withFacts are the facts of a question behind the words that name it.
+func withFacts(q *fermata.Question) string {
+	if facts := Facts(q); len(facts) > 0 {
+		return ": " + strings.Join(facts, ", ")
+	}
+	return ""
 }
 
 // belongs says which task and project a question is of.
@@ -160,6 +176,9 @@ func Short(n *Notice) string {
 	if n.TaskTitle != "" {
 		told += ", " + shorten(OneLine(n.TaskTitle), 60)
 	}
+	if votes := Votes(q); votes != "" {
+		told += ", " + votes
+	}
 	if q.Deadline != nil {
 		told += ", until " + clock(*q.Deadline, n.To.Zone, n.At)
 	}
@@ -206,22 +225,6 @@ func optionLine(mark string, o fermata.Option) string {
 		line += " (dangerous)"
 	}
 	return line
-}
-
-// Action writes what will run, all of it, with nothing hidden. Where it has
-// more than so many characters it says that it is too long instead, and whole
-// is false: the message may then not offer to decide.
-func Action(q *fermata.Question, most int) (text string, whole bool) {
-	var indented bytes.Buffer
-	text = string(q.Action)
-	if json.Indent(&indented, q.Action, "", "  ") == nil {
-		text = indented.String()
-	}
-	text = Exact(text)
-	if n := utf8.RuneCountInString(text); n > most {
-		return fmt.Sprintf("too long to show here (%d characters); open the question to see all of it", n), false
-	}
-	return text, true
 }
 
 // Deadline says until when an answer is awaited, in the recipient's own time,

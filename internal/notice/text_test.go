@@ -62,13 +62,13 @@ func TestActionIsShownWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	q := asks(of(fermata.ResponseApproval))
 	q.Type, q.Action = fermata.Approval, json.RawMessage("{\"run\":\"rm\\u00a0-rf /\",\"n\":\"a\u202eb\"}")
-	text, whole := Action(q, 1000)
-	if !whole || !strings.Contains(text, "⟨U+202E⟩") || !strings.Contains(text, `"run": "rm\u00a0-rf /"`) {
-		t.Errorf("got %v %s", whole, text)
+	parts, tooLong := Action(q, 1000)
+	if tooLong != "" || len(parts) != 1 || !strings.Contains(parts[0].Text, "⟨U+202E⟩") || !strings.Contains(parts[0].Text, `"run": "rm\u00a0-rf /"`) {
+		t.Errorf("got %v %s", parts, tooLong)
 	}
-	text, whole = Action(q, 10)
-	if whole || strings.Contains(text, "rm") || !strings.Contains(text, "too long to show here") {
-		t.Errorf("got %v %s", whole, text)
+	parts, tooLong = Action(q, 10)
+	if len(parts) > 0 || !strings.Contains(tooLong, "too long to show here") {
+		t.Errorf("got %v %s", parts, tooLong)
 	}
 }
 
@@ -125,6 +125,7 @@ func TestOutcomeWords(t *testing.T) {
 		{plain(fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, Outcome: fermata.SkipTask}), "timed out: nobody answered, the task was skipped"},
 		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorHuman, AnsweredBy: &ada}), "cancelled by Ada"},
 		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorSystem}), "cancelled by the system"},
+		{plain(fermata.Resolution{Status: fermata.Cancelled, DecidedBy: fermata.ActorAgent, TaskEnded: fermata.TaskDone}), "closed without an answer: the task ended as done"},
 		{approval(fermata.Resolution{Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, Outcome: fermata.FailTask}), "timed out: nobody approved, it counts as not approved"},
 		{approval(fermata.Resolution{Status: fermata.Answered, AnsweredBy: &ada, Answer: fermata.Reject, Comment: "not\ntoday"}), "rejected by Ada: not today"},
 		{approval(fermata.Resolution{Status: fermata.Answered, AnsweredBy: &bob, Answer: fermata.Approve},

@@ -1,6 +1,7 @@
 package posting
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -24,6 +25,7 @@ type UserQuestion struct {
 	Header      string   `json:"header"`
 	Options     []Choice `json:"options"`
 	MultiSelect bool     `json:"multiSelect"`
+	Other       *bool    `json:"other"`
 }
 
 // Choice is an option as agents write it: a text, or an object that has a
@@ -61,6 +63,9 @@ func (c Choice) option() fermata.Option {
 func (in *Form) Request() (fermata.Ask, error) {
 	a := in.Ask
 	a.Questions = nil
+	if err := a.Context.Check(); err != nil {
+		return a, err
+	}
 	if len(in.Questions) > 0 {
 		if len(a.Items) > 0 || a.Question != "" || len(in.Options) > 0 {
 			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options or items"})
@@ -70,7 +75,7 @@ func (in *Form) Request() (fermata.Ask, error) {
 		}
 		var previews strings.Builder
 		for _, uq := range in.Questions {
-			a.Items = append(a.Items, uq.item())
+			a.Items = append(a.Items, uq.item(a.Other))
 			writePreviews(&previews, uq.Options)
 		}
 		a.Body += previews.String()
@@ -92,9 +97,10 @@ func (in *Form) Request() (fermata.Ask, error) {
 	return a, nil
 }
 
-// item follows AskUserQuestion: the person can always write something else.
-func (uq UserQuestion) item() fermata.Item {
-	it := fermata.Item{Prompt: uq.Question, Header: uq.Header}
+// item follows AskUserQuestion: the person can write something else, unless it or
+// the call says otherwise.
+func (uq UserQuestion) item(other *bool) fermata.Item {
+	it := fermata.Item{Prompt: uq.Question, Header: uq.Header, Other: cmp.Or(uq.Other, other, new(true))}
 	for _, c := range uq.Options {
 		it.Options = append(it.Options, c.option())
 	}
@@ -102,9 +108,9 @@ func (uq UserQuestion) item() fermata.Item {
 	case len(it.Options) == 0:
 		it.ResponseType = fermata.ResponseText
 	case uq.MultiSelect:
-		it.ResponseType, it.Other = fermata.ResponseMultiChoice, true
+		it.ResponseType = fermata.ResponseMultiChoice
 	default:
-		it.ResponseType, it.Other = fermata.ResponseChoice, true
+		it.ResponseType = fermata.ResponseChoice
 	}
 	return it
 }

@@ -38,7 +38,7 @@ type Input struct {
 	TimeoutAction    fermata.TimeoutAction `json:"timeoutAction"`
 	DefaultAnswer    any                   `json:"defaultAnswer"`
 	// IssueNumber is that of an issue in the GitHub channel's own repository.
-	IssueNumber json.Number `json:"issueNumber"`
+	IssueNumber issueNumber `json:"issueNumber"`
 	// NotifyVia names channels by name or kind; the inbox is always one.
 	NotifyVia []string `json:"notifyVia"`
 	// SlackChannel is a conversation, and SlackMention who is mentioned there.
@@ -191,7 +191,7 @@ func (in *Input) setPlaces(a *fermata.Ask) error {
 		via(name)
 	}
 	if in.IssueNumber != "" {
-		n, err := strconv.Atoi(in.IssueNumber.String())
+		n, err := strconv.Atoi(string(in.IssueNumber))
 		if err != nil || n < 1 {
 			return fermata.Invalid(fermata.Problem{Field: "issueNumber", Message: "must be the number of an issue"})
 		}
@@ -292,4 +292,16 @@ func (in *Input) Explain(err error) error {
 		named.Message = fermata.Invalid(named.Problems...).Message
 	}
 	return &named
+}
+
+// issueNumber is a number, or the same as a text: templates make texts.
+type issueNumber string
+
+// UnmarshalJSON takes both forms.
+func (n *issueNumber) UnmarshalJSON(data []byte) error {
+	*n = issueNumber(strings.Trim(string(data), `"`))
+	if *n == "null" {
+		*n = ""
+	}
+	return nil
 }

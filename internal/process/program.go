@@ -1,7 +1,6 @@
 package process
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"os"
@@ -27,23 +26,37 @@ const (
 type Program struct {
 	// Argv is the program and its arguments; Env is its whole environment.
 	Argv, Env []string
-	// Dir is the working directory.
-	Dir string
+	// Dir is the working directory; Folder, where it is not empty, holds files that
+	// the program and the one who runs it share.
+	Dir, Folder string
 	// Stdin is what it reads; nil is nothing.
 	Stdin *os.File
 	// Stdout and Stderr take its output. They must not fail.
 	Stdout, Stderr io.Writer
 	// Grace is how long it may take to stop; 0 means [DefaultGrace].
 	Grace time.Duration
+	// Life, where it is not nil, may end while the program stops for the end of
+	// its own context: the cause of either can shorten the grace.
+	Life context.Context //nolint:containedctx // it is watched beside the one of the call
+	// Ended is called once the program itself has ended; nil is not.
+	Ended func()
 }
 
 // Run runs the program until it and everything that it started has ended, and
 // all of its output was passed on. When ctx ends, its process group gets SIGTERM, and
-// SIGKILL after the grace; what left the group is killed with the rest, on Linux. The
-// program dies with this process, but not what it started: see [EndAll]. The error
-// says why it could not be started.
+// SIGKILL after the grace, which a [Halt] as the cause shortens; what left the group is killed with the rest, on Linux. The
+// program dies with this process, but not what it started: see [EndAll]. With a ctx
+// of [InSandbox] it runs there. The error says why it could not be started.
 func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
-	cmd := exec.Command(p.Argv[0], p.Argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
+	argv := p.Argv
+	if s := sandboxOf(ctx); s != nil {
+		known, err := makeKnown(p)
+		if err != nil {
+			return nil, err
+		}
+		argv = s.command(p, known)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // the whole group is stopped, and gently first
 	mark := nextMark()
 	cmd.Dir, cmd.Env = p.Dir, append(slices.Clip(p.Env), MarkEnv+"="+mark)
 	if p.Stdin != nil {
@@ -71,6 +84,9 @@ func (p Program) Run(ctx context.Context) (*os.ProcessState, error) {
 	stdout.copy()
 	stderr.copy()
 	p.await(ctx, cmd)
+	if p.Ended != nil {
+		p.Ended()
+	}
 	EndAll(mark)
 	stdout.drain()
 	stderr.drain()
@@ -92,14 +108,9 @@ func (p Program) await(ctx context.Context, cmd *exec.Cmd) {
 	case <-ctx.Done():
 		stopGroup(cmd)
 	}
-	timer := time.NewTimer(cmp.Or(p.Grace, DefaultGrace))
-	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-timer.C:
-		killGroup(cmd)
-		<-ended
-	}
+	p.awaitStop(ctx, ended)
+	killGroup(cmd)
+	<-ended
 }
 
 // output carries one stream of a program.

@@ -32,8 +32,14 @@ func Text(s string) (string, bool) {
 	return b.String(), true
 }
 
-// find returns the secrets in a text from first to last; none overlap.
+// find returns the secrets in a text from first to last, also those that are split or encoded; none overlap.
 func find(s string) []finding {
+	whole := findPlain(s)
+	return inOrder(slices.Concat(whole, findInvisible(s), findBroken(s, whole), findEncoded(s)))
+}
+
+// findPlain returns the secrets that stand in a text as they are.
+func findPlain(s string) []finding {
 	if len(s) < 8 {
 		return nil
 	}
@@ -45,6 +51,11 @@ func find(s string) []finding {
 			found = append(found, r.find(s, &set.Allow)...)
 		}
 	}
+	return inOrder(found)
+}
+
+// inOrder sorts findings and joins those that overlap.
+func inOrder(found []finding) []finding {
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})

@@ -60,7 +60,7 @@ func contextOf(c *fermata.QuestionContext) *fermata.QuestionContext {
 		return nil
 	}
 	clean := *c
-	clean.Step, clean.Error = text(c.Step), text(c.Error)
+	clean.Text, clean.Step, clean.Error = text(c.Text), text(c.Step), text(c.Error)
 	if c.Preview != nil {
 		preview := *c.Preview
 		preview.Text = text(preview.Text)
@@ -74,6 +74,7 @@ func resolution(r *fermata.Resolution) *fermata.Resolution {
 		return nil
 	}
 	clean := *r
+	clean.Overtaken = nil
 	clean.Comment = text(r.Comment)
 	clean.Answer, clean.Answers = value(r.Answer), answers(r.Answers)
 	clean.Action, _ = JSON(r.Action)

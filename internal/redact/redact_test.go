@@ -73,34 +73,40 @@ func secrets(t testing.TB) map[string]string {
 	t.Helper()
 	r := func(alphabet string, n int) string { return random(t, alphabet, n) }
 	return map[string]string{
-		"AWS access key":        "AK" + "IA" + r(base32, 16),
-		"GitHub personal token": "gh" + "p_" + r(base62, 36),
-		"GitHub fine-grained":   "github" + "_pat_" + r(base62, 82),
-		"GitHub app":            "gh" + "s_" + r(base62, 36),
-		"GitLab":                "gl" + "pat-" + r(base62, 20),
-		"Slack bot":             "xo" + "xb-" + r(digits[1:], 11) + "-" + r(digits[1:], 12) + "-" + r(base62, 24),
-		"Slack app":             "xa" + "pp-1-" + r(digits+upper, 11) + "-" + r(digits[1:], 13) + "-" + r(hexits, 64),
-		"Stripe":                "sk" + "_live_" + r(base62, 24),
-		"Google":                "AI" + "za" + r(base62, 35),
-		"OpenAI":                "sk-" + r(base62, 20) + "T3Blbk" + "FJ" + r(base62, 20),
-		"Anthropic":             "sk-" + "ant-api03-" + r(base62, 93) + "AA",
-		"npm":                   "np" + "m_" + r(digits+lower, 36),
-		"PyPI":                  "pypi-" + "AgEIcHlwaS5vcmc" + r(base62, 60),
-		"SendGrid":              "S" + "G." + r(base62, 22) + "." + r(base62, 43),
-		"Twilio":                "S" + "K" + r(hexits, 32),
-		"DigitalOcean":          "dop" + "_v1_" + r(hexits, 64),
-		"Telegram":              "telegram bot token: " + r(digits[1:], 9) + ":A" + r(base62, 34),
-		"Hugging Face":          "hf" + "_" + letters(t, 34),
-		"JWT":                   jwt(t),
-		"private key":           privateKey(t),
-		"half a private key":    privateKey(t)[:120],
-		"fermata token":         fermata.NewSecret(),
-		"fermata session":       fermata.NewSecretOf(fermata.SessionPrefix),
-		"database":              "postgres://app:" + r(base62, 12) + "@db.example/shop",
-		"header":                "Authorization: Bearer " + r(base62, 30),
-		"environment":           "API_KEY=" + r(base62, 32),
-		"password":              "password = '" + r(base62, 12) + "'",
-		"age":                   "AGE-SECRET-" + "KEY-1" + r("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
+		"AWS access key":             "AK" + "IA" + r(base32, 16),
+		"GitHub personal token":      "gh" + "p_" + r(base62, 36),
+		"GitHub fine-grained":        "github" + "_pat_" + r(base62, 82),
+		"GitHub app":                 "gh" + "s_" + r(base62, 36),
+		"GitLab":                     "gl" + "pat-" + r(base62, 20),
+		"Slack bot":                  "xo" + "xb-" + r(digits[1:], 11) + "-" + r(digits[1:], 12) + "-" + r(base62, 24),
+		"Slack app":                  "xa" + "pp-1-" + r(digits+upper, 11) + "-" + r(digits[1:], 13) + "-" + r(hexits, 64),
+		"Stripe":                     "sk" + "_live_" + r(base62, 24),
+		"Google":                     "AI" + "za" + r(base62, 35),
+		"OpenAI":                     "sk-" + r(base62, 20) + "T3Blbk" + "FJ" + r(base62, 20),
+		"Anthropic":                  "sk-" + "ant-api03-" + r(base62, 93) + "AA",
+		"npm":                        "np" + "m_" + r(digits+lower, 36),
+		"PyPI":                       "pypi-" + "AgEIcHlwaS5vcmc" + r(base62, 60),
+		"SendGrid":                   "S" + "G." + r(base62, 22) + "." + r(base62, 43),
+		"Twilio":                     "S" + "K" + r(hexits, 32),
+		"DigitalOcean":               "dop" + "_v1_" + r(hexits, 64),
+		"Telegram":                   "telegram bot token: " + r(digits[1:], 9) + ":A" + r(base62, 34),
+		"Hugging Face":               "hf" + "_" + letters(t, 34),
+		"JWT":                        jwt(t),
+		"private key":                privateKey(t),
+		"half a private key":         privateKey(t)[:120],
+		"fermata token":              fermata.NewSecret(),
+		"fermata session":            fermata.NewSecretOf(fermata.SessionPrefix),
+		"database":                   "postgres://app:" + r(base62, 12) + "@db.example/shop",
+		"header":                     "Authorization: Bearer " + r(base62, 30),
+		"environment":                "API_KEY=" + r(base62, 32),
+		"password":                   "password = '" + r(base62, 12) + "'",
+		"Vault":                      "hv" + "s." + r(base62, 24),
+		"long OpenAI":                "sk-" + "proj-" + r(base62, 160),
+		"bare Telegram":              r(digits[1:], 10) + ":AA" + r(base62, 33),
+		"cookie":                     "curl -H 'Cookie: session=" + r(base62, 24) + "'",
+		"base64":                     base64.StdEncoding.EncodeToString([]byte("token gl" + "pat-" + r(base62, 20))),
+		"cut by a space of no width": "gl" + "pat-" + r(base62, 10) + "\u200b" + r(base62, 10),
+		"age":                        "AGE-SECRET-" + "KEY-1" + r("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
 	}
 }
 
@@ -162,6 +168,18 @@ func TestSecretsAreRedacted(t *testing.T) {
 	}
 }
 
+// A terminal or a mail breaks a long line, and JSON writes the break as an escape.
+func TestASecretOverTwoLinesIsRedacted(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"\n", "\r\n", "\\\n", "\n    ", "\n> ", `\n`} {
+		first, second := "gl"+"pat-"+random(t, base62, 10), random(t, base62, 10)
+		in := "use " + first + end + second + " now"
+		if got, found := Text(in); !found || strings.Contains(got, first) || strings.Contains(got, second) || !strings.HasSuffix(got, " now") {
+			t.Errorf("%q became %q", in, got)
+		}
+	}
+}
+
 func TestOrdinaryTextSurvives(t *testing.T) {
 	t.Parallel()
 	sum := sha256.Sum256([]byte("x"))
@@ -173,6 +191,8 @@ func TestOrdinaryTextSurvives(t *testing.T) {
 		"curl -H \"Authorization: Bearer $TOKEN\" https://example.com",
 		"diff --git a/auth.go b/auth.go\nindex 83db48f..bf269f4 100644\n-func key(a int) int {\n+func key(a, b int) int {\n",
 		"CREATE TABLE users (id BIGINT PRIMARY KEY, token TEXT NOT NULL)", "v1.2.3-rc.1+build.5", "DROP TABLE sessions;",
+		"Keep the cookie: it has session=yes", base64.StdEncoding.EncodeToString([]byte("Which format shall the file have?")),
+		"https://fermata.example/\nquestions/and/answers\nare here", "a\u200bb", "Zeile\u00adende", "👩\u200d💻 works", "12345678:30",
 		"img sha256:" + hex.EncodeToString(sum[:]), "The deployment of 2026-11-21T12:00:00Z took 15m30s",
 	} {
 		if got, found := Text(text); found || got != text {

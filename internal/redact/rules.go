@@ -48,6 +48,11 @@ var own = []*rule{
 	{ID: "fermata-secret", Regex: `\bfm[a-z]_[0-9A-Za-z]{38}\b`, Keywords: []string{"fm"}},
 	{ID: "password-in-url", Regex: `\b[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@'"]*:([^\s/@'"]{3,})@`, Keywords: []string{"://"}},
 	{ID: "authorization-header", Regex: `(?i)\bauthorization['"]?\s*[:=]\s*['"]?(?:bearer|basic|token)\s+([\w.~+/=-]{8,})`, Keywords: []string{"authorization"}},
+	{ID: "cookie", Regex: `(?i)(?:\b(?:set-)?cookie['"]?\s*:|--cookie[\s=])\s*['"]?([^\s'"=]+=[^\r\n'"]{6,})`, Keywords: []string{"cookie"}},
+	// Keys that are shorter or longer than those of the rule file.
+	{ID: "vault-token", Regex: `\bhv[sbr]\.[\w-]{20,300}`, Keywords: []string{"hvs.", "hvb.", "hvr."}},
+	{ID: "openai-api-key", Regex: `\bsk-(?:proj|svcacct|admin|ant|or)-[\w-]{20,300}`, Keywords: []string{"sk-"}},
+	{ID: "telegram-bot-api-token", Regex: `\b[0-9]{8,10}:AA[\w-]{33}\b`, Keywords: []string{":aa"}},
 	// A key of which the end was cut off.
 	{ID: "private-key", Regex: `-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\r|\\n)*[A-Za-z0-9+/=]{16,})+`, Keywords: []string{"-----begin"}},
 	{ID: "password", Regex: `(?i)\b(?:password|passwd|passphrase|kennwort)['"]?\s*[:=]\s*['"]?([^\s'",;}]{6,})`, Keywords: []string{"passw", "passphrase", "kennwort"}, Allow: []allowance{{

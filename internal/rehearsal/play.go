@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 )
 
-// Play rehearses a stop, a resume and a deferred call. A step that fails ends it: what follows
+// Play rehearses a stop, a resume, a deferred call, and a rule that denies everything. A step that fails ends it: what follows
 // from it is not tried. The error says what kept it from being played.
 func (s *Stage) Play(ctx context.Context) ([]Step, error) {
 	steps, err := s.question(ctx)
@@ -20,7 +23,55 @@ func (s *Stage) Play(ctx context.Context) ([]Step, error) {
 	if s.Program == "claude" {
 		step, err = s.deferral(ctx)
 	}
-	return append(steps, step), err
+	steps = append(steps, step)
+	if err == nil && step.Status != Fail {
+		step, err = s.denial(ctx)
+		steps = append(steps, step)
+	}
+	return steps, err
+}
+
+// deniedReason is what the agent reads of each call.
+const deniedReason = "the rehearsal denies everything"
+
+// denial lets the agent act in every way while a rule denies everything. It comes last:
+// the rule stays.
+func (s *Stage) denial(ctx context.Context) (Step, error) {
+	step := Step{Name: "deny"}
+	_, err := s.Person.AddGateRule(ctx, fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny, Reason: deniedReason})
+	if err != nil {
+		return step, err
+	}
+	task, err := s.Person.CreateTask(ctx, fermata.NewTask{Title: denyTitle, Runner: s.Program})
+	if err == nil {
+		task, err = s.until(ctx, task, func(*fermata.Task) (bool, error) { return false, nil })
+	}
+	if err == nil {
+		err = s.wantDenied(task)
+	}
+	if err != nil {
+		steps, err := s.fail(ctx, step, err)
+		return steps[0], err
+	}
+	step.Status, step.Detail = OK, "a rule that denies everything kept it from running a command, writing a file and reaching the network"
+	return step, nil
+}
+
+// wantDenied wants every call of the task to have been denied by the rule.
+func (s *Stage) wantDenied(task *fermata.Task) error {
+	if _, err := os.Stat(filepath.Join(s.Folder, task.ID, deniedFile)); err == nil {
+		return &stepError{"it acted against a rule that denies everything", task}
+	}
+	c := s.said(gaveUp)
+	if task.State != fermata.TaskDone || c == nil {
+		return &stepError{"it was denied everything, and did not come to an end: " + task.Summary, task}
+	}
+	for _, item := range c.Items {
+		if item.Role == scriptedmodel.ToolResult && !strings.Contains(item.Text, deniedReason) {
+			return &stepError{"a call of it was not denied by the rule that denies everything", task}
+		}
+	}
+	return nil
 }
 
 // question lets the agent ask by Fermata's tool.

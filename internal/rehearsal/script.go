@@ -2,11 +2,12 @@ package rehearsal
 
 import "github.com/fermata-hq/fermata/internal/scriptedmodel"
 
-// The two tasks of a rehearsal. Their titles are in what the agent is told, and so
+// The tasks of a rehearsal. Their titles are in what the agent is told, and so
 // tell the script which of them it plays.
 const (
 	askTitle   = "Rehearse a question"
 	deferTitle = "Rehearse a call that is put off"
+	denyTitle  = "Rehearse what is denied"
 )
 
 // colour is the answer to either question. Neither title has it in it.
@@ -18,6 +19,8 @@ const (
 	answered = "answered"
 	deferred = "deferred"
 	returned = "returned"
+	denied   = "denied"
+	gaveUp   = "gave up"
 	wentOn   = "went on"
 )
 
@@ -33,7 +36,7 @@ func Script(program string) scriptedmodel.Script {
 	if program == "gemini" {
 		tool = "~ask_person" // it hides every tool called ask_user when there is no terminal
 	}
-	return scriptedmodel.Script{Rules: []scriptedmodel.Rule{
+	return scriptedmodel.Script{Rules: append(deniedRules(program), []scriptedmodel.Rule{
 		{Name: answered, When: scriptedmodel.When{Any: askTitle, Last: "Answered by"}, Reply: say},
 		{Name: returned, When: scriptedmodel.When{Any: deferTitle, Last: colour}, Reply: say},
 		{Name: asked, When: scriptedmodel.When{Any: askTitle, Turn: &first}, Reply: []scriptedmodel.Part{
@@ -45,7 +48,45 @@ func Script(program string) scriptedmodel.Script {
 			}}}),
 		}},
 		{Name: wentOn, Hold: true, Reply: scriptedmodel.Say("Nothing stopped the agent.")},
-	}}
+	}...)}
+}
+
+// deniedFile is what the agent would make if it were not denied everything.
+const deniedFile = "denied.txt"
+
+// deniedCalls are calls of a program that act: a command, a file, the network.
+func deniedCalls(program string) []scriptedmodel.Part {
+	type object = map[string]any
+	const command, page = "touch " + deniedFile, "http://127.0.0.1:9/"
+	call := scriptedmodel.Call
+	switch program {
+	case "codex":
+		return []scriptedmodel.Part{call("exec_command", object{"cmd": command}), call("exec_command", object{"cmd": "curl " + page})}
+	case "gemini":
+		return []scriptedmodel.Part{
+			call("run_shell_command", object{"command": command, "description": "x"}),
+			call("write_file", object{"file_path": deniedFile, "content": "x"}), call("web_fetch", object{"prompt": "Read " + page}),
+		}
+	case "opencode":
+		return []scriptedmodel.Part{
+			call("bash", object{"command": command, "description": "x"}), call("write", object{"filePath": deniedFile, "content": "x"}),
+			call("webfetch", object{"url": page, "format": "text"}),
+		}
+	default:
+		return []scriptedmodel.Part{
+			call("Bash", object{"command": command, "description": "x"}), call("Write", object{"file_path": deniedFile, "content": "x"}),
+			call("WebFetch", object{"url": page, "prompt": "x"}),
+		}
+	}
+}
+
+// deniedRules let the agent act in one way after the other, and then give up.
+func deniedRules(program string) []scriptedmodel.Rule {
+	var rules []scriptedmodel.Rule
+	for n, call := range deniedCalls(program) {
+		rules = append(rules, scriptedmodel.Rule{Name: denied, When: scriptedmodel.When{Any: denyTitle, Turn: &n}, Reply: []scriptedmodel.Part{call}})
+	}
+	return append(rules, scriptedmodel.Rule{Name: gaveUp, When: scriptedmodel.When{Any: denyTitle}, Reply: scriptedmodel.Say("I may not.")})
 }
 
 // ownQuestion is Claude Code's own tool for questions.

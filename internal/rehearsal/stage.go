@@ -26,7 +26,7 @@ const (
 
 // Step is one thing that an agent program was made to do.
 type Step struct {
-	// Name is stop, resume or defer.
+	// Name is stop, resume, defer or deny.
 	Name   string
 	Status Status
 	Detail string
@@ -41,6 +41,8 @@ type Stage struct {
 	Model   *scriptedmodel.Model
 	// Person speaks for a person, who gives the tasks and answers.
 	Person *client.Client
+	// Folder is where the worker has its working copies.
+	Folder string
 	// Limit is how long the agent may take until it has stopped, and again until it is done.
 	Limit time.Duration
 }

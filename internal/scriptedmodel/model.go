@@ -22,7 +22,13 @@ type Model struct {
 	released chan struct{}
 	free     map[string]bool
 	log      io.Writer
+	live     Live
 }
+
+// Live replies to conversations while they happen, before the script is looked at.
+// It may take its time; ctx ends when the client gives up. False leaves the reply
+// to the script.
+type Live func(ctx context.Context, c *Conversation) (reply []Part, ok bool)
 
 // Request is a request that the model got.
 type Request struct {
@@ -62,6 +68,9 @@ func New(s Script) *Model {
 
 // LogTo writes a line of JSON for each request. Call it before the first one.
 func (m *Model) LogTo(w io.Writer) { m.log = w }
+
+// ReplyLive sets the function that replies first. Call it before the first request.
+func (m *Model) ReplyLive(live Live) { m.live = live }
 
 // Requests returns the requests that the script replied to, in order.
 func (m *Model) Requests() []Request {
@@ -111,12 +120,29 @@ func (m *Model) Release(rule string) {
 }
 
 // next chooses the reply to a conversation and keeps both.
-func (m *Model) next(c *Conversation, method, path string) *reply {
+func (m *Model) next(ctx context.Context, c *Conversation, method, path string) *reply {
+	rule := m.repliesLive(ctx, c)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := newReply(len(m.requests)+1, m.choose(c), c)
+	if rule == nil {
+		rule = m.choose(c)
+	}
+	r := newReply(len(m.requests)+1, rule, c)
 	m.keep(Request{Kind: "model", Method: method, Path: path, Rule: r.rule.Name, Reply: r.describe(), Conversation: c})
 	return r
+}
+
+// repliesLive returns what the live function says, nil when it says nothing. Side
+// requests are the script's.
+func (m *Model) repliesLive(ctx context.Context, c *Conversation) *Rule {
+	if m.live == nil || c.isSide() {
+		return nil
+	}
+	parts, ok := m.live(ctx, c)
+	if !ok {
+		return nil
+	}
+	return &Rule{Name: "live", Reply: parts}
 }
 
 // choose returns the first rule that matches. The lock is held.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -22,8 +23,14 @@ func (r Reader) scanChannel(rs rows) (*fermata.Channel, error) {
 	c.LastSentAt, c.LastErrorAt = optional(lastSentAt), optional(lastErrorAt)
 	c.FailingSince, c.AlertedAt = optional(failingSince), optional(alertedAt)
 	c.Settings = map[string]any{}
-	return c, parse("settings", settings, &c.Settings)
+	opened, err := r.unseal(settings, r.channelCell(c.ID))
+	if err != nil {
+		return nil, err
+	}
+	return c, parse("settings", string(opened), &c.Settings)
 }
+
+func (r Reader) channelCell(id string) cell { return cell{"channels", "settings", r.workspace, id} }
 
 // Channels lists the workspace's channels, with their secrets.
 func (r Reader) Channels() ([]*fermata.Channel, error) {
@@ -47,14 +54,14 @@ func (tx *Tx) InsertChannel(c *fermata.Channel) {
 	c.WorkspaceID, c.Version = tx.workspace, 1
 	tx.exec(`INSERT INTO channels (workspace_id, id, name, kind, settings, enabled, built_in, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		tx.workspace, c.ID, c.Name, c.Kind, text(c.Settings), flag(c.Enabled), flag(c.BuiltIn), c.CreatedAt.UnixMilli())
+		tx.workspace, c.ID, c.Name, c.Kind, tx.seal([]byte(text(c.Settings)), tx.channelCell(c.ID)), flag(c.Enabled), flag(c.BuiltIn), c.CreatedAt.UnixMilli())
 }
 
 // SaveChannel writes what changed of a channel.
 func (tx *Tx) SaveChannel(c *fermata.Channel) {
 	tx.exec(`UPDATE channels SET name = $1, settings = $2, enabled = $3, last_sent_at = $4, last_error = $5, last_error_at = $6,
 		failing_since = $7, alerted_at = $8, version = version + 1 WHERE workspace_id = $9 AND id = $10 AND version = $11`,
-		c.Name, text(c.Settings), flag(c.Enabled), millis(c.LastSentAt), c.LastError, millis(c.LastErrorAt),
+		c.Name, tx.seal([]byte(text(c.Settings)), tx.channelCell(c.ID)), flag(c.Enabled), millis(c.LastSentAt), c.LastError, millis(c.LastErrorAt),
 		millis(c.FailingSince), millis(c.AlertedAt), tx.workspace, c.ID, c.Version)
 	c.Version++
 }
@@ -90,37 +97,64 @@ func (r Reader) ChannelState(channelID, key string) (string, error) {
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
-	return found[0], nil
+	value, err := r.unseal(found[0], r.channelStateCell(channelID, key))
+	return string(value), err
+}
+
+func (r Reader) channelStateCell(channelID, key string) cell {
+	return cell{"channel_state", "value", r.workspace, channelID + "/" + key}
 }
 
 // SetChannelState keeps a value under a key.
 func (tx *Tx) SetChannelState(channelID, key, value string) {
 	tx.exec(`INSERT INTO channel_state (workspace_id, channel_id, key, value) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (workspace_id, channel_id, key) DO UPDATE SET value = excluded.value`, tx.workspace, channelID, key, value)
+		ON CONFLICT (workspace_id, channel_id, key) DO UPDATE SET value = excluded.value`, tx.workspace, channelID, key,
+		tx.seal([]byte(value), tx.channelStateCell(channelID, key)))
 }
 
 // Plan is up to which event deliveries are planned, and the routes.
 type Plan struct {
 	Seq    int64
 	Routes fermata.Routes
+	// Chosen reports that an administrator set other routes than the default ones.
+	Chosen bool
+	// Earlier are subscriptions that were changed while events that they cover
+	// were not planned yet, the oldest first.
+	Earlier []EarlierSubscription
+}
+
+// EarlierSubscription says to which types of events a channel subscribed until it
+// was changed. It holds for the events with numbers up to UpTo.
+type EarlierSubscription struct {
+	ChannelID string   `json:"channel_id"`
+	UpTo      int64    `json:"up_to"`
+	Types     []string `json:"types"`
 }
 
 func scanPlan(rs rows) (Plan, error) {
 	var p Plan
-	var routes string
-	if err := rs.Scan(&p.Seq, &routes); err != nil {
+	var routes, earlier string
+	if err := rs.Scan(&p.Seq, &routes, &earlier); err != nil {
 		return p, err
+	}
+	if earlier != "" {
+		if err := parse("earlier", earlier, &p.Earlier); err != nil {
+			return p, err
+		}
 	}
 	if routes == "" {
 		p.Routes = fermata.DefaultRoutes()
+		return p, nil
 	}
-	return p, parse("routes", routes, &p.Routes)
+	err := parse("routes", routes, &p.Routes)
+	p.Chosen = text(p.Routes) != text(fermata.DefaultRoutes())
+	return p, err
 }
 
 // Plan returns the workspace's plan; a number below 0 says that nothing is
 // planned.
 func (r Reader) Plan() (Plan, error) {
-	found, err := list(r, scanPlan, "SELECT event_seq, routes FROM delivery_plans WHERE workspace_id = $1", r.workspace)
+	found, err := list(r, scanPlan, "SELECT event_seq, routes, earlier FROM delivery_plans WHERE workspace_id = $1", r.workspace)
 	if err != nil || len(found) == 0 {
 		return Plan{Seq: -1, Routes: fermata.DefaultRoutes()}, err
 	}
@@ -128,9 +162,14 @@ func (r Reader) Plan() (Plan, error) {
 }
 
 // SetPlanned notes up to which event deliveries are planned; below 0 stops it.
-func (tx *Tx) SetPlanned(seq int64) {
-	tx.exec(`INSERT INTO delivery_plans (workspace_id, event_seq) VALUES ($1, $2)
-		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq`, tx.workspace, seq)
+// Of the earlier subscriptions it keeps those that cover events behind seq.
+func (tx *Tx) SetPlanned(seq int64, earlier []EarlierSubscription) {
+	var kept string
+	if left := slices.DeleteFunc(slices.Clone(earlier), func(s EarlierSubscription) bool { return s.UpTo <= seq }); len(left) > 0 {
+		kept = text(left)
+	}
+	tx.exec(`INSERT INTO delivery_plans (workspace_id, event_seq, earlier) VALUES ($1, $2, $3)
+		ON CONFLICT (workspace_id) DO UPDATE SET event_seq = excluded.event_seq, earlier = excluded.earlier`, tx.workspace, seq, kept)
 }
 
 // SetRoutes writes the routes.

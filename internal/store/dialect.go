@@ -29,6 +29,8 @@ type dialect struct {
 	// field is an expression for a text within a JSON column, with %s for the
 	// column and the path in JSON Pointer's order, joined by fieldJoin.
 	field, fieldJoin string
+	// tableCount counts the tables of the name $1, 0 or 1.
+	tableCount string
 	// hasLabel is a condition that a JSON list column contains a text.
 	hasLabel string
 }
@@ -43,6 +45,7 @@ var sqliteDialect = dialect{
 	insertEvents: insertEach,
 	field:        "json_extract(%s, '$.%s')",
 	fieldJoin:    ".",
+	tableCount:   "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = $1",
 	hasLabel:     "EXISTS (SELECT 1 FROM json_each(CASE WHEN labels = '' THEN '[]' ELSE labels END) WHERE value = $%d)",
 }
 
@@ -62,6 +65,7 @@ var postgresDialect = dialect{
 	insertEvents: insertTogether,
 	field:        "(%s::jsonb #>> '{%s}')",
 	fieldJoin:    ",",
+	tableCount:   "SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)",
 	guard:        "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
 	hasLabel:     "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
 }

@@ -127,7 +127,7 @@ func Down(ctx context.Context, db *DB) error { return DownTo(ctx, db, 0) }
 // DownTo undoes the migrations behind a version.
 func DownTo(ctx context.Context, db *DB, version int64) error {
 	down := func(dialect goose.Dialect, pool *sql.DB) error {
-		provider, err := newProvider(dialect, pool)
+		provider, err := newProvider(dialect, pool, db.opts.Keys)
 		if err != nil {
 			return err
 		}
@@ -174,3 +174,15 @@ func (s *Statements) All() []string {
 	}
 	return all
 }
+
+// WithVFS opens SQLite files on another disk.
+func WithVFS(o Options, name string) Options {
+	o.vfs = name
+	return o
+}
+
+// LongLog is from how many pages on the write-ahead log is copied into the database.
+const LongLog = longLog
+
+// Inspect looks at the files of the database, as the watch does.
+func Inspect(ctx context.Context, db *DB) { db.examine(ctx) }

@@ -55,20 +55,17 @@ func (tx *Tx) DeleteGateRule(id string) {
 	tx.exec("DELETE FROM gate_rules WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
 }
 
-func scanBytes(rs rows) ([]byte, error) {
-	var b []byte
-	return b, rs.Scan(&b)
-}
-
 // GrantKey returns the key that signs the workspace's grants, and nil when
 // none was made yet.
 func (r Reader) GrantKey() ([]byte, error) {
-	keys, err := list(r, scanBytes, "SELECT secret FROM grant_keys WHERE workspace_id = $1", r.workspace)
-	if err != nil || len(keys) == 0 {
+	found, err := list(r, scanBytes, "SELECT secret FROM grant_keys WHERE workspace_id = $1", r.workspace)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return keys[0], nil
+	return r.unseal(string(found[0]), r.grantKeyCell())
 }
+
+func (r Reader) grantKeyCell() cell { return cell{"grant_keys", "secret", r.workspace, ""} }
 
 // GrantKey returns the key that signs the workspace's grants; it is made at
 // its first use.
@@ -81,7 +78,8 @@ func (tx *Tx) GrantKey() ([]byte, error) {
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
-	tx.exec("INSERT INTO grant_keys (workspace_id, secret, created_at) VALUES ($1, $2, $3)", tx.workspace, key, tx.Now().UnixMilli())
+	tx.exec("INSERT INTO grant_keys (workspace_id, secret, created_at) VALUES ($1, $2, $3)", tx.workspace,
+		[]byte(tx.seal(key, tx.grantKeyCell())), tx.Now().UnixMilli())
 	return key, nil
 }
 

@@ -81,7 +81,7 @@ func (tx *Tx) SetPreferences(memberID string, p fermata.Preferences) {
 
 const deviceColumns = "id, member_id, name, subscription, created_at, last_sent_at"
 
-func scanDevice(rs rows) (*fermata.Device, error) {
+func (r Reader) scanDevice(rs rows) (*fermata.Device, error) {
 	d := &fermata.Device{}
 	var subscription string
 	var createdAt, lastSentAt int64
@@ -89,22 +89,30 @@ func scanDevice(rs rows) (*fermata.Device, error) {
 		return nil, err
 	}
 	d.AddedAt, d.LastSentAt = at(createdAt), optional(lastSentAt)
-	return d, parse("subscription", subscription, &d.Subscription)
+	opened, err := r.unseal(subscription, r.deviceCell(d.ID))
+	if err != nil {
+		return nil, err
+	}
+	return d, parse("subscription", string(opened), &d.Subscription)
+}
+
+func (r Reader) deviceCell(id string) cell {
+	return cell{"devices", "subscription", r.workspace, id}
 }
 
 // Devices lists the browsers that messages are pushed to.
 func (r Reader) Devices() ([]*fermata.Device, error) {
-	return list(r, scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 ORDER BY id", r.workspace)
+	return list(r, r.scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 ORDER BY id", r.workspace)
 }
 
 // DevicesOf lists a member's browsers.
 func (r Reader) DevicesOf(memberID string) ([]*fermata.Device, error) {
-	return list(r, scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE member_id = $1 AND workspace_id = $2 ORDER BY id", memberID, r.workspace)
+	return list(r, r.scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE member_id = $1 AND workspace_id = $2 ORDER BY id", memberID, r.workspace)
 }
 
 // Device returns the browser with the id.
 func (r Reader) Device(id string) (*fermata.Device, error) {
-	return one(r, "device", id, scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 AND id = $2", r.workspace, id)
+	return one(r, "device", id, r.scanDevice, "SELECT "+deviceColumns+" FROM devices WHERE workspace_id = $1 AND id = $2", r.workspace, id)
 }
 
 // InsertDevice adds a browser. Whoever used it before does so no more.
@@ -113,7 +121,7 @@ func (tx *Tx) InsertDevice(d *fermata.Device) {
 	tx.execAny("DELETE FROM devices WHERE workspace_id = $1 AND endpoint_hash = $2", tx.workspace, hash)
 	tx.exec(`INSERT INTO devices (workspace_id, id, member_id, name, endpoint_hash, subscription, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		tx.workspace, d.ID, d.MemberID, d.Name, hash, text(d.Subscription), d.AddedAt.UnixMilli())
+		tx.workspace, d.ID, d.MemberID, d.Name, hash, tx.seal([]byte(text(d.Subscription)), tx.deviceCell(d.ID)), d.AddedAt.UnixMilli())
 }
 
 // TouchDevice notes when a message was last pushed to a browser.
@@ -129,11 +137,15 @@ func (tx *Tx) DeleteDevice(id string) {
 // DeliveryKey returns a key that the server keeps for itself under a name, and
 // nil when there is none yet.
 func (r Reader) DeliveryKey(name string) ([]byte, error) {
-	keys, err := list(r, scanBytes, "SELECT secret FROM delivery_keys WHERE workspace_id = $1 AND name = $2", r.workspace, name)
-	if err != nil || len(keys) == 0 {
+	found, err := list(r, scanBytes, "SELECT secret FROM delivery_keys WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	return keys[0], nil
+	return r.unseal(string(found[0]), r.deliveryKeyCell(name))
+}
+
+func (r Reader) deliveryKeyCell(name string) cell {
+	return cell{"delivery_keys", "secret", r.workspace, name}
 }
 
 // DeliveryKey returns a key under a name; create gives it at its first use, nil
@@ -149,7 +161,8 @@ func (tx *Tx) DeliveryKey(name string, create func() ([]byte, error)) ([]byte, e
 	if key, err = create(); err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
-	tx.exec("INSERT INTO delivery_keys (workspace_id, name, secret, created_at) VALUES ($1, $2, $3, $4)", tx.workspace, name, key, tx.Now().UnixMilli())
+	tx.exec("INSERT INTO delivery_keys (workspace_id, name, secret, created_at) VALUES ($1, $2, $3, $4)", tx.workspace, name,
+		[]byte(tx.seal(key, tx.deliveryKeyCell(name))), tx.Now().UnixMilli())
 	return key, nil
 }
 

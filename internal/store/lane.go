@@ -106,6 +106,10 @@ func (db *DB) commitGroup(workspace string, calls []*call) {
 	if len(calls) == 0 {
 		return
 	}
+	if err := db.refusal(); err != nil {
+		tell(calls, err)
+		return
+	}
 	for _, again := range db.attempt(workspace, calls) {
 		db.commitGroup(workspace, again)
 	}
@@ -131,13 +135,19 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 	ctx := context.Background()
 	read := ahead{touched: map[string]bool{}}
 	sess, head, err := db.backend.begin(ctx, workspace, read.lookups(db.In(ctx, workspace), calls))
+	if err == nil {
+		if err = db.checkHead(workspace, head); err != nil {
+			sess.rollback()
+		}
+	}
 	if err != nil {
+		_ = db.noteFailure(err)
 		// What one call reads ahead may be at fault: the others must not fail with it.
 		return apart(calls, fmt.Errorf("%w: %w", errBroken, err))
 	}
 	g := &group{
 		db: db, sess: sess, workspace: workspace, head: head, ahead: read,
-		now: fermata.Cut(head.now.Add(db.opts.ClockOffset())),
+		now: db.timeAt(head.now),
 	}
 	var written, open []*call
 	var refused []refusal
@@ -146,6 +156,7 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 		fnErr := safely(c.fn, tx)
 		switch {
 		case g.broken != nil:
+			_ = db.noteFailure(g.broken)
 			sess.rollback()
 			return apart(slices.Concat(open, calls[i:]), fmt.Errorf("%w: %w", errBroken, g.broken))
 		case fnErr == nil:
@@ -168,8 +179,9 @@ func (db *DB) attempt(workspace string, calls []*call) (again [][]*call) {
 		}
 	}
 	if err := g.commit(ctx); err != nil {
-		return apart(open, err)
+		return apart(open, db.noteFailure(err))
 	}
+	db.noteCommit()
 	tell(written, nil)
 	for _, r := range refused {
 		r.done <- r.err
@@ -203,5 +215,8 @@ func safely(fn func(tx *Tx) error, tx *Tx) (err error) {
 			err = fermata.Internal("write", fmt.Errorf("panic: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	return fn(tx)
+	if err = fn(tx); err == nil {
+		err = tx.failed
+	}
+	return err
 }

@@ -4,16 +4,19 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-const messageColumns = "id, task_id, question_id, kind, author, body, handed_to, created_at"
+const messageColumns = "id, task_id, question_id, kind, author, body, cancels, handed_to, handed_at, created_at"
 
 func (r Reader) scanMessage(rs rows) (*fermata.Message, error) {
 	m := &fermata.Message{WorkspaceID: r.workspace}
 	var kind, author string
-	var createdAt int64
-	if err := rs.Scan(&m.ID, &m.TaskID, &m.QuestionID, &kind, &author, &m.Body, &m.HandedTo, &createdAt); err != nil {
+	var cancels, handedAt, createdAt int64
+	if err := rs.Scan(&m.ID, &m.TaskID, &m.QuestionID, &kind, &author, &m.Body, &cancels, &m.HandedTo, &handedAt, &createdAt); err != nil {
 		return nil, err
 	}
-	m.Kind, m.CreatedAt = fermata.MessageKind(kind), at(createdAt)
+	if m.HandedTo == notForRuns {
+		m.HandedTo = ""
+	}
+	m.Kind, m.Cancels, m.HandedAt, m.CreatedAt = fermata.MessageKind(kind), cancels == 1, optional(handedAt), at(createdAt)
 	return m, parse("author", author, (*actor)(&m.Author))
 }
 
@@ -45,17 +48,24 @@ func (tx *Tx) unhanded(taskID string) (questions []*fermata.Question, messages [
 	return questions, messages, err
 }
 
-// InsertMessage adds a line to a task's thread. What an agent wrote counts as
-// handed over: it need not be told its own words.
-func (tx *Tx) InsertMessage(m *fermata.Message) {
+// notForRuns stands in the column handed_to of a message that no run is handed.
+const notForRuns = "-"
+
+// InsertMessage adds a line to a task's thread. With forRuns, the next run of the task
+// is handed it.
+func (tx *Tx) InsertMessage(m *fermata.Message, forRuns bool) {
 	m.WorkspaceID = tx.workspace
-	tx.exec(`INSERT INTO messages (workspace_id, id, task_id, question_id, kind, author, body, handed_to, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), text(actor(m.Author)), m.Body, m.HandedTo, m.CreatedAt.UnixMilli())
+	handedTo := ""
+	if !forRuns {
+		handedTo = notForRuns
+	}
+	tx.exec(`INSERT INTO messages (workspace_id, id, task_id, question_id, kind, author, body, cancels, handed_to, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		tx.workspace, m.ID, m.TaskID, m.QuestionID, string(m.Kind), text(actor(m.Author)), m.Body, flag(m.Cancels), handedTo, m.CreatedAt.UnixMilli())
 }
 
 // HandMessages notes that a run was handed the task's messages.
 func (tx *Tx) HandMessages(taskID, runID string) {
-	tx.execAny("UPDATE messages SET handed_to = $1 WHERE workspace_id = $2 AND task_id = $3 AND handed_to = ''",
-		runID, tx.workspace, taskID)
+	tx.execAny("UPDATE messages SET handed_to = $1, handed_at = $2 WHERE workspace_id = $3 AND task_id = $4 AND handed_to = ''",
+		runID, tx.Now().UnixMilli(), tx.workspace, taskID)
 }

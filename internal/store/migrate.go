@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/fermata-hq/fermata/internal/keys"
 )
 
 //go:embed migrations/*.sql
@@ -20,7 +22,9 @@ var migrations embed.FS
 // Migrate brings the schema up to date. Replicas that start together do it one
 // after the other.
 func (db *DB) Migrate(ctx context.Context) error {
-	if err := db.backend.migrate(ctx); err != nil {
+	// A migration that is undone takes the events with it.
+	db.ends.Clear()
+	if err := db.backend.migrate(ctx, db.opts.Keys); err != nil {
 		return fmt.Errorf("migrate the %s database: %w", db.Dialect(), err)
 	}
 	return nil
@@ -28,40 +32,45 @@ func (db *DB) Migrate(ctx context.Context) error {
 
 // newProvider returns what migrates a database: the files, and what only a
 // program can do.
-func newProvider(dialect goose.Dialect, db *sql.DB) (*goose.Provider, error) {
+func newProvider(dialect goose.Dialect, db *sql.DB, ring *keys.Ring) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(dialect, db, files, goose.WithVerbose(false),
-		goose.WithGoMigrations(goose.NewGoMigration(fillClosingsVersion, &goose.GoFunc{RunTx: fillClosings}, nil)))
+	return goose.NewProvider(dialect, db, files, goose.WithVerbose(false), goose.WithGoMigrations(programMigrations(ring)...))
 }
 
-func migrateUp(ctx context.Context, dialect goose.Dialect, db *sql.DB) error {
-	provider, err := newProvider(dialect, db)
-	if err != nil {
-		return err
-	}
-	_, err = provider.Up(ctx)
-	return err
+// programMigrations are the migrations that SQL alone cannot do.
+func programMigrations(ring *keys.Ring) []*goose.Migration {
+	fill := goose.NewGoMigration(fillClosingsVersion, &goose.GoFunc{RunTx: fillClosings}, nil)
+	clean := goose.NewGoMigration(removeBearersVersion, &goose.GoFunc{RunTx: removeBearers}, nil)
+	return append([]*goose.Migration{fill, sealMigration(ring), clean}, nextMigrations()...)
 }
 
-func (b *sqliteBackend) migrate(ctx context.Context) error {
+func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	// goose wants the pool, whose only connection is ours: lend it.
 	b.gate <- struct{}{}
 	defer func() { <-b.gate }()
+	// Closing the connection would copy the log as well, and hide a failure.
+	if _, err := b.checkpoint(ctx, "TRUNCATE"); err != nil {
+		return err
+	}
 	if err := b.conn.Close(); err != nil {
 		return err
 	}
 	b.writes.forget()
-	err := migrateUp(ctx, goose.DialectSQLite3, b.writer)
+	err := migrateUp(ctx, goose.DialectSQLite3, b.writer, ring)
 	// The backend needs its connection back even if ctx ended meanwhile.
 	conn, connErr := b.writer.Conn(context.WithoutCancel(ctx))
 	b.conn = conn
-	return errors.Join(sqliteError(err), connErr)
+	if err = errors.Join(sqliteError(err), connErr); err != nil {
+		return err
+	}
+	_, err = b.checkpoint(ctx, "TRUNCATE")
+	return err
 }
 
-func (b *postgresBackend) migrate(ctx context.Context) error {
+func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	conn, err := b.pool.Acquire(ctx)
 	if err != nil {
 		return postgresError(err)
@@ -72,7 +81,7 @@ func (b *postgresBackend) migrate(ctx context.Context) error {
 	}
 	defer func() { _, _ = conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", lockKey) }()
 	db := stdlib.OpenDBFromPool(b.pool)
-	err = migrateUp(ctx, goose.DialectPostgres, db)
+	err = migrateUp(ctx, goose.DialectPostgres, db, ring)
 	return errors.Join(postgresError(err), db.Close())
 }
 

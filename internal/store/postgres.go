@@ -28,6 +28,11 @@ type postgresBackend struct {
 	self string
 	// patience is how long a write waits for each reply.
 	patience time.Duration
+	// line ends round trips while PostgreSQL does not answer.
+	line *line
+	// pooled reports whether a transaction pooler such as pgbouncer stands before the server: settings of a
+	// connection and prepared statements do not last.
+	pooled bool
 }
 
 // patience is how long the server may take for one round trip of a write.
@@ -47,17 +52,27 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	config.MaxConns = int32(opts.MaxConns) + 2
 	config.ConnConfig.RuntimeParams["application_name"] = "fermata"
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	// Every query has its index. A plan that was made and kept while a table was
-	// small must not read all of it when it has grown.
-	config.ConnConfig.RuntimeParams["enable_seqscan"] = "off"
-	if opts.Schema != "" {
-		config.ConnConfig.RuntimeParams["search_path"] = opts.Schema
+	config.ConnConfig.DialFunc = dialer().DialContext
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectWithin
+	}
+	pooled, err := isPooled(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	if pooled {
+		err = forPooler(config.ConnConfig, opts)
+	} else {
+		setConnection(config.ConnConfig, opts)
+	}
+	if err != nil {
+		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, unavailable("connect to PostgreSQL", err)
 	}
-	b := &postgresBackend{pool: pool, schema: opts.Schema, self: rand.Text(), patience: patience}
+	b := &postgresBackend{pool: pool, schema: opts.Schema, self: rand.Text(), patience: patience, pooled: pooled, line: newLine(config.ConnConfig)}
 	if err := b.check(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -98,26 +113,30 @@ func checkSetting(setting, value string) error {
 func (b *postgresBackend) dialect() *dialect { return &postgresDialect }
 
 func (b *postgresBackend) now(ctx context.Context) (time.Time, error) {
+	ctx, cancel := b.line.watch(ctx)
+	defer cancel()
 	var ms int64
 	err := b.pool.QueryRow(ctx, "SELECT "+postgresDialect.clock).Scan(&ms)
-	return time.UnixMilli(ms), postgresError(err)
+	return time.UnixMilli(ms), replied(ctx, err)
 }
 
-func (b *postgresBackend) close() error {
+func (b *postgresBackend) close(bool) error {
 	b.pool.Close()
 	return nil
 }
 
 func (b *postgresBackend) look(ctx context.Context, lookups ...lookup) error {
+	ctx, cancel := b.line.watch(ctx)
+	defer cancel()
 	if len(lookups) == 1 {
 		rs, err := b.pool.Query(ctx, lookups[0].sql, lookups[0].args...)
 		if err != nil {
-			return postgresError(err)
+			return replied(ctx, err)
 		}
-		return postgresError(taken(rs, lookups[0]))
+		return replied(ctx, taken(rs, lookups[0]))
 	}
 	results := b.pool.SendBatch(ctx, queue(nil, lookups))
-	return postgresError(errors.Join(receive(results, nil, lookups), results.Close()))
+	return replied(ctx, errors.Join(receive(results, nil, lookups), results.Close()))
 }
 
 // queue is what goes to the server together.
@@ -142,9 +161,11 @@ func (b *postgresBackend) channelFor() string {
 }
 
 func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
+	ctx, cancel := b.line.watch(ctx)
+	defer cancel()
 	// A hint need not be durable: it must not make the writers wait for an fsync of its own.
 	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.channelFor(), b.self+" "+workspace)
-	return postgresError(err)
+	return replied(ctx, err)
 }
 
 func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
@@ -170,19 +191,35 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 // begin locks the counter row first. Whoever holds it is the only one who
 // writes into the workspace, on whatever replica: what a rule read stays true
 // until the commit, and shared transactions of two replicas cannot deadlock.
+//
+// A holder that is frozen is ended by the server; where that fails, by the
+// first who waited for it in vain.
 func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
+	s, head, err := b.lock(ctx, workspace, ahead)
+	if !isLockTimeout(err) {
+		return s, head, err
+	}
+	ended, endErr := b.endFrozen(ctx)
+	if endErr != nil || ended == 0 {
+		return nil, counter{}, errors.Join(err, endErr)
+	}
+	return b.lock(ctx, workspace, ahead)
+}
+
+// lock begins a transaction and locks the counter row.
+func (b *postgresBackend) lock(ctx context.Context, workspace string, ahead []lookup) (session, counter, error) {
 	conn, err := b.acquire(ctx)
 	if err != nil {
 		return nil, counter{}, err
 	}
-	s := &postgresSession{conn: conn, patience: b.patience}
+	s := &postgresSession{conn: conn, b: b}
 	var heads []counter
 	lock := into(&heads, func(rs rows) (counter, error) {
-		var ms int64
-		chain, err := scanHead(rs, &ms)
-		return counter{chain, time.UnixMilli(ms)}, err
-	}, "SELECT event_seq, event_hash, "+postgresDialect.clock+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
-	err = s.run(ctx, []statement{{sql: "BEGIN"}}, append([]lookup{lock}, ahead...))
+		var ms, needed int64
+		chain, err := scanHead(rs, &needed, &ms)
+		return counter{chain, time.UnixMilli(ms)}, errors.Join(err, checkVersion(needed))
+	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
+	err = s.run(ctx, []statement{{sql: "BEGIN"}, limitWrite}, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)
 	}
@@ -194,7 +231,7 @@ func (b *postgresBackend) begin(ctx context.Context, workspace string, ahead []l
 }
 
 func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.patience, errSilent)
+	ctx, cancel := b.patient(ctx)
 	defer cancel()
 	conn, err := b.pool.Acquire(ctx)
 	return conn, replied(ctx, err)
@@ -203,15 +240,15 @@ func (b *postgresBackend) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 // replied is [postgresError] for a round trip that has a bound.
 func replied(ctx context.Context, err error) error {
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		return unavailable("PostgreSQL", errors.Join(errSilent, err))
+		return unavailable("PostgreSQL", passing("PostgreSQL does not answer", hintPostgres, errors.Join(errSilent, err)))
 	}
 	return postgresError(err)
 }
 
 // postgresSession is a transaction on one connection of the pool.
 type postgresSession struct {
-	conn     *pgxpool.Conn
-	patience time.Duration
+	conn *pgxpool.Conn
+	b    *postgresBackend
 }
 
 // run sends the statements and the look-ups in one round trip.
@@ -219,7 +256,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	if len(before)+len(lookups) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.patience, errSilent)
+	ctx, cancel := s.b.patient(ctx)
 	defer cancel()
 	results := s.conn.SendBatch(ctx, queue(before, lookups))
 	return replied(ctx, errors.Join(receive(results, before, lookups), results.Close()))
@@ -278,8 +315,8 @@ func (s *postgresSession) commit(ctx context.Context, last []statement) error {
 		for _, st := range last {
 			guarded = append(guarded, statement{sql: st.guarded(), args: st.args})
 		}
-		err = s.run(ctx, append(guarded, statement{sql: "COMMIT"}), nil)
-	} else if err = s.run(ctx, last, nil); err == nil {
+		err = s.run(ctx, append(guarded, unlimitCommit, statement{sql: "COMMIT"}), nil)
+	} else if err = s.run(ctx, append(last, unlimitCommit), nil); err == nil {
 		err = s.run(ctx, []statement{{sql: "COMMIT"}}, nil)
 	} else if fermata.CodeOf(err) != fermata.CodeUnavailable {
 		err = fmt.Errorf("%w: %w", errBroken, err)
@@ -315,17 +352,40 @@ func postgresError(err error) error {
 	if !errors.As(err, &e) {
 		var refused *pgconn.ConnectError
 		if errors.As(err, &refused) || pgconn.SafeToRetry(err) || isConnectionError(err) {
-			return unavailable("PostgreSQL", err)
+			return unavailable("PostgreSQL", passing("PostgreSQL cannot be reached", hintPostgres, err))
 		}
 		return err
 	}
-	switch {
-	case strings.HasPrefix(e.Code, "08"), strings.HasPrefix(e.Code, "53"), strings.HasPrefix(e.Code, "57"),
-		strings.HasPrefix(e.Code, "58"), strings.HasPrefix(e.Code, "40"), e.Code == "25006":
-		return unavailable("PostgreSQL", err)
+	if t := postgresTrouble(e); t != nil {
+		return unavailable("PostgreSQL", t)
 	}
 	if e.Code == "22021" || e.Code == "22P05" {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "a text contains a NUL character or is not valid UTF-8")
 	}
 	return err
 }
+
+const hintPostgres = "see PostgreSQL's log; Fermata goes on by itself when it is back"
+
+// postgresTrouble returns what a refusal says about the database itself; nil when it is about the statement.
+func postgresTrouble(e *pgconn.PgError) *Trouble {
+	switch class := e.Code[:min(2, len(e.Code))]; {
+	case class == "XX" && e.Code != "XX000":
+		return malformed("PostgreSQL says that its data is corrupted", e)
+	case e.Code == "53100":
+		return passing("the disk of PostgreSQL is full", hintFull, e)
+	case e.Code == "25006":
+		return passing("PostgreSQL is read-only: it is a standby, or was set so", "connect to the primary", e)
+	case e.Code == codeIdleInTransaction, e.Code == codeLockTimeout:
+		return passing("another write, or this one, stood still for too long and was ended", hintPostgres, e)
+	case class == "08", class == "53", class == "57", class == "58", class == "40":
+		return passing("PostgreSQL cannot be used just now", hintPostgres, e)
+	}
+	return nil
+}
+
+// inspect has nothing to look at: the files are the server's own.
+func (b *postgresBackend) inspect() error { return nil }
+
+// onFault has nothing to tell: every failure has a caller.
+func (b *postgresBackend) onFault(func(error)) {}

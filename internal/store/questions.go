@@ -12,7 +12,7 @@ import (
 const noDeadline = math.MaxInt64
 
 const questionColumns = `id, task_id, run_id, project, type, status, title, priority, deadline, assignees, idempotency_key,
-	dedupe_key, fingerprint, asked, escalation_level, ask_count, votes, resolution, handed_to, created_at, version`
+	dedupe_key, fingerprint, asked, escalation_level, ask_count, votes, resolution, handed_to, created_at, unreached, version`
 
 // asked is the frozen part of a question, as its column holds it.
 type asked struct {
@@ -27,6 +27,7 @@ type asked struct {
 	Escalation []fermata.EscalationLevel `json:"escalation,omitempty"`
 	Channels   []string                  `json:"channels,omitempty"`
 	Reminders  []string                  `json:"reminders,omitempty"`
+	Every      fermata.Timeout           `json:"remind_every,omitempty"`
 	Share      bool                      `json:"share_context,omitempty"`
 	Confidence *int                      `json:"confidence,omitempty"`
 	// Risk is empty when it is low.
@@ -52,7 +53,7 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 	dest = []any{
 		&q.ID, &q.TaskID, &q.RunID, &q.Project, &typ, &status, &q.Title, &q.Priority, &deadline, &assignees,
 		&q.IdempotencyKey, &q.DedupeKey, &q.Fingerprint, &frozen, &q.EscalationLevel, &q.AskCount, &votes, &resolution,
-		&q.HandedTo, &createdAt, &q.Version,
+		&q.HandedTo, &createdAt, &q.Unreached, &q.Version,
 	}
 	return dest, func() (*fermata.Question, error) {
 		q.Type, q.Status, q.CreatedAt = fermata.QuestionType(typ), fermata.QuestionStatus(status), at(createdAt)
@@ -65,7 +66,7 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		}
 		q.Body, q.Items, q.Context, q.Action, q.ActionHash, q.Approvals = a.Body, a.Items, a.Context, a.Action, a.ActionHash, a.Approvals
 		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
-		q.LeastAssurance, q.Channels, q.Reminders, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Share
+		q.LeastAssurance, q.Channels, q.Reminders, q.RemindEvery, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Every, a.Share
 		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
 		if err := parse("assignees", assignees, &q.Assignees); err != nil {
 			return nil, err
@@ -90,9 +91,9 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 // that it holds.
 func resolutionColumn(q *fermata.Question) string {
 	if q.Held != nil {
-		return text(q.Held)
+		return exactText(q.Held)
 	}
-	return text(q.Resolution)
+	return exactText(q.Resolution)
 }
 
 func deadlineColumn(q *fermata.Question) int64 {
@@ -146,14 +147,14 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 	frozen := asked{
 		Body: q.Body, Items: q.Items, Context: q.Context, Action: q.Action, ActionHash: q.ActionHash, Approvals: q.Approvals,
 		Timeout: q.Timeout, OnTimeout: q.OnTimeout, Escalation: q.Escalation, Confidence: q.Confidence, Risk: risk, Least: q.LeastAssurance,
-		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Share: q.ShareContext,
+		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Every: q.RemindEvery, Share: q.ShareContext,
 	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
-		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at, unreached)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
-		text(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, text(frozen), text(q.Resolution), q.HandedTo,
-		q.CreatedAt.UnixMilli())
+		text(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, text(frozen), exactText(q.Resolution), q.HandedTo,
+		q.CreatedAt.UnixMilli(), q.Unreached)
 	if q.Resolution != nil {
 		tx.insertClosing(q)
 	}
@@ -175,12 +176,19 @@ func (tx *Tx) UpdatePending(q *fermata.Question) {
 	}
 }
 
+// SetUnreached notes why nobody is told of a question that is pending. It says
+// nothing of how the question stands, so it changes no version.
+func (tx *Tx) SetUnreached(q *fermata.Question, why string) {
+	tx.touch(q.ID, q.TaskID)
+	tx.execAny("UPDATE questions SET unreached = $1 WHERE workspace_id = $2 AND id = $3"+onlyPending, why, tx.workspace, q.ID)
+}
+
 // SaveLate writes a late answer into the resolution of a closed question.
 func (tx *Tx) SaveLate(q *fermata.Question) {
 	tx.touch(q.ID, q.TaskID)
 	tx.exec(`UPDATE questions SET resolution = $1, handed_to = $2, version = version + 1
 		WHERE workspace_id = $3 AND id = $4 AND version = $5 AND status = 'timed_out'`,
-		text(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
+		exactText(q.Resolution), q.HandedTo, tx.workspace, q.ID, q.Version)
 	q.Version++
 }
 
@@ -191,11 +199,34 @@ func (tx *Tx) HandQuestions(taskID, runID string) {
 		AND handed_to = ''`, runID, tx.workspace, taskID)
 }
 
+// HandOnly notes that a run was handed the task's messages and closed questions with
+// the ids.
+func (tx *Tx) HandOnly(taskID, runID string, ids []string) {
+	tx.touch(taskID)
+	for _, id := range ids {
+		tx.execAny(`UPDATE questions SET handed_to = $1 WHERE workspace_id = $2 AND id = $3 AND task_id = $4 AND status <> 'pending'
+			AND handed_to = ''`, runID, tx.workspace, id, taskID)
+		tx.execAny("UPDATE messages SET handed_to = $1, handed_at = $2 WHERE workspace_id = $3 AND id = $4 AND task_id = $5 AND handed_to = ''",
+			runID, tx.Now().UnixMilli(), tx.workspace, id, taskID)
+	}
+}
+
+// TakeBackOnly is [Tx.TakeBack] for the messages and questions with the ids.
+func (tx *Tx) TakeBackOnly(taskID, runID string, ids []string) {
+	tx.touch(taskID)
+	for _, id := range ids {
+		tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND id = $2 AND task_id = $3 AND handed_to = $4",
+			tx.workspace, id, taskID, runID)
+		tx.execAny("UPDATE messages SET handed_to = '', handed_at = 0 WHERE workspace_id = $1 AND id = $2 AND task_id = $3 AND handed_to = $4",
+			tx.workspace, id, taskID, runID)
+	}
+}
+
 // TakeBack undoes what a run was handed, when it ended without having used it.
 func (tx *Tx) TakeBack(taskID, runID string) {
 	tx.touch(taskID)
 	tx.execAny("UPDATE questions SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)
-	tx.execAny("UPDATE messages SET handed_to = '' WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
+	tx.execAny("UPDATE messages SET handed_to = '', handed_at = 0 WHERE workspace_id = $1 AND task_id = $2 AND handed_to = $3",
 		tx.workspace, taskID, runID)
 }

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"time"
+
 	"github.com/fermata-hq/fermata"
 )
 
-const runColumns = `id, task_id, attempt, state, worker, runner, token, lease_until, claimed_from, result, summary, details,
-	question_id, started_at, ended_at`
+const runColumns = `id, task_id, attempt, state, worker, runner, token, lease_until, lease_ms, claimed_from, result, summary, details,
+	question_id, started_at, ended_at, handed`
 
 func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
 	dest, take := r.runRow()
@@ -16,13 +18,14 @@ func (r Reader) scanRun(rs rows) (*fermata.Run, error) {
 func (r Reader) runRow() (dest []any, take func() (*fermata.Run, error)) {
 	run := &fermata.Run{WorkspaceID: r.workspace}
 	var state, claimedFrom, result, details string
-	var leaseUntil, startedAt, endedAt int64
+	var leaseUntil, lease, startedAt, endedAt int64
 	dest = []any{
 		&run.ID, &run.TaskID, &run.Attempt, &state, &run.Worker, &run.Runner, &run.Token, &leaseUntil,
-		&claimedFrom, &result, &run.Summary, &details, &run.QuestionID, &startedAt, &endedAt,
+		&lease, &claimedFrom, &result, &run.Summary, &details, &run.QuestionID, &startedAt, &endedAt, &run.Handed,
 	}
 	return dest, func() (*fermata.Run, error) {
 		run.State, run.ClaimedFrom, run.Result = fermata.RunState(state), fermata.TaskState(claimedFrom), fermata.Result(result)
+		run.Lease = time.Duration(lease) * time.Millisecond
 		run.LeaseUntil, run.StartedAt, run.EndedAt, run.Details = at(leaseUntil), at(startedAt), optional(endedAt), raw(details)
 		return run, nil
 	}
@@ -38,7 +41,7 @@ const runByID = "SELECT " + runColumns + " FROM runs WHERE workspace_id = $1 AND
 // Runs lists a task's runs, oldest first.
 func (r Reader) Runs(taskID string) ([]*fermata.Run, error) {
 	return list(r, r.scanRun, "SELECT "+runColumns+
-		" FROM runs WHERE workspace_id = $1 AND task_id = $2 ORDER BY token", r.workspace, taskID)
+		" FROM runs WHERE workspace_id = $1 AND task_id = $2 ORDER BY attempt", r.workspace, taskID)
 }
 
 // RunsByID returns the runs with the ids.
@@ -50,20 +53,32 @@ func (r Reader) RunsByID(ids []string) ([]*fermata.Run, error) {
 func (tx *Tx) InsertRun(run *fermata.Run) {
 	tx.touch(run.ID)
 	run.WorkspaceID = tx.workspace
-	tx.exec(`INSERT INTO runs (workspace_id, id, task_id, attempt, state, worker, runner, token, lease_until, claimed_from, started_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+	tx.exec(`INSERT INTO runs (workspace_id, id, task_id, attempt, state, worker, runner, token, lease_until, lease_ms, claimed_from, started_at, handed)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		tx.workspace, run.ID, run.TaskID, run.Attempt, string(run.State), run.Worker, run.Runner, run.Token,
-		run.LeaseUntil.UnixMilli(), string(run.ClaimedFrom), run.StartedAt.UnixMilli())
+		run.LeaseUntil.UnixMilli(), run.Lease.Milliseconds(), string(run.ClaimedFrom), run.StartedAt.UnixMilli(), run.Handed)
 }
 
 // SaveRun writes a run that was running when it was read. The state stands in
 // an expression for the same reason as in onlyPending.
 func (tx *Tx) SaveRun(run *fermata.Run) {
 	tx.touch(run.ID)
-	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7
-		WHERE workspace_id = $8 AND id = $9 AND token = $10 AND state || '' = 'running'`,
+	tx.exec(`UPDATE runs SET state = $1, lease_until = $2, result = $3, summary = $4, details = $5, question_id = $6, ended_at = $7,
+		lease_ms = $8, handed = $9 WHERE workspace_id = $10 AND id = $11 AND token = $12 AND state || '' = 'running'`,
 		string(run.State), run.LeaseUntil.UnixMilli(), string(run.Result), run.Summary, text(run.Details), run.QuestionID,
-		millis(run.EndedAt), tx.workspace, run.ID, run.Token)
+		millis(run.EndedAt), run.Lease.Milliseconds(), run.Handed, tx.workspace, run.ID, run.Token)
+}
+
+// FindRun makes a run that was lost one that runs.
+func (tx *Tx) FindRun(run *fermata.Run) {
+	tx.touch(run.ID)
+	tx.exec("UPDATE runs SET state = 'running', ended_at = 0 WHERE workspace_id = $1 AND id = $2 AND token = $3 AND state = 'lost'",
+		tx.workspace, run.ID, run.Token)
+}
+
+// renewLeases begins every lease of the workspace anew.
+func (tx *Tx) renewLeases() {
+	tx.execAny("UPDATE runs SET lease_until = $1 + lease_ms WHERE workspace_id = $2 AND state = 'running'", tx.Now().UnixMilli(), tx.workspace)
 }
 
 // LogSize returns how many bytes a run has logged.

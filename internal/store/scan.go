@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/keys"
 )
 
 // Reader reads one workspace. There is no way to read another one through it.
@@ -16,6 +17,7 @@ type Reader struct {
 	ctx       context.Context
 	q         querier
 	d         *dialect
+	ring      *keys.Ring
 	workspace string
 }
 
@@ -113,7 +115,13 @@ func text(v any) string {
 			return ""
 		}
 	}
-	data, err := json.Marshal(v)
+	return written(json.Marshal(v))
+}
+
+// exactText is [text] for a value that holds the bytes of an action.
+func exactText(v any) string { return written(fermata.ExactJSON(v)) }
+
+func written(data []byte, err error) string {
 	if err != nil {
 		// The structs of the root have no value that JSON cannot hold; a raw
 		// message was read from valid JSON.

@@ -12,9 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"github.com/fermata-hq/fermata"
 )
 
@@ -32,6 +29,11 @@ type sqliteBackend struct {
 	gate chan struct{}
 	// writes are the statements of the writer, reads those of the readers.
 	writes, reads prepared
+	files         sqliteFiles
+	// log is what the write-ahead log holds.
+	log writeAheadLog
+	// tell is told of failures that no caller sees.
+	tell func(error)
 }
 
 func openSQLite(ctx context.Context, opts Options) (backend, error) {
@@ -42,27 +44,33 @@ func openSQLite(ctx context.Context, opts Options) (backend, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, unavailable("make the data folder", err)
 	}
-	b := &sqliteBackend{gate: make(chan struct{}, 1)}
-	if b.writer, err = sql.Open("sqlite", sqliteDSN(path, "rwc")); err != nil {
+	if err := protectFiles(path, opts.Log); err != nil {
+		return nil, unavailable("close the files of the database to other users", err)
+	}
+	b := &sqliteBackend{gate: make(chan struct{}, 1), files: sqliteFiles{path: path}, tell: func(error) {}}
+	if b.writer, err = sql.Open("sqlite", sqliteDSN(path, "rwc", opts.vfs)); err != nil {
 		return nil, err
 	}
 	b.writer.SetMaxOpenConns(1)
 	if b.conn, err = b.writer.Conn(ctx); err != nil {
-		return nil, errors.Join(unavailable("open "+path, err), b.writer.Close())
+		return nil, errors.Join(unavailable("open "+path, sqliteTrouble(err)), b.writer.Close())
 	}
-	if b.readers, err = sql.Open("sqlite", sqliteDSN(path, "rw")+"&_pragma=query_only(1)"); err != nil {
-		return nil, errors.Join(err, b.close())
+	if b.readers, err = sql.Open("sqlite", sqliteDSN(path, "rw", opts.vfs)+"&_pragma=query_only(1)"); err != nil {
+		return nil, errors.Join(err, b.close(true))
 	}
 	b.readers.SetMaxOpenConns(opts.MaxConns)
 	b.readers.SetMaxIdleConns(opts.MaxConns)
-	if err := b.check(ctx); err != nil {
-		return nil, errors.Join(err, b.close())
+	if err := errors.Join(b.check(ctx), b.files.remember()); err != nil {
+		return nil, errors.Join(err, b.close(true))
 	}
 	return b, nil
 }
 
-func sqliteDSN(path, mode string) string {
-	pragmas := "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)"
+func sqliteDSN(path, mode, vfs string) string {
+	pragmas := "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_pragma=wal_autocheckpoint(0)"
+	if vfs != "" {
+		pragmas += "&vfs=" + url.QueryEscape(vfs)
+	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=" + mode + pragmas
 }
 
@@ -70,11 +78,11 @@ func sqliteDSN(path, mode string) string {
 // answer that was acknowledged.
 func (b *sqliteBackend) check(ctx context.Context) error {
 	for pragma, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000",
+		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "wal_autocheckpoint": "0",
 	} {
 		var got string
 		if err := b.conn.QueryRowContext(ctx, "PRAGMA "+pragma).Scan(&got); err != nil {
-			return unavailable("read pragma "+pragma, err)
+			return unavailable("read pragma "+pragma, sqliteTrouble(err))
 		}
 		if got != want {
 			return fmt.Errorf("SQLite: %s is %s and must be %s: the database would not be safe", pragma, got, want)
@@ -105,18 +113,6 @@ func checkSQLiteVersion(version string) error {
 func (b *sqliteBackend) dialect() *dialect { return &sqliteDialect }
 
 func (b *sqliteBackend) now(context.Context) (time.Time, error) { return time.Now(), nil }
-
-func (b *sqliteBackend) close() error {
-	var errs []error
-	if b.conn != nil {
-		errs = append(errs, b.conn.Close())
-	}
-	errs = append(errs, b.writer.Close())
-	if b.readers != nil {
-		errs = append(errs, b.readers.Close())
-	}
-	return errors.Join(errs...)
-}
 
 // listen has nothing to hear: one process uses a SQLite file.
 func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
@@ -155,9 +151,10 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 	}
 	var heads []counter
 	lock := into(&heads, func(rs rows) (counter, error) {
-		chain, err := scanHead(rs)
-		return counter{chain, time.Now()}, err
-	}, "SELECT event_seq, event_hash FROM workspaces WHERE id = $1", workspace)
+		var needed int64
+		chain, err := scanHead(rs, &needed)
+		return counter{chain, time.Now()}, errors.Join(err, checkVersion(needed))
+	}, "SELECT event_seq, event_hash, min_compatible_version FROM workspaces WHERE id = $1", workspace)
 	err := s.run(ctx, nil, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)
@@ -173,7 +170,7 @@ func (b *sqliteBackend) begin(ctx context.Context, workspace string, ahead []loo
 type sqliteSession struct{ b *sqliteBackend }
 
 func (s *sqliteSession) use(ctx context.Context, text string, fn func(*sql.Stmt) error) error {
-	return sqliteError(s.b.writes.use(ctx, s.b.conn, text, fn))
+	return s.b.failure(s.b.writes.use(ctx, s.b.conn, text, fn))
 }
 
 func (s *sqliteSession) exec(ctx context.Context, text string) error {
@@ -220,6 +217,7 @@ func (s *sqliteSession) commit(ctx context.Context, last []statement) error {
 		s.rollback()
 		return unavailable("commit", err)
 	}
+	s.b.checkpointWhenLong(ctx)
 	<-s.b.gate
 	return nil
 }
@@ -234,18 +232,4 @@ func (s *sqliteSession) rollback() {
 // the workspace's lock this is a bug or a foreign hand in the database.
 func conflict(st statement) error {
 	return fmt.Errorf("not exactly one row changed: %s", st.sql)
-}
-
-// sqliteError tells a database that cannot be used just now from a refusal.
-func sqliteError(err error) error {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
-		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB:
-		return unavailable("SQLite", err)
-	}
-	return err
 }

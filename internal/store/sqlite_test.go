@@ -64,13 +64,13 @@ func TestSQLitePathMayHoldAnything(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a b.db", "50%.db", "a?mode=memory.db", "a#b.db", "żółw&x=1.db", ":memory:", "%20.db"} {
 		path := filepath.Join(t.TempDir(), name)
-		db := storetest.Open(t, store.Options{URL: "sqlite://" + path})
+		db := storetest.Open(t, store.Options{URL: "sqlite://" + path, Keys: storetest.MasterKeys})
 		must(t, note(t, db))
 		if _, err := os.Stat(path); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		must(t, db.Close())
-		if n := chain(t, storetest.Open(t, store.Options{URL: path})); n != 1 {
+		if n := chain(t, storetest.Open(t, store.Options{URL: path, Keys: storetest.MasterKeys})); n != 1 {
 			t.Errorf("%s: %d events", name, n)
 		}
 	}

@@ -8,11 +8,14 @@ package store
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/keys"
 )
 
 // DefaultWorkspace is the workspace that a new database has.
@@ -25,18 +28,40 @@ type Options struct {
 	URL string
 	// Schema is the PostgreSQL schema to live in; empty uses the connection's.
 	Schema string
+	// HeadFile is the file that keeps what was acknowledged, outside the
+	// database; empty takes one beside a SQLite file, and none for PostgreSQL.
+	HeadFile string
 	// MaxConns bounds the connections that read; 0 takes 8.
 	MaxConns int
-	// ClockOffset moves the database's clock; tests travel in time with it.
+	// ClockOffset moves time; tests travel in time with it.
 	ClockOffset func() time.Duration
+	// ClockError is by how much the database's clock is wrong; tests make it jump.
+	ClockError func() time.Duration
+	// Elapsed is the time that has passed since some fixed moment, by a clock that
+	// nobody can set; nil takes the machine's.
+	Elapsed func() time.Duration
+	// Keys are the master keys that seal secrets. Without them secrets are neither read nor written.
+	Keys *keys.Ring
+	// Log is told of rights of files that were mended; nil discards it.
+	Log *slog.Logger
+	// vfs is the disk that SQLite uses; tests have one whose calls fail.
+	vfs string
 }
 
 // DB is an open database.
 type DB struct {
 	opts    Options
 	backend backend
+	clock   *clock
+	skew    skew
 
 	onCommit func(workspace string, events []*fermata.Event)
+
+	health health
+	// heads are what was acknowledged, kept outside the database; nil where there is no place for them.
+	heads *heads
+	// ends are the heads that this process committed, by workspace.
+	ends sync.Map
 
 	mu     sync.Mutex
 	lanes  map[string]*lane
@@ -53,6 +78,15 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if opts.ClockOffset == nil {
 		opts.ClockOffset = func() time.Duration { return 0 }
 	}
+	if opts.ClockError == nil {
+		opts.ClockError = func() time.Duration { return 0 }
+	}
+	if opts.Elapsed == nil {
+		opts.Elapsed = elapsed
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
 	open := openSQLite
 	if IsPostgres(opts.URL) {
 		open = openPostgres
@@ -61,7 +95,12 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{opts: opts, backend: b, lanes: map[string]*lane{}}, nil
+	db := &DB{
+		opts: opts, backend: b, clock: &clock{elapsed: opts.Elapsed}, lanes: map[string]*lane{},
+		health: health{failed: make(chan struct{}, 1), written: time.Now()},
+	}
+	b.onFault(func(err error) { _ = db.noteFailure(err) })
+	return db, nil
 }
 
 // OnCommit sets what is called after every commit with the events that it
@@ -85,27 +124,42 @@ func (db *DB) Close() error {
 		return nil
 	}
 	db.work.Wait()
-	return db.backend.close()
+	t := db.Trouble()
+	whole := t == nil || !t.Stopped
+	err := db.backend.close(whole)
+	return errors.Join(err, db.closeHeads(whole && err == nil))
 }
 
 // Dialect names the database: sqlite or postgres.
 func (db *DB) Dialect() string { return db.backend.dialect().name }
 
-// Ping reports whether the database answers.
+// Ping reports whether the database answers, and accepts this program.
 func (db *DB) Ping(ctx context.Context) error {
-	_, err := list(db.In(ctx, ""), scanString, "SELECT id FROM workspaces LIMIT 1")
+	needed, err := list(db.In(ctx, ""), scanInt, "SELECT min_compatible_version FROM workspaces")
+	for _, version := range needed {
+		err = errors.Join(err, checkVersion(version))
+	}
 	return err
 }
 
-// Now returns the time by the database's clock.
+// Now returns the time by the database's clock. A jump of that clock does not
+// count before [DB.AcceptClock].
 func (db *DB) Now(ctx context.Context) (time.Time, error) {
-	now, err := db.backend.now(ctx)
-	return fermata.Cut(now.Add(db.opts.ClockOffset())), err
+	reading, err := db.readClock(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return db.timeAt(reading), nil
 }
 
 // In returns a reader of one workspace that is good as long as ctx.
 func (db *DB) In(ctx context.Context, workspace string) Reader {
-	return Reader{ctx: ctx, q: db.backend, d: db.backend.dialect(), workspace: workspace}
+	return Reader{ctx: ctx, q: db, d: db.backend.dialect(), ring: db.opts.Keys, workspace: workspace}
+}
+
+// look answers look-ups outside of a write.
+func (db *DB) look(ctx context.Context, lookups ...lookup) error {
+	return db.noteRead(db.backend.look(ctx, lookups...))
 }
 
 // backend is one of the two databases.
@@ -117,12 +171,17 @@ type backend interface {
 	// workspace, answers the look-ups, and returns the counter row, in one
 	// round trip where the database can.
 	begin(ctx context.Context, workspace string, ahead []lookup) (session, counter, error)
-	migrate(ctx context.Context) error
+	migrate(ctx context.Context, ring *keys.Ring) error
+	// inspect looks whether the files are still what they were; it is cheap.
+	inspect() error
+	// onFault sets what is told of failures that no caller sees. It is set before the first write.
+	onFault(tell func(error))
 	// listen calls wake whenever another process committed, until ctx ends.
 	listen(ctx context.Context, wake func(workspace string)) error
 	// notify tells other processes of a commit. It is a hint and may be lost.
 	notify(ctx context.Context, workspace string) error
-	close() error
+	// close ends the connections. After a failure the database is left as it is: it is not whole.
+	close(whole bool) error
 }
 
 // querier answers look-ups.

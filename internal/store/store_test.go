@@ -55,7 +55,7 @@ func TestStore(t *testing.T) {
 var (
 	isSQL   = regexp.MustCompile(`\b(SELECT|FROM|WHERE|INSERT|UPDATE|DELETE|ORDER BY|AND|ON CONFLICT)\b`)
 	isVerb  = regexp.MustCompile(`%(\[\d\])?[sd]`)
-	skipped = regexp.MustCompile(`^(BEGIN|PRAGMA|LISTEN|CREATE|SELECT (current_setting|set_config|sqlite_version|pg_|$)|SELECT event_seq, event_hash, $)| FROM workspaces WHERE id = \$1 FOR UPDATE|^SELECT workspace_id, id, project, type, status, title, created_at, resolution FROM`)
+	skipped = regexp.MustCompile(`^(BEGIN|PRAGMA|LISTEN|CREATE|SELECT (current_setting|set_config|sqlite_version|pg_|$)|SELECT event_seq, event_hash, min_compatible_version)| FROM workspaces WHERE id = \$1 FOR UPDATE|min_compatible_version( = 9001|\) FROM workspaces)`)
 )
 
 // sqlFragments returns the texts of the package that are parts of statements.
@@ -65,7 +65,8 @@ func sqlFragments(t *testing.T) []*regexp.Regexp {
 	must(t, err)
 	var found []*regexp.Regexp
 	for _, name := range names {
-		if name == "dialect.go" || strings.HasSuffix(name, "_test.go") {
+		// What a migration runs passes no recorder: each migration has a test of its own.
+		if name == "dialect.go" || strings.HasPrefix(name, "migrate_") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)

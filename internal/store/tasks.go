@@ -12,7 +12,7 @@ import (
 
 const taskColumns = `id, project, parent_id, title, body, state, reason, priority, size, agent, runner, labels, spec,
 	blocked_by, defer_until, attempts, max_attempts, runs, run_id, session, checkpoint, summary, pending_question_id,
-	unread, ends_with_answer, session_key, created_by, created_at, updated_at, version`
+	unread, ends_with_answer, session_key, created_by, created_at, updated_at, version, worker_token_id, agent_token_id`
 
 func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
 	dest, take := r.taskRow()
@@ -28,7 +28,7 @@ func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 		&t.ID, &t.Project, &t.ParentID, &t.Title, &t.Body, &state, &t.Reason, &t.Priority, &t.Size,
 		&t.Agent, &t.Runner, &labels, &spec, &blockedBy, &deferUntil, &t.Attempts, &t.MaxAttempts, &t.Runs, &t.RunID,
 		&session, &checkpoint, &t.Summary, &t.PendingQuestionID, &t.Unread, &endsWithAnswer, &t.SessionKey,
-		&createdBy, &createdAt, &updatedAt, &t.Version,
+		&createdBy, &createdAt, &updatedAt, &t.Version, &t.WorkerTokenID, &t.AgentTokenID,
 	}
 	return dest, func() (*fermata.Task, error) {
 		t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), raw(spec), raw(checkpoint)
@@ -71,7 +71,7 @@ func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
 	}
 	suffix, ok := fermata.IDSuffix(prefix, typed)
 	if !ok {
-		return "", fermata.NotFound(noun, typed)
+		return "", fermata.NotFound(noun, typed).WithHint("an id may be shortened to its last %d characters", fermata.LeastEnding)
 	}
 	ids, err := list(r, scanString, "SELECT id FROM "+table+" WHERE workspace_id = $1 AND id LIKE $2 ORDER BY id DESC LIMIT 4",
 		r.workspace, "%"+suffix)
@@ -126,11 +126,23 @@ func split(links []link) (questions, dependents []string) {
 	return questions, dependents
 }
 
-// TaskOfSession returns the task that holds an external session's questions.
-func (r Reader) TaskOfSession(key string) (*fermata.Task, error) {
-	return one(r, "session", key, r.scanTask, "SELECT "+taskColumns+` FROM tasks WHERE workspace_id = $1
-		AND session_key = $2 AND session_key <> '' AND state NOT IN ('done', 'failed', 'cancelled', 'skipped')
-		ORDER BY id DESC LIMIT 1`, r.workspace, key)
+// TasksOfSession returns the tasks that hold an external session's questions,
+// the newest first: one for each who uses the key.
+func (r Reader) TasksOfSession(key string) ([]*fermata.Task, error) {
+	return r.ofSession(key, "NOT IN")
+}
+
+// EndedOfSession returns the ended tasks that held an external session's
+// questions, the newest first.
+func (r Reader) EndedOfSession(key string) ([]*fermata.Task, error) {
+	return r.ofSession(key, "IN")
+}
+
+// ofSession lists the tasks of a session whose state is in the ended ones, or not.
+func (r Reader) ofSession(key, in string) ([]*fermata.Task, error) {
+	return list(r, r.scanTask, "SELECT "+taskColumns+` FROM tasks WHERE workspace_id = $1
+		AND session_key = $2 AND session_key <> '' AND state `+in+` ('done', 'failed', 'cancelled', 'skipped')
+		ORDER BY id DESC`, r.workspace, key)
 }
 
 // Claimable returns the task that a worker gets next: input_received first,
@@ -237,10 +249,12 @@ func (tx *Tx) SaveTask(t *fermata.Task) {
 
 func (tx *Tx) updateTask(t *fermata.Task) {
 	tx.exec(`UPDATE tasks SET state = $1, reason = $2, attempts = $3, runs = $4, run_id = $5, session = $6, checkpoint = $7,
-		summary = $8, pending_question_id = $9, unread = $10, defer_until = $11, updated_at = $12, version = version + 1
-		WHERE workspace_id = $13 AND id = $14 AND version = $15`,
+		summary = $8, pending_question_id = $9, unread = $10, defer_until = $11, updated_at = $12, worker_token_id = $13,
+		agent_token_id = $14, version = version + 1
+		WHERE workspace_id = $15 AND id = $16 AND version = $17`,
 		string(t.State), t.Reason, t.Attempts, t.Runs, t.RunID, text(t.Session), text(t.Checkpoint), t.Summary,
-		t.PendingQuestionID, t.Unread, millis(t.DeferUntil), t.UpdatedAt.UnixMilli(), tx.workspace, t.ID, t.Version)
+		t.PendingQuestionID, t.Unread, millis(t.DeferUntil), t.UpdatedAt.UnixMilli(), t.WorkerTokenID, t.AgentTokenID,
+		tx.workspace, t.ID, t.Version)
 	t.Version++
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -25,7 +26,7 @@ type group struct {
 }
 
 // Tx is one caller's part of a transaction. It reads like a [Reader], and sees
-// what it and the callers before it wrote.
+// what it and the callers before it wrote, but for events: see [Tx.Adds].
 type Tx struct {
 	Reader
 	g   *group
@@ -36,13 +37,15 @@ type Tx struct {
 	// carrier is the event added last, until something is added to it.
 	carrier *fermata.Event
 	touched map[string]bool
+	// failed is why a statement could not be made; the write fails with it.
+	failed error
 	// sent reports whether some of its statements reached the database.
 	sent bool
 }
 
 func (g *group) begin(ctx context.Context) *Tx {
 	tx := &Tx{g: g}
-	tx.Reader = Reader{ctx: ctx, q: tx, d: g.db.backend.dialect(), workspace: g.workspace}
+	tx.Reader = Reader{ctx: ctx, q: tx, d: g.db.backend.dialect(), ring: g.db.opts.Keys, workspace: g.workspace}
 	return tx
 }
 
@@ -54,6 +57,13 @@ func (tx *Tx) Append(e *fermata.Event) {
 	e.WorkspaceID, e.At = tx.g.workspace, tx.g.now
 	tx.events = append(tx.events, e)
 	tx.carrier = e
+}
+
+// Adds reports whether this caller, or one before it in the same transaction, adds an event of the type. Events are
+// numbered at the end of the transaction, and no look-up finds them before.
+func (tx *Tx) Adds(kind fermata.EventType) bool {
+	is := func(e *fermata.Event) bool { return e.Type == kind }
+	return slices.ContainsFunc(tx.events, is) || slices.ContainsFunc(tx.g.events, is)
 }
 
 // Carrier returns the event that the caller added last, if it is about the
@@ -128,15 +138,22 @@ func (g *group) commit(ctx context.Context) error {
 	if err := g.sess.commit(ctx, g.queue); err != nil {
 		return err
 	}
+	if len(g.events) > 0 {
+		last := g.events[len(g.events)-1]
+		g.db.noteHead(g.workspace, fermata.Chain{Seq: last.Seq, Hash: last.Hash})
+	}
 	if len(g.events) > 0 && g.db.onCommit != nil {
 		g.db.onCommit(g.workspace, g.events)
 	}
 	return nil
 }
 
-// unavailable wraps a failure of the database.
+// unavailable wraps a failure of the database. What the failure says about the database itself is told to the caller.
 func unavailable(act string, err error) error {
 	e := fermata.Errorf(fermata.CodeUnavailable, "the database is not available")
 	e.RetryAfter = time.Second
+	if t := troubleOf(err); t != nil {
+		e.Message, e.Hint = t.Reason, t.Hint
+	}
 	return fmt.Errorf("%w (%s: %w)", e, act, err)
 }

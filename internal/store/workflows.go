@@ -13,11 +13,16 @@ const workflowColumns = `name, hash, description, project, enabled, triggers, in
 func (r Reader) scanWorkflow(rs rows) (*fermata.Workflow, error) {
 	w := &fermata.Workflow{WorkspaceID: r.workspace}
 	var enabled, createdAt, updatedAt int64
-	var triggers, inputs, updatedBy string
+	var triggers, inputs, updatedBy, secret string
 	return scan(rs, []any{
-		&w.Name, &w.Hash, &w.Description, &w.Project, &enabled, &triggers, &inputs, &w.WebhookSecret, &updatedBy, &createdAt, &updatedAt,
+		&w.Name, &w.Hash, &w.Description, &w.Project, &enabled, &triggers, &inputs, &secret, &updatedBy, &createdAt, &updatedAt,
 	}, func() (*fermata.Workflow, error) {
-		w.Enabled, w.CreatedAt, w.UpdatedAt, w.HasWebhookSecret = enabled != 0, at(createdAt), at(updatedAt), w.WebhookSecret != ""
+		opened, err := r.unseal(secret, r.workflowCell(w.Name))
+		if err != nil {
+			return nil, err
+		}
+		w.Enabled, w.CreatedAt, w.UpdatedAt = enabled != 0, at(createdAt), at(updatedAt)
+		w.WebhookSecret, w.HasWebhookSecret = string(opened), len(opened) > 0
 		if err := parse("updated_by", updatedBy, (*actor)(&w.UpdatedBy)); err != nil {
 			return nil, err
 		}
@@ -26,6 +31,10 @@ func (r Reader) scanWorkflow(rs rows) (*fermata.Workflow, error) {
 		}
 		return w, parse("inputs", inputs, &w.Inputs)
 	})
+}
+
+func (r Reader) workflowCell(name string) cell {
+	return cell{"workflows", "webhook_secret", r.workspace, name}
 }
 
 // Workflow returns the workflow with the name.
@@ -46,7 +55,8 @@ func (tx *Tx) SaveWorkflow(w *fermata.Workflow) {
 		ON CONFLICT (workspace_id, name) DO UPDATE SET hash = excluded.hash, description = excluded.description,
 		project = excluded.project, enabled = excluded.enabled, triggers = excluded.triggers, inputs = excluded.inputs,
 		webhook_secret = excluded.webhook_secret, updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
-		tx.workspace, w.Name, w.Hash, w.Description, w.Project, flag(w.Enabled), text(w.Triggers), text(w.Inputs), w.WebhookSecret,
+		tx.workspace, w.Name, w.Hash, w.Description, w.Project, flag(w.Enabled), text(w.Triggers), text(w.Inputs),
+		tx.seal([]byte(w.WebhookSecret), tx.workflowCell(w.Name)),
 		text(actor(w.UpdatedBy)), w.CreatedAt.UnixMilli(), w.UpdatedAt.UnixMilli())
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -22,19 +24,39 @@ type attempt struct {
 	log    *slog.Logger
 	// progress holds the last update that was not sent yet.
 	progress chan fermata.Progress
-	// begun says that the session is new to the server, and not to be kept from it.
-	begun chan struct{}
+	// hasty asks for a heartbeat at once: the session, or where the agent works, is new
+	// to the server, or words may have been lost on the way.
+	hasty chan struct{}
 	// reporting is held while an update is sent.
 	reporting sync.Mutex
 	// beating is held while a heartbeat is under way. Once the agent has ended,
 	// ended makes heartbeats rare, so that what people write is left to the next run.
 	beating sync.Mutex
 	ended   bool
+	// away says that the agent has ended, and stopped that it has to: there is no
+	// news for either.
+	away, stopped atomic.Bool
+	// hearing says that news of the run are being passed on.
+	hearing atomic.Bool
+
+	// kill ends the life of the run; hurry is closed when nothing that its agent
+	// does counts any more.
+	kill  context.CancelCauseFunc
+	hurry chan struct{}
+	once  sync.Once
 
 	mu      sync.Mutex
 	session fermata.Session
+	// deadline is that of the task's pending question, as far as it is known.
+	deadline *time.Time
+	// received are the ids of what reached the worker; unsure says that the reply of the
+	// last heartbeat was lost, and perhaps words with it. beating guards both.
+	received []string
+	unsure   bool
 	// sentSession is the digest of the session that the server knows; beating guards it.
 	sentSession string
+	// failure is the code of the failure that the worker found itself.
+	failure string
 }
 
 // attend runs a claimed task and reports the result. It returns when the agent
@@ -42,24 +64,29 @@ type attempt struct {
 func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 	a := &attempt{
 		w: w, claim: claim, runner: w.runner(claim.Task), inbox: newInbox(),
-		progress: make(chan fermata.Progress, 1), begun: make(chan struct{}, 1),
+		progress: make(chan fermata.Progress, 1), hasty: make(chan struct{}, 1), hurry: make(chan struct{}),
 		log: w.log.With("task", claim.Task.ID, "run", claim.Run.ID),
 	}
 	a.session = a.firstSession()
+	if claim.Context != nil {
+		a.received = claim.Context.IDs()
+	}
 	// The agent outlives ctx by the time it takes to stop, and so does the lease.
 	life, kill := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer context.AfterFunc(ctx, func() { kill(ErrStopping) })()
+	a.kill = kill
+	defer context.AfterFunc(ctx, func() { a.stop(ErrStopping) })()
 	a.logw = newRunLog(func(sendCtx context.Context, text string) error {
 		_, err := w.server.AppendLog(sendCtx, claim.Run.ID, claim.Run.Token, text)
 		if fermata.CodeOf(err) == fermata.CodeStaleRun {
-			kill(ErrStale)
+			a.stop(ErrStale)
 		}
 		return err
 	})
 	beatCtx, endBeats := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
-	helpers.Go(func() { a.beat(beatCtx, kill) })
+	helpers.Go(func() { a.beat(beatCtx) })
 	helpers.Go(func() { a.sendProgress(beatCtx) })
+	defer w.attention.add(a)()
 	defer helpers.Wait()
 	defer endBeats()
 	defer kill(nil)
@@ -82,47 +109,36 @@ func (a *attempt) execute(life context.Context) (fermata.Finish, error) {
 	a.place(dir)
 	ctx, cancel := life, context.CancelFunc(func() {})
 	if d := a.limit(); d > 0 {
-		ctx, cancel = context.WithTimeoutCause(life, d, ErrTimeout)
+		ctx, cancel = context.WithTimeoutCause(life, d, a.halt(ErrTimeout))
 	}
 	defer cancel()
-	claim := a.claim
-	for {
-		a.setEnded(false)
-		fin, err := a.runner.Run(ctx, claim, desk{a})
-		a.setEnded(true)
-		again := a.unheard(claim, fin, err)
-		if err != nil && context.Cause(ctx) != nil {
-			err = context.Cause(ctx)
+	if s := a.w.opts.Sandbox; s != nil {
+		if ctx, err = dir.isolate(ctx, s); err != nil {
+			return fermata.Finish{}, fmt.Errorf("prepare the sandbox: %w", err)
 		}
-		if again == nil {
-			return fin, err
-		}
-		a.logf("The answer came while the agent ended: it is resumed.")
-		claim = again
 	}
+	fin, err := a.runner.Run(ctx, a.claim, desk{a})
+	a.setEnded()
+	if err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
+	return fin, err
 }
 
-func (a *attempt) setEnded(ended bool) {
+func (a *attempt) setEnded() {
 	a.beating.Lock()
 	defer a.beating.Unlock()
-	a.ended = ended
+	a.ended = true
+	a.away.Store(true)
 }
 
-// unheard returns the claim with which an agent runs once more, or nil. An
-// agent that ends to wait for a question which was answered meanwhile, and
-// handed over to this very run, would wait for ever.
-func (a *attempt) unheard(claim *fermata.Claim, fin fermata.Finish, err error) *fermata.Claim {
-	handed := a.inbox.taken()
-	if err != nil || handed == nil || fin.Result != fermata.ResultNeedsInput || fin.Question != nil {
-		return nil
-	}
-	handed.Checkpoint = fin.Checkpoint
-	if len(handed.Checkpoint) == 0 && claim.Context != nil {
-		handed.Checkpoint = claim.Context.Checkpoint
-	}
-	session := a.currentSession(fin.Session)
-	handed.TaskID, handed.Resumed, handed.Session = claim.Task.ID, true, &session
-	return &fermata.Claim{Task: claim.Task, Run: claim.Run, Context: handed}
+// heard names what the agent was told, as the runner says. The server hands the rest to
+// the next run.
+func (a *attempt) heard() *[]string {
+	ids := a.inbox.told()
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	return &ids
 }
 
 // conclude reports the end of the run, in the way that its cause asks for.
@@ -130,7 +146,7 @@ func (a *attempt) conclude(ctx, life context.Context, fin fermata.Finish, err er
 	defer a.copy.close()
 	cause := context.Cause(life)
 	switch {
-	case errors.Is(cause, ErrStale):
+	case errors.Is(cause, ErrStale), errors.Is(cause, ErrPaused):
 		a.logw.discard()
 		a.log.Info("the task went on without this run; its working copy stays as it is")
 		return
@@ -139,9 +155,9 @@ func (a *attempt) conclude(ctx, life context.Context, fin fermata.Finish, err er
 	case errors.Is(err, ErrStopping), errors.Is(err, ErrCutOff):
 		a.release(ctx, err)
 	case errors.Is(err, ErrTimeout):
-		a.finish(ctx, failed(fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
+		a.finish(ctx, a.fail(codeTimeout, fmt.Sprintf("The run took longer than %s and was stopped.", a.limit())))
 	default:
-		a.finish(ctx, failed("The agent could not be run: "+err.Error()))
+		a.finish(ctx, a.fail(codeOf(err, codeNotStarted), "The agent could not be run: "+err.Error()))
 	}
 }
 
@@ -164,10 +180,6 @@ func (a *attempt) release(ctx context.Context, why error) {
 		}
 		pause.wait(sendCtx)
 	}
-}
-
-func failed(summary string) fermata.Finish {
-	return fermata.Finish{Result: fermata.ResultFailed, Summary: clip(summary, maxSummary)}
 }
 
 // logf adds a line of the worker's own to the log of the run.

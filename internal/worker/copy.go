@@ -77,8 +77,12 @@ func newCopies(c Copies) (*copies, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Folder = folder
-	return &copies{Copies: c}, os.MkdirAll(folder, 0o700)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	// Git names folders by their real paths.
+	c.Folder, err = filepath.EvalSymlinks(folder)
+	return &copies{Copies: c}, err
 }
 
 // workingCopy is where the agent of one run works. While it is open, no other
@@ -94,16 +98,20 @@ type workingCopy struct {
 	// workDir is where the agent starts; root is the whole worktree or folder.
 	workDir string
 	root    string
-	// repo is the repository whose worktree it is; empty for a plain folder.
-	repo   string
+	// repo is the repository whose worktree it is; nil for a plain folder.
+	repo   *repository
 	branch string
+	// data is the folder of the repository's own data about the worktree, and git
+	// the worker's own git for the files in it.
+	data string
+	git  copyGit
 	// base is the commit where the task began.
 	base string
 	// keep leaves everything as it is, whatever the policy.
 	keep bool
 	// undo is the commit to go back to when the server refuses the result.
-	undo   string
-	unlock func()
+	undo string
+	lock *lock
 }
 
 // open returns the task's working copy as its last run left it, or makes it. It
@@ -128,10 +136,15 @@ func (cs *copies) open(ctx context.Context, t *fermata.Task, log io.Writer) (*wo
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s is no folder", dir)
 	}
-	if r, ok := findRepository(ctx, dir); ok {
+	r, ok, err := findRepository(ctx, dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case ok:
 		return cs.openWorktree(ctx, r, want, log)
+	default:
+		return cs.openFolder(ctx, dir, want)
 	}
-	return cs.openFolder(ctx, dir, want)
 }
 
 // openFolder opens the plain folder of a task.
@@ -139,84 +152,23 @@ func (cs *copies) openFolder(ctx context.Context, parent string, want wishes) (*
 	if want.push {
 		return nil, fmt.Errorf("there is no branch to push: %s is in no git repository", parent)
 	}
-	unlock, err := lockFile(ctx, filepath.Join(parent, ".locks", want.id))
+	held, err := lockFile(ctx, filepath.Join(parent, ".locks", want.id))
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(parent, want.id)
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		unlock()
+	if err := errors.Join(os.MkdirAll(dir, 0o750), hasPlace(dir, dir)); err != nil {
+		held.release()
 		return nil, err
 	}
-	return &workingCopy{cs: cs, id: want.id, shared: want.shared(), workDir: dir, root: dir, unlock: unlock}, nil
+	return &workingCopy{cs: cs, id: want.id, shared: want.shared(), workDir: dir, root: dir, lock: held}, nil
 }
 
 // close lets the next run of the task into the copy.
 func (c *workingCopy) close() {
 	if c != nil {
-		c.unlock()
+		c.lock.release()
 	}
-}
-
-// commit commits all changes to the task's branch, where the policy says so.
-func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer) error {
-	if c == nil || c.repo == "" || c.keep || c.cs.OnCompleted != Commit {
-		return nil
-	}
-	ctx = context.WithoutCancel(ctx)
-	if err := c.check(ctx); err != nil {
-		return err
-	}
-	head, err := git(ctx, c.root, "rev-parse", "HEAD")
-	if err != nil {
-		return err
-	}
-	done, err := c.commitAll(ctx, strings.Join(strings.Fields(t.Title), " "), t.ID)
-	if err != nil || !done {
-		return err
-	}
-	c.undo = head
-	logLine(log, "Committed the changes to the branch %s.", c.branch)
-	return nil
-}
-
-// commitAll commits whatever changed, and reports whether anything did.
-func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool, error) {
-	if _, err := git(ctx, c.root, "add", "--all"); err != nil {
-		return false, err
-	}
-	staged, err := git(ctx, c.root, "diff", "--cached", "--name-only")
-	if err != nil || staged == "" {
-		return false, err
-	}
-	args := append(identity(ctx, c.root), "commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--file=-")
-	_, err = gitInput(ctx, c.root, subject+"\n\nFermata-Task: "+task+"\n", args...)
-	return err == nil, err
-}
-
-// check refuses to touch anything but the task's own branch in its own
-// worktree, whatever the agent did there.
-func (c *workingCopy) check(ctx context.Context) error {
-	top, err := git(ctx, c.root, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return err
-	}
-	if !sameFolder(top, c.root) {
-		return fmt.Errorf("%s is not a worktree any more", c.root)
-	}
-	if marker, err := c.marker(ctx); err != nil || !exists(marker) {
-		return fmt.Errorf("%s is not the worktree that a worker made", c.root)
-	}
-	if ref, err := git(ctx, c.root, "symbolic-ref", "--quiet", "HEAD"); err != nil || ref != "refs/heads/"+c.branch {
-		return fmt.Errorf("the branch %s is not checked out any more", c.branch)
-	}
-	return nil
-}
-
-func sameFolder(a, b string) bool {
-	x, errA := os.Stat(a)
-	y, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
 // uncommit takes the commit of a refused result back; the changes stay.
@@ -226,7 +178,12 @@ func (c *workingCopy) uncommit(ctx context.Context, log *slog.Logger) {
 	}
 	undo := c.undo
 	c.undo = ""
-	if _, err := git(context.WithoutCancel(ctx), c.root, "reset", "--quiet", "--mixed", undo); err != nil {
+	ctx = c.holding(context.WithoutCancel(ctx))
+	_, err := c.git.git(ctx, "read-tree", undo)
+	if err == nil {
+		err = errors.Join(c.git.storeIndex(), c.moveBranch(ctx, undo, ""))
+	}
+	if err != nil {
 		log.Error("take the commit back", "error", err)
 	}
 }
@@ -234,18 +191,26 @@ func (c *workingCopy) uncommit(ctx context.Context, log *slog.Logger) {
 // rollBack brings the copy of a failed run back to where the task began, where
 // the policy says so. A plain folder is kept: there is no way back.
 func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
-	if c == nil || c.repo == "" || c.keep || c.cs.OnFailed != RollBack {
+	if c == nil || c.repo == nil || c.keep || c.cs.OnFailed != RollBack {
 		return
 	}
-	ctx = context.WithoutCancel(ctx)
+	ctx = c.holding(context.WithoutCancel(ctx))
 	err := c.check(ctx)
-	for _, args := range [][]string{{"reset", "--quiet", "--hard", c.base}, {"clean", "--quiet", "-ffd"}} {
-		if err == nil {
-			_, err = git(ctx, c.root, args...)
-		}
+	if err == nil {
+		err = c.goBack(ctx)
 	}
 	if err != nil {
 		log.Error("roll the working copy back", "error", err)
+	}
+}
+
+// settled keeps what a completed run committed, also if a later run of the task fails.
+func (c *workingCopy) settled(ctx context.Context, log *slog.Logger) {
+	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
+		return
+	}
+	if err := c.setBase(context.WithoutCancel(ctx)); err != nil {
+		log.Error("note the commit", "error", err)
 	}
 }
 
@@ -253,13 +218,13 @@ func (c *workingCopy) rollBack(ctx context.Context, log *slog.Logger) {
 // stays, and where it stands is where a reopened task begins. One that tasks
 // share stays for the next of them.
 func (c *workingCopy) finished(ctx context.Context, log *slog.Logger) {
-	if c == nil || c.repo == "" || c.keep || c.cs.OnCompleted != Commit {
+	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
 		return
 	}
-	ctx = context.WithoutCancel(ctx)
-	_, err := git(ctx, c.root, "update-ref", baseRef(c.id), "HEAD")
+	ctx = c.holding(context.WithoutCancel(ctx))
+	err := c.setBase(ctx)
 	if err == nil && !c.cs.KeepWorktree && !c.shared && strings.HasPrefix(c.root, c.cs.Folder+string(filepath.Separator)) {
-		_, err = git(ctx, c.repo, "worktree", "remove", "--force", c.root)
+		err = c.cs.removeWorktree(ctx, *c.repo, c.id, c.root)
 	}
 	if err != nil {
 		log.Error("remove the worktree", "error", err)

@@ -3,7 +3,6 @@ package worker
 import (
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -46,17 +45,14 @@ func (d desk) Progress(p fermata.Progress) {
 	}
 }
 
-// Heard notes that the agent was told of something from the inbox: it need not
-// be told again when its run ends. A runner that cannot know leaves it.
+// Heard notes that the agent was told of something, from the claim or from the inbox.
+// What it was not told is handed to the next run.
 func (d desk) Heard(rc *fermata.ResumeContext) { d.a.inbox.heard(rc) }
 
 // KeepSession records the agent's session, which a heartbeat carries at once.
 func (d desk) KeepSession(s fermata.Session) {
 	d.a.keep(s)
-	select {
-	case d.a.begun <- struct{}{}:
-	default:
-	}
+	d.a.beatNow()
 }
 
 // firstSession is the session of the task's last run, as this run goes on with it.
@@ -69,11 +65,20 @@ func (a *attempt) firstSession() fermata.Session {
 	return s
 }
 
-// place records where the agent works.
+// place records where the agent works, which a heartbeat carries at once.
 func (a *attempt) place(c *workingCopy) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.session.Dir, a.session.Branch = c.workDir, c.branch
+	a.mu.Unlock()
+	a.beatNow()
+}
+
+// beatNow lets the next heartbeat begin at once.
+func (a *attempt) beatNow() {
+	select {
+	case a.hasty <- struct{}{}:
+	default:
+	}
 }
 
 // keep takes over what the agent says of its session. Where it runs is known
@@ -104,56 +109,35 @@ func (a *attempt) currentSession(reported *fermata.Session) fermata.Session {
 // inbox holds what people wrote during a run until the runner takes it. It is
 // as long as it needs to be: people write little.
 type inbox struct {
-	out    chan *fermata.ResumeContext
-	mu     sync.Mutex
-	handed []*fermata.ResumeContext
+	out chan *fermata.ResumeContext
+	mu  sync.Mutex
+	ids []string
 }
 
 func newInbox() *inbox {
 	return &inbox{out: make(chan *fermata.ResumeContext, 256)}
 }
 
-// put hands over a context. What does not fit is still part of what
-// [inbox.taken] returns.
+// put hands over a context. What does not fit was not told, and waits for the next run.
 func (b *inbox) put(rc *fermata.ResumeContext) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.handed = append(b.handed, rc)
 	select {
 	case b.out <- rc:
 	default:
 	}
 }
 
-// heard forgets what the agent was told.
+// heard notes that the agent was told.
 func (b *inbox) heard(rc *fermata.ResumeContext) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.handed = slices.DeleteFunc(b.handed, func(other *fermata.ResumeContext) bool { return other == rc })
+	b.ids = append(b.ids, rc.IDs()...)
 }
 
-// taken returns all that came since the last call as one context, or nil.
-func (b *inbox) taken() *fermata.ResumeContext {
+// told returns the ids of what the agent was told.
+func (b *inbox) told() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var all *fermata.ResumeContext
-	for _, rc := range b.handed {
-		if all == nil {
-			all = &fermata.ResumeContext{}
-		}
-		all.Questions = append(all.Questions, rc.Questions...)
-		all.Messages = append(all.Messages, rc.Messages...)
-		all.Pending = rc.Pending
-		all.Text += rc.Text
-	}
-	b.handed = nil
-	for {
-		select {
-		case <-b.out:
-		default:
-			return all
-		}
-	}
+	return append([]string{}, b.ids...)
 }
 
 // clip cuts text to n characters.

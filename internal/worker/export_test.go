@@ -1,4 +1,12 @@
 package worker
 
-// LockCopy is the lock that a run holds on its working copy.
-var LockCopy = lockFile
+import "context"
+
+// LockCopy takes the lock that a run holds on its working copy.
+func LockCopy(ctx context.Context, name string) (unlock func(), err error) {
+	held, err := lockFile(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return held.release, nil
+}

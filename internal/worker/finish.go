@@ -16,7 +16,7 @@ import (
 func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	sendCtx, cancel := a.patience(ctx)
 	defer cancel()
-	fin = a.settle(sendCtx, fin)
+	fin = a.inspect(sendCtx, a.settle(sendCtx, fin))
 	if fin.Result == fermata.ResultCompleted {
 		fin = a.secure(sendCtx, fin)
 	}
@@ -24,17 +24,27 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	fin.Session, fin.Token = &session, a.claim.Run.Token
 	a.logw.close(sendCtx)
 	a.flushProgress(sendCtx)
-	accepted, err := a.report(sendCtx, fin)
+	fin, goesOn, err := a.report(sendCtx, fin)
+	accepted := fin.Result
 	switch {
 	case err != nil:
-		a.log.Warn("the result was not accepted; the working copy stays as it is", "result", fin.Result, "error", err)
+		a.log.Warn("the result was not accepted; the working copy stays as it is", "result", accepted, "summary", reasonOf(fin), "code", fermata.CodeOf(err), "error", err)
 		a.copy.uncommit(sendCtx, a.log)
+	case goesOn && accepted == fermata.ResultCompleted:
+		a.copy.settled(sendCtx, a.log)
+		a.log.Info("completed a task that goes on: a person wrote meanwhile")
+	case goesOn && accepted == fermata.ResultFailed:
+		code, reason := a.failureOf(fin)
+		a.log.Warn("a run failed; its task goes on: a person wrote meanwhile", "code", code, "reason", reason)
+	case goesOn:
+		a.log.Info("a task goes on: a person wrote meanwhile", "result", accepted)
 	case accepted == fermata.ResultCompleted:
 		a.log.Info("completed a task")
 		a.copy.finished(sendCtx, a.log)
 	case accepted == fermata.ResultFailed:
 		a.copy.rollBack(sendCtx, a.log)
-		a.log.Info("a task failed", "summary", fin.Summary)
+		code, reason := a.failureOf(fin)
+		a.log.Warn("a run failed", "code", code, "reason", reason)
 	default:
 		a.log.Info("a task stopped", "result", accepted)
 	}
@@ -45,11 +55,11 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 func (a *attempt) secure(ctx context.Context, fin fermata.Finish) fermata.Finish {
 	if err := a.copy.commit(ctx, a.claim.Task, a.logw); err != nil {
 		a.copy.keep = true
-		return failed("The work is done, but could not be committed: " + err.Error())
+		return a.fail(codeCommitFailed, "The work is done, but could not be committed: "+err.Error())
 	}
 	if err := a.copy.publish(ctx, a.logw); err != nil {
 		a.copy.keep = true
-		return failed("The work is done, but could not be pushed: " + err.Error())
+		return a.fail(codePushFailed, "The work is done, but could not be pushed: "+err.Error())
 	}
 	return fin
 }
@@ -86,16 +96,18 @@ func (a *attempt) settle(ctx context.Context, fin fermata.Finish) fermata.Finish
 // report sends the result until it is accepted, the run is over, or the server
 // wants nothing of this worker any more. A result
 // that the server finds wrong becomes a failure that says why, so that the task
-// never hangs. It returns the result that was accepted.
-func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Result, error) {
+// never hangs. It returns the report that was sent last, and whether the task goes on
+// with what the agent was not told.
+func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.Finish, goesOn bool, err error) {
 	pause := backoff{}
 	for {
-		_, err := a.w.server.Finish(ctx, a.claim.Run.ID, fin)
+		fin.Heard = a.heard()
+		t, err := a.w.server.Finish(ctx, a.claim.Run.ID, fin)
 		switch code := fermata.CodeOf(err); {
 		case err == nil:
-			return fin.Result, nil
+			return fin, t.State == fermata.TaskInputReceived, nil
 		case isStale(err) || ctx.Err() != nil, refusesWorker(code):
-			return "", err
+			return fin, false, err
 		case code == fermata.CodePendingQuestionExists:
 			a.copy.uncommit(ctx, a.log)
 			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
@@ -103,7 +115,7 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (fermata.Resul
 		case refusesContent(code) && fin.Result != fermata.ResultFailed:
 			a.copy.uncommit(ctx, a.log)
 			a.copy.keep = true
-			fin = refused(fin, err)
+			fin = a.refused(fin, err)
 		case refusesContent(code):
 			fin = fermata.Finish{Result: fin.Result, Summary: clip(fin.Summary, maxSummary), Token: fin.Token}
 			pause.wait(ctx)
@@ -131,8 +143,8 @@ func refusesContent(code fermata.Code) bool {
 
 // refused is the failure that takes the place of a report that the server
 // refused. The work may be good, so the working copy is kept.
-func refused(fin fermata.Finish, err error) fermata.Finish {
-	f := failed("The agent reported " + string(fin.Result) + ", and the server refused the report: " + describe(err))
+func (a *attempt) refused(fin fermata.Finish, err error) fermata.Finish {
+	f := a.fail(codeOf(err, codeAgentFailed), "The agent reported "+string(fin.Result)+", and the server refused the report: "+describe(err))
 	f.Token, f.Session = fin.Token, fin.Session
 	return f
 }

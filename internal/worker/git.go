@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,49 +16,70 @@ import (
 const gitTimeout = 5 * time.Minute
 
 // gitNames are the variables that git is given. None names a repository, and
-// none is a secret of the worker: what an agent writes into the configuration
-// of a repository may be run by git.
-var gitNames = []string{"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "SYSTEMROOT"}
+// none is a secret of the worker: a filter of the user's is started with them.
+var gitNames = []string{"HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "SYSTEMROOT"}
 
-// git runs the program in a folder where a repository or a worktree begins, and
-// returns its output without the last newline. A worktree that lost its .git is
-// never taken for a part of a repository around it.
-func git(ctx context.Context, dir string, args ...string) (string, error) {
-	return gitInput(ctx, dir, "", args...)
+// fixedSettings hold for every git of the worker, whatever a configuration says.
+// Each of these settings can start a program or lead git out of its folder.
+var fixedSettings = []string{
+	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.pager=cat", "core.editor=:", "core.alternateRefsCommand=true",
+	"core.splitIndex=false", "core.untrackedCache=false", "commit.gpgSign=false", "push.gpgSign=false", "submodule.recurse=false",
+	"push.recurseSubmodules=no", "protocol.ext.allow=never", "worktree.useRelativePaths=false",
+	"gc.auto=0", "maintenance.auto=false", "advice.detachedHead=false", "advice.addEmbeddedRepo=false",
 }
 
-// gitInput is git with something to read.
-func gitInput(ctx context.Context, dir, input string, args ...string) (string, error) {
-	return runGit(ctx, dir, input, append(gitEnv(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)), args)
+// gitCall is one call of git.
+type gitCall struct {
+	// dir is where it runs; env is its whole environment.
+	dir string
+	env []string
+	// input is what it reads; place are the options that say where the repository
+	// is, and args the command.
+	input       string
+	place, args []string
 }
 
-// gitAround runs git in a folder that may lie inside a repository.
-func gitAround(ctx context.Context, dir string, args ...string) (string, error) {
-	return runGit(ctx, dir, "", gitEnv(), args)
+// lockKey is the key of the lock that git holds as well.
+type lockKey struct{}
+
+// withLock lets every git of ctx hold the lock until it ends.
+func withLock(ctx context.Context, held *lock) context.Context {
+	return context.WithValue(ctx, lockKey{}, held)
 }
 
-// runGit lets neither hooks nor prompts nor signing get in the way.
-func runGit(ctx context.Context, dir, input string, env, args []string) (string, error) {
+// findGit runs git in a folder that may lie inside a repository, and lets git
+// find that repository. It is never run in a working copy: there an agent can
+// put any repository in git's way.
+func findGit(ctx context.Context, dir string, args ...string) (string, error) {
+	return runGit(ctx, gitCall{dir: dir, env: localEnv(), args: args})
+}
+
+// runGit lets neither hooks nor prompts nor signing get in the way. It returns
+// the output without the last newline.
+func runGit(ctx context.Context, call gitCall) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	fixed := []string{
-		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false",
-		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false",
+	var args []string
+	for _, setting := range fixedSettings {
+		args = append(args, "-c", setting)
 	}
-	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, env, strings.NewReader(input)
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(args, call.place, call.args)...)
+	cmd.Dir, cmd.Env, cmd.Stdin = call.dir, call.env, strings.NewReader(call.input)
 	cmd.WaitDelay = time.Second
+	if held, ok := ctx.Value(lockKey{}).(*lock); ok {
+		held.holdIn(cmd)
+	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, clip(strings.TrimSpace(errs.String()), 1000))
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(call.args, " "), err, clip(strings.TrimSpace(errs.String()), 1000))
 	}
 	return strings.TrimRight(out.String(), "\n"), nil
 }
 
-// gitEnv is the environment of git.
-func gitEnv() []string {
-	env := []string{"GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}
+// localEnv is the environment of a git that speaks with no other repository.
+func localEnv() []string {
+	env := append(quietEnv(), "PATH="+safePath(), "GIT_ALLOW_PROTOCOL=none")
 	for _, name := range gitNames {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
@@ -66,66 +88,20 @@ func gitEnv() []string {
 	return env
 }
 
-// repository is a git repository that tasks are worked in.
-type repository struct {
-	// top is the folder that git is run in, and prefix the way from there to the
-	// folder that was named.
-	top, prefix string
-	// common is the folder in which all worktrees share their data.
-	common string
+// quietEnv keeps git from asking anybody, and from showing anything by a program.
+func quietEnv() []string {
+	return []string{"GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C"}
 }
 
-// findRepository returns the repository to which a folder belongs. A folder
-// that merely lies inside of one, and that it does not track, does not.
-func findRepository(ctx context.Context, dir string) (repository, bool) {
-	out, err := gitAround(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository", "--show-prefix")
-	if err != nil {
-		return repository{}, false
-	}
-	lines := append(strings.Split(out, "\n"), "", "")
-	r := repository{top: dir, common: lines[0], prefix: lines[2]}
-	if lines[1] == "true" || r.prefix == "" {
-		return r, true
-	}
-	if _, err := gitAround(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD:./"); err != nil {
-		return repository{}, false
-	}
-	r.top, err = gitAround(ctx, dir, "rev-parse", "--show-toplevel")
-	return r, err == nil
-}
-
-// identity returns the options that give commits an author where git knows none.
-func identity(ctx context.Context, dir string) []string {
-	var opts []string
-	for _, field := range [][2]string{{"user.name", "Fermata"}, {"user.email", "fermata@localhost"}} {
-		if value, err := git(ctx, dir, "config", field[0]); err != nil || value == "" {
-			opts = append(opts, "-c", field[0]+"="+field[1])
-		}
-	}
-	return opts
-}
-
-// worktrees returns where branches are checked out, by their full names.
-func worktrees(ctx context.Context, repo string) (map[string]string, error) {
-	out, err := git(ctx, repo, "worktree", "list", "--porcelain")
-	if err != nil {
-		return nil, err
-	}
-	at, dir := map[string]string{}, ""
-	for line := range strings.Lines(out) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch key {
-		case "worktree":
-			dir = value
-		case "branch":
-			at[value] = dir
-		}
-	}
-	return at, nil
+// safePath is PATH without relative folders: git starts programs in working
+// copies, and must not take one from there.
+func safePath() string {
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(folders, string(os.PathListSeparator))
 }
 
 // exists reports whether there is something at the path.
 func exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Stat(path) //nolint:gosec // it is only looked whether something is there
 	return err == nil
 }

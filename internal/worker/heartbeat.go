@@ -8,15 +8,19 @@ import (
 )
 
 // beat renews the lease every third of it until ctx ends, and at once to
-// begin with, when the claim may have been under way for long, and when the session
-// is known. It kills the run when the
+// begin with, when the claim may have been under way for long, when it is known
+// where the agent works and what its session is, and after words whose reply was lost. It stops the run when the
 // server says that it is over, and when the lease could not be renewed – early
 // enough for the agent to be gone when the lease ends. Time is the monotonic
 // clock's, counted from before the request that renewed the lease.
-func (a *attempt) beat(ctx context.Context, kill context.CancelCauseFunc) {
+func (a *attempt) beat(ctx context.Context) {
 	lease := a.w.opts.Lease
-	margin := min(a.w.opts.Grace, lease/4)
+	margin := a.w.margin()
 	end := time.Now().Add(lease - margin)
+	// The first one tells where the agent works, so that its work is found if it is stopped.
+	if !a.rest(ctx, min(firstBeat, lease/10)) {
+		return
+	}
 	for {
 		if a.isEnded() && time.Until(end) > lease/3 {
 			if !a.pause(ctx, lease/10) {
@@ -31,7 +35,7 @@ func (a *attempt) beat(ctx context.Context, kill context.CancelCauseFunc) {
 		case err == nil:
 			end = sent.Add(lease - margin)
 		case isStale(err):
-			kill(ErrStale)
+			a.stop(ErrStale)
 			return
 		case ctx.Err() != nil:
 			return
@@ -43,11 +47,17 @@ func (a *attempt) beat(ctx context.Context, kill context.CancelCauseFunc) {
 			return
 		}
 		if !time.Now().Before(end) {
-			kill(ErrCutOff)
+			a.stop(ErrCutOff)
 			return
 		}
 	}
 }
+
+// firstBeat is how long the first heartbeat waits for the working copy.
+const firstBeat = time.Second
+
+// margin is how long before its end a lease that cannot be renewed is given up.
+func (w *Worker) margin() time.Duration { return min(w.opts.Grace, w.opts.Lease/4) }
 
 // heartbeat renews the lease once and passes on what reached the task.
 func (a *attempt) heartbeat(ctx context.Context, patience time.Duration) error {
@@ -61,12 +71,18 @@ func (a *attempt) heartbeat(ctx context.Context, patience time.Duration) error {
 	if session.Dir != "" && digest != a.sentSession {
 		h.Session = &session
 	}
+	if a.unsure {
+		received := append([]string{}, a.received...)
+		h.Received = &received
+	}
 	reply, err := a.w.server.Heartbeat(ctx, a.claim.Run.ID, h)
+	a.unsure = err != nil
 	if err != nil {
 		return err
 	}
 	a.sentSession = digest
 	if reply.Context != nil && !reply.Context.Empty() {
+		a.received = append(a.received, reply.Context.IDs()...)
 		a.inbox.put(reply.Context)
 	}
 	return nil
@@ -82,8 +98,8 @@ func (a *attempt) isEnded() bool {
 // pause waits, and reports whether ctx still lasts.
 func (a *attempt) pause(ctx context.Context, d time.Duration) bool { return wait(ctx, d, nil) }
 
-// rest waits as pause does, and no longer than until the session is known.
-func (a *attempt) rest(ctx context.Context, d time.Duration) bool { return wait(ctx, d, a.begun) }
+// rest waits as pause does, and no longer than until a heartbeat is asked for.
+func (a *attempt) rest(ctx context.Context, d time.Duration) bool { return wait(ctx, d, a.hasty) }
 
 // wait waits for a time or until there is something to do sooner, and reports
 // whether ctx still lasts.

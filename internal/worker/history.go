@@ -26,10 +26,11 @@ func (d desk) History(ctx context.Context) (*fermata.ResumeContext, error) {
 		return nil, err
 	}
 	var pending *fermata.Question
-	if d.a.claim.Context != nil {
-		pending = d.a.claim.Context.Pending
+	var last *fermata.LastRun
+	if rc := d.a.claim.Context; rc != nil {
+		pending, last = rc.Pending, rc.LastRun
 	}
-	rc := fermata.NewResumeContext(t, questions, messages, pending)
+	rc := fermata.NewResumeContext(t, last, questions, messages, pending)
 	rc.Resumed = true
 	return rc, nil
 }

@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"os/exec"
 	"sync"
 )
 
@@ -11,13 +12,22 @@ import (
 // workers on one machine need folders and repositories of their own.
 var locks sync.Map
 
+// lock is held against the other runs of this process.
+type lock struct{ held chan struct{} }
+
+// release gives the lock back.
+func (l *lock) release() { <-l.held }
+
+// holdIn does nothing: locks are this process's own.
+func (l *lock) holdIn(*exec.Cmd) {}
+
 // lockFile holds the lock with this name. It waits for it until ctx ends.
-func lockFile(ctx context.Context, name string) (unlock func(), err error) {
+func lockFile(ctx context.Context, name string) (*lock, error) {
 	value, _ := locks.LoadOrStore(name, make(chan struct{}, 1))
 	held := value.(chan struct{})
 	select {
 	case held <- struct{}{}:
-		return func() { <-held }, nil
+		return &lock{held}, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata/internal/process"
@@ -25,18 +25,25 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 	if err := c.check(ctx); err != nil {
 		return err
 	}
-	if _, err := git(ctx, c.root, "remote", "get-url", "--push", "origin"); err != nil {
+	if _, err := c.git.git(ctx, "remote", "get-url", "--push", "origin"); err != nil {
 		return errors.New("the repository has no remote origin: add one (git remote add origin ADDRESS), or leave push out")
 	}
-	args := []string{"-c", "advice.pushUpdateRejected=false", "push", "--quiet", "--no-verify"}
-	if last, err := git(ctx, c.root, "rev-parse", "--verify", "--quiet", pushedRef(c.id)); err == nil {
+	head, err := c.head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.git.checkPrograms(ctx); err != nil {
+		return err
+	}
+	args := []string{"-c", "advice.pushUpdateRejected=false", "push", "--quiet", "--no-verify", "--no-recurse-submodules"}
+	if last, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushedRef(c.id)); err == nil {
 		args = append(args, "--force-with-lease=refs/heads/"+c.branch+":"+last)
 	}
-	args = append(args, "origin", "HEAD:refs/heads/"+c.branch)
-	if _, err := runGit(ctx, c.root, "", pushEnv(c.root), args); err != nil {
+	args = append(args, "origin", head+":refs/heads/"+c.branch)
+	if _, err := c.git.run(ctx, pushEnv(), "", args); err != nil {
 		return fmt.Errorf("git push origin %s: %s", c.branch, withoutPassword(err.Error()))
 	}
-	if _, err := git(ctx, c.root, "update-ref", pushedRef(c.id), "HEAD"); err != nil {
+	if _, err := c.inRepo(ctx, "update-ref", pushedRef(c.id), head); err != nil {
 		return err
 	}
 	logLine(log, "Pushed the branch %s to origin.", c.branch)
@@ -46,10 +53,9 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 // pushEnv is the environment of git where it speaks with a remote: what agents
 // get as well, among it the way to the keys of ssh. Nobody is there to be asked
 // for a password.
-func pushEnv(dir string) []string {
-	return append(process.Environ(nil),
-		"GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force", "LC_ALL=C",
-		"GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+func pushEnv() []string {
+	env := slices.DeleteFunc(process.Environ(nil), func(entry string) bool { return strings.HasPrefix(entry, "PATH=") })
+	return append(append(env, quietEnv()...), "PATH="+safePath(), "SSH_ASKPASS=false", "SSH_ASKPASS_REQUIRE=force")
 }
 
 var password = regexp.MustCompile(`://[^/@\s]+@`)

@@ -26,7 +26,8 @@ type Runner interface {
 	//
 	// An agent that failed is a result, not an error. An error means that
 	// the agent could not be run, or that ctx ended: the agent is then asked to
-	// stop, killed after a grace, and the error wraps context.Cause(ctx).
+	// stop, killed after a grace – a process.Halt as the cause may shorten it –, and
+	// the error wraps context.Cause(ctx).
 	Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error)
 }
 
@@ -54,8 +55,9 @@ type Desk = interface {
 //	// History returns all that people were asked, answered and wrote, for an
 //	// agent whose conversation is lost.
 //	History(ctx context.Context) (*fermata.ResumeContext, error)
-//	// Heard says that the agent was told of something from the inbox, so that
-//	// it is not told again at the end of the run.
+//	// Heard says that the agent was told of something: what the claim brought, as soon
+//	// as the agent has it, or what came by the inbox. What a runner never calls it for
+//	// is handed to the next run.
 //	Heard(rc *fermata.ResumeContext)
 
 // Causes for which the context of a run ends.
@@ -63,6 +65,8 @@ var (
 	// ErrStale says that the task went on without this run: it was cancelled,
 	// or another run took it over.
 	ErrStale = errors.New("the run is over: the task went on without it")
+	// ErrPaused says that a person halted the task, and may open its session.
+	ErrPaused = errors.New("a person paused the task")
 	// ErrCutOff says that the lease could not be renewed in time.
 	ErrCutOff = errors.New("the server could not be reached before the lease ended")
 	// ErrStopping says that the worker shuts down.

@@ -11,6 +11,7 @@ import (
 type Server interface {
 	Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error)
 	Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error)
+	Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error)
 	AppendLog(ctx context.Context, runID string, token int64, text string) (int64, error)
 	RunProgress(ctx context.Context, runID string, p fermata.Progress) error
 	Finish(ctx context.Context, runID string, f fermata.Finish) (*fermata.Task, error)

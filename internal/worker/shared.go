@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -38,7 +37,7 @@ func wishesOf(t *fermata.Task) (wishes, error) {
 		return wishes{}, fmt.Errorf(`the task's spec must be like {"working_copy": "id", "push": true}: %s is a %s`, fault.Field, fault.Value)
 	}
 	w := wishes{task: t, id: cmp.Or(spec.WorkingCopy, t.ID), push: spec.Push}
-	if strings.Trim(w.id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || w.id == "" || len(w.id) > 128 {
+	if !fermata.IsWorkingCopyID(w.id) {
 		return w, fmt.Errorf("the id %q cannot name a folder", w.id)
 	}
 	return w, nil
@@ -51,11 +50,7 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 	if err := c.cs.register(c); err != nil {
 		return err
 	}
-	marker, err := c.marker(ctx)
-	if err != nil {
-		return err
-	}
-	last, err := os.ReadFile(marker)
+	last, err := os.ReadFile(c.marker())
 	if err != nil || string(last) == t.ID {
 		return err
 	}
@@ -69,12 +64,12 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 		}
 		if done {
 			logLine(log, "Committed what the task %s had left in the working copy.", last)
-			if _, err := git(ctx, c.root, "update-ref", baseRef(c.id), "HEAD"); err != nil {
+			if err := c.setBase(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	return os.WriteFile(marker, []byte(t.ID), 0o600)
+	return replaceFile(c.marker(), []byte(t.ID))
 }
 
 // sharedFolder lists, inside the worker's folder, the worktrees that are kept for
@@ -88,7 +83,7 @@ func (cs *copies) register(c *workingCopy) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, c.id), []byte(c.repo), 0o600)
+	return os.WriteFile(filepath.Join(folder, c.id), []byte(c.repo.top), 0o600)
 }
 
 // tidyEvery is how often an idle worker looks for worktrees to remove.
@@ -132,24 +127,46 @@ func (cs *copies) remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	r, ok := findRepository(ctx, string(repo))
+	r, ok, err := findRepository(ctx, string(repo))
+	if err != nil {
+		return err
+	}
 	root := filepath.Join(cs.Folder, id)
 	if !ok || !exists(root) || cs.KeepWorktree {
 		return os.Remove(entry)
 	}
 	waiting, cancel := context.WithTimeout(ctx, removeTime)
 	defer cancel()
-	unlock, err := lockFile(waiting, filepath.Join(r.common, "fermata", id+".lock"))
+	held, err := lockFile(waiting, filepath.Join(r.common, "fermata", id+".lock"))
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer held.release()
+	ctx = withLock(ctx, held)
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if changes, err := git(ctx, root, "status", "--porcelain"); err == nil && changes == "" {
-		if _, err := git(ctx, r.top, "worktree", "remove", "--force", root); err != nil {
+	if cs.isCommitted(ctx, &workingCopy{cs: cs, id: id, root: root, repo: &r, branch: branchOf(id)}) {
+		if err := cs.removeWorktree(ctx, r, id, root); err != nil {
 			return err
 		}
 	}
 	return os.Remove(entry)
+}
+
+// isCommitted reports whether a copy is in order and holds nothing that is in no
+// commit.
+func (cs *copies) isCommitted(ctx context.Context, c *workingCopy) bool {
+	seen, err := cs.recall(ctx, *c.repo)
+	if err != nil {
+		return false
+	}
+	if c.data, err = c.repo.dataOf(c.root); err != nil || len(c.faults()) > 0 || c.openGit(ctx, seen) != nil {
+		return false
+	}
+	head, err := c.head(ctx)
+	if err != nil {
+		return false
+	}
+	changed, err := c.git.changed(ctx, head)
+	return err == nil && !changed
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/process"
 )
 
 // Defaults of the options.
@@ -46,7 +47,9 @@ type Options struct {
 	Once bool
 	// Copies says where agents work.
 	Copies Copies
-	Logger *slog.Logger
+	// Sandbox is where agents run, with their working copies added; nil is none.
+	Sandbox *process.Sandbox
+	Logger  *slog.Logger
 }
 
 // Worker claims tasks and runs them.
@@ -56,7 +59,8 @@ type Worker struct {
 	copies *copies
 	log    *slog.Logger
 	// active counts the runs.
-	active atomic.Int64
+	active    atomic.Int64
+	attention *attention
 }
 
 // New returns a worker for the server. The error names what is wrong with the
@@ -79,7 +83,9 @@ func New(server Server, opts Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Worker{server: server, opts: opts, copies: cs, log: opts.Logger.With("worker", opts.Name)}, nil
+	w := &Worker{server: server, opts: opts, copies: cs, log: opts.Logger.With("worker", opts.Name)}
+	w.attention = newAttention(w)
+	return w, nil
 }
 
 // Run claims and runs tasks until ctx ends; then the agents are stopped and
@@ -93,6 +99,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	defer signOut()
 	w.copies.clearUp(w.log)
+	defer w.watchRuns(ctx)()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var slots sync.WaitGroup
@@ -111,6 +118,18 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	default:
 		return nil
+	}
+}
+
+// watchRuns lets the runs hear their news until the returned function is called:
+// also those that stop because ctx ended.
+func (w *Worker) watchRuns(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var watching sync.WaitGroup
+	watching.Go(func() { w.attention.run(ctx) })
+	return func() {
+		cancel()
+		watching.Wait()
 	}
 }
 

@@ -85,19 +85,71 @@ func TestSessionIsKnownAtOnce(t *testing.T) {
 	must(t, err)
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
+	w.awaitSession(task, func(s fermata.Session) bool { return s.ID == "s-1" })
+	cancel()
+	must(t, <-end)
+}
+
+// awaitSession waits until the server knows a session of the task that is as wanted.
+func (w *world) awaitSession(task *fermata.Task, wanted func(fermata.Session) bool) {
+	w.t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	limit := time.After(30 * time.Second)
-	for known := false; !known; {
+	for {
 		select {
 		case <-look.C:
 		case <-limit:
-			t.Fatal("the session is not known")
+			w.t.Fatal("the session is not known")
 		}
-		now, err := w.person.Task(t.Context(), task.ID)
-		must(t, err)
-		known = now.Session != nil && now.Session.ID == "s-1"
+		now, err := w.person.Task(w.t.Context(), task.ID)
+		must(w.t, err)
+		if now.Session != nil && wanted(*now.Session) {
+			return
+		}
 	}
+}
+
+// awaitPlace waits until the server knows where the task's agent works.
+func (w *world) awaitPlace(task *fermata.Task) {
+	w.t.Helper()
+	w.awaitSession(task, func(s fermata.Session) bool { return s.Dir == w.worktree(task) })
+}
+
+// beats says when a worker has sent a heartbeat.
+type beats struct {
+	worker.Server
+	sent chan struct{}
+}
+
+func (b beats) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+	reply, err := b.Server.Heartbeat(ctx, run, h)
+	select {
+	case b.sent <- struct{}{}:
+	default:
+	}
+	return reply, err
+}
+
+// A working copy that takes longer than the first heartbeat waits is known as soon as it
+// is there, not a heartbeat later.
+func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task("Paint", "exec sleep 1000")
+	unlock, err := worker.LockCopy(t.Context(), filepath.Join(w.repo, ".git", "fermata", task.ID+".lock"))
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	server := beats{w.agent, make(chan struct{}, 1)}
+	wk, err := worker.New(server, worker.Options{
+		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+	})
+	must(t, err)
+	end := make(chan error, 1)
+	go func() { end <- wk.Run(ctx) }()
+	<-server.sent
+	unlock()
+	w.awaitPlace(task)
 	cancel()
 	must(t, <-end)
 }
@@ -154,25 +206,21 @@ func TestStoppedWorkerHandsBack(t *testing.T) {
 	}
 }
 
+// The agent of a lost run is ended at once, and what it reports as it ends counts for nothing.
 func TestLostRunCommitsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ready, proceed := pipe(t), pipe(t)
+	ready := pipe(t)
 	task := w.task("Paint", `
 		if [ -e fence.txt ]; then
 			echo "{\"result\":\"completed\",\"summary\":\"attempt $FERMATA_ATTEMPT, $(git rev-list --count HEAD) commits\"}"
 		else
-			echo half >fence.txt; echo ready >`+ready+`; read x <`+proceed+`
-			`+completed+`
+			trap '`+strings.ReplaceAll(completed, "'", `'\''`)+`; exit 0' TERM
+			echo half >fence.txt; echo ready >`+ready+`; sleep 1000 & wait $!
 		fi`)
 	w.start(worker.Options{})
 	listen(t, ready)
-	w.clock.Add(int64(2 * time.Minute))
-	_, err := w.engine.Sweep(t.Context())
-	must(t, err)
-	w.await(task.ID, fermata.TaskOpen)
-	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
-
+	w.loseRun(task)
 	done := w.await(task.ID, fermata.TaskDone)
 	if done.Summary != "attempt 2, 1 commits" {
 		t.Errorf("got %q, want the second run to find the work and no commit", done.Summary)
@@ -188,7 +236,7 @@ func TestCancelledTaskStopsItsAgent(t *testing.T) {
 	w := newWorld(t)
 	name := pipe(t)
 	task := w.task("Paint", `echo half >fence.txt; exec 3>`+name+`; echo ready >&3; sleep 1000`)
-	w.start(worker.Options{Lease: time.Second})
+	w.start(worker.Options{Lease: 4 * time.Second})
 	alive := listen(t, name)
 	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
 	must(t, err)
@@ -207,7 +255,7 @@ func TestCutOffAgentIsStopped(t *testing.T) {
 	w := newWorld(t)
 	name := pipe(t)
 	w.task("Paint", `exec 3>`+name+`; echo ready >&3; sleep 1000`)
-	w.start(worker.Options{Lease: time.Second, Grace: 100 * time.Millisecond})
+	w.start(worker.Options{Lease: 4 * time.Second, Grace: 100 * time.Millisecond})
 	alive := listen(t, name)
 	w.server.CloseClientConnections()
 	must(t, w.server.Listener.Close())
@@ -236,11 +284,66 @@ func TestMessageReachesTheRunningAgent(t *testing.T) {
 	task := w.task("Paint", `echo ready >`+name+`
 		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
 		grep -q 'use less paint' "$FERMATA_INBOX" && `+completed)
-	w.start(worker.Options{Lease: time.Second})
+	w.start(worker.Options{Lease: longLease})
 	listen(t, name)
+	began := time.Now()
 	_, err := w.person.PostMessage(t.Context(), task.ID, "use less paint")
 	must(t, err)
 	w.await(task.ID, fermata.TaskDone)
+	soon(t, began)
+}
+
+// longLease makes heartbeats too rare for what must be known at once.
+const longLease = 10 * time.Minute
+
+// soon wants something to have come without a heartbeat.
+func soon(t *testing.T, began time.Time) {
+	t.Helper()
+	if took := time.Since(began); took > longLease/10 {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// An agent that does not stop when asked to is ended with all that it started as soon as
+// its task is cancelled; its worktree keeps what it had not committed, and its run says where.
+func TestCancelledTaskEndsADeafAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.grace = longLease
+	name := pipe(t)
+	task := w.task("Paint", `trap '' TERM; echo half >fence.txt; exec 3>`+name+`
+		sh -c 'trap "" TERM; echo ready >&3; sleep 1000; sleep 1000' & sleep 1000; sleep 1000`)
+	w.start(worker.Options{Lease: longLease})
+	alive := listen(t, name)
+	w.awaitPlace(task)
+	began := time.Now()
+	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
+	must(t, err)
+	awaitGone(t, alive)
+	soon(t, began)
+	w.settled(task)
+	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
+		t.Error("the work of the cancelled task is gone")
+	}
+	w.wantPlace(task)
+}
+
+// wantPlace wants the last run of the task to say where its work is.
+func (w *world) wantPlace(task *fermata.Task) {
+	w.t.Helper()
+	runs, err := w.person.Runs(w.t.Context(), task.ID)
+	must(w.t, err)
+	last := runs[len(runs)-1]
+	chunks, _, _, err := w.person.Log(w.t.Context(), last.ID, 0, 0)
+	must(w.t, err)
+	if log := chunks[len(chunks)-1].Text; !strings.Contains(log, w.worktree(task)+", branch fermata/"+task.ID) {
+		w.t.Errorf("the log ends with %q", log)
+	}
+	var left fermata.PartialWork
+	must(w.t, json.Unmarshal(last.Details, &left))
+	if left.PartialWork.Dir != w.worktree(task) || left.PartialWork.Worker != "w1" {
+		w.t.Errorf("the details are %s", last.Details)
+	}
 }
 
 func TestQuestionAskedByTheAPISuspendsASilentEnd(t *testing.T) {
@@ -253,7 +356,7 @@ func TestQuestionAskedByTheAPISuspendsASilentEnd(t *testing.T) {
 	listen(t, ready)
 	_, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
 	must(t, err)
-	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
+	letGo(t, proceed)
 	w.answer(w.await(task.ID, fermata.TaskAwaitingInput), "green")
 	if done := w.await(task.ID, fermata.TaskDone); done.Summary != "resumed" {
 		t.Errorf("the summary is %q", done.Summary)
@@ -269,7 +372,7 @@ func TestAnswerDuringTheRunResumesAtOnce(t *testing.T) {
 		echo ready >`+name+`
 		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
 		echo '{"result":"needs_input"}'`)
-	w.start(worker.Options{Lease: time.Second})
+	w.start(worker.Options{Lease: 4 * time.Second})
 	listen(t, name)
 	q, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
 	must(t, err)
@@ -351,7 +454,7 @@ func TestWorkerThatIsRefusedMeanwhileEnds(t *testing.T) {
 	go func() { end <- wk.Run(t.Context()) }()
 	listen(t, ready)
 	w.revokeTokens()
-	must(t, os.WriteFile(proceed, []byte("go\n"), 0o600))
+	letGo(t, proceed)
 	if err := <-end; fermata.CodeOf(err) != fermata.CodeUnauthenticated {
 		t.Errorf("got %v, want %s", err, fermata.CodeUnauthenticated)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -21,22 +22,23 @@ func baseRef(id string) string { return "refs/fermata/base/" + id }
 // openWorktree opens the worktree of a task: where it is, or made anew from
 // the task's branch, or from where the repository stands.
 func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, log io.Writer) (*workingCopy, error) {
-	unlock, err := lockFile(ctx, filepath.Join(r.common, "fermata", want.id+".lock"))
+	held, err := lockFile(ctx, filepath.Join(r.common, "fermata", want.id+".lock"))
 	if err != nil {
 		return nil, err
 	}
-	c := &workingCopy{
-		cs: cs, id: want.id, shared: want.shared(), push: want.push, repo: r.top, branch: branchOf(want.id), unlock: unlock,
-	}
+	c := &workingCopy{cs: cs, id: want.id, shared: want.shared(), push: want.push, repo: &r, branch: branchOf(want.id), lock: held}
+	ctx = c.holding(ctx)
+	c.removeGitLocks()
+	c.removeUnplaced()
 	// Where nothing is committed, going back would take the work of the others.
 	c.keep = c.shared && cs.OnCompleted == Keep
 	if err := cs.checkOut(ctx, c, want.task, log); err != nil {
-		unlock()
+		held.release()
 		return nil, err
 	}
 	c.workDir = filepath.Join(c.root, filepath.FromSlash(r.prefix))
-	if err := os.MkdirAll(c.workDir, 0o750); err != nil {
-		unlock()
+	if err := makePlace(c.root, c.workDir); err != nil {
+		held.release()
 		return nil, err
 	}
 	return c, nil
@@ -46,31 +48,24 @@ func (cs *copies) openWorktree(ctx context.Context, r repository, want wishes, l
 func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task, log io.Writer) error {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	at, err := worktrees(ctx, c.repo)
+	c.root = filepath.Join(cs.Folder, c.id)
+	seen, err := cs.recall(ctx, *c.repo)
 	if err != nil {
 		return err
 	}
-	c.root = filepath.Join(cs.Folder, c.id)
-	if _, err := git(ctx, c.repo, "rev-parse", "--verify", "--quiet", "refs/heads/"+c.branch); err != nil {
-		if err := c.begin(ctx, t, log); err != nil {
-			return err
-		}
+	at, err := c.completeWorktrees(ctx)
+	if err != nil {
+		return err
+	}
+	if _, missing := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+c.branch); missing != nil {
+		err = c.begin(ctx, seen, t, log)
 	} else if dir, ok := at["refs/heads/"+c.branch]; ok && exists(dir) {
-		if err := c.takeOver(ctx, dir); err != nil {
-			return err
-		}
+		err = c.takeOver(ctx, seen, dir, log)
 	} else {
-		if ok {
-			if _, err := git(ctx, c.repo, "worktree", "remove", "--force", dir); err != nil {
-				return err
-			}
-		}
-		if err := c.add(ctx, "worktree", "add", "--quiet", c.root, c.branch); err != nil {
-			return err
-		}
-		if t.Attempts > 0 || t.Session != nil {
-			logLine(log, "The worktree of this task was gone and was made again from its branch %s; changes that were not committed are lost.", c.branch)
-		}
+		err = c.makeAgain(ctx, seen, dir, t, log)
+	}
+	if err != nil {
+		return err
 	}
 	if c.shared {
 		if err := c.inherit(ctx, t, log); err != nil {
@@ -80,68 +75,114 @@ func (cs *copies) checkOut(ctx context.Context, c *workingCopy, t *fermata.Task,
 	return c.findBase(ctx)
 }
 
-// begin makes the task's branch and worktree from where the repository stands.
-func (c *workingCopy) begin(ctx context.Context, t *fermata.Task, log io.Writer) error {
-	if _, err := git(ctx, c.repo, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
-		return fmt.Errorf("the repository %s has no commit to begin from", c.repo)
+// makeAgain makes a worktree from the task's branch. The old one, of which git may
+// still know, is gone.
+func (c *workingCopy) makeAgain(ctx context.Context, seen settings, old string, t *fermata.Task, log io.Writer) error {
+	if old != "" {
+		if err := c.cs.removeWorktree(ctx, *c.repo, c.id, old); err != nil {
+			return err
+		}
 	}
-	if s := t.Session; s != nil && s.Dir != "" {
-		logLine(log, "The working copy of this task is at the worker %s in %s, and not here: the agent begins anew.", s.Worker, s.Dir)
-	}
-	if err := c.add(ctx, "worktree", "add", "--quiet", "--no-track", "-b", c.branch, c.root, "HEAD"); err != nil {
+	if err := c.add(ctx, seen, c.root, c.branch); err != nil {
 		return err
 	}
-	_, err := git(ctx, c.root, "update-ref", baseRef(c.id), "HEAD")
-	return err
-}
-
-// add adds the worktree. A folder that stands in its place and is not empty is
-// nobody's to remove.
-func (c *workingCopy) add(ctx context.Context, args ...string) error {
-	entries, err := os.ReadDir(c.root)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s is in the way of the worktree: move it away", c.root)
-	}
-	if _, err := git(ctx, c.repo, args...); err != nil {
-		return err
-	}
-	marker, err := c.marker(ctx)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(marker, nil, 0o600)
-}
-
-// takeOver makes an existing worktree the copy's, if a worker made it: nobody
-// else's checkout of the branch is worked in, and least of all rolled back.
-func (c *workingCopy) takeOver(ctx context.Context, dir string) error {
-	c.root = dir
-	marker, err := c.marker(ctx)
-	if err != nil {
-		return err
-	}
-	if !exists(marker) {
-		return fmt.Errorf("somebody has the branch %s checked out in %s: check out another one there", c.branch, dir)
+	if t.Attempts > 0 || t.Session != nil {
+		logLine(log, "The worktree of this task was gone and was made again from its branch %s; changes that were not committed are lost.", c.branch)
 	}
 	return nil
 }
 
+// begin makes the task's branch and worktree from where the repository stands.
+func (c *workingCopy) begin(ctx context.Context, seen settings, t *fermata.Task, log io.Writer) error {
+	if _, err := c.repo.git(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return fmt.Errorf("the repository %s has no commit to begin from", c.repo.top)
+	}
+	if s := t.Session; s != nil && s.Dir != "" {
+		logLine(log, "The working copy of this task is at the worker %s in %s, and not here: the agent begins anew.", s.Worker, s.Dir)
+	}
+	return c.add(ctx, seen, "--no-track", "-b", c.branch, c.root, "HEAD")
+}
+
+// add adds the worktree. It is locked as unfinished until all of it is there. A
+// folder that stands in its place and is not empty is nobody's to remove. The files
+// are checked out by the copy's own git.
+func (c *workingCopy) add(ctx context.Context, seen settings, args ...string) error {
+	entries, err := os.ReadDir(c.root)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(entries) == 1 && entries[0].Name() == ".git" && entries[0].Type().IsRegular() {
+		// A git that was killed wrote no more than this.
+		if err := os.Remove(filepath.Join(c.root, ".git")); err != nil {
+			return err
+		}
+	} else if len(entries) > 0 {
+		return fmt.Errorf("%s is in the way of the worktree: move it away", c.root)
+	}
+	if err := os.RemoveAll(c.cs.gitFolder(c.id)); err != nil {
+		return err
+	}
+	args = append([]string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", unfinished}, args...)
+	if _, err := c.repo.git(ctx, args...); err != nil {
+		return err
+	}
+	if err := c.fill(ctx, seen); err != nil {
+		return err
+	}
+	_, err = c.repo.git(ctx, "worktree", "unlock", c.root)
+	return err
+}
+
+// fill checks out the files of a new worktree, and notes whose it is.
+func (c *workingCopy) fill(ctx context.Context, seen settings) (err error) {
+	if c.data, err = c.repo.dataOf(c.root); err != nil {
+		return err
+	}
+	if err := c.openGit(ctx, seen); err != nil {
+		return err
+	}
+	head, err := c.head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.git.checkout(ctx, head); err != nil {
+		return err
+	}
+	if err := replaceFile(c.marker(), nil); err != nil {
+		return err
+	}
+	if _, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", baseRef(c.id)); err != nil {
+		return c.setBase(ctx)
+	}
+	return nil
+}
+
+// takeOver makes an existing worktree the copy's, if a worker made it: nobody
+// else's checkout of the branch is worked in, and least of all rolled back.
+func (c *workingCopy) takeOver(ctx context.Context, seen settings, dir string, log io.Writer) (err error) {
+	c.root = dir
+	if c.data, err = c.repo.dataOf(dir); err != nil || !exists(c.marker()) {
+		return fmt.Errorf("somebody has the branch %s checked out in %s: check out another one there", c.branch, dir)
+	}
+	if faults := c.faults(); len(faults) > 0 {
+		return errors.New(strings.Join(faults, "; "))
+	}
+	if err := c.openGit(ctx, seen); err != nil {
+		return err
+	}
+	return c.finishGoingBack(ctx, log)
+}
+
 // marker is the file that tells a worktree made by a worker from any other. It
 // lies in git's own data about the worktree, which goes when the worktree does.
-func (c *workingCopy) marker(ctx context.Context) (string, error) {
-	dir, err := git(ctx, c.root, "rev-parse", "--absolute-git-dir")
-	return filepath.Join(dir, "fermata-worker"), err
-}
+func (c *workingCopy) marker() string { return filepath.Join(c.data, "fermata-worker") }
 
 // findBase reads where the task began; for a branch that was made by hand, where it
 // left the repository's own.
 func (c *workingCopy) findBase(ctx context.Context) error {
-	base, err := git(ctx, c.root, "rev-parse", "--verify", "--quiet", baseRef(c.id)+"^{commit}")
+	base, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", baseRef(c.id)+"^{commit}")
 	if err != nil {
-		base, err = git(ctx, c.root, "rev-parse", "HEAD")
+		base, err = c.head(ctx)
 	}
 	c.base = base
 	return err

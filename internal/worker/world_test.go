@@ -3,6 +3,7 @@
 package worker_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -39,15 +41,17 @@ type world struct {
 	// folder is where the worker keeps worktrees.
 	folder string
 	copies worker.Copies
+	// grace is that of its agents; 0 is half a second.
+	grace time.Duration
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, repo: newRepo(t), folder: t.TempDir()}
 	w.copies = worker.Copies{Folder: w.folder, WorkDir: w.repo}
-	db, err := store.Open(t.Context(), store.Options{
-		URL: filepath.Join(t.TempDir(), "fermata.db"), ClockOffset: func() time.Duration { return time.Duration(w.clock.Load()) },
-	})
+	opts := storetest.SQLite(t)
+	opts.ClockOffset = func() time.Duration { return time.Duration(w.clock.Load()) }
+	db, err := store.Open(t.Context(), opts)
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db.Migrate(t.Context()))
@@ -89,7 +93,7 @@ func (w *world) task(title, script string) *fermata.Task {
 func (w *world) start(opts worker.Options) (stop func()) {
 	w.t.Helper()
 	opts.Name, opts.Copies = "w1", w.copies
-	opts.Runners = []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: 500 * time.Millisecond})}
+	opts.Runners = []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: cmp.Or(w.grace, 500*time.Millisecond)})}
 	wk, err := worker.New(w.agent, opts)
 	must(w.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -157,17 +161,42 @@ func pipe(t *testing.T) string {
 	return name
 }
 
-// listen opens a pipe for reading and waits for the word "ready".
+// letGo writes a line for an agent that reads a pipe, and does not wait for one that was ended meanwhile.
+func letGo(t *testing.T, name string) {
+	t.Helper()
+	// Linux opens a pipe for both ends at once without waiting for another.
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	must(t, err)
+	t.Cleanup(func() { _ = file.Close() })
+	_, err = file.WriteString("go\n")
+	must(t, err)
+}
+
+// listen opens a pipe for reading and waits for the word "ready". An agent that never
+// comes fails the test: the system would wait for it for ever.
 func listen(t *testing.T, name string) *os.File {
 	t.Helper()
+	comes := time.Now().Add(agentComes)
+	late := time.AfterFunc(agentComes, func() {
+		if file, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+			_ = file.Close()
+		}
+	})
+	defer late.Stop()
 	file, err := os.Open(name)
 	must(t, err)
 	t.Cleanup(func() { _ = file.Close() })
+	must(t, file.SetReadDeadline(comes))
 	word := make([]byte, len("ready\n"))
-	_, err = io.ReadFull(file, word)
-	must(t, err)
+	if _, err := io.ReadFull(file, word); err != nil {
+		t.Fatalf("no agent said that it is ready: %v", err)
+	}
+	must(t, file.SetReadDeadline(time.Time{}))
 	return file
 }
+
+// agentComes is how long an agent may take to begin, on a machine with much else to do.
+const agentComes = time.Minute
 
 // awaitGone waits until nobody holds the pipe.
 func awaitGone(t *testing.T, file *os.File) {

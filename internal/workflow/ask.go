@@ -125,6 +125,8 @@ func (x *execution) closed(ctx context.Context, step *definition.Step, row *ferm
 	x.st.Waits, x.st.Input = "", nil
 	r := q.Resolution
 	switch {
+	case q.Status == fermata.Cancelled && r.DecideYourself && q.Type != fermata.Approval:
+		return x.decides(ctx, step, row, q)
 	case q.Status == fermata.Cancelled:
 		return x.failed(ctx, step, row, hopeless(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was withdrawn: %s", r.Comment)))
 	case q.Status == fermata.TimedOut && r.Outcome == fermata.SkipTask:
@@ -133,6 +135,19 @@ func (x *execution) closed(ctx context.Context, step *definition.Step, row *ferm
 		return x.failed(ctx, step, row, hopeless(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time")))
 	}
 	return x.answered(ctx, step, row, answerOf(q, r.Answers, r.AnsweredBy, r.At, r.Comment))
+}
+
+// decides goes on after a person resumed the run without an answer: with the question's
+// default, or with no answer where it has none. An approval is not given in this way.
+func (x *execution) decides(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
+	defaults, _ := q.Defaults()
+	answer := answerOf(q, defaults, nil, q.Resolution.At, q.Resolution.Comment)
+	answer["source"] = "default"
+	if len(defaults) == 0 {
+		answer["source"] = "none"
+	}
+	row.Note = who(q) + " let the run go on without an answer"
+	return x.answered(ctx, step, row, answer)
 }
 
 // only is the value of a single answer, and all of them where there are more.

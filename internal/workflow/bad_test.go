@@ -208,24 +208,60 @@ steps:
 	})
 }
 
-// TestResumedByHandStaysOnItsQuestion: a person who resumes a run without an
-// answer, or writes to it, does not answer its question.
-func TestResumedByHandStaysOnItsQuestion(t *testing.T) {
+// TestWordsToARunAnswerNothing: a person who writes to a run of a workflow neither
+// answers its question nor moves it on: a workflow reads no messages.
+func TestWordsToARunAnswerNothing(t *testing.T) {
 	onBoth(t, func(w *world) {
 		unsure(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		q := w.asked(run.ID)
-		_, err := w.e.ResumeTask(t.Context(), admin, run.ID)
+		m, err := w.e.PostMessage(t.Context(), admin, run.ID, "hurry")
 		w.ok(err)
-		w.until("the run waits again", func() bool {
-			task, err := w.e.Task(t.Context(), admin, run.ID)
-			w.ok(err)
-			return task.State == fermata.TaskAwaitingInput && task.Runs > 1
-		})
+		if task, err := w.e.Task(t.Context(), admin, run.ID); err != nil || task.State != fermata.TaskAwaitingInput || task.Unread != 0 {
+			t.Fatalf("the run is %+v, %v", task, err)
+		}
+		if m.Receipt != fermata.ReceiptUnread {
+			t.Errorf("the receipt is %q", m.Receipt)
+		}
 		w.answer(q, fermata.Answer{Answer: "patch"})
 		w.await(run.ID, fermata.TaskDone)
 	})
 }
+
+// TestResumedWithoutAnAnswer: a run that a person resumes goes on with the default of
+// its question, or with none; nobody is taken to have approved anything.
+func TestResumedWithoutAnAnswer(t *testing.T) {
+	onBoth(t, func(w *world) {
+		unsure(w, 40)
+		run := w.run(autofix, map[string]any{"issue": 7})
+		q := w.asked(run.ID)
+		_, err := w.e.ResumeTask(t.Context(), admin, run.ID, "you choose")
+		w.ok(err)
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[2].Input); got != `{"approach":"patch"}` {
+			t.Errorf("the step was given %s", got)
+		}
+		if q, err := w.e.Question(t.Context(), admin, q.ID); err != nil || q.Status != fermata.Cancelled || q.Resolution.Comment != "you choose" {
+			t.Errorf("the question is %+v, %v", q, err)
+		}
+		approval := w.run(approving, nil)
+		w.asked(approval.ID)
+		_, err = w.e.ResumeTask(t.Context(), admin, approval.ID, "")
+		w.ok(err)
+		w.await(approval.ID, fermata.TaskFailed)
+	})
+}
+
+const approving = `
+name: approving
+triggers:
+  - manual: true
+steps:
+  - id: may
+    tool: request_approval
+    input: { question: "Deploy?", timeoutHours: 1 }
+    suspend: true
+`
 
 // TestRequesterDoesNotApprove: who started a run by hand is not one of those who
 // approve what it asks.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/tool"
@@ -27,6 +28,8 @@ import (
 // order is what a process of the tests of crashes is told.
 type order struct {
 	URL, Schema string
+	// Keys is the file of the master keys.
+	Keys string
 	// Die is at which point, counted from 1, the process kills itself; 0 never.
 	Die int64
 	// Ahead is how far its clock is ahead, so that leases of the dead have ended.
@@ -44,7 +47,11 @@ func crashes(text string) {
 		panic(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	opts := store.Options{URL: o.URL, Schema: o.Schema, ClockOffset: func() time.Duration { return o.Ahead }}
+	ring, err := keys.Load(o.Keys)
+	if err != nil {
+		panic(err)
+	}
+	opts := store.Options{URL: o.URL, Schema: o.Schema, Keys: ring, ClockOffset: func() time.Duration { return o.Ahead }}
 	db, err := store.Open(ctx, opts)
 	if err != nil {
 		panic(err)
@@ -106,11 +113,15 @@ type crashWorld struct {
 func newCrashWorld(t *testing.T, opts store.Options) *crashWorld {
 	w := &world{T: t, opts: opts, clock: &storetest.Clock{}, tools: &bench{}}
 	w.opts.ClockOffset = w.clock.Offset
+	ring, err := keys.Create(filepath.Join(t.TempDir(), "master.key"))
+	w.ok(err)
+	w.opts.Keys = ring
 	w.db = storetest.Open(t, w.opts)
 	w.e, w.s = w.process(nil)
 	w.ok(w.e.Start(t.Context()))
 	return &crashWorld{w, order{
 		URL: opts.URL, Schema: opts.Schema, Effects: filepath.Join(t.TempDir(), "effects"), Lease: 10 * time.Second,
+		Keys: ring.Path(),
 	}}
 }
 
@@ -202,24 +213,18 @@ func (w *crashWorld) judge(id string) {
 	}
 }
 
-// answerWhenAsked answers the run's question as soon as it is there.
-func (w *crashWorld) answerWhenAsked(id string, died <-chan struct{}) (dead bool) {
+// answerWhenAsked answers the run's question as soon as it is there, until the run has ended or the process by has.
+func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	w.Helper()
 	for deadline := time.Now().Add(patience); ; w.pause() {
-		run := w.read(id)
-		if run.PendingQuestion != nil && run.State == fermata.TaskAwaitingInput {
-			w.answer(run.PendingQuestion, fermata.Answer{Answer: "b"})
-		}
-		if run.State.Ended() {
+		if w.moveOn(id) {
 			return false
 		}
-		select {
-		case <-died:
+		if by.hasEnded() {
 			return true
-		default:
 		}
 		if time.Now().After(deadline) {
-			w.Fatalf("the run is %s; steps: %s", run.State, w.describe(run))
+			w.Fatalf("the run has not ended: %s", w.describe(w.read(id)))
 		}
 	}
 }
@@ -235,7 +240,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 			run, err := w.s.Start(t.Context(), admin, "crashing", nil)
 			w.ok(err)
 			first := w.spawn(die)
-			dead := w.answerWhenAsked(run.ID, first.died)
+			dead := w.answerWhenAsked(run.ID, first)
 			first.end()
 			if !dead {
 				if die < 10 {
@@ -247,7 +252,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 			// The lease of the dead process is over.
 			w.clock.Advance(time.Minute)
 			second := w.spawn(0)
-			w.answerWhenAsked(run.ID, second.died)
+			w.answerWhenAsked(run.ID, second)
 			second.end()
 			w.judge(run.ID)
 		}
@@ -261,28 +266,70 @@ func TestProcessesShareRuns(t *testing.T) {
 }
 
 func shareRuns(w *crashWorld) {
-	t := w.T
 	w.order.Lease = 2 * time.Second
 	w.put(crashing)
-	var ids []string
-	for range 20 {
-		run, err := w.s.Start(t.Context(), admin, "crashing", nil)
-		w.ok(err)
-		ids = append(ids, run.ID)
+	ids := w.startRuns(20)
+	first := w.spawn(45)
+	w.until("the first process is at work", func() bool { return len(w.effects()) >= 5 })
+	second := w.spawn(0)
+	w.answerAll(ids)
+	// How the processes share the runs depends on the machine: there are more until the first has met its end.
+	for deadline := time.Now().Add(patience); !first.hasEnded(); {
+		if time.Now().After(deadline) {
+			w.Fatal("the process that was to be killed was given too little to do")
+		}
+		more := w.startRuns(20)
+		w.answerAll(more)
+		ids = append(ids, more...)
 	}
-	first, second := w.spawn(45), w.spawn(0)
-	for _, id := range ids {
-		w.answerWhenAsked(id, nil)
-	}
-	<-first.died
 	if first.err == nil {
-		t.Fatal("the process that was to be killed has ended by itself")
+		w.Fatal("the process that was to be killed has ended by itself")
 	}
 	second.end()
 	for _, id := range ids {
 		w.judge(id)
 	}
 	if n := len(w.effects()); n < 3*len(ids) {
-		t.Fatalf("%d effects of %d runs", n, len(ids))
+		w.Fatalf("%d effects of %d runs", n, len(ids))
+	}
+}
+
+// answerAll answers the questions of all runs as they come, until every run has ended.
+func (w *crashWorld) answerAll(ids []string) {
+	w.Helper()
+	for deadline := time.Now().Add(patience); len(ids) > 0; w.pause() {
+		ids = slices.DeleteFunc(slices.Clone(ids), w.moveOn)
+		if time.Now().After(deadline) && len(ids) > 0 {
+			w.Fatalf("%d runs have not ended; the first: %s", len(ids), w.describe(w.read(ids[0])))
+		}
+	}
+}
+
+// moveOn answers the run's question, if there is one, and says whether the run has ended.
+func (w *crashWorld) moveOn(id string) (ended bool) {
+	w.Helper()
+	run := w.read(id)
+	if run.PendingQuestion != nil && run.State == fermata.TaskAwaitingInput {
+		w.answer(run.PendingQuestion, fermata.Answer{Answer: "b"})
+	}
+	return run.State.Ended()
+}
+
+func (w *crashWorld) startRuns(n int) (ids []string) {
+	w.Helper()
+	for range n {
+		run, err := w.s.Start(w.Context(), admin, "crashing", nil)
+		w.ok(err)
+		ids = append(ids, run.ID)
+	}
+	return ids
+}
+
+func (c *child) hasEnded() bool {
+	select {
+	case <-c.died:
+		return true
+	default:
+		return false
 	}
 }

@@ -29,29 +29,6 @@ type Definition struct {
 	Enabled *bool  `json:"enabled,omitempty" doc:"false: no trigger starts a run; left out: as before, true for a new one"`
 }
 
-// mayDefine refuses who may not change workflows: what they say runs with the
-// server's rights.
-func mayDefine(c fermata.Caller, project string) error {
-	return operates(c, c.RoleIn(orDefault(project)), "only operators and admins change workflows")
-}
-
-// mayDefineTools refuses who may not change tools: they work for the workflows
-// of every project, so a role in one of them is not enough.
-func mayDefineTools(c fermata.Caller) error {
-	return operates(c, c.Role, "only operators and admins of the whole workspace change tools")
-}
-
-func operates(c fermata.Caller, role fermata.Role, refusal string) error {
-	if err := engine.MayUse(c, "", fermata.ScopeAdmin, fermata.ScopeWork); err != nil {
-		return err
-	}
-	if c.Kind != fermata.ActorHuman || !role.AtLeast(fermata.RoleOperator) {
-		return fermata.Errorf(fermata.CodeForbidden, "%s", refusal).
-			WithHint("sign in as one, or ask an admin for the role: fermata member set %s --role operator", c.Name)
-	}
-	return nil
-}
-
 func orDefault(project string) string {
 	if project == "" {
 		return fermata.DefaultProject
@@ -61,7 +38,7 @@ func orDefault(project string) string {
 
 // Validate says what is wrong with a definition, and keeps nothing.
 func (s *Service) Validate(ctx context.Context, c fermata.Caller, source string) (Validation, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return Validation{}, err
 	}
 	known, err := s.known(ctx, c.WorkspaceID)
@@ -120,7 +97,7 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 	if w == nil {
 		return nil, refusal(problems)
 	}
-	if err := mayDefine(c, w.Project); err != nil {
+	if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
 		return nil, err
 	}
 	if name != "" && w.Name != name {
@@ -130,7 +107,7 @@ func (s *Service) Put(ctx context.Context, c fermata.Caller, name string, d Defi
 	if err := s.settleTriggers(ctx, c.WorkspaceID); err != nil {
 		return nil, err
 	}
-	kept, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.Workflow, error) {
+	kept, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (*fermata.Workflow, error) {
 		return s.keep(tx, c, w, d)
 	})
 	if err != nil {
@@ -163,7 +140,7 @@ func (s *Service) keep(tx *store.Tx, c fermata.Caller, w *definition.Workflow, d
 	switch {
 	case err == nil:
 		// Only whoever may change it where it is takes it to another project.
-		if err := mayDefine(c, before.Project); err != nil {
+		if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(before.Project)); err != nil {
 			return nil, err
 		}
 		*next = *before
@@ -205,7 +182,7 @@ func (s *Service) arm(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *de
 func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on bool) (*fermata.Workflow, error) {
 	w, err := s.reads(ctx, c).Workflow(name)
 	if err == nil {
-		err = mayDefine(c, w.Project)
+		err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 	}
 	if err == nil && on {
 		err = s.settleTriggers(ctx, c.WorkspaceID)
@@ -213,12 +190,12 @@ func (s *Service) Enable(ctx context.Context, c fermata.Caller, name string, on 
 	if err != nil {
 		return nil, err
 	}
-	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err = engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {
 		w, err := tx.Workflow(name)
 		if err != nil || w.Enabled == on {
 			return struct{}{}, err
 		}
-		if err := mayDefine(c, w.Project); err != nil {
+		if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
 			return struct{}{}, err
 		}
 		d, err := s.loadPinned(tx.Reader, name, w.Hash)
@@ -244,7 +221,7 @@ func newSecret() string {
 // Workflow returns a workflow with its source: the current one, or an earlier
 // one by its hash.
 func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash string) (*fermata.Workflow, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	r := s.reads(ctx, c)
@@ -287,7 +264,7 @@ func (s *Service) address(w *fermata.Workflow) {
 
 // Workflows lists all workflows with their newest runs.
 func (s *Service) Workflows(ctx context.Context, c fermata.Caller) ([]*fermata.Workflow, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	r := s.reads(ctx, c)
@@ -326,13 +303,13 @@ func (s *Service) Delete(ctx context.Context, c fermata.Caller, name string) err
 	if err != nil {
 		return err
 	}
-	if err := mayDefine(c, w.Project); err != nil {
+	if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project)); err != nil {
 		return err
 	}
-	_, err = engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err = engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {
 		w, err := tx.Workflow(name)
 		if err == nil {
-			err = mayDefine(c, w.Project)
+			err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 		}
 		if err != nil {
 			return struct{}{}, err
@@ -349,11 +326,11 @@ func (s *Service) Delete(ctx context.Context, c fermata.Caller, name string) err
 // an empty one.
 func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name string) (string, error) {
 	secret, replaced := newSecret(), false
-	_, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {
 		replaced = true
 		w, err := tx.Workflow(name)
 		if err == nil {
-			err = mayDefine(c, w.Project)
+			err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 		}
 		if err != nil {
 			return struct{}{}, err

@@ -22,7 +22,7 @@ const (
 // RefreshTools asks an MCP server for its tools, which may start a program, and
 // keeps what it says. Whoever reads asks nobody.
 func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name string) (*fermata.NamedTool, error) {
-	if err := mayDefineTools(c); err != nil {
+	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	n, err := s.reads(ctx, c).NamedTool(name)
@@ -33,7 +33,7 @@ func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name strin
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is no MCP server: it has no tools of its own", name)
 	}
 	list, failed := s.serverTools(ctx, n)
-	return engine.Write(ctx, s.e, c, func(tx *store.Tx) (*fermata.NamedTool, error) {
+	return engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) (*fermata.NamedTool, error) {
 		return keepListing(tx, c, n, list, failed)
 	})
 }

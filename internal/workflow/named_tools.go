@@ -17,7 +17,7 @@ import (
 
 // NamedTools lists the tools that the workspace has defined.
 func (s *Service) NamedTools(ctx context.Context, c fermata.Caller) ([]*fermata.NamedTool, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	all, err := s.reads(ctx, c).NamedTools()
@@ -29,7 +29,7 @@ func (s *Service) NamedTools(ctx context.Context, c fermata.Caller) ([]*fermata.
 
 // NamedTool returns one of them.
 func (s *Service) NamedTool(ctx context.Context, c fermata.Caller, name string) (*fermata.NamedTool, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	t, err := s.reads(ctx, c).NamedTool(name)
@@ -79,7 +79,7 @@ var toolName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // PutNamedTool keeps a tool under its name.
 func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata.NamedTool) (*fermata.NamedTool, error) {
-	if err := mayDefineTools(c); err != nil {
+	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	if problems := s.checkNamedTool(n); len(problems) > 0 {
@@ -94,7 +94,7 @@ func (s *Service) PutNamedTool(ctx context.Context, c fermata.Caller, n *fermata
 
 // PutNamedTools keeps several tools under their names: all of them, or none.
 func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
-	if err := mayDefineTools(c); err != nil {
+	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
 	var problems []fermata.Problem
@@ -116,7 +116,7 @@ func (s *Service) PutNamedTools(ctx context.Context, c fermata.Caller, all []*fe
 // keepNamedTools keeps tools that are right, in one transaction, and asks those
 // that are servers for their tools.
 func (s *Service) keepNamedTools(ctx context.Context, c fermata.Caller, all []*fermata.NamedTool) ([]*fermata.NamedTool, error) {
-	kept, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) ([]*fermata.NamedTool, error) {
+	kept, err := engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) ([]*fermata.NamedTool, error) {
 		kept := make([]*fermata.NamedTool, 0, len(all))
 		for _, n := range all {
 			k, err := keepNamedTool(tx, c, *n)
@@ -165,11 +165,15 @@ func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermat
 	return &n, nil
 }
 
-// mayConfigure refuses who may not set up, replace or remove an MCP server.
+// mayConfigure refuses who may not set up, replace or remove an MCP server: its
+// settings can name variables of the server.
 func mayConfigure(c fermata.Caller, servers ...*fermata.ToolServer) error {
 	for _, server := range servers {
-		if server != nil && c.Role != fermata.RoleAdmin {
-			return fermata.Errorf(fermata.CodeForbidden, "only admins configure MCP servers: their settings can name variables of the server")
+		if server == nil {
+			continue
+		}
+		if err := c.May(fermata.ToDefineServers, fermata.InWorkspace); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -238,10 +242,10 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 
 // DeleteNamedTool removes a tool. Steps that name it fail from then on.
 func (s *Service) DeleteNamedTool(ctx context.Context, c fermata.Caller, name string) error {
-	if err := mayDefineTools(c); err != nil {
+	if err := c.May(fermata.ToDefineTools, fermata.InWorkspace); err != nil {
 		return err
 	}
-	_, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (struct{}, error) {
+	_, err := engine.Write(ctx, s.e, c, fermata.ToDefineTools, func(tx *store.Tx) (struct{}, error) {
 		n, err := tx.NamedTool(name)
 		if err == nil {
 			err = mayConfigure(c, n.Server)

@@ -32,7 +32,7 @@ const (
 
 // Runs lists runs, newest first, and where the next page begins.
 func (s *Service) Runs(ctx context.Context, c fermata.Caller, f RunFilter) ([]*fermata.WorkflowRun, string, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, "", err
 	}
 	for _, state := range f.State {
@@ -74,7 +74,7 @@ func retryable(state fermata.TaskState) bool {
 // OneRun returns a run with its steps, its graph and the question that it waits
 // on. What looks like a secret is left out of what steps took and gave.
 func (s *Service) OneRun(ctx context.Context, c fermata.Caller, typed string) (*fermata.WorkflowRun, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	r := s.reads(ctx, c)
@@ -135,7 +135,7 @@ func (s *Service) Start(ctx context.Context, c fermata.Caller, name string, inpu
 	if err != nil {
 		return nil, err
 	}
-	if err := engine.MayUse(c, w.Project, fermata.ScopeAsk, fermata.ScopeWork, fermata.ScopeAnswer); err != nil {
+	if err := c.May(fermata.ToStartWorkflow, fermata.InProject(w.Project)); err != nil {
 		return nil, err
 	}
 	d, err := s.loadPinned(r, name, w.Hash)
@@ -155,7 +155,7 @@ func (s *Service) Start(ctx context.Context, c fermata.Caller, name string, inpu
 		def: d, workflow: w, trigger: fermata.TriggerManual, inputs: values, by: &by,
 		cause: map[string]any{"type": string(fermata.TriggerManual), "by": c.Name}, insist: true,
 	}
-	id, err := engine.Write(ctx, s.e, c, func(tx *store.Tx) (string, error) { return s.fire(tx, f) })
+	id, err := engine.Write(ctx, s.e, c, fermata.ToStartWorkflow, func(tx *store.Tx) (string, error) { return s.fire(tx, f) })
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// secrets are those that a definition names. What a run stores or tells holds
+// secrets are those that a definition names, and every other one of the server. What a run stores or tells holds
 // none of them, whichever process looked them up: a tool may give one back long
 // after the step that used it.
 type secrets struct {
@@ -22,8 +22,12 @@ type secrets struct {
 	forms []form
 }
 
-// shortestSecret is how long a value is that is told from ordinary text.
-const shortestSecret = 4
+const (
+	// shortestSecret is how long a value is that is told from ordinary text.
+	shortestSecret = 4
+	// shortestOther is the same for a secret that the definition does not name: a short one is an ordinary word there.
+	shortestOther = 8
+)
 
 type form struct{ text, name string }
 
@@ -31,9 +35,13 @@ type form struct{ text, name string }
 // by the step that uses it.
 func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	known := secrets{read: s.Secret}
-	for _, name := range d.Secrets {
+	var names []string
+	if s.SecretNames != nil {
+		names = s.SecretNames()
+	}
+	for i, name := range slices.Concat(d.Secrets, names) {
 		v, err := s.Secret(name)
-		if err != nil || len(v) < shortestSecret {
+		if err != nil || len(v) < shortestSecret || i >= len(d.Secrets) && len(v) < shortestOther {
 			continue
 		}
 		quoted := string(data(v))

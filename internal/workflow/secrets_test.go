@@ -59,6 +59,29 @@ steps:
 	})
 }
 
+// A tool may give back a secret of the server that the definition does not name: people must not read it in a question.
+func TestSecretsThatNobodyNamedStayHidden(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
+			return map[string]any{"log": "signed in with s3cret-unnamed"}, nil
+		})
+		run := w.run(`
+name: careless
+triggers: [{manual: true}]
+steps:
+  - {id: look, tool: check, output: seen}
+  - {id: ask, tool: post_question, suspend: true, input: {question: "It says: {{ seen.log }}. Go on?", responseType: boolean, timeout: never}}
+`, nil)
+		q := w.asked(run.ID)
+		if text := asJSON(q); strings.Contains(text, "s3cret-unnamed") || !strings.Contains(text, "[secret unnamed]") {
+			t.Fatalf("the question is %s", text)
+		}
+		if all := w.kept(run.ID); strings.Contains(all, "s3cret-unnamed") {
+			t.Fatalf("the secret is in %s", all)
+		}
+	})
+}
+
 // TestSecretsThatLookLikeJSON keep what is stored around them whole.
 func TestSecretsThatLookLikeJSON(t *testing.T) {
 	t.Parallel()

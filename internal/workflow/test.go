@@ -13,6 +13,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
@@ -96,7 +97,7 @@ func newRehearsal(ctx context.Context, d *definition.Workflow, source []byte, sc
 		}
 	}()
 	r.db, err = store.Open(ctx, store.Options{
-		URL: filepath.Join(r.dir, "test.db"), ClockOffset: func() time.Duration { return time.Duration(r.ahead.Load()) },
+		URL: filepath.Join(r.dir, "test.db"), Keys: keys.New(), ClockOffset: func() time.Duration { return time.Duration(r.ahead.Load()) },
 	})
 	if err != nil {
 		return nil, err

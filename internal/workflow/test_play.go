@@ -44,7 +44,7 @@ func (r *rehearsal) start(ctx context.Context) error {
 		cause[name] = v
 	}
 	// The start is allowed whatever the triggers are.
-	r.run, err = engine.Write(ctx, r.e, tester, func(tx *store.Tx) (string, error) {
+	r.run, err = engine.Write(ctx, r.e, tester, fermata.ToStartWorkflow, func(tx *store.Tx) (string, error) {
 		w, err := r.s.keep(tx, tester, r.def, Definition{Source: string(r.source)})
 		if err != nil {
 			return "", err

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -52,7 +51,7 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 // Tools lists everything that steps may name, those of MCP servers as they were
 // last listed.
 func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolInfo, error) {
-	if err := engine.MayUse(c, "", fermata.ScopeRead); err != nil {
+	if err := c.May(fermata.ToReadWorkflows, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	named, err := s.reads(ctx, c).NamedTools()

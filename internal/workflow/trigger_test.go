@@ -146,28 +146,65 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 		}
 		follow := w.runsOf("follower", 1)[0]
 		w.await(follow.ID, fermata.TaskDone)
-		label := func(id, name string) {
-			w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
-				tx.Append(&fermata.Event{
-					Type: fermata.EventLabelAdded, Actor: fermata.System,
-					Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","issue":7,"label":%q,"actor":"ann","delivery":%q}`, name, id)),
-				})
-				return nil
-			}))
-		}
-		label("1", "other")
-		label("2", "auto-fix")
+		w.ok(w.label("1", "other"))
+		w.ok(w.label("2", "auto-fix"))
 		labelled := w.runsOf("labelled", 1)[0]
 		if labelled.Title != "labelled for acme/shop#7" || string(labelled.Inputs) != `{"issue":7}` {
 			t.Fatalf("the run is %s with %s", labelled.Title, labelled.Inputs)
 		}
 		w.asked(labelled.ID)
 		// As long as it is open, the same label starts no other one.
-		label("3", "Auto-Fix")
+		w.ok(w.label("3", "Auto-Fix"))
 		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("labelled", 1)
 		// The end of the follower's own run does not start it again.
 		w.runsOf("follower", 1)
+	})
+}
+
+// label tells that a label was added to an issue.
+func (w *world) label(id, name string) error {
+	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		tx.Append(&fermata.Event{
+			Type: fermata.EventLabelAdded, Actor: fermata.System,
+			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","issue":7,"label":%q,"actor":"ann","delivery":%q}`, name, id)),
+		})
+		return nil
+	})
+}
+
+// A workflow hears of what happens from the moment on at which it is stored,
+// though events were being looked at then.
+func TestAWorkflowThatWasJustStoredMissesNoEvent(t *testing.T) {
+	onBoth(t, func(w *world) {
+		store := func(label string) {
+			w.put("name: on-" + label + "\ntriggers: [{label_added: " + label + "}]\nsteps: [{id: tell, tool: note}]\n")
+		}
+		store("begin")
+		ended := make(chan struct{})
+		var events sync.WaitGroup
+		defer events.Wait()
+		defer close(ended)
+		for writer := range 3 {
+			events.Go(func() {
+				for n := 0; ; n++ {
+					select {
+					case <-ended:
+						return
+					default:
+					}
+					if err := w.label(fmt.Sprintf("none-%d-%d", writer, n), "none"); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		for n := range 25 {
+			label := fmt.Sprintf("label%d", n)
+			store(label)
+			w.ok(w.label(label, label))
+			w.runsOf("on-"+label, 1)
+		}
 	})
 }
 

@@ -100,10 +100,11 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 	if err != nil || seen < 0 {
 		return false, err
 	}
-	following, err := s.following(r)
+	workflows, err := r.Workflows()
 	if err != nil {
 		return false, err
 	}
+	following := s.following(r, workflows)
 	s.mu.Lock()
 	for t := range following {
 		types[t] = true
@@ -125,6 +126,14 @@ func (s *Service) startTriggered(ctx context.Context, workspace string, w *watch
 			// Another process was first, and may not have come as far.
 			more = true
 			return err
+		}
+		stored, err := tx.Workflows()
+		if err != nil {
+			return err
+		}
+		if !slices.EqualFunc(stored, workflows, sameTriggers) {
+			more = true
+			return nil
 		}
 		for _, e := range events {
 			for _, f := range following[e.Type] {
@@ -163,14 +172,10 @@ type follower struct {
 	trigger  *definition.Trigger
 }
 
-// following lists the triggers of a workspace by the type of event.
-func (s *Service) following(r store.Reader) (map[fermata.EventType][]follower, error) {
-	all, err := r.Workflows()
-	if err != nil {
-		return nil, err
-	}
+// following lists the triggers of the workflows by the type of event.
+func (s *Service) following(r store.Reader, workflows []*fermata.Workflow) map[fermata.EventType][]follower {
 	byType := map[fermata.EventType][]follower{}
-	for _, w := range all {
+	for _, w := range workflows {
 		if !w.Enabled {
 			continue
 		}
@@ -189,7 +194,12 @@ func (s *Service) following(r store.Reader) (map[fermata.EventType][]follower, e
 			}
 		}
 	}
-	return byType, nil
+	return byType
+}
+
+// sameTriggers reports whether two readings of a workflow follow the same events.
+func sameTriggers(a, b *fermata.Workflow) bool {
+	return a.Name == b.Name && a.Hash == b.Hash && a.Enabled == b.Enabled
 }
 
 // fireEvent starts a run by an event, once. A workflow never follows itself, not

@@ -128,7 +128,10 @@ func newWorld(t *testing.T, opts store.Options) *world {
 func (w *world) process(change func(o *workflow.Options)) (*engine.Engine, *workflow.Service) {
 	w.Helper()
 	e := engine.New(w.db, engine.Options{})
-	o := workflow.Options{DB: w.db, Engine: e, Secret: func(name string) (string, error) { return "s3cret-" + name, nil }}
+	o := workflow.Options{
+		DB: w.db, Engine: e, Secret: func(name string) (string, error) { return "s3cret-" + name, nil },
+		SecretNames: func() []string { return []string{"unnamed"} },
+	}
 	for _, name := range toolNames {
 		o.Tools = append(o.Tools, benchTool{name, w.tools})
 	}

@@ -23,23 +23,23 @@ type (
 // kind is one agent.
 type kind struct {
 	name string
-	// shell is the name of its tool for commands.
-	shell string
-	start func(t *testing.T, room *agent.Room) *agent.Lab
+	// shell is the name of its tool for commands, ask that of Fermata's to ask.
+	shell, ask string
+	env        func(*agent.Room, testing.TB) agent.Env
+	// args are the arguments of the program.
+	args []string
 }
 
 var kinds = []kind{
-	{"opencode", "bash", func(t *testing.T, room *agent.Room) *agent.Lab {
-		// Without this it runs commands unasked.
-		settings := []byte(`{"permission": {"bash": "ask"}}`)
-		if err := os.WriteFile(filepath.Join(room.Work, "opencode.json"), settings, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return start(t, room, room.OpenCode(t), agent.Program(t, "opencode"), "acp")
-	}},
-	{"gemini", "run_shell_command", func(t *testing.T, room *agent.Room) *agent.Lab {
-		return start(t, room, room.Gemini(t), agent.Program(t, "gemini"), "--acp")
-	}},
+	{"opencode", "bash", "~ask_person", (*agent.Room).OpenCode, []string{"acp"}},
+	{"gemini", "run_shell_command", "~ask_person", (*agent.Room).Gemini, []string{"--acp"}},
+	{"claude-agent-acp", "Bash", "mcp__fermata__ask_person", (*agent.Room).Claude, nil},
+}
+
+// lab is a server and a repository for the agent.
+func (k kind) lab(t *testing.T, room *agent.Room) *agent.Lab {
+	t.Helper()
+	return newLab(t, room, k.env(room, t), append([]string{agent.Program(t, k.name)}, k.args...)...)
 }
 
 // each plays a story with each agent.
@@ -47,7 +47,9 @@ func each(t *testing.T, story func(l *agent.Lab, k kind), rules func(k kind) []r
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			story(k.start(t, agent.NewRoom(t, scriptedmodel.Script{Rules: rules(k)})), k)
+			l := k.lab(t, agent.NewRoom(t, scriptedmodel.Script{Rules: rules(k)}))
+			l.StartWorker()
+			story(l, k)
 		})
 	}
 }
@@ -73,7 +75,7 @@ func TestAsksAndIsResumed(t *testing.T) {
 	}, func(k kind) []rule {
 		return []rule{
 			{Name: "done", When: when{Last: "Answered by"}, Reply: scriptedmodel.Say("The fence is green.")},
-			{Name: "ask", When: when{Turn: new(0)}, Reply: []part{{Text: "I must know."}, scriptedmodel.Call("~ask_person", args{"question": "Which colour?"})}},
+			{Name: "ask", When: when{Turn: new(0)}, Reply: []part{{Text: "I must know."}, scriptedmodel.Call(k.ask, args{"question": "Which colour?"})}},
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ type Lab struct {
 func NewLab(tb testing.TB, room *Room, env Env, runner ...string) *Lab {
 	tb.Helper()
 	l := &Lab{
-		TB: tb, Room: room, Binary: Fermata(tb), data: tb.TempDir(), Folder: tb.TempDir(), env: env, runner: runner,
+		TB: tb, Room: room, Binary: Fermata(tb), data: tb.TempDir(), Folder: process.Folder(tb), env: env, runner: runner,
 	}
 	l.Git("init", "--quiet", "--initial-branch=main")
 	l.Git("add", "--all")
@@ -67,6 +68,17 @@ func (l *Lab) connect() {
 	if l.Admin, err = client.New(l.Server.URL, l.adminToken); err != nil {
 		l.Fatal(err)
 	}
+}
+
+// Worker calls the server as the worker does.
+func (l *Lab) Worker() *client.Client {
+	l.Helper()
+	c, err := client.New(l.Server.URL, l.workerToken, client.WithAgentToken(l.AgentToken))
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.Cleanup(c.CloseIdleConnections)
+	return c
 }
 
 func (l *Lab) token(name string, scopes ...fermata.Scope) string {
@@ -230,8 +242,16 @@ func (l *Lab) Only(rule string) *scriptedmodel.Conversation {
 	return found[0].Conversation
 }
 
-// Gone checks that no agent program runs any more: none has the room as its home.
+// Gone checks that no agent program runs any more.
 func (l *Lab) Gone() {
+	l.Helper()
+	for _, pid := range l.Agents() {
+		l.Errorf("the process %s is there while the task waits", pid)
+	}
+}
+
+// Agents are the processes of the agent: they have the room as their home.
+func (l *Lab) Agents() (pids []string) {
 	l.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -240,7 +260,15 @@ func (l *Lab) Gone() {
 	for _, e := range entries {
 		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
 		if err == nil && strings.Contains(string(env), "HOME="+l.Room.Home) && strings.Contains(string(env), "FERMATA_RUN=") {
-			l.Errorf("the process %s is there while the task waits", e.Name())
+			pids = append(pids, e.Name())
 		}
 	}
+	return pids
+}
+
+// Freeze halts the worker until the test ends.
+func (l *Lab) Freeze() {
+	l.Helper()
+	l.worker.Signal(syscall.SIGSTOP)
+	l.Cleanup(func() { l.worker.Signal(syscall.SIGCONT) })
 }

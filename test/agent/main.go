@@ -6,14 +6,12 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Variables between the two processes of [Main].
-const (
-	sealedEnv = "FERMATA_TEST_SEALED"
-	binaryEnv = "FERMATA_TEST_BINARY"
-)
+// sealedEnv tells the second process of [Main] that its network is sealed.
+const sealedEnv = "FERMATA_TEST_SEALED"
 
 // Main runs the tests of a package once more in a network that has only
 // loopback, so that nothing the agents do can leave the machine. Where the
@@ -50,14 +48,25 @@ func sealed() (int, error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	binary := folder + "/fermata"
-	if err := process.Build(binary, ""); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1, nil
+	binary := os.Getenv(process.BinaryEnv)
+	if binary == "" {
+		binary = folder + "/fermata"
+		if err := process.Build(binary, ""); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1, nil
+		}
 	}
 	cmd := exec.Command(self, os.Args[1:]...) //nolint:gosec,noctx // this very program; go test ends it
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), sealedEnv+"=network", binaryEnv+"="+binary)
+	cmd.Env = append(os.Environ(), sealedEnv+"=network", process.BinaryEnv+"="+binary)
+	if address := os.Getenv(storetest.PostgresEnv); address != "" && address != "none" {
+		inside, err := databaseThrough(folder, address)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "no database in the sealed network:", err)
+			return 1, nil
+		}
+		cmd.Env = append(cmd.Env, storetest.PostgresEnv+"="+inside)
+	}
 	if cmd.SysProcAttr, err = sealedAttributes(); err != nil {
 		return 0, err
 	}
@@ -71,8 +80,5 @@ func sealed() (int, error) {
 // Fermata returns the path of the program under test.
 func Fermata(tb testing.TB) string {
 	tb.Helper()
-	if path := os.Getenv(binaryEnv); path != "" {
-		return path
-	}
 	return process.Binary(tb, "")
 }

@@ -6,14 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fermata-hq/fermata/test/checkout"
 )
 
-// Program returns the path of an agent program: claude, codex, opencode or
-// gemini. It is the one that FERMATA_TEST_CLAUDE and so on name, else the one
+// Program returns the path of an agent program: claude, codex, opencode, gemini or
+// claude-agent-acp. It is the one that FERMATA_TEST_CLAUDE and so on name, else the one
 // that scripts/setup-agents installed. The test fails when there is none.
 func Program(tb testing.TB, name string) string {
 	tb.Helper()
-	env := "FERMATA_TEST_" + strings.ToUpper(name)
+	env := "FERMATA_TEST_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	path := os.Getenv(env)
 	if path == "" {
 		var err error
@@ -46,11 +48,11 @@ func installed(name string) (string, error) {
 
 // Version returns the version of a program that scripts/agents pins.
 func Version(name string) (string, error) {
-	root, err := repository()
+	list, err := checkout.Path("scripts", "agents")
 	if err != nil {
 		return "", err
 	}
-	data, err := os.ReadFile(filepath.Join(root, "scripts", "agents"))
+	data, err := os.ReadFile(list)
 	if err != nil {
 		return "", err
 	}
@@ -60,22 +62,4 @@ func Version(name string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("scripts/agents does not name %s", name)
-}
-
-// repository is the folder above the tests that holds go.mod.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", fmt.Errorf("no go.mod above the folder of the tests")
-		}
-		dir = parent
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fermata-hq/fermata/internal/rehearsal"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/process"
 )
 
 // Room is where one agent program runs, sealed off.
@@ -28,7 +29,7 @@ func NewRoom(tb testing.TB, script scriptedmodel.Script) *Room {
 			tb.Logf("the model was asked:\n%s", Transcript(model))
 		}
 	})
-	room, err := rehearsal.NewRoom(tb.TempDir(), server.URL)
+	room, err := rehearsal.NewRoom(process.Folder(tb), server.URL)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -25,6 +25,11 @@ func TestCodexIsGated(t *testing.T) {
 	testGate(t, codexKind, codexShell)
 }
 
+func TestCodexIsIsolated(t *testing.T) {
+	t.Parallel()
+	testGate(t, codexKind.isolated(), codexShell)
+}
+
 func TestCodexLeavesNothing(t *testing.T) {
 	t.Parallel()
 	testLeft(t, codexKind, codexShell)
@@ -65,4 +70,9 @@ func TestCodexIsStoppedWithoutItsHooks(t *testing.T) {
 	k := codexKind
 	k.args = append(slices.Clone(k.args), "-c", "hooks={}")
 	testUngated(t, k, codexShell, func(*world) {})
+}
+
+func TestCodexDeniesEverything(t *testing.T) {
+	t.Parallel()
+	testDenies(t, codexKind)
 }

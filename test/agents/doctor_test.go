@@ -11,7 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// Doctor makes real programs stop, go on and put a call off, and leaves nothing behind.
+// Doctor makes real programs stop, go on, put a call off and be denied, and leaves nothing
+// behind.
 func TestDoctorTriesAgents(t *testing.T) {
 	t.Parallel()
 	testDoctor(t, map[string]string{"claude": "ok", "codex": "skip"})
@@ -47,7 +48,7 @@ func testDoctor(t *testing.T, programs map[string]string) {
 		got[f.Check+" "+f.Step] = f.Status
 	}
 	for name, deferral := range programs {
-		for step, want := range map[string]string{"": "ok", "stop": "ok", "resume": "ok", "defer": deferral} {
+		for step, want := range map[string]string{"": "ok", "stop": "ok", "resume": "ok", "defer": deferral, "deny": "ok"} {
 			if step == "" && os.Getenv("FERMATA_TEST_"+name) != "" {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/agent"
 )
 
 // shell is how an agent runs a command: its tool, the argument with the command,
@@ -85,6 +86,21 @@ func (w *world) wantApproval(task *fermata.Task, command string) *fermata.Task {
 		w.Fatalf("people are shown %s: %v", q.Action, err)
 	}
 	return waiting
+}
+
+// testDenies wants a rule that denies everything to hold, whatever the project's settings
+// allow.
+func testDenies(t *testing.T, k kind) {
+	for settings, open := range map[string]bool{"none": false, "open": true} {
+		t.Run(settings, func(t *testing.T) {
+			t.Parallel()
+			agent.Deny(t, k.name, open, func(room *agent.Room) *agent.Lab {
+				l := agent.NewLab(t, room, k.env(room, t), "--runner", k.name, "--program", agent.Program(t, k.name))
+				l.Command = k.args
+				return l
+			})
+		})
+	}
 }
 
 // testClosed takes the server away before the agent runs a command: it does not

@@ -41,6 +41,11 @@ func TestGeminiIsGated(t *testing.T) {
 	testGate(t, geminiKind, geminiShell)
 }
 
+func TestGeminiIsIsolated(t *testing.T) {
+	t.Parallel()
+	testGate(t, geminiKind.isolated(), geminiShell)
+}
+
 func TestGeminiLosesItsWorker(t *testing.T) {
 	t.Parallel()
 	testDies(t, geminiKind)
@@ -75,4 +80,9 @@ func TestGeminiIsStoppedWithoutItsHooks(t *testing.T) {
 			t.Error("a command ran without the gate")
 		}
 	}
+}
+
+func TestGeminiDeniesEverything(t *testing.T) {
+	t.Parallel()
+	testDenies(t, geminiKind)
 }

@@ -61,6 +61,11 @@ func TestOpenCodeIsGated(t *testing.T) {
 	testGate(t, openCodeKind, openCodeShell)
 }
 
+func TestOpenCodeIsIsolated(t *testing.T) {
+	t.Parallel()
+	testGate(t, openCodeKind.isolated(), openCodeShell)
+}
+
 func TestOpenCodeLosesItsWorker(t *testing.T) {
 	t.Parallel()
 	testDies(t, openCodeKind)
@@ -74,4 +79,9 @@ func TestOpenCodeLeavesNothing(t *testing.T) {
 func TestOpenCodeRunsNothingWithoutTheServer(t *testing.T) {
 	t.Parallel()
 	testClosed(t, openCodeKind, openCodeShell)
+}
+
+func TestOpenCodeDeniesEverything(t *testing.T) {
+	t.Parallel()
+	testDenies(t, openCodeKind)
 }

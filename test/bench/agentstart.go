@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -52,17 +53,7 @@ func (b *bench) agentStart(ctx context.Context) error {
 }
 
 func (b *bench) agentStartOn(ctx context.Context, d *database, server *process) (err error) {
-	pipe := filepath.Join(b.folder, "agents_"+d.kind+".pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		return err
-	}
-	// Open for both, so that the pipe does not end between two agents.
-	reports, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, reports.Close()) }()
-	stop, err := b.idleWorker(ctx, server.url, d.keys.agent(0), pipe)
+	reports, stop, err := b.startWorker(ctx, d, server, 1, agentCommand)
 	if err != nil {
 		return err
 	}
@@ -71,7 +62,7 @@ func (b *bench) agentStartOn(ctx context.Context, d *database, server *process) 
 	if b.short {
 		n = 50
 	}
-	took, err := resumeProcesses(ctx, server.url, d.keys.person(0), bufio.NewScanner(reports), n)
+	took, err := resumeProcesses(ctx, server.url, d.tokens.person(0), reports, n)
 	if err != nil {
 		return err
 	}
@@ -81,26 +72,36 @@ func (b *bench) agentStartOn(ctx context.Context, d *database, server *process) 
 	return nil
 }
 
-// idleWorker starts the real worker with one slot.
-func (b *bench) idleWorker(ctx context.Context, url, token, pipe string) (stop func() error, err error) {
+// startWorker starts the real worker. Its agents are this program with a command of its
+// own, which gets the name of the pipe that reports are read from.
+func (b *bench) startWorker(ctx context.Context, d *database, server *process, concurrency int, command string) (reports *bufio.Scanner, stop func() error, err error) {
+	pipe := filepath.Join(b.folder, command+"_"+d.kind+".pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		return nil, nil, err
+	}
+	// Open for both, so that the pipe does not end between two agents.
+	file, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, file.Close())
 	}
 	cmd := exec.CommandContext(ctx, b.program, "worker", "--name", "bench", "--folder", filepath.Join(b.folder, "work"),
-		"--log-level", "warn", "--", self, agentCommand, pipe)
-	cmd.Env = append(os.Environ(), "FERMATA_URL="+url, "FERMATA_TOKEN="+token)
+		"--log-level", "warn", "--concurrency", strconv.Itoa(concurrency), "--", self, command, pipe)
+	cmd.Env = append(os.Environ(), "FERMATA_URL="+server.url, "FERMATA_TOKEN="+d.tokens.agent(0))
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 15 * time.Second
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, file.Close())
 	}
-	return func() error {
+	return bufio.NewScanner(file), func() error {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			return err
+			return errors.Join(err, file.Close())
 		}
-		return cmd.Wait()
+		return errors.Join(cmd.Wait(), file.Close())
 	}, nil
 }
 

@@ -38,11 +38,11 @@ func (b *bench) channelsOn(ctx context.Context, d *database, server *process) (e
 	}
 	defer func() { err = errors.Join(err, told.server.Close()) }()
 	shared := pool()
-	names, err := told.addChannels(ctx, newCaller(shared, server.url, d.keys.person(0)))
+	names, err := told.addChannels(ctx, newCaller(shared, server.url, d.tokens.person(0)))
 	if err != nil {
 		return err
 	}
-	sent, updated, err := told.load(ctx, n, func(i int) *client { return newClient(shared, server.url, d.keys, i) }, names)
+	sent, updated, err := told.load(ctx, n, func(i int) *client { return newClient(shared, server.url, d.tokens, i) }, names)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type client struct {
 	agent, person *caller
 }
 
-func newClient(shared *http.Client, url string, k keys, i int) *client {
+func newClient(shared *http.Client, url string, k tokens, i int) *client {
 	return &client{agent: newCaller(shared, url, k.agent(i)), person: newCaller(shared, url, k.person(i))}
 }
 

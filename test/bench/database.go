@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -37,22 +39,22 @@ type database struct {
 	// url, name and admin belong to PostgreSQL: admin is the connection that
 	// makes and drops databases.
 	url, name, admin string
-	keys             keys
+	tokens           tokens
 }
 
-// keys are the tokens that a database was given: many, so that no limit of one
-// token is measured.
-type keys struct {
+// tokens are those that a database was given: many, so that no limit of one
+// is measured.
+type tokens struct {
 	agents, people []string
 }
 
 const tokensOfAKind = 16
 
 // agent returns one of the agents' tokens.
-func (k keys) agent(i int) string { return k.agents[i%len(k.agents)] }
+func (k tokens) agent(i int) string { return k.agents[i%len(k.agents)] }
 
 // person returns one of the people's tokens.
-func (k keys) person(i int) string { return k.people[i%len(k.people)] }
+func (k tokens) person(i int) string { return k.people[i%len(k.people)] }
 
 // empty makes a database that is migrated and has tokens.
 func (b *bench) empty(ctx context.Context, kind, name string) (*database, error) {
@@ -98,7 +100,11 @@ func (d *database) with(ctx context.Context, fn func(*engine.Engine) error) erro
 
 // withDB opens the database in this process.
 func (d *database) withDB(ctx context.Context, fn func(*store.DB) error) error {
-	opts := store.Options{URL: d.url}
+	ring, _, err := keys.Place{Path: d.keyFile()}.LoadOrCreate(slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	opts := store.Options{URL: d.url, Keys: ring}
 	if d.kind == sqlite {
 		opts.URL = d.file()
 	}
@@ -112,6 +118,9 @@ func (d *database) withDB(ctx context.Context, fn func(*store.DB) error) error {
 	}
 	return errors.Join(err, db.Close())
 }
+
+// keyFile is the key file of the servers of this database, and of this process.
+func (d *database) keyFile() string { return d.folder + ".key" }
 
 func (d *database) file() string { return filepath.Join(d.folder, "fermata.db") }
 
@@ -135,17 +144,18 @@ func (d *database) makeTokens(ctx context.Context, e *engine.Engine) error {
 		if err != nil {
 			return err
 		}
-		d.keys.agents, d.keys.people = append(d.keys.agents, agent.Secret), append(d.keys.people, person.Secret)
+		d.tokens.agents, d.tokens.people = append(d.tokens.agents, agent.Secret), append(d.tokens.people, person.Secret)
 	}
 	return nil
 }
 
 // flags tell the server where the database is.
 func (d *database) flags() []string {
+	flags := []string{"--master-key-file", d.keyFile()}
 	if d.kind == sqlite {
-		return []string{"--data", d.folder}
+		return append(flags, "--data", d.folder)
 	}
-	return []string{"--database", d.url}
+	return append(flags, "--database", d.url)
 }
 
 // size is what the database takes on the disk. No server may be running: only

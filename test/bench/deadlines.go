@@ -16,11 +16,11 @@ func (b *bench) deadlines(ctx context.Context, c *crowdedness, server *process) 
 	if b.short {
 		n = 2000
 	}
-	s := &sweep{n: n, shared: pool(), url: server.url, keys: c.full.keys}
+	s := &sweep{n: n, shared: pool(), url: server.url, tokens: c.full.tokens}
 	if err := s.allowShort(ctx); err != nil {
 		return err
 	}
-	f, err := follow(ctx, server.url, c.full.keys.agent(0), "?type=question.timed_out", -1)
+	f, err := follow(ctx, server.url, c.full.tokens.agent(0), "?type=question.timed_out", -1)
 	if err != nil {
 		return err
 	}
@@ -44,13 +44,13 @@ type sweep struct {
 	n        int
 	shared   *http.Client
 	url      string
-	keys     keys
+	tokens   tokens
 	deadline time.Time
 }
 
 // allowShort lets questions have deadlines of seconds.
 func (s *sweep) allowShort(ctx context.Context) error {
-	admin := newCaller(s.shared, s.url, s.keys.person(0))
+	admin := newCaller(s.shared, s.url, s.tokens.person(0))
 	_, err := admin.put(ctx, "/v1/policies", []byte(`{"min_timeout":"1s","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":true}`))
 	return err
 }
@@ -87,7 +87,7 @@ func (s *sweep) ask(ctx context.Context) error {
 func (s *sweep) each(do func(c *client, i int) error) error {
 	clients := make([]*client, 64)
 	for k := range clients {
-		clients[k] = newClient(s.shared, s.url, s.keys, k)
+		clients[k] = newClient(s.shared, s.url, s.tokens, k)
 	}
 	return share(len(clients), s.n, func(k, i int) error { return do(clients[k], i) })
 }

@@ -42,7 +42,7 @@ func (b *bench) gatesOn(ctx context.Context, kind string) error {
 		}
 		_ = d.drop(ctx)
 	}()
-	admin := newCaller(pool(), server.url, d.keys.person(0))
+	admin := newCaller(pool(), server.url, d.tokens.person(0))
 	rule := []byte(`{"tool":"Bash","args":{"command":"git status*"},"decision":"allow"}`)
 	if _, err := admin.post(ctx, "/v1/gate-rules", rule); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (b *bench) gatesOn(ctx context.Context, kind string) error {
 	if b.short {
 		n = 200
 	}
-	g := gateProcess{program: b.program, home: filepath.Join(b.folder, "home"), url: server.url, token: d.keys.agent(0)}
+	g := gateProcess{program: b.program, home: filepath.Join(b.folder, "home"), url: server.url, token: d.tokens.agent(0)}
 	took := make([]time.Duration, 0, n)
 	for i := range n {
 		one, code, err := g.call(ctx, i)

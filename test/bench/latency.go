@@ -54,7 +54,7 @@ func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt stri
 		n = 100
 	}
 	shared := pool()
-	person := newClient(shared, answerAt, d.keys, 0)
+	person := newClient(shared, answerAt, d.tokens, 0)
 	tasks := make([]suspended, n)
 	for i := range tasks {
 		var err error
@@ -62,7 +62,7 @@ func (b *bench) resumes(ctx context.Context, d *database, answerAt, claimAt stri
 			return nil, err
 		}
 	}
-	workers := newWaitingWorkers(ctx, shared, claimAt, d.keys)
+	workers := newWaitingWorkers(ctx, shared, claimAt, d.tokens)
 	defer workers.stop()
 	acknowledged := map[string]time.Time{}
 	tick := time.NewTicker(answerEvery)
@@ -102,7 +102,7 @@ type arrival struct {
 
 const waitingClaim = `{"worker":"bench-worker","lease_seconds":3600,"wait_seconds":25}`
 
-func newWaitingWorkers(ctx context.Context, shared *http.Client, url string, k keys) *waitingWorkers {
+func newWaitingWorkers(ctx context.Context, shared *http.Client, url string, k tokens) *waitingWorkers {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &waitingWorkers{cancel: cancel, got: make(chan arrival, 4096), failed: make(chan error, 2)}
 	for i := range 2 {

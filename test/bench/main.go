@@ -55,6 +55,7 @@ var parts = []part{
 	{"start", (*bench).start},
 	{"gates", (*bench).gates},
 	{"agentstart", (*bench).agentStart},
+	{"attention", (*bench).attention},
 	{"channels", (*bench).channels},
 	{"workflows", (*bench).workflows},
 	{"web", (*bench).web},
@@ -67,6 +68,9 @@ func main() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == agentCommand {
 		exit(agentProcess(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == listenCommand {
+		exit(listeningAgent(os.Args[2:]))
 	}
 	if len(os.Args) > 1 && os.Args[1] == profiledCommand {
 		exit(profiledServer(os.Args[2:]))

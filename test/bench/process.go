@@ -30,7 +30,7 @@ func (b *bench) serve(ctx context.Context, d *database, more ...string) (*proces
 		if err != nil {
 			return nil, err
 		}
-		return launch(ctx, self, profiledCommand, b.profile, d.kind, d.folder, d.url)
+		return launch(ctx, self, profiledCommand, b.profile, d.kind, d.folder, d.url, d.keyFile())
 	}
 	return launch(ctx, b.program, args...)
 }

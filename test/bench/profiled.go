@@ -19,10 +19,10 @@ const profiledCommand = "profiled-server"
 
 // profiledServer serves until it is terminated and writes a profile of its
 // whole life. Its arguments are the folder of profiles, the kind, the data
-// folder and the URL of the database.
+// folder, the URL of the database and the key file.
 func profiledServer(args []string) error {
-	if len(args) != 4 {
-		return fmt.Errorf("%s takes 4 arguments", profiledCommand)
+	if len(args) != 5 {
+		return fmt.Errorf("%s takes 5 arguments", profiledCommand)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -34,7 +34,7 @@ func profiledServer(args []string) error {
 		return err
 	}
 	err = app.Serve(ctx, app.ServeOptions{
-		Listen: "127.0.0.1:0", Data: args[2], Database: args[3], Version: "bench",
+		Listen: "127.0.0.1:0", Data: args[2], Database: args[3], MasterKeyFile: args[4], Version: "bench",
 		Log: slog.New(slog.DiscardHandler), Out: os.Stderr,
 	})
 	pprof.StopCPUProfile()

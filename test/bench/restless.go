@@ -32,11 +32,11 @@ func (b *bench) restless(ctx context.Context) (err error) {
 		defer func() { err = errors.Join(err, server.stop()) }()
 		urls = append(urls, server.url)
 	}
-	w := &wanderers{urls: urls, keys: d.keys}
+	w := &wanderers{urls: urls, tokens: d.tokens}
 	if err := w.begin(ctx, n); err != nil {
 		return err
 	}
-	written, err := writeFor(ctx, length, urls, d.keys)
+	written, err := writeFor(ctx, length, urls, d.tokens)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ const lastWords = "the last one"
 const writeEvery = 40 * time.Millisecond
 
 // writeFor makes tasks on the replicas in turns, and then the last one.
-func writeFor(ctx context.Context, length time.Duration, urls []string, k keys) (int, error) {
+func writeFor(ctx context.Context, length time.Duration, urls []string, k tokens) (int, error) {
 	shared := pool()
 	var at []*client
 	for i, url := range urls {
@@ -79,8 +79,8 @@ func writeFor(ctx context.Context, length time.Duration, urls []string, k keys) 
 
 // wanderers are clients that change the replica after every few events.
 type wanderers struct {
-	urls []string
-	keys keys
+	urls   []string
+	tokens tokens
 
 	walking    sync.WaitGroup
 	failed     chan error
@@ -92,7 +92,7 @@ type wanderers struct {
 // begin lets the clients start, all from the same event.
 func (w *wanderers) begin(ctx context.Context, n int) error {
 	w.failed = make(chan error, n)
-	first, err := follow(ctx, w.urls[0], w.keys.agent(0), "", -1)
+	first, err := follow(ctx, w.urls[0], w.tokens.agent(0), "", -1)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (w *wanderers) begin(ctx context.Context, n int) error {
 // walk follows the events to the last one.
 func (w *wanderers) walk(ctx context.Context, i int, seen int64) error {
 	for turn := 0; ; turn++ {
-		f, err := follow(ctx, w.urls[(i+turn)%len(w.urls)], w.keys.agent(i), "", seen)
+		f, err := follow(ctx, w.urls[(i+turn)%len(w.urls)], w.tokens.agent(i), "", seen)
 		if err != nil {
 			return err
 		}

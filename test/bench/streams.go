@@ -14,9 +14,52 @@ func (b *bench) streams(ctx context.Context) error {
 	if err := b.crowd(ctx, b.kinds[0]); err != nil {
 		return err
 	}
+	for _, kind := range b.kinds {
+		if err := b.parked(ctx, kind); err != nil {
+			return err
+		}
+	}
 	if slices.Contains(b.kinds, postgres) {
 		return b.restless(ctx)
 	}
+	return nil
+}
+
+// parked measures what claims cost that wait for a task.
+func (b *bench) parked(ctx context.Context, kind string) error {
+	n := 2000
+	if b.short {
+		n = 500
+	}
+	return b.on(ctx, kind, "parked_"+kind, func(d *database, server *process) error { return b.parkedOn(ctx, d, server, n) })
+}
+
+// parkedBody waits longer than the measurement takes.
+const parkedBody = `{"worker":"bench-worker","wait_seconds":60}`
+
+func (b *bench) parkedOn(ctx context.Context, d *database, server *process, n int) error {
+	const memoryBar = 40 << 10
+	before := server.memory()
+	ctx, giveUp := context.WithCancel(ctx)
+	var waiting sync.WaitGroup
+	var refused atomic.Pointer[error]
+	shared := pool()
+	for i := range n {
+		waiting.Go(func() {
+			_, err := newCaller(shared, server.url, d.tokens.agent(i)).post(ctx, "/v1/claims", []byte(parkedBody))
+			if err != nil && ctx.Err() == nil {
+				refused.Store(&err)
+			}
+		})
+	}
+	pause(ctx, 10*time.Second)
+	each := (server.memory() - before) / int64(n)
+	giveUp()
+	waiting.Wait()
+	if err := refused.Load(); err != nil {
+		return *err
+	}
+	b.judge("memory of the server per waiting claim", title(d.kind), fmt.Sprintf("%.1f kB, %d claims", float64(each)/1e3, n), "≤ 40 KB", each <= memoryBar)
 	return nil
 }
 
@@ -30,20 +73,20 @@ func (b *bench) crowd(ctx context.Context, kind string) error {
 }
 
 func (b *bench) crowdOn(ctx context.Context, d *database, server *process, n int) error {
-	const memoryBar, timeBar = 50 << 10, 500 * time.Millisecond
-	agent := newClient(pool(), server.url, d.keys, 0)
+	const memoryBar, timeBar = 40 << 10, 500 * time.Millisecond
+	agent := newClient(pool(), server.url, d.tokens, 0)
 	if err := agent.create(ctx); err != nil {
 		return err
 	}
 	before := server.memory()
 	c := &crowd{heard: make(chan time.Time, 64)}
 	defer c.close()
-	if err := c.gather(ctx, server.url, d.keys, n); err != nil {
+	if err := c.gather(ctx, server.url, d.tokens, n); err != nil {
 		return err
 	}
 	pause(ctx, 3*time.Second)
 	each := (server.memory() - before) / int64(n)
-	b.judge("memory of the server per event stream", title(d.kind), fmt.Sprintf("%.1f kB, %d clients", float64(each)/1e3, n), "≤ 50 KB", each <= memoryBar)
+	b.judge("memory of the server per event stream", title(d.kind), fmt.Sprintf("%.1f kB, %d clients", float64(each)/1e3, n), "≤ 40 KB", each <= memoryBar)
 
 	var worst time.Duration
 	for range 5 {
@@ -73,7 +116,7 @@ type crowd struct {
 	heard chan time.Time
 }
 
-func (c *crowd) gather(ctx context.Context, url string, k keys, n int) error {
+func (c *crowd) gather(ctx context.Context, url string, k tokens, n int) error {
 	err := share(32, n, func(_, i int) error {
 		f, err := follow(ctx, url, k.agent(i), "", -1)
 		if err != nil {

@@ -48,8 +48,8 @@ func (b *bench) throughputOn(ctx context.Context, kind string) (err error) {
 
 	shared := pool()
 	sides := []side{
-		{"fermata", func(i int) cycler { return newClient(shared, server.url, product.keys, i) }},
-		{"raw", func(int) cycler { return newRawClient(shared, raw.url, product.keys) }},
+		{"fermata", func(i int) cycler { return newClient(shared, server.url, product.tokens, i) }},
+		{"raw", func(int) cycler { return newRawClient(shared, raw.url, product.tokens) }},
 	}
 	rounds, length := 5, 3*time.Second
 	if b.short {
@@ -147,7 +147,7 @@ type rawClient struct {
 	agent, person *caller
 }
 
-func newRawClient(shared *http.Client, url string, k keys) *rawClient {
+func newRawClient(shared *http.Client, url string, k tokens) *rawClient {
 	return &rawClient{agent: newCaller(shared, url, k.agent(0)), person: newCaller(shared, url, k.person(0))}
 }
 

@@ -139,7 +139,7 @@ func (b *bench) judgeIdle(ctx context.Context, c *crowdedness, empty, full *proc
 		p *process
 		d *database
 	}{{empty, c.empty}, {full, c.full}} {
-		if _, err := newCaller(shared, at.p.url, at.d.keys.person(0)).get(ctx, inbox); err != nil {
+		if _, err := newCaller(shared, at.p.url, at.d.tokens.person(0)).get(ctx, inbox); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (b *bench) judgeCrowd(ctx context.Context, c *crowdedness, some, full *proc
 		samples = 50
 	}
 	shared := pool()
-	sides := []*reader{newReader(shared, some.url, c.some.keys), newReader(shared, full.url, c.full.keys)}
+	sides := []*reader{newReader(shared, some.url, c.some.tokens), newReader(shared, full.url, c.full.tokens)}
 	var pages, answers [2][]time.Duration
 	for range samples {
 		for i, r := range sides {
@@ -189,7 +189,7 @@ type reader struct {
 	person *caller
 }
 
-func newReader(shared *http.Client, url string, k keys) *reader {
+func newReader(shared *http.Client, url string, k tokens) *reader {
 	return &reader{person: newCaller(shared, url, k.person(0))}
 }
 

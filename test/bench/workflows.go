@@ -91,7 +91,7 @@ func (b *bench) judgeSteps(ctx context.Context, c *crowdedness, told *steps, som
 		samples = 100
 	}
 	var took [2][]time.Duration
-	sides := []*reader{newReader(pool(), some.url, c.some.keys), newReader(pool(), full.url, c.full.keys)}
+	sides := []*reader{newReader(pool(), some.url, c.some.tokens), newReader(pool(), full.url, c.full.tokens)}
 	for range samples {
 		for i, r := range sides {
 			d, err := told.sample(ctx, r)

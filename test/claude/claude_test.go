@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,10 +137,7 @@ func TestClaudeSessionGone(t *testing.T) {
 func TestClaudeIsInterrupted(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, append(paint(when{Last: "green, please"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
-	task := l.Create("Paint the fence", "All of it.")
-	if _, err := l.Room.Model.Await(t.Context(), "think"); err != nil {
-		t.Fatal(err)
-	}
+	task := l.createUntil("think")
 	l.CLI("message", task.ID, "green, please")
 	task = l.Until(task.ID, fermata.TaskDone)
 	if runs, err := l.Admin.Runs(t.Context(), task.ID); err != nil || len(runs) != 1 {
@@ -157,10 +156,7 @@ func TestClaudeIsToldOnce(t *testing.T) {
 		rule{Name: "think", When: when{Turn: new(0), NotAny: "ask me"}, Hold: true, Reply: scriptedmodel.Say("red")},
 		rule{Name: "ask", When: when{Last: "ask me"}, Reply: []part{scriptedmodel.Call("~ask_user", args{"question": "Which colour?"})}},
 	)...)
-	task := l.Create("Paint the fence", "All of it.")
-	if _, err := l.Room.Model.Await(t.Context(), "think"); err != nil {
-		t.Fatal(err)
-	}
+	task := l.createUntil("think")
 	l.CLI("message", task.ID, "ask me for the colour")
 	task = l.Until(task.ID, fermata.TaskAwaitingInput)
 	l.CLI("respond", task.PendingQuestionID, "green")
@@ -185,12 +181,15 @@ func TestClaudeCommandIsApproved(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("it ran before it was approved")
 	}
-	l.CLI("approve", "--yes", task.PendingQuestionID)
+	l.CLI("approve", "--yes", task.PendingQuestionID, "--comment", "and never on a Friday")
 	task = l.Until(task.ID, fermata.TaskDone)
 	if text := l.Git("show", "fermata/"+task.ID+":ran.txt"); text != "once\n" {
 		t.Errorf("it left %q behind", text)
 	}
 	c := l.Only("done")
+	if !strings.Contains(c.Last(), "and never on a Friday") {
+		t.Errorf("the agent was not told the comment:\n%s", c.Last())
+	}
 	if r, _ := c.Result(c.Calls("Bash")[0].ID); r.Failed || !strings.Contains(r.Text, "once") {
 		t.Errorf("the call returned %+v", r)
 	}
@@ -295,6 +294,148 @@ func TestClaudeIsAskedBack(t *testing.T) {
 	}
 }
 
+// askColour is a question of the agent's own tool.
+var askColour = rule{Name: "ask", When: when{Turn: new(0)}, Reply: []part{scriptedmodel.Call("AskUserQuestion", args{"questions": []args{{
+	"question": "Which colour?", "header": "H", "multiSelect": false,
+	"options": []args{{"label": "green", "description": "g"}, {"label": "red", "description": "r"}},
+}}})}}
+
+// What a person wrote before the first run is in the first prompt.
+func TestClaudeIsToldWhatWasWrittenBefore(t *testing.T) {
+	t.Parallel()
+	l := newServer(t, append(paint(when{Last: "green, please"}), rule{Name: "deaf", Reply: scriptedmodel.Say("red")})...)
+	task := l.Create("Paint the fence", "All of it.")
+	l.CLI("message", task.ID, "green, please")
+	l.StartWorker()
+	l.Until(task.ID, fermata.TaskDone)
+	told := l.Only("paint").Last()
+	for _, want := range []string{"# Paint the fence", "All of it.", "green, please"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the first prompt lacks %q:\n%s", want, told)
+		}
+	}
+	if shown := l.CLI("show", task.ID); !strings.Contains(shown, "handed to run_") {
+		t.Errorf("show does not say that a run was handed the message:\n%s", shown)
+	}
+}
+
+// The words of a person who asks back come with the very call that was put off: nothing
+// that the agent does comes before.
+func TestClaudeReadsTheWordsFirst(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "which fence"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I go on without a word.")})...)
+	task := l.Create("Paint the fence", "All of it.")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	question, run := task.PendingQuestionID, task.RunID
+	l.CLI("clarify", question, "which fence?")
+	process.Await(t, agent.Within, "the task waits again", func() bool {
+		again, err := l.Admin.Task(t.Context(), task.ID)
+		return err == nil && again.State == fermata.TaskAwaitingInput && again.RunID != run
+	})
+	if n := len(l.Asked("deaf")); n > 0 {
+		t.Errorf("the agent acted %d times without the words:\n%s", n, agent.Transcript(l.Room.Model))
+	}
+	c := l.Only("paint")
+	if r, ok := c.Result(c.Calls("AskUserQuestion")[0].ID); !ok || !strings.Contains(r.Text, "which fence?") || !strings.Contains(r.Text, "Not decided yet") {
+		t.Errorf("the call returned %+v", r)
+	}
+}
+
+// A call that is answered and comes with a message brings both.
+func TestClaudeReadsTheWordsWithTheAnswer(t *testing.T) {
+	t.Parallel()
+	l := newServer(t, append(paint(when{Last: "and use less paint"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I go on without a word.")})...)
+	task := l.Create("Paint the fence", "All of it.")
+	l.Once()
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	l.CLI("message", task.ID, "and use less paint")
+	l.CLI("respond", task.PendingQuestionID, "green")
+	l.Once()
+	l.Until(task.ID, fermata.TaskDone)
+	if n := len(l.Asked("deaf")); n > 0 {
+		t.Errorf("the agent acted %d times without the words:\n%s", n, agent.Transcript(l.Room.Model))
+	}
+}
+
+// A person lets the agent decide: the call that was put off says that nobody will answer.
+func TestClaudeDecidesItself(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "Decide it yourself"}), askColour, rule{Name: "deaf", Reply: scriptedmodel.Say("I wait.")})...)
+	task := l.Create("Paint the fence", "All of it.")
+	task = l.Until(task.ID, fermata.TaskAwaitingInput)
+	l.CLI("resume", task.ID, "--message", "whatever is cheap")
+	done := l.Until(task.ID, fermata.TaskDone)
+	if done.PendingQuestionID != "" || len(l.Asked("deaf")) > 0 {
+		t.Errorf("the task is %+v", done)
+	}
+	c := l.Only("paint")
+	if r, _ := c.Result(c.Calls("AskUserQuestion")[0].ID); !strings.Contains(r.Text, "whatever is cheap") {
+		t.Errorf("the call returned %+v", r)
+	}
+}
+
+// A thinking agent is ended by a cancellation.
+func TestClaudeIsCancelled(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})
+	task := l.createUntil("think")
+	l.CLI("cancel", task.ID, "--reason", "not now")
+	process.Await(t, agent.Within, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
+}
+
+// What a cancelled agent does before its process is ended is refused: here its worker
+// hears of nothing.
+func TestClaudeIsGatedAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	l := newLab(t,
+		rule{Name: "write", When: when{Turn: new(0)}, Hold: true, Reply: []part{
+			scriptedmodel.Call("Write", args{"file_path": "fence.txt", "content": "green\n"}),
+		}},
+		rule{Name: "after", Reply: scriptedmodel.Say("I stop.")},
+	)
+	task := l.createUntil("write")
+	l.Freeze()
+	l.CLI("cancel", task.ID)
+	l.Room.Model.Release("write")
+	if _, err := l.Room.Model.Await(t.Context(), "after"); err != nil {
+		t.Fatal(err)
+	}
+	c := l.Only("after")
+	if r, ok := c.Result(c.Calls("Write")[0].ID); !ok || !r.Failed || !strings.Contains(r.Text, "cancelled") {
+		t.Errorf("the call of the cancelled task returned %+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(l.Folder, task.ID, "fence.txt")); err == nil {
+		t.Error("the cancelled agent wrote a file")
+	}
+}
+
+// A person halts the agent, gets the line that opens its session, and hands the
+// session back with what they did.
+func TestClaudeIsTakenOver(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, append(paint(when{Last: "I painted the posts"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
+	task := l.createUntil("think")
+	l.CLI("pause", task.ID)
+	process.Await(t, agent.Within, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
+	task = l.Look(task.ID)
+	if task.State != fermata.TaskDeferred || !task.Paused() {
+		t.Fatalf("the task is %s, %s", task.State, task.Reason)
+	}
+	shown := l.CLI("show", task.ID)
+	line := "claude --resume " + task.Session.ID
+	if task.Session.ID == "" || !strings.Contains(shown, "cd ") || !strings.Contains(shown, line) {
+		t.Errorf("show does not print %q:\n%s", line, shown)
+	}
+	l.CLI("resume", task.ID, "--message", "I painted the posts.")
+	done := l.Until(task.ID, fermata.TaskDone)
+	if done.Session.ID != task.Session.ID {
+		t.Errorf("the session %s went on as %s", task.Session.ID, done.Session.ID)
+	}
+	if text := l.Git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
+		t.Errorf("committed is %q", text)
+	}
+}
+
 // An agent that cannot reach its model fails, and says why.
 func TestClaudeFails(t *testing.T) {
 	t.Parallel()
@@ -334,4 +475,61 @@ func TestClaudePlanIsApproved(t *testing.T) {
 	if r, ok := c.Result(calls[1].ID); !ok || r.Failed {
 		t.Errorf("the approved call returned %+v", r)
 	}
+}
+
+// In a sandbox Claude Code asks, is resumed and commits as anywhere else. It sees
+// neither the hooks of the desk nor the keys of the home. A hook of the desk that the project
+// has stands aside, although the sandbox hides the worker.
+func TestClaudeIsIsolated(t *testing.T) {
+	t.Parallel()
+	room := agent.NewRoom(t, scriptedmodel.Script{Rules: append(paint(when{Last: "Answered by"}), rule{
+		Name: "ask", When: when{Turn: new(0)}, Reply: []part{
+			scriptedmodel.Call("~ask_user", args{"question": "Which colour?", "options": []args{{"label": "green"}, {"label": "red"}}}),
+		},
+	})})
+	l := &lab{agent.NewLab(t, room, room.Claude(t), "--runner", "claude", "--program", agent.Program(t, "claude"), "--isolate")}
+	marks := filepath.Join(t.TempDir(), "ran")
+	desk := filepath.Join(room.Home, ".claude", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(desk), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	hook := `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"touch ` + marks + ` && exit 2"}]}]}}`
+	if err := os.WriteFile(desk, []byte(hook), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.addDeskHooks()
+	task := l.Create("Paint the fence", "All of it.")
+	l.Once()
+	waiting := l.Look(task.ID)
+	if waiting.State != fermata.TaskAwaitingInput {
+		t.Fatalf("the task is %s: %s\n%s", waiting.State, waiting.Summary, l.RunLog(task))
+	}
+	l.CLI("respond", waiting.PendingQuestionID, "green")
+	l.Once()
+	if done := l.Look(task.ID); done.State != fermata.TaskDone || done.Session.ID != waiting.Session.ID {
+		t.Fatalf("the task is %s: %s\n%s", done.State, done.Summary, l.RunLog(task))
+	}
+	if text := l.Git("show", "fermata/"+task.ID+":fence.txt"); text != "green\n" {
+		t.Errorf("the branch has %q", text)
+	}
+	if text, err := os.ReadFile(desk); err != nil || string(text) != hook {
+		t.Errorf("the desk's configuration is %q (%v)", text, err)
+	}
+}
+
+// addDeskHooks lets the project have the hooks that fermata install writes. Their server cannot be
+// reached: a hook that does not stand aside refuses every call.
+func (l *lab) addDeskHooks() {
+	l.Helper()
+	hook := l.Binary + " hook claude --server http://127.0.0.1:1 --token-file /nowhere"
+	settings, err := json.Marshal(args{"hooks": args{"PreToolUse": []args{{"matcher": "*", "hooks": []args{{"type": "command", "command": hook}}}}}})
+	if err != nil {
+		l.Fatal(err)
+	}
+	name := filepath.Join(l.Room.Work, ".claude", "settings.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, settings, 0o600)); err != nil {
+		l.Fatal(err)
+	}
+	l.Git("add", "--force", ".claude")
+	l.Git("commit", "--quiet", "-m", "Add the hooks of the desk")
 }

@@ -25,7 +25,7 @@ type decision struct {
 	} `json:"hookSpecificOutput"`
 }
 
-// hook calls the hook as Claude Code does, in the run of a task.
+// hook calls the hook as Claude Code does, in a run of a task.
 func (l *lab) hook(task *fermata.Task, folder, callID, tool string, input any) (decision, string) {
 	l.Helper()
 	data, err := json.Marshal(args{
@@ -38,7 +38,7 @@ func (l *lab) hook(task *fermata.Task, folder, callID, tool string, input any) (
 	cmd := exec.CommandContext(l.Context(), l.Binary, "hook", "claude", "--worker")
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + l.Room.Temp, "FERMATA_URL=" + l.Server.URL, "FERMATA_TOKEN=" + l.AgentToken,
-		"FERMATA_TASK=" + task.ID, "FERMATA_RUN=run_1", "FERMATA_RUN_FOLDER=" + folder,
+		"FERMATA_TASK=" + task.ID, "FERMATA_RUN=" + task.RunID, "FERMATA_RUN_FOLDER=" + folder,
 	}
 	cmd.Stdin = bytes.NewReader(data)
 	var errs bytes.Buffer
@@ -66,7 +66,7 @@ var colours = args{"questions": []args{
 func TestHookAsks(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.Create("Paint the fence", ""), t.TempDir()
+	task, folder := l.begun("Paint the fence"), t.TempDir()
 	for range 2 {
 		if d, out := l.hook(task, folder, "toolu_1", "AskUserQuestion", colours); d.Specific.Decision != "defer" {
 			t.Fatalf("a pending question gets %s", out)
@@ -97,7 +97,7 @@ func TestHookAsks(t *testing.T) {
 func TestHookDefersOneCallOfATurn(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.Create("Paint the fence", ""), t.TempDir()
+	task, folder := l.begun("Paint the fence"), t.TempDir()
 	l.hook(task, folder, "toolu_1", "AskUserQuestion", colours)
 	waiting := l.Look(task.ID)
 	if _, err := l.Admin.Answer(t.Context(), waiting.PendingQuestionID, fermata.Answer{Answers: map[string]any{"q1": "red", "q2": []string{"big"}}}); err != nil {
@@ -111,7 +111,7 @@ func TestHookDefersOneCallOfATurn(t *testing.T) {
 func TestHookWithdrawn(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.Create("Paint the fence", ""), t.TempDir()
+	task, folder := l.begun("Paint the fence"), t.TempDir()
 	l.hook(task, folder, "toolu_1", "AskUserQuestion", colours)
 	waiting := l.Look(task.ID)
 	if _, err := l.Admin.CancelQuestion(t.Context(), waiting.PendingQuestionID, "not now"); err != nil {
@@ -122,11 +122,23 @@ func TestHookWithdrawn(t *testing.T) {
 	}
 }
 
-// Rules decide about other tools; a call that only looks is left alone.
+// begun is a task whose run has begun.
+func (l *lab) begun(title string) *fermata.Task {
+	l.Helper()
+	l.Create(title, "")
+	claim, err := l.Worker().Claim(l.Context(), fermata.ClaimRequest{Worker: "w"})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return claim.Task
+}
+
+// Rules decide about other tools; a call that only looks is left alone. A task that
+// was cancelled gets no call through, whatever the rules say.
 func TestHookGates(t *testing.T) {
 	t.Parallel()
 	l := newServer(t)
-	task, folder := l.Create("Paint the fence", ""), t.TempDir()
+	task, folder := l.begun("Paint the fence"), t.TempDir()
 	for _, r := range []fermata.NewGateRule{
 		{Tool: "Bash", Args: map[string]string{"command": "ls*"}, Decision: fermata.GateAllow},
 		{Tool: "Bash", Args: map[string]string{"command": "rm*"}, Decision: fermata.GateDeny},
@@ -151,6 +163,14 @@ func TestHookGates(t *testing.T) {
 	} {
 		if d, out := l.hook(task, folder, "toolu_"+tt.tool+tt.want, tt.tool, tt.input); d.Specific.Decision != tt.want {
 			t.Errorf("%s %v gets %q, want %q", tt.tool, tt.input, out, tt.want)
+		}
+	}
+	if _, err := l.Admin.CancelTask(t.Context(), task.ID, "not now"); err != nil {
+		t.Fatal(err)
+	}
+	for tool, input := range map[string]args{"Bash": {"command": "ls -l"}, "Read": {"file_path": "README.md"}} {
+		if d, out := l.hook(task, folder, "toolu_after", tool, input); d.Specific.Decision != "deny" || !strings.Contains(d.Specific.Reason, "cancelled") {
+			t.Errorf("%s of the cancelled task gets %q", tool, out)
 		}
 	}
 }

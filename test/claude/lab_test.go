@@ -3,6 +3,7 @@ package claude
 import (
 	"testing"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
 )
@@ -25,4 +26,15 @@ func newServer(t *testing.T, rules ...rule) *lab {
 	t.Helper()
 	room := agent.NewRoom(t, scriptedmodel.Script{Rules: rules})
 	return &lab{agent.NewLab(t, room, room.Claude(t), "--runner", "claude", "--program", agent.Program(t, "claude"))}
+}
+
+// createUntil makes a task, and returns it when the model is asked for the reply of the
+// rule.
+func (l *lab) createUntil(rule string) *fermata.Task {
+	l.Helper()
+	task := l.Create("Paint the fence", "All of it.")
+	if _, err := l.Room.Model.Await(l.Context(), rule); err != nil {
+		l.Fatal(err)
+	}
+	return task
 }

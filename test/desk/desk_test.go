@@ -60,6 +60,7 @@ func (d *desk) install(program string, env agent.Env) {
 		d.Fatal(err)
 	}
 	d.env = slices.Concat(env, agent.Env{"FERMATA_URL=" + d.server.URL, "FERMATA_TOKEN=" + token.Secret})
+	d.run(agent.Fermata(d), "login")
 	d.run(agent.Fermata(d), "install", program)
 }
 
@@ -239,13 +240,37 @@ func TestInstallLeavesNothing(t *testing.T) {
 		t.Error("hooks.json is left")
 	}
 	copies, err := filepath.Glob(path + ".backup-*")
-	if err != nil || len(copies) == 0 {
-		t.Errorf("there is no copy: %v", err)
+	if err != nil || len(copies) != 0 {
+		t.Errorf("copies are left: %v, %v", copies, err)
 	}
 	var whole any
 	d.run(agent.Fermata(t), "install", "gemini")
 	data, err := os.ReadFile(filepath.Join(d.room.Home, ".gemini", "settings.json"))
 	if err != nil || json.Unmarshal(data, &whole) != nil {
 		t.Errorf("%v\n%s", err, data)
+	}
+}
+
+// After install an agent asks without a dialog, and the hook tells the answer that came
+// meanwhile when the conversation goes on.
+func TestClaudeAsksAtTheDesk(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "mcp__fermata__ask_user", map[string]any{"question": "Which colour?", "options": []string{"green", "red"}})
+	d.install("claude", d.room.Claude(t))
+	session := "6f2a9d0e-6c1c-4f7e-9d57-0c6f4f0b7a11"
+	d.run(agent.Program(t, "claude"), "-p", "go", "--session-id", session)
+	list, _, err := d.person.Questions(d.Context(), client.QuestionQuery{Status: fermata.Pending})
+	if err != nil || len(list) != 1 || list[0].Title != "Which colour?" {
+		t.Fatalf("asked %v %v\n%s", list, err, d.results())
+	}
+	if s := d.results(); strings.Contains(s, "You will be resumed") || !strings.Contains(s, "check_answer") {
+		t.Errorf("the model was told\n%s", s)
+	}
+	if _, err := d.person.Answer(d.Context(), list[0].ID, fermata.Answer{Answer: "as blue as the sea"}); err != nil {
+		t.Fatal(err)
+	}
+	d.run(agent.Program(t, "claude"), "-p", "--resume", session, "go on")
+	if s := d.results(); !strings.Contains(s, "as blue as the sea") {
+		t.Errorf("the model was not told the answer:\n%s", s)
 	}
 }

@@ -58,7 +58,8 @@ func startWorld(t *testing.T, channel string) *world {
 	user := mailserver.Address("fermata")
 	args := []string{"--listen", at, "--public-url", "http://" + at, "--smtp", withPassword(w.SMTP(user)), "--mail-from", user}
 	if channel == "email" {
-		args = append(args, "--imap", withPassword(w.IMAP(user)), "--mail-reply-to", strings.Replace(user, "@", "+{token}@", 1))
+		args = append(args, "--imap", withPassword(w.IMAP(user)), "--mail-reply-to", strings.Replace(user, "@", "+{token}@", 1),
+			"--mail-authserv-id", mailserver.Host)
 	}
 	// What an operator does whose mail server has a certificate of the house.
 	authority := filepath.Join(t.TempDir(), "authority.pem")
@@ -221,6 +222,15 @@ func answeredByMail(t *testing.T, w *world) {
 func TestNoScannerDecides(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	policy, err := w.admin.Policy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The mail of an approval has a link only at low risk.
+	policy.LeastRisk = map[fermata.QuestionType]fermata.Risk{fermata.Approval: fermata.RiskLow}
+	if _, err := w.admin.SetPolicy(t.Context(), policy); err != nil {
+		t.Fatal(err)
+	}
 	asks := []fermata.Ask{
 		choice(),
 		{Type: fermata.Approval, Title: "Deploy?", Risk: fermata.RiskLow, Action: json.RawMessage(`{"command":["true"]}`)},

@@ -133,6 +133,11 @@ func TestQuestionsBelongToTheTaskOfTheWorker(t *testing.T) {
 	s := newShop(t)
 	task, err := s.admin.CreateTask(t.Context(), fermata.NewTask{Title: "work"})
 	s.ok(err)
+	worker, err := client.New(s.url, s.server.FirstToken, client.WithAgentToken(s.agent))
+	s.ok(err)
+	t.Cleanup(worker.CloseIdleConnections)
+	_, err = worker.Claim(t.Context(), fermata.ClaimRequest{Worker: "w"})
+	s.ok(err)
 	cmd := command(t, s.binary, "FERMATA_URL="+s.url, "FERMATA_TOKEN="+s.agent, "FERMATA_TASK="+task.ID)
 	session := connect(t, "2025-11-25", &mcp.CommandTransport{Command: cmd})
 	if asked := call(t, session, "ask_user", object{"question": "Which?"}); asked["task_id"] != task.ID {

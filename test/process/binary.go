@@ -15,6 +15,10 @@ import (
 // second time.
 const BugSettleClosed = "bug_settle_closed"
 
+// BinaryEnv names the environment variable that holds the path of the program, where it
+// is built already. `make test` sets it, so that the packages do not build it one by one.
+const BinaryEnv = "FERMATA_TEST_BINARY"
+
 // programs are those that this test binary has built.
 var programs = struct {
 	mu     sync.Mutex
@@ -34,10 +38,14 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary returns the path of the program, built once with the tags. It has no
-// race detector, so that servers are as fast as they will be.
+// Binary returns the path of the program, built once with the tags, or the one that
+// [BinaryEnv] names where no tags are asked for. It has no race detector, so that
+// servers are as fast as they will be.
 func Binary(tb testing.TB, tags string) string {
 	tb.Helper()
+	if built := os.Getenv(BinaryEnv); built != "" && tags == "" {
+		return built
+	}
 	programs.mu.Lock()
 	if programs.folder == "" {
 		folder, err := os.MkdirTemp("", "fermata-program-") //nolint:usetesting // it outlives the test: Main removes it

@@ -151,8 +151,18 @@ func (c *Child) line(prefix string) (string, bool) {
 	return "", false
 }
 
+// Output returns what the process wrote till now.
+func (c *Child) Output() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.lines, "\n")
+}
+
 func (c *Child) tail(n int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.lines[max(0, len(c.lines)-n):], "\n")
 }
+
+// Wrote reports whether a line of the output holds the text.
+func (c *Child) Wrote(text string) bool { return strings.Contains(c.Output(), text) }

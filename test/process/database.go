@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func Postgres(tb testing.TB) []string {
 	query := u.Query()
 	query.Set("search_path", schema)
 	u.RawQuery = query.Encode()
-	return []string{"--database", u.String()}
+	return []string{"--database", u.String(), "--master-key-file", filepath.Join(tb.TempDir(), "master.key")}
 }
 
 func execute(tb testing.TB, address, sql string) {

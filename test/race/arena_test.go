@@ -66,7 +66,7 @@ func newArena(t *testing.T, servers ...*process.Server) *arena {
 	a.asker = process.NewFront(t, servers...).Client(t, token(fermata.NewToken{Name: "asker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeAsk}}))
 	for n := range clients {
 		name := fmt.Sprintf("person-%d", n)
-		secret := token(fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
+		secret := token(fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
 		// Each client has connections of its own, and with several servers it
 		// meets another one with every call.
 		a.clients = append(a.clients, process.NewFront(t, servers...).Client(t, secret))

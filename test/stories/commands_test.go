@@ -143,7 +143,7 @@ func cmdStart(ts *testscript.TestScript, args []string) {
 }
 
 // background returns the process that start named.
-func background(ts *testscript.TestScript, name string) *process {
+func background(ts *testscript.TestScript, name string) *program {
 	p := of(ts).background[name]
 	if p == nil {
 		ts.Fatalf("%s was not started", name)

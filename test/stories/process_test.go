@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// process is a program that runs beside the story.
-type process struct {
+// program is one that runs beside the story.
+type program struct {
 	cmd         *exec.Cmd
 	out, errors *output
 	ended       chan struct{}
 }
 
 // launch starts a program. Whatever it writes to standard error also goes to log.
-func launch(cmd *exec.Cmd, log io.Writer) (*process, error) {
-	p := &process{cmd: cmd, out: newOutput(nil), errors: newOutput(log), ended: make(chan struct{})}
+func launch(cmd *exec.Cmd, log io.Writer) (*program, error) {
+	p := &program{cmd: cmd, out: newOutput(nil), errors: newOutput(log), ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.out, p.errors
 	// What a killed program leaves behind may hold its output open.
 	cmd.WaitDelay = time.Second
@@ -39,7 +39,7 @@ func launch(cmd *exec.Cmd, log io.Writer) (*process, error) {
 }
 
 // finish sends a signal and waits for the end. It returns the exit code.
-func (p *process) finish(signal os.Signal) (int, error) {
+func (p *program) finish(signal os.Signal) (int, error) {
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return 0, err
 	}
@@ -47,7 +47,7 @@ func (p *process) finish(signal os.Signal) (int, error) {
 }
 
 // wait waits for the end and returns the exit code, -1 after a signal.
-func (p *process) wait() (int, error) {
+func (p *program) wait() (int, error) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
@@ -60,7 +60,7 @@ func (p *process) wait() (int, error) {
 }
 
 // running reports whether the process has not ended.
-func (p *process) running() bool {
+func (p *program) running() bool {
 	select {
 	case <-p.ended:
 		return false

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/test/ports"
+	"github.com/fermata-hq/fermata/test/process"
 )
 
 // patience is how long a story waits for one thing, on a machine with much else
@@ -53,13 +53,19 @@ func build(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", filepath.Join(folder, "fermata"), "./cmd/fermata")
-	cmd.Dir = filepath.Join("..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build fermata: %v\n%s", err, out)
+	if err := provide(filepath.Join(folder, "fermata")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// provide puts the program where the stories find it by its name.
+func provide(path string) error {
+	if built := os.Getenv(process.BinaryEnv); built != "" {
+		return os.Symlink(built, path)
+	}
+	return process.Build(path, "")
 }
 
 func TestSQLite(t *testing.T) {
@@ -102,7 +108,7 @@ func run(t *testing.T, database string, prepare func(*testscript.Env) error) {
 				return err
 			}
 			env.Defer(block.Release)
-			s := &story{folder: env.WorkDir, address: block.Address(), background: map[string]*process{}}
+			s := &story{folder: env.WorkDir, address: block.Address(), background: map[string]*program{}}
 			env.Values[storyKey{}] = s
 			env.Defer(s.end)
 			return nil

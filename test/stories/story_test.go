@@ -25,15 +25,15 @@ type storyKey struct{}
 // story is what runs beside a script.
 type story struct {
 	folder string
-	server *process
+	server *program
 	// address is where the server of the story listens, whenever it runs.
 	address string
 	// args are those of the last start.
 	args []string
 	// signedIn says that the first admin's token was shown.
 	signedIn   bool
-	workers    []*process
-	background map[string]*process
+	workers    []*program
+	background map[string]*program
 }
 
 func of(ts *testscript.TestScript) *story {
@@ -58,7 +58,7 @@ func (s *story) end() {
 }
 
 // launch starts the program beside the script, with the script's environment.
-func (s *story) launch(ts *testscript.TestScript, log string, args ...string) *process {
+func (s *story) launch(ts *testscript.TestScript, log string, args ...string) *program {
 	f, err := os.OpenFile(filepath.Join(s.folder, log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	ts.Check(err)
 	ts.Defer(func() { _ = f.Close() })
@@ -111,7 +111,8 @@ func (s *story) serve(ts *testscript.TestScript) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	ts.Check(s.client(ts).Ready(ctx))
+	_, err := s.client(ts).Ready(ctx)
+	ts.Check(err)
 }
 
 // client is the first admin's.
@@ -122,7 +123,7 @@ func (s *story) client(ts *testscript.TestScript) *client.Client {
 }
 
 // finish ends a process with a signal, and fails where its exit code is not the one.
-func finish(ts *testscript.TestScript, what string, p *process, signal os.Signal, want int) {
+func finish(ts *testscript.TestScript, what string, p *program, signal os.Signal, want int) {
 	if p == nil || !p.running() {
 		ts.Fatalf("the %s does not run", what)
 	}

@@ -98,7 +98,7 @@ func Begin(tb testing.TB, front *process.Front, random *process.Random, token st
 	}
 	for n := range people {
 		handle := fmt.Sprintf("person-%d", n)
-		c := s.token(fermata.NewToken{Name: handle, Kind: fermata.ActorHuman, Member: handle, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
+		c := s.token(fermata.NewToken{Name: handle, Kind: fermata.ActorHuman, Member: handle, Role: fermata.RoleResponder, Scopes: []fermata.Scope{fermata.ScopeAnswer}})
 		s.wg.Go(func() { s.answer(c, handle) })
 	}
 	s.wg.Go(s.create)

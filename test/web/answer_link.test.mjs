@@ -1,8 +1,7 @@
 // A person answers by the link of a mail: on a phone, without a script, and
 // without signing in.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, item, launch, open, schemes, shoot, until } from './harness.mjs';
+import { after, approval, assertCalm, before, item, launch, open, schemes, shoot, test, until } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox } from './postbox.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
@@ -14,6 +13,7 @@ before(async () => {
   await server.call('POST', '/v1/members', { handle: 'ada', email: 'ada@example.com', role: 'responder' });
   const step = [{ after: '0s', channel: 'email', when: 'always' }];
   await server.call('PUT', '/v1/routes', { blocking: step, approval: step, error_recovery: step, non_blocking: step, progress: [] });
+  await server.call('PUT', '/v1/policies', { ...(await server.call('GET', '/v1/policies')), least_risk: { approval: 'low' } });
   browser = await launch();
 });
 after(async () => {
@@ -67,7 +67,7 @@ for (const scheme of schemes) {
     const page = await phone(scheme, url);
     await sound(page, `the page of a link, ${scheme}`, scheme);
     await shoot(page, `answer-link-${scheme}-360`);
-    await page.getByRole('button', { name: 'Send the answer' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('Nothing was sent yet.').waitFor();
     await sound(page, `the page with problems, ${scheme}`, scheme);
     await page.getByLabel('Drop everything').check();
@@ -78,7 +78,7 @@ for (const scheme of schemes) {
     await page.getByLabel('When?').fill('2027-01-31');
     await page.getByLabel('What is its name?').fill('<i>x</i>');
     await page.getByLabel('Comment').fill('in a hurry');
-    await page.getByRole('button', { name: 'Send the answer' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('This is dangerous').waitFor();
     await sound(page, `the page that asks once more, ${scheme}`, scheme);
     await shoot(page, `answer-link-danger-${scheme}-360`);
@@ -100,7 +100,7 @@ for (const scheme of schemes) {
   test(`an approval shows all of its action, ${scheme}`, async () => {
     const { q, url } = await asked(approval('Push it?', { run: 'git push \u202e origin', list: ['a'.repeat(600)] }));
     const page = await phone(scheme, url);
-    await page.getByText('⟨U+202E⟩').waitFor();
+    await page.getByLabel('What will run').getByText('⟨U+202E⟩').waitFor();
     await page.getByText(q.action_hash).waitFor();
     await sound(page, `an approval by a link, ${scheme}`, scheme);
     await shoot(page, `answer-link-approval-${scheme}-360`);
@@ -110,6 +110,7 @@ for (const scheme of schemes) {
     await page.keyboard.type('not today');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Yes, send it' }).click();
     await page.getByText('Rejected by ada: not today.').waitFor();
     await page.context().close();
   });
@@ -155,7 +156,8 @@ test('an admin says what links answer, and it holds for those that were sent bef
   for (const link of [url, medium.url]) {
     const opened = await phone('light', link);
     await opened.getByRole('textbox').first().fill('north');
-    await opened.getByRole('button', { name: 'Send the answer' }).click();
+    await opened.getByRole('button', { name: 'Continue' }).click();
+    await opened.getByRole('button', { name: 'Yes, send it' }).click();
     await opened.getByText('Answered by ada').waitFor();
     await opened.context().close();
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, draftOf, item, launch, open, startServer, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, draftOf, item, launch, open, startServer, test, until, yesNo } from './harness.mjs';
 import { assertSound } from './sound.mjs';
 
 let server, browser, page;
@@ -126,7 +125,7 @@ test('what is dangerous takes a second, deliberate step; a rejection does not', 
   await page.keyboard.press('Escape');
   await page.keyboard.press('1');
   assert.equal(await answerOf(id), 'keep');
-  const risky = await show(approval('Delete all', { tool: 'sql' }, { risk: 'critical' }));
+  const risky = await show(approval('Delete all', { tool: 'sql' }, { risk: 'high' }));
   await page.keyboard.press('a');
   await page.getByRole('button', { name: 'Yes, approve' }).waitFor();
   await page.keyboard.press('Escape');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, launch, open, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, launch, open, test, until, yesNo } from './harness.mjs';
 import { linkFor, signIn, startTeam } from './people.mjs';
 import { startPushService } from './push_service.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import * as runner from 'node:test';
 
 const require = createRequire(new URL('../../web/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -15,12 +16,25 @@ const binary = process.env.FERMATA_BINARY;
 const shots = process.env.FERMATA_TEST_SHOTS;
 if (!binary) throw new Error('FERMATA_BINARY names no program; go test ./test/web sets it');
 
+/** How long a test may take that says nothing else. One that waits for what never comes fails by its name. */
+const bound = { timeout: 240_000 };
+
+/** What runs for the tests. A test that failed leaves its own behind: nothing outlives the journey. */
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+export const test = (name, ...rest) => (rest.length === 1 ? runner.test(name, bound, ...rest) : runner.test(name, ...rest));
+export const before = (prepare) => runner.before(prepare, bound);
+export const after = (tidy) => runner.after(tidy, bound);
+
 export const widths = [360, 768, 1440];
 export const schemes = ['light', 'dark'];
 
 /** Starts the program on a folder of its own, for one local user unless it is told otherwise. */
 export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-web-')), port = 0, args = ['--single-user'] } = {}) {
   const child = spawn(binary, ['serve', ...args, '--listen', `127.0.0.1:${port}`, '--data', data], { stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const said = [];
   const url = await new Promise((resolve, reject) => {
     const hear = (line) => {
@@ -34,10 +48,14 @@ export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-w
     // Not its exit: what it said last may be read after that.
     child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${said.join('\n')}`)));
   });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const ended = new Promise((resolve) => child.once('close', resolve));
   const end = async (signal) => {
     child.kill(signal);
+    // A server that does not end says on which lines it stands.
+    const late = setTimeout(() => child.kill('SIGQUIT'), 45_000);
     await ended;
+    clearTimeout(late);
+    assert.ok(child.exitCode === 0 || child.signalCode === signal, `the server ended with ${child.exitCode ?? child.signalCode}:\n${said.join('\n')}`);
   };
   return new Server(url, data, args, said, end);
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, test } from 'node:test';
-import { assertCalm, launch, open, shoot, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, shoot, test, until } from './harness.mjs';
 import { signIn, someHistory, startTeam } from './people.mjs';
 import { assertSound, assertSoundInBoth, everyWidth } from './sound.mjs';
 

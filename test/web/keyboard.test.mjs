@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, item, launch, open, startServer, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, item, launch, open, startServer, test, until, yesNo } from './harness.mjs';
 
 let server, browser;
 before(async () => {
@@ -74,6 +73,7 @@ test('50 mixed questions are cleared by keyboard alone, with at most 1.3 keys a 
 test('the sheet behind ? lists the keys that act, and letters that are typed do nothing', async () => {
   const { id } = await server.ask({ type: 'blocking', title: 'What is your name?', items: [item('text')] });
   const page = await open(browser, server.url);
+  await page.getByRole('textbox', { name: 'What shall it be?' }).waitFor();
   await page.keyboard.press('?');
   const sheet = page.getByRole('dialog', { name: 'Keys' });
   await sheet.getByText('Next question').waitFor();
@@ -93,8 +93,16 @@ test('the sheet behind ? lists the keys that act, and letters that are typed do 
   await page.keyboard.type('Approvals');
   await page.keyboard.press('Escape');
   await page.getByPlaceholder('Type a command').waitFor({ state: 'detached' });
+  const focused = page.evaluate(() => new Promise((resolve) => {
+    new MutationObserver((_, observer) => {
+      const field = document.querySelector('input[placeholder^="Type a command"]');
+      if (!field) return;
+      observer.disconnect();
+      resolve(document.activeElement === field);
+    }).observe(document.body, { childList: true, subtree: true });
+  }));
   await page.keyboard.press('Control+k');
-  await page.getByPlaceholder('Type a command').waitFor();
+  assert.ok(await focused, 'the palette takes letters as soon as it is there');
   assert.equal(await page.getByPlaceholder('Type a command').inputValue(), '');
   await page.keyboard.type('Go to: Inbox');
   await page.keyboard.press('Enter');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, item, launch, open, startServer, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, item, launch, open, startServer, test, until, yesNo } from './harness.mjs';
 
 let server, browser;
 before(async () => {
@@ -113,8 +112,8 @@ test('alike approvals are decided together, each with its result; one of high ri
   await page.getByRole('button', { name: 'Decide them together' }).waitFor();
   await page.keyboard.press('t');
   const dialog = page.getByRole('dialog', { name: 'Approvals of one kind' });
-  await dialog.getByText('"make c"').waitFor();
-  assert.equal(await dialog.getByText('"rm"').count(), 0);
+  await dialog.getByText('make c', { exact: true }).waitFor();
+  assert.equal(await dialog.getByText('rm', { exact: true }).count(), 0);
   await page.keyboard.press('x');
   await dialog.getByRole('checkbox', { name: 'Run make b' }).click();
   await server.call('POST', `/v1/questions/${ids[2]}/cancel`, {});

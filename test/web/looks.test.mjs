@@ -1,8 +1,7 @@
 // The looks that few choose, and the dialogs that open over a page: German,
 // high contrast, the palette, the urgent question, approvals together.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, item, launch, open, startServer, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, item, launch, open, startServer, test, yesNo } from './harness.mjs';
 import { assertSoundInBoth } from './sound.mjs';
 
 const narrowAndWide = [{ width: 360, scheme: 'light' }, { width: 1440, scheme: 'dark' }];
@@ -94,7 +93,7 @@ for (const look of narrowAndWide) {
       await page.waitForSelector('main section h2');
       await settled(page);
       const { id } = await server.ask({ ...approval('Jetzt ausliefern?', { tool: 'bash', command: 'make deploy' }, { risk: 'medium', priority: 0 }), timeout: '30m' });
-      await page.getByRole('dialog').getByText('make deploy').waitFor();
+      await page.getByRole('dialog').getByText('make deploy', { exact: true }).waitFor();
       await settled(page);
       await sound('urgent');
       await server.call('POST', `/v1/questions/${id}/cancel`, { reason: 'a test' });

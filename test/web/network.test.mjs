@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { draftOf, item, launch, open, startServer, startServerToStay, until, yesNo } from './harness.mjs';
+import { after, before, draftOf, item, launch, open, startServer, startServerToStay, test, until, yesNo } from './harness.mjs';
 
 let browser;
 before(async () => {
@@ -34,8 +33,11 @@ test('the reply to an answer is lost: it is sent again with the same key, and co
     await route.fetch(); // It arrives, and its reply does not.
     return route.abort('connectionreset');
   });
+  const field = page.getByRole('textbox', { name: 'What shall it be?' });
+  await field.waitFor();
   await page.keyboard.press('Enter');
   await page.keyboard.type('once');
+  assert.equal(await field.inputValue(), 'once');
   await page.keyboard.press('Control+Enter');
   assert.equal((await server.closed(id)).resolution.answer, 'once');
   await until(() => assert.equal(keys.length, 2));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertCalm, item, launch, open, schemes, startServer, until, yesNo } from './harness.mjs';
+import { after, assertCalm, before, item, launch, open, schemes, startServer, test, until, yesNo } from './harness.mjs';
 import { assertSoundInBoth, everyWidth } from './sound.mjs';
 
 let server, browser, agent;

@@ -1,5 +1,4 @@
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, item, launch, open, startServer, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, item, launch, open, startServer, test, yesNo } from './harness.mjs';
 import { assertSoundInBoth, everyWidth } from './sound.mjs';
 
 let full, empty, browser;

@@ -41,7 +41,7 @@ export async function withPasskeys(page) {
 export async function someHistory(server) {
   const tokens = {};
   for (const member of ['ada', 'grace']) {
-    const { secret } = await server.call('POST', '/v1/tokens', { name: `${member} at the desk`, kind: 'human', member, scopes: ['answer', 'ask'] });
+    const { secret } = await server.call('POST', '/v1/tokens', { name: `${member} at the desk`, kind: 'human', member, role: 'responder', scopes: ['answer', 'ask'] });
     tokens[member] = secret;
   }
   const ask = async (n, question) => {

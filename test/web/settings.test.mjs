@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertCalm, launch, open, shoot, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, shoot, test, until } from './harness.mjs';
 import { linkFor, signIn, someHistory, startTeam, withPasskeys } from './people.mjs';
 import { assertSound, assertSoundInBoth, everyWidth } from './sound.mjs';
 
@@ -142,12 +141,23 @@ test('the rules for questions are checked in the form, and saved', async () => {
   await shortest.fill('1m');
   await page.getByRole('switch', { name: 'Take the guess without asking' }).check();
   await page.getByLabel('Approvals', { exact: true }).fill('2h');
+  await page.getByLabel('Approvals, of a stopped session').fill('3d');
+  const reminders = page.getByLabel('Remind people after');
+  await reminders.fill('1h, soon');
+  await page.getByRole('button', { name: 'Save the rules' }).click();
+  await page.getByText('Write up to ten different times').waitFor();
+  await reminders.fill('');
+  await reminders.pressSequentially('2h, 1d');
+  await page.getByLabel('And then every').fill('2d');
   await page.getByRole('button', { name: 'Save the rules' }).click();
   await page.getByText('The rules are saved.').first().waitFor();
   const policy = await server.call('GET', '/v1/policies');
   assert.equal(policy.min_timeout, '1m');
   assert.equal(policy.auto_confidence, 80);
   assert.deepEqual(policy.default_timeout, { approval: '2h' });
+  assert.deepEqual(policy.resumed_timeout, { approval: '3d' });
+  assert.deepEqual(policy.reminders, ['2h', '1d']);
+  assert.equal(policy.remind_every, '2d');
   assertCalm(page);
 });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertCalm, launch, open, shoot, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, shoot, test, until } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox, startProvider } from './postbox.mjs';
 import { assertSound, assertSoundInBoth, everyWidth } from './sound.mjs';

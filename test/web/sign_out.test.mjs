@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertCalm, item, launch, open, shoot, until } from './harness.mjs';
+import { after, assertCalm, before, item, launch, open, shoot, test, until } from './harness.mjs';
 import { linkFor, signIn, startTeam } from './people.mjs';
 import { assertSound } from './sound.mjs';
 
@@ -163,6 +162,31 @@ test('who signs in after a session that just ended sees nothing of the one befor
   await signIn(page, server, await linkFor(admin, 'ada'));
   await page.goto(`${server.named}/questions/${id}`);
   assert.equal(await field(page).inputValue(), 'A fortune');
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('a sign-in leads on, also when the page notices by itself that somebody else is here', async () => {
+  const page = await browserOf('ada');
+  const { session_id } = await whoami(page);
+  await server.call('DELETE', `/v1/sessions/${session_id}`);
+  // The inbox takes its time: the page of the sign-in lives on, and asks once more who is here.
+  let letOn;
+  const held = new Promise((resolve) => (letOn = resolve));
+  const asked = new Promise((resolve) => page.context().route(`${server.named}/`, async (route) => {
+    resolve();
+    await held;
+    await route.continue();
+  }));
+  await page.goto(server.named + await linkFor(admin, 'eve'));
+  await page.evaluate(() => setInterval(() => document.dispatchEvent(new Event('visibilitychange')), 20));
+  const noticed = page.waitForResponse((reply) => reply.url().endsWith('/v1/whoami') && reply.ok());
+  const clicked = page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await Promise.all([asked, noticed]);
+  letOn();
+  await clicked;
+  await page.waitForURL(`${server.named}/`);
+  assert.equal((await whoami(page)).name, 'eve');
   assertCalm(page);
   await page.context().close();
 });

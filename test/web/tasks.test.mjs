@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, launch, open, startServer, until, yesNo } from './harness.mjs';
-import { assertSoundInBoth, everyWidth } from './sound.mjs';
+import { after, approval, assertCalm, before, launch, open, shoot, startServer, test, until, yesNo } from './harness.mjs';
+import { assertSound, assertSoundInBoth, everyWidth } from './sound.mjs';
 
 let server, browser;
 before(async () => {
@@ -109,7 +108,10 @@ test('the board is worked with keys alone: columns, menu, verbs', async () => {
   await until(async () => assert.equal(await focused(), first.id));
   await page.keyboard.press('.');
   await page.getByRole('menuitem', { name: 'Put off' }).waitFor();
-  await page.keyboard.press('ArrowDown');
+  for (const name of ['Pause and take over', 'Put off']) {
+    await page.keyboard.press('ArrowDown');
+    await until(async () => assert.equal(await page.evaluate(() => document.activeElement.textContent), name));
+  }
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: /Put off/ }).waitFor();
   await page.keyboard.press('Enter');
@@ -158,10 +160,11 @@ test('a task page says who is waited for, and the question is answered in its th
 test('a message interrupts the agent, and what was typed survives a reload', async () => {
   const { task } = await working('Long work', { project: 'say' });
   const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  const box = page.getByRole('textbox', { name: 'Message to the agent' });
+  await box.waitFor();
   await page.keyboard.press('m');
   await page.keyboard.type('stop, <b>wrong</b> branch');
   await page.reload();
-  const box = page.getByRole('textbox', { name: 'Message to the agent' });
   assert.equal(await box.inputValue(), 'stop, <b>wrong</b> branch');
   await box.press('Control+Enter');
   await page.getByRole('list', { name: 'Thread' }).getByText('stop, <b>wrong</b> branch').waitFor();
@@ -239,7 +242,45 @@ test('verbs: priority, labels, put off, cancel with a reason, reopen', async () 
   await page.getByRole('button', { name: 'Cancel the task' }).click();
   await page.getByText(/^Cancelled .*: not needed; nobody is waited for/).waitFor();
   await page.getByRole('button', { name: 'Reopen', exact: true }).click();
-  await until(async () => assert.equal((await read(task.id)).state, 'open'));
+  // Why it was cancelled is there for the next run to read.
+  await until(async () => assert.equal((await read(task.id)).state, 'input_received'));
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('an agent is paused, and its task handed back with what was done', async () => {
+  const busy = await working('Halted', { project: 'halt' });
+  const page = await open(browser, `${server.url}/tasks/${busy.task.id}`);
+  await page.getByRole('button', { name: 'Pause and take over' }).click();
+  await page.locator('[data-take-over]').getByText('Messages wait until you hand the task back.').waitFor();
+  assert.equal((await read(busy.task.id)).reason, 'paused');
+  await assert.rejects(busy.finish('completed', 'Done anyway.'), /stale_run/);
+  await page.getByRole('button', { name: 'Hand back to the agent' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Hand back “Halted”' });
+  await dialog.getByLabel('What you did').fill('I fixed the tests.');
+  await shoot(page, 'task-hand-back');
+  await assertSound(page, 'dialog of handing back');
+  await dialog.getByRole('button', { name: 'Hand back to the agent' }).click();
+  await page.getByText('I fixed the tests.').waitFor();
+  const { run, context } = await server.call('POST', '/v1/claims', { worker: 'w', runners: [busy.runner] });
+  assert.equal(run.task_id, busy.task.id);
+  assert.deepEqual(context.messages.map(({ body }) => body), ['I fixed the tests.']);
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('an agent that asked is told to decide itself', async () => {
+  const busy = await working('Undecided', { project: 'decide' });
+  await busy.ask({ question: 'Which colour?', options: ['green', 'red'] });
+  const page = await open(browser, `${server.url}/tasks/${busy.task.id}`);
+  await page.getByRole('button', { name: 'Go on without an answer' }).click();
+  const dialog = page.getByRole('dialog', { name: /^Go on without an answer/ });
+  await dialog.getByLabel(/^A word to the agent/).fill('whatever is cheap');
+  await dialog.getByRole('button', { name: 'Go on without an answer' }).click();
+  await until(async () => assert.equal((await read(busy.task.id)).state, 'input_received'));
+  const [question] = (await server.call('GET', `/v1/tasks/${busy.task.id}/questions`)).items;
+  assert.equal(question.resolution.decide_yourself, true);
+  await page.getByText('whatever is cheap').first().waitFor();
   assertCalm(page);
   await page.context().close();
 });

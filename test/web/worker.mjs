@@ -39,6 +39,13 @@ function countHandled() {
   };
 }
 
+/** What a browser answers, or a failure: one that was stopped at a bad moment never answers, and others wait for their turn. */
+function inTime(answer) {
+  let timer;
+  const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error('the browser does not answer')), 20_000)));
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
 class Worker {
   constructor(worker, session, origin, registrationId) {
     Object.assign(this, { worker, session, origin, registrationId, pushed: 0, last: Promise.resolve() });
@@ -47,7 +54,7 @@ class Worker {
   // One thing after the other: Chromium forgets a notification for good if it
   // is asked for what is shown between storing and showing a new one.
   turn(work) {
-    const mine = this.last.then(work);
+    const mine = this.last.then(() => inTime(work()));
     this.last = mine.catch(() => undefined);
     return mine;
   }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { approval, assertCalm, launch, open, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, launch, open, test, until, yesNo } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { workerOf } from './worker.mjs';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
-import { after, before, test } from 'node:test';
 import { startGitHub } from './github.mjs';
-import { assertCalm, launch, open, shoot, startServer, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, shoot, startServer, test, until } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 const secret = 'a-value-that-nobody-may-read-81';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertCalm, launch, open, shoot, startServer, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, shoot, startServer, test, until } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 let server, browser;
@@ -187,6 +186,7 @@ test('a workflow is switched off and changed, and its webhook gets a secret', as
   await page.getByRole('button', { name: 'Disable' }).click();
   await until(async () => assert.equal((await server.call('GET', '/v1/workflows/release')).enabled, false));
   await page.getByRole('button', { name: 'Enable' }).click();
+  await page.getByRole('button', { name: 'Disable' }).waitFor();
   await page.getByRole('button', { name: 'New secret' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
   await page.getByText(/^whsec_/).waitFor();
@@ -197,7 +197,7 @@ test('a workflow is switched off and changed, and its webhook gets a secret', as
   await page.getByRole('link', { name: 'Runs', exact: true }).or(page.getByRole('link', { name: 'Inbox' })).first().click();
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Asks first whether to ship').waitFor();
+  await page.getByText('Asks first whether to ship, ships, and looks back when it must.', { exact: true }).waitFor();
   await page.goto(`${server.url}/workflows/nap`);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Delete the workflow' }).click();

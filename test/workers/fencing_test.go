@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -60,6 +61,32 @@ func (s *shop) refused(run *fermata.Run) {
 			s.Errorf("%s of a lost run: %v, not %s", name, err, fermata.CodeStaleRun)
 		}
 	}
+}
+
+// A server that is away for longer than a lease: the agent ends meanwhile, and its
+// worker hands the result in when the server is back.
+func TestResultOutlivesTheServersAbsence(t *testing.T) {
+	process.EachDatabase(t, func(t *testing.T, database []string) {
+		s := newShop(t, t.TempDir(), database)
+		task := s.create()
+		first := s.worker("first")
+		running := s.agentOf("1")
+		address := strings.TrimPrefix(s.server.URL, "http://")
+		s.server.Kill()
+		away := time.Now()
+		s.goOn()
+		s.gone(running)
+		process.Await(t, finishes, "the lease has ended", func() bool { return time.Since(away) > lease })
+
+		token := s.server.FirstToken
+		s.server = process.Serve(t, s.binary, database, "--listen", address)
+		s.admin = process.NewFront(t, s.server).Client(t, token)
+		if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 1" {
+			t.Errorf("the task was completed %q", done.Summary)
+		}
+		s.runs(task.ID, fermata.RunFinished)
+		first.Stop()
+	})
 }
 
 // A worker that was suspended for longer than its lease comes back and reports

@@ -50,7 +50,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 	log := filepath.Join(w.home, "worker.log")
 	w.script("fermata worker --workdir . --allow-task-commands 2>" + log + " & fermata workflow put data-fix.yaml; fermata workflow run data-fix -i table=customers")
 	run := w.run("data-fix", fermata.TaskAwaitingApproval)
-	w.script("fermata approve " + run.ID)
+	w.script("fermata approve " + run.ID + " --yes")
 	run = w.run("data-fix", fermata.TaskAwaitingInput)
 	if q := run.PendingQuestion; q == nil || q.Type != fermata.ErrorRecovery || !strings.Contains(q.Body, "write it into the file default-country") {
 		t.Fatalf("it asks %+v", q)
@@ -59,7 +59,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 	process.Await(t, patience, "the worker has put back what the second attempt did", func() bool {
 		text, err := os.ReadFile(log)
 		w.ok(err)
-		return strings.Count(string(text), "a task failed") == 2
+		return strings.Count(string(text), "a run failed") == 2
 	})
 	folder := ""
 	for line := range strings.Lines(w.git(w.project, "worktree", "list", "--porcelain")) {

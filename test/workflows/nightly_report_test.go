@@ -39,10 +39,17 @@ func newBoard(t *testing.T) *board {
 	return b
 }
 
-func (b *board) topic(name string) []string {
+// topic lists the reports that were posted under a topic. Operators are told there, too,
+// that no channel leads to people who could answer; these are left out.
+func (b *board) topic(name string) (reports []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.read[name]
+	for _, text := range b.read[name] {
+		if !strings.HasPrefix(text, "A question has reached nobody") {
+			reports = append(reports, text)
+		}
+	}
+	return reports
 }
 
 // channels are the variables of the README.

@@ -16,7 +16,7 @@ func TestReleaseApproval(t *testing.T) {
 	// Whoever started it is refused, also while nobody else has voted.
 	out := w.script(before + `
 until test "$(fermata list --awaiting)"; do :; done
-code=0; fermata approve $RUN || code=$?
+code=0; fermata approve $RUN --yes || code=$?
 test $code = 4
 until fermata approve` + approvals)
 	if !strings.Contains(out, "your vote counts: 1 of 2") {

@@ -58,6 +58,18 @@ func TestEmail(t *testing.T) {
 	}})
 }
 
+// A reply to a mail counts for low risks only where no mail server vouches for
+// who wrote it.
+func TestEmailWithoutAServerThatVouches(t *testing.T) {
+	t.Parallel()
+	channeltest.RunByLink(t, channeltest.Config{
+		ByName: true, Thanked: true, Settings: map[string]any{"authserv_id": nil}, New: func(tb testing.TB) standin.Remote {
+			tb.Helper()
+			return email.NewRemote(tb)
+		},
+	})
+}
+
 func TestPush(t *testing.T) {
 	t.Parallel()
 	channeltest.Run(t, channeltest.Config{

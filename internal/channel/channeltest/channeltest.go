@@ -37,7 +37,7 @@ type Config struct {
 	Everybody bool
 	// Thanked says that who answers is told so, and sees no message change.
 	Thanked bool
-	// Settings are added to those of the stand-in.
+	// Settings are added to those of the stand-in; nil takes one away.
 	Settings map[string]any
 	// Kinds are kinds that the server does not have by itself.
 	Kinds []delivery.Kind
@@ -108,7 +108,9 @@ func newLab(t *testing.T, c Config) *lab {
 	}
 	settings := l.remote.Settings()
 	for name, value := range c.Settings {
-		settings[name] = value
+		if settings[name] = value; value == nil {
+			delete(settings, name)
+		}
 	}
 	l.remote.Inbound(url + inbound)
 	name := c.Name

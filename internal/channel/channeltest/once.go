@@ -2,7 +2,10 @@ package channeltest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -39,23 +42,75 @@ func (l *lab) sentOnce(q *fermata.Question) {
 	}
 }
 
-// sentContents are all messages as they were sent.
+// sentContents are all messages as an operator reads them again in a browser.
+// No link in them answers any more, and the operator's token reads none of them.
 func (l *lab) sentContents() []string {
 	l.Helper()
 	var all []string
-	cursor := ""
-	for {
+	browser := l.browser()
+	for cursor, more := "", true; more; more = cursor != "" {
 		rows, next, err := l.admin.Deliveries(l.Context(), client.DeliveryQuery{Limit: 100, Cursor: cursor})
 		l.ok(err)
 		for _, d := range rows {
 			full, err := l.admin.Delivery(l.Context(), d.ID)
 			l.ok(err)
-			all = append(all, full.Content)
+			if full.Content != "" {
+				l.Errorf("a token of somebody else reads what %q was sent: %s", d.Member, full.Content)
+			}
+			shown := l.delivery(browser, d.ID)
+			if answers.MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
+				l.Errorf("an operator reads of what %q was sent: %q", d.Member, shown.Content)
+			}
+			all = append(all, shown.Content)
 		}
-		if cursor = next; cursor == "" {
-			return all
-		}
+		cursor = next
 	}
+	return all
+}
+
+// answers finds an address that answers.
+var answers = regexp.MustCompile(`/a/[A-Za-z0-9_-]{8}`)
+
+// browser signs the admin in with a browser and returns its cookie.
+func (l *lab) browser() string {
+	l.Helper()
+	link, err := l.admin.MakeLink(l.Context(), "admin")
+	l.ok(err)
+	_, secret, _ := strings.Cut(link.URL, "#")
+	res := l.fetch(http.MethodPost, "/v1/sign-in/link", `{"token":"`+secret+`"}`, "")
+	defer func() { _ = res.Body.Close() }()
+	for _, c := range res.Cookies() {
+		return c.Name + "=" + c.Value
+	}
+	l.Fatalf("the sign-in: %s", res.Status)
+	return ""
+}
+
+// delivery reads a delivery with the cookie of a browser.
+func (l *lab) delivery(cookie, id string) *fermata.Delivery {
+	l.Helper()
+	res := l.fetch(http.MethodGet, "/v1/deliveries/"+id, "", cookie)
+	defer func() { _ = res.Body.Close() }()
+	var d fermata.Delivery
+	l.ok(json.NewDecoder(res.Body).Decode(&d))
+	return &d
+}
+
+// fetch makes a call as a page of the server does.
+func (l *lab) fetch(method, path, body, cookie string) *http.Response {
+	l.Helper()
+	req, err := http.NewRequestWithContext(l.Context(), method, l.url+path, strings.NewReader(body))
+	l.ok(err)
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if cookie != "" {
+		req.Header.Set("Cookie", cookie)
+	}
+	res, err := http.DefaultClient.Do(req)
+	l.ok(err)
+	return res
 }
 
 // sent tells what became of every message, for whoever looks for a fault.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -16,9 +17,11 @@ type Channel struct {
 	*config
 	env notice.Env
 	log *slog.Logger
-	// told bounds the mails that say what became of a reply, per person. Only
-	// Listen uses it.
-	told map[string]*rate.Limiter
+	// told bounds the mails that say what became of a reply, per person; ended
+	// holds which ends were told. Only Listen uses them.
+	told  map[string]*rate.Limiter
+	ended map[string]bool
+	now   func() time.Time
 }
 
 // Open makes a channel of its settings. It connects to nothing.
@@ -31,7 +34,7 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Channel{config: c, env: env, log: log, told: map[string]*rate.Limiter{}}, nil
+	return &Channel{config: c, env: env, log: log, told: map[string]*rate.Limiter{}, ended: map[string]bool{}, now: time.Now}, nil
 }
 
 // sent is what the channel needs to know of a mail later.

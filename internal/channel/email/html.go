@@ -1,6 +1,7 @@
 package email
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -32,6 +33,9 @@ func (w *htmlWriter) node(n *html.Node) {
 		w.text(n.Data)
 		return
 	case html.ElementNode:
+		if hidden(n) {
+			return
+		}
 		if quoted(n) {
 			w.over = true
 			return
@@ -83,6 +87,25 @@ func (w *htmlWriter) newline() {
 var blocks = map[atom.Atom]bool{
 	atom.P: true, atom.Div: true, atom.Li: true, atom.Ul: true, atom.Ol: true, atom.Table: true, atom.Tr: true, atom.Pre: true,
 	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.Section: true, atom.Article: true, atom.Header: true, atom.Footer: true,
+}
+
+// unseen finds styles under which nothing is seen: mails hide previews, and
+// text for filters, in such elements.
+var unseen = regexp.MustCompile(`(^|;)(display:none|visibility:hidden|mso-hide:all|opacity:0(\.0*)?|font-size:0[a-z%]*|max-height:0[a-z%]*)(!important)?(;|$)`)
+
+// hidden reports whether a person does not see an element.
+func hidden(n *html.Node) bool {
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return true
+		case "style":
+			if unseen.MatchString(strings.ToLower(strings.Join(strings.Fields(a.Val), ""))) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // quoted reports whether a quoted mail or a signature begins with an element,

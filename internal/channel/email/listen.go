@@ -21,6 +21,10 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 		<-ctx.Done()
 		return nil
 	}
+	if !c.Vouches() {
+		c.log.WarnContext(ctx, "replies by mail decide questions of low risk only, because no mail server vouches for who wrote them",
+			"remedy", "name it: --mail-authserv-id, or authserv_id of the channel")
+	}
 	rest := firstRest
 	for {
 		began := time.Now()
@@ -49,54 +53,54 @@ func (c *Channel) listenOnce(ctx context.Context, hear notice.Hear) error {
 	}
 	defer box.close()
 	for {
-		again, err := c.look(ctx, box, hear)
+		at, err := c.look(ctx, box, hear)
 		if err != nil {
 			return err
 		}
 		wait := c.poll
-		if box.idles && !again {
+		if box.idles && len(at.Again) == 0 {
 			wait = idleFor
 		}
-		if err := box.wait(ctx, wait); err != nil {
+		if err := box.wait(ctx, at.rest(wait)); err != nil {
 			return err
 		}
 	}
 }
 
-// look reads what came since the last look. Again says that some mails could
-// not be dealt with yet.
-func (c *Channel) look(ctx context.Context, box *mailbox, hear notice.Hear) (again bool, err error) {
+// look reads what came since the last look, and returns how far the mailbox was
+// read.
+func (c *Channel) look(ctx context.Context, box *mailbox, hear notice.Hear) (*place, error) {
 	at, err := c.loadPlace(ctx, box.validity)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	uids, err := box.find(at)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if at.fresh {
 		uids = at.start(uids, box.next)
 		if err := c.storePlace(ctx, at); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	for start := 0; start < len(uids); start += atOnce {
 		mails, err := box.headers(uids[start:min(start+atOnce, len(uids))])
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		for _, m := range mails {
 			done, err := c.read(ctx, box, m, at, hear)
 			if err != nil {
-				return false, err
+				return nil, err
 			}
 			at.pass(m.uid, done)
 		}
 		if err := c.storePlace(ctx, at); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
-	return len(at.Again) > 0, nil
+	return at, c.payAll(ctx, at)
 }
 
 // read deals with one mail. Done is false for one that has to be looked at
@@ -115,11 +119,11 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 	if at.seen(r.id(m.header)) {
 		return true, c.settle(box, m)
 	}
-	body, err := box.body(m.uid)
+	text, err := box.text(m.uid)
 	if err != nil {
 		return false, err
 	}
-	verdict, err := hear(ctx, c.inbound(r, m, body))
+	verdict, err := hear(ctx, c.inbound(r, m, text))
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -127,11 +131,12 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 		log.WarnContext(ctx, "a reply could not be taken yet", "error", err)
 		return false, nil
 	}
-	if err := c.tell(ctx, r, verdict); err != nil {
+	if err := c.tell(ctx, r, verdict, at); err != nil {
 		log.WarnContext(ctx, "a person could not be told what became of a reply", "error", err)
 		if at.tries(m.uid) < mostTries {
 			return false, nil
 		}
+		at.owe(c.owed(r, verdict))
 	}
 	at.remember(r.id(m.header))
 	at.pass(m.uid, true)
@@ -140,19 +145,21 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 }
 
 // inbound is what a reply says.
-func (c *Channel) inbound(r *reply, m incoming, body []byte) *notice.Inbound {
+func (c *Channel) inbound(r *reply, m incoming, text string) *notice.Inbound {
 	secret, whole := cutOpenOnly(r.token)
 	in := &notice.Inbound{
-		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: textOf(body), At: m.at,
+		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: text, At: m.at,
 		From: notice.Identity{Kind: Kind, ID: r.from.Address, Name: r.from.Name},
 	}
-	switch p := c.prove(r); {
+	switch p, why := c.prove(r); {
 	case p == forged:
-		in.From.Denied = "your mail server did not prove that the mail comes from " + r.from.Address + ": open the question instead"
+		in.From.Denied = "your mail server did not vouch that the mail comes from " + r.from.Address + " (" + why + ")"
+		in.From.Remedy = c.remedy(r)
 	case p == unproven && secret == "":
-		in.From.Denied = "the mail does not hold what binds it to the question: reply to the mail itself, or open the question"
+		in.From.Denied = "the mail does not hold what binds it to the question"
+		in.From.Remedy = "reply to the mail with the question itself"
 	case !whole:
-		in.From.Denied = "the mail could not show all of what will run: open the question to decide"
+		in.From.Denied = "the mail could not show all of what will run"
 	default:
 		in.From.Email = r.from.Address
 	}

@@ -445,3 +445,16 @@ func TestListeningWithoutAMailboxWaits(t *testing.T) {
 	}
 	stop()
 }
+
+func TestALargeFileAboveTheText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	w.listen(w.open(nil))
+	file := strings.Repeat(strings.Repeat("QUFB", 18)+"\n", 6000) // more than is read at first
+	mail := "From: " + adas + "\nTo: " + replyTo + "\nSubject: Re: Question\nMessage-ID: <file@people.test>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n" +
+		"--b\nContent-Type: image/png; name=x.png\nContent-Transfer-Encoding: base64\n\n" + file + "\n--b\nContent-Type: text/plain; charset=utf-8\n\nB\n--b--\n"
+	w.submit("ada", []byte(mail), replyTo)
+	if in := w.next(); in.Text != "B" {
+		t.Errorf("heard %q", in.Text)
+	}
+}

@@ -163,14 +163,31 @@ func (b *mailbox) headers(uids []imap.UID) ([]incoming, error) {
 	return mails, nil
 }
 
-// body fetches a mail down to what is read of it.
-func (b *mailbox) body(uid imap.UID) ([]byte, error) {
-	section := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: mostRead}}
+// body fetches so many bytes of a mail.
+func (b *mailbox) body(uid imap.UID, most int64) ([]byte, error) {
+	section := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: most}}
 	found, err := b.client.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{section}}).Collect()
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found[0].FindBodySection(section), nil
+}
+
+// text returns what the person wrote in a mail. Where a large file stands above
+// it, all of the mail is read.
+func (b *mailbox) text(uid imap.UID) (string, error) {
+	body, err := b.body(uid, mostRead)
+	if err != nil {
+		return "", err
+	}
+	text := textOf(body)
+	if text != "" || len(body) < mostRead {
+		return text, nil
+	}
+	if body, err = b.body(uid, largeRead); err != nil {
+		return "", err
+	}
+	return textOf(body), nil
 }
 
 // settle marks a mail as read, and moves it where that is wanted.

@@ -13,7 +13,8 @@ const (
 	// mostSeen is how many ids of mails are remembered, so that one that
 	// arrives twice counts once; delivery remembers longer.
 	mostSeen = 200
-	// mostTries is how often somebody is told again where that fails.
+	// mostTries is how often telling a person is tried before it is gathered with
+	// what is told later.
 	mostTries = 5
 	mostAgain = 1000
 )
@@ -28,6 +29,10 @@ type place struct {
 	// how often that was tried.
 	Again map[imap.UID]int `json:"again,omitempty"`
 	Seen  []string         `json:"seen,omitempty"`
+	// Owed is what people are still to be told of replies.
+	Owed []owed `json:"owed,omitempty"`
+	// LeftOut counts, by address, what was dropped because too much was owed.
+	LeftOut map[string]int `json:"left_out,omitempty"`
 	// fresh says that nothing is known of the mailbox yet.
 	fresh bool
 }
@@ -45,7 +50,7 @@ func (c *Channel) loadPlace(ctx context.Context, validity uint32) (*place, error
 	}
 	if at.Validity != validity || at.Next == 0 {
 		// What the UIDs were is void, what was read is not.
-		at = place{Validity: validity, Seen: at.Seen, fresh: true}
+		at = place{Validity: validity, Seen: at.Seen, Owed: at.Owed, LeftOut: at.LeftOut, fresh: true}
 	}
 	if at.Again == nil {
 		at.Again = map[imap.UID]int{}

@@ -81,9 +81,11 @@ func (r *reply) id(raw []byte) string {
 }
 
 const (
-	// mostRead is how many bytes of a mail are read: what a person writes
-	// stands at its top.
-	mostRead = 256 << 10
+	// mostRead is how many bytes of a mail are read at first: what a person
+	// writes stands at its top, mostly. Where a file stands above it, so many
+	// bytes are read as mail servers take of a mail.
+	mostRead  = 256 << 10
+	largeRead = 64 << 20
 	// longestReply is how many bytes of text are handed on.
 	longestReply = 64 << 10
 	deepest      = 8
@@ -109,7 +111,7 @@ func findText(e *message.Entity, depth int) (plain, html string) {
 	if depth == 0 {
 		return "", ""
 	}
-	if disposition, _, _ := e.Header.ContentDisposition(); strings.EqualFold(disposition, "attachment") {
+	if attached(e) {
 		return "", ""
 	}
 	if parts := e.MultipartReader(); parts != nil {
@@ -133,6 +135,9 @@ func findText(e *message.Entity, depth int) (plain, html string) {
 		return "", ""
 	}
 	text, _ := io.ReadAll(io.LimitReader(e.Body, longestReply))
+	if charset := strings.ToLower(params["charset"]); charset == "utf-7" || charset == "unicode-1-1-utf-7" {
+		text = []byte(decodeUTF7(string(text)))
+	}
 	s := strings.ToValidUTF8(strings.ReplaceAll(string(text), "\r\n", "\n"), "\uFFFD")
 	switch {
 	case kind == "text/html":
@@ -142,6 +147,14 @@ func findText(e *message.Entity, depth int) (plain, html string) {
 	default:
 		return s, ""
 	}
+}
+
+// attached reports whether a part is a file that came with the mail: what says
+// so, and what has a name, wherever it stands.
+func attached(e *message.Entity) bool {
+	disposition, params, _ := e.Header.ContentDisposition()
+	_, typed, _ := e.Header.ContentType()
+	return strings.EqualFold(disposition, "attachment") || params["filename"] != "" || typed["name"] != ""
 }
 
 // unflow joins the lines that a mail program broke (RFC 3676).

@@ -71,7 +71,7 @@ type button struct {
 }
 
 // entry is a question of a digest.
-type entry struct{ Title, Project, Deadline, URL string }
+type entry struct{ Title, Facts, Deadline, URL string }
 
 // render writes both parts of the mail. Whether the person may reply is said
 // in it.
@@ -97,7 +97,7 @@ func entries(n *notice.Notice, publicURL string) []entry {
 	var list []entry
 	for _, q := range n.Questions {
 		e := entry{
-			Title: notice.OneLine(q.Title), Project: notice.OneLine(q.Project),
+			Title: notice.OneLine(q.Title), Facts: strings.Join(append(notice.Belongs(q), notice.Facts(q)...), " · "),
 			Deadline: notice.Deadline(&notice.Notice{Question: q, To: n.To, At: n.At}),
 		}
 		if publicURL != "" {
@@ -129,11 +129,14 @@ func (p *page) question(n *notice.Notice, reply bool) {
 	p.Title, p.Body, p.Items = notice.OneLine(q.Title), clipped(q.Body), items(q)
 	p.context(q)
 	if len(q.Action) > 0 {
-		if action, whole := notice.Action(q, notice.LongestText); whole {
-			p.Boxes = append(p.Boxes, box{"What will run", action, true})
-			p.Hash = notice.OneLine(q.ActionHash)
+		parts, tooLong := notice.Action(q, notice.LongestText)
+		for _, part := range parts {
+			p.Boxes = append(p.Boxes, box{part.Head, part.Text, true})
+		}
+		if tooLong != "" {
+			p.Missing = sentence("What will run is " + tooLong)
 		} else {
-			p.Missing = sentence("What will run is " + action)
+			p.Hash = notice.OneLine(q.ActionHash)
 		}
 	}
 	if n.Outcome != nil {
@@ -151,6 +154,9 @@ func (p *page) context(q *fermata.Question) {
 	c := q.Context
 	if c == nil {
 		return
+	}
+	if c.Text != "" {
+		p.Boxes = append(p.Boxes, box{"Context", clipped(c.Text), false})
 	}
 	if c.Step != "" {
 		p.Boxes = append(p.Boxes, box{"Step", clipped(c.Step), false})
@@ -200,6 +206,9 @@ func askedBy(n *notice.Notice) string {
 	}
 	if n.Project != "" {
 		told += ", project " + notice.OneLine(n.Project)
+	}
+	if facts := notice.Facts(n.Question); len(facts) > 0 {
+		told += ", " + strings.Join(facts, ", ")
 	}
 	return told
 }
@@ -268,8 +277,8 @@ func actionWhole(n *notice.Notice) bool {
 	if n.Question == nil || len(n.Question.Action) == 0 {
 		return true
 	}
-	_, whole := notice.Action(n.Question, notice.LongestText)
-	return whole
+	_, tooLong := notice.Action(n.Question, notice.LongestText)
+	return tooLong == ""
 }
 
 // clipped is text of an agent, with nothing hidden in it, and no longer than a

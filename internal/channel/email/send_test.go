@@ -272,6 +272,34 @@ func TestADigestIsOneMail(t *testing.T) {
 	}
 }
 
+// TestAMailSaysWhatAQuestionBelongsTo: a question and a digest name the task, the
+// project, the risk, the items and the votes, in both parts.
+func TestAMailSaysWhatAQuestionBelongsTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	c := w.open(nil)
+	n := asked()
+	q := n.Question
+	q.TaskTitle, q.Project, q.Risk, q.Approvals = n.TaskTitle, n.Project, fermata.RiskMedium, &fermata.Quorum{Required: 2}
+	q.Items = append(q.Items, fermata.Item{Key: "more", Prompt: "What else?", ResponseType: fermata.ResponseText})
+	q.Votes = []fermata.Vote{{Value: fermata.Approve}, {Value: fermata.Reject}}
+	w.send(c, n)
+	digest := *n
+	digest.Delivery, digest.Purpose, digest.Questions, digest.Question = "dlv_2", notice.Digest, []*fermata.Question{q}, nil
+	digest.Answer, digest.TaskTitle, digest.Project, digest.Title = "", "", "", "1 question waits for you"
+	w.send(c, &digest)
+	for i := range 2 {
+		m := w.mail("ada", i+1)
+		for name, part := range map[string]string{"plain": m.Plain, "HTML": visibleText(t, m.HTML)} {
+			for _, want := range []string{"Settle the format", "demo", "risk medium", "2 items", "1 of 2 approved, 1 rejected"} {
+				if !strings.Contains(part, want) {
+					t.Errorf("%q lacks %q in its %s part:\n%s", m.Subject(), want, name, part)
+				}
+			}
+		}
+	}
+}
+
 func TestMailsWithoutAQuestion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, mailserver.Options{})

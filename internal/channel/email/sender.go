@@ -2,6 +2,8 @@ package email
 
 import (
 	"strings"
+
+	"github.com/fermata-hq/fermata/internal/notice"
 )
 
 // Anybody can write any sender into a mail. What is known of it is what our
@@ -19,40 +21,77 @@ const (
 	forged
 )
 
-// prove reads what the server found out about the sender. Where the settings
-// name the server, only its word counts and it has to vouch. Otherwise the
-// topmost header, which the last server wrote, can only speak against a mail:
-// the sender may have written it.
-func (c *config) prove(r *reply) proof {
+// prove reads what the server found out about the sender, and says why a mail
+// counts as forged. Where the settings name the server, only its word counts
+// and it has to vouch. Otherwise the topmost header, which the last server
+// wrote, can only speak against a mail: the sender may have written it.
+func (c *config) prove(r *reply) (p proof, why string) {
 	results, found := c.results(r)
 	if !found {
-		if c.authServID != "" {
-			return forged
+		if c.Vouches() {
+			return forged, "the mail has no Authentication-Results of " + c.authServID
 		}
-		return unproven
+		return unproven, ""
 	}
-	p := vouches(results, r.from.Address)
+	p = vouches(results, r.from.Address)
 	switch {
-	case c.authServID == "" && p == proven:
-		return unproven
-	case c.authServID != "" && p == unproven:
-		return forged
+	case !c.Vouches() && p == proven:
+		return unproven, ""
+	case c.Vouches() && p == unproven:
+		p = forged
 	}
-	return p
+	if p == forged {
+		return p, findings(results)
+	}
+	return p, ""
+}
+
+// Vouches reports whether a mail server vouches for who replies.
+func (c *config) Vouches() bool { return c.authServID != "" }
+
+// findings lists what the server found out, such as "dmarc=fail, spf=pass for
+// evil.test".
+func findings(results []result) string {
+	var all []string
+	for _, r := range results {
+		found := r.method + "=" + r.value
+		for _, name := range []string{"header.from", "header.d", "header.i", "smtp.mailfrom", "smtp.auth"} {
+			if value := r.params[name]; value != "" {
+				found += " for " + value
+				break
+			}
+		}
+		all = append(all, found)
+	}
+	if len(all) == 0 {
+		return "it checked nothing"
+	}
+	return cut(notice.OneLine(strings.Join(all, ", ")), longestFindings)
+}
+
+const longestFindings = 200
+
+// remedy says how a mail of the sender would count.
+func (c *config) remedy(r *reply) string {
+	told := "send the reply from the mailbox of " + r.from.Address + " itself, over its own mail server"
+	if c.Vouches() {
+		told += "; if that is what you did, an admin looks at authserv_id of the channel and at SPF, DKIM and DMARC of the domain"
+	}
+	return told
 }
 
 // results collects what the server wrote. Below its own Received stands what
 // the mail came with.
 func (c *config) results(r *reply) (all []result, found bool) {
 	for fields := r.header.Fields(); fields.Next(); {
-		if found && (c.authServID == "" || strings.EqualFold(fields.Key(), "Received")) {
+		if found && (!c.Vouches() || strings.EqualFold(fields.Key(), "Received")) {
 			return all, true
 		}
 		if !strings.EqualFold(fields.Key(), "Authentication-Results") {
 			continue
 		}
 		id, results := readResults(fields.Value())
-		if c.authServID == "" || strings.EqualFold(id, c.authServID) {
+		if !c.Vouches() || strings.EqualFold(id, c.authServID) {
 			all, found = append(all, results...), true
 		}
 	}

@@ -43,10 +43,35 @@ func TestProve(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := c.prove(r); got != want {
+				got, why := c.prove(r)
+				if got != want {
 					t.Errorf("the server called %q: got %v, want %v", name, got, want)
+				}
+				if (got == forged) != (why != "") {
+					t.Errorf("the server called %q: %v because of %q", name, got, why)
 				}
 			}
 		})
+	}
+}
+
+func TestAMailThatNobodyVouchesForIsToldWhy(t *testing.T) {
+	t.Parallel()
+	for headers, want := range map[string]string{
+		"": "no Authentication-Results of mx.example.com",
+		"Authentication-Results: mx.example.com; none":                                                                       "it checked nothing",
+		"Authentication-Results: mx.example.com; dmarc=fail header.from=example.com":                                         "dmarc=fail for example.com",
+		"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=eve@evil.test; dkim=none":                            "spf=pass for eve@evil.test, dkim=none",
+		"Authentication-Results: mx.example.com; spf=softfail smtp.mailfrom=ada@example.com; auth=pass smtp.auth=eve@x.test": "spf=softfail for ada@example.com, auth=pass for eve@x.test",
+	} {
+		c := &config{authServID: "mx.example.com", from: &mail.Address{Address: "fermata@example.com"}}
+		raw := strings.TrimLeft(headers+"\nFrom: Ada <ada@example.com>\n\n", "\n")
+		r, err := c.readHeader([]byte(strings.ReplaceAll(raw, "\n", "\r\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, why := c.prove(r); !strings.Contains(why, want) {
+			t.Errorf("%s: %q", headers, why)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // Kind is the name of this kind of channel.
@@ -87,10 +88,8 @@ func (s *server) local() bool {
 // readSettings checks the settings without connecting to anything.
 func readSettings(raw json.RawMessage) (*config, error) {
 	s := settings{Mailbox: "INBOX"}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of the channel cannot be read: %v", err)
+	if err := strictjson.Settings(raw, &s); err != nil {
+		return nil, err
 	}
 	c := &config{mailbox: s.Mailbox, moveTo: s.MoveTo, authServID: s.AuthServID, poll: pollEvery}
 	var err error

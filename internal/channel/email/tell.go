@@ -2,37 +2,84 @@ package email
 
 import (
 	"context"
+	"fmt"
 	"net/mail"
 	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// A person is told at most so often what became of replies, so that no two
-// machines write to each other for ever.
+// A person is mailed at most so often what became of single replies, so that no
+// two machines write to each other for ever. What is not mailed at once is
+// gathered, and comes in one mail.
 const (
 	tellBurst = 10
 	tellEvery = 6 * time.Minute
 	tellsKept = 10_000
 )
 
-// tell mails a person what became of a reply. The same reply makes the same
-// Message-ID.
-func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict) error {
+// tell mails a person what became of a reply, or gathers it for the next mail
+// where the person had many. The same reply makes the same Message-ID.
+func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict, at *place) error {
 	if v.Words == "" {
 		return nil
 	}
-	if !c.mayTell(r.from.Address) {
-		c.log.WarnContext(ctx, "a person was not told what became of a reply: too many mails")
+	end := c.endOf(r, v)
+	left, may := tellBurst, true
+	if end == "" {
+		left, may = c.mayTell(r.from.Address)
+	}
+	if !may {
+		at.owe(c.owed(r, v))
 		return nil
+	}
+	if left == 0 {
+		v.Words += "\n\n" + limitWords()
 	}
 	l, err := c.writeVerdict(r, v)
 	if err != nil {
 		return err
 	}
+	if err := c.post(ctx, l); err != nil {
+		return err
+	}
+	if end != "" {
+		c.ended[end] = true
+	}
+	return nil
+}
+
+// limitWords announce the limit in the last mail before it.
+func limitWords() string {
+	return fmt.Sprintf("This is the last mail about a single reply of yours for now. What becomes of the next ones is gathered and mailed "+
+		"every %d minutes. An answer that counts is still confirmed at once, and so is the end of a question.", int(tellEvery.Minutes()))
+}
+
+// endOf names the end that a reply is told: that it counted, or that the
+// question is closed. Each is told once to a person, whatever the limit: a
+// question has only so many, so no two machines go on with it for ever. It is
+// empty for anything else, and for an end that was told before.
+func (c *Channel) endOf(r *reply, v notice.Verdict) string {
+	if v.Question == nil || !v.Counted && v.Code != fermata.CodeQuestionClosed {
+		return ""
+	}
+	end := fmt.Sprintf("%s %s %t %s", r.from.Address, v.Question.ID, v.Counted, v.Question.Status)
+	if len(c.ended) >= tellsKept {
+		clear(c.ended)
+	}
+	if c.ended[end] {
+		return ""
+	}
+	return end
+}
+
+// post sends a mail about replies. A refusal that no other try mends is logged
+// and ends it.
+func (c *Channel) post(ctx context.Context, l *letter) error {
 	msg, err := l.message(c.config)
 	if err != nil {
 		// An address that cannot be written to stays so.
@@ -48,16 +95,28 @@ func (c *Channel) tell(ctx context.Context, r *reply, v notice.Verdict) error {
 }
 
 func (c *Channel) writeVerdict(r *reply, v notice.Verdict) (*letter, error) {
-	subject, err := r.header.Subject()
-	if err != nil || subject == "" {
-		subject = "Your reply"
+	l := c.answerTo(r)
+	if !v.Counted && c.replyTo != "" {
+		// It can be said again.
+		secret, whole := cutOpenOnly(r.token)
+		l.ReplyTo = c.replyAddress(token(secret, whole))
 	}
-	if !strings.HasPrefix(strings.ToLower(subject), "re:") {
-		subject = "Re: " + subject
+	l.about(v.Question)
+	return l, l.renderShort(v.Words, v.Question, c.pageOf(v.Question))
+}
+
+// pageOf returns the address of a question's page; empty where there is none.
+func (c *Channel) pageOf(q *fermata.Question) string {
+	if q == nil || c.env.PublicURL == "" {
+		return ""
 	}
+	return strings.TrimRight(c.env.PublicURL, "/") + "/questions/" + q.ID
+}
+
+// answerTo begins a mail in answer to a reply.
+func (c *Channel) answerTo(r *reply) *letter {
 	l := &letter{
-		To: mail.Address{Address: r.from.Address}, Subject: cut(notice.OneLine(subject), longestSubject),
-		Auto: "auto-replied", Delivery: r.delivery,
+		To: mail.Address{Address: r.from.Address}, Subject: r.answerSubject(), Auto: "auto-replied", Delivery: r.delivery,
 	}
 	id, _ := r.header.MessageID()
 	l.MessageID = c.id(toldID + digest(r.from.Address+" "+id+" "+r.token))
@@ -70,23 +129,27 @@ func (c *Channel) writeVerdict(r *reply, v notice.Verdict) (*letter, error) {
 	if len(l.References) > longestThread {
 		l.References = l.References[len(l.References)-longestThread:]
 	}
-	if !v.Counted && c.replyTo != "" {
-		// It can be said again.
-		secret, whole := cutOpenOnly(r.token)
-		l.ReplyTo = c.replyAddress(token(secret, whole))
+	return l
+}
+
+// answerSubject is the subject of a mail in answer to the reply.
+func (r *reply) answerSubject() string {
+	subject, err := r.header.Subject()
+	if err != nil || subject == "" {
+		subject = "Your reply"
 	}
-	l.about(v.Question)
-	open := ""
-	if v.Question != nil && c.env.PublicURL != "" {
-		open = strings.TrimRight(c.env.PublicURL, "/") + "/questions/" + v.Question.ID
+	if !strings.HasPrefix(strings.ToLower(subject), "re:") {
+		subject = "Re: " + subject
 	}
-	return l, l.renderShort(v.Words, v.Question, open)
+	return cut(notice.OneLine(subject), longestSubject)
 }
 
 // longestThread is how many ids References holds.
 const longestThread = 20
 
-func (c *Channel) mayTell(address string) bool {
+// mayTell reports whether a person may be mailed now, and takes it off the
+// limit; left is how many mails are left then.
+func (c *Channel) mayTell(address string) (left int, may bool) {
 	bucket, ok := c.told[address]
 	if !ok {
 		if len(c.told) >= tellsKept {
@@ -95,5 +158,6 @@ func (c *Channel) mayTell(address string) bool {
 		bucket = rate.NewLimiter(rate.Every(tellEvery), tellBurst)
 		c.told[address] = bucket
 	}
-	return bucket.Allow()
+	may = bucket.AllowN(c.now(), 1)
+	return int(bucket.TokensAt(c.now())), may
 }

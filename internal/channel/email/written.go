@@ -3,6 +3,7 @@ package email
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // written keeps what a person wrote: all that stands above a quotation, the
@@ -12,7 +13,7 @@ func written(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\u00a0", " "), "\n")
 	end := len(lines)
 	for i, line := range lines {
-		if quotes(line) || signs(line) || heads(lines[i:]) || introduces(lines[i:]) {
+		if quotes(line) || signs(line) || takesLeave(lines, i) || heads(lines[i:]) || introduces(lines[i:]) {
 			end = i
 			break
 		}
@@ -51,6 +52,46 @@ var (
 func signs(line string) bool {
 	line = strings.TrimRight(line, "\r")
 	return signature.MatchString(line) || phone.MatchString(strings.TrimSpace(line))
+}
+
+// leave is a line by which people end a mail, above their name.
+var leave = regexp.MustCompile(`(?i)^(with )?((kind|kindest|best|warm|many|friendly)( and \w+)? )?(regards|wishes|greetings)$|^(all the )?best$|^(yours )?(sincerely|faithfully|truly)( yours)?$|^cheers$|^(many )?thanks and (best|kind) regards$|` +
+	`^(mit )?((freundlichen?|besten?|viele|herzlichen?|liebe[nr]?|schönen?) )+(grüßen?|grüssen?|gruß|gruss)( aus .*)?$|^(grüße|grüsse|gruß|gruss|mfg|lg|vg|bg)$|^(danke|vielen dank) und .*(grüße|grüßen|grüsse|gruß|gruss)$|` +
+	`^(bien )?(cordialement|amicalement|à vous)$|^(bonne journée|salutations( distinguées)?)$|^(un )?(cordial )?saludos?( cordiales)?$|^(atentamente|atenciosamente|abraços?)$|^(cordiali |distinti )?saluti$|^(met )?vriendelijke groet(en)?$|^(med )?vänliga? hälsning(ar)?$|^(med )?venlig hilsen$|^pozdrawiam$|^с уважением$`)
+
+// postscript begins words of the person below their name.
+var postscript = regexp.MustCompile(`(?i)^(p\.? ?s\b|n\.?b\b|nachtrag\b)`)
+
+// mostLeave and longestLeave bound what stands below such a line: a name and a
+// few lines of a signature, no more words.
+const (
+	mostLeave    = 10
+	longestLeave = 100
+)
+
+// takesLeave reports whether a signature without a mark begins at a line: words
+// of leave-taking below something that was said, and short lines to the end of
+// the mail or to what it quotes.
+func takesLeave(lines []string, i int) bool {
+	if strings.TrimSpace(strings.Join(lines[:i], "")) == "" || !leave.MatchString(strings.TrimRight(strings.TrimSpace(lines[i]), ",.!")) {
+		return false
+	}
+	below := 0
+	for j, line := range lines[i+1:] {
+		if quotes(line) || signs(line) || heads(lines[i+1+j:]) || wrote.MatchString(line) {
+			return true
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if postscript.MatchString(strings.TrimSpace(line)) {
+			return false
+		}
+		if below++; below > mostLeave || utf8.RuneCountInString(line) > longestLeave {
+			return false
+		}
+	}
+	return true
 }
 
 // introduces reports whether a quotation is introduced here, whatever comes

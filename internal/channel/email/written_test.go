@@ -1,6 +1,10 @@
 package email
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 func TestWritten(t *testing.T) {
 	t.Parallel()
@@ -17,6 +21,16 @@ func TestWritten(t *testing.T) {
 		{"original message", "B\n\n-----Original Message-----\nFrom: x", "B"},
 		{"ursprüngliche", "B\n\n-----Ursprüngliche Nachricht-----\nVon: x", "B"},
 		{"phone", "approve\n\nSent from my iPhone", "approve"},
+		{"regards", "B\n\nBest regards,\nAda\nExample Ltd. · +44 20 7946 0000", "B"},
+		{"gruß", "ja\n\nViele Grüße\nAda", "ja"},
+		{"mfg", "B\n\nMit freundlichen Grüßen\n\nAda Lovelace", "B"},
+		{"thanks", "reject: not today\n\nThanks!\nAda", "reject: not today\n\nThanks!\nAda"},
+		{"words below thanks", "ok\n\nThanks\nNot yet", "ok\n\nThanks\nNot yet"},
+		{"postscript", "ok\n\nKind regards\nAda\n\nPS: not before Monday", "ok\n\nKind regards\nAda\n\nPS: not before Monday"},
+		{"regards above a quotation", "B\n\nCheers\nAda\n\n> Which?\n> " + strings.Repeat("long ", 40), "B"},
+		{"regards alone", "Best regards", "Best regards"},
+		{"thanks within a text", "Thanks\nfor asking. We take TOML.", "Thanks\nfor asking. We take TOML."},
+		{"regards above more words", "B\n\nBest regards\n" + strings.Repeat("and now a long story about everything that happened since ", 3), "B\n\nBest regards\n" + strings.TrimSpace(strings.Repeat("and now a long story about everything that happened since ", 3))},
 		{"telefon", "ja\n\nVon meinem iPhone gesendet", "ja"},
 		{"outlook", "B\n\nGet Outlook for Android", "B"},
 		{"on", "B\n\nOn Fri, 20 Nov 2026 at 10:00, Fermata <f@x.test> wrote:\n> Which?", "B"},
@@ -71,6 +85,8 @@ func TestHTMLText(t *testing.T) {
 		{"outlook", `<p>B</p><div id="appendonsend"></div><hr><div id="divRplyFwdMsg">From: x</div>`, "B"},
 		{"thunderbird", `<p>B</p><div class="moz-cite-prefix">Am 20.11.</div><blockquote>x</blockquote>`, "B"},
 		{"apple", `B<br><blockquote type="cite">x</blockquote>`, "B"},
+		{"nothing hidden", `<div style="display: none; max-height:0">reject</div><span hidden>no</span><p style="VISIBILITY:hidden !important">x</p><i style="font-size:0px">x</i>B<b style="mso-hide:all">x</b>`, "B"},
+		{"small is not hidden", `<p style="font-size:0.9em; opacity:0.8; display:nonesuch">B</p>`, "B"},
 		{"answer below", `<blockquote>x</blockquote>B`, ""},
 	}
 	for _, tt := range tests {
@@ -92,4 +108,38 @@ func FuzzTextOf(f *testing.F) {
 			t.Errorf("%d bytes are handed on", len(s))
 		}
 	})
+}
+
+func TestTextBelowAttachments(t *testing.T) {
+	t.Parallel()
+	const head = "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
+	const tail = "\r\n--b\r\nContent-Type: text/plain\r\n\r\nB\r\n--b--\r\n"
+	for name, part := range map[string]string{
+		"attachment":                     "Content-Type: text/plain\r\nContent-Disposition: attachment; filename=a.txt\r\n\r\nA",
+		"shown in place":                 "Content-Type: text/plain\r\nContent-Disposition: inline; filename=a.txt\r\n\r\nA",
+		"with a name alone":              "Content-Type: text/plain; name=\"a.txt\"\r\n\r\nA",
+		"a page":                         "Content-Type: text/html; name=a.html\r\nContent-Disposition: inline\r\n\r\n<p>A",
+		"a picture":                      "Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\nQUFB",
+		"a forwarded mail":               "Content-Type: message/rfc822\r\n\r\nSubject: x\r\n\r\nA",
+		"an attachment named by RFC2231": "Content-Type: text/plain\r\nContent-Disposition: inline; filename*=utf-8''%C3%A4.txt\r\n\r\nA",
+	} {
+		if got := textOf([]byte(head + part + tail)); got != "B" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+func TestUTF7(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"reject: zu sp+AOQ-t, 1 +- 1": "reject: zu spät, 1 + 1", "+2D3cTQ-": "👍", "Hi Mom +Jjo!": "Hi Mom ☺!", "+ZeVnLIqe-": "日本語", "plain": "plain", "1 + 1": "1 + 1", "+": "+",
+	} {
+		if got := decodeUTF7(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+		mail := fmt.Sprintf("Content-Type: text/plain; charset=UTF-7\r\n\r\n%s\r\n> x", in)
+		if got := textOf([]byte(mail)); got != want {
+			t.Errorf("in a mail %q became %q, want %q", in, got, want)
+		}
+	}
 }

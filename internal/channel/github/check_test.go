@@ -108,7 +108,7 @@ func TestSettings(t *testing.T) {
 		"a short secret":         {map[string]any{"webhook_secret": "short"}, "webhook_secret"},
 		"no API":                 {map[string]any{"api_url": "github.example"}, "api_url"},
 		"a login that is none":   {map[string]any{"timeout_assignees": []string{"@ada"}}, "timeout_assignees"},
-		"a setting of elsewhere": {map[string]any{"chat": "x"}, "settings"},
+		"a setting of elsewhere": {map[string]any{"chat": "x"}, "settings.chat"},
 	}
 	for name, test := range tests {
 		settings := hub.Settings()

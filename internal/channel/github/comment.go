@@ -62,16 +62,21 @@ func writeQuestion(n *notice.Notice, greeting string, m measure) string {
 	whole := m.all
 	if len(q.Action) > 0 && m.all {
 		// The action is code, which is as wide as it is; a third of a comment leaves room for the rest.
-		var action string
-		action, whole = notice.Action(q, longestComment/2)
-		if whole {
-			sheet.add("What will run, exactly:")
-			sheet.add("%s", fence("json", action))
-			if q.ActionHash != "" {
-				sheet.add("<sub>sha256 %s</sub>", code(q.ActionHash))
+		parts, tooLong := notice.Action(q, longestComment/2)
+		whole = tooLong == ""
+		for _, part := range parts {
+			language := "json"
+			if part.Command {
+				language = "sh"
 			}
-		} else {
-			sheet.add("What will run is %s.", action)
+			sheet.add("%s:", part.Head)
+			sheet.add("%s", fence(language, part.Text))
+		}
+		switch {
+		case !whole:
+			sheet.add("What will run is %s.", tooLong)
+		case q.ActionHash != "":
+			sheet.add("<sub>sha256 %s</sub>", code(q.ActionHash))
 		}
 	}
 	if m.all {
@@ -123,6 +128,10 @@ func heading(n *notice.Notice) string {
 // context shows what the asker gave along; what must not be public is not in
 // the notice.
 func (s *sheet) context(c *fermata.QuestionContext, most int) {
+	if c.Text != "" {
+		s.add("Context:")
+		s.add("%s", fence("text", notice.Clean(shorten(c.Text, most))))
+	}
 	if c.Step != "" {
 		s.add("Step: %s", phrase(c.Step))
 	}
@@ -239,7 +248,7 @@ func beginning(q *fermata.Question) string {
 		if it.ResponseType == fermata.ResponseMultiChoice {
 			told += " – several with commas between them"
 		}
-		if it.Other {
+		if it.TakesOther() {
 			told += ", or with `other: your text`"
 		}
 		return told + "; a comment can follow behind a colon"
@@ -303,7 +312,7 @@ func votes(q *fermata.Question) string {
 	if q.Approvals == nil || q.Approvals.Required < 2 {
 		return ""
 	}
-	told := fmt.Sprintf("%d people must approve.", q.Approvals.Required)
+	told := fmt.Sprintf("%d people must approve; %s.", q.Approvals.Required, notice.Votes(q))
 	for _, v := range q.Votes {
 		told += fmt.Sprintf(" %s: %s.", phrase(v.By.Name), phrase(v.Value))
 	}
@@ -350,7 +359,11 @@ func writeOther(n *notice.Notice) string {
 	}
 	var list []string
 	for _, q := range n.Questions {
-		list = append(list, fmt.Sprintf("- %s · %s", code(q.ID), phrase(q.Title)))
+		line := fmt.Sprintf("- %s · %s", code(q.ID), phrase(q.Title))
+		for _, fact := range append(notice.Belongs(q), notice.Facts(q)...) {
+			line += " · " + phrase(cut(fact, 60))
+		}
+		list = append(list, line)
 	}
 	if len(list) > 0 {
 		s.add("%s", strings.Join(list[:min(len(list), 100)], "\n"))

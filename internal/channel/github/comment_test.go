@@ -59,7 +59,7 @@ func TestComments(t *testing.T) {
 	context.Question.Items[0].Default, context.Question.OnTimeout = "toml", fermata.TakeDefault
 
 	many := choice()
-	many.ResponseType, many.Other = fermata.ResponseMultiChoice, true
+	many.ResponseType, many.Other = fermata.ResponseMultiChoice, new(true)
 	several := noticeOf(fermata.Item{Key: "sure", Prompt: "Are you sure?", ResponseType: fermata.ResponseBoolean}, choice(),
 		fermata.Item{Key: "why", Prompt: "Why?", ResponseType: fermata.ResponseText})
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *off
 	t.Helper()
 	o := &office{T: t, hub: standin.New()}
 	t.Cleanup(o.hub.Close)
-	db := storetest.Open(t, store.Options{URL: "sqlite://" + filepath.Join(t.TempDir(), "fermata.db")})
+	db := storetest.Open(t, storetest.SQLite(t))
 	o.e = engine.New(db, engine.Options{})
 	o.s = delivery.New(delivery.Options{DB: db, Engine: o.e, PublicURL: "https://fermata.example", Kinds: []delivery.Kind{{
 		Name: github.Kind, To: delivery.ToPlace, Settings: github.Schema, Secrets: github.Secrets, Public: github.Public,

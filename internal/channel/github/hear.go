@@ -17,9 +17,18 @@ type arrived struct {
 	// edited says that the comment had been changed when it was first seen. Who
 	// may write in a repository can change the comments of others.
 	edited bool
+	// kind is empty for a comment on an issue or pull request. verdict says that
+	// it is a review that approves or requests changes.
+	kind    string
+	verdict bool
 }
 
-func (a *arrived) key() string { return fmt.Sprintf("comment/%d", a.ID) }
+func (a *arrived) key() string {
+	if a.kind != "" {
+		return fmt.Sprintf("%s/%d", a.kind, a.ID)
+	}
+	return fmt.Sprintf("comment/%d", a.ID)
+}
 
 // read hands an answer on and tells its author what became of it. A comment
 // that answers nothing is left alone. It returns an error when the comment must
@@ -59,7 +68,11 @@ func (c *Channel) wrote(ctx context.Context, a arrived) (bool, error) {
 }
 
 func (c *Channel) answer(ctx context.Context, hear notice.Hear, a arrived, seen *written) error {
-	picked, ok := seen.pick(a.Body, time.Now())
+	stood := seen.when(a.CreatedAt)
+	picked, ok := stood.pick(a.Body, time.Now())
+	if a.verdict {
+		picked, ok = stood.reviewed(a.Body)
+	}
 	switch {
 	case !ok:
 		return nil
@@ -115,7 +128,10 @@ func vouch(ctx context.Context, hear notice.Hear, in *notice.Inbound, action str
 // edited tells that a changed comment does not count, unless it was told
 // before what became of it.
 func (c *Channel) edited(ctx context.Context, a arrived, seen *written, picked pick) error {
-	told, err := c.client.reacted(ctx, a.at, a.ID)
+	told, err := false, error(nil)
+	if a.kind == "" {
+		told, err = c.client.reacted(ctx, a.at, a.ID)
+	}
 	if err != nil || told {
 		return c.tolerate(ctx, err)
 	}
@@ -148,26 +164,37 @@ const (
 	hour        = time.Hour
 )
 
+// lastReply announces the limit in the last reply before it.
+const lastReply = "This is the last reply to you here for an hour. A comment of yours that does not count still gets 😕, and one that counts 👍; " +
+	"what becomes of a review is added here. " +
+	"The question's page says how to answer."
+
 // tell puts a reaction on the comment, and says why where it did not count.
 func (c *Channel) tell(ctx context.Context, a arrived, seen *written, v verdict) error {
 	reaction := "confused"
 	if v.counted {
 		reaction = "+1"
 	}
-	if err := c.tolerate(ctx, c.client.React(ctx, a.at, a.ID, reaction)); err != nil || v.counted {
+	if err := c.tolerate(ctx, c.react(ctx, a, reaction)); err != nil || v.counted {
 		return err
 	}
 	replies := 0
-	for _, o := range seen.comments {
+	var latest *ownComment
+	for i := range seen.comments {
+		o := &seen.comments[i]
 		if o.mark.reply == a.ID {
 			return nil
 		}
 		if o.mark.to == a.User.ID && time.Since(o.CreatedAt) < hour {
+			latest = o
 			replies++
 		}
 	}
 	if replies >= mostReplies {
-		return nil
+		return c.tellBelow(ctx, a, latest, v)
+	}
+	if replies == mostReplies-1 {
+		v.words += "\n\n" + lastReply
 	}
 	to := "To this comment: "
 	if owner.MatchString(a.User.Login) {

@@ -62,7 +62,7 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 	many := choice()
 	many.ResponseType = fermata.ResponseMultiChoice
 	other := choice()
-	other.Other = true
+	other.Other = new(true)
 	both := []fermata.Item{yes, text}
 	tests := []struct {
 		name    string
@@ -198,6 +198,7 @@ func TestEditsAreIgnored(t *testing.T) {
 func TestCommentThatWasChangedBeforeItWasReadIsRefused(t *testing.T) {
 	t.Parallel()
 	w := start(t, map[string]any{"webhook_secret": nil})
+	w.hub.Clock(func() time.Time { return time.Now().Add(-4 * time.Second) })
 	w.send(w.question(first, choice()))
 	w.hub.Clock(func() time.Time { return time.Now().Add(-2 * time.Second) })
 	id := w.hub.Comment("ada", standin.Issue, "B")
@@ -350,8 +351,11 @@ func TestRepliesToOnePersonAreFew(t *testing.T) {
 	}
 	replies := 0
 	for _, body := range w.comments() {
-		if strings.HasPrefix(body, "@troll: ") {
-			replies++
+		if !strings.HasPrefix(body, "@troll: ") {
+			continue
+		}
+		if replies++; strings.Contains(body, "last reply to you here for an hour") != (replies == 5) {
+			t.Errorf("reply %d: %s", replies, body)
 		}
 	}
 	if replies != 5 {

@@ -106,6 +106,9 @@ func wordsOf(q *fermata.Question) []string {
 			}
 		}
 	}
+	if notice.TakesNatural(q) {
+		add(aNatural)
+	}
 	for i := range q.Items {
 		it := &q.Items[i]
 		if len(q.Items) > 1 {
@@ -128,17 +131,19 @@ func wordsOf(q *fermata.Question) []string {
 		for j, o := range it.Options {
 			add(o.Value, o.Label, notice.OneLine(o.Text()), strconv.Itoa(j+1))
 		}
-		if it.Other {
+		if it.TakesOther() {
 			add("other")
 		}
 	}
 	return words
 }
 
-// aNumber and aDate stand among the words for any number and any date.
+// aNumber, aDate and aNatural stand among the words for any number, any date and
+// any plain yes or no.
 const (
-	aNumber = "\x00number"
-	aDate   = "\x00date"
+	aNumber  = "\x00number"
+	aDate    = "\x00date"
+	aNatural = "\x00natural"
 )
 
 var (
@@ -159,6 +164,9 @@ func (m mark) begins(line string) bool {
 	head, _, _ := strings.Cut(line, ":")
 	head = strings.TrimSpace(head)
 	if numberLine.MatchString(head) && m.takes(aNumber) || dateLine.MatchString(line) && m.takes(aDate) {
+		return true
+	}
+	if _, plain := notice.Natural(head); plain && m.takes(aNatural) {
 		return true
 	}
 	for i := range line {

@@ -25,7 +25,7 @@ const firstLook = 10 * time.Minute
 func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 	var pollers []*poller
 	for _, name := range c.settings.named() {
-		pollers = append(pollers, &poller{c: c, hear: hear, repository: name, labels: labelPoller{c: c, hear: hear, repository: name}})
+		pollers = append(pollers, &poller{c: c, hear: hear, repository: name, labels: labelPoller{c: c, hear: hear, repository: name}, reviews: reviewPoller{c: c, hear: hear, repository: name}})
 	}
 	if c.every == 0 || len(pollers) == 0 {
 		<-ctx.Done()
@@ -37,6 +37,9 @@ func (c *Channel) Listen(ctx context.Context, hear notice.Hear) error {
 			err := p.round(ctx)
 			if err == nil {
 				err = p.labels.round(ctx)
+			}
+			if err == nil {
+				err = p.reviews.round(ctx)
 			}
 			wait = max(wait, p.report(ctx, err))
 		}
@@ -57,6 +60,7 @@ type poller struct {
 	repository string
 	seen       glance
 	labels     labelPoller
+	reviews    reviewPoller
 	// told is the error that was logged last.
 	told string
 }

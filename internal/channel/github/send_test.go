@@ -300,8 +300,14 @@ func TestOtherMessages(t *testing.T) {
 	w.send(&notice.Notice{Delivery: "dlv_2", Purpose: notice.Digest, Title: "2 questions wait", At: time.Now(),
 		Questions: []*fermata.Question{w.question(first, choice()).Question, w.question(second, choice()).Question}})
 	got := w.comments()
-	if len(got) != 2 || !strings.HasPrefix(got[0], "### Fermata can write here\n\n> This is a test.") || strings.Count(got[1], "` · Which format?\n") != 2 {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "### Fermata can write here\n\n> This is a test.") || strings.Count(got[1], "` · Which format? · risk low\n") != 2 {
 		t.Errorf("on the issue stand %q", got)
+	}
+	voted := w.question(first, choice()).Question
+	voted.TaskTitle, voted.Project, voted.Risk, voted.Approvals = "Build *it*", "shop", fermata.RiskHigh, &fermata.Quorum{Required: 2}
+	w.send(&notice.Notice{Delivery: "dlv_4", Purpose: notice.Digest, Title: "1 question waits", At: time.Now(), Questions: []*fermata.Question{voted}})
+	if got := w.comments()[2]; !strings.Contains(got, " · Which format? · `Build *it*` · shop · risk high · 0 of 2 approved\n") {
+		t.Errorf("the digest does not say what the question belongs to: %q", got)
 	}
 	_, err := w.channel.Send(t.Context(), &notice.Notice{Delivery: "dlv_3", Purpose: notice.Event, Raw: []byte(`{}`)})
 	if !failure(t, err).Final {

@@ -1,7 +1,6 @@
 package github
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // Kind is the name of this kind of channel.
@@ -77,10 +77,8 @@ const (
 // readSettings reads settings, and says everything that is wrong with them.
 func readSettings(raw json.RawMessage) (Settings, error) {
 	var s Settings
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
-		return s, fermata.Invalid(fermata.Problem{Field: "settings", Message: err.Error()})
+	if err := strictjson.Settings(raw, &s); err != nil {
+		return s, err
 	}
 	if s.APIURL == "" {
 		s.APIURL = publicAPI

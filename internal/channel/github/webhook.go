@@ -35,6 +35,8 @@ type event struct {
 	Issue      labelIssue `json:"issue"`
 	Comment    Comment    `json:"comment"`
 	Label      label      `json:"label"`
+	Review     Review     `json:"review"`
+	Pull       pullGlance `json:"pull_request"`
 	Sender     Account    `json:"sender"`
 	Repository struct {
 		FullName string `json:"full_name"`
@@ -42,10 +44,20 @@ type event struct {
 	Installation struct {
 		ID int64 `json:"id"`
 	} `json:"installation"`
+	// kind is that of the comment.
+	kind string
+}
+
+// place is the issue or pull request that an event is about.
+func (e *event) place() Place {
+	at := Place{Number: e.Issue.Number}
+	at.Owner, at.Repo, _ = cutRepository(e.Repository.FullName)
+	return at
 }
 
 // Handler takes GitHub's webhooks. It believes what is signed with the secret,
-// and hears comments that were just created, and labels that were just added.
+// and hears comments that were just created, reviews that were just submitted,
+// and labels that were just added.
 func (c *Channel) Handler(hear notice.Hear) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, words := c.receive(r, hear)
@@ -85,8 +97,12 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 	case "issue_comment":
 	case "issues":
 		react = c.labelled
+	case "pull_request_review":
+		react = c.reviewSubmitted
+	case "pull_request_review_comment":
+		react = c.reviewCommented
 	default:
-		return http.StatusOK, "ignored: only issue_comment and issues are heard"
+		return http.StatusOK, "ignored: only issue_comment, issues, pull_request_review and pull_request_review_comment are heard"
 	}
 	var e event
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -110,9 +126,7 @@ func (c *Channel) happened(ctx context.Context, hear notice.Hear, id string, e *
 	// GitHub hangs up when it has waited for long, and must not stop us then.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
 	defer cancel()
-	at := Place{Number: e.Issue.Number}
-	at.Owner, at.Repo, _ = cutRepository(e.Repository.FullName)
-	err := c.read(ctx, hear, arrived{Comment: e.Comment, at: at, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
+	err := c.read(ctx, hear, arrived{Comment: e.Comment, at: e.place(), kind: e.kind, edited: e.Comment.UpdatedAt.After(e.Comment.CreatedAt)})
 	return c.settle(ctx, id, err, "comment", e.Comment.ID)
 }
 

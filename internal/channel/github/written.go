@@ -61,6 +61,18 @@ func (w *written) sent(n *notice.Notice) *Comment {
 	return nil
 }
 
+// when returns what stood on the issue at an instant: nobody answers what is
+// asked later.
+func (w *written) when(at time.Time) *written {
+	stood := &written{self: w.self, at: w.at}
+	for _, one := range w.comments {
+		if !one.CreatedAt.After(at) {
+			stood.comments = append(stood.comments, one)
+		}
+	}
+	return stood
+}
+
 // open lists the questions that are open on the issue, each once.
 func (w *written) open() []ownComment {
 	var list []ownComment

@@ -4,7 +4,6 @@
 package notify
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // Name is the name of the kind.
@@ -60,10 +60,8 @@ type Channel struct {
 // Open makes a channel of its settings. It connects to nothing.
 func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{name: env.Name, http: env.HTTP}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&c.settings); err != nil {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of a notification service do not fit: %w", err)
+	if err := strictjson.Settings(raw, &c.settings); err != nil {
+		return nil, err
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme == "" {
@@ -100,7 +98,7 @@ func (c *Channel) open() (types.Service, error) {
 
 // Check sends a test message.
 func (c *Channel) Check(ctx context.Context) error {
-	return c.send(ctx, text{"Fermata", "This is a test of the channel " + c.name + ". It works."})
+	return c.send(ctx, text{title: "Fermata", body: "This is a test of the channel " + c.name + ". It works."})
 }
 
 // Send sends a short text with the address of the question's page.
@@ -140,7 +138,7 @@ func (c *Channel) send(ctx context.Context, t text) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	sent := make(chan error, 1)
-	go func() { sent <- safely(func() error { return c.service.write(ctx, s, c.http, t) }) }()
+	go func() { sent <- safely(func() error { return c.service.write(ctx, s, c.http, c.asSet(t)) }) }()
 	select {
 	case err = <-sent:
 	case <-ctx.Done():
@@ -150,6 +148,14 @@ func (c *Channel) send(ctx context.Context, t text) error {
 		return nil
 	}
 	return c.failed(err)
+}
+
+// asSet leaves how loud a text is to the URL where that says so.
+func (c *Channel) asSet(t text) text {
+	if u, err := url.Parse(c.URL); err == nil && u.Query().Has("priority") {
+		t.weight = usual
+	}
+	return t
 }
 
 // safely turns a panic of the library into an error: what one service sends

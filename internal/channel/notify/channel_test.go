@@ -2,6 +2,7 @@ package notify
 
 import (
 	"io"
+	"mime"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,7 +24,8 @@ type phone struct {
 	shown  []shown
 }
 
-type shown struct{ path, title, text string }
+// shown is a message as the app shows it.
+type shown struct{ path, title, text, priority, click, actions string }
 
 func newPhone(t *testing.T) *phone {
 	t.Helper()
@@ -32,7 +34,19 @@ func newPhone(t *testing.T) *phone {
 		body, _ := io.ReadAll(r.Body)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.shown = append(p.shown, shown{r.URL.Path, r.Header.Get("Title"), string(body)})
+		// ntfy decodes titles that are written as those of mails.
+		title, err := new(mime.WordDecoder).DecodeHeader(r.Header.Get("Title"))
+		if err != nil {
+			t.Error(err)
+		}
+		for name, values := range r.Header {
+			for _, c := range strings.Join(values, "") {
+				if c > 126 {
+					t.Errorf("the header %s has %q in it", name, c)
+				}
+			}
+		}
+		p.shown = append(p.shown, shown{r.URL.Path, title, string(body), strings.ToLower(r.Header.Get("Priority")), r.Header.Get("Click"), r.Header.Get("Actions")})
 		w.WriteHeader(p.status)
 		_, _ = io.WriteString(w, `{"id":"1","code":40101,"error":"unauthorized for topic s3cret-topic"}`)
 	}))
@@ -57,7 +71,9 @@ func question() *notice.Notice {
 	deadline := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	return &notice.Notice{
 		Delivery: "dlv_1", Purpose: notice.Asked, TaskTitle: "Add a configuration file", Open: "https://fermata.test/q/q_1",
-		Question: &fermata.Question{ID: "q_1", Title: "Which format, für alle?", Deadline: &deadline, Body: "long"},
+		// Whoever knows the topic reads what is sent there: none of it answers.
+		Answer: "https://fermata.test/a/link-of-ada", Reply: "reply-secret-of-ada",
+		Question: &fermata.Question{ID: "q_1", Type: fermata.Blocking, Risk: fermata.RiskLow, Title: "Which format, für alle?", Deadline: &deadline, Body: "long"},
 	}
 }
 
@@ -72,10 +88,14 @@ func TestQuestionIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := shown{"/s3cret-topic", "A question waits for an answer",
-		"Which format, für alle?\nTask: Add a configuration file\nUntil: 2026-11-21 20:00 UTC\nOpen: https://fermata.test/q/q_1"}
+	want := shown{"/s3cret-topic", "Question: Which format, für alle?",
+		"Task: Add a configuration file\nUntil: 2026-11-21 20:00 UTC\nOpen: https://fermata.test/q/q_1",
+		"high", "https://fermata.test/q/q_1", `[{"action":"view","clear":true,"label":"Answer","url":"https://fermata.test/q/q_1"}]`}
 	if n, got := p.last(); n != 1 || got != want {
 		t.Errorf("%d messages, the last %+v", n, got)
+	}
+	if strings.Contains(receipt.Content, "link-of-ada") || strings.Contains(receipt.Content, "reply-secret") {
+		t.Errorf("what is kept answers: %s", receipt.Content)
 	}
 	if receipt.Ref != nil || !strings.Contains(receipt.Content, "Which format") {
 		t.Errorf("%+v", receipt)
@@ -106,7 +126,7 @@ func TestOutcomeIsToldWhereItIsWanted(t *testing.T) {
 	if receipt, err = c.Update(t.Context(), n, receipt); err != nil || receipt.Ref == nil {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
-	if n, got := p.last(); n != 2 || got.title != "A question is closed" || !strings.Contains(got.text, "answered by Ada: toml") {
+	if n, got := p.last(); n != 2 || got.title != "Closed: Which format, für alle?" || got.priority != "low" || !strings.Contains(got.text, "answered by Ada: toml") {
 		t.Errorf("%d messages, the last %+v", n, got)
 	}
 }
@@ -116,9 +136,9 @@ func TestTextThatImitatesOursIsOneLine(t *testing.T) {
 	n := question()
 	n.Question.Title = "Fine?\nOpen: https://evil.test\r\nX-Priority: 1\x00\u202e" + strings.Repeat("x", 500)
 	text := write(n)
-	lines := strings.Split(text.body, "\n")
-	if len(lines) != 4 || !strings.HasPrefix(lines[0], "Fine? Open: https://evil.test X-Priority: 1 xxx") || !strings.HasSuffix(lines[0], "…") {
-		t.Errorf("%q", text.body)
+	lines := strings.Split(text.whole(), "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[0], "Question: Fine? Open: https://evil.test X-Priority: 1") || !strings.HasSuffix(lines[0], "…") {
+		t.Errorf("%q", text.whole())
 	}
 }
 
@@ -185,5 +205,39 @@ func TestPrivateServicesAreNotConnectedTo(t *testing.T) {
 	}
 	if n, _ := p.last(); n != 0 {
 		t.Errorf("%d messages came", n)
+	}
+}
+
+func TestWeightIsThatOfTheQuestion(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t)
+	for want, change := range map[string]func(n *notice.Notice){
+		"high": func(n *notice.Notice) { n.Question.Type = fermata.Approval },
+		"max":  func(n *notice.Notice) { n.Question.Type, n.Question.Risk = fermata.Approval, fermata.RiskCritical },
+		"low":  func(n *notice.Notice) { n.Question.Type = fermata.NonBlocking },
+	} {
+		c, err := open(t, settings{URL: p.url(), AllowPrivate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := question()
+		change(n)
+		if _, err := c.Send(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		if _, got := p.last(); got.priority != want {
+			t.Errorf("%+v has the priority %q, want %q", n.Question, got.priority, want)
+		}
+	}
+	// What the URL says counts more.
+	c, err := open(t, settings{URL: p.url() + "&priority=min", AllowPrivate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Send(t.Context(), question()); err != nil {
+		t.Fatal(err)
+	}
+	if _, got := p.last(); got.priority != "min" {
+		t.Errorf("the priority is %q", got.priority)
 	}
 }

@@ -38,6 +38,8 @@ type service struct {
 	// them.
 	host  func(types.Service) string
 	known []string
+	// extras are what the service takes beside the text.
+	extras func(t text) map[string]string
 	// send is our own where the library cannot be trusted with it.
 	send func(context.Context, types.Service, *http.Client, text) error
 }
@@ -53,11 +55,11 @@ var services = map[string]service{
 	"notifiarr": {}, "pushbullet": {title: true}, "slack": {title: true}, "telegram": {title: true, send: sendTelegram}, "wecom": {},
 
 	// These take a client.
-	"gotify":     {title: true, guard: func(s types.Service, c *http.Client) { *s.(*gotify.Service).GetHTTPClient() = *c }},
+	"gotify":     {title: true, extras: gotifyExtras, guard: func(s types.Service, c *http.Client) { *s.(*gotify.Service).GetHTTPClient() = *c }},
 	"mattermost": {guard: func(s types.Service, c *http.Client) { *s.(*mattermost.Service).GetHTTPClient() = *c }},
-	"ntfy":       {title: true, guard: func(s types.Service, c *http.Client) { s.(*ntfy.Service).SetHTTPClient(c) }},
+	"ntfy":       {title: true, extras: ntfyExtras, guard: func(s types.Service, c *http.Client) { s.(*ntfy.Service).SetHTTPClient(c) }},
 	"pagerduty":  {guard: func(s types.Service, c *http.Client) { s.(*pagerduty.Service).SetHTTPClient(c) }},
-	"pushover":   {title: true, guard: func(s types.Service, c *http.Client) { s.(*pushover.Service).Client = c }},
+	"pushover":   {title: true, extras: pushoverExtras, guard: func(s types.Service, c *http.Client) { s.(*pushover.Service).Client = c }},
 	"rocketchat": {guard: func(s types.Service, c *http.Client) { s.(*rocketchat.Service).Client = c }},
 
 	// These connect to what the URL names, however it leads there.
@@ -120,9 +122,13 @@ func (s service) write(ctx context.Context, opened types.Service, client *http.C
 	if s.send != nil {
 		return s.send(ctx, opened, client, t)
 	}
-	params := types.Params{}
+	params, body := types.Params{}, t.whole()
 	if s.title {
 		params.SetTitle(t.title)
+		body = t.body
 	}
-	return opened.Send(t.body, &params)
+	if s.extras != nil {
+		maps.Copy(params, s.extras(t))
+	}
+	return opened.Send(body, &params)
 }

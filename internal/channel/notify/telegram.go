@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -38,7 +40,10 @@ func sendTelegram(ctx context.Context, s types.Service, client *http.Client, t t
 func telegramMessage(config *telegram.Config, chat string, t text) map[string]any {
 	message := map[string]any{
 		"text": fmt.Sprintf("<b>%s</b>\n%s", html.EscapeString(t.title), html.EscapeString(t.body)), "parse_mode": "HTML",
-		"disable_notification": !config.Notification, "disable_web_page_preview": !config.Preview,
+		"disable_notification": !config.Notification || t.weight == quiet, "disable_web_page_preview": !config.Preview,
+	}
+	if public(t.open) {
+		message["reply_markup"] = map[string]any{"inline_keyboard": [][]map[string]string{{{"text": t.button, "url": t.open}}}}
 	}
 	id, topic, ok := strings.Cut(chat, ":")
 	message["chat_id"] = id
@@ -46,6 +51,13 @@ func telegramMessage(config *telegram.Config, chat string, t text) map[string]an
 		message["message_thread_id"] = n
 	}
 	return message
+}
+
+// public reports whether Telegram takes an address for a button: it refuses the
+// whole message for one without a dot in its host.
+func public(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && strings.Contains(u.Hostname(), ".") && net.ParseIP(u.Hostname()) == nil
 }
 
 func postTelegram(ctx context.Context, client *http.Client, token string, message map[string]any) error {

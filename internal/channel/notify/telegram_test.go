@@ -46,6 +46,13 @@ func TestTelegramTellsEveryChat(t *testing.T) {
 		Topic int    `json:"message_thread_id"`
 		Text  string `json:"text"`
 		Mode  string `json:"parse_mode"`
+		Quiet bool   `json:"disable_notification"`
+		Below struct {
+			Keyboard [][]struct {
+				Text string `json:"text"`
+				URL  string `json:"url"`
+			} `json:"inline_keyboard"`
+		} `json:"reply_markup"`
 	}
 	heard := make(chan message, 3)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +65,7 @@ func TestTelegramTellsEveryChat(t *testing.T) {
 	}))
 	defer server.Close()
 	n := question()
-	n.Question.Title = "<b>Which</b> & why?"
+	n.Question.Title, n.Open = "<b>Which</b> & why?", "https://fermata.example.com/q/q_1"
 	if _, err := telegramAt(t, server.URL).Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +77,15 @@ func TestTelegramTellsEveryChat(t *testing.T) {
 	if len(got) != 2 || got[0].Chat != "@team" || got[0].Topic != 0 || got[1].Chat != "-1001" || got[1].Topic != 42 {
 		t.Fatalf("%+v", got)
 	}
-	if want := "<b>A question waits for an answer</b>\n&lt;b&gt;Which&lt;/b&gt; &amp; why?\n"; got[0].Mode != "HTML" || !strings.HasPrefix(got[0].Text, want) {
+	for _, m := range got {
+		if strings.Contains(m.Text, "link-of-ada") || strings.Contains(m.Text, "reply-secret") {
+			t.Errorf("a chat reads how to answer for a person: %s", m.Text)
+		}
+		if len(m.Below.Keyboard) != 1 || m.Below.Keyboard[0][0].URL != n.Open || m.Below.Keyboard[0][0].Text != "Answer" || m.Quiet {
+			t.Errorf("the button is %+v", m.Below)
+		}
+	}
+	if want := "<b>Question: &lt;b&gt;Which&lt;/b&gt; &amp; why?</b>\n"; got[0].Mode != "HTML" || !strings.HasPrefix(got[0].Text, want) {
 		t.Errorf("%+v", got[0])
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nicholas-fedor/shoutrrr/pkg/util/jsonclient"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
@@ -17,24 +18,61 @@ import (
 const mostLine = 160
 
 // text is a message: a headline, and what stands below it.
-type text struct{ title, body string }
+type text struct {
+	title, body string
+	// headed says that the body does not repeat the headline.
+	headed bool
+	weight weight
+	// open is the address behind a press, and button what stands on it.
+	open, button string
+}
+
+// weight says how loud a message is.
+type weight int
+
+// Weights, from least to most.
+const (
+	quiet weight = iota - 1
+	usual
+	urgent
+	alarming
+)
+
+// weigh returns how loud a notice is: what stops a task is urgent, what is most
+// dangerous or nobody answered so far is alarming, what can wait is quiet.
+func weigh(n *notice.Notice) weight {
+	switch {
+	case n.Outcome != nil, n.Purpose == notice.Digest:
+		return quiet
+	case n.Purpose == notice.Alert:
+		return urgent
+	case n.Question == nil:
+		return usual
+	case n.Question.Type.Urgency() != fermata.UrgencyHigh:
+		return quiet
+	case n.Question.Risk == fermata.RiskCritical, n.Purpose == notice.Escalated:
+		return alarming
+	default:
+		return urgent
+	}
+}
 
 // String returns what was sent, to be kept.
 func (t text) String() string { return t.title + "\n" + t.body }
 
-// headlines are those of questions, by purpose.
-var headlines = map[notice.Purpose]string{
-	notice.Asked:     "A question waits for an answer",
-	notice.Reminder:  "A question still waits for an answer",
-	notice.Escalated: "A question was escalated",
+// whole is the text for a service that shows no title.
+func (t text) whole() string {
+	if t.headed {
+		return t.String()
+	}
+	return t.body
 }
 
 // write returns the text of a notice. What to answer, and how, is behind the
 // address: nothing can be answered here.
 func write(n *notice.Notice) text {
-	headline, ok := headlines[n.Purpose]
-	if n.Question == nil || !ok {
-		t := text{title: line(n.Title)}
+	if n.Question == nil {
+		t := text{title: line(n.Title), weight: weigh(n), open: n.Open, button: "Open"}
 		lines := []string{t.title}
 		if body := line(n.Body); body != "" && body != t.title {
 			lines = append(lines, body)
@@ -45,23 +83,41 @@ func write(n *notice.Notice) text {
 		t.body = join(lines, n.Open)
 		return t
 	}
-	lines := []string{line(n.Question.Title)}
+	if n.Outcome != nil {
+		return writeOutcome(n)
+	}
+	lines := []string{}
 	if n.TaskTitle != "" {
 		lines = append(lines, "Task: "+line(n.TaskTitle))
 	}
 	if d := n.Question.Deadline; d != nil {
 		lines = append(lines, "Until: "+d.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return text{headline, join(lines, n.Open)}
+	return text{title: headline(n), body: join(lines, n.Open), headed: true, weight: weigh(n), open: n.Open, button: button(n)}
+}
+
+// headline says what kind of question it is, and what is asked.
+func headline(n *notice.Notice) string {
+	return line(notice.Headline(n))
+}
+
+// button says what a press leads to: the page of the question, which decides
+// nothing by being opened.
+func button(n *notice.Notice) string {
+	if n.Question.Type == fermata.Approval {
+		return "Look and decide"
+	}
+	return "Answer"
 }
 
 // writeOutcome tells how a question ended.
 func writeOutcome(n *notice.Notice) text {
-	var lines []string
+	t := text{title: "Closed", weight: weigh(n), headed: true, open: n.Open, button: "Open"}
 	if n.Question != nil {
-		lines = append(lines, line(n.Question.Title))
+		t.title = line("Closed: " + n.Question.Title)
 	}
-	return text{"A question is closed", join(append(lines, line(n.Outcome.Words)), n.Open)}
+	t.body = join([]string{line(n.Outcome.Words)}, n.Open)
+	return t
 }
 
 func join(lines []string, open string) string {

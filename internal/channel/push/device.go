@@ -1,8 +1,6 @@
 package push
 
 import (
-	"crypto/ecdh"
-	"encoding/base64"
 	"encoding/json"
 	"net/netip"
 	"net/url"
@@ -11,9 +9,6 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
 )
-
-// authSecret is the length of a device's secret.
-const authSecret = 16
 
 // Device is a push subscription as the browser gives it.
 type Device struct {
@@ -28,33 +23,24 @@ type Device struct {
 func ParseDevice(given json.RawMessage) (*Device, error) {
 	var d Device
 	if err := json.Unmarshal(given, &d); err != nil {
-		return nil, wrong("subscription", "is not what a browser's PushSubscription says")
+		return nil, fermata.Invalid(fermata.Problem{Field: "subscription", Message: "is not what a browser's PushSubscription says"})
 	}
-	u, err := url.Parse(d.Endpoint)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return nil, wrong("subscription.endpoint", "must be an https address")
-	}
-	if _, err := ecdh.P256().NewPublicKey(decode(d.Keys.P256dh)); err != nil {
-		return nil, wrong("subscription.keys.p256dh", "must be a point of P-256 in base64url")
-	}
-	if len(decode(d.Keys.Auth)) != authSecret {
-		return nil, wrong("subscription.keys.auth", "must be 16 bytes in base64url")
+	n := fermata.NewDevice{Subscription: fermata.PushSubscription{
+		Endpoint: d.Endpoint, Keys: fermata.PushKeys{P256DH: d.Keys.P256dh, Auth: d.Keys.Auth},
+	}}
+	if err := n.Check(); err != nil {
+		return nil, err
 	}
 	return &d, nil
 }
 
-func wrong(field, message string) error {
-	return fermata.Invalid(fermata.Problem{Field: field, Message: message})
-}
-
-// decode takes the alphabet of addresses and the plain one, padded or not.
-func decode(text string) []byte {
-	text = strings.NewReplacer("+", "-", "/", "_").Replace(strings.TrimRight(text, "="))
-	raw, err := base64.RawURLEncoding.DecodeString(text)
+// MayAdd refuses a device of a push service that the channel does not send to.
+func (c *Channel) MayAdd(subscription json.RawMessage) error {
+	d, err := ParseDevice(subscription)
 	if err != nil {
-		return nil
+		return err
 	}
-	return raw
+	return c.mayReach(d)
 }
 
 // mayReach keeps to the hosts of the settings.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // Kind is the name of this kind of channel.
@@ -61,8 +62,8 @@ type Channel struct {
 func Open(given json.RawMessage, env notice.Env) (*Channel, error) {
 	c := &Channel{env: env}
 	if len(given) > 0 {
-		if err := json.Unmarshal(given, &c.settings); err != nil {
-			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of the channel are not readable: %s", err)
+		if err := strictjson.Settings(given, &c.settings); err != nil {
+			return nil, err
 		}
 	}
 	if c.PrivateKey != "" {

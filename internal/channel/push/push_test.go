@@ -36,7 +36,7 @@ func TestSend(t *testing.T) {
 	if r.Urgency != "high" || r.TTL < 590 || r.TTL > 600 || len(r.Topic) != 32 {
 		t.Errorf("sent with %+v", r)
 	}
-	for _, hidden := range []string{"reasons", "secret step", "Tidy up"} {
+	for _, hidden := range []string{"reasons", "secret step", "Tidy up", "link-of-ada", "reply-secret"} {
 		if strings.Contains(receipt.Content, hidden) {
 			t.Errorf("the lock screen shows %q", hidden)
 		}

@@ -50,7 +50,7 @@ func buttonsOf(it *fermata.Item, words *words) []action {
 // decidedOn returns what is decided on beside the title, and whether it can be
 // shown whole.
 func decidedOn(q *fermata.Question) (text string, whole bool) {
-	if q.Context != nil && (q.Context.Preview != nil || q.Context.Error != "") {
+	if q.Context != nil && (q.Context.Preview != nil || q.Context.Error != "" || q.Context.Text != "") {
 		return "", false
 	}
 	var parts []string

@@ -128,6 +128,6 @@ func (w *world) notice(q *fermata.Question) *notice.Notice {
 	return &notice.Notice{
 		Delivery: "dlv_01", Purpose: notice.Asked, Question: q, Project: q.Project, TaskTitle: "Tidy up", Decide: true, At: now,
 		To:   notice.Recipient{Member: "mem_1", Handle: "ada", Name: "Ada", Language: "en", Zone: "Europe/Berlin", Device: w.device},
-		Open: "https://fermata.example.com/questions/" + q.ID,
+		Open: "https://fermata.example.com/questions/" + q.ID, Answer: "https://fermata.example.com/a/link-of-ada", Reply: "reply-secret-of-ada",
 	}
 }

@@ -28,7 +28,7 @@ func TestEveryResponseType(t *testing.T) {
 	t.Parallel()
 	long := []fermata.Option{{Value: strings.Repeat("long ", 39) + "one"}, {Value: strings.Repeat("long ", 39) + "two"}}
 	other := choice(options(3))
-	other.Other = true
+	other.Other = new(true)
 	multi := choice(options(30))
 	multi.ResponseType = fermata.ResponseMultiChoice
 	low, high := 1.0, 10.0
@@ -101,7 +101,7 @@ func TestApproval(t *testing.T) {
 					l := newLab(t, by)
 					q := l.desk.ask(approval("Deploy to production?"))
 					m, _ := l.send(t, q)
-					if !strings.Contains(m.Text, `"command": "make deploy"`) {
+					if !strings.Contains(m.Text, "make deploy") {
 						t.Errorf("the action is not shown:\n%s", m.Text)
 					}
 					if err := l.Reply(l.ada, m, c.reply); err != nil {
@@ -337,5 +337,60 @@ func TestDirectMessage(t *testing.T) {
 	l.awaitTold(t, l.ada, "This did not count")
 	if len(l.desk.answers()) != 0 {
 		t.Error("it was heard")
+	}
+}
+
+// People talk about a question in its thread: they are told once that this is
+// no answer, and not again with every line.
+func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{choice(options(3))}})
+	m, _ := l.send(t, q)
+	for _, text := range []string{"has anybody tried the second one?", "I have, it is slow", "then let us not take it", "Z"} {
+		if err := l.Write(l.ada, m.ID, text); err != nil {
+			t.Fatal(err)
+		}
+		l.awaitTold(t, l.ada, "stays among people")
+	}
+	// An attempt to answer is told every time.
+	l.awaitTold(t, l.ada, "\"Z\" is not an option")
+	about := 0
+	for _, words := range l.Told(l.ada) {
+		if strings.Contains(words, "stays among people") {
+			about++
+			if !strings.Contains(words, "Reply with") {
+				t.Errorf("how to answer is missing: %q", words)
+			}
+		}
+	}
+	if all := len(l.Told(l.ada)); about != 1 || all != 2 {
+		t.Errorf("ada was told %d times, %d of it about talk: %q", all, about, l.Told(l.ada))
+	}
+	if got := l.desk.now(q.ID); got.Status != fermata.Pending {
+		t.Errorf("it is %+v", got)
+	}
+	if err := l.Write(l.ada, m.ID, "B"); err != nil {
+		t.Fatal(err)
+	}
+	l.awaitTold(t, l.ada, "It counted.")
+}
+
+func TestARefusalBelowAYesIsToldEveryTime(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	q := l.desk.ask(&fermata.Question{Type: fermata.Approval, Title: "Deploy?", Items: []fermata.Item{{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval}}})
+	m, _ := l.send(t, q)
+	texts := []string{"ok\nNot yet, wait for Bob", "ok: wait for Bob please", "approve\nafter Monday at noon"}
+	for i, text := range texts {
+		if err := l.Write(l.ada, m.ID, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Await("ada is told", func() bool { return len(l.Told(l.ada)) == i+1 }); err != nil {
+			t.Fatalf("%q: %v; told %q", text, err, l.Told(l.ada))
+		}
+	}
+	if got := l.desk.now(q.ID); got.Status != fermata.Pending {
+		t.Errorf("it is %+v", got)
 	}
 }

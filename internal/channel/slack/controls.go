@@ -72,7 +72,7 @@ func single(q *fermata.Question, it *fermata.Item, base press) (blocks []api.Blo
 		} else {
 			blocks, buttons = pickAndSend(menu(it, actionPick), "Choose", it, base)
 		}
-		if it.Other {
+		if it.TakesOther() {
 			buttons = append(buttons, formButton("Something else…", base))
 		}
 		return blocks, buttons

@@ -125,7 +125,7 @@ func anyItem(rt *rapid.T, i int) fermata.Item {
 	}
 	switch it.ResponseType {
 	case fermata.ResponseChoice, fermata.ResponseMultiChoice:
-		it.Other = rapid.Bool().Draw(rt, "other")
+		it.Other = new(rapid.Bool().Draw(rt, "other"))
 		for j := range rapid.IntRange(1, rapid.SampledFrom([]int{5, 20, 200}).Draw(rt, "most")).Draw(rt, "options") {
 			it.Options = append(it.Options, fermata.Option{
 				Value: cut(fmt.Sprintf("%d%s", j, anyText(rt, "value", 150)), 200), Label: cut(anyText(rt, "label", 150), 200),

@@ -71,8 +71,8 @@ func formItem(p *page, it *fermata.Item, several bool) bool {
 	if !ok {
 		return false
 	}
-	p.add(api.NewInputBlock(blockItem+it.Key, plain(cut(label, maxLabel)), nil, element).WithOptional(!it.IsRequired() || it.Other))
-	if it.Other {
+	p.add(api.NewInputBlock(blockItem+it.Key, plain(cut(label, maxLabel)), nil, element).WithOptional(!it.IsRequired() || it.TakesOther()))
+	if it.TakesOther() {
 		other := api.NewPlainTextInputBlockElement(nil, actionPick).WithMaxLength(longest(it))
 		p.add(api.NewInputBlock(blockOther+it.Key, plain("Something else"), nil, other).WithOptional(true))
 	}

@@ -243,7 +243,9 @@ func (l *lab) tells(q *fermata.Question) *notice.Notice {
 	return &notice.Notice{
 		Delivery: "dlv_" + q.ID[2:], Purpose: notice.Asked, Question: q, TaskTitle: "Build it", Project: q.Project,
 		To:   notice.Recipient{Member: "mem_ada", Name: "Ada", Email: l.mail},
-		Open: "https://fermata.example.com/questions/" + q.ID, Decide: true, Reply: "reply-secret-of-ada-0123456789abcdef", At: q.CreatedAt,
+		Open: "https://fermata.example.com/questions/" + q.ID, Decide: true, At: q.CreatedAt,
+		// Slack knows who presses: no message has the link that answers.
+		Answer: "https://fermata.example.com/a/link-of-ada", Reply: "reply-secret-of-ada-0123456789abcdef",
 	}
 }
 
@@ -254,7 +256,13 @@ func (l *lab) send(t *testing.T, q *fermata.Question) (standin.Message, notice.R
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
-	return l.last(t, l.ada), receipt
+	seen := l.last(t, l.ada)
+	for _, secret := range []string{"/a/link-of-ada", "reply-secret-of-ada"} {
+		if strings.Contains(receipt.Content, secret) || strings.Contains(seen.Text, "/a/link-of-ada") {
+			t.Errorf("the message keeps %s: %s", secret, receipt.Content)
+		}
+	}
+	return seen, receipt
 }
 
 func (l *lab) last(t *testing.T, person string) standin.Message {

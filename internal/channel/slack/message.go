@@ -1,8 +1,6 @@
 package slack
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -85,6 +83,7 @@ func finish(p *page, n *notice.Notice, at place) {
 	// A page keeps eight blocks free for what comes now.
 	p.most = maxBlocks
 	var why string
+	pressed := controls(n, a)
 	switch {
 	case !n.Decide:
 		why = "This is decided in Fermata."
@@ -96,11 +95,13 @@ func finish(p *page, n *notice.Notice, at place) {
 		why = "It is too long to be shown whole here: open it to read and decide."
 	case !answerable(q):
 		why = "It does not fit Slack's buttons and forms: open it to decide."
+	case lengthOf(p.blocks)+lengthOf(pressed) > mostOfMessage:
+		why = "It has too many choices for one message: open it to decide."
 	default:
 		a.stage = decide
 	}
 	if a.stage == decide {
-		p.blocks = append(p.blocks, controls(n, a)...)
+		p.blocks = append(p.blocks, pressed...)
 		p.add(api.NewContextBlock(a.blockID(), ours("Press a button, or answer in the thread of this message: what is written there is read as the answer.")))
 		return
 	}
@@ -141,6 +142,7 @@ func showContext(p *page, c *fermata.QuestionContext) {
 	if c == nil {
 		return
 	}
+	p.box(c.Text, false)
 	p.box(c.Step, false)
 	if c.Error != "" {
 		p.say("*Error*")
@@ -155,22 +157,23 @@ func showContext(p *page, c *fermata.QuestionContext) {
 // wholeAction reports whether the action at hand is the one that will run, with
 // nothing taken out.
 func wholeAction(q *fermata.Question) bool {
-	return len(q.Action) == 0 || fermata.HashAction(q.Action) == q.ActionHash
+	return len(q.Action) == 0 || fermata.HasHash(q.Action, q.ActionHash)
 }
 
-// showAction shows what will run, from the very bytes that are approved: the
-// line breaks are ours, everything else stands as it is.
+// showAction shows what will run, all of it: a command as it was typed, and
+// every other field.
 func showAction(p *page, q *fermata.Question) {
 	if len(q.Action) == 0 {
 		return
 	}
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, q.Action, "", "  "); err != nil {
-		pretty.Reset()
-		pretty.Write(q.Action)
+	for i, part := range notice.ActionParts(q.Action) {
+		if i == 0 {
+			p.say("*This is what will run:*")
+		} else {
+			p.say("*" + part.Head + "*")
+		}
+		p.shown(part.Text)
 	}
-	p.say("*This is what will run:*")
-	p.code(pretty.String())
 }
 
 func showItems(p *page, q *fermata.Question) {
@@ -217,8 +220,8 @@ func belonging(n *notice.Notice) []string {
 	if n.Project != "" {
 		facts = append(facts, "Project: "+n.Project)
 	}
-	if r := n.Question.Risk; r != "" && r != fermata.RiskLow {
-		facts = append(facts, "Risk: "+string(r))
+	for _, fact := range notice.Facts(n.Question) {
+		facts = append(facts, strings.ToUpper(fact[:1])+fact[1:])
 	}
 	return append(facts, n.Question.ID)
 }
@@ -330,7 +333,7 @@ func renderDigest(n *notice.Notice) message {
 		if q.Status != fermata.Pending {
 			s += " — closed"
 		}
-		p.facts(s, "Project: "+q.Project, q.ID)
+		p.facts(append(append([]string{s}, notice.Belongs(q)...), append(notice.Facts(q), q.ID)...)...)
 	}
 	p.box(n.Body, false)
 	p.most = maxBlocks

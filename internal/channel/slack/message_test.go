@@ -366,6 +366,43 @@ func TestOtherPurposes(t *testing.T) {
 	}
 }
 
+// TestAMessageSaysWhatAQuestionBelongsTo: a question and a digest name the task, the
+// project, the risk, the items and the votes.
+func TestAMessageSaysWhatAQuestionBelongsTo(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	several := l.desk.ask(&fermata.Question{
+		Type: fermata.Blocking, Title: "Two things", TaskTitle: "Build it", Project: "web", Risk: fermata.RiskMedium,
+		Items: []fermata.Item{{Key: "a", Prompt: "Which?", ResponseType: fermata.ResponseText}, {Key: "b", Prompt: "How many?", ResponseType: fermata.ResponseNumber}},
+	})
+	voted := approval("Deploy?")
+	voted.TaskTitle, voted.Project, voted.Risk = "Build it", "web", fermata.RiskHigh
+	voted.Approvals = &fermata.Quorum{Required: 2}
+	voted.Votes = []fermata.Vote{{By: fermata.Actor{Name: "Ada"}, Value: fermata.Approve}, {By: fermata.Actor{Name: "Bob"}, Value: fermata.Reject}}
+	voted = l.desk.ask(voted)
+	for q, wants := range map[*fermata.Question][]string{
+		several: {"Task: “Build it”", "Project: web", "Risk medium", "2 items"},
+		voted:   {"Task: “Build it”", "Project: web", "Risk high", "1 of 2 approved, 1 rejected"},
+	} {
+		m, _ := l.send(t, q)
+		for _, want := range wants {
+			if !strings.Contains(m.Text, want) {
+				t.Errorf("the message of %q lacks %q:\n%s", q.Title, want, m.Text)
+			}
+		}
+	}
+	digest := &notice.Notice{Delivery: "dlv_digest", Purpose: notice.Digest, Title: "2 questions", Questions: []*fermata.Question{several, voted}}
+	if _, err := l.channel.Send(t.Context(), digest); err != nil {
+		t.Fatal(err)
+	}
+	m := l.last(t, l.ada)
+	for _, want := range []string{"Build it", "web", "risk medium", "2 items", "risk high", "1 of 2 approved, 1 rejected"} {
+		if !strings.Contains(m.Text, want) {
+			t.Errorf("the digest lacks %q:\n%s", want, m.Text)
+		}
+	}
+}
+
 // TestDeadButton: a button that was left over tells who was first, and the
 // message is mended.
 func TestDeadButton(t *testing.T) {

@@ -50,8 +50,11 @@ func (p *page) box(s string, bold bool) {
 }
 
 // code adds text of others in which every character counts.
-func (p *page) code(s string) {
-	p.fill(notice.Exact(s), func(part string) api.RichTextElement {
+func (p *page) code(s string) { p.shown(notice.Exact(s)) }
+
+// shown adds text in which nothing is hidden any more.
+func (p *page) shown(s string) {
+	p.fill(s, func(part string) api.RichTextElement {
 		return &api.RichTextPreformatted{Type: api.RTEPreformatted, Elements: []api.RichTextSectionElement{api.NewRichTextSectionTextElement(part, nil)}}
 	})
 }

@@ -199,7 +199,7 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 			return accepted, true
 		}
 		t := &task{
-			c: c, hear: hear, user: m.User,
+			c: c, hear: hear, user: m.User, thread: true,
 			says: voice{channel: m.Channel, thread: m.ThreadTimeStamp, user: m.User},
 			in: &notice.Inbound{
 				ID: outer.EventID, Question: root.question, Delivery: root.delivery, Reply: root.reply,

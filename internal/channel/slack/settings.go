@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"bytes"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // Kind is the name of this kind of channel.
@@ -59,6 +59,8 @@ type Channel struct {
 	handled once
 	// patience is how long Slack is kept waiting for what became of a click.
 	patience time.Duration
+	// talks are of whom it is known that a thread is for talk, too.
+	talks talks
 }
 
 // Open makes a channel of settings that fit the schema. It connects to nothing.
@@ -67,10 +69,8 @@ func Open(raw json.RawMessage, env notice.Env) (*Channel, error) {
 	if c.env.Log == nil {
 		c.env.Log = slog.New(slog.DiscardHandler)
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c.settings); err != nil {
-		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the settings of the Slack channel cannot be read: %v", err)
+	if err := strictjson.Settings(raw, &c.settings); err != nil {
+		return nil, err
 	}
 	if c.BotToken == "" || c.Conversation == "" {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "a Slack channel needs bot_token and conversation").

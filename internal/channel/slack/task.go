@@ -18,6 +18,8 @@ type task struct {
 	user, name string
 	says       voice
 	in         *notice.Inbound
+	// thread says that it was written in the thread of a question.
+	thread bool
 	// message is the one whose button was pressed.
 	message *api.Message
 	// trigger opens a form where the person must see an action before it is
@@ -150,7 +152,7 @@ func (t *task) late(ctx, work context.Context, done <-chan heard) {
 		t.says.tell(ctx, t.c, "Open the question to see what will run, and approve it there.")
 	default:
 		t.settle(ctx, h.verdict)
-		t.says.tell(ctx, t.c, h.verdict.Words)
+		t.says.tell(ctx, t.c, t.replyWords(h.verdict))
 	}
 }
 
@@ -172,7 +174,7 @@ func (t *task) afterClick(h heard) reply {
 }
 
 func (t *task) afterReply(h heard) reply {
-	return reply{status: http.StatusOK, after: t.tell(h.verdict.Words)}
+	return reply{status: http.StatusOK, after: t.tell(t.replyWords(h.verdict))}
 }
 
 func (t *task) afterCommand(h heard) reply {

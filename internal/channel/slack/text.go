@@ -1,6 +1,8 @@
 package slack
 
 import (
+	"encoding/json"
+	"math"
 	"strings"
 	"unicode/utf16"
 
@@ -27,9 +29,42 @@ const (
 	// roomOfMessage is how much text one message shows. Slack refuses longer
 	// ones ("msg_blocks_too_long") at a length that it does not publish.
 	roomOfMessage = 11_000
+	// mostOfMessage is how much text a message has with all that is pressed.
+	mostOfMessage = 12_500
 	// roomOfBox leaves room in one box for what Slack adds in counting.
 	roomOfBox = 2900
 )
+
+// lengthOf counts the characters of all texts in blocks. Blocks that cannot be written are as long as can be.
+func lengthOf(blocks []api.Block) int {
+	data, err := json.Marshal(blocks)
+	var written any
+	if err == nil {
+		err = json.Unmarshal(data, &written)
+	}
+	if err != nil {
+		return math.MaxInt32
+	}
+	return lengthIn(written)
+}
+
+// lengthIn counts the characters of all members named text.
+func lengthIn(v any) (n int) {
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			n += lengthIn(inner)
+		}
+	case map[string]any:
+		for name, inner := range v {
+			if s, ok := inner.(string); ok && name == "text" {
+				n += size(s)
+			}
+			n += lengthIn(inner)
+		}
+	}
+	return n
+}
 
 func size(s string) int { return len(utf16.Encode([]rune(s))) }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // CallbackSchema is the JSON Schema of the settings of a [Callback].
@@ -26,7 +27,7 @@ type Callback struct{ poster }
 // OpenCallback makes a callback of its settings.
 func OpenCallback(raw json.RawMessage, env notice.Env) (*Callback, error) {
 	var k keys
-	if err := decode(raw, &k); err != nil {
+	if err := strictjson.Settings(raw, &k); err != nil {
 		return nil, err
 	}
 	p, err := newPoster(k, env)
@@ -44,7 +45,7 @@ func PrepareCallback(before, after json.RawMessage) (json.RawMessage, error) {
 			return nil, err
 		}
 	}
-	if err := decode(after, &k); err != nil {
+	if err := strictjson.Settings(after, &k); err != nil {
 		return nil, err
 	}
 	if err := k.prepare(old); err != nil {

@@ -81,9 +81,14 @@ func TestNoticeOfARoute(t *testing.T) {
 	there := standin.New(t)
 	c := open(t, there.Settings())
 	n := &notice.Notice{Delivery: "dlv_2", Purpose: notice.Asked, Question: &fermata.Question{ID: "q_2", Title: "Which?"}, Open: "https://fermata.test/q/q_2"}
+	// A receiver is no person: nothing that it gets answers for one.
+	n.Answer, n.Reply = "https://fermata.test/a/link-of-ada", "reply-secret-of-ada"
 	receipt, err := c.Send(t.Context(), n)
 	if err != nil || receipt.Ref == nil {
 		t.Fatalf("%+v, %v", receipt, err)
+	}
+	if strings.Contains(receipt.Content, "link-of-ada") || strings.Contains(receipt.Content, "reply-secret") {
+		t.Errorf("the body answers: %s", receipt.Content)
 	}
 	if seen := there.Seen(""); len(seen) != 1 || seen[0].Question != "q_2" || seen[0].Closed || seen[0].Text != "notice.asked" {
 		t.Errorf("the receiver sees %+v", seen)

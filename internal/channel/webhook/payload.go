@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -43,5 +42,5 @@ func encode(n *notice.Notice) ([]byte, error) {
 	if n.Outcome != nil {
 		kind, data.Outcome = "notice.closed", n.Outcome.Words
 	}
-	return json.Marshal(payload{Type: kind, Timestamp: n.At.UTC(), Data: data})
+	return fermata.ExactJSON(payload{Type: kind, Timestamp: n.At.UTC(), Data: data})
 }

@@ -1,11 +1,11 @@
 package webhook
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // settings are those of one channel.
@@ -50,23 +50,13 @@ var Secrets = []string{"secret", "previous_secret", "ed25519_private_key"}
 
 func parse(raw json.RawMessage) (settings, error) {
 	var s settings
-	if err := decode(raw, &s); err != nil {
+	if err := strictjson.Settings(raw, &s); err != nil {
 		return s, err
 	}
 	if _, err := outbound.ParseURL("settings.url", s.URL); err != nil {
 		return s, err
 	}
 	return s, nil
-}
-
-// decode reads settings, and nothing that is none of them.
-func decode(raw json.RawMessage, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "the settings of a webhook do not fit: %w", err)
-	}
-	return nil
 }
 
 // Generate asks for a new secret or key where one is written.

@@ -70,17 +70,22 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	if r.opts.Program == "" {
 		return agent.Failed("The worker has no agent program: name it behind -- of fermata worker."), nil
 	}
+	folder, leave, err := agent.NewRunFolder()
+	if err != nil {
+		return fermata.Finish{}, err
+	}
+	defer leave()
 	c := newConversation(r, claim, desk)
-	if err := c.start(ctx); err != nil {
+	if err := c.start(ctx, folder); err != nil {
 		return fermata.Finish{}, err
 	}
 	fin := c.hold(ctx)
-	c.end()
+	c.end(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return fermata.Finish{}, context.Cause(ctx)
 	case c.program.err != nil:
-		return agent.Failed("The agent could not be started: %v", c.program.err), nil //nolint:nilerr // an agent that cannot be started is a result
+		return agent.Failed("The agent could not be started: %v", c.program.err), nil
 	}
 	fin.Session = c.keptSession()
 	return fin, nil

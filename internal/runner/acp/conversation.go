@@ -61,8 +61,14 @@ func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 	return c
 }
 
-// start connects to the agent and launches it.
-func (c *conversation) start(ctx context.Context) error {
+// start connects to the agent and launches it. The folder is the run's: in it, hooks that
+// were installed for a desk leave the gate to this runner.
+func (c *conversation) start(ctx context.Context, folder string) error {
+	env, err := environ(c.r.opts.Options, c.claim)
+	if err != nil {
+		return err
+	}
+	env = append(env, agent.FolderEnv+"="+folder)
 	stdin, stdinEnd, err := os.Pipe()
 	if err != nil {
 		return err
@@ -77,15 +83,15 @@ func (c *conversation) start(ctx context.Context) error {
 		in.Close() //nolint:errcheck // a pipe
 	}()
 	c.program = launch(ctx, process.Program{
-		Argv: append([]string{c.r.opts.Program}, c.r.opts.ExtraArgs...), Dir: c.desk.Dir(),
-		Env: agent.Environ(c.r.opts.Options, c.claim), Grace: c.r.opts.Grace / 2,
+		Argv: append([]string{c.r.opts.Program}, c.r.opts.ExtraArgs...), Dir: c.desk.Dir(), Folder: folder,
+		Env: env, Grace: c.r.opts.Grace / 2, Life: ctx,
 	}, w, c.desk.Log(), stdin, stdinEnd)
 	return nil
 }
 
 // end waits until nothing of the agent is left.
-func (c *conversation) end() {
-	c.program.leave(c.r.opts.Grace / 4)
+func (c *conversation) end(ctx context.Context) {
+	c.program.leave(c.patience(ctx), process.Hurried(ctx))
 	<-c.conn.Done()
 	c.session.log.flush()
 }
@@ -96,18 +102,25 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 	if err != nil {
 		return c.failure(ctx, err)
 	}
+	telling := []*fermata.ResumeContext{c.claim.Context}
 	for {
 		t := c.take(ctx, prompt)
+		if t.err == nil {
+			c.heard(telling)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return fermata.Finish{}
+		case c.session.violated() != "":
+			return c.ungated(c.session.violated())
 		case t.asked != "":
 			return c.finish(fermata.ResultNeedsInput)
 		case t.err != nil:
 			return c.failure(ctx, t.err)
 		case c.mail.unread():
 			c.logf("a person interrupts: the agent is told.")
-			prompt = c.tell()
+			telling = c.mail.read()
+			prompt = c.tell(telling)
 			if c.forgets && t.reason == acp.StopReasonCancelled {
 				prompt = c.prompts.Begin(ctx, true) + prompt
 			}
@@ -115,6 +128,22 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 			return c.finish("")
 		default:
 			return agent.Failed("The agent stopped before it was done (%s).\n%s", t.reason, c.session.said())
+		}
+	}
+}
+
+// ungated is the end of a run in which the agent acted against the gate.
+func (c *conversation) ungated(what string) fermata.Finish {
+	c.program.stop()
+	return agent.Failed("A call of the agent ran that no gate permitted, so nothing keeps its tools from running: %s. It was stopped. "+
+		"Take out of the agent's own settings what lets it act without asking (docs/worker.md, What the gate sees).", what)
+}
+
+// heard says that the agent took a prompt with what it tells.
+func (c *conversation) heard(told []*fermata.ResumeContext) {
+	for _, rc := range told {
+		if rc != nil {
+			agent.Heard(c.desk, rc)
 		}
 	}
 }
@@ -138,7 +167,7 @@ func (c *conversation) failure(ctx context.Context, err error) fermata.Finish {
 	}
 	if over {
 		// The connection ended with the program, or the program has nothing to do without it.
-		c.end()
+		c.end(ctx)
 		if c.program.state == nil {
 			return fermata.Finish{}
 		}
@@ -163,9 +192,9 @@ func problem(err error) string {
 }
 
 // tell makes one prompt of what people wrote.
-func (c *conversation) tell() string {
+func (c *conversation) tell(news []*fermata.ResumeContext) string {
 	var texts []string
-	for _, rc := range c.mail.read() {
+	for _, rc := range news {
 		texts = append(texts, c.prompts.Resume(rc))
 	}
 	return strings.Join(texts, "\n")
@@ -196,6 +225,12 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 			if t.asked == "" {
 				t.asked = c.askedMeanwhile()
 			}
+			if t.reason == acp.StopReasonEndTurn {
+				c.session.checkLeft()
+			}
+			return t
+		case <-c.session.ungated:
+			c.program.stop()
 			return t
 		case rc := <-c.desk.Inbox():
 			if c.mail.put(rc) {
@@ -220,7 +255,8 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 			c.cancel(ctx)
 			select {
 			case <-ends:
-			case <-time.After(c.r.opts.Grace / 4):
+			case <-process.Hurried(ctx):
+			case <-time.After(c.patience(ctx)):
 			}
 			return t
 		}
@@ -283,6 +319,7 @@ func (c *conversation) prompt(ctx context.Context, text string) <-chan taken {
 // cancel asks the agent to end its turn. An agent that does not read is not waited
 // for: it is cut off when its program is stopped.
 func (c *conversation) cancel(ctx context.Context) {
+	c.session.cancel()
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -291,8 +328,15 @@ func (c *conversation) cancel(ctx context.Context) {
 	}()
 	select {
 	case <-sent:
-	case <-time.After(c.r.opts.Grace / 4):
+	case <-process.Hurried(ctx):
+	case <-time.After(c.patience(ctx)):
 	}
+}
+
+// patience is how long a step of ending is waited for: less where the cause for which
+// ctx ended leaves the agent less time.
+func (c *conversation) patience(ctx context.Context) time.Duration {
+	return process.GraceOf(ctx, c.r.opts.Grace) / 4
 }
 
 // pen writes to the agent, and tells when a prompt was written.

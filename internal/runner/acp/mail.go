@@ -16,6 +16,9 @@ type mail struct {
 	mu   sync.Mutex
 	// state says of each question that this run waited for whether the agent has its answer.
 	state map[string]bool
+	// asking counts the requests that may be about to wait for a question. Its
+	// answer may come before the request knows the question.
+	asking int
 	// held is what brought answers only; news is what the agent must be told.
 	held, news []*fermata.ResumeContext
 }
@@ -24,14 +27,40 @@ type mail struct {
 func (m *mail) put(rc *fermata.ResumeContext) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	mine := func(a fermata.ResumeAnswer) bool { _, ok := m.state[a.QuestionID]; return ok }
-	if len(rc.Messages) == 0 && !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !mine(a) }) {
+	if len(rc.Messages) == 0 && (m.asking > 0 || m.isAwaited(rc)) {
 		m.held = append(m.held, rc)
 		m.sweep()
 		return false
 	}
 	m.news = append(m.news, rc)
 	return true
+}
+
+// isAwaited reports whether the agent waited for every question of the context.
+func (m *mail) isAwaited(rc *fermata.ResumeContext) bool {
+	return !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { _, ok := m.state[a.QuestionID]; return !ok })
+}
+
+// asks notes that a request of the agent may wait for a question until the returned
+// function is called. What no request waited for is news then.
+func (m *mail) asks() (asked func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asking++
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.asking--; m.asking > 0 {
+			return
+		}
+		m.held = slices.DeleteFunc(m.held, func(rc *fermata.ResumeContext) bool {
+			if m.isAwaited(rc) {
+				return false
+			}
+			m.news = append(m.news, rc)
+			return true
+		})
+	}
 }
 
 // waits notes that the agent waits for a question.
@@ -46,6 +75,7 @@ func (m *mail) decided(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state[id] = true
+	agent.Heard(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
 	m.sweep()
 }
 
@@ -75,14 +105,11 @@ func (m *mail) unread() bool {
 	}
 }
 
-// read returns the news, which count as heard from here on.
+// read returns the news, for one prompt.
 func (m *mail) read() []*fermata.ResumeContext {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	news := m.news
 	m.news = nil
-	for _, rc := range news {
-		agent.Heard(m.desk, rc)
-	}
 	return news
 }

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,6 +32,7 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 	// A turn of Gemini CLI that is cancelled while its model thinks is rolled back, also in
 	// the file of the session; a session without any turn is deleted at the next start.
 	c.forgets = hello.Agent.Name == geminiName
+	c.session.meet(hello.Agent.known())
 	c.recall(ctx)
 	last := c.lastSession()
 	if last == nil {
@@ -51,11 +51,9 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 // greeting is what is read of an agent's introduction. The library's own type
 // refuses agents that leave out what nobody needs.
 type greeting struct {
-	ProtocolVersion int `json:"protocolVersion"`
-	Agent           struct {
-		Name string `json:"name"`
-	} `json:"agentInfo"`
-	Capabilities struct {
+	ProtocolVersion int       `json:"protocolVersion"`
+	Agent           agentInfo `json:"agentInfo"`
+	Capabilities    struct {
 		LoadSession bool `json:"loadSession"`
 	} `json:"agentCapabilities"`
 	AuthMethods []struct {
@@ -68,7 +66,8 @@ type greeting struct {
 func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (string, error) {
 	res, err := acp.SendRequest[struct {
 		SessionID string `json:"sessionId"`
-	}](c.conn, ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.desk.Dir(), McpServers: c.servers()})
+		modes
+	}](c.conn, ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: c.desk.Dir(), McpServers: c.servers(), Meta: sessionMeta()})
 	if err != nil {
 		return "", hello.explain(err)
 	}
@@ -77,6 +76,9 @@ func (c *conversation) begin(ctx context.Context, hello greeting, lost bool) (st
 	}
 	c.began = time.Now().UTC().Format(time.RFC3339)
 	c.keep(res.SessionID)
+	if err := c.setAsking(ctx, res.modes); err != nil {
+		return "", err
+	}
 	return c.prompts.Begin(ctx, lost), nil
 }
 
@@ -113,14 +115,18 @@ func (c *conversation) load(ctx context.Context, hello greeting, last *fermata.S
 	}
 	c.session.replay(true)
 	defer c.session.replay(false)
-	_, err := acp.SendRequest[json.RawMessage](c.conn, ctx, acp.AgentMethodSessionLoad, acp.LoadSessionRequest{
-		SessionId: acp.SessionId(last.ID), Cwd: c.desk.Dir(), McpServers: c.servers(),
+	res, err := acp.SendRequest[*modes](c.conn, ctx, acp.AgentMethodSessionLoad, acp.LoadSessionRequest{
+		SessionId: acp.SessionId(last.ID), Cwd: c.desk.Dir(), McpServers: c.servers(), Meta: sessionMeta(),
 	})
-	if err == nil {
-		c.keep(last.ID)
-		c.session.settle(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	c.keep(last.ID)
+	c.session.settle(ctx)
+	if res == nil {
+		return nil // some agents say nothing of a session that they loaded
+	}
+	return c.setAsking(ctx, *res)
 }
 
 // geminiName is what Gemini CLI calls itself.

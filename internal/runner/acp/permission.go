@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/coder/acp-go-sdk"
@@ -24,6 +25,7 @@ type permission struct {
 		RawInput  json.RawMessage `json:"rawInput"`
 		Content   json.RawMessage `json:"content"`
 		Locations json.RawMessage `json:"locations"`
+		named
 	} `json:"toolCall"`
 	Options []acp.PermissionOption `json:"options"`
 }
@@ -31,6 +33,16 @@ type permission struct {
 // permit lets a person decide about a call, or a rule. Whatever goes wrong, the
 // call is not permitted.
 func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
+	c.session.decide(p.ToolCall.ID, refused)
+	outcome := c.outcome(ctx, p)
+	if s := outcome.Selected; s != nil && s.OptionId == p.option(acp.PermissionOptionKindAllowOnce) {
+		c.session.decide(p.ToolCall.ID, permitted)
+	}
+	return outcome
+}
+
+// outcome is what the request comes to.
+func (c *conversation) outcome(ctx context.Context, p *permission) acp.RequestPermissionOutcome {
 	if c.isOwn(p) {
 		return p.allow(c)
 	}
@@ -49,28 +61,75 @@ func (c *conversation) permit(ctx context.Context, p *permission) acp.RequestPer
 
 // ownTools are the tools of Fermata that ask or tell people something. Nobody is
 // asked whether an agent may ask.
-var ownTools = []string{
-	agent.AskPerson, "request_approval", "post_question", "check_answer", "cancel_question", "read_messages", "report_progress",
-}
+var ownTools = agent.DeskTools(agent.AskPerson)
 
-// isOwn reports whether the call is of one of Fermata's own tools: it has the
-// title that agents give such a call, and the kind that no command and no edit has.
+// isOwn reports whether the call is of one of Fermata's own tools, on the server
+// that the agent was given. Where the agent's program tells the name of the tool,
+// the name decides and nothing else does. Other programs put it into the title,
+// of a call whose kind no command and no edit has.
 func (c *conversation) isOwn(p *permission) bool {
-	t := &p.ToolCall
-	if t.Kind != "other" || c.r.opts.Fermata == "" {
+	if c.r.opts.Fermata == "" {
 		return false
 	}
-	for _, tool := range ownTools {
-		if t.Title == "fermata_"+tool || t.Title == tool+" (fermata MCP Server)" {
-			c.session.hear(&update{ToolCallID: t.ID, Title: t.Title, RawInput: t.RawInput})
-			return true
+	t, known := &p.ToolCall, c.session.announced(p.ToolCall.ID)
+	asked, announced := t.toolName(), known.named.toolName()
+	own := false
+	switch name := cmp.Or(asked, announced); {
+	case name != "":
+		agree := asked == "" || announced == "" || asked == announced
+		own = agree && ownName(name) && t.isOurs() && known.named.isOurs()
+	case cmp.Or(t.Kind, known.kind) == "other":
+		own = ownTitle(t.Title) && (c.session.program() != geminiName || p.isTitledByTool())
+	}
+	if own {
+		c.session.hear(&update{ToolCallID: t.ID, Title: t.Title, RawInput: t.RawInput, named: t.named})
+	}
+	return own
+}
+
+// isTitledByTool reports whether Gemini CLI made the title of the tool's name. Of a call
+// with an argument "command" it shows that as the title, whichever tool it is; then the
+// explanation names the argument, or leaves names out.
+func (p *permission) isTitledByTool() bool {
+	t := &p.ToolCall
+	tool, _, _ := strings.Cut(t.Title, " ")
+	if isGeminiCall(t.ID, "mcp_"+server+"_"+tool) {
+		return true
+	}
+	for _, text := range texts(t.Content) {
+		var arguments map[string]json.RawMessage
+		switch {
+		case json.Unmarshal([]byte(text), &arguments) == nil:
+			if _, named := arguments["command"]; named {
+				return false
+			}
+		case strings.Contains(text, "command") || strings.Contains(text, ", ..."):
+			return false
 		}
 	}
-	return false
+	return true
+}
+
+// server is the name under which an agent is given Fermata's MCP server.
+const server = "fermata"
+
+// ownName reports whether a tool has the exact name of one of Fermata's.
+func ownName(name string) bool {
+	tool, ok := strings.CutPrefix(name, "mcp__"+server+"__")
+	return ok && slices.Contains(ownTools, tool)
+}
+
+// ownTitle reports whether a call has the exact title that opencode and Gemini CLI
+// give a call of Fermata's.
+func ownTitle(title string) bool {
+	return slices.ContainsFunc(ownTools, func(tool string) bool {
+		return title == server+"_"+tool || title == tool+" ("+server+" MCP Server)"
+	})
 }
 
 // decide asks until there is a decision, or the agent has to stop.
 func (c *conversation) decide(ctx context.Context, p *permission, call fermata.GateCall) acp.RequestPermissionOutcome {
+	defer c.mail.asks()()
 	if hash := fermata.HashAction(call.Action()); c.refused[hash] {
 		delete(c.refused, hash)
 		c.logf("refused before: %s", call.Title())
@@ -173,7 +232,7 @@ func (c *conversation) gateCall(p *permission) (fermata.GateCall, error) {
 		t.Content = known.content
 	}
 	call := fermata.GateCall{
-		TaskID: c.claim.Task.ID, CallID: c.callID(t.ID), Runner: Name, Tool: t.Kind, Dir: c.desk.Dir(),
+		TaskID: c.claim.Task.ID, RunID: c.claim.Run.ID, CallID: c.callID(t.ID), Runner: Name, Tool: t.Kind, Dir: c.desk.Dir(),
 	}
 	var err error
 	call.Input, err = p.input()

@@ -84,10 +84,14 @@ func TestARefusalIsGivenLater(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	policy := fermata.DefaultPolicy()
+	policy.ResumedTimeout = map[fermata.QuestionType]fermata.Timeout{fermata.Approval: "15m"}
+	_, err := w.person.SetPolicy(t.Context(), policy)
+	w.must(err)
 	task := w.task(push)
 	w.work(runs, impatient)
 	w.clock.Store(int64(time.Hour))
-	_, err := w.engine.Sweep(t.Context())
+	_, err = w.engine.Sweep(t.Context())
 	w.must(err)
 	w.work(runs, impatient)
 	w.wantRan(w.want(task.ID, fermata.TaskDone, "was refused"))

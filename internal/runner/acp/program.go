@@ -41,13 +41,14 @@ func launch(ctx context.Context, p process.Program, w *wire, log io.Writer, stdi
 }
 
 // leave lets the program end by itself for a while, and then ends it with all
-// that it started.
-func (a *program) leave(patience time.Duration) {
+// that it started; at once when there is a hurry.
+func (a *program) leave(patience time.Duration, hurry <-chan struct{}) {
 	a.stdin.Close() //nolint:errcheck // a pipe
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-a.ended:
+	case <-hurry:
 	case <-timer.C:
 	}
 	a.stop()

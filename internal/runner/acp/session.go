@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -20,6 +21,8 @@ type session struct {
 	asked chan string
 	// replayed gets a sign for what the agent tells of earlier runs.
 	replayed chan struct{}
+	// ungated is closed when the agent has run a call that no gate permitted.
+	ungated chan struct{}
 
 	mu    sync.Mutex
 	name  acp.SessionId
@@ -28,19 +31,31 @@ type session struct {
 	message strings.Builder
 	open    bool
 	calls   map[string]*call
+	// agent is the name that the program gave of itself.
+	agent string
+	// cancelled says that the turn was cancelled: calls of it may fail unasked.
+	cancelled bool
+	// violation is the first call that ran against the gate.
+	violation string
 }
 
 // call is a call of a tool, as far as the agent told of it.
 type call struct {
-	// title is the last one that it had, titles are all.
-	title, titles string
-	kind          string
-	rawInput      json.RawMessage
-	content       json.RawMessage
+	// title is the last one that it had, first the first, titles are all.
+	title, first, titles string
+	kind, status         string
+	// decided is what became of the request for permission.
+	decided decision
+	// bare says that the program told nothing but the title when it announced the call.
+	bare     bool
+	rawInput json.RawMessage
+	content  json.RawMessage
+	// named is what the program last said of the tool.
+	named named
 }
 
 func newSession(desk Desk) *session {
-	return &session{desk: desk, log: &transcript{to: desk.Log(), voice: "\x00"}, asked: make(chan string, 1), replayed: make(chan struct{}, 1), calls: map[string]*call{}}
+	return &session{desk: desk, log: &transcript{to: desk.Log(), voice: "\x00"}, asked: make(chan string, 1), replayed: make(chan struct{}, 1), ungated: make(chan struct{}), calls: map[string]*call{}}
 }
 
 func (s *session) id() acp.SessionId {
@@ -92,8 +107,29 @@ func (s *session) settle(ctx context.Context) {
 func (s *session) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = false
+	s.open, s.cancelled = false, false
 	s.message.Reset()
+}
+
+// cancel notes that the turn was cancelled.
+func (s *session) cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancelled = true
+}
+
+// program is the known name of the agent's program.
+func (s *session) program() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.agent
+}
+
+// meet notes which program the agent says that it is.
+func (s *session) meet(agent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.agent = agent
 }
 
 // said is the last message of the turn.
@@ -116,6 +152,7 @@ type update struct {
 	Status     string          `json:"status"`
 	RawInput   json.RawMessage `json:"rawInput"`
 	RawOutput  json.RawMessage `json:"rawOutput"`
+	named
 	// Entries are those of a plan.
 	Entries []struct {
 		Content string `json:"content"`
@@ -148,7 +185,7 @@ func (s *session) update(params json.RawMessage) {
 	case "agent_thought_chunk":
 		s.open = false
 		s.log.say("~ ", textOf(u.Content))
-	case "tool_call", "tool_call_update":
+	case newCall, "tool_call_update":
 		s.open = false
 		s.tool(u)
 	case "plan":
@@ -178,20 +215,22 @@ func textOf(block json.RawMessage) string {
 // tool notes what becomes of a call.
 func (s *session) tool(u *update) {
 	c := s.calls[u.ToolCallID]
-	if c == nil {
-		c = &call{}
+	if c == nil || c.over() && u.Kind == newCall {
+		// A call that uses an old name again inherits no permission.
+		c = &call{bare: blank(u.Content) && blank(u.RawInput)}
 		s.calls[u.ToolCallID] = c
 	}
 	c.take(u)
 	if u.Title != "" && u.Title != c.title {
-		c.title = u.Title
+		c.title, c.first = u.Title, cmp.Or(c.first, u.Title)
 		c.titles += " " + u.Title
 		s.log.line("%s", agent.Line("> %s", c.title))
 	}
+	s.check(c, u)
 	switch u.Status {
-	case "failed":
+	case statusFailed:
 		s.log.line("%s", agent.Line("! %s: %s", c.title, strings.Join(texts(u.Content), " ")))
-	case "completed":
+	case statusCompleted:
 		if id := c.awaits(u); id != "" {
 			select {
 			case s.asked <- id:
@@ -200,6 +239,12 @@ func (s *session) tool(u *update) {
 		}
 	}
 }
+
+// newCall is the news that announces a call.
+const newCall = "tool_call"
+
+// over reports whether the agent told the end of the call.
+func (c *call) over() bool { return c.status == statusCompleted || c.status == statusFailed }
 
 // hear notes a call of which only a request for permission told.
 func (s *session) hear(u *update) {
@@ -212,6 +257,9 @@ func (s *session) hear(u *update) {
 func (c *call) take(u *update) {
 	if u.ToolKind != "" {
 		c.kind = u.ToolKind
+	}
+	if u.toolName() != "" {
+		c.named = u.named
 	}
 	if !blank(u.RawInput) {
 		c.rawInput = u.RawInput
@@ -234,7 +282,7 @@ func blank(raw json.RawMessage) bool {
 // awaits returns the question for which the agent has to stop after the call.
 func (c *call) awaits(u *update) string {
 	for _, tool := range []string{agent.AskPerson, "request_approval"} {
-		if !strings.Contains(c.titles, tool) {
+		if !strings.Contains(c.titles, tool) && c.named.toolName() != "mcp__"+server+"__"+tool {
 			continue
 		}
 		for _, text := range append(texts(u.Content), texts(u.RawOutput)...) {

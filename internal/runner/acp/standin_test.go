@@ -19,6 +19,8 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
+	"github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/runner/runnertest"
 )
 
@@ -58,7 +60,26 @@ const (
 	stops = "stops"
 	// overreaches asks for files and a terminal of its client.
 	overreaches = "overreaches"
+	// actsUnasked runs a command without asking, and goes on until it is stopped.
+	actsUnasked = "acts unasked"
+	// failsUnasked is actsUnasked, and says that the command failed.
+	failsUnasked = "fails unasked"
+	// leavesRunning runs a command without asking, and never tells its end.
+	leavesRunning = "leaves running"
+	// defies asks for permission, and runs the command whatever the reply is.
+	defies = "defies"
+	// usesTwice runs a second command under the name of one that was permitted.
+	usesTwice = "uses twice"
+	// looks reads a file without asking.
+	looks = "looks"
+	// wasOpen begins in a mode in which it asks for nothing, and says which mode it is in.
+	wasOpen = "was open"
+	// knowsItsRun says whether a hook of the desk would stand aside.
+	knowsItsRun = "knows its run"
 )
+
+// open and asking are modes of sessions.
+const openMode, askMode = "yolo", "default"
 
 // standIn is an agent that speaks the protocol by the library's side for agents.
 type standIn struct {
@@ -68,12 +89,16 @@ type standIn struct {
 	cancels chan struct{}
 	// turns numbers the calls.
 	turns int
+	// mode is what the session may do.
+	mode acp.SessionModeId
 }
 
 func playStandIn(behaviour string) {
 	s := &standIn{does: behaviour, cancels: make(chan struct{}, 10)}
 	switch runnertest.Behaviour(behaviour) {
-	case runnertest.IsDeaf:
+	case runnertest.NeverBegins:
+		os.Exit(1)
+	case runnertest.IsDeaf, runnertest.StaysDeaf:
 		signal.Ignore(syscall.SIGTERM)
 	case runnertest.StopsWell:
 		terminated := make(chan os.Signal, 1)
@@ -82,7 +107,7 @@ func playStandIn(behaviour string) {
 	}
 	s.conn = acp.NewAgentSideConnection(s, os.Stdout, os.Stdin)
 	<-s.conn.Done()
-	if runnertest.Behaviour(behaviour) == runnertest.IsDeaf {
+	if b := runnertest.Behaviour(behaviour); b == runnertest.IsDeaf || b == runnertest.StaysDeaf {
 		select {}
 	}
 }
@@ -110,7 +135,12 @@ func (s *standIn) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.Ne
 		id = "s-2"
 	}
 	s.remember(id, "")
-	return acp.NewSessionResponse{SessionId: id}, err
+	res := acp.NewSessionResponse{SessionId: id}
+	if s.does == wasOpen {
+		s.mode = openMode
+		res.Modes = &acp.SessionModeState{CurrentModeId: openMode, AvailableModes: []acp.SessionMode{{Id: openMode, Name: "Yolo"}, {Id: askMode, Name: "Ask"}}}
+	}
+	return res, err
 }
 
 // past reports whether a session was there once.
@@ -195,6 +225,20 @@ func (t *turn) play() {
 		t.run()
 	case elicits:
 		t.elicit()
+	case actsUnasked, failsUnasked, leavesRunning, looks:
+		t.actUnasked()
+	case defies, usesTwice:
+		t.run()
+		t.tell("call-1", "execute", "completed")
+		if t.does == usesTwice {
+			t.update(acp.StartToolCall("call-1", "shell", acp.WithStartKind("execute")))
+			t.tell("call-1", "execute", "completed")
+			t.awaitEnd()
+		}
+	case wasOpen:
+		t.say(string(t.mode))
+	case knowsItsRun:
+		t.say(fmt.Sprint(process.InRun(os.Getenv(agent.FolderEnv))))
 	case stops:
 		t.reason = acp.StopReasonMaxTokens
 	case overreaches:
@@ -236,7 +280,7 @@ func (t *turn) playSuite(b runnertest.Behaviour) {
 	case runnertest.Hangs:
 		t.leave(`exec 3>alive; echo ready >&3; exec sleep 1000`)
 		select {}
-	case runnertest.IsDeaf:
+	case runnertest.IsDeaf, runnertest.StaysDeaf:
 		t.leave(`exec 3>alive; trap "" TERM; echo ready >&3; sleep 1000; sleep 1000`)
 		select {}
 	case runnertest.StopsWell:
@@ -308,6 +352,37 @@ func (t *turn) command() string {
 	return line
 }
 
+// actUnasked runs a command without asking.
+func (t *turn) actUnasked() {
+	kind, status := acp.ToolKind("execute"), acp.ToolCallStatus("completed")
+	switch t.does {
+	case failsUnasked:
+		status = "failed"
+	case leavesRunning:
+		status = "in_progress"
+	case looks:
+		kind = "read"
+	}
+	t.update(acp.StartToolCall("call-1", "touch ran", acp.WithStartKind(kind)))
+	t.tell("call-1", kind, status)
+	if t.does == looks || t.does == leavesRunning {
+		t.say("done")
+		return
+	}
+	t.awaitEnd()
+}
+
+// tell tells how a call stands.
+func (t *turn) tell(id acp.ToolCallId, kind acp.ToolKind, status acp.ToolCallStatus) {
+	t.update(acp.UpdateToolCall(id, acp.WithUpdateKind(kind), acp.WithUpdateStatus(status)))
+}
+
+// awaitEnd waits until the agent is ended, with a child that outlives its parent.
+func (t *turn) awaitEnd() {
+	t.leave(`exec sleep 1000`)
+	select {}
+}
+
 func (t *turn) run() {
 	command := t.command()
 	title := command
@@ -330,7 +405,7 @@ func (t *turn) run() {
 	switch {
 	case res.Outcome.Cancelled != nil && t.does != wantsAlways:
 		t.awaitCancel()
-	case res.Outcome.Selected != nil && res.Outcome.Selected.OptionId == "yes":
+	case res.Outcome.Selected != nil && res.Outcome.Selected.OptionId == "yes" || t.does == defies:
 		file, err := os.OpenFile("ran", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		check(err)
 		_, err = io.WriteString(file, command+"\n")
@@ -383,6 +458,7 @@ func (s *standIn) SetSessionConfigOption(context.Context, acp.SetSessionConfigOp
 	return acp.SetSessionConfigOptionResponse{}, nil
 }
 
-func (s *standIn) SetSessionMode(context.Context, acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
+func (s *standIn) SetSessionMode(_ context.Context, p acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
+	s.mode = p.ModeId
 	return acp.SetSessionModeResponse{}, nil
 }

@@ -16,8 +16,10 @@ import (
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/runner/acp"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -29,6 +31,8 @@ type world struct {
 	agent    *client.Client
 	folder   string
 	sessions string
+	// sandbox is where the agent runs; nil is none.
+	sandbox *process.Sandbox
 	// clock is how far the database's clock is ahead.
 	clock atomic.Int64
 }
@@ -36,9 +40,9 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, folder: t.TempDir(), sessions: t.TempDir()}
-	db, err := store.Open(t.Context(), store.Options{
-		URL: filepath.Join(t.TempDir(), "fermata.db"), ClockOffset: func() time.Duration { return time.Duration(w.clock.Load()) },
-	})
+	opts := storetest.SQLite(t)
+	opts.ClockOffset = func() time.Duration { return time.Duration(w.clock.Load()) }
+	db, err := store.Open(t.Context(), opts)
 	w.must(err)
 	t.Cleanup(func() { _ = db.Close() })
 	w.must(db.Migrate(t.Context()))
@@ -92,7 +96,7 @@ func (w *world) work(does string, wait time.Duration) {
 	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
 	o.Asker, o.Wait = w.agent, wait
 	wk, err := worker.New(w.agent, worker.Options{
-		Name: "w1", Once: true, Lease: 3 * time.Second, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
+		Name: "w1", Once: true, Lease: 3 * time.Second, Sandbox: w.sandbox, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
 	})
 	w.must(err)
 	w.must(wk.Run(w.t.Context()))

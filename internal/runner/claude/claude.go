@@ -16,7 +16,7 @@ const DefaultMode = "acceptEdits"
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
-		Name: Name, Program: "claude",
+		Name: Name, Program: "claude", Resume: []string{"--resume"}, Places: []string{"CLAUDE_CONFIG_DIR"},
 		PassEnv: []string{
 			"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "ANTHROPIC_CUSTOM_HEADERS",
 			"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_TMPDIR", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",

@@ -14,7 +14,7 @@ import (
 var _ worker.Runner = claude.New(agent.Options{})
 
 // speak are the words of Claude Code.
-const speak = `
+var speak = `
 line() { printf '%s\n' "$1"; }
 begin() { line '{"type":"system","subtype":"init","session_id":"s-1","claude_code_version":"2.1.329","new_field":{"a":[1]}}'; }
 content() { line '{"type":"assistant","message":{"role":"assistant","content":['"$1"']},"session_id":"s-1"}'; }
@@ -22,6 +22,7 @@ say() { said=$1; content '{"type":"text","text":"'"$1"'"}'; }
 plan() { said='half way'; content '{"type":"tool_use","id":"toolu_0","name":"TodoWrite","input":{"todos":[{"content":"begin","status":"completed"},{"content":"half way","status":"in_progress"}]}}'; }
 result() { line '{"type":"result","session_id":"s-1",'"$1"'}'; }
 ask() {
+	touch "$FERMATA_RUN_FOLDER/calls/` + agent.NameCall(true, "toolu_1") + `1"
 	content '{"type":"tool_use","id":"toolu_1","name":"mcp__fermata__ask_user","input":{"question":"Which one?"}}'
 	line '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"{}"}]}}'
 	echo q_1 >"$FERMATA_RUN_FOLDER/stopped"

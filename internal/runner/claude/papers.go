@@ -26,7 +26,8 @@ func hooks(t *agent.Turn) object {
 			"type": "command", "command": t.Hook("claude"), "timeout": agent.HookSeconds,
 		}}}}
 	}
-	return object{"hooks": object{
+	// Settings of the project must not switch the hooks off.
+	return object{"disableAllHooks": false, "hooks": object{
 		"PreToolUse":  hook("*"),
 		"PostToolUse": hook("mcp__fermata__(ask_user|request_approval)"),
 	}}

@@ -52,11 +52,18 @@ func (r *reader) block(b block) agent.Event {
 		if b.IsError {
 			e.Note = "! " + agent.Clip(strings.TrimSpace(textOf(b.Content)), 2000)
 		}
+		if !b.IsError || !strings.HasPrefix(textOf(b.Content), malformed) {
+			e.Ran = &agent.Ran{ID: b.ToolUseID, Failed: b.IsError}
+		}
 		return e
 	default:
 		return agent.Event{}
 	}
 }
+
+// malformed begins the result of a call that Claude Code could not make, so that no hook
+// hears of it.
+const malformed = "<tool_use_error>"
 
 // progress is the agent's plan where it writes one, and else what it said before
 // it went on to act. Its last words are no progress.

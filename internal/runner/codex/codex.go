@@ -23,7 +23,7 @@ const toolTimeout = 24 * 60 * 60
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
-		Name: Name, Program: "codex",
+		Name: Name, Program: "codex", Resume: []string{"resume"}, Places: []string{"CODEX_HOME"},
 		PassEnv:   []string{"CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"},
 		Command:   command,
 		Reader:    func() func([]byte) []agent.Event { return read },

@@ -22,6 +22,7 @@ type event struct {
 type item struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`
+	Status  string `json:"status"`
 	Text    string `json:"text"`
 	Message string `json:"message"`
 	Query   string `json:"query"`
@@ -103,16 +104,21 @@ func (i item) completed() []agent.Event {
 	case "error":
 		e.Note = "! " + i.Message
 	case "command_execution":
+		if i.ExitCode != nil {
+			e.Ran = &agent.Ran{Failed: *i.ExitCode < 0}
+		}
 		if i.ExitCode != nil && *i.ExitCode != 0 {
 			e.Note = fmt.Sprintf("  exit code %d", *i.ExitCode)
 		}
 	case "file_change":
+		e.Ran = &agent.Ran{Failed: i.Status == "failed"}
 		for _, c := range i.Changes {
 			e.Note += agent.Line("%s %s", c.Kind, c.Path) + "\n"
 		}
 	case "web_search":
 		e.Note = agent.Line("search: %s", i.Query)
 	case "mcp_tool_call":
+		e.Ran = &agent.Ran{Failed: i.Status == "failed"}
 		if i.Server == "fermata" {
 			e.Asked = agent.Awaits(i.Tool, i.Arguments, i.output())
 		}

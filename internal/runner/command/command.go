@@ -74,21 +74,27 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	defer p.remove()
 	out := newScanner(desk.Progress)
 	errs := newScanner(nil)
-	endInbox := p.fillInbox(desk.Inbox())
+	ended, endInbox := p.fillInbox(desk.Inbox())
 	state, err := r.start(ctx, p, process.Program{
-		Argv: argv, Dir: desk.Dir(), Env: r.env(claim, p), Grace: r.opts.Grace,
-		Stdout: io.MultiWriter(desk.Log(), out), Stderr: io.MultiWriter(desk.Log(), errs),
+		Argv: argv, Dir: desk.Dir(), Folder: p.dir, Env: r.env(claim, p), Grace: r.opts.Grace,
+		Stdout: io.MultiWriter(desk.Log(), out), Stderr: io.MultiWriter(desk.Log(), errs), Ended: ended,
 	})
-	endInbox()
+	told := endInbox()
 	switch {
 	case ctx.Err() != nil:
+		if state != nil {
+			hear(desk, append(told, claim.Context), fermata.Finish{})
+		}
 		return fermata.Finish{}, context.Cause(ctx)
 	case err != nil:
-		return fermata.Finish{Result: fermata.ResultFailed, Summary: "The agent could not be started: " + err.Error()}, nil
+		return fermata.Finish{}, fmt.Errorf("start it: %w", err)
 	}
 	out.end()
 	errs.end()
-	return p.outcome(state, out, errs), nil
+	fin := p.outcome(state, out, errs)
+	hear(desk, []*fermata.ResumeContext{claim.Context}, fermata.Finish{})
+	hear(desk, told, fin)
+	return fin, nil
 }
 
 // command returns what is run for a task.
@@ -161,7 +167,7 @@ func newPapers(claim *fermata.Claim) (*papers, error) {
 }
 
 func writeJSON(name string, v any) error {
-	data, err := json.Marshal(v)
+	data, err := fermata.ExactJSON(v)
 	if err != nil {
 		return err
 	}
@@ -170,33 +176,80 @@ func writeJSON(name string, v any) error {
 
 func (p *papers) remove() { os.RemoveAll(p.dir) } //nolint:errcheck // the system clears what is left
 
-// fillInbox appends what arrives to the inbox, a line each in one write, until
-// the returned function is called.
-func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (end func()) {
+// listener is a desk that wants to know what the agent was told.
+type listener interface {
+	Heard(rc *fermata.ResumeContext)
+}
+
+// fillInbox appends what arrives to the inbox, a line each in one write, until end is
+// called, which returns what was written before ended was called: what came when the
+// program had ended was told to nobody.
+func (p *papers) fillInbox(from <-chan *fermata.ResumeContext) (ended func(), end func() []*fermata.ResumeContext) {
 	done := make(chan struct{})
 	var filling sync.WaitGroup
+	var told []*fermata.ResumeContext
 	filling.Go(func() {
 		for {
 			select {
 			case <-done:
 				return
 			case rc := <-from:
-				p.deliver(rc)
+				if p.deliver(rc) && !over(done) {
+					told = append(told, rc)
+				}
 			}
 		}
 	})
-	return func() { close(done); filling.Wait() }
+	ended = sync.OnceFunc(func() { close(done) })
+	return ended, func() []*fermata.ResumeContext { ended(); filling.Wait(); return told }
 }
 
-func (p *papers) deliver(rc *fermata.ResumeContext) {
-	line, err := json.Marshal(rc)
-	if err != nil {
+// hear tells the desk what the program was told. A program that ends to wait for what is
+// in its inbox already has not read it.
+func hear(desk Desk, told []*fermata.ResumeContext, fin fermata.Finish) {
+	l, ok := desk.(listener)
+	if !ok || fin.Result == fermata.ResultNeedsInput && fin.Question == nil {
 		return
 	}
-	file, err := os.OpenFile(p.inbox, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return
+	for _, rc := range told {
+		if rc != nil {
+			l.Heard(rc)
+		}
 	}
-	defer file.Close()             //nolint:errcheck // the write said it
-	file.Write(append(line, '\n')) //nolint:errcheck // an agent that removed its inbox wants none
+}
+
+func over(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// deliver adds a line to the inbox and reports whether it stands there. A program that
+// removed or renamed its inbox reads no more, so the file is never made again. What was
+// written while the program took its inbox away may not have been read, so it was not told.
+func (p *papers) deliver(rc *fermata.ResumeContext) bool {
+	line, err := fermata.ExactJSON(rc)
+	if err != nil {
+		return false
+	}
+	file, err := os.OpenFile(p.inbox, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return false
+	}
+	_, err = file.Write(append(line, '\n'))
+	stands := err == nil && p.isInbox(file)
+	return file.Close() == nil && stands
+}
+
+// isInbox reports whether the file is still what the program knows as its inbox.
+func (p *papers) isInbox(file *os.File) bool {
+	open, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(p.inbox)
+	return err == nil && os.SameFile(open, named)
 }

@@ -5,11 +5,16 @@ package command_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/runner/command"
@@ -23,7 +28,7 @@ var _ worker.Runner = (*command.Runner)(nil)
 var agents = map[runnertest.Behaviour]string{
 	runnertest.HandsBack: `
 		title=$(sed 's/.*"title":"\([^"]*\)".*/\1/')
-		text=$(cat "$FERMATA_CONTEXT_TEXT")
+		text=$(tr '\n"' '  ' <"$FERMATA_CONTEXT_TEXT")
 		printf '{"title":"%s","run":"%s","attempt":"%s","resumed":"%s","text":"%s"}' \
 			"$title" "$FERMATA_RUN" "$FERMATA_ATTEMPT" "$FERMATA_RESUMED" "$text" >handed.json
 		echo '{"result":"completed","summary":"done"}' >"$FERMATA_RESULT"`,
@@ -41,6 +46,9 @@ var agents = map[runnertest.Behaviour]string{
 	runnertest.Hangs: `exec 3>alive
 		sh -c 'echo ready >&3; exec sleep 1000' & wait`,
 	runnertest.IsDeaf: `exec 3>alive
+		trap '' TERM
+		sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
+	runnertest.StaysDeaf: `exec 3>alive
 		trap '' TERM
 		sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
 	runnertest.StopsWell: `exec 3>alive
@@ -61,6 +69,9 @@ var agents = map[runnertest.Behaviour]string{
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	runnertest.Run(t, func(t *testing.T, b runnertest.Behaviour) worker.Runner {
+		if b == runnertest.NeverBegins {
+			return command.New(command.Options{Command: []string{filepath.Join(t.TempDir(), "none")}})
+		}
 		script, ok := agents[b]
 		if !ok {
 			t.Fatalf("there is no agent that %s", b)
@@ -82,17 +93,60 @@ func TestResults(t *testing.T) {
 		{"the file goes before the last line", `echo '{"result":"completed","summary":"file"}' >$FERMATA_RESULT; echo '{"result":"failed"}'`, "completed", "file"},
 		{"a result goes before the exit code", `echo '{"result":"completed","summary":"fine"}'; exit 1`, "completed", "fine"},
 		{"other JSON is output", `echo '{"level":"info"}'`, "", `{"level":"info"}`},
+		{"a status that is no text is output", `echo '{"status":200,"body":"x"}'`, "", `{"status":200`},
+		{"a status of another kind of program is output", `echo '{"level":"info","status":"started","msg":"x"}'`, "", `"started"`},
+		{"a word for success is output", `echo '{"status":"ok"}'`, "", `{"status":"ok"}`},
+		{"a result of another protocol is output", `echo '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'`, "", "jsonrpc"},
+		{"a list is output", `echo '["completed"]'`, "", "completed"},
+		{"status is another name of result", `echo '{"status":"completed","summary":"painted"}'`, "completed", "painted"},
+		{"a failure by status", `echo '{"status":"failed","summary":"no paint"}'`, "failed", "no paint"},
+		{"an unknown status is named", `echo '{"status":"finished"}'`, "failed", `"finished"`},
+		{"an unknown status says what was expected", `echo '{"status":"waiting","question":"Which?"}'`, "failed", "one of completed, failed, blocked, needs_input"},
+		{"a word for success is no result", `echo '{"status":"ok","summary":"x"}'`, "failed", `"ok"`},
+		{"a misspelt field is named", `echo '{"status":"completed","summry":"x"}'`, "failed", `"summry"`},
+		{"a misspelt field has those that there are", `echo '{"status":"completed","summry":"x"}'`, "failed", "summary"},
+		{"a misspelt status is named", `echo '{"staus":"needs_input","question":"Which?"}'`, "failed", `"staus"`},
+		{"a name in capitals is named", `echo '{"Result":"completed","Summary":"s"}'`, "failed", `"Result"`},
+		{"a failure in capitals", `echo '{"Result":"failed"}'`, "failed", `"Result"`},
+		{"a question without a result", `echo '{"question":"Which one then?","questionContext":"x"}'`, "failed", "the result is missing"},
+		{"a misspelt word for a question", `echo '{"state":"needs-input","question":"Which?"}'`, "failed", `"state"`},
+		{"a misspelt result is named", `echo '{"reslt":"failed","summary":"x"}'`, "failed", `"reslt"`},
+		{"a result alone under a misspelt name", `echo '{"reslt":"failed"}'`, "failed", `"reslt"`},
+		{"a state of another program is output", `echo '{"state":"completed","id":7}'`, "", `"state"`},
+		{"a line of a log with a session is output", `echo '{"level":"info","session":"s","state":"failed"}'`, "", `"level"`},
+		{"several lines", `printf 'one\n{\n  "result": "completed",\n  "summary": "painted",\n  "details": {\n    "a": 1\n  }\n}\n'`, "completed", "painted"},
+		{"several lines with a misspelt field", `printf '{\n  "result": "completed",\n  "summry": "s"\n}\n'`, "failed", `"summry"`},
+		{"several lines that are broken", `printf '{\n  "result": "completed",\n}\n'`, "failed", "not valid"},
+		{"several lines of another program", `printf '{\n  "level": "info",\n  "status": "started"\n}\n'`, "", "}"},
+		{"a fence", `printf 'So:\n\140\140\140json\n{"result":"completed",\n"summary":"painted"}\n\140\140\140\n'`, "completed", "painted"},
+		{"a fence around another thing", `printf '\140\140\140\nls\n\140\140\140\n'`, "", "\x60\x60\x60"},
+		{"names are exact", `echo '{"Status":"needs_input","question":"Which?"}'`, "failed", `"Status"`},
+		{"a misspelt field of the question is named", `echo '{"result":"needs_input","question":{"question":"Which?","optoins":["a"]}}'`, "failed", "question.optoins"},
+		{"a misspelt field of an option is named", `echo '{"result":"needs_input","question":{"question":"Which?","options":[{"value":"a","recommnded":true}]}}'`, "failed", "question.options[0].recommnded"},
+		{"two words for the result are none", `echo '{"result":"completed","status":"failed"}'`, "failed", "status"},
+		{"a context without a question", `echo '{"status":"completed","questionContext":"x"}'`, "failed", "questionContext"},
+		{"a context that is no text", `echo '{"status":"needs_input","question":"Which?","questionContext":{"a":1}}'`, "failed", "questionContext"},
+		{"a status that was cut off", `printf '{"status":"needs_in'`, "failed", "not valid"},
+		{"a result that was cut off late", `printf '{"summary":"x","result":"completed","summ'`, "failed", "not valid"},
+		{"an output that was cut off", `printf '{"status":"star'`, "", "star"},
+		{"a file is always a result", `echo '{"level":"info"}' >$FERMATA_RESULT`, "failed", `"level"`},
+		{"a field given twice", `echo '{"result":"completed","result":"failed"}'`, "failed", "twice"},
 		{"an exit code is named", `exit 7`, "failed", "exit status 7"},
 		{"a signal is named", `kill -9 $$`, "failed", "killed"},
 		{"an unknown field is named", `echo '{"result":"completed","resume":"x"}'`, "failed", `unknown field "resume"`},
 		{"an unknown result is named", `echo '{"result":"great"}'`, "failed", `"great"`},
 		{"a cut result is no success", `printf '{"result":"comp'`, "failed", "not valid"},
-		{"two results are none", `echo '{"result":"completed"}{}' >$FERMATA_RESULT`, "failed", "follows"},
+		{"two results are none", `echo '{"result":"completed"}{}' >$FERMATA_RESULT`, "failed", "JSON at byte 22"},
 		{"a question goes with needs_input", `echo '{"result":"completed","question":{"question":"Why?"}}'`, "failed", "question"},
 		{"a broken file is no success", `echo nonsense >$FERMATA_RESULT`, "failed", "not valid"},
 		{"a file that is none is no success", `mkdir $FERMATA_RESULT`, "failed", "no regular file"},
 		{"progress is no last line", `echo done; echo '::progress nearly'`, "", "done"},
-		{"an empty file says nothing", `: >$FERMATA_RESULT; echo fine`, "", "fine"},
+		{"an empty file is no success", `: >$FERMATA_RESULT; echo fine`, "failed", "The result file is empty"},
+		{"a file of white space is no success", `echo >$FERMATA_RESULT; echo fine`, "failed", "The result file is empty"},
+		{"a result in a list is no success", `echo '[{"result":"failed"}]'`, "failed", "not valid"},
+		{"a question in a list is no success", `printf '[\n  {"status":"needs_input","question":"Which?"}\n]\n'`, "failed", "not valid"},
+		{"a list of another program is output", `echo '[{"status":"failed","test":"x"}]'`, "", `"test"`},
+		{"a list of many is output", `echo '[{"status":"failed"},{"status":"completed"}]'`, "", `"failed"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,6 +154,31 @@ func TestResults(t *testing.T) {
 			fin, _ := play(t, command.Options{Command: shell(tt.script)}, nil)
 			if fin.Result != tt.result || !strings.Contains(fin.Summary, tt.summary) {
 				t.Errorf("got %q %q, want %q with %q", fin.Result, fin.Summary, tt.result, tt.summary)
+			}
+		})
+	}
+}
+
+func TestQuestionsAsText(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, result string
+		want         *fermata.Ask
+	}{
+		{"a text", `{"status":"needs_input","question":"Which one?","questionContext":"We have **two**.","summary":"Half."}`, &fermata.Ask{Question: "Which one?", Body: "We have **two**."}},
+		{"without a context", `{"result":"needs_input","question":"Which one?"}`, &fermata.Ask{Question: "Which one?"}},
+		{"a context beside an object", `{"status":"needs_input","question":{"question":"Which one?","options":["a"]},"questionContext":"Two."}`, &fermata.Ask{Question: "Which one?", Body: "Two.", Options: []fermata.Option{{Value: "a"}}}},
+		{"a context in the object", `{"status":"needs_input","question":{"question":"Which one?","context":"Two."}}`, &fermata.Ask{Question: "Which one?", Context: &fermata.QuestionContext{Text: "Two."}}},
+		{"an empty one: the server asks the summary", `{"status":"needs_input","question":"","summary":"From summary?"}`, nil},
+		{"an empty one beside a context", `{"status":"needs_input","question":" ","questionContext":"Two.","summary":"Which one?"}`, &fermata.Ask{Question: "Which one?", Body: "Two."}},
+		{"none: the server asks the summary", `{"status":"needs_input","summary":"Which one?"}`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			fin, _ := play(t, command.Options{Command: shell("echo '" + tt.result + "'")}, nil)
+			if diff := cmp.Diff(tt.want, fin.Question); diff != "" || fin.Result != fermata.ResultNeedsInput {
+				t.Errorf("got %s %s: %s", fin.Result, fin.Summary, diff)
 			}
 		})
 	}
@@ -157,7 +236,6 @@ func TestCommandsOfTasksNeedLeave(t *testing.T) {
 		{"not allowed and none of its own", command.Options{}, spec, "failed", "does not allow"},
 		{"nothing to run", command.Options{AllowTaskCommands: true}, nil, "failed", "nothing to run"},
 		{"a spec of another form", command.Options{AllowTaskCommands: true}, []byte(`{"command":"ls"}`), "failed", "spec must be like"},
-		{"a program that is missing", command.Options{Command: []string{"no-such-program-here"}}, nil, "failed", "could not be started"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,6 +245,16 @@ func TestCommandsOfTasksNeedLeave(t *testing.T) {
 				t.Errorf("got %q %q, want %q with %q", fin.Result, fin.Summary, tt.result, tt.summary)
 			}
 		})
+	}
+}
+
+// A program that is missing is an error: the worker then knows that nobody was told anything.
+func TestMissingProgram(t *testing.T) {
+	t.Parallel()
+	r := command.New(command.Options{Command: []string{"no-such-program-here"}})
+	claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1"}, Run: &fermata.Run{ID: "run_1"}}
+	if _, err := r.Run(t.Context(), claim, &desk{dir: t.TempDir()}); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -19,28 +18,18 @@ const (
 	maxResult = 1 << 20
 )
 
-// report is what an agent says at its end: the fields of [fermata.Finish] that
-// are an agent's.
-type report struct {
-	Result     fermata.Result   `json:"result"`
-	Summary    string           `json:"summary"`
-	Details    json.RawMessage  `json:"details"`
-	Question   *fermata.Ask     `json:"question"`
-	BlockedBy  []string         `json:"blocked_by"`
-	Session    *fermata.Session `json:"session"`
-	Checkpoint json.RawMessage  `json:"checkpoint"`
-}
-
 // outcome is what a program that ended came to: what it says in the result
-// file, else in its last line, else by its exit code.
+// file, else at the end of its output, else by its exit code.
 func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Finish {
 	data, err := readResult(p.result)
-	if err == nil && len(data) == 0 && looksLikeResult(out.last) {
-		data = []byte(out.last)
+	if err == nil && len(data) == 0 {
+		if block := lastBlock(out.last, out.ending()); looksLikeReport(block) {
+			data = []byte(block)
+		}
 	}
 	switch {
 	case err != nil:
-		return failed("The result file cannot be read: %s", err)
+		return failed("The result file %s.", err)
 	case len(data) > 0:
 		return parse(data)
 	case state.Success():
@@ -75,50 +64,34 @@ func lastWords(out, errs *scanner) string {
 }
 
 // readResult returns what the agent wrote into its result file, and nothing
-// where it wrote none.
+// where it made none. An error goes on after "the result file".
 func readResult(name string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("cannot be read: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("is no regular file")
 	case info.Size() > maxResult:
-		return nil, fmt.Errorf("it has %d bytes, may have at most %d", info.Size(), maxResult)
+		return nil, fmt.Errorf("has %d bytes; it may have at most %d", info.Size(), maxResult)
 	}
 	data, err := os.ReadFile(name)
-	return bytes.TrimSpace(data), err
-}
-
-// looksLikeResult reports whether a line is meant as a result. Other JSON is
-// just output.
-func looksLikeResult(line string) bool {
-	if !strings.HasPrefix(line, "{") {
-		return false
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
 	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(line), &object) == nil {
-		_, ok := object["result"]
-		return ok
+	if data = bytes.TrimSpace(data); len(data) == 0 {
+		return nil, errors.New("is empty: write one JSON object, or make no file")
 	}
-	return strings.Contains(line, `"result"`)
+	return data, nil
 }
 
 // parse reads a result strictly. One that is wrong is a failure that says how.
 func parse(data []byte) fermata.Finish {
-	var r report
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&r)
-	if err == nil {
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something follows the JSON object")
-		}
-	}
+	r, err := readReport(data)
 	if err != nil {
-		return failed("The agent's result is not valid: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return failed("The agent's result is not valid: %s", err)
 	}
 	fin := fermata.Finish{
 		Result: r.Result, Summary: clip(r.Summary, maxSummary), Details: r.Details, Question: r.Question,

@@ -99,7 +99,7 @@ func add(settings map[string]any, t *agent.Turn) {
 	}
 	object(settings, "general")["enableAutoUpdate"] = false
 	object(settings, "hooksConfig")["enabled"] = true
-	hooks, line := object(settings, "hooks"), t.Hook(Name, unasked...)
+	hooks, line := object(settings, "hooks"), t.SharedHook(Name, unasked...)
 	addHook(hooks, "SessionStart", "*", line)
 	addHook(hooks, "BeforeTool", ".*", line)
 	addHook(hooks, "AfterTool", "mcp_fermata_.*", line)

@@ -3,6 +3,7 @@ package gemini
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata/internal/agent"
@@ -32,6 +33,10 @@ type call struct {
 	Tool       string          `json:"tool_name"`
 	Parameters json.RawMessage `json:"parameters"`
 }
+
+// notMade are the errors of calls that Gemini CLI could not make, so that no hook hears
+// of them.
+var notMade = []string{"invalid_tool_params", "tool_not_registered", "policy_violation"}
 
 // stopped is the error of a call after which a hook stopped the agent.
 const stopped = "stop_execution"
@@ -101,6 +106,9 @@ func (r *reader) result(e *event) agent.Event {
 	out := agent.Event{Closes: e.ID}
 	r.paused = r.paused || e.Error != nil && e.Error.Type == stopped
 	out.Paused = r.paused
+	if e.Error == nil || !slices.Contains(notMade, e.Error.Type) {
+		out.Ran = &agent.Ran{Tool: c.Tool, Failed: e.Status == "error"}
+	}
 	if tool, ours := strings.CutPrefix(c.Tool, "mcp_fermata_"); ours {
 		out.Asked = agent.Awaits(tool, c.Parameters, e.Output)
 	}

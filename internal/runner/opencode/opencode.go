@@ -23,7 +23,7 @@ const content = "OPENCODE_CONFIG_CONTENT"
 // New returns a runner.
 func New(o agent.Options) *agent.Runner {
 	return agent.New(agent.Kind{
-		Name: Name, Program: "opencode",
+		Name: Name, Program: "opencode", Resume: []string{"--session"}, Places: []string{"XDG_DATA_HOME"},
 		PassEnv: []string{
 			"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", content, "OPENCODE_PERMISSION", "OPENCODE_DISABLE_AUTOUPDATE",
 			"XDG_STATE_HOME", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY",

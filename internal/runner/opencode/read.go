@@ -26,6 +26,7 @@ type part struct {
 	MessageID string `json:"messageID"`
 	Text      string `json:"text"`
 	Tool      string `json:"tool"`
+	CallID    string `json:"callID"`
 	State     struct {
 		Status string          `json:"status"`
 		Input  json.RawMessage `json:"input"`
@@ -66,6 +67,9 @@ func (p part) call(out *agent.Event) {
 	out.Note = agent.Line("%s %s", p.Tool, cmp.Or(p.State.Title, string(p.State.Input)))
 	if p.State.Status == "error" {
 		out.Note += "\n" + agent.Line("! %s", p.State.Error)
+	}
+	if p.CallID != "" {
+		out.Ran = &agent.Ran{ID: p.CallID, Failed: p.State.Status == "error"}
 	}
 	if tool, ok := strings.CutPrefix(p.Tool, "fermata_"); ok {
 		out.Asked = agent.Awaits(tool, p.State.Input, p.State.Output)

@@ -18,6 +18,8 @@ type desk struct {
 	progress updates
 	inbox    chan *fermata.ResumeContext
 	session  fermata.Session
+	mu       sync.Mutex
+	told     []string
 }
 
 func newDesk(dir string) *desk { return &desk{dir: dir, inbox: make(chan *fermata.ResumeContext, 1)} }
@@ -27,6 +29,19 @@ func (d *desk) Log() io.Writer                       { return &d.log }
 func (d *desk) Progress(p fermata.Progress)          { d.progress.add(p) }
 func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
 func (d *desk) KeepSession(s fermata.Session)        { d.session = s }
+
+// Heard notes what the runner says its agent was told.
+func (d *desk) Heard(rc *fermata.ResumeContext) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told = append(d.told, rc.IDs()...)
+}
+
+func (d *desk) heard() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.told)
+}
 
 // record is a log that several may write.
 type record struct {

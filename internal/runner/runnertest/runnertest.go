@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
 
@@ -43,6 +45,9 @@ const (
 	Asks Behaviour = "asks"
 	// Fails ends badly after it wrote "no space left".
 	Fails Behaviour = "fails"
+	// NeverBegins ends badly before it takes what it is handed: its program cannot be
+	// started, or ends at once.
+	NeverBegins Behaviour = "never begins"
 	// Babbles writes zero bytes, broken UTF-8 and three million characters
 	// without a line's end; then it completes with the summary "done".
 	Babbles Behaviour = "babbles"
@@ -51,6 +56,8 @@ const (
 	Hangs Behaviour = "hangs"
 	// IsDeaf is Hangs, and both do not stop when asked to.
 	IsDeaf Behaviour = "is deaf"
+	// StaysDeaf is IsDeaf with a long grace.
+	StaysDeaf Behaviour = "stays deaf"
 	// StopsWell writes "ready" into the pipe, and when it is asked to stop, makes
 	// the file stopped and ends.
 	StopsWell Behaviour = "stops well"
@@ -66,7 +73,7 @@ const (
 // that does, on a machine with much else to do, and little for one that does not.
 func (b Behaviour) Grace() time.Duration {
 	switch b {
-	case Asks, Listens, StopsWell:
+	case Asks, Listens, StopsWell, StaysDeaf:
 		return time.Minute
 	default:
 		return 800 * time.Millisecond
@@ -77,9 +84,9 @@ func (b Behaviour) Grace() time.Duration {
 // and has the grace of its behaviour.
 func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
 	for name, test := range map[string]func(*testing.T, func(Behaviour) *stage){
-		"HandOver": testHandOver, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
+		"HandOver": testHandOver, "Written": testWritten, "NeverBegins": testNeverBegins, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
 		"EndsSilently": testEndsSilently, "NeedsInput": testNeedsInput, "Failure": testFailure, "Garbage": testGarbage,
-		"Cancel": testCancel, "CancelDeaf": testCancelDeaf, "StopsWell": testStopsWell, "Timeout": testTimeout,
+		"Cancel": testCancel, "CancelDeaf": testCancelDeaf, "CancelAtOnce": testCancelAtOnce, "HurryUp": testHurryUp, "StopsWell": testStopsWell, "Timeout": testTimeout,
 		"Inbox": testInbox, "LeftBehind": testLeftBehind, "CancelledBefore": testCancelledBefore,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,6 +103,36 @@ func testHandOver(t *testing.T, play func(Behaviour) *stage) {
 	got := s.handed()
 	if got["title"] != "Paint the fence" || got["run"] != "run_1" || got["attempt"] != "2" || got["resumed"] != "0" {
 		t.Errorf("the agent was handed %v", got)
+	}
+}
+
+// testWritten: what people wrote before the first run is what the agent is told first.
+func testWritten(t *testing.T, play func(Behaviour) *stage) {
+	s := play(HandsBack)
+	s.claim.Context = fermata.NewResumeContext(s.claim.Task, nil, nil, []*fermata.Message{{
+		ID: "msg_1", Author: fermata.Actor{Kind: fermata.ActorHuman, Name: "ana"}, Body: "use less paint",
+	}}, nil)
+	s.wantCompleted(s.run(t.Context()), "done")
+	got := s.handed()
+	if got["resumed"] != "0" || !strings.Contains(got["text"], "use less paint") || strings.Contains(got["text"], "begun earlier") {
+		t.Errorf("the agent was handed %v", got)
+	}
+	if heard := s.desk.heard(); !slices.Equal(heard, []string{"msg_1"}) {
+		t.Errorf("the runner says that the agent was told %q", heard)
+	}
+}
+
+// testNeverBegins: what an agent never got does not count as told.
+func testNeverBegins(t *testing.T, play func(Behaviour) *stage) {
+	s := play(NeverBegins)
+	s.claim.Context = fermata.NewResumeContext(s.claim.Task, nil, nil, []*fermata.Message{{
+		ID: "msg_1", Author: fermata.Actor{Kind: fermata.ActorHuman, Name: "ana"}, Body: "use less paint",
+	}}, nil)
+	if fin, err := s.runner.Run(t.Context(), s.claim, s.desk); err == nil && fin.Result != fermata.ResultFailed {
+		t.Errorf("got %+v, want a failure", fin)
+	}
+	if heard := s.desk.heard(); len(heard) > 0 {
+		t.Errorf("the runner says that the agent was told %q", heard)
 	}
 }
 
@@ -170,6 +207,46 @@ func testGarbage(t *testing.T, play func(Behaviour) *stage) {
 func testCancel(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play(Hangs)) }
 
 func testCancelDeaf(t *testing.T, play func(Behaviour) *stage) { stopAndWait(t, play(IsDeaf)) }
+
+// testCancelAtOnce: a run that is over for good leaves a deaf agent no grace.
+func testCancelAtOnce(t *testing.T, play func(Behaviour) *stage) {
+	s := play(StaysDeaf)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := s.start(ctx)
+	s.awaitReady()
+	began := time.Now()
+	cancel(&process.Halt{Why: worker.ErrStale, Grace: process.ShortGrace})
+	s.wantGoneSoon(began, end, worker.ErrStale)
+}
+
+// testHurryUp: an agent that is stopping already is ended when its task is cancelled.
+func testHurryUp(t *testing.T, play func(Behaviour) *stage) {
+	s := play(StaysDeaf)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := s.start(ctx)
+	s.awaitReady()
+	hurry := make(chan struct{})
+	cancel(&process.Halt{Why: worker.ErrStopping, Hurry: hurry})
+	began := time.Now()
+	close(hurry)
+	s.wantGoneSoon(began, end, worker.ErrStopping)
+}
+
+// soon is far less than the grace of a deaf agent, and enough for a machine with much
+// else to do.
+const soon = 15 * time.Second
+
+// wantGoneSoon waits until nothing of the run is left, and wants that to be soon.
+func (s *stage) wantGoneSoon(began time.Time, end <-chan error, why error) {
+	s.t.Helper()
+	s.awaitGone()
+	if took := time.Since(began); took > soon {
+		s.t.Errorf("the agent was gone after %s, want %s at most", took, soon)
+	}
+	if err := <-end; !errors.Is(err, why) {
+		s.t.Errorf("got the error %v, want %v", err, why)
+	}
+}
 
 // stopAndWait stops a run and waits until nothing of it is left: the pipe ends
 // when the last process that holds it has gone.

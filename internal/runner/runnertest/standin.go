@@ -24,12 +24,16 @@ say done; end`,
 	Steps:        `begin; plan; say done; end`,
 	EndsSilently: `begin; end`,
 	Asks:         `begin; ask; exec sleep 1000`,
+	NeverBegins:  `echo x >&2; exit 1`,
 	Fails:        `begin; fail 'no space left'; exit 1`,
 	Babbles: `begin; head -c 3000000 /dev/zero; printf '\n\377\376\n'
 head -c 3000000 /dev/zero | tr '\0' x; echo; echo '{"type":"new","thing":1}'; say done; end`,
 	Hangs: `exec 3>alive; begin
 sh -c 'echo ready >&3; exec sleep 1000' & wait`,
 	IsDeaf: `exec 3>alive; begin
+trap '' TERM
+sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
+	StaysDeaf: `exec 3>alive; begin
 trap '' TERM
 sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
 	StopsWell: `exec 3>alive; begin

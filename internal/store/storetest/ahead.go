@@ -135,7 +135,7 @@ func aheadClaims(s *suite) {
 			tx.SaveTask(t)
 			tx.InsertMessage(&fermata.Message{
 				ID: id(fermata.PrefixMessage), TaskID: t.ID, Kind: fermata.MessagePlain, Author: alice, Body: t.Title, CreatedAt: noon,
-			})
+			}, true)
 		})
 		want = append(want, t.ID)
 	}

@@ -26,7 +26,12 @@ type DatabaseClock struct {
 	tb     testing.TB
 	url    string
 	schema string
+	begun  time.Time
+	passed atomic.Int64
 }
+
+// elapsed is the time that has passed by the clock.
+func (c *DatabaseClock) elapsed() time.Duration { return time.Duration(c.passed.Load()) }
 
 // PostgresWithClock returns the options of an empty PostgreSQL schema whose
 // sessions live in the time zone and read the clock that is returned. It is
@@ -38,7 +43,7 @@ func PostgresWithClock(tb testing.TB, zone string, at time.Time) (store.Options,
 		return store.Options{}, nil, false
 	}
 	opts := EmptyPostgres(tb)
-	c := &DatabaseClock{tb: tb, url: opts.URL, schema: opts.Schema}
+	c := &DatabaseClock{tb: tb, url: opts.URL, schema: opts.Schema, begun: at}
 	c.run(fmt.Sprintf(`CREATE SCHEMA %[1]s; CREATE TABLE %[1]s.clock (at timestamptz NOT NULL);
 		INSERT INTO %[1]s.clock VALUES ('%[2]s');
 		CREATE FUNCTION %[1]s.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM %[1]s.clock'`,
@@ -52,12 +57,13 @@ func PostgresWithClock(tb testing.TB, zone string, at time.Time) (store.Options,
 	query.Set("search_path", c.schema+",pg_catalog")
 	query.Set("timezone", zone)
 	u.RawQuery = query.Encode()
-	return store.Options{URL: u.String(), MaxConns: opts.MaxConns}, c, true
+	return store.Options{URL: u.String(), MaxConns: opts.MaxConns, Elapsed: c.elapsed, Keys: opts.Keys}, c, true
 }
 
-// Set sets the clock, forward or back.
+// Set lets time pass until the clock shows an instant.
 func (c *DatabaseClock) Set(at time.Time) {
 	c.tb.Helper()
+	c.passed.Store(int64(at.Sub(c.begun)))
 	c.run(fmt.Sprintf("UPDATE %s.clock SET at = '%s'", c.schema, at.Format(time.RFC3339Nano)))
 }
 

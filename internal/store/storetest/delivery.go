@@ -17,6 +17,7 @@ var deliveries = map[string]func(*suite){
 	"a channel's state":          channelState,
 	"one process listens":        oneListens,
 	"the plan moves on":          planMoves,
+	"who is not told is noted":   unreachedIsNoted,
 	"delivery round trip":        deliveryRoundTrip,
 	"the same is planned once":   plannedOnce,
 	"a stale save changes none":  staleDelivery,
@@ -113,10 +114,10 @@ func planMoves(s *suite) {
 	s.equal(store.Plan{Seq: -1, Routes: fermata.DefaultRoutes()}, plan)
 	routes := fermata.Routes{Blocking: []fermata.RouteStep{{After: "1m", Channel: "wall", When: fermata.WhenPageClosed}}}
 	s.write(func(tx *store.Tx) { tx.SetRoutes(routes) })
-	s.write(func(tx *store.Tx) { tx.SetPlanned(7) })
+	s.write(func(tx *store.Tx) { tx.SetPlanned(7, nil) })
 	plan, err = s.read().Plan()
 	s.ok(err)
-	s.equal(store.Plan{Seq: 7, Routes: routes}, plan)
+	s.equal(store.Plan{Seq: 7, Routes: routes, Chosen: true}, plan)
 }
 
 func newDelivery(c *fermata.Channel, unique string, due time.Time) *fermata.Delivery {
@@ -409,4 +410,16 @@ func answerLinks(s *suite) {
 	other, err := s.read().AnswerLinkGeneration("mem_2")
 	s.ok(err)
 	s.equal(int64(0), other)
+}
+
+func unreachedIsNoted(s *suite) {
+	q := s.question(func(q *fermata.Question) { q.Unreached = "there is no route for it" })
+	got, err := s.read().Question(q.ID)
+	s.ok(err)
+	s.equal("there is no route for it", got.Unreached)
+	s.write(func(tx *store.Tx) { tx.SetUnreached(got, "") })
+	after, err := s.read().Question(q.ID)
+	s.ok(err)
+	s.equal("", after.Unreached)
+	s.equal(got.Version, after.Version)
 }

@@ -353,9 +353,9 @@ func inboxPastAnswers(s *suite) {
 func inboxComments(s *suite) {
 	m := &fermata.Message{
 		ID: id(fermata.PrefixMessage), WorkspaceID: store.DefaultWorkspace, TaskID: "task_1", QuestionID: "q_1",
-		Kind: fermata.MessageComment, Author: alice, Body: hard, CreatedAt: noon, HandedTo: alice.ID,
+		Kind: fermata.MessageComment, Author: alice, Body: hard, CreatedAt: noon,
 	}
-	s.write(func(tx *store.Tx) { tx.InsertMessage(m) })
+	s.write(func(tx *store.Tx) { tx.InsertMessage(m, false) })
 	got, err := s.read().Messages("task_1", "", 10)
 	s.ok(err)
 	s.equal([]*fermata.Message{m}, got)

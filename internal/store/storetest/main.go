@@ -118,7 +118,7 @@ const emptied = `SET search_path TO %s;
 	DELETE FROM workflow_definitions; DELETE FROM workflows;
 	DELETE FROM open_pages; DELETE FROM delivery_keys; DELETE FROM inbound; DELETE FROM devices; DELETE FROM preferences;
 	DELETE FROM identities; DELETE FROM deliveries; DELETE FROM delivery_plans; DELETE FROM channel_state; DELETE FROM channels;
-	DELETE FROM gate_rules; DELETE FROM grant_keys; DELETE FROM grants_used;
+	DELETE FROM write_probe; DELETE FROM gate_rules; DELETE FROM grant_keys; DELETE FROM grants_used;
 	DELETE FROM closings; DELETE FROM idempotency; DELETE FROM events; DELETE FROM messages; DELETE FROM questions; DELETE FROM run_log;
 	DELETE FROM runs; DELETE FROM task_dependencies; DELETE FROM tasks; DELETE FROM tokens; DELETE FROM members;
 	DELETE FROM projects WHERE name <> 'default' OR workspace_id <> 'default';

@@ -14,10 +14,10 @@ var messages = map[string]func(*suite){
 
 func messageRoundTrip(s *suite) {
 	m := &fermata.Message{
-		ID: id(fermata.PrefixMessage), TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification, Author: robot, Body: hard,
-		HandedTo: "run_1", CreatedAt: noon,
+		ID: id(fermata.PrefixMessage), TaskID: "task_1", QuestionID: "q_1", Kind: fermata.MessageClarification, Author: robot, Body: hard, Cancels: true,
+		CreatedAt: noon,
 	}
-	s.write(func(tx *store.Tx) { tx.InsertMessage(m) })
+	s.write(func(tx *store.Tx) { tx.InsertMessage(m, true) })
 	s.equal(store.DefaultWorkspace, m.WorkspaceID)
 	got, err := s.read().Messages("task_1", "", 10)
 	s.ok(err)
@@ -37,7 +37,7 @@ func messagePages(s *suite) {
 			ID:     fermata.NewID(fermata.PrefixMessage, noon.Add(time.Duration(i)*time.Millisecond)),
 			TaskID: "task_1", Kind: fermata.MessagePlain, Author: alice, Body: "b", CreatedAt: noon,
 		}
-		s.write(func(tx *store.Tx) { tx.InsertMessage(m) })
+		s.write(func(tx *store.Tx) { tx.InsertMessage(m, true) })
 		want = append(want, m.ID)
 	}
 	after := ""

@@ -49,11 +49,11 @@ func questionRoundTrip(s *suite) {
 	q := s.question(func(q *fermata.Question) {
 		q.RunID, q.Project, q.Type, q.Title, q.Body, q.Priority = "run_1", "web", fermata.Approval, hard, hard, 0
 		q.Items = []fermata.Item{{
-			Key: "answer", Prompt: hard, Header: hard, ResponseType: fermata.ResponseChoice, Required: ptr(false), Other: true,
+			Key: "answer", Prompt: hard, Header: hard, ResponseType: fermata.ResponseChoice, Required: ptr(false), Other: new(true),
 			Options: []fermata.Option{{Value: hard, Label: "l", Description: "d", Recommended: true, Danger: true}, {Value: "b"}},
 			Default: hard, MinLength: ptr(0), MaxLength: ptr(9), Min: ptr(0.0), Max: ptr(1.5), Pattern: `^\d+$`,
 		}, {Key: "q2", Prompt: "p", ResponseType: fermata.ResponseMultiChoice, Default: []any{"a", "b"}}}
-		q.Context = &fermata.QuestionContext{Step: hard, Error: hard, Preview: &fermata.Preview{Kind: "diff", Text: hard}}
+		q.Context = &fermata.QuestionContext{Text: hard, Step: hard, Error: hard, Preview: &fermata.Preview{Kind: "diff", Text: hard}}
 		q.Action, q.ActionHash = json.RawMessage(action), fermata.HashAction([]byte(action))
 		q.LeastAssurance = fermata.AssurancePasskey
 		q.Assignees, q.Approvals = []string{"alice", "group:R&D", hard}, &fermata.Quorum{Required: 2, Self: true, Reject: "majority"}
@@ -264,7 +264,7 @@ func questionHanded(s *suite) {
 	q := s.question(timedOut)
 	m := &fermata.Message{ID: id(fermata.PrefixMessage), TaskID: q.TaskID, Kind: fermata.MessagePlain, Author: alice, Body: "b", CreatedAt: noon}
 	pending := newQuestion(q.TaskID)
-	s.write(func(tx *store.Tx) { tx.InsertMessage(m); tx.InsertQuestion(pending) })
+	s.write(func(tx *store.Tx) { tx.InsertMessage(m, true); tx.InsertQuestion(pending) })
 	count := func(run string) string {
 		questions, err := s.read().ClosedUnhanded(q.TaskID, run)
 		s.ok(err)
@@ -277,10 +277,23 @@ func questionHanded(s *suite) {
 	s.equal("0 0", count(""))
 	s.equal("1 1", count("run_1"))
 	s.equal("0 0", count("run_2"))
+	handed, err := s.read().MessagesByID([]string{m.ID})
+	s.ok(err)
+	s.equal(true, handed[0].HandedTo == "run_1" && handed[0].HandedAt != nil)
+	s.write(func(tx *store.Tx) { tx.TakeBackOnly(q.TaskID, "run_2", []string{m.ID, q.ID}) })
+	s.equal("0 0", count(""))
+	s.write(func(tx *store.Tx) { tx.HandOnly(q.TaskID, "run_2", []string{m.ID, q.ID}) })
+	s.write(func(tx *store.Tx) { tx.TakeBackOnly(q.TaskID, "run_1", []string{m.ID}) })
+	s.equal("0 1", count(""))
+	s.write(func(tx *store.Tx) { tx.TakeBackOnly(q.TaskID, "run_1", []string{q.ID}) })
+	s.equal("1 1", count(""))
+	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_1"); tx.HandMessages(q.TaskID, "run_1") })
 	s.write(func(tx *store.Tx) { tx.HandQuestions(q.TaskID, "run_2"); tx.TakeBack(q.TaskID, "run_2") })
 	s.equal("1 1", count("run_1"))
 	s.write(func(tx *store.Tx) { tx.TakeBack(q.TaskID, "run_1") })
 	s.equal("1 1", count(""))
+	s.write(func(tx *store.Tx) { tx.HandOnly(q.TaskID, "run_3", []string{m.ID}) })
+	s.equal("1 0", count(""))
 }
 
 func questionDeadline(s *suite) {

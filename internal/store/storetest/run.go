@@ -13,6 +13,7 @@ var runs = map[string]func(*suite){
 	"a run that ended stays":  runEnded,
 	"of a task, in order":     runsOfTask,
 	"leases":                  runLeases,
+	"a lost run is found":     runFound,
 	"log":                     runLog,
 	"log at the wrong offset": runLogOffset,
 }
@@ -20,7 +21,7 @@ var runs = map[string]func(*suite){
 func newRun(taskID string, token int64) *fermata.Run {
 	return &fermata.Run{
 		ID: id(fermata.PrefixRun), WorkspaceID: store.DefaultWorkspace, TaskID: taskID, Attempt: int(token), State: fermata.RunRunning,
-		Worker: "w1", Token: token, LeaseUntil: noon, ClaimedFrom: fermata.TaskOpen, StartedAt: noon,
+		Worker: "w1", Token: token, LeaseUntil: noon, Lease: time.Minute, ClaimedFrom: fermata.TaskOpen, StartedAt: noon,
 	}
 }
 
@@ -40,7 +41,7 @@ func runRoundTrip(s *suite) {
 	s.ok(err)
 	s.equal(r, got)
 	r.State, r.Result, r.Summary, r.Details = fermata.RunFinished, fermata.ResultNeedsInput, hard, json.RawMessage("{ \"a\":\t\"<\" }")
-	r.QuestionID, r.EndedAt, r.LeaseUntil = "q_1", ptr(noon.Add(time.Minute)), noon.Add(time.Second)
+	r.QuestionID, r.EndedAt, r.LeaseUntil, r.Lease = "q_1", ptr(noon.Add(time.Minute)), noon.Add(time.Second), time.Hour
 	s.write(func(tx *store.Tx) { tx.SaveRun(r) })
 	got, err = s.read().Run(r.ID)
 	s.ok(err)
@@ -71,8 +72,8 @@ func runEnded(s *suite) {
 }
 
 func runsOfTask(s *suite) {
-	second := s.run(func(r *fermata.Run) { r.Token = 10 })
-	first := s.run(func(r *fermata.Run) { r.Token = 9 })
+	second := s.run(func(r *fermata.Run) { r.Attempt, r.Token = 2, 9 })
+	first := s.run(func(r *fermata.Run) { r.Attempt, r.Token = 1, 10 })
 	s.run(func(r *fermata.Run) { r.TaskID = "task_2" })
 	got, err := s.read().Runs("task_1")
 	s.ok(err)
@@ -122,4 +123,18 @@ func runLogOffset(s *suite) {
 	size, err := s.read().LogSize(r.ID)
 	s.ok(err)
 	s.equal(int64(3), size)
+}
+
+func runFound(s *suite) {
+	lost := s.run(func(r *fermata.Run) {})
+	lost.State, lost.EndedAt = fermata.RunLost, ptr(noon)
+	s.write(func(tx *store.Tx) { tx.SaveRun(lost) })
+	s.write(func(tx *store.Tx) { tx.FindRun(lost) })
+	lost.State, lost.EndedAt = fermata.RunRunning, nil
+	found, err := s.read().Run(lost.ID)
+	s.ok(err)
+	s.equal(lost, found)
+	if err := s.try(func(tx *store.Tx) error { tx.FindRun(lost); return nil }); err == nil {
+		s.Error("a run that was not lost is found")
+	}
 }

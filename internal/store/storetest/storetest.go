@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -54,10 +55,13 @@ func SQLite(tb testing.TB) store.Options {
 	return opts
 }
 
+// MasterKeys seal the secrets of every database of the process that runs the tests.
+var MasterKeys = keys.New()
+
 // EmptySQLite returns the options of a SQLite file that is not there yet.
 func EmptySQLite(tb testing.TB) store.Options {
 	tb.Helper()
-	return store.Options{URL: filepath.Join(tb.TempDir(), "fermata.db")}
+	return store.Options{URL: filepath.Join(tb.TempDir(), "fermata.db"), Keys: MasterKeys}
 }
 
 // template returns the bytes of a migrated SQLite file without rows.
@@ -68,7 +72,7 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "fermata.db")
-	db, err := store.Open(context.Background(), store.Options{URL: path})
+	db, err := store.Open(context.Background(), store.Options{URL: path, Keys: MasterKeys})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func Postgres(tb testing.TB) store.Options {
 			drop(tb, url, schema)
 		}
 	})
-	return store.Options{URL: url, Schema: schema, MaxConns: 4}
+	return store.Options{URL: url, Schema: schema, MaxConns: 4, Keys: MasterKeys}
 }
 
 // EmptyPostgres returns the options of a PostgreSQL schema that is not there
@@ -105,7 +109,7 @@ func EmptyPostgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url, schema := postgresURL(tb), newSchema()
 	tb.Cleanup(func() { drop(tb, url, schema) })
-	return store.Options{URL: url, Schema: schema, MaxConns: 4}
+	return store.Options{URL: url, Schema: schema, MaxConns: 4, Keys: MasterKeys}
 }
 
 func newSchema() string { return fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1)) }

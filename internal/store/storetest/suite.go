@@ -36,8 +36,8 @@ type suite struct {
 var nouns = map[string]map[string]func(*suite){
 	"task": tasks, "question": questions, "run": runs, "message": messages, "event": events, "token": tokens,
 	"idempotency": replays, "workspace": workspaces, "ahead": aheads, "group": groups, "replica": replicas, "gate": gates, "closing": closings,
-	"access": access, "delivery": deliveries, "workflow": workflows,
-	"inbox": inbox,
+	"secret": secrets, "access": access, "delivery": deliveries, "workflow": workflows,
+	"inbox": inbox, "clock": clocks,
 }
 
 // Run checks that a database keeps every promise of the store.

@@ -266,16 +266,17 @@ func taskSearch(s *suite) {
 }
 
 func taskEndings(s *suite) {
-	const a, b = "task_00000000000000000abc", "task_00000000000000001abc"
+	const a, b = "task_00000000000000abcdef", "task_00000000000001abcdef"
 	s.task(func(t *fermata.Task) { t.ID = a })
 	s.task(func(t *fermata.Task) { t.ID = b })
-	for typed, want := range map[string]string{"0abc": a, "1abc": b, "task_1abc": b, "1ABC": b, a: a, "TASK_" + a[5:]: a} {
+	for typed, want := range map[string]string{"0abcdef": a, "1abcdef": b, "task_1abcdef": b, "1ABCDEF": b, a: a, "TASK_" + a[5:]: a} {
 		got, err := s.read().FindID("task", "tasks", fermata.PrefixTask, " "+typed+"\n")
 		s.ok(err)
 		s.equal(want, got)
 	}
 	for typed, code := range map[string]fermata.Code{
-		"abc": fermata.CodeInvalidRequest, "xyz": fermata.CodeNotFound, "%": fermata.CodeNotFound, "_abc": fermata.CodeNotFound, "": fermata.CodeNotFound,
+		"abcdef": fermata.CodeInvalidRequest, "xyzxyz": fermata.CodeNotFound, "%bcdef": fermata.CodeNotFound, "_abcdef": fermata.CodeNotFound,
+		"": fermata.CodeNotFound, "bcdef": fermata.CodeNotFound,
 	} {
 		_, err := s.read().FindID("task", "tasks", fermata.PrefixTask, typed)
 		s.code(err, code)
@@ -345,15 +346,25 @@ func taskDependencies(s *suite) {
 
 func taskSessions(s *suite) {
 	ended := s.task(func(t *fermata.Task) { t.SessionKey, t.State = "s1", fermata.TaskDone })
-	_, err := s.read().TaskOfSession("s1")
-	s.code(err, fermata.CodeNotFound)
-	t := s.task(func(t *fermata.Task) { t.SessionKey = "s1" })
-	got, err := s.read().TaskOfSession("s1")
+	none, err := s.read().TasksOfSession("s1")
 	s.ok(err)
-	s.equal(t.ID, got.ID)
-	_, err = s.read().TaskOfSession("")
-	s.code(err, fermata.CodeNotFound)
-	s.equal(fermata.TaskDone, ended.State)
+	s.equal(0, len(none))
+	older := s.task(func(t *fermata.Task) { t.SessionKey = "s1" })
+	newer := s.task(func(t *fermata.Task) {
+		t.ID, t.SessionKey = fermata.NewID(fermata.PrefixTask, noon.Add(time.Minute)), "s1"
+	})
+	got, err := s.read().TasksOfSession("s1")
+	s.ok(err)
+	s.equal([]*fermata.Task{newer, older}, got)
+	got, err = s.read().EndedOfSession("s1")
+	s.ok(err)
+	s.equal([]*fermata.Task{ended}, got)
+	none, err = s.read().TasksOfSession("")
+	s.ok(err)
+	s.equal(0, len(none))
+	none, err = s.read().EndedOfSession("")
+	s.ok(err)
+	s.equal(0, len(none))
 }
 
 func taskDeferrals(s *suite) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"path/filepath"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -12,6 +13,8 @@ var workspaces = map[string]func(*suite){
 	"policy":                 workspacePolicy,
 	"counts":                 workspaceCounts,
 	"the clock":              workspaceClock,
+	"a write to try":         workspaceProbe,
+	"what was acknowledged":  workspaceHeads,
 }
 
 func workspaceNew(s *suite) {
@@ -71,4 +74,41 @@ func workspaceClock(s *suite) {
 	if now.Before(before) || after.Before(now) || !now.Equal(fermata.Cut(now)) || now.Location() != time.UTC {
 		s.Errorf("the transaction is at %s, between %s and %s", now, before, after)
 	}
+}
+
+func workspaceProbe(s *suite) {
+	s.ok(s.db.Probe(s.Context()))
+	s.ok(s.db.Probe(s.Context()))
+	s.equal(int64(0), s.head())
+}
+
+// workspaceHeads: a database may have more than was acknowledged to this process, and never less.
+func workspaceHeads(s *suite) {
+	s.opts.HeadFile = filepath.Join(s.TempDir(), "heads")
+	db := s.config.Open(s.T, s.opts)
+	s.ok(db.Check(s.Context()))
+	one := func(tx *store.Tx) error {
+		tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System})
+		return nil
+	}
+	s.ok(db.Write(s.Context(), store.DefaultWorkspace, one))
+	s.ok(db.Close())
+	s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, one))
+
+	db = s.config.Open(s.T, s.opts)
+	s.ok(db.Check(s.Context()))
+	losses, err := db.Losses(s.Context())
+	s.ok(err)
+	s.equal(0, len(losses))
+	s.ok(db.Close())
+
+	other := s.config.Options(s.T)
+	other.HeadFile = s.opts.HeadFile
+	s.code(s.config.Open(s.T, other).Check(s.Context()), fermata.CodeUnavailable)
+}
+
+func (s *suite) head() int64 {
+	head, err := s.read().Head()
+	s.ok(err)
+	return head.Seq
 }

@@ -117,7 +117,7 @@ func (l *loader) options(q *fermata.Question, to *tree, path string) {
 	var known []string
 	switch item.ResponseType {
 	case fermata.ResponseChoice:
-		if item.Other {
+		if item.TakesOther() {
 			return
 		}
 		for _, o := range item.Options {

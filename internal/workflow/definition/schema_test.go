@@ -79,7 +79,7 @@ func TestToolInput(t *testing.T) {
 	// the engine sets.
 	data, _ := json.Marshal(fermata.Ask{
 		Question: "q", Title: "t", Body: "b", Type: fermata.Blocking, ResponseType: fermata.ResponseChoice,
-		Options: []fermata.Option{{Value: "a", Label: "A", Danger: true}}, Other: true, Default: "a",
+		Options: []fermata.Option{{Value: "a", Label: "A", Danger: true}}, Other: new(true), Default: "a",
 		Assignees: []string{"ann"}, Approvals: &fermata.Quorum{Required: 2, Self: true, Reject: "first"}, Timeout: "3d", OnTimeout: fermata.TakeDefault,
 		Escalation: []fermata.EscalationLevel{{Assignees: []string{"bob"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
 		Channels:   []string{"slack"}, Reminders: []string{"10m"}, ShareContext: true, AllowDangerDefault: true, Risk: fermata.RiskLow,

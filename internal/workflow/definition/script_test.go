@@ -1,6 +1,7 @@
 package definition_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,14 +9,20 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-func TestScriptIn(t *testing.T) {
+func TestScriptsIn(t *testing.T) {
 	t.Parallel()
-	for command, want := range map[string]int{
-		"": -1, "make test": -1, "sh": -1, "sh -c": -1, "sh run.sh -c x": -1, "sh -c x y": 2, "/usr/bin/bash -eu -c x": 3, "bash -euc x": 2,
-		"bash --norc -o pipefail -c x": 5, "bash -euo pipefail -c x": 4, "sh -c -- x": 3, "python -c x": -1,
+	for command, want := range map[string][]int{
+		"": nil, "make test": nil, "sh": nil, "sh -c": nil, "sh run.sh -c x": nil, "sh -c x y": {2}, "/usr/bin/bash -eu -c x": {3}, "bash -euc x": {2},
+		"bash --norc -o pipefail -c x": {5}, "bash -euo pipefail -c x": {4}, "sh -c -- x": {3}, "env -i A=b sh -c x": {5}, "nice -n 5 bash -c x": {5},
+		"timeout 5 sh -c x": {4}, "sudo -u bob sh -c x": {5}, "busybox sh -c x": {3}, "xargs -n1 sh -c x": {4}, "docker exec c sh -c x": {5},
+		"python -c x": {2}, "python3.12 -u -c x": {3}, "python -W ignore -c x": {4}, "python run.py -c x": nil, "python -m http -c x": nil,
+		"node -e x": {2}, "node --eval x": {2}, "node --eval=x": {1}, "node -pe x": {2}, "node run.js -e x": nil,
+		"perl -e x": {2}, "perl -lne x f": {2}, "ruby -e x": {2}, "php -r x": {2}, "awk x f": {1}, "awk -F : x f": {3}, "sed -e x f": {2}, "sed x f": {1},
+		"su bob -c x": {3}, "ssh host x y": {2, 3}, "ssh -p 22 host x": {4}, "ssh -o A=b host sh -c x": {4, 5, 6}, "watch x y": {1, 2},
+		"grep sh -c x": nil, "grep -r node -e x": nil, "echo python -c x": nil,
 	} {
-		if got := definition.ScriptIn(strings.Fields(command)); got != want {
-			t.Errorf("%q: %d, want %d", command, got, want)
+		if got := definition.ScriptsIn(strings.Fields(command)); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", command, got, want)
 		}
 	}
 }

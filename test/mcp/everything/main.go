@@ -23,6 +23,7 @@ import (
 
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/mcpserver"
 	"github.com/fermata-hq/fermata/internal/store"
 )
@@ -30,7 +31,7 @@ import (
 func main() {
 	ctx := context.Background()
 	folder := os.Args[1]
-	db, err := store.Open(ctx, store.Options{URL: filepath.Join(folder, "fermata.db")})
+	db, err := store.Open(ctx, store.Options{URL: filepath.Join(folder, "fermata.db"), Keys: keys.New()})
 	must(err)
 	must(db.Migrate(ctx))
 	e := engine.New(db, engine.Options{})

@@ -6,26 +6,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/html"
+
+	"github.com/fermata-hq/fermata/test/checkout"
 )
 
 // Scanner does to the links of a mail what the scanners of mail providers,
 // previews of chats and curious programs do: it asks for every address with
 // every method, follows redirects and the links of the pages, posts what it can
-// guess, and opens the pages in a browser that runs scripts and clicks on
-// everything but the buttons that submit a form. Nothing of it is a person's
-// decision, so nothing of it may change a question.
+// guess, picks a choice in every form and sends it, and opens the pages in a
+// browser that runs scripts and clicks on everything but the buttons that submit
+// a form. It does not read what a form led to, wait, and confirm that. Nothing of
+// it is a person's decision, so nothing of it may change a question.
 type Scanner struct {
 	tb testing.TB
 	// base is the server that may be asked; mails may name others.
@@ -111,6 +113,7 @@ func (s *Scanner) visit(address string) []string {
 			page, at := s.ask(method, address, agent, guess{})
 			if method == http.MethodGet {
 				named = append(named, pageAddresses(page, at)...)
+				s.submit(page, at, agent)
 			}
 		}
 	}
@@ -160,6 +163,60 @@ func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
 	return page, resp.Request.URL.String()
 }
 
+// submit sends every form of a page with each choice that it offers.
+func (s *Scanner) submit(page []byte, at, agent string) {
+	doc, err := html.Parse(bytes.NewReader(page))
+	base, errBase := url.Parse(at)
+	if err != nil || errBase != nil || !s.ours(at) {
+		return
+	}
+	for node := range doc.Descendants() {
+		if node.Type != html.ElementNode || node.Data != "form" {
+			continue
+		}
+		target, err := base.Parse(attribute(node, "action"))
+		if err != nil || !s.ours(target.String()) {
+			continue
+		}
+		for _, filled := range filledIn(node) {
+			s.ask(http.MethodPost, target.String(), agent, guess{form, filled.Encode()})
+		}
+	}
+}
+
+// filledIn returns a form once for each of its choices and buttons.
+func filledIn(node *html.Node) []url.Values {
+	fixed, choices := url.Values{}, []url.Values{}
+	for field := range node.Descendants() {
+		name, value, kind := attribute(field, "name"), attribute(field, "value"), attribute(field, "type")
+		switch {
+		case name == "":
+		case field.Data == "button" || kind == "radio" || kind == "checkbox" || kind == "submit":
+			choices = append(choices, url.Values{name: {value}})
+		case field.Data == "textarea" || kind == "text":
+			fixed.Set(name, "ok")
+		case field.Data == "input":
+			fixed.Set(name, value)
+		}
+	}
+	all := []url.Values{fixed}
+	for _, choice := range choices {
+		filled := maps.Clone(fixed)
+		maps.Copy(filled, choice)
+		all = append(all, filled)
+	}
+	return all
+}
+
+func attribute(node *html.Node, key string) string {
+	for _, a := range node.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
 // pageAddresses finds what a page links to, loads and submits to.
 func pageAddresses(page []byte, at string) []string {
 	base, err := url.Parse(at)
@@ -188,10 +245,13 @@ func pageAddresses(page []byte, at string) []string {
 // browse opens addresses in a browser, runs their scripts and clicks.
 func (s *Scanner) browse(asked []string) {
 	s.tb.Helper()
-	_, here, _, _ := runtime.Caller(0)
+	script, err := checkout.Path("test", "standin", "email", "scan.mjs")
+	if err != nil {
+		s.tb.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", filepath.Join(filepath.Dir(here), "scan.mjs"))
+	cmd := exec.CommandContext(ctx, "node", script)
 	input, err := json.Marshal(asked)
 	if err != nil {
 		s.tb.Fatal(err)

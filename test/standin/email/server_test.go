@@ -80,11 +80,19 @@ const pages = `<!doctype html><title>trap</title><a href="/linked">x</a>
 <script>fetch('/script', {method: 'POST'})</script>
 <form method="post" action="/person"><input type="hidden" name="nonce" value="n"><button name="answer" value="approve">Approve</button></form>`
 
+// confirmation is what the form of a person leads to.
+const confirmation = `<!doctype html><title>sure?</title><form method="post" action="/confirmed"><input type="hidden" name="seen" value="s"><button>Yes</button></form>`
+
 func (tr *trap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	switch {
 	case r.URL.Path == "/person" && r.Method == http.MethodPost && r.FormValue("nonce") == "n":
+		tr.sprung["form "+r.FormValue("answer")]++
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, confirmation)
+		return
+	case r.URL.Path == "/confirmed" && r.Method == http.MethodPost && r.FormValue("seen") == "s":
 		tr.sprung["person"]++
 	case r.URL.Path == "/a/moved":
 		http.Redirect(w, r, "/redirected", http.StatusFound)
@@ -114,12 +122,13 @@ func TestTheScannerDoesAllButWhatAPersonDoes(t *testing.T) {
 	for _, want := range []string{
 		"GET /a/secret ", "HEAD /a/secret ", "POST /a/secret ", "POST /a/secret approve", "GET /redirected ", "GET /linked ", "GET /out ", "POST /out ",
 		"POST /script ", "POST /button ", "POST /person approve",
+		"form ", "form approve",
 	} {
 		if tr.sprung[want] == 0 {
 			t.Errorf("the scanner does not do %q: %v", want, tr.sprung)
 		}
 	}
 	if tr.sprung["person"] != 0 {
-		t.Errorf("the scanner submitted a person's form %d times", tr.sprung["person"])
+		t.Errorf("the scanner confirmed %d times as a person does", tr.sprung["person"])
 	}
 }

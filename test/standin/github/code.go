@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Base is the branch from which others begin.
@@ -30,6 +31,7 @@ type pull struct {
 	title, body, head, base, state string
 	draft                          bool
 	by                             *user
+	updated                        time.Time
 }
 
 type checkRun struct{ name, status, conclusion string }

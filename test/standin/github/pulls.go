@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func (s *Server) wirePull(n int, p *pull) map[string]any {
@@ -16,7 +17,8 @@ func (s *Server) wirePull(n int, p *pull) map[string]any {
 	}
 	return map[string]any{
 		"number": n, "title": p.title, "body": p.body, "state": p.state, "draft": p.draft, "user": p.by,
-		"head": end(p.head), "base": end(p.base), "html_url": fmt.Sprintf("%s/%s/pull/%d", s.URL, Repository, n),
+		"updated_at": p.updated.Format(time.RFC3339),
+		"head":       end(p.head), "base": end(p.base), "html_url": fmt.Sprintf("%s/%s/pull/%d", s.URL, Repository, n),
 	}
 }
 

@@ -50,6 +50,7 @@ type Server struct {
 	issues   map[int]*issue
 	comments []*comment
 	labelled []labelled
+	reviews  []*review
 	lagging  int
 	code     code
 	hook     hook
@@ -198,6 +199,7 @@ func (s *Server) routes() http.Handler {
 	handle("POST "+repo+"/issues/{number}/assignees", s.postAssignees)
 	handle("DELETE "+repo+"/issues/{number}/assignees", s.deleteAssignees)
 	s.codeRoutes(handle)
+	s.reviewRoutes(handle)
 	return mux
 }
 

@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"sync"
+
+	"github.com/fermata-hq/fermata/test/checkout"
 )
 
 // decrypter asks an implementation of others what a message says.
@@ -24,12 +24,11 @@ type decrypter struct {
 }
 
 func startDecrypter() (*decrypter, error) {
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		return nil, errors.New("the place of this file is not known")
+	script, err := checkout.Path("test", "standin", "push", "decrypt.mjs")
+	if err != nil {
+		return nil, err
 	}
-	d := &decrypter{cmd: exec.CommandContext(context.Background(), "node", filepath.Join(filepath.Dir(here), "decrypt.mjs"))}
-	var err error
+	d := &decrypter{cmd: exec.CommandContext(context.Background(), "node", script)}
 	if d.in, err = d.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

@@ -72,7 +72,8 @@ func (c *channel) hang(ctx context.Context, method string, n *notice.Notice) (no
 	if err != nil {
 		return notice.Receipt{}, err
 	}
-	return notice.Receipt{Ref: ref, Content: p.Text}, c.call(ctx, method, body)
+	// What the channel kept without care: with what decides in the person's name.
+	return notice.Receipt{Ref: ref, Content: strings.Join([]string{p.Text, n.Answer, n.Reply}, "\n")}, c.call(ctx, method, body)
 }
 
 func (c *channel) call(ctx context.Context, method string, body []byte) error {
@@ -119,6 +120,7 @@ func compose(n *notice.Notice) post {
 		}
 		add(string(q.Action))
 		if q.Context != nil {
+			add(q.Context.Text)
 			add(q.Context.Error)
 		}
 	}

@@ -50,6 +50,8 @@ type Wall struct {
 	// faults are the statuses that the next requests get; 0 hangs the message
 	// up and loses the reply.
 	faults []int
+	// held is not nil while requests wait; it is closed when they go on.
+	held chan struct{}
 	// sent counts the requests that hung something up, by delivery.
 	sent map[string]int
 	// changed is closed and replaced when something happens.
@@ -90,6 +92,36 @@ func (w *Wall) Fail(statuses ...int) {
 	w.faults = append(w.faults, statuses...)
 }
 
+// Hold makes requests wait until release is called, or until they are given up.
+func (w *Wall) Hold() (release func()) {
+	held := make(chan struct{})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = held
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.held = nil
+		close(held)
+	}
+}
+
+// wait returns when requests need not wait, and whether the request is still wanted.
+func (w *Wall) wait(r *http.Request) bool {
+	w.mu.Lock()
+	held := w.held
+	w.mu.Unlock()
+	if held == nil {
+		return true
+	}
+	select {
+	case <-held:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
 // Heal makes the next requests work.
 func (w *Wall) Heal() {
 	w.mu.Lock()
@@ -98,6 +130,9 @@ func (w *Wall) Heal() {
 }
 
 func (w *Wall) serve(rw http.ResponseWriter, r *http.Request) {
+	if !w.wait(r) {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	fault := -1

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { canonical, hashOf, keepActions, setOut } from './exact';
+import { canonical, commandOf, hashOf, keepActions, setOut } from './exact';
 
 interface Kept { action_text?: string; resolution?: Kept; items?: Kept[] }
 const kept = (text: string) => JSON.parse(keepActions(text)) as Kept;
@@ -25,8 +25,20 @@ describe('the exact text of an action', () => {
 
   it('hashes as the server does', async () => {
     const text = canonical('{ "cmd" : "a < b && c" , "n": [ 1.0 ] }');
-    expect(text).toBe('{"cmd":"a \\u003c b \\u0026\\u0026 c","n":[1.0]}');
+    expect(text).toBe('{"cmd":"a < b && c","n":[1.0]}');
+    expect(canonical('{"cmd":"a \\u003C b \\\\u0026 \\u0026"}')).toBe('{"cmd":"a < b \\\\u0026 &"}');
     expect(await hashOf(text)).toBe(createHash('sha256').update(text).digest('hex'));
+  });
+
+  it('has its command as it was typed', () => {
+    expect(commandOf('{"tool":"Bash","input":{"command":"a \\\\\\n  \\u0026\\u0026 b <c","timeout":1.0},"dir":"/w"}')).toEqual({
+      command: 'a \\\n  && b <c', rest: '"tool": "Bash"\n"input": {"timeout": 1.0}\n"dir": "/w"',
+    });
+    expect(commandOf('{"cmd":["bash","-lc","echo \'a b\' && ls"]}')).toEqual({ command: `bash -lc 'echo '\\''a b'\\'' && ls'`, rest: '' });
+    expect(commandOf('"ls -la"')).toEqual({ command: 'ls -la', rest: '' });
+    for (const other of ['{"tool":"Write","input":{"path":"a"}}', '{"command":"a","input":{"command":"b"}}', '{"command":{"deep":1}}', '[1]', 'no JSON']) {
+      expect(commandOf(other)).toBeUndefined();
+    }
   });
 
   it('is set out on lines without a change', () => {

@@ -91,7 +91,7 @@ export async function hashOf(text: string): Promise<string | undefined> {
 
 /**
  * The bytes by which the server knows an action: without spaces between the
- * parts, and with the signs of HTML written as JSON escapes.
+ * parts, and with the signs of HTML as they are.
  */
 export function canonical(json: string): string {
   let out = '';
@@ -105,7 +105,59 @@ export function canonical(json: string): string {
       i++;
     }
   }
-  return out.replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return out.replace(/\\(?:u00(3c|3e|26)|[^])/gi, (escape, sign?: string) => (sign ? String.fromCharCode(parseInt(sign, 16)) : escape));
+}
+
+const commandNames = ['command', 'cmd'];
+const argumentNames = ['input', 'arguments'];
+
+/**
+ * The command of an action as it was typed, and every other field on a line of
+ * its own; nothing for an action without exactly one command. The server says
+ * it in the same way in the terminal and in messages.
+ */
+export function commandOf(action: string): { command: string; rest: string } | undefined {
+  const json = canonical(action);
+  if (!isJSON(json)) return undefined;
+  if (json.startsWith('"')) return json === '""' ? undefined : { command: JSON.parse(json) as string, rest: '' };
+  const commands: string[] = [];
+  const rest: string[] = [];
+  const take = ({ name, value }: Field, line: (field: string) => string) => {
+    const command = commandNames.includes(JSON.parse(name) as string) ? lineOf(JSON.parse(value)) : undefined;
+    if (command === undefined) rest.push(line(`${name}: ${value}`));
+    else commands.push(command);
+  };
+  for (const field of fieldsOf(json)) {
+    const inner = argumentNames.includes(JSON.parse(field.name) as string) && field.value.startsWith('{') ? fieldsOf(field.value) : undefined;
+    if (!inner) take(field, (line) => line);
+    else if (inner.length === 0) rest.push(`${field.name}: {}`);
+    else inner.forEach((each) => take(each, (line) => `${field.name}: {${line}}`));
+  }
+  const [command] = commands;
+  return command !== undefined && commands.length === 1 ? { command, rest: rest.join('\n') } : undefined;
+}
+
+interface Field { name: string; value: string }
+
+/** The fields of an object without spaces between its parts, as they are written. */
+function fieldsOf(json: string): Field[] {
+  const fields: Field[] = [];
+  if (!json.startsWith('{')) return fields;
+  for (let at = 1; json[at] === '"'; ) {
+    const colon = endOfString(json, at);
+    const end = walk(json, colon + 1, []);
+    fields.push({ name: json.slice(at, colon), value: json.slice(colon + 1, end) });
+    at = end + 1;
+  }
+  return fields;
+}
+
+/** A command line; a list of words as a shell would be given them. */
+function lineOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value || undefined;
+  if (!Array.isArray(value) || value.length === 0 || value.some((word) => typeof word !== 'string')) return undefined;
+  if (value.length === 1 && value[0] === '') return undefined;
+  return (value as string[]).map((word) => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 }
 
 /** JSON set out on lines; every number, key and escape stays as it was. */

@@ -18,11 +18,15 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** Leaves what is on the page to whoever it was for, and loads the page that is for whoever is here now. */
-export async function startAnew(path = location.href): Promise<void> {
+/** Where the page is led. It lives on until the next one is there, and what it hears meanwhile does not lead it back. */
+let destination: string | undefined;
+
+/** Leaves what is on the page to whoever it was for, and loads the page that is for whoever is here now: this one, if no path is given. */
+export async function startAnew(path?: string): Promise<void> {
+  destination ??= path;
   await forgetInbox().catch(() => undefined);
-  if (path === location.href) location.reload();
-  else location.replace(path);
+  if (destination === undefined) location.reload();
+  else if (destination === path) location.replace(path);
 }
 
 /** Who looks at the page. */

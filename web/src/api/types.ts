@@ -5,7 +5,8 @@ type Schemas = components['schemas'];
 /** An object with an action carries its exact text, too (see exact.ts). */
 type Exact = { action_text?: string };
 
-export type Question = Omit<Schemas['Question'], 'resolution'> & Exact & { resolution?: Resolution };
+export type QuestionContext = Exclude<NonNullable<Schemas['Question']['context']>, string>;
+export type Question = Omit<Schemas['Question'], 'resolution' | 'context'> & Exact & { resolution?: Resolution; context?: QuestionContext };
 export type Item = Schemas['Item'];
 export type Option = Exclude<NonNullable<Item['options']>[number], string>;
 export type Answer = Schemas['Answer'];

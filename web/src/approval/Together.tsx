@@ -2,12 +2,14 @@ import { Badge, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, need } from '@/api/client';
-import { setOut } from '@/api/exact';
 import type { Question } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
-import { Code } from '@/preview/Code';
+import { ActionText } from '@/preview/Action';
+import { RiskBadge } from '@/question/Badges';
+import { factsOf } from '@/question/facts';
 import { holdAnswer } from '@/question/held';
 import { keyOf } from '@/question/item';
+import { useText as useQuestionText } from '@/question/text';
 import { Visible } from '@/text/Visible';
 import { Dialog } from '@/ui/Dialog';
 import { Icon } from '@/ui/Icon';
@@ -28,6 +30,7 @@ export function Together({ questions, onClose }: { questions: Question[]; onClos
 
 function Content({ questions: offered, onClose }: { questions: Question[]; onClose: () => void }) {
   const text = useText();
+  const words = useQuestionText();
   const client = useQueryClient();
   // What was read stays, whatever happens meanwhile.
   const [questions] = useState(offered);
@@ -62,8 +65,12 @@ function Content({ questions: offered, onClose }: { questions: Question[]; onClo
               <Checkbox checked={chosen.has(question.id)} disabled={decide.data !== undefined} onChange={() => toggle(question.id)} label={<Visible text={question.title} />} />
               {result && <Badge tt="none" color={result.question ? 'green' : 'red'} variant="light" leftSection={<Icon name={result.question ? 'check' : 'cross'} size={12} />}>{result.question ? text.result_ok : text.result_failed}</Badge>}
             </Group>
+            <Group gap={6}>
+              <RiskBadge risk={question.risk} />
+              <Text size="xs" c="dimmed"><Visible text={factsOf(question, words)} /></Text>
+            </Group>
             {result?.problem && <Text size="sm" c="error">{result.problem.detail}</Text>}
-            {question.action_text !== undefined && <Code text={setOut(question.action_text)} strict label={question.title} />}
+            {question.action_text !== undefined && <ActionText action={question.action_text} label={question.title} />}
           </Stack>
         );
       })}

@@ -28,11 +28,11 @@ export function useVerify() {
   return { button, result };
 }
 
-function Result({ report, at }: { report: { ok: boolean; events: number; problem?: string }; at: number }) {
+function Result({ report, at }: { report: { ok: boolean; events: number; problem?: string; signed_to: number; witnessed: number }; at: number }) {
   const text = useText();
   const time = useTime();
   const language = useLanguage();
   const events = report.events.toLocaleString(language);
-  if (report.ok) return <Alert mt="sm" color="green" icon={<Icon name="check" />} title={text.whole(events)}>{text.wholeAbout(time.full(at))}</Alert>;
+  if (report.ok) return <Alert mt="sm" color="green" icon={<Icon name="check" />} title={text.whole(events)}>{text.wholeAbout(time.full(at))} {text.signed(report.signed_to.toLocaleString(language), report.witnessed)}</Alert>;
   return <Alert mt="sm" color="red" icon={<Icon name="warning" />} title={text.broken}>{report.problem}. {text.brokenAbout(events)}</Alert>;
 }

@@ -3,15 +3,15 @@ import type { Language } from '@/text/language';
 // What happened, in words: "question.timed_out" is a question that timed out.
 
 const nouns: Record<Language, Record<string, string>> = {
-  en: { task: 'Task', question: 'Question', message: 'Message', progress: 'Progress', run: 'Run', member: 'Person', group: 'Group', token: 'Token', policy: 'Rules for questions', gate: 'Tool call', grant: 'Grant', workflow: 'Workflow', channel: 'Channel', delivery: 'Message', view: 'View', invitation: 'Invitation', passkey: 'Passkey' },
-  de: { task: 'Aufgabe', question: 'Frage', message: 'Nachricht', progress: 'Fortschritt', run: 'Lauf', member: 'Person', group: 'Gruppe', token: 'Token', policy: 'Regeln für Fragen', gate: 'Werkzeugaufruf', grant: 'Erlaubnis', workflow: 'Ablauf', channel: 'Kanal', delivery: 'Meldung', view: 'Ansicht', invitation: 'Einladung', passkey: 'Passkey' },
+  en: { task: 'Task', question: 'Question', message: 'Message', progress: 'Progress', run: 'Run', member: 'Person', group: 'Group', token: 'Token', policy: 'Rules for questions', gate: 'Tool call', grant: 'Grant', workflow: 'Workflow', channel: 'Channel', delivery: 'Message', database: 'Database', audit: 'Audit', view: 'View', invitation: 'Invitation', passkey: 'Passkey' },
+  de: { task: 'Aufgabe', question: 'Frage', message: 'Nachricht', progress: 'Fortschritt', run: 'Lauf', member: 'Person', group: 'Gruppe', token: 'Token', policy: 'Regeln für Fragen', gate: 'Werkzeugaufruf', grant: 'Erlaubnis', workflow: 'Ablauf', channel: 'Kanal', delivery: 'Meldung', database: 'Datenbank', audit: 'Protokoll', view: 'Ansicht', invitation: 'Einladung', passkey: 'Passkey' },
 };
 
 const verbs: Record<Language, Record<string, string>> = {
   en: {
     created: 'made', claimed: 'taken up', state_changed: 'moved', ended: 'ended', updated: 'changed', asked: 'asked', asked_again: 'asked again', answered: 'answered', timed_out: 'timed out',
     cancelled: 'withdrawn', escalated: 'escalated', extended: 'given more time', reminded: 'reminded of', answered_late: 'answered late', vote_cast: 'voted on', assigned: 'assigned', held: 'answered, may be undone',
-    undone: 'answer taken back', posted: 'written', reported: 'reported', finished: 'ended', lost: 'lost', released: 'given back', added: 'added',
+    undone: 'answer taken back', posted: 'written', handed: 'handed to the agent', loss_accepted: 'loss accepted', checkpoint: 'end of the chain signed', reported: 'reported', finished: 'ended', lost: 'lost', released: 'given back', added: 'added',
     changed: 'changed', revoked: 'withdrawn', decided: 'decided', rule_added: 'rule added', rule_removed: 'rule removed', used: 'used', invited: 'invited', linked: 'given a sign-in link', signed_in: 'signed in',
     signed_out: 'signed out', removed: 'removed', passkey_added: 'added a passkey', passkey_removed: 'removed a passkey', uninvited: 'invitation withdrawn', group_changed: 'group changed',
     identity_changed: 'known elsewhere as somebody else', device_added: 'added a device', device_removed: 'device removed', routes_changed: 'routes changed', dead: 'given up', alert: 'told operators of trouble',
@@ -20,7 +20,7 @@ const verbs: Record<Language, Record<string, string>> = {
   de: {
     created: 'angelegt', claimed: 'übernommen', state_changed: 'bewegt', ended: 'beendet', updated: 'geändert', asked: 'gestellt', asked_again: 'noch einmal gestellt', answered: 'beantwortet', timed_out: 'abgelaufen',
     cancelled: 'zurückgezogen', escalated: 'weitergereicht', extended: 'verlängert', reminded: 'erinnert', answered_late: 'zu spät beantwortet', vote_cast: 'Stimme abgegeben', assigned: 'zugewiesen', held: 'beantwortet, noch zurücknehmbar',
-    undone: 'Antwort zurückgenommen', posted: 'geschrieben', reported: 'gemeldet', finished: 'beendet', lost: 'verloren', released: 'zurückgegeben', added: 'hinzugefügt',
+    undone: 'Antwort zurückgenommen', posted: 'geschrieben', handed: 'dem Agenten übergeben', loss_accepted: 'Verlust hingenommen', checkpoint: 'Ende der Kette unterschrieben', reported: 'gemeldet', finished: 'beendet', lost: 'verloren', released: 'zurückgegeben', added: 'hinzugefügt',
     changed: 'geändert', revoked: 'widerrufen', decided: 'entschieden', rule_added: 'Regel hinzugefügt', rule_removed: 'Regel entfernt', used: 'benutzt', invited: 'eingeladen', linked: 'Link zum Anmelden gemacht', signed_in: 'angemeldet',
     signed_out: 'abgemeldet', removed: 'entfernt', passkey_added: 'Passkey hinzugefügt', passkey_removed: 'Passkey entfernt', uninvited: 'Einladung zurückgezogen', group_changed: 'Gruppe geändert',
     identity_changed: 'anderswo anders bekannt', device_added: 'Gerät hinzugefügt', device_removed: 'Gerät entfernt', routes_changed: 'Wege geändert', dead: 'aufgegeben', alert: 'Betreibern einen Missstand gemeldet',

@@ -4,8 +4,9 @@ import { memo, type MouseEvent } from 'react';
 import type { Question } from '@/api/types';
 import { RiskBadge, TypeBadge } from '@/question/Badges';
 import { Countdown } from '@/question/Countdown';
+import { factsOf } from '@/question/facts';
 import { answersText } from '@/question/item';
-import { useText as useQuestionText } from '@/question/text';
+import { useText as useQuestionText, type QuestionText } from '@/question/text';
 import { Visible } from '@/text/Visible';
 import { Icon } from '@/ui/Icon';
 import classes from './Row.module.css';
@@ -17,6 +18,12 @@ interface Props {
   /** The reader has just answered it. */
   gone: boolean;
   onOpen: (id: string, event: MouseEvent) => void;
+}
+
+/** How far it got and what it belongs to; what there is no room for stands last. */
+function facts(question: Question, text: ReturnType<typeof useText>, words: QuestionText): string {
+  const waiting = question.waiting?.tasks ?? 0;
+  return [factsOf(question, words), waiting > 1 && text.waits(waiting)].filter(Boolean).join(' · ');
 }
 
 /** A question in the list: what is asked, how urgent it is, for how long. */
@@ -38,7 +45,7 @@ export const Row = memo(function Row({ question, selected, gone, onOpen }: Props
             <TypeBadge type={question.type} />
             <RiskBadge risk={question.risk} />
             <Countdown question={question} brief />
-            <Text size="xs" c="dimmed" truncate className={classes.project}>{question.project}{question.waiting && question.waiting.tasks > 1 ? ` · ${text.waits(question.waiting.tasks)}` : ''}</Text>
+            <Text size="xs" c="dimmed" truncate className={classes.project}><Visible text={facts(question, text, words)} /></Text>
           </>
         )}
       </Group>

@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { whoamiQuery } from '@/api/queries';
+import { RiskBadge } from '@/question/Badges';
+import { countsOf } from '@/question/facts';
 import { answersText } from '@/question/item';
 import { useText as useQuestionText } from '@/question/text';
 import { useTime } from '@/text/time';
@@ -46,6 +48,12 @@ export const NewsItem = memo(function NewsItem({ news, unread, now }: { news: Ne
           <Text size="sm" c="dimmed">
             {text.inTask} <Anchor size="sm" underline="always" c="inherit" renderRoot={(props) => <Link to="/tasks/$id" params={{ id: task.id }} {...props} />}><Visible text={task.title} /></Anchor>
           </Text>
+        )}
+        {question && (
+          <Group gap={6} mt={2}>
+            <RiskBadge risk={question.risk} />
+            <Text size="xs" c="dimmed"><Visible text={[...countsOf(question, words), question.project].filter(Boolean).join(' · ')} /></Text>
+          </Group>
         )}
         {question && answers && !asked && <Text size="sm" mt={2}><b><Visible text={answersText(question, answers, words)} /></b></Text>}
         {question && asked && question.status !== 'pending' && <Text size="sm" mt={2}>{text.since}: {words[`status_${question.status}`]}{answers && <> – <b><Visible text={answersText(question, answers, words)} /></b></>}</Text>}

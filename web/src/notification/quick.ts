@@ -18,7 +18,7 @@ const most = 4;
  */
 export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
   const [item] = question.items;
-  const whole = question.action_hash !== undefined || question.context?.preview !== undefined || question.risk === 'high' || question.risk === 'critical';
+  const whole = question.action_hash !== undefined || question.context?.preview !== undefined || question.context?.text !== undefined || question.risk === 'high' || question.risk === 'critical';
   if (!item || question.items.length > 1 || whole || question.status !== 'pending' || question.held || !mayAnswer(question)) return [];
   const answers = answersOf(item, words);
   return answers.length > most || answers.some((answer) => picksDanger(item, answer.value)) ? [] : answers;

@@ -1,6 +1,6 @@
 import { Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { hashOf, setOut } from '@/api/exact';
+import { commandOf, hashOf, setOut } from '@/api/exact';
 import { useText } from '@/question/text';
 import { Icon } from '@/ui/Icon';
 import { Code } from './Code';
@@ -39,7 +39,6 @@ interface ActionProps {
 export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen }: ActionProps) {
   const text = useText();
   const title = text[fate];
-  const shown = useMemo(() => readable(action), [action]);
   const end = useEnd(onSeen);
   return (
     <Paper component="section" aria-labelledby="what-will-run" className={classes.runs} p="sm">
@@ -48,14 +47,12 @@ export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen 
           <Icon name="warning" />
           <Title order={page ? 2 : 3} size="h5" id="what-will-run">{title}</Title>
         </Group>
-        <Marked text={shown.map((part) => part.text).join('\n')} strict />
-        {shown.map((part) => (
-          <div key={part.label}>
-            {part.label && <Text size="xs" fw={600} ff="monospace">{part.label}</Text>}
-            <Code text={part.text} strict label={part.label ? `${title}: ${part.label}` : title} />
-          </div>
-        ))}
+        <ActionText action={action} label={title} />
         <div ref={end} />
+        <details>
+          <summary><Text span size="xs">{text.bytes}</Text></summary>
+          <Code text={action} strict label={text.bytes} />
+        </details>
         {hash && (
           <Group gap="xs">
             <Text size="xs" c="dimmed" className={classes.hash}>{text.hash} <code>{hash}</code></Text>
@@ -70,15 +67,38 @@ export function ActionView({ action, hash, checked, fate = 'runs', page, onSeen 
   );
 }
 
+/** All of an action: a command as it was typed and every other field, or its JSON. */
+export function ActionText({ action, label }: { action: string; label: string }) {
+  const text = useText();
+  const shown = useMemo(() => readable(action), [action]);
+  return (
+    <>
+      <Marked text={shown.map((part) => part.text).join('\n')} strict />
+      {shown.map((part) => {
+        const head = part.label === 'rest' ? text.with : part.label;
+        return (
+          <div key={part.label}>
+            {head && <Text size="xs" fw={600} ff={part.label === 'rest' ? undefined : 'monospace'}>{head}</Text>}
+            <Code text={part.text} strict label={head ? `${label}: ${head}` : label} />
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
 /**
- * The action set out on lines, and beside it every text of more than one line
- * as it is, without the escapes of JSON.
+ * A command as it was typed and the rest of its action below; another action
+ * set out on lines, and beside it every text of more than one line as it is,
+ * without the escapes of JSON.
  */
 export function readable(action: string): { label: string; text: string }[] {
+  const found = commandOf(action);
+  if (found) return [{ label: '', text: found.command }, ...(found.rest ? [{ label: 'rest', text: found.rest }] : [])];
   const whole = { label: '', text: setOut(action) };
   const long: { label: string; text: string }[] = [];
   const visit = (value: unknown, path: string) => {
-    if (typeof value === 'string' && /[\n"\\<>&]/.test(value)) long.push({ label: path || '$', text: value });
+    if (typeof value === 'string' && /[\n"\\]/.test(value)) long.push({ label: path ? `$.${path}` : '$', text: value });
     else if (Array.isArray(value)) value.forEach((each, at) => visit(each, `${path}[${at}]`));
     else if (typeof value === 'object' && value !== null) for (const [name, each] of Object.entries(value)) visit(each, path ? `${path}.${name}` : name);
   };

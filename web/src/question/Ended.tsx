@@ -4,8 +4,7 @@ import { whoamiQuery } from '@/api/queries';
 import type { Actor, Question } from '@/api/types';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
-import { Code } from '@/preview/Code';
-import { setOut } from '@/api/exact';
+import { ActionText } from '@/preview/Action';
 import { Icon } from '@/ui/Icon';
 import { useNow } from '@/ui/useNow';
 import { answersText, decisionOf } from './item';
@@ -31,14 +30,16 @@ export function Ended({ question }: { question: Question }) {
   const when = `${time.relative(r.at, now)} (${time.full(r.at)})`;
   const decision = decisionOf(question);
   return (
-    <Alert variant="light" color={r.status === 'answered' && decision !== 'rejected' ? 'green' : 'gray'} icon={<Icon name={decision === 'rejected' ? 'cross' : icons[r.status]} />} title={text[decision ?? `status_${r.status}`]} role="status">
+    <Alert variant="light" color={r.status === 'answered' && decision !== 'rejected' ? 'green' : 'gray'} icon={<Icon name={decision === 'rejected' ? 'cross' : icons[r.status]} />} title={r.task_ended ? text.closed : text[decision ?? `status_${r.status}`]} role="status">
       <Stack gap={4}>
         <Text size="sm">{sentence(question, when, text, me?.name)}</Text>
         {r.answers && !decision && <Text fw={600}><Visible text={answersText(question, r.answers, text)} /></Text>}
         {r.comment && <Text size="sm"><Visible text={r.comment} /></Text>}
-        {r.action_text !== undefined && r.action_hash !== question.action_hash && <Code text={setOut(r.action_text)} strict label={text.ran} />}
+        {r.action_text !== undefined && r.action_hash !== question.action_hash && <ActionText action={r.action_text} label={text.ran} />}
         {r.outcome === 'skip' || r.outcome === 'fail' ? <Text size="sm">{text[`outcome_${r.outcome}`]}</Text> : null}
         {r.channel && r.status === 'answered' && <Text size="xs" c="dimmed">{text.channel(r.channel)}</Text>}
+        {r.overtaken && <Text size="sm"><Visible text={text.overtaken(nameOf(r.overtaken.by, text, me?.name), answersText(question, r.overtaken.answers ?? {}, text))} /></Text>}
+        {r.overtaken?.comment && <Text size="sm"><Visible text={r.overtaken.comment} /></Text>}
         {r.late?.map((late) => (
           <Text size="sm" key={late.at}>
             {text.late(nameOf(late.by, text, me?.name), answersText(question, late.answers, text))} {late.restarted && text.lateRestarted}
@@ -60,6 +61,7 @@ function sentence(question: Question, when: string, text: QuestionText, me?: str
     case 'timed_out':
       return r.outcome === 'default' ? text.timedOutDefault(when) : text.timedOutOther(when);
     default:
+      if (r.task_ended) return text.endedWithTask(when);
       return text.withdrawnBy(r.answered_by ? who : r.decided_by === 'agent' ? nameOf(question.asked_by, text) : text.system, when);
   }
 }

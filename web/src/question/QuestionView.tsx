@@ -72,6 +72,7 @@ export function QuestionView({ question, onSent, focus, page, within }: Props) {
       </header>
       {!pending && <Ended question={question} />}
       {pending && question.held && <Alert color="gray" icon={<Icon name="clock" />} role="status">{text.heldBy(question.held.by.name || text.you)}</Alert>}
+      {pending && question.unreached && <Alert color="yellow" role="status">{text.unreached(question.unreached)}</Alert>}
       {entry && <Fate state={entry.state} problem={entry.problem} />}
       <Says question={question} page={page} />
       {question.action_text !== undefined && <ActionView action={question.action_text} hash={question.action_hash} checked={checked} fate={fateOf(question)} page={page} onSeen={() => setSeen(true)} />}
@@ -127,6 +128,7 @@ function Says({ question, page }: { question: Question; page?: boolean }) {
   const words = (
     <Stack gap="sm">
       {question.body && <Markdown text={question.body} />}
+      {context?.text && <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}><Visible text={context.text} /></Text>}
       {context?.step && <Text size="sm"><b>{text.step}:</b> <Visible text={context.step} /></Text>}
       {context?.error && <div><Text size="sm" fw={600} c="error">{text.errorDetails}</Text><Code text={context.error} label={text.errorDetails} /></div>}
       {context?.preview && <PreviewView preview={context.preview} />}

@@ -32,7 +32,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       maxHeight={400}
       scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}
       nothingFound={text.paletteNothing}
-      searchProps={{ placeholder: text.paletteSearch, 'aria-label': text.paletteSearch, leftSection: <Icon name="search" /> }}
+      // The focus trap of the dialog moves the focus a moment later: the first letters of a fast typist would act on the page.
+      searchProps={{ autoFocus: true, placeholder: text.paletteSearch, 'aria-label': text.paletteSearch, leftSection: <Icon name="search" /> }}
       actions={offered.filter((command) => command.id !== 'palette').map((command) => ({
         id: command.id,
         label: command.title,

@@ -25,7 +25,7 @@ export default function SignInPage() {
   const { data: me } = useQuery({ ...whoamiQuery, retry: false });
   const path = returnTo(search.return);
   useDocumentTitle(titled(text.title));
-  const problems: Partial<Record<string, string>> = { cancelled: text.oidcCancelled, unavailable: text.oidcUnavailable, expired: text.oidcExpired, unknown: text.oidcUnknown };
+  const problems: Partial<Record<string, string>> = { cancelled: text.oidcCancelled, unavailable: text.oidcUnavailable, expired: text.oidcExpired, unknown: text.oidcUnknown, unverified: text.oidcUnverified };
   const goOn = () => router.history.replace(path);
   const enter = (who: Whoami) => {
     if (signedIn(who, path)) goOn();

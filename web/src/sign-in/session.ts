@@ -32,9 +32,10 @@ export function onSignOut(ending: Ending): () => void {
 
 /**
  * A session has begun in this browser. False says that it is somebody else's
- * than before: what is on the page is not for him, and another one is loaded.
+ * than before: what is on the page is not for him, and another one is loaded,
+ * at the path or at the same address.
  */
-export function signedIn(me: Whoami, path = location.href): boolean {
+export function signedIn(me: Whoami, path?: string): boolean {
   channel?.postMessage('in' satisfies Told);
   if (!own(me.name)) {
     void startAnew(path);

@@ -3,14 +3,15 @@ import type { Task } from '@/api/types';
 import { Icon } from '@/ui/Icon';
 import { useTaskText } from './text';
 import { useVerbs } from './Verbs';
-import { verbsFor, type Verb } from './verb';
+import { verbsFor } from './verb';
+import { verbNames } from './verbNames';
 
 /** The menu of a task's verbs: what moves it, without dragging anything. */
 export function TaskMenu({ task }: { task: Task }) {
   const text = useTaskText();
   const { act, may } = useVerbs();
   if (!may) return null;
-  const names: Record<Verb, string> = { resume: text.resume, defer: text.defer, reopen: text.reopen, priority: text.setPriority, labels: text.setLabels, cancel: text.cancel };
+  const names = verbNames(text, task);
   return (
     <Menu position="bottom-end" width={240} withinPortal>
       <Menu.Target>

@@ -27,6 +27,7 @@ import { Runs } from './Runs';
 import { StateBadge } from './StateBadge';
 import classes from './task.module.css';
 import { useTaskText } from './text';
+import { TakeOver } from './TakeOver';
 import { Thread } from './Thread';
 import { VerbButtons } from './VerbButtons';
 import { VerbsProvider } from './Verbs';
@@ -67,6 +68,7 @@ function TaskView({ task, address }: { task: Task; address: string }) {
       <Stack gap="sm" mb="md">
         <WhoWaits task={task} run={runs?.items.at(-1)} />
         <VerbButtons task={task} />
+        <TakeOver task={task} />
       </Stack>
       <div className={classes.page}>
         {task.body && <section className={classes.description}><Title order={2} size="h6" mb={4}>{text.description}</Title><Markdown text={task.body} /></section>}

@@ -52,6 +52,7 @@ export function When({ at }: { at: string }) {
 
 function MessagePost({ entry }: { entry: Entry }) {
   const text = usePageText();
+  const times = useTime();
   const nameOf = useNameOf();
   const message = entry.message;
   if (!message) return null;
@@ -62,9 +63,11 @@ function MessagePost({ entry }: { entry: Entry }) {
         <Icon name={human ? 'person' : 'robot'} size={16} />
         <Text size="sm" fw={600}>{nameOf(message.author)}</Text>
         {message.kind === 'clarification' && <Badge size="sm" variant="default" tt="none">{text.clarification}</Badge>}
+        {message.cancels && <Badge size="sm" variant="default" tt="none">{text.cancels}</Badge>}
         <When at={entry.at} />
       </Group>
       <Markdown text={message.body} />
+      {message.receipt && <Text size="xs" c="dimmed" mt={4} data-receipt={message.receipt}>{text.receipts[message.receipt](message.handed_at ? times.full(message.handed_at) : '')}</Text>}
     </Paper>
   );
 }

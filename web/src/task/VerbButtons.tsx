@@ -3,13 +3,14 @@ import type { Task } from '@/api/types';
 import { useCommands } from '@/keys/useCommands';
 import { useTaskText } from './text';
 import { useVerbs } from './Verbs';
-import { verbsFor, type Verb } from './verb';
+import { verbsFor } from './verb';
+import { verbNames } from './verbNames';
 
 /** The verbs of a task as buttons; the palette has them, too. */
 export function VerbButtons({ task }: { task: Task }) {
   const text = useTaskText();
   const { act, may } = useVerbs();
-  const names: Record<Verb, string> = { resume: text.resume, defer: text.defer, reopen: text.reopen, priority: text.setPriority, labels: text.setLabels, cancel: text.cancel };
+  const names = verbNames(text, task);
   const verbs = may ? verbsFor(task) : [];
   useCommands(verbs.map((verb) => ({ id: `task-${verb}`, title: names[verb], group: text.task, run: () => act(verb, task) })));
   if (verbs.length === 0) return null;

@@ -4,10 +4,10 @@ import { createContext, useCallback, useContext, useMemo, useState, type ReactNo
 import { whoamiQuery } from '@/api/queries';
 import type { Task } from '@/api/types';
 import { useRefusal } from '@/ui/Refused';
-import { cancelTask, deferTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
-import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog } from './dialogs';
+import { cancelTask, deferTask, pauseTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
+import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog, ResumeDialog } from './dialogs';
 import { useTaskText } from './text';
-import type { Verb } from './verb';
+import { isPaused, type Verb } from './verb';
 
 interface Verbs {
   /** Does the verb, or opens the dialog that asks what it needs. */
@@ -33,8 +33,9 @@ export function VerbsProvider({ children }: { children: ReactNode }) {
   const { mutate } = change;
   const act = useCallback(
     (verb: Verb, task: Task) => {
-      if (verb === 'reopen') mutate({ verb, call: () => reopenTask(task.id) });
-      else if (verb === 'resume') mutate({ verb, call: () => resumeTask(task.id) });
+      if (verb === 'pause') mutate({ verb, call: () => pauseTask(task.id) });
+      else if (verb === 'reopen') mutate({ verb, call: () => reopenTask(task.id) });
+      else if (verb === 'resume' && !task.pending_question_id && !isPaused(task)) mutate({ verb, call: () => resumeTask(task.id) });
       else setAsked({ verb, task });
     },
     [mutate],
@@ -50,6 +51,7 @@ export function VerbsProvider({ children }: { children: ReactNode }) {
     <Context value={verbs}>
       {children}
       {asked?.verb === 'cancel' && <CancelDialog task={asked.task} onClose={close} onDone={(reason) => finish(() => cancelTask(asked.task.id, reason))} />}
+      {asked?.verb === 'resume' && <ResumeDialog task={asked.task} onClose={close} onDone={(message) => finish(() => resumeTask(asked.task.id, message))} />}
       {asked?.verb === 'defer' && <DeferDialog task={asked.task} onClose={close} onDone={(until) => finish(() => deferTask(asked.task.id, until?.toISOString()))} />}
       {asked?.verb === 'priority' && <PriorityDialog task={asked.task} onClose={close} onDone={(priority) => finish(() => updateTask(asked.task.id, { priority }))} />}
       {asked?.verb === 'labels' && <LabelsDialog task={asked.task} onClose={close} onDone={(labels) => finish(() => updateTask(asked.task.id, { labels }))} />}

@@ -77,8 +77,9 @@ const path = (id: string) => ({ params: { path: { id } } });
 
 export const cancelTask = (id: string, reason: string) => need(api.POST('/v1/tasks/{id}/cancel', { ...path(id), body: reason ? { reason } : {} }));
 export const deferTask = (id: string, until: string | undefined) => need(api.POST('/v1/tasks/{id}/defer', { ...path(id), body: until ? { until } : {} }));
+export const pauseTask = (id: string) => need(api.POST('/v1/tasks/{id}/pause', { ...path(id), body: {} }));
 export const reopenTask = (id: string) => need(api.POST('/v1/tasks/{id}/reopen', { ...path(id), body: {} }));
-export const resumeTask = (id: string) => need(api.POST('/v1/tasks/{id}/resume', { ...path(id), body: {} }));
+export const resumeTask = (id: string, message = '') => need(api.POST('/v1/tasks/{id}/resume', { ...path(id), body: message ? { message } : {} }));
 export const updateTask = (id: string, patch: TaskPatch) => need(api.PATCH('/v1/tasks/{id}', { ...path(id), body: patch }));
 export const sayTo = (id: string, body: string) => need(api.POST('/v1/tasks/{id}/messages', { ...path(id), body: { body } }));
 export const createTask = (task: NewTask) => need(api.POST('/v1/tasks', { body: task }));

@@ -6,7 +6,7 @@ import { Dialog } from '@/ui/Dialog';
 import whole from '@/ui/Whole.module.css';
 import { useTime } from '@/text/time';
 import { useTaskText } from './text';
-import { laterThan } from './verb';
+import { isPaused, laterThan } from './verb';
 
 interface Props<T> {
   task: Task;
@@ -32,6 +32,29 @@ export function CancelDialog({ task, onClose, onDone }: Props<string>) {
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>{text.keep}</Button>
             <Button color="red.9" type="submit">{text.cancelTask}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Asks what to say to the agent before its task goes on: one that is paused, or whose question then closes without an answer. */
+export function ResumeDialog({ task, onClose, onDone }: Props<string>) {
+  const text = useTaskText();
+  const [words, setWords] = useState('');
+  const says = isPaused(task)
+    ? { title: text.handBackTitle(task.title), what: text.handBackWhat, words: text.handBackWords, yes: text.handBack }
+    : { title: text.decideTitle(task.title), what: text.decideWhat, words: text.decideWords, yes: text.resume };
+  return (
+    <Dialog opened title={says.title} onClose={onClose}>
+      <form onSubmit={submitting(() => onDone(words.trim()))}>
+        <Stack>
+          <Text size="sm">{says.what}</Text>
+          <Textarea label={says.words} value={words} onChange={(event) => setWords(event.currentTarget.value)} maxLength={20_000} autosize minRows={2} data-autofocus />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>{text.keep}</Button>
+            <Button type="submit">{says.yes}</Button>
           </Group>
         </Stack>
       </form>

@@ -7,7 +7,7 @@ import { branches } from './tree';
 import { laterThan, verbsFor } from './verb';
 
 const task = (id: string, more: Partial<Task> = {}): Task => ({
-  id, title: id, state: 'open', priority: 2, project: 'default', attempts: 0, max_attempts: 3, runs: 0, unread: 0, can_resume: false,
+  id, title: id, state: 'open', priority: 2, project: 'default', attempts: 0, max_attempts: 3, runs: 0, unread: 0, can_resume: false, can_pause: false,
   created_at: '2026-11-21T12:00:00Z', updated_at: '2026-11-21T12:00:00Z', created_by: { kind: 'human', name: 'anna' }, workspace_id: 'w', ...more,
 });
 const ids = (list: { id: string }[]) => list.map((each) => each.id).join(' ');
@@ -74,6 +74,8 @@ describe('verbs', () => {
   it('are those that the state allows', () => {
     expect(verbsFor(task('a'))).toEqual(['defer', 'priority', 'labels', 'cancel']);
     expect(verbsFor(task('a', { state: 'awaiting_input', can_resume: true }))).toEqual(['resume', 'priority', 'labels', 'cancel']);
+    expect(verbsFor(task('a', { state: 'in_progress', can_pause: true }))).toContain('pause');
+    expect(verbsFor(task('a', { state: 'deferred', reason: 'paused', can_resume: true }))).toEqual(['resume', 'priority', 'labels', 'cancel']);
     expect(verbsFor(task('a', { state: 'deferred', can_resume: true }))).toEqual(['resume', 'reopen', 'priority', 'labels', 'cancel']);
     expect(verbsFor(task('a', { state: 'failed' }))).toEqual(['reopen', 'labels']);
     expect(verbsFor(task('a', { state: 'in_progress', runner: 'external' }))).toEqual(['priority', 'labels', 'cancel']);

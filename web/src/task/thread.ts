@@ -7,7 +7,7 @@ export type Post =
   | { kind: 'progress'; key: string; last: Entry; before: Entry[] };
 
 /** Events that say nothing of their own, or only to one person. */
-const quiet = new Set(['question.reminded']);
+const quiet = new Set(['question.reminded', 'message.handed']);
 
 /** The pages of a timeline, each of which is older than the one before it, as one list, oldest first. */
 export function inOrder(pages: readonly { items: readonly Entry[] }[]): Entry[] {

@@ -2,15 +2,19 @@ import type { Task } from '@/api/types';
 import { columnOf } from './filters';
 
 /** What a person can do with a task beside reading and writing to it. */
-export type Verb = 'resume' | 'defer' | 'reopen' | 'priority' | 'labels' | 'cancel';
+export type Verb = 'pause' | 'resume' | 'defer' | 'reopen' | 'priority' | 'labels' | 'cancel';
+
+/** Whether a person halted the task: it waits until somebody hands it back. */
+export const isPaused = (task: Task) => task.state === 'deferred' && task.reason === 'paused';
 
 /** The verbs that the task's state allows, in the order of a menu. */
 export function verbsFor(task: Task): Verb[] {
   const ended = columnOf(task.state) === 'done';
   const all: [Verb, boolean][] = [
+    ['pause', task.can_pause],
     ['resume', task.can_resume],
     ['defer', task.runner !== 'external' && ['open', 'blocked', 'input_received'].includes(task.state)],
-    ['reopen', ended || task.state === 'deferred'],
+    ['reopen', ended || (task.state === 'deferred' && !isPaused(task))],
     ['priority', !ended],
     ['labels', true],
     ['cancel', !ended],

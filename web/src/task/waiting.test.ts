@@ -12,7 +12,7 @@ const text = result.current;
 const reader = { text, language: 'en' as const, now, me: 'anna' };
 
 const task = (more: Partial<Task>): Task => ({
-  id: 't', title: 't', state: 'open', priority: 2, project: 'default', attempts: 0, max_attempts: 3, runs: 0, unread: 0, can_resume: false,
+  id: 't', title: 't', state: 'open', priority: 2, project: 'default', attempts: 0, max_attempts: 3, runs: 0, unread: 0, can_resume: false, can_pause: false,
   created_at: at(14, 0), updated_at: at(14, 0), created_by: { kind: 'human', name: 'anna' }, workspace_id: 'w', ...more,
 });
 const waiting = { question_id: 'q', title: 'Which way?', type: 'blocking' as const, since: at(14, 0), deadline: at(14, 30), on_timeout: 'fail' as const };

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -45,9 +45,13 @@ export default function Channels() {
     }
     await client.invalidateQueries({ queryKey: ['channels'] });
   };
-  const turn = ({ name, enabled }: Channel) => change(need(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })));
+  const [left, setLeft] = useState<readonly string[]>([]);
+  const turn = ({ name, enabled }: Channel) => change(
+    need(api.PATCH('/v1/channels/{name}', { params: { path: { name } }, body: { enabled: !enabled } })).then((changed) => { setLeft(changed.left_routes ?? []); }),
+  );
   const remove = async ({ name }: Channel) => {
-    await need(api.DELETE('/v1/channels/{name}', { params: { path: { name } } }));
+    const removed = await need(api.DELETE('/v1/channels/{name}', { params: { path: { name } } }));
+    setLeft(removed.left_routes);
     await client.invalidateQueries({ queryKey: ['channels'] });
   };
   const edit = (channel: Channel) => {
@@ -77,6 +81,7 @@ export default function Channels() {
           ))}
         </Rows>
       )}
+      {left.length > 0 && <Alert color="yellow" role="status">{text.leftRoutes(left.join(', '))}</Alert>}
       {doing?.what === 'choose' && <KindDialog kinds={addable} onChosen={(kind) => setDoing({ what: 'add', kind })} onClose={close} />}
       {doing?.what === 'add' && <ChannelDialog kind={doing.kind} name={freeName(doing.kind.kind, data?.items ?? [])} onSaved={(channel) => saved(channel, true)} onClose={close} />}
       {doing?.what === 'edit' && <ChannelDialog kind={doing.kind} channel={doing.channel} onSaved={(channel) => saved(channel, false)} onClose={close} />}

@@ -45,7 +45,7 @@ export function preferencesOf(stored: NotificationPreferences, values: Preferenc
   return {
     zone: values.zone, digest: values.digest, channels,
     ...(values.language ? { language: values.language } : {}),
-    ...(values.quietOn ? { quiet: { from: values.from, to: values.to, urgent: values.urgent, ...(values.days.length > 0 ? { days: values.days } : {}) } } : {}),
+    ...(values.quietOn ? { quiet: { from: values.from, to: values.to, urgent: values.urgent, ...(stored.quiet?.deadlines ? { deadlines: stored.quiet.deadlines } : {}), ...(values.days.length > 0 ? { days: values.days } : {}) } } : {}),
   };
 }
 

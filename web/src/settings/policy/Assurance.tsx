@@ -11,7 +11,7 @@ export function Assurance({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   const words = { channel: text.least_channel, session: text.least_session, passkey: text.least_passkey };
   // Nothing set leaves what the server holds to: grave risks are not decided over a channel.
-  const usual = (risk: (typeof risks)[number]) => (risk === 'low' || risk === 'medium' ? text.least_none : text.least_none_grave);
+  const usual = (risk: (typeof risks)[number]) => ({ low: text.least_none, medium: text.least_none, high: text.least_none_grave, critical: text.least_usual_critical })[risk];
   const change = (risk: string, level: string | null) => {
     const others = Object.entries(policy.least_assurance ?? {}).filter(([each]) => each !== risk);
     set('least_assurance', Object.fromEntries(level && level !== 'none' ? [...others, [risk, level]] : others));

@@ -1,6 +1,6 @@
 import { SimpleGrid, Switch, Text, TextInput } from '@mantine/core';
 import { Part } from './Part';
-import { kinds, usualTimes, withDefault } from './policy';
+import { kinds, usualTimes, withTime } from './policy';
 import type { PolicyPartProps } from './PolicyForm';
 import { useText } from './text';
 
@@ -17,11 +17,12 @@ export function Deadlines({ policy, set, errors }: PolicyPartProps) {
       <Switch label={text.allow_longer} description={text.allow_longerAbout} checked={policy.allow_longer} onChange={(event) => set('allow_longer', event.currentTarget.checked)} />
       <Switch label={text.allow_never} description={text.allow_neverAbout} checked={policy.allow_never} onChange={(event) => set('allow_never', event.currentTarget.checked)} />
       <Text size="sm" fw={600}>{text.defaults}</Text>
+      <Text size="sm">{text.defaultsAbout}</Text>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {kinds.map((kind) => (
           <TextInput
             key={kind} label={text[kind]} placeholder={text.usual(usualTimes[kind])} value={policy.default_timeout?.[kind] ?? ''}
-            error={errors[`default_timeout.${kind}`]} onChange={(event) => set('default_timeout', withDefault(policy, kind, event.currentTarget.value.trim()))}
+            error={errors[`default_timeout.${kind}`]} onChange={(event) => set('default_timeout', withTime(policy.default_timeout, kind, event.currentTarget.value.trim()))}
           />
         ))}
       </SimpleGrid>

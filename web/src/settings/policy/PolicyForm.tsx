@@ -17,6 +17,7 @@ import { Gate } from './Gate';
 import { Guesses } from './Guesses';
 import { Links } from './Links';
 import { checkPolicy } from './policy';
+import { Resumed } from './Resumed';
 import { useText } from './text';
 import { Undo } from './Undo';
 
@@ -56,6 +57,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
         <Fieldset variant="unstyled" disabled={!admin} aria-label={text.title}>
           <Stack gap="lg">
             <Deadlines {...props} />
+            <Resumed {...props} />
             <Guesses {...props} />
             <Undo {...props} />
             <Assurance {...props} />

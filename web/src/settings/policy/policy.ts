@@ -7,17 +7,33 @@ export const usualTimes = { blocking: '30m', non_blocking: 'never', approval: '1
 export type QuestionKind = keyof typeof usualTimes;
 export const kinds = ['blocking', 'approval', 'error_recovery', 'non_blocking'] as const satisfies QuestionKind[];
 
+/** Kinds of questions that stop a session; Fermata resumes it with the answer. */
+export const resumedKinds = ['blocking', 'approval', 'error_recovery'] as const satisfies QuestionKind[];
+
+/** When people are reminded of what a stopped session asks, where nothing says otherwise. */
+export const usualReminders = '1h, 1d';
+export const usualRemindEvery = '7d';
+export const mostReminders = 10;
+
 export const mostUndoSeconds = 300;
 
 interface Words {
   notADuration: string;
   above: string;
   timeOrNever: string;
+  reminderTimes: string;
+  repeatTime: string;
   percent: string;
   crossed: string;
   undoRange: (most: number) => string;
 }
 
+const hour = 3_600_000;
+const day = 24 * hour;
+const within = (time: string, least: number, most: number) => {
+  const ms = milliseconds(time);
+  return ms !== undefined && ms >= least && ms <= most;
+};
 const whole = (n: unknown, most: number) => typeof n === 'number' && Number.isInteger(n) && n >= 0 && n <= most;
 
 /** The server's rules for a policy (`Policy.Check`). */
@@ -27,9 +43,15 @@ export function checkPolicy(policy: Policy, words: Words): Errors {
   if (least === undefined) errors.min_timeout = words.notADuration;
   if (most === undefined) errors.max_timeout = words.notADuration;
   if (least !== undefined && most !== undefined && least > most) errors.min_timeout = words.above;
-  for (const [kind, time] of Object.entries(policy.default_timeout ?? {})) {
-    if (time !== 'never' && milliseconds(time) === undefined) errors[`default_timeout.${kind}`] = words.timeOrNever;
+  for (const field of ['default_timeout', 'resumed_timeout'] as const) {
+    for (const [kind, time] of Object.entries(policy[field] ?? {})) {
+      if (time !== 'never' && milliseconds(time) === undefined) errors[`${field}.${kind}`] = words.timeOrNever;
+    }
   }
+  const reminders = policy.reminders ?? [];
+  if (reminders.length > mostReminders || new Set(reminders).size < reminders.length || reminders.some((time) => !within(time, 1, 30 * day))) errors.reminders = words.reminderTimes;
+  const every = policy.remind_every;
+  if (every !== undefined && every !== '' && every !== 'never' && !within(every, hour, 360 * day)) errors.remind_every = words.repeatTime;
   const { auto_confidence: auto, ask_confidence: ask, undo_seconds: undo } = policy;
   if (auto !== undefined && !whole(auto, 100)) errors.auto_confidence = words.percent;
   if (ask !== undefined && !whole(ask, 100)) errors.ask_confidence = words.percent;
@@ -38,8 +60,21 @@ export function checkPolicy(policy: Policy, words: Words): Errors {
   return errors;
 }
 
-/** The policy with another time for one kind of question; empty takes it away. */
-export function withDefault(policy: Policy, kind: QuestionKind, time: string): Policy['default_timeout'] {
-  const others = Object.entries(policy.default_timeout ?? {}).filter(([each]) => each !== kind);
+/** Times by kind of question with another one for one kind; empty takes it away. */
+export function withTime(times: Policy['default_timeout'], kind: QuestionKind, time: string): Policy['default_timeout'] {
+  const others = Object.entries(times ?? {}).filter(([each]) => each !== kind);
   return Object.fromEntries(time === '' ? others : [...others, [kind, time]]);
+}
+
+/** The list of times in a text; none for "none", and undefined, the usual ones, for nothing. */
+export function readReminders(text: string): Policy['reminders'] {
+  const times = text.split(',').map((time) => time.trim()).filter((time) => time !== '');
+  if (times.length === 0) return undefined;
+  return times.length === 1 && times[0] === 'none' ? [] : times;
+}
+
+/** The text of a list of times, as {@link readReminders} reads it. */
+export function writeReminders(times: Policy['reminders']): string {
+  if (times === undefined) return '';
+  return times.length === 0 ? 'none' : times.join(', ');
 }

@@ -1,0 +1,18 @@
+//go:build !bug_attention_silent
+
+package fermata
+
+import "time"
+
+// News returns what the run that waits should know at once, and false when
+// there is nothing.
+func (w *Watched) News(waits AttentionRun, now time.Time) (News, bool) {
+	n := News{RunID: waits.RunID, Stop: w.stop(waits.Token, now)}
+	if n.Stop == "" && w.Run.State == RunRunning {
+		n.Unread = w.Task.Unread
+		if w.Deadline != nil && (waits.Deadline == nil || !waits.Deadline.Equal(*w.Deadline)) {
+			n.Deadline = w.Deadline
+		}
+	}
+	return n, n.Stop != "" || n.Unread > 0 || n.Deadline != nil
+}

@@ -1,0 +1,9 @@
+//go:build bug_attention_silent
+
+package fermata
+
+import "time"
+
+// News is wrong on purpose: the suites must find that a worker then hears of
+// nothing before its next heartbeat.
+func (w *Watched) News(AttentionRun, time.Time) (News, bool) { return News{}, false }

@@ -1,0 +1,100 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// longestEvent is how many bytes a line of an export may have; no event has as many.
+const longestEvent = 8 << 20
+
+// VerifyExport checks the chain of events that an export holds. It may begin and end anywhere: what is between must be
+// whole, and must agree with the checkpoints of the events in it. The problem names the line.
+func VerifyExport(r io.Reader, kept ...fermata.SignedCheckpoint) AuditReport {
+	v := NewVerification(kept)
+	v.anywhere = true
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for n := 1; ; n++ {
+		line, err := readLine(lines)
+		if err != nil && !errors.Is(err, io.EOF) {
+			v.report.Problem = fmt.Sprintf("line %d %v", n, err)
+			return v.Report()
+		}
+		if !v.nextLine(n, line) || err != nil {
+			return v.Report()
+		}
+	}
+}
+
+// nextLine verifies the event in a line, and reports whether the chain is whole up to it. A blank line is passed over.
+func (v *Verification) nextLine(n int, line []byte) bool {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return true
+	}
+	e, err := readEvent(line)
+	if err != nil {
+		v.report.Problem = fmt.Sprintf("line %d %v", n, err)
+		return false
+	}
+	if !v.Next(e) {
+		v.report.Problem = fmt.Sprintf("%s (line %d)", v.report.Problem, n)
+		return false
+	}
+	return true
+}
+
+// readLine returns the next line. The last one comes with io.EOF.
+func readLine(lines *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := lines.ReadSlice('\n')
+		if line = append(line, part...); len(line) > longestEvent {
+			return nil, fmt.Errorf("has more than %d MiB, which no event has", longestEvent>>20)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, wrapped(err)
+		}
+	}
+}
+
+// wrapped says that a line cannot be read, unless it was the last.
+func wrapped(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return fmt.Errorf("cannot be read: %w", err)
+}
+
+// readEvent reads one line of an export.
+func readEvent(line []byte) (*fermata.Event, error) {
+	if !utf8.Valid(line) {
+		return nil, errors.New("is not valid UTF-8")
+	}
+	if start := bytes.TrimSpace(line); start[0] != '{' {
+		return nil, errors.New("is no event: an export holds one JSON object a line")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	// A field that no event has is in no hash: nobody could vouch for it.
+	decoder.DisallowUnknownFields()
+	var e fermata.Event
+	err := decoder.Decode(&e)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("is cut off within an event")
+	case err != nil:
+		return nil, fmt.Errorf("is no event: %w", err)
+	case e.Seq < 1 || e.Hash == "":
+		return nil, errors.New("is no event: it has no number or no hash")
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("holds more than one event")
+	}
+	return &e, nil
+}

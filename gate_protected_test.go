@@ -1,0 +1,80 @@
+package fermata_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// wordShell reads a command line as one command for each part between semicolons.
+func wordShell(command string) fermata.Shell {
+	var parts []string
+	for part := range strings.SplitSeq(command, ";") {
+		parts = append(parts, strings.TrimSpace(part))
+	}
+	return fermata.Shell{Plain: len(parts) == 1, Commands: parts}
+}
+
+// A call that writes what git goes by is asked, whatever rule or policy allows its tool.
+func TestProtectedGitFiles(t *testing.T) {
+	t.Parallel()
+	all := gateRule("all", fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow})
+	for name, tt := range map[string]struct {
+		tool, input string
+		asks        bool
+	}{
+		"a file":                    {"Write", `{"file_path":"/w/.git","content":"gitdir: x"}`, true},
+		"the configuration":         {"Edit", `{"file_path":".git/config"}`, true},
+		"attributes":                {"write_file", `{"file_path":"a/.gitattributes"}`, true},
+		"another case":              {"Write", `{"filePath":"a/.GIT/hooks/pre-commit"}`, true},
+		"invisible":                 {"Write", `{"path":".g\u200cit/config"}`, true},
+		"by way of":                 {"Write", `{"path":"src/../.git/config"}`, true},
+		"backwards":                 {"Write", `{"path":"C:\\w\\.git\\config"}`, true},
+		"a short name":              {"Write", `{"path":"GIT~1/config"}`, true},
+		"hooks of people":           {"Write", `{"path":".husky/pre-commit"}`, true},
+		"a bare repository":         {"Write", `{"path":"/srv/shop.git/hooks/update"}`, true},
+		"one of several":            {"MultiEdit", `{"edits":[{"path":"a"},{"path":".gitmodules"}]}`, true},
+		"a patch":                   {"apply_patch", `{"input":"*** Begin Patch\n*** Update File: .git/config\n+x"}`, true},
+		"a patch as a command":      {"shell", `{"command":["apply_patch","*** Begin Patch\n*** Add File: .gitattributes\n+x"]}`, true},
+		"a move":                    {"move", `{"source":"x","destination":".git/hooks/pre-push"}`, true},
+		"git config":                {"Bash", `{"command":"git -C sub config core.fsmonitor x"}`, true},
+		"a copy":                    {"Bash", `{"command":"ls; cp x .git/hooks/pre-commit"}`, true},
+		"dd":                        {"Bash", `{"command":"dd if=x of=.git/config"}`, true},
+		"reading it":                {"Read", `{"file_path":".gitattributes"}`, false},
+		"looking at it":             {"Bash", `{"command":"cat .git/config"}`, false},
+		"reading the configuration": {"Bash", `{"command":"git config --get user.name"}`, false},
+		"a commit about it":         {"Bash", `{"command":"git commit -m config"}`, false},
+		"ignored files":             {"Write", `{"file_path":".gitignore"}`, false},
+		"a workflow":                {"Write", `{"file_path":".github/workflows/ci.yml"}`, false},
+		"a text about it":           {"Write", `{"file_path":"docs/a.md","content":"see .git/config"}`, false},
+		"a clone":                   {"Bash", `{"command":"git clone https://host/shop.git"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			call := fermata.GateCall{Tool: tt.tool, Input: json.RawMessage(tt.input)}
+			policy := fermata.Policy{GateDefault: fermata.GateAllow}
+			for _, rules := range [][]*fermata.GateRule{nil, {all}} {
+				got := fermata.Judge(&call, fermata.GateScope{}, rules, policy, wordShell, noon)
+				if asks := got.Decision == fermata.GateAsk && got.Rule.ID == fermata.ProtectedRule; asks != tt.asks {
+					t.Errorf("with %d rules: %s, %s", len(rules), got.Decision, got.Why())
+				}
+			}
+		})
+	}
+}
+
+// Only a rule that names such files allows them, and one that denies still wins.
+func TestProtectedGitFilesByName(t *testing.T) {
+	t.Parallel()
+	call := fermata.GateCall{Tool: "Write", Input: json.RawMessage(`{"file_path":"a/.gitattributes"}`)}
+	named := gateRule("named", fermata.NewGateRule{Tool: "Write", Args: map[string]string{"file_path": "*/.gitattributes"}, Decision: fermata.GateAllow})
+	wide := gateRule("wide", fermata.NewGateRule{Tool: "Write", Args: map[string]string{"file_path": "*"}, Decision: fermata.GateAllow})
+	deny := gateRule("deny", fermata.NewGateRule{Tool: "Write", Decision: fermata.GateDeny})
+	for want, rules := range map[string][]*fermata.GateRule{"named": {named, wide}, fermata.ProtectedRule: {wide}, "deny": {named, wide, deny}} {
+		if got := fermata.Judge(&call, fermata.GateScope{}, rules, fermata.DefaultPolicy(), noShell, noon); got.Rule == nil || got.Rule.ID != want {
+			t.Errorf("%s: %s by %s", want, got.Decision, got.Why())
+		}
+	}
+}

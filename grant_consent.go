@@ -1,0 +1,105 @@
+package fermata
+
+// Consent is what stands behind a grant today. The key that signs grants is not enough: who
+// reads it from the database has approved nothing.
+type Consent struct {
+	// Question is the one that the grant names.
+	Question *Question
+	// Policy is that of today.
+	Policy Policy
+	// Members are those who approved, as they are today, by id. Who is gone is not among them.
+	Members map[string]*Member
+}
+
+// Approvers returns the ids of the people whose approval the question counts, each once.
+func (q *Question) Approvers() []string {
+	r := q.Resolution
+	if !r.Approved() || r.DecidedBy != ActorHuman || r.AnsweredBy == nil {
+		return nil
+	}
+	var ids []string
+	for _, v := range q.Votes {
+		if v.Value == Approve {
+			ids = append(ids, v.By.ID)
+		}
+	}
+	if len(ids) == 0 {
+		ids = append(ids, r.AnsweredBy.ID)
+	}
+	return ids
+}
+
+// CheckConsent refuses a grant behind which there is no approval, and one that would not be
+// given today: the people who approved may no more, or the policy asks for more.
+func (g Grant) CheckConsent(c Consent) error {
+	q := c.Question
+	given, ok := q.Grant()
+	if !ok || !g.equals(given) {
+		return Errorf(CodeForbidden, "the grant does not say what was approved").
+			WithHint("take it from the context of the resumed task, whole")
+	}
+	if q.Resolution.DecidedBy != ActorHuman {
+		return nil
+	}
+	if why := c.missingApprover(); why != "" {
+		return Errorf(CodeForbidden, "the grant cannot be used any more: %s", why).WithHint("ask again")
+	}
+	return c.checkPolicy()
+}
+
+// equals reports whether two grants say the same.
+func (g Grant) equals(other Grant) bool {
+	same := g.At.Equal(other.At) && g.ExpiresAt.Equal(other.ExpiresAt)
+	g.At, g.ExpiresAt = other.At, other.ExpiresAt
+	return same && g == other
+}
+
+// missingApprover says which approval does not count any more, "" where enough of them do.
+func (c Consent) missingApprover() (why string) {
+	needed := 1
+	if q := c.Question.Approvals; q != nil {
+		needed = q.Required
+	}
+	for _, id := range c.Question.Approvers() {
+		m := c.Members[id]
+		switch {
+		case m == nil:
+			why = "a member who approved is gone"
+		case m.DisabledAt != nil:
+			why = m.Handle + " approved, and is a member no more"
+		case c.Question.MayAnswer(m.Caller()) != nil:
+			why = m.Handle + " approved, and may not any more: " + c.Question.MayAnswer(m.Caller()).Error()
+		default:
+			needed--
+		}
+	}
+	if needed <= 0 {
+		return ""
+	}
+	return why
+}
+
+// checkPolicy refuses an approval by people who were known less than the policy of today asks for.
+func (c Consent) checkPolicy() error {
+	q := c.Question
+	if q.Resolution.Assurance == AssuranceLink {
+		if err := c.Policy.CheckLink(q); err != nil {
+			return Errorf(CodeForbidden, "the approval came by a link, and the policy of today says: %s", err).WithHint("ask again")
+		}
+	}
+	least := c.Policy.LeastFor(q)
+	if least == "" {
+		return nil
+	}
+	given := q.Resolution.Assurance
+	for _, v := range q.Votes {
+		if v.Value == Approve && !v.Assurance.AtLeast(given) {
+			given = v.Assurance
+		}
+	}
+	if given.AtLeast(least) {
+		return nil
+	}
+	return Errorf(CodeForbidden, "the policy of today asks for %s, and the approval was given by somebody who was known by %s", least, given).
+		WithHint("ask again")
+}

@@ -1,0 +1,28 @@
+//go:build !bug_gate_after_end
+
+package fermata
+
+import "time"
+
+// Halt says why nothing may run for the task any more, and is empty where it
+// may. RunID is the run that the caller named, or empty. Run is that run, or
+// the task's last one where none was named; nil is none.
+func (t *Task) Halt(runID string, run *Run, now time.Time) string {
+	switch {
+	case t.State.Ended():
+		return "the task is " + string(t.State)
+	case t.Paused():
+		return "the task is paused, and a person resumes it"
+	case run == nil && runID != "":
+		return "there is no run " + runID
+	case run == nil:
+		return ""
+	case t.RunID != run.ID:
+		return "run " + run.ID + " is not the task's run any more"
+	case run.State == RunLost || run.State == RunRunning && !now.Before(run.LeaseUntil):
+		return "the lease of run " + run.ID + " ended at " + stamp(run.LeaseUntil)
+	case run.State != RunRunning && runID != "":
+		return "run " + run.ID + " is " + string(run.State)
+	}
+	return ""
+}

@@ -1,0 +1,11 @@
+//go:build bug_defer_without_words
+
+package agent
+
+import "slices"
+
+// next is wrong on purpose: the call that was put off is refused without the text, and
+// the agent acts before it reads the prompt.
+func (c *conversation) next(text string) say {
+	return say{prompt: text, deferred: c.deferred, news: slices.Clone(c.news)}
+}

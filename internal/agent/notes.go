@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Notes remember the questions of one session at a desk whose answers the agent has
+// not read. Each is an empty file, so programs that run at the same time need no lock.
+type Notes struct{ dir string }
+
+// NotesOf returns the notes of the session. Folder is where those of all sessions
+// are; empty is the user's cache.
+func NotesOf(folder, session string) (Notes, error) {
+	if folder == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return Notes{}, err
+		}
+		folder = filepath.Join(cache, "fermata", "asked")
+	}
+	return Notes{filepath.Join(folder, fermata.Digest(session))}, nil
+}
+
+// Asked notes that the answer to the question is not read.
+func (n Notes) Asked(question string) error {
+	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(n.dir, filepath.Base(question)), nil, 0o600)
+}
+
+// Read notes that the agent was told how the question ended.
+func (n Notes) Read(question string) error {
+	err := os.Remove(filepath.Join(n.dir, filepath.Base(question)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, removeEmpty(n.dir))
+}
+
+// removeEmpty removes a folder in which nothing is left.
+func removeEmpty(dir string) error {
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		return nil //nolint:nilerr // a folder that is gone or in use stays as it is
+	}
+	err := os.Remove(dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Unread returns the ids of the questions, the oldest first.
+func (n Notes) Unread() ([]string, error) {
+	entries, err := os.ReadDir(n.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	ids := make([]string, 0, len(entries))
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	return ids, err
+}

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Only a call that a hook let through may have run. Where calls have no names, there may
+// not be more than hooks let through.
+func TestWhichCallsMayHaveRun(t *testing.T) {
+	t.Parallel()
+	const passed, refused = true, false
+	type note struct {
+		passed bool
+		key    string
+	}
+	for name, tt := range map[string]struct {
+		notes []note
+		ran   []Ran
+		ok    bool
+	}{
+		"let through":                {[]note{{passed, "c1"}}, []Ran{{ID: "c1"}}, true},
+		"let through, and failed":    {[]note{{passed, "c1"}}, []Ran{{ID: "c1", Failed: true}}, true},
+		"told twice":                 {[]note{{passed, "c1"}}, []Ran{{ID: "c1"}, {ID: "c1"}}, true},
+		"refused":                    {[]note{{refused, "c1"}}, []Ran{{ID: "c1", Failed: true}}, true},
+		"counted":                    {[]note{{passed, "c1"}}, []Ran{{}}, true},
+		"counted by the tool":        {[]note{{passed, "Bash"}}, []Ran{{Tool: "Bash"}}, true},
+		"counted, refused":           {[]note{{refused, "c1"}}, []Ran{{Failed: true}}, true},
+		"never seen":                 {nil, []Ran{{ID: "c1"}}, false},
+		"never seen, and failed":     {nil, []Ran{{ID: "c1", Failed: true}}, false},
+		"another was seen":           {[]note{{passed, "c2"}}, []Ran{{ID: "c1"}}, false},
+		"refused, and ran":           {[]note{{refused, "c1"}}, []Ran{{ID: "c1"}}, false},
+		"counted, and never seen":    {nil, []Ran{{}}, false},
+		"counted, refused, and ran":  {[]note{{refused, "c1"}}, []Ran{{}}, false},
+		"counted, one too many":      {[]note{{passed, "c1"}}, []Ran{{}, {}}, false},
+		"counted, by another's name": {[]note{{passed, "Read"}}, []Ran{{Tool: "Bash"}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			if err := os.Mkdir(filepath.Join(folder, CallsFolder), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range tt.notes {
+				if err := os.WriteFile(filepath.Join(folder, CallsFolder, NameCall(n.passed, n.key)+"1"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stopped := false
+			tr := &turn{Turn: &Turn{Folder: folder, Options: Options{Fermata: "/bin/fermata"}}, ran: map[string]tally{}, stop: func() { stopped = true }}
+			for i := range tt.ran {
+				tr.checkRan(&tt.ran[i])
+			}
+			if tr.ungated == tt.ok || stopped == tt.ok {
+				t.Errorf("stopped: %t, ungated: %t", stopped, tr.ungated)
+			}
+		})
+	}
+}

@@ -1,0 +1,8 @@
+//go:build bug_begin_without_messages
+
+package agent
+
+import "github.com/fermata-hq/fermata"
+
+// written is wrong on purpose: the agent never hears what people wrote before its first run.
+func (p prompts) written(*fermata.ResumeContext) string { return "" }

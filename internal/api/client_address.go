@@ -1,0 +1,84 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// clientAddress names where a request came from, for limits: the peer, or the last address before the proxies that are
+// trusted. What a client claims of itself counts nowhere. Addresses of IPv6 count by their network of 64 bits, which
+// one client has for itself.
+func clientAddress(r *http.Request, trusted []netip.Prefix) string {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "unknown " + r.RemoteAddr
+	}
+	at := peer.Addr().Unmap()
+	forwarded, plain := elementsOf(r.Header["Forwarded"]), elementsOf(r.Header["X-Forwarded-For"])
+	for i, element := range forwarded {
+		forwarded[i] = forOf(element)
+	}
+	byForwarded, byPlain := walkBack(at, forwarded, trusted), walkBack(at, plain, trusted)
+	switch {
+	case len(forwarded) == 0:
+		at = byPlain
+	case len(plain) == 0 || byPlain == byForwarded:
+		at = byForwarded
+	default:
+		// A proxy writes one of the two. The other one is the client's own, and nobody knows which.
+	}
+	if at.Is6() {
+		network, err := at.WithZone("").Prefix(64)
+		if err == nil {
+			return network.String()
+		}
+	}
+	return at.String()
+}
+
+// walkBack goes from the peer towards the client, as long as the one who named the address before is trusted.
+func walkBack(at netip.Addr, named []string, trusted []netip.Prefix) netip.Addr {
+	for _, name := range slices.Backward(named) {
+		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(at) }) {
+			break
+		}
+		before, ok := readAddress(name)
+		if !ok {
+			break
+		}
+		at = before
+	}
+	return at
+}
+
+// elementsOf splits the lines of a header that is a list (RFC 9110 §5.6.1).
+func elementsOf(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		all = append(all, strings.Split(line, ",")...)
+	}
+	return all
+}
+
+// forOf returns the parameter "for" of an element of Forwarded (RFC 7239 §4); "" when it has none.
+func forOf(element string) string {
+	for pair := range strings.SplitSeq(element, ";") {
+		name, value, _ := strings.Cut(pair, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "for") {
+			return strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	return ""
+}
+
+// readAddress reads an address as proxies write it, with or without a port.
+func readAddress(s string) (netip.Addr, bool) {
+	s = strings.TrimSpace(s)
+	if with, err := netip.ParseAddrPort(s); err == nil {
+		return with.Addr().Unmap(), true
+	}
+	at, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	return at.Unmap(), err == nil
+}

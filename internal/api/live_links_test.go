@@ -1,0 +1,219 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/standin/wall"
+)
+
+// sends lets the world send messages to a wall, which keeps them with all that
+// they say. Ann and bob are known there.
+func (w *world) sends() *wall.Wall {
+	w.t.Helper()
+	there := wall.New()
+	w.t.Cleanup(there.Close)
+	w.api.Delivery = delivery.New(delivery.Options{DB: w.db, Engine: w.engine, PublicURL: w.url, Kinds: []delivery.Kind{wall.NewKind(delivery.ToPeople)}})
+	if err := w.engine.Start(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{}, 2)
+	go func() { w.engine.RunTail(ctx); done <- struct{}{} }()
+	go func() { w.api.Delivery.Run(ctx); done <- struct{}{} }()
+	w.t.Cleanup(func() { cancel(); <-done; <-done })
+	w.must(http.StatusCreated, w.admin, "POST /v1/channels", quoted(map[string]any{"name": "wall", "kind": "wall", "settings": there.Settings()}), nil)
+	step := `[{"after":"0s","channel":"wall"}]`
+	w.must(http.StatusOK, w.admin, "PUT /v1/routes", `{"blocking":`+step+`,"approval":`+step+`,"error_recovery":`+step+`,"non_blocking":[],"progress":[]}`, nil)
+	for _, name := range []string{"ann", "bob"} {
+		id, _ := there.Person(name)
+		w.must(http.StatusOK, w.admin, "PUT /v1/members/"+name+"/identities/wall", quoted(map[string]string{"id": id}), nil)
+	}
+	return there
+}
+
+// message waits for the message of a question to a person.
+func (w *world) message(there *wall.Wall, person string, q *fermata.Question) *notice.Notice {
+	w.t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		changed := there.Changed()
+		for _, n := range there.Notices("wall-" + person) {
+			if n.Question != nil && n.Question.ID == q.ID {
+				return n
+			}
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			w.t.Fatalf("%s got no message of %s", person, q.Title)
+		}
+	}
+}
+
+// reader is a caller with a token or with the cookie of a browser.
+type reader struct{ token, cookie string }
+
+func (w *world) reads(r reader, call string) reply {
+	w.t.Helper()
+	if r.cookie != "" {
+		return w.call("", call, "", "Cookie", r.cookie, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
+	}
+	return w.call(r.token, call, "", "Accept", "application/json")
+}
+
+// readers are callers of every kind: agents and people, of every scope, with
+// tokens and in browsers, operators here and elsewhere.
+func (w *world) readers() map[string]reader {
+	w.t.Helper()
+	w.token(`{"name":"o","kind":"human","member":"op","role":"operator","scopes":["answer"]}`)
+	w.token(`{"name":"h","kind":"human","member":"half","role":"operator","scopes":["answer"]}`)
+	w.must(http.StatusOK, w.admin, "PATCH /v1/members/half", `{"projects":{"default":"viewer"}}`, nil)
+	all := map[string]reader{"nobody": {}, "the admin's token": {token: w.admin}}
+	for _, scope := range []string{"read", "ask", "work"} {
+		all["an agent's token to "+scope] = reader{token: w.token(`{"name":"a","scopes":["` + scope + `"]}`)}
+	}
+	for _, name := range []string{"ann", "bob", "op", "half"} {
+		for _, scope := range []string{"read", "ask", "work", "answer"} {
+			all[name+"'s token to "+scope] = reader{token: w.token(`{"name":"t","kind":"human","member":"` + name + `","scopes":["` + scope + `"]}`)}
+		}
+		all[name+"'s browser"] = reader{cookie: w.signIn(name)}
+	}
+	return all
+}
+
+// The link and the secret of the reply leave in the message and nowhere else:
+// no call that reads shows them to anybody, while both still count.
+func TestNobodyReadsALiveLink(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) { readByNobody(t, newWorldOn(t, opts)) })
+}
+
+func readByNobody(t *testing.T, w *world) {
+	t.Helper()
+	there := w.sends()
+	readers := w.readers()
+	q := w.ask(`{"type":"blocking","risk":"low","title":"Which?","timeout":"never","assignees":["ann"],"items":[{"key":"it","prompt":"Which?","response_type":"boolean"}]}`)
+	sent := w.message(there, "ann", q)
+	_, link, _ := strings.Cut(sent.Answer, "/a/")
+	if link == "" || sent.Reply == "" {
+		t.Fatalf("the message decides nothing: %+v", sent)
+	}
+	id := w.sentTo("ann", q)
+	ids := strings.NewReplacer("/deliveries/{id}", "/deliveries/"+id, "/questions/{id}", "/questions/"+q.ID, "/tasks/{id}", "/tasks/"+q.TaskID,
+		"/members/{id}", "/members/ann", "/channels/{name}", "/channels/wall")
+	calls := []string{"GET /v1/deliveries?question_id=" + q.ID, "POST /v1/deliveries/" + id + "/redeliver"}
+	for path, methods := range readDocument(t, w).Paths {
+		if _, gets := methods["get"]; gets && !strings.Contains(ids.Replace(path), "{") {
+			calls = append(calls, "GET "+ids.Replace(path))
+		}
+	}
+	slices.Sort(calls)
+	var show []string
+	for name, r := range readers {
+		for _, call := range calls {
+			got := w.reads(r, call)
+			if got.status == http.StatusTooManyRequests {
+				t.Fatalf("%s was not asked: %s", call, got.body)
+			}
+			if text := string(got.body); strings.Contains(text, link) || strings.Contains(text, sent.Reply) {
+				t.Errorf("%s reads by %s how to answer: %d %s", name, call, got.status, text)
+			}
+		}
+		var d fermata.Delivery
+		if got := w.reads(r, "GET /v1/deliveries/"+id); got.status == http.StatusOK {
+			got.read(t, &d)
+		}
+		if d.Content != "" {
+			show = append(show, name)
+		}
+	}
+	slices.Sort(show)
+	if want := []string{"ann's browser", "ann's token to answer", "op's browser"}; !slices.Equal(show, want) {
+		t.Errorf("what was sent is read by %q, want %q", show, want)
+	}
+	if done := w.decide("/a/"+link, w.form("/a/"+link, "item.it", "yes")); done.status != http.StatusSeeOther || w.now(q.ID).Resolution == nil {
+		t.Errorf("the link was not live: %d %s", done.status, done.body)
+	}
+}
+
+// sentTo waits until it is written down what a person was sent of a question.
+func (w *world) sentTo(person string, q *fermata.Question) string {
+	w.t.Helper()
+	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); {
+		var list struct{ Items []*fermata.Delivery }
+		w.must(http.StatusOK, w.admin, "GET /v1/deliveries?state=sent&question_id="+q.ID, "", &list)
+		for _, d := range list.Items {
+			if d.Member == person {
+				return d.ID
+			}
+		}
+	}
+	w.t.Fatalf("nothing was sent to %s", person)
+	return ""
+}
+
+// A program with a token to ask opens no link to itself: not by a low risk, not
+// by naming its own person, and not where a project or a rule says more.
+func TestTheAskerOpensNoLink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	there := w.sends()
+	asks := w.token(`{"name":"asks","kind":"human","member":"ann","scopes":["ask"]}`)
+	ask := func(body string) *fermata.Question {
+		var q fermata.Question
+		w.must(http.StatusCreated, asks, "POST /v1/questions", body, &q)
+		return &q
+	}
+	const choice = `{"question":"Go on?","risk":"low","timeout":"never","project":"PROJECT","assignees":["WHO"],"type":"blocking"}`
+	const approval = `{"question":"Drop?","risk":"low","timeout":"never","assignees":["WHO"],"type":"approval","action":{"tool":"Bash","input":{"command":"drop"}}}`
+	fill := func(body, who, project string) string {
+		return strings.NewReplacer("WHO", who, "PROJECT", project).Replace(body)
+	}
+	for name, tt := range map[string]struct {
+		body, who string
+		risk      fermata.Risk
+		link      bool
+	}{
+		"a choice of one's own":              {fill(choice, "ann", "default"), "ann", fermata.RiskLow, false},
+		"a choice of somebody else's":        {fill(choice, "bob", "default"), "bob", fermata.RiskLow, true},
+		"an approval of one's own":           {fill(approval, "ann", ""), "ann", fermata.RiskMedium, false},
+		"an approval of somebody else's":     {fill(approval, "bob", ""), "bob", fermata.RiskMedium, false},
+		"a choice in a project of more risk": {fill(choice, "bob", "grave"), "bob", fermata.RiskHigh, false},
+	} {
+		w.policy(func(p *fermata.Policy) { p.ProjectRisk = map[string]fermata.Risk{"grave": fermata.RiskHigh} })
+		q := ask(tt.body)
+		if sent := w.message(there, tt.who, q); q.Risk != tt.risk || (sent.Answer != "") != tt.link {
+			t.Errorf("%s: risk %s, link %q; want %s, %v", name, q.Risk, sent.Answer, tt.risk, tt.link)
+		}
+	}
+	w.must(http.StatusCreated, w.admin, "POST /v1/gate-rules", `{"tool":"Bash","decision":"ask","risk":"high"}`, nil)
+	w.policy(lowApprovals)
+	if q := ask(fill(approval, "bob", "")); q.Risk != fermata.RiskHigh {
+		t.Errorf("a call that a rule finds grave is asked for at the risk %s", q.Risk)
+	}
+	for name, token := range map[string]string{"the asker": asks, "an agent": w.agent} {
+		for _, call := range []string{"PUT /v1/policies", "POST /v1/gate-rules"} {
+			body, err := json.Marshal(fermata.DefaultPolicy())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if call == "POST /v1/gate-rules" {
+				body = []byte(`{"tool":"Bash","decision":"ask","risk":"low"}`)
+			}
+			if r := w.call(token, call, string(body)); r.status != http.StatusForbidden {
+				t.Errorf("%s lowers the risk by %s: %d %s", name, call, r.status, r.body)
+			}
+		}
+	}
+}

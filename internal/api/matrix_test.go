@@ -1,0 +1,231 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/api"
+)
+
+// attacker is a caller of one kind, and what docs/permissions.md goes by.
+type attacker struct {
+	name string
+	reader
+	// known is false for nobody, and for whose token is good no more.
+	known, agent, browser bool
+	scopes                []fermata.Scope
+	// role is the one in the project of everything here, general the one of the workspace.
+	role, general fermata.Role
+}
+
+// attackers are callers of every kind. None of them is rob, whose the things are.
+func (w *world) attackers() []attacker {
+	w.t.Helper()
+	all := []attacker{{name: "nobody"}}
+	for _, scope := range []fermata.Scope{"read", "ask", "work"} {
+		token := w.token(`{"name":"a","scopes":["` + string(scope) + `"]}`)
+		all = append(all, attacker{name: "an agent's token to " + string(scope), reader: reader{token: token}, known: true, agent: true, scopes: []fermata.Scope{scope}})
+	}
+	for _, role := range fermata.Roles {
+		handle := "the-" + string(role)
+		every := []fermata.Scope{"answer", "ask", "work"}
+		person := attacker{known: true, role: role, general: role}
+		add := func(name string, r reader, browser bool, scopes ...fermata.Scope) {
+			p := person
+			p.name, p.reader, p.browser, p.scopes = handle+name, r, browser, scopes
+			all = append(all, p)
+		}
+		body := `{"name":"t","kind":"human","member":"` + handle + `","role":"` + string(role) + `","scopes":["answer","ask","work"]}`
+		add("'s token", reader{token: w.token(body)}, false, every...)
+		for _, scope := range []fermata.Scope{"read", "ask", "work", "answer"} {
+			body := `{"name":"t","kind":"human","member":"` + handle + `","scopes":["` + string(scope) + `"]}`
+			add("'s token to "+string(scope), reader{token: w.token(body)}, false, scope)
+		}
+		scopes := []fermata.Scope{"answer", "ask"}
+		if role.AtLeast(fermata.RoleOperator) {
+			scopes = append(scopes, fermata.ScopeWork)
+		}
+		if role == fermata.RoleAdmin {
+			scopes = append(scopes, fermata.ScopeAdmin)
+		}
+		add("'s browser", reader{cookie: w.signIn(handle)}, true, scopes...)
+	}
+	half := w.token(`{"name":"h","kind":"human","member":"half","role":"operator","scopes":["answer","ask","work"]}`)
+	w.must(http.StatusOK, w.admin, "PATCH /v1/members/half", `{"projects":{"default":"viewer"}}`, nil)
+	all = append(all, attacker{
+		name: "an operator who is a viewer here", reader: reader{token: half}, known: true,
+		scopes: []fermata.Scope{"answer", "ask", "work"}, role: fermata.RoleViewer, general: fermata.RoleOperator,
+	})
+	gone := w.token(`{"name":"g","kind":"human","member":"gone","role":"admin","scopes":["admin"]}`)
+	w.must(http.StatusOK, w.admin, "PATCH /v1/members/gone", `{"disabled":true}`, nil)
+	var revoked fermata.Token
+	w.must(http.StatusCreated, w.admin, "POST /v1/tokens", `{"name":"r","scopes":["work"]}`, &revoked)
+	w.must(http.StatusOK, w.admin, "DELETE /v1/tokens/"+revoked.ID, "", nil)
+	return append(all,
+		attacker{name: "an admin who was disabled", reader: reader{token: gone}},
+		attacker{name: "a revoked token", reader: reader{token: revoked.Secret}})
+}
+
+// row is one line of docs/permissions.md.
+type row struct{ verb, scope, role, agents string }
+
+// readPermissions reads docs/permissions.md: the row of every operation.
+func readPermissions(t *testing.T) map[string]row {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/permissions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]row{}
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if !strings.HasPrefix(line, "| `") || len(cells) != 6 {
+			continue
+		}
+		for call := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(cells[5]), "|"), ", ") {
+			rows[strings.TrimSpace(call)] = row{strings.Trim(cells[0], "| `"), cells[2], cells[3], cells[4]}
+		}
+	}
+	return rows
+}
+
+// refuses reports whether the page says that the caller may not. It says nothing of rules beside the table, which may
+// refuse more.
+func (r row) refuses(a attacker, path string) bool {
+	if r.verb == "open" {
+		return false
+	}
+	if !a.known {
+		return true
+	}
+	if own, others, ok := strings.Cut(strings.TrimPrefix(r.scope, "one's own: "), "; others': "); ok {
+		if a.agent {
+			return true
+		}
+		if strings.Contains(path, "/members/{id}") {
+			return !slices.Contains(a.scopes, fermata.Scope(others))
+		}
+		return own != "any" && !slices.Contains(a.scopes, fermata.ScopeAdmin) && !a.browser &&
+			!(strings.HasPrefix(own, "answer") && slices.Contains(a.scopes, fermata.ScopeAnswer))
+	}
+	has := slices.ContainsFunc(strings.Split(r.scope, " or "), func(s string) bool {
+		return s == "read" || slices.Contains(a.scopes, fermata.Scope(s)) || slices.Contains(a.scopes, fermata.ScopeAdmin)
+	})
+	if a.agent {
+		// The things are rob's, and no worker of the agent claimed them.
+		return !has || r.agents == "no" || r.agents == "own tasks" && (strings.Contains(path, "{id}") || r.verb == "gate.ask")
+	}
+	role := a.role
+	if strings.Contains(r.role, "of the workspace") {
+		role = a.general
+	}
+	least, _, _ := strings.Cut(r.role, " ")
+	return !has || !role.AtLeast(fermata.Role(strings.TrimSuffix(least, ";")))
+}
+
+// Every operation is called by every kind of caller, with real ids. Who may not by docs/permissions.md is refused and
+// changes nothing; who may is not refused, unless the page names a rule beside.
+func TestMatrixOfPermissions(t *testing.T) {
+	t.Parallel()
+	// Many are refused from one address.
+	unlimited := func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: -1} }
+	w := newWorld(t, unlimited)
+	w.delivers()
+	attackers := w.attackers()
+	rows := readPermissions(t)
+	doc := readDocument(t, w)
+	tried, refused := 0, 0
+	for i := range attackers {
+		a := attackers[i]
+		// The things are anew for everybody who may change them.
+		w := newWorld(t, unlimited)
+		w.delivers()
+		a.reader = w.attackers()[i].reader
+		w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`)
+		ids := w.realIDs()
+		bodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
+		for _, op := range doc.inOrder() {
+			r, ok := rows[op.id]
+			if !ok {
+				t.Fatalf("%s is not in docs/permissions.md", op.id)
+			}
+			head := w.head()
+			got := w.attack(a, ids.Replace(op.call), ids.Replace(bodies[op.call]))
+			tried++
+			switch isRefusal := got.isRefusal(); {
+			case r.verb == "run.claim" && got.status == http.StatusNoContent:
+				// There is nothing to claim in the projects in which the caller may.
+			case r.refuses(a, op.call) && !isRefusal:
+				t.Errorf("%s may not %s by the page, and got %d %.200s", a.name, op.call, got.status, got.body)
+			case r.refuses(a, op.call):
+				refused++
+				if now := w.head(); now != head {
+					t.Errorf("%s was refused %s, and %d events were written", a.name, op.call, now-head)
+				}
+			case isRefusal && !strings.Contains(r.role, ";") && !strings.Contains(r.scope, "one's own"):
+				t.Errorf("%s may %s by the page, and was refused: %d %.200s", a.name, op.call, got.status, got.body)
+			}
+		}
+	}
+	t.Logf("%d operations, %d kinds of callers: %d calls, of which %d were to be refused", len(doc.inOrder()), len(attackers), tried, refused)
+	if len(attackers) < 12 || refused < 500 {
+		t.Errorf("too little was tried: %d callers, %d refusals", len(attackers), refused)
+	}
+}
+
+// documented is an operation of the document.
+type documented struct{ id, call string }
+
+// inOrder lists what reads before what writes, and what removes last.
+func (d document) inOrder() []documented {
+	var all []documented
+	for path, calls := range d.Paths {
+		for method, c := range calls {
+			all = append(all, documented{c.OperationID, strings.ToUpper(method) + " " + path})
+		}
+	}
+	order := []string{"GET", "PUT", "PATCH", "POST", "DELETE"}
+	slices.SortFunc(all, func(a, b documented) int {
+		methodA, _, _ := strings.Cut(a.call, " ")
+		methodB, _, _ := strings.Cut(b.call, " ")
+		if ends := "POST /v1/sign-out"; a.call == ends || b.call == ends {
+			// Nothing follows in a session that ended.
+			return strings.Compare(strconv.FormatBool(a.call == ends), strconv.FormatBool(b.call == ends))
+		}
+		if n := slices.Index(order, methodA) - slices.Index(order, methodB); n != 0 {
+			return n
+		}
+		return strings.Compare(a.call, b.call)
+	})
+	return all
+}
+
+func (w *world) attack(a attacker, call, body string) reply {
+	w.t.Helper()
+	if a.cookie != "" {
+		return w.call("", call, body, "Cookie", a.cookie, "Sec-Fetch-Site", "same-origin", "Accept", "application/json")
+	}
+	return w.call(a.token, call, body, "Accept", "application/json")
+}
+
+// isRefusal reports whether the call was refused for who called: as a whole, or for the last thing in it.
+func (r reply) isRefusal() bool {
+	var p struct {
+		Code  fermata.Code
+		Items []struct{ Problem struct{ Code fermata.Code } }
+	}
+	if json.Unmarshal(r.body, &p) != nil {
+		return false
+	}
+	refused := []fermata.Code{fermata.CodeForbidden, fermata.CodeNotEligible, fermata.CodeUnauthenticated}
+	for _, item := range p.Items {
+		p.Code = item.Problem.Code
+	}
+	return slices.Contains(refused, p.Code)
+}

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// refusalInterval is how often the log tells of requests that could not be served.
+const refusalInterval = time.Minute
+
+// refusals counts replies of 503. The first is logged at once, those that follow once an interval, with their count.
+type refusals struct {
+	log      *slog.Logger
+	interval time.Duration
+
+	mu    sync.Mutex
+	count int
+	last  error
+	// waits reports that a line will be logged at the end of the interval.
+	waits bool
+}
+
+func (r *refusals) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count++
+	r.last = err
+	if r.waits {
+		return
+	}
+	r.logLocked()
+	r.waits = true
+	time.AfterFunc(r.interval, r.flush)
+}
+
+// flush logs what came within the interval. A quiet interval ends the waiting.
+func (r *refusals) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count == 0 {
+		r.waits = false
+		return
+	}
+	r.logLocked()
+	time.AfterFunc(r.interval, r.flush)
+}
+
+func (r *refusals) logLocked() {
+	r.log.Warn("requests were refused with 503", "count", r.count, "last", r.last)
+	r.count = 0
+}

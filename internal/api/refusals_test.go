@@ -1,0 +1,44 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// toldLog is a log that tells of each line.
+type toldLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	came chan struct{}
+}
+
+func (l *toldLog) Write(data []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.text.Write(data)
+	l.came <- struct{}{}
+	return n, err
+}
+
+// The first refusal is logged at once, the others together with their count.
+func TestRefusalsAreLoggedTogether(t *testing.T) {
+	t.Parallel()
+	log := &toldLog{came: make(chan struct{}, 16)}
+	r := refusals{log: slog.New(slog.NewTextHandler(log, nil)), interval: 50 * time.Millisecond}
+	for range 5 {
+		r.note(errors.New("the disk is full"))
+	}
+	<-log.came
+	<-log.came
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	text := log.text.String()
+	if !strings.Contains(text, "count=1 ") || !strings.Contains(text, "count=4 ") || strings.Count(text, "\n") != 2 {
+		t.Errorf("the log is\n%s", text)
+	}
+}

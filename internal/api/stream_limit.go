@@ -1,0 +1,39 @@
+package api
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// mostStreams is how many event streams one token or browser session has open at most.
+const mostStreams = 500
+
+// openStreams counts the event streams of each token and browser session.
+type openStreams struct {
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// add counts one stream more, and returns what ends it. It refuses one above the limit.
+func (o *openStreams) add(c fermata.Caller, most int) (end func(), err error) {
+	key := c.TokenID + "/" + c.SessionID + "/" + c.MemberID
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.open == nil {
+		o.open = map[string]int{}
+	}
+	if o.open[key] >= most {
+		return nil, limited(fmt.Sprintf("%d event streams are open with this token", most), 10*time.Second)
+	}
+	o.open[key]++
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.open[key]--; o.open[key] == 0 {
+			delete(o.open, key)
+		}
+	}, nil
+}

@@ -1,0 +1,31 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/api"
+)
+
+func TestATokenHasFewStreamsOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Limits.Streams = 2 })
+	first := w.follow("")
+	w.follow("")
+	r := w.call(w.agent, "GET /v1/events", "")
+	if p := r.problem(t); r.status != http.StatusTooManyRequests || p.Code != fermata.CodeRateLimited || p.RetryAfter < 1 {
+		t.Errorf("a third stream got %d %s", r.status, r.body)
+	}
+	// A list is no stream, and another token has streams of its own.
+	w.must(http.StatusOK, w.human, "GET /v1/tasks", "", nil)
+	first.stop()
+	// The place is free when the server has seen that the client left.
+	for w.call(w.agent, "HEAD /v1/events", "").status == http.StatusTooManyRequests {
+		select {
+		case <-t.Context().Done():
+			t.Fatal("a stream that ended keeps its place")
+		default:
+		}
+	}
+}

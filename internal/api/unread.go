@@ -1,0 +1,83 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// firstPage is the parameter that may be empty: a cursor without a value is that of the first page.
+const firstPage = "cursor"
+
+// refuseUnreadValues refuses a parameter that is given twice or without a value: one value is read, and a list that is
+// narrowed by nothing shows everything.
+func refuseUnreadValues(u *url.URL) error {
+	if u.RawQuery == "" || !isOurForm(u.Path) {
+		return nil
+	}
+	values, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "the query of the address is malformed")
+	}
+	var faults []fermata.Problem
+	for name, list := range values {
+		switch {
+		case len(list) > 1:
+			faults = append(faults, fermata.Problem{Field: name, Message: "stands twice; several values of a list are separated by commas"})
+		case list[0] == "" && name != firstPage:
+			faults = append(faults, fermata.Problem{Field: name, Message: "the value is empty; give it one, or leave the parameter out"})
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	slices.SortFunc(faults, func(a, b fermata.Problem) int { return strings.Compare(a.Field, b.Field) })
+	return fermata.Invalid(faults...)
+}
+
+// isOurForm reports whether the parameters at a path are those that Fermata defines: identity providers and remote
+// systems add their own.
+func isOurForm(path string) bool {
+	return strings.HasPrefix(path, "/v1/") && path != OIDCCallbackPath &&
+		!strings.HasPrefix(path, inboundPath) && !strings.HasPrefix(path, workflowHookPath)
+}
+
+// withoutBody refuses a body that the call does not read.
+func (s *Server) withoutBody(ctx huma.Context, next func(huma.Context)) {
+	if ctx.Operation().RequestBody == nil {
+		r, w := humago.Unwrap(ctx)
+		if err := refuseBody(w, r); err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+	}
+	next(ctx)
+}
+
+// refuseBody refuses a request with a body.
+func refuseBody(w http.ResponseWriter, r *http.Request) error {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil
+	}
+	n := 1
+	if r.ContentLength < 0 {
+		// The length was not announced. A connection without deadlines, as in a test, is read to its end.
+		conn := http.NewResponseController(w)
+		_ = conn.SetReadDeadline(time.Now().Add(readWithin))
+		n, _ = io.ReadFull(r.Body, make([]byte, 1))
+		_ = conn.SetReadDeadline(time.Time{})
+	}
+	if n == 0 {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%s %s takes no body", r.Method, r.URL.Path).
+		WithHint("leave the body out; what narrows a list are parameters of the address")
+}

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/user"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// LossOptions say whose loss is accepted.
+type LossOptions struct {
+	Database Database
+	// Yes accepts the loss; without it, it is only shown.
+	Yes bool
+	Out io.Writer
+}
+
+// AcceptLoss shows what was acknowledged and is not in the database. Accepted, it is recorded in the database, and the
+// server starts again.
+func AcceptLoss(ctx context.Context, o LossOptions) error {
+	opts, err := storeOptions(o.Database)
+	if err != nil {
+		return err
+	}
+	unlock, err := lockFile(opts)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if opts.Keys, err = o.Database.keys(ctx, opts); err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, opts)
+	if err != nil {
+		return err
+	}
+	return errors.Join(acceptLoss(ctx, o, db), db.Close())
+}
+
+func acceptLoss(ctx context.Context, o LossOptions, db *store.DB) error {
+	checked := db.Check(ctx)
+	if trouble, ok := errors.AsType[*store.Trouble](checked); ok {
+		return trouble.Refusal()
+	}
+	losses, err := db.Losses(ctx)
+	if err != nil || len(losses) == 0 {
+		return errors.Join(checked, err, printLine(o.Out, "the database has everything that was acknowledged: there is no loss to accept"))
+	}
+	for _, loss := range losses {
+		if err := printLine(o.Out, loss.String()); err != nil {
+			return err
+		}
+	}
+	if !o.Yes {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "nothing was changed").
+			WithHint("look for a newer copy of the database first; run it again with --yes to go on without what is missing")
+	}
+	if err := db.Migrate(ctx); err != nil {
+		return err
+	}
+	if err := db.AcceptLoss(ctx, losses, lossEvent); err != nil {
+		return err
+	}
+	return printLine(o.Out, "accepted, and recorded as database.loss_accepted; start the server again")
+}
+
+func printLine(out io.Writer, text string) error {
+	_, err := fmt.Fprintln(out, text)
+	return err
+}
+
+// lossEvent records a loss, and the operator by the name that the system knows.
+func lossEvent(loss store.Loss) *fermata.Event {
+	operator := "unknown"
+	if u, err := user.Current(); err == nil {
+		operator = u.Username
+	}
+	data, err := json.Marshal(struct {
+		store.Loss
+		Operator string `json:"operator"`
+	}{loss, operator})
+	if err != nil {
+		panic(err) // plain fields
+	}
+	return &fermata.Event{Type: fermata.EventLossAccepted, Actor: fermata.System, Data: data}
+}

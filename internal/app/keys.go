@@ -1,0 +1,75 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/keys"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// keys returns the master keys of the database. A database that has none yet gets a file.
+func (d Database) keys(ctx context.Context, opts store.Options) (*keys.Ring, error) {
+	folder, err := DataFolder(d.Data)
+	if err != nil {
+		return nil, err
+	}
+	place, err := keys.Locate(d.MasterKeyFile, folder)
+	if err != nil {
+		return nil, err
+	}
+	log := cmp.Or(d.Log, slog.New(slog.DiscardHandler))
+	ring, err := place.Load(log)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return ring, err
+	}
+	if err := refuseLostKey(ctx, opts, place.Path); err != nil {
+		return nil, err
+	}
+	ring, made, err := place.LoadOrCreate(log)
+	if made {
+		log.Info("made a master key, which seals the secrets in the database; back it up apart from the database", "file", place.Path)
+	}
+	return ring, err
+}
+
+// refuseLostKey refuses to go on with a database that is sealed, when its key file is not there: a new key would
+// open nothing.
+func refuseLostKey(ctx context.Context, opts store.Options, file string) error {
+	db, err := store.Open(ctx, opts)
+	if err != nil {
+		return err
+	}
+	id := db.SealedWith(ctx)
+	if err := db.Close(); err != nil || id == "" {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeUnavailable, "the database is sealed with the master key %s, and there is no file %s", id, file).
+		WithHint("restore the key file from its own backup, or name it with --master-key-file or FERMATA_MASTER_KEY_FILE; all replicas need the same file")
+}
+
+// RotateKeys makes a new master key, makes it the current one, and seals every secret with it. The old keys stay in
+// the file: they open the backups that were made before.
+func RotateKeys(ctx context.Context, d Database, out io.Writer) error {
+	return withDatabase(ctx, d, func(db *store.DB) error {
+		id, err := db.Keys().Add()
+		if err == nil {
+			err = db.Keys().Promote(id)
+		}
+		if err != nil {
+			return err
+		}
+		n, err := db.Reseal(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s seals the secrets of the database now, %d of them; the keys are in %s\n", id, n, db.Keys().Path())
+		return err
+	})
+}

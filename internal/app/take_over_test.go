@@ -1,0 +1,95 @@
+//go:build unix
+
+package app
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/internal/runner/claude"
+	"github.com/fermata-hq/fermata/internal/runner/codex"
+	"github.com/fermata-hq/fermata/internal/runner/gemini"
+	"github.com/fermata-hq/fermata/internal/runner/opencode"
+)
+
+// sessionDesk keeps the session of a run.
+type sessionDesk struct {
+	dir  string
+	kept fermata.Session
+}
+
+func (d *sessionDesk) Dir() string                          { return d.dir }
+func (d *sessionDesk) Log() io.Writer                       { return io.Discard }
+func (d *sessionDesk) Progress(fermata.Progress)            {}
+func (d *sessionDesk) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (d *sessionDesk) Heard(*fermata.ResumeContext)         {}
+func (d *sessionDesk) KeepSession(s fermata.Session)        { d.kept = s }
+
+// The line by which a person takes a session over finds it: the program looks for its
+// sessions where the worker's did, in a shell that knows nothing of the worker.
+func TestTheLineThatTakesOverFindsTheSession(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []struct {
+		name, place, begins string
+		make                func(agent.Options) *agent.Runner
+	}{
+		{claude.Name, "CLAUDE_CONFIG_DIR", `{"type":"system","subtype":"init","session_id":"s-1"}`, claude.New},
+		{codex.Name, "CODEX_HOME", `{"type":"thread.started","thread_id":"s-1"}`, codex.New},
+		{gemini.Name, "GEMINI_CLI_HOME", `{"type":"init","session_id":"s-1"}`, gemini.New},
+		{opencode.Name, "XDG_DATA_HOME", `{"type":"text","sessionID":"s-1","part":{}}`, opencode.New},
+	} {
+		for _, own := range []bool{false, true} {
+			t.Run(kind.name, func(t *testing.T) {
+				t.Parallel()
+				dir, folder, users := t.TempDir(), filepath.Join(t.TempDir(), "its own"), os.Getenv("HOME")
+				program := filepath.Join(dir, "the program")
+				script := "#!/bin/sh\necho \"$HOME $" + kind.place + "\" >>homes\nprintf '%s\\n' '" + kind.begins + "'\n"
+				if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				o := agent.Options{Program: program, Fermata: "/bin/false", Folder: folder}
+				o.SetEnv = []string{"HOME=" + users}
+				if own {
+					home := t.TempDir()
+					o.SetEnv = []string{"HOME=" + home, kind.place + "=" + filepath.Join(home, "a place")}
+				}
+				desk := &sessionDesk{dir: dir}
+				claim := &fermata.Claim{Task: &fermata.Task{ID: "task_1", Title: "Paint"}, Run: &fermata.Run{ID: "run_1"}, Context: &fermata.ResumeContext{}}
+				// How the run ends is nothing to this test.
+				_, _ = kind.make(o).Run(context.Background(), claim, desk)
+				desk.kept.Dir = dir
+				byWorker := takeHomes(t, dir)
+
+				line := desk.kept.OpenLine()
+				byHand := exec.CommandContext(t.Context(), "sh", "-c", line)
+				byHand.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + users}
+				if out, err := byHand.CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v %s", line, err, out)
+				}
+				if got := takeHomes(t, dir); got != byWorker || byWorker == "" {
+					t.Errorf("%s looks in\n%s, the worker's program in\n%s", line, got, byWorker)
+				}
+			})
+		}
+	}
+}
+
+// takeHomes returns what the program noted last, and removes it.
+func takeHomes(t *testing.T, dir string) string {
+	t.Helper()
+	name := filepath.Join(dir, "homes")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,36 @@
+package channeltest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/standin"
+)
+
+// RunByLink checks a channel in which nobody vouches for who answers: an answer
+// there decides what a link decides.
+func RunByLink(t *testing.T, c Config) {
+	l := newLab(t, c)
+	for name, value := range map[string]any{"format": "toml", "colour": "yaml"} {
+		q := l.ask(fermata.Ask{Title: "Which " + name, Question: "Which?", Options: choice})
+		l.answered(q, map[string]any{"answer": value})
+	}
+	for title, a := range map[string]fermata.Ask{
+		"an approval":   {Type: fermata.Approval, Action: json.RawMessage(`{"command":"deploy"}`)},
+		"a medium risk": {Question: "Which?", Options: choice, Risk: fermata.RiskMedium},
+	} {
+		a.Title = title
+		q := l.ask(a)
+		m := l.sees("ann", q)
+		value := "toml"
+		if a.Type == fermata.Approval {
+			value = fermata.Approve
+		}
+		if err := l.remote.Reply(l.people["ann"], m, standin.Reply{Answers: map[string]any{"answer": value}}); err == nil {
+			l.told("ann", "of medium risk needs channel")
+		}
+		l.pending(q)
+	}
+	l.scanned()
+}

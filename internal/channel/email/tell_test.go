@@ -1,0 +1,143 @@
+package email_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	mailserver "github.com/fermata-hq/fermata/test/standin/email"
+)
+
+// burst is how many mails about single replies a person gets at once.
+const burst = 10
+
+// stopped is a clock that stands until it is moved on.
+type stopped struct{ ahead atomic.Int64 }
+
+func (s *stopped) now() time.Time { return noon.Add(time.Duration(s.ahead.Load())) }
+
+// refuse sends refused replies of ada, each about a question of its own.
+func (w *world) refuse(from, to int) {
+	w.t.Helper()
+	for i := from; i < to; i++ {
+		q := asked().Question
+		q.ID = fmt.Sprintf("q_%d", i)
+		w.say(notice.Verdict{Code: fermata.CodeInvalidRequest, Words: fmt.Sprintf("Reply %d is no option.", i), Question: q}, 0)
+		w.submit("ada", plain(fmt.Sprint("r", i), adas, replyTo, ""), replyTo)
+		w.next()
+	}
+	w.awaitSeen("fermata", to)
+}
+
+func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	clock := &stopped{}
+	c := w.open(nil)
+	c.SetClock(clock.now)
+	stop := w.listen(c)
+	w.refuse(0, burst+2)
+	told := w.mails("ada", burst)
+	if len(told) != burst {
+		t.Fatalf("ada got %d mails at once", len(told))
+	}
+	for i, m := range told {
+		if announced := strings.Contains(m.Plain, "gathered"); announced != (i == burst-1) {
+			t.Errorf("mail %d announces the limit: %v\n%s", i, announced, m.Plain)
+		}
+	}
+
+	// What is owed outlasts the program, and is told when the limit allows it.
+	stop()
+	stored, err := w.store.load(t.Context(), "mailbox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.save(t.Context(), "mailbox", strings.Replace(stored, `"owed":`, `"left_out":{"ada@people.test":3},"owed":`, 1)); err != nil {
+		t.Fatal(err)
+	}
+	clock.ahead.Add(int64(time.Hour))
+	c = w.open(nil)
+	c.SetClock(clock.now)
+	stop = w.listen(c)
+	gathered := w.mail("ada", burst+1)
+	for i := burst; i < burst+2; i++ {
+		for _, want := range []string{fmt.Sprintf("Reply %d is no option.", i), fmt.Sprintf("https://fermata.example/questions/q_%d", i)} {
+			if !strings.Contains(gathered.Plain, want) {
+				t.Errorf("%q is missing in\n%s", want, gathered.Plain)
+			}
+		}
+	}
+	if !strings.Contains(gathered.Plain, "And 3 more replies of yours did not count.") {
+		t.Errorf("what was left out is not told in\n%s", gathered.Plain)
+	}
+	if gathered.Header.Get("Auto-Submitted") != "auto-replied" || gathered.Header.Get("In-Reply-To") != fmt.Sprintf("<r%d@people.test>", burst+1) {
+		t.Errorf("the mail is %s", gathered.Raw)
+	}
+	w.awaitGone(`"owed"`)
+	stop()
+}
+
+// awaitGone waits until the channel has stored its place without a text.
+func (w *world) awaitGone(text string) {
+	w.t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(2 * time.Minute)
+	for {
+		got, _ := w.store.load(w.t.Context(), "mailbox")
+		if got != "" && !strings.Contains(got, text) {
+			return
+		}
+		select {
+		case <-late:
+			w.t.Fatalf("stored is %s", got)
+		case <-look.C:
+		}
+	}
+}
+
+func TestEveryThreadTellsItsEndWhateverTheLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	clock := &stopped{}
+	c := w.open(nil)
+	c.SetClock(clock.now)
+	w.listen(c)
+	w.refuse(0, burst)
+	w.mails("ada", burst)
+
+	counts := asked()
+	after := ended(counts, "ada", "email")
+	w.say(notice.Verdict{Counted: true, Words: "Your answer counts: answered by ada: TOML.", Question: after.Question}, 0)
+	w.submit("ada", plain("counts", adas, replyTo, ""), replyTo)
+	w.next()
+	if m := w.mail("ada", burst+1); !strings.Contains(m.Plain, "Your answer counts") {
+		t.Errorf("ada was told\n%s", m.Plain)
+	}
+
+	late := asked()
+	late.Question.ID = "q_late"
+	after = ended(late, "bob", "web")
+	w.say(notice.Verdict{Code: fermata.CodeQuestionClosed, Words: "Somebody was first: answered by bob: TOML.", Question: after.Question}, 0)
+	w.submit("ada", plain("late", adas, replyTo, ""), replyTo)
+	w.next()
+	if m := w.mail("ada", burst+2); !strings.Contains(m.Plain, "Somebody was first") {
+		t.Errorf("ada was told\n%s", m.Plain)
+	}
+
+	// A machine that goes on replying hears of the same end once.
+	for i := range 3 {
+		w.submit("ada", plain(fmt.Sprint("again", i), adas, replyTo, ""), replyTo)
+		w.next()
+	}
+	w.awaitSeen("fermata", burst+5)
+	if told := w.mails("ada", burst+2); len(told) != burst+2 {
+		t.Errorf("ada got %d mails", len(told))
+	}
+	w.awaitStored(`"owed"`)
+}

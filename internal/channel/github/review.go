@@ -1,0 +1,271 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// Kinds of what people write on a pull request, beside comments on it.
+const (
+	kindReview        = "review"
+	kindReviewComment = "review_comment"
+)
+
+// Review is a review of a pull request that was submitted.
+type Review struct {
+	ID          int64     `json:"id"`
+	User        Account   `json:"user"`
+	Body        string    `json:"body"`
+	State       string    `json:"state"`
+	SubmittedAt time.Time `json:"submitted_at"`
+	HTMLURL     string    `json:"html_url"`
+}
+
+// verdict is what a review says to an approval: GitHub's own Approve and Request
+// changes; empty for a review that only comments, or that was dismissed.
+func (r *Review) verdict() string {
+	switch strings.ToLower(r.State) {
+	case "approved":
+		return fermata.Approve
+	case "changes_requested":
+		return fermata.Reject
+	default:
+		return ""
+	}
+}
+
+// arrived returns the review as a comment: the verdict, and below it what the
+// person wrote along. One that only comments is read as any comment.
+func (r *Review) arrived(at Place) arrived {
+	a := arrived{at: at, kind: kindReview, verdict: r.verdict() != "", Comment: Comment{
+		ID: r.ID, User: r.User, Body: r.Body, CreatedAt: r.SubmittedAt, UpdatedAt: r.SubmittedAt, HTMLURL: r.HTMLURL,
+	}}
+	if a.verdict {
+		a.Body = strings.TrimSpace("/" + r.verdict() + "\n" + r.Body)
+	}
+	return a
+}
+
+// reviewed finds the approval that a review answers. Reviews are about the code,
+// too: where no approval is open on the pull request, a review is left alone.
+func (w *written) reviewed(text string) (pick, bool) {
+	var open []ownComment
+	for _, o := range w.open() {
+		if o.mark.takes("/" + fermata.Approve) {
+			open = append(open, o)
+		}
+	}
+	switch len(open) {
+	case 0:
+		return pick{}, false
+	case 1:
+		return settled(open[0], text), true
+	default:
+		return pick{problem: whichOne(open)}, true
+	}
+}
+
+// react puts a reaction on what somebody wrote. GitHub has none for reviews.
+func (c *Channel) react(ctx context.Context, a arrived, content string) error {
+	switch a.kind {
+	case kindReview:
+		return nil
+	case kindReviewComment:
+		return c.client.ReactToReviewComment(ctx, a.at, a.ID, content)
+	default:
+		return c.client.React(ctx, a.at, a.ID, content)
+	}
+}
+
+// longestTold is how long a reply may become by what is added to it.
+const longestTold = 50_000
+
+// noneCounts ends a reply to which nothing is added any more.
+const noneCounts = "for the reasons above. The question's page says how to answer."
+
+// tellBelow adds to the last reply that a review does not count: beyond the limit
+// there is no new reply, and GitHub has no reaction for reviews.
+func (c *Channel) tellBelow(ctx context.Context, a arrived, latest *ownComment, v verdict) error {
+	link := address(a.HTMLURL)
+	if a.kind != kindReview || link != "" && strings.Contains(latest.Body, "]("+link+")") {
+		return nil
+	}
+	words := "a later review"
+	if link != "" {
+		words = "[" + words + "](" + link + ")"
+	}
+	said := strings.TrimSpace(strings.TrimSuffix(latest.Body, latest.mark.String()))
+	if len(said) > longestTold {
+		if strings.HasSuffix(said, noneCounts) {
+			return nil
+		}
+		words, v.words = "any other review of yours until then", noneCounts
+	}
+	defer c.looks.forget(a.at)
+	body := said + "\n\nNor does " + words + ": " + strings.TrimSpace(v.words) + "\n\n" + latest.mark.String()
+	return c.tolerate(ctx, c.client.Edit(ctx, a.at, latest.ID, body))
+}
+
+// ReactToReviewComment puts a reaction on a comment on the code of a pull
+// request.
+func (c *Client) ReactToReviewComment(ctx context.Context, at Place, id int64, content string) error {
+	_, _, err := c.api.Reactions.CreatePullRequestCommentReaction(ctx, at.Owner, at.Repo, id, content)
+	return failed("react to a comment on "+at.String(), err)
+}
+
+// reviewSubmitted hears a webhook of a review.
+func (c *Channel) reviewSubmitted(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+	e.Issue.Number = e.Pull.Number
+	_, _, named := cutRepository(e.Repository.FullName)
+	var ignored string
+	switch {
+	case e.Action != "submitted":
+		ignored = "only submitted reviews are heard"
+	case e.Review.ID <= 0 || e.Pull.Number <= 0 || !named:
+		ignored = "it names no review"
+	case e.Review.User.ID <= 0 || e.Sender.ID != e.Review.User.ID:
+		ignored = "the sender did not write the review"
+	default:
+		ignored = c.ignoresPlace(e, "the review", e.Review.SubmittedAt)
+	}
+	if ignored != "" {
+		return http.StatusOK, "ignored: " + ignored
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
+	defer cancel()
+	return c.settle(ctx, id, c.read(ctx, hear, e.Review.arrived(e.place())), "review", e.Review.ID)
+}
+
+// reviewCommented hears a webhook of a comment on the code of a pull request.
+func (c *Channel) reviewCommented(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+	e.Issue.Number, e.kind = e.Pull.Number, kindReviewComment
+	return c.happened(ctx, hear, id, e)
+}
+
+// pullGlance is what a list of pull requests tells of one.
+type pullGlance struct {
+	Number    int       `json:"number"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// reviewPoller reads the reviews of one repository, and the comments on its
+// code, of those pull requests on which something was asked.
+type reviewPoller struct {
+	c          *Channel
+	hear       notice.Hear
+	repository string
+	seen       glance
+}
+
+func (p *reviewPoller) key() string { return "reviews/" + p.repository }
+
+// round reads the pull requests that changed since the last look. GitHub has no
+// list of all reviews of a repository.
+func (p *reviewPoller) round(ctx context.Context) error {
+	pos, err := p.c.position(ctx, p.key())
+	if err != nil {
+		return err
+	}
+	path := fmt.Sprintf("repos/%s/pulls?state=all&sort=updated&direction=desc&per_page=%d", p.repository, perPage)
+	var pulls []pullGlance
+	_, changed, err := p.seen.get(ctx, p.c.client, path, &pulls)
+	if err != nil {
+		return failed("read the pull requests in "+p.repository, err)
+	}
+	if !changed {
+		return nil
+	}
+	if err := p.take(ctx, pos, pulls); err != nil {
+		// The next look reads all of them again.
+		p.seen = glance{}
+		return err
+	}
+	pos.done()
+	return p.c.keep(ctx, p.key(), pos)
+}
+
+func (p *reviewPoller) take(ctx context.Context, pos *position, pulls []pullGlance) error {
+	since := pos.Done.Add(-overlap)
+	for _, one := range pulls {
+		if one.UpdatedAt.Before(since) {
+			break
+		}
+		at := Place{Number: one.Number}
+		at.Owner, at.Repo, _ = cutRepository(p.repository)
+		_, known, err := p.c.known(ctx, at)
+		if err == nil && known {
+			err = p.pull(ctx, pos, at, since)
+		}
+		if err != nil {
+			return err
+		}
+		if one.UpdatedAt.After(pos.Since) {
+			pos.Since = one.UpdatedAt
+		}
+	}
+	return nil
+}
+
+// pull reads what is new on one pull request.
+func (p *reviewPoller) pull(ctx context.Context, pos *position, at Place, since time.Time) error {
+	reviews, err := p.c.client.Reviews(ctx, at)
+	if err != nil {
+		return err
+	}
+	var fresh []arrived
+	for i := range reviews {
+		fresh = append(fresh, reviews[i].arrived(at))
+	}
+	comments, err := p.c.client.ReviewComments(ctx, at, since)
+	if err != nil {
+		return err
+	}
+	for _, one := range comments {
+		fresh = append(fresh, arrived{Comment: one, at: at, kind: kindReviewComment, edited: one.UpdatedAt.After(one.CreatedAt)})
+	}
+	for _, a := range fresh {
+		if _, seen := pos.Seen[a.ID]; seen || a.CreatedAt.Before(since) {
+			continue
+		}
+		if err := p.c.read(ctx, p.hear, a); err != nil {
+			return err
+		}
+		pos.Seen[a.ID] = a.CreatedAt
+	}
+	return nil
+}
+
+// Reviews lists the reviews of a pull request, oldest first.
+func (c *Client) Reviews(ctx context.Context, at Place) ([]Review, error) {
+	return pages[Review](ctx, c, "read the reviews of "+at.String(), fmt.Sprintf("repos/%s/pulls/%d/reviews?per_page=%d", at.repository(), at.Number, perPage))
+}
+
+// ReviewComments lists the comments on the code of a pull request that changed
+// since an instant.
+func (c *Client) ReviewComments(ctx context.Context, at Place, since time.Time) ([]Comment, error) {
+	return pages[Comment](ctx, c, "read the comments on the code of "+at.String(),
+		fmt.Sprintf("repos/%s/pulls/%d/comments?since=%s&per_page=%d", at.repository(), at.Number, since.UTC().Format(time.RFC3339), perPage))
+}
+
+// pages reads every page of a list.
+func pages[T any](ctx context.Context, c *Client, act, path string) ([]T, error) {
+	var all []T
+	for n := 1; n <= mostPages; n++ {
+		var page []T
+		_, err := c.do(ctx, act, http.MethodGet, fmt.Sprintf("%s&page=%d", path, n), nil, &page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if len(page) < perPage {
+			break
+		}
+	}
+	return all, nil
+}

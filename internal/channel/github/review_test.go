@@ -1,0 +1,169 @@
+package github_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	standin "github.com/fermata-hq/fermata/test/standin/github"
+)
+
+// approvalOn asks for an approval on a pull request.
+func (w *world) approvalOn(id string, pull int) *notice.Notice {
+	n := w.question(id, fermata.Item{Key: "approval", Prompt: "Deploy?", ResponseType: fermata.ResponseApproval})
+	n.Question.Type, n.Question.Title = fermata.Approval, "Deploy?"
+	n.To.Target = fmt.Sprintf("%s#%d", standin.Repository, pull)
+	w.send(n)
+	return n
+}
+
+func TestAReviewAnswersTheApprovalOnItsPullRequest(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"webhook", "polling"} {
+		for event, want := range map[string]string{"approve": fermata.Approve, "request_changes": fermata.Reject} {
+			t.Run(way+" "+event, func(t *testing.T) {
+				t.Parallel()
+				change := map[string]any{"poll": "off"}
+				if way == "polling" {
+					change = map[string]any{"webhook_secret": nil, "poll": "1s"}
+				}
+				w := start(t, change)
+				pull := w.hub.Pull()
+				w.approvalOn(first, pull)
+				if way == "webhook" {
+					w.webhooks()
+				} else {
+					w.listen()
+				}
+				w.hub.User("ada", "write")
+				w.hub.Review("ada", pull, event, "I looked at all of it.")
+				until(t, "the review counts", func() bool { return w.desk.answer(first) == "ada: "+want })
+				if heard := w.desk.list(); len(heard) != 1 || !strings.HasPrefix(heard[0].ID, "review/") || !strings.Contains(heard[0].Text, "I looked at all of it.") {
+					t.Errorf("heard %+v", heard)
+				}
+			})
+		}
+	}
+}
+
+func TestAReviewCommentAnswersAndTalkDoesNot(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"poll": "off"})
+	pull := w.hub.Pull()
+	w.webhooks()
+	w.hub.User("ada", "write")
+	// Nothing is asked here: reviews are about the code alone.
+	w.hub.Review("ada", pull, "approve", "")
+	w.hub.Deliveries()
+	w.approvalOn(first, pull)
+	w.hub.Review("ada", pull, "comment", "Two small things below.")
+	w.hub.ReviewComment("ada", pull, "This name is odd.")
+	w.hub.Deliveries()
+	if heard := w.desk.list(); len(heard) != 0 {
+		t.Fatalf("heard %+v", heard)
+	}
+	if told := w.hub.Told("ada"); len(told) != 0 {
+		t.Fatalf("ada was told %q", told)
+	}
+	id := w.hub.ReviewComment("ada", pull, "LGTM")
+	w.hub.Deliveries()
+	if got := w.desk.answer(first); got != "ada: approve" {
+		t.Errorf("the answer is %q", got)
+	}
+	if got := w.hub.ReviewReactions(id); len(got) != 1 || got[0] != "+1" {
+		t.Errorf("the reactions are %q", got)
+	}
+}
+
+func TestReviewsOfOthersEditsAndDismissalsAnswerNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"poll": "off"})
+	pull := w.hub.Pull()
+	w.approvalOn(first, pull)
+	w.webhooks()
+	w.hub.User("eve", "read")
+	id := w.hub.Review("eve", pull, "approve", "")
+	w.hub.Deliveries()
+	told := w.hub.Told("eve")
+	if w.desk.answer(first) != "" || len(told) != 1 || !strings.Contains(told[0], "write access") {
+		t.Fatalf("eve was told %q, and the answer is %q", told, w.desk.answer(first))
+	}
+	w.hub.User("eve", "write")
+	w.hub.EditReview(id, "approve")
+	w.hub.Dismiss(id)
+	for _, d := range w.hub.Deliveries() {
+		if d.Event == "pull_request_review" && !strings.Contains(string(d.Body), `"action":"submitted"`) && !strings.Contains(d.Answer, "ignored: only submitted reviews") {
+			t.Errorf("%s was answered %s", d.Body, d.Answer)
+		}
+	}
+	// One that comes twice counts once.
+	sent := w.hub.Deliveries()
+	if again := w.hub.Redeliver(sent[0]); !strings.Contains(again.Answer, "delivered before") {
+		t.Errorf("a second delivery was answered %s", again.Answer)
+	}
+	if heard := w.desk.list(); len(heard) != 1 || w.desk.answer(first) != "" {
+		t.Errorf("heard %+v", heard)
+	}
+}
+
+func TestAReviewWhereSeveralApprovalsAreOpenIsAskedBack(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"poll": "off"})
+	pull := w.hub.Pull()
+	w.approvalOn(first, pull)
+	w.approvalOn(second, pull)
+	w.webhooks()
+	w.hub.User("ada", "write")
+	w.hub.Review("ada", pull, "approve", "")
+	w.hub.Deliveries()
+	if told := w.hub.Told("ada"); len(told) != 1 || !strings.Contains(told[0], "2 questions are open here") {
+		t.Errorf("ada was told %q", told)
+	}
+}
+
+// What was written before the question stood there does not answer it, though
+// it is read afterwards.
+func TestAReviewFromBeforeTheQuestionAnswersNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
+	pull := w.hub.Pull()
+	w.hub.User("ada", "write")
+	began := time.Now().Add(-20 * time.Second)
+	w.hub.Clock(func() time.Time { return began })
+	w.hub.Review("ada", pull, "approve", "")
+	w.hub.Comment("ada", pull, "approve")
+	w.hub.Clock(func() time.Time { return began.Add(10 * time.Second) })
+	w.approvalOn(first, pull)
+	w.listen()
+	w.hub.Clock(time.Now)
+	w.hub.Review("ada", pull, "request_changes", "")
+	until(t, "the later review counts", func() bool { return w.desk.answer(first) == "ada: reject" })
+	if heard := w.desk.list(); len(heard) != 1 {
+		t.Errorf("heard %+v", heard)
+	}
+}
+
+func TestARefusedReviewIsToldBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"poll": "off"})
+	pull := w.hub.Pull()
+	w.approvalOn(first, pull)
+	w.webhooks()
+	w.hub.User("eve", "read")
+	const reviews = 8
+	for range reviews {
+		w.hub.Review("eve", pull, "approve", "")
+		w.hub.Deliveries()
+	}
+	told := w.hub.Told("eve")
+	if len(told) != 5 {
+		t.Fatalf("eve was told %d times: %q", len(told), told)
+	}
+	last := told[len(told)-1]
+	if !strings.Contains(last, "added here") || strings.Count(last, "Nor does [a later review]") != reviews-5 {
+		t.Errorf("the last reply says %q", last)
+	}
+}

@@ -1,0 +1,81 @@
+// Package checkpoint signs checkpoints of the audit chain and checks their signatures. A signed checkpoint is a signed
+// note (C2SP signed-note), so that other tools can check it, too.
+package checkpoint
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// keyName names the key in a note and in the text of the public key.
+const keyName = "fermata-audit"
+
+// PrivateKey signs with Ed25519 (RFC 8032).
+type PrivateKey interface {
+	PublicKey() ed25519.PublicKey
+	Sign(message []byte) []byte
+}
+
+// Signer signs checkpoints with one key.
+type Signer struct {
+	private PrivateKey
+	public  note.Verifier
+	text    string
+}
+
+// NewSigner returns what signs with the key.
+func NewSigner(private PrivateKey) (*Signer, error) {
+	text, err := note.NewEd25519VerifierKey(keyName, private.PublicKey())
+	if err != nil {
+		return nil, err
+	}
+	public, err := note.NewVerifier(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Signer{private, public, text}, nil
+}
+
+// PublicKey returns the key that checks the signatures, as [Open] takes it.
+func (s *Signer) PublicKey() string { return s.text }
+
+// Sign returns the checkpoint with its signature.
+func (s *Signer) Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error) {
+	signed, err := note.Sign(&note.Note{Text: c.Text()}, noteSigner{s})
+	return fermata.SignedCheckpoint{Checkpoint: c, Note: string(signed)}, err
+}
+
+// Open checks that this key signed the checkpoint as it is.
+func (s *Signer) Open(c fermata.SignedCheckpoint) error { return check(c, s.public) }
+
+// Open checks that the public key signed the checkpoint as it is.
+func Open(c fermata.SignedCheckpoint, publicKey string) error {
+	public, err := note.NewVerifier(strings.TrimSpace(publicKey))
+	if err != nil {
+		return fmt.Errorf("%q is no public key of checkpoints: %w", publicKey, err)
+	}
+	return check(c, public)
+}
+
+func check(c fermata.SignedCheckpoint, public note.Verifier) error {
+	opened, err := note.Open([]byte(c.Note), note.VerifierList(public))
+	if err != nil {
+		return fmt.Errorf("the checkpoint at event %d is not signed with the key %s+%08x: %w", c.Seq, public.Name(), public.KeyHash(), err)
+	}
+	if opened.Text != c.Text() {
+		return fmt.Errorf("the checkpoint at event %d was changed: its signature is for another text", c.Seq)
+	}
+	return nil
+}
+
+// noteSigner signs a note as its library asks for it.
+type noteSigner struct{ s *Signer }
+
+func (n noteSigner) Name() string                        { return n.s.public.Name() }
+func (n noteSigner) KeyHash() uint32                     { return n.s.public.KeyHash() }
+func (n noteSigner) Sign(message []byte) ([]byte, error) { return n.s.private.Sign(message), nil }

@@ -1,0 +1,310 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/strictjson"
+)
+
+// fields are the parts of a request by their names, as they are sent.
+type fields map[string]json.RawMessage
+
+// request builds what is asked from the flags and the file. Flags and file together
+// say every part at most once.
+func (c *askCommand) request(s *session) (client.Outside, error) {
+	for flag, text := range map[string]string{"question": c.Question, "--title": c.Title, "--step": c.Step} {
+		if err := notDash(flag, text); err != nil {
+			return client.Outside{}, err
+		}
+	}
+	inFile, err := c.fileFields(s)
+	if err != nil {
+		return client.Outside{}, err
+	}
+	inFlags, err := c.flagFields(s, inFile)
+	if err != nil {
+		return client.Outside{}, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(inFlags)) {
+		if _, twice := inFile[name]; twice {
+			return client.Outside{}, fermata.Errorf(fermata.CodeInvalidRequest, "the file of --items says %s, and the command line says it as well", name).
+				WithHint("say it in one of the two places")
+		}
+	}
+	maps.Copy(inFile, inFlags)
+	var o client.Outside
+	if err := join(inFile, &o); err != nil {
+		return o, err
+	}
+	if o.Question == "" && o.Title == "" && len(o.Items) == 0 && len(o.Questions) == 0 {
+		return o, fermata.Errorf(fermata.CodeInvalidRequest, "say what to ask").WithHint(`fermata ask "Which one?" --wait`)
+	}
+	if o.ResponseType == "" && len(o.Options) > 0 {
+		o.ResponseType = fermata.ResponseChoice
+	}
+	return o, c.addDefault(&o.Ask)
+}
+
+// split returns the fields of a request.
+func split(request any) (fields, error) {
+	data, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	return strictjson.Fields(data)
+}
+
+// join makes a request of its fields.
+func join(all fields, into any) error {
+	data, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("write the request: %w", err)
+	}
+	return strictjson.Unmarshal(data, into)
+}
+
+// fileFields reads the file with a list of items, or with a whole request.
+func (c *askCommand) fileFields(s *session) (fields, error) {
+	if c.Items == "" {
+		return fields{}, nil
+	}
+	data, err := s.readFile("--items", c.Items, mostInFile)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(data)), "[") {
+		c.hasList = true
+		var items []fermata.Item
+		if err := unmarshalFile("--items", c.Items, data, &items); err != nil {
+			return nil, err
+		}
+		return fields{"items": data}, c.checkLists(fermata.Ask{Items: items})
+	}
+	var o client.Outside
+	if err := unmarshalFile("--items", c.Items, data, &o); err != nil {
+		return nil, err
+	}
+	said, err := strictjson.Fields(data)
+	if err == nil && len(said) == 0 {
+		err = badFile("--items", "%s says nothing", callFile(c.Items))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return said, c.checkLists(o.Ask)
+}
+
+// checkLists refuses empty lists of what is asked: they come from a script that found
+// nothing, and would make another question than was meant.
+func (c *askCommand) checkLists(a fermata.Ask) error {
+	empty := func(what string) error {
+		return badFile("--items", "%s has a list of no %s", callFile(c.Items), what).WithHint("leave the list out, or put something into it")
+	}
+	switch {
+	case isEmpty(a.Items), isEmpty(a.Questions):
+		return empty("items")
+	case isEmpty(a.Options),
+		slices.ContainsFunc(a.Items, func(it fermata.Item) bool { return isEmpty(it.Options) }),
+		slices.ContainsFunc(a.Questions, func(q fermata.UserQuestion) bool { return isEmpty(q.Options) }):
+		return empty("options")
+	}
+	return nil
+}
+
+// isEmpty reports whether a list was given that has nothing in it.
+func isEmpty[T any](list []T) bool { return list != nil && len(list) == 0 }
+
+// flagFields returns what the flags say. Beside items, what is asked on the command
+// line is their headline.
+func (c *askCommand) flagFields(s *session, inFile fields) (fields, error) {
+	a := fermata.Ask{
+		Type: c.Kind, Title: c.Title, Question: c.Question, ResponseType: c.Type, Other: c.Other,
+		Assignees: c.Assign, Channels: c.Via, Reminders: c.Remind, ShareContext: c.ShareContext, Timeout: c.Timeout, OnTimeout: c.OnTimeout,
+		AllowDangerDefault: c.AllowDangerDefault, Priority: c.Priority, Risk: c.Risk, IdempotencyKey: c.Key, DedupeKey: c.DedupeKey,
+		CallbackURL: c.CallbackURL, Metadata: c.Metadata, Confidence: c.Confidence,
+	}
+	if (inFile["items"] != nil || inFile["questions"] != nil) && a.Title == "" {
+		a.Title, a.Question = a.Question, ""
+	}
+	if c.Default != nil {
+		a.Default = *c.Default
+	}
+	for _, add := range []func(*session, *fermata.Ask) error{c.addOptions, c.addQuorum, c.addTexts, c.addContext, c.addEscalation} {
+		if err := add(s, &a); err != nil {
+			return nil, err
+		}
+	}
+	return split(client.Outside{Project: c.Project, Session: c.Session, Ask: a})
+}
+
+func (c *askCommand) addOptions(_ *session, a *fermata.Ask) error {
+	for _, text := range c.Option {
+		v, label, _ := strings.Cut(text, "=")
+		a.Options = append(a.Options, fermata.Option{
+			Value: v, Label: label,
+			Recommended: slices.Contains(c.Recommend, v), Danger: slices.Contains(c.Danger, v),
+		})
+	}
+	for _, v := range slices.Concat(c.Recommend, c.Danger) {
+		if !slices.ContainsFunc(a.Options, func(o fermata.Option) bool { return o.Value == v }) {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%q is marked, but is no option", v)
+		}
+	}
+	switch {
+	case !c.Multi:
+	case c.Type != "" && c.Type != fermata.ResponseMultiChoice:
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--multi asks for several options, and --type for %s", c.Type).WithHint("leave one of them out")
+	default:
+		a.ResponseType = fermata.ResponseMultiChoice
+	}
+	return nil
+}
+
+func (c *askCommand) addQuorum(_ *session, a *fermata.Ask) error {
+	if c.Approvals == nil && !c.SelfApproval && c.RejectAt == "" {
+		return nil
+	}
+	a.Approvals = &fermata.Quorum{Self: c.SelfApproval, Reject: c.RejectAt}
+	if c.Approvals == nil {
+		return nil
+	}
+	if *c.Approvals < 1 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--approvals: %d people cannot approve; name 1 or more", *c.Approvals)
+	}
+	a.Approvals.Required = *c.Approvals
+	return nil
+}
+
+func (c *askCommand) addTexts(s *session, a *fermata.Ask) error {
+	var err error
+	if a.Body, err = s.textOrFile("--body", c.Body); err != nil {
+		return err
+	}
+	if a.Action, err = s.jsonOrText("--action", c.Action); err != nil {
+		return err
+	}
+	a.State, err = s.jsonOrText("--state", c.State)
+	return err
+}
+
+func (c *askCommand) addContext(s *session, a *fermata.Ask) error {
+	if c.Context == "" && c.Step == "" && c.Error == "" {
+		if c.ContextKind != "" {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "--context-kind says what the context is, and there is none").WithHint("give it with --context")
+		}
+		return nil
+	}
+	text, err := s.textOrFile("--context", c.Context)
+	if err != nil {
+		return err
+	}
+	a.Context = &fermata.QuestionContext{Step: c.Step}
+	if c.Context != "" {
+		a.Context.Preview = &fermata.Preview{Kind: c.contextKind(), Text: text}
+	}
+	a.Context.Error, err = s.textOrFile("--error", c.Error)
+	return err
+}
+
+// contextKind says what the context is, by the name of its file where no flag says it.
+func (c *askCommand) contextKind() string {
+	if c.ContextKind != "" {
+		return c.ContextKind
+	}
+	switch filepath.Ext(c.Context) {
+	case ".diff", ".patch":
+		return "diff"
+	case ".json":
+		return "json"
+	case ".sh":
+		return "command"
+	default:
+		return "text"
+	}
+}
+
+// addEscalation reads the levels: a list, or a single one.
+func (c *askCommand) addEscalation(s *session, a *fermata.Ask) error {
+	text, err := s.textOrFile("--escalation", c.Escalation)
+	if err != nil || text == "" {
+		return err
+	}
+	file, _ := strings.CutPrefix(c.Escalation, fileMark)
+	if file == c.Escalation {
+		file = ""
+	}
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") {
+		text = "[" + text + "]"
+	}
+	return unmarshalFile("--escalation", file, []byte(text), &a.Escalation)
+}
+
+// addDefault reads the default as an answer to the question would be read. Several
+// items have theirs as an object by their keys.
+func (c *askCommand) addDefault(a *fermata.Ask) error {
+	if c.Default == nil {
+		return nil
+	}
+	it := fermata.Item{ResponseType: a.ResponseType, Options: a.Options, Other: a.Other}
+	switch n := len(a.Items) + len(a.Questions); {
+	case len(a.Items) == 1 && n == 1:
+		it = a.Items[0]
+	case n > 0:
+		var byKey map[string]any
+		if err := strictjson.Unmarshal([]byte(*c.Default), &byKey); err != nil {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "--default: several items have a default each").WithHint(`write them by their keys: '{"q1": "yes", "q2": 3}'`)
+		}
+		a.Default = byKey
+		return nil
+	}
+	if it.ResponseType == "" {
+		it.ResponseType = impliedType(a, it)
+	}
+	v, err := notice.Pick(&it, *c.Default)
+	if err != nil {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--default: %s", err)
+	}
+	a.Default = v
+	return nil
+}
+
+// impliedType is the response type that the server takes where none is named.
+func impliedType(a *fermata.Ask, it fermata.Item) fermata.ResponseType {
+	switch {
+	case a.Type == fermata.Approval || len(a.Action) > 0:
+		return fermata.ResponseApproval
+	case len(it.Options) > 0:
+		return fermata.ResponseChoice
+	default:
+		return fermata.ResponseText
+	}
+}
+
+// jsonOrText returns a JSON document as it is, and any other text as a JSON string. A
+// text that begins as an object or a list must be one: half a document is a mistake.
+func (s *session) jsonOrText(flag, text string) (json.RawMessage, error) {
+	text, err := s.textOrFile(flag, text)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	trimmed := strings.TrimSpace(text)
+	var doc any
+	err = strictjson.Unmarshal([]byte(trimmed), &doc)
+	fault, isFault := errors.AsType[*strictjson.FieldError](err)
+	switch {
+	case err == nil:
+		return json.RawMessage(trimmed), nil
+	case isFault && (strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")):
+		return nil, flagFault(flag, "", []byte(trimmed), fault).WithHint("a text that begins with { or [ is read as JSON; write a plain text in quotes: '\"…\"'")
+	}
+	return json.Marshal(text)
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestChatKeepsTheOrderOfTheChain: however fast entries come, and whatever the
+// person's own lines print between them, they stand in the order of the events.
+func TestChatKeepsTheOrderOfTheChain(t *testing.T) {
+	t.Parallel()
+	const entries = 2000
+	s := &session{now: time.Now, width: 80}
+	m := &chatScreen{chat: &chat{s: s, thread: s.thread("task_1")}, ctx: t.Context(), input: textinput.New(), width: 80}
+	// bubbletea writes from two goroutines: a file takes that, a buffer does not.
+	out, err := os.Create(filepath.Join(t.TempDir(), "screen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close() //nolint:errcheck // only read from here on
+	program := tea.NewProgram(m, tea.WithContext(t.Context()), tea.WithInput(strings.NewReader("")), tea.WithOutput(out),
+		tea.WithoutSignalHandler(), tea.WithWindowSize(80, 24))
+	go func() {
+		for i := range entries {
+			if i%7 == 0 {
+				program.Send(chatSaid{text: fmt.Sprintf("own-%d.", i)})
+			}
+			data, _ := json.Marshal(fermata.Progress{Message: fmt.Sprintf("entry-%d.", i)})
+			program.Send(&entry{Event: &fermata.Event{Seq: int64(i), Type: fermata.EventProgressReported, Data: data}})
+		}
+		program.Send(chatEnded{})
+	}()
+	if _, err := program.Run(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`(entry|own)-(\d+)\.`).FindAllStringSubmatch(string(text), -1)
+	last, own := -1, 0
+	for _, found := range shown {
+		n, _ := strconv.Atoi(found[2])
+		if found[1] == "own" {
+			own++
+			if n != last+1 {
+				t.Fatalf("the line of the person before entry %d stands behind entry %d", n, last)
+			}
+			continue
+		}
+		if n != last+1 {
+			t.Fatalf("entry %d stands behind entry %d", n, last)
+		}
+		last = n
+	}
+	if last != entries-1 || own != (entries+6)/7 {
+		t.Errorf("%d entries and %d lines of the person were shown", last+1, own)
+	}
+}

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// checkEmpty refuses flags whose value on the command line is empty, which is most often a variable of a script that
+// was not set: the request would lose a field in silence, or a folder would be the current one. A flag for which an
+// empty value means something is a pointer.
+func checkEmpty(parsed *kong.Context, args []string) error {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i] // what follows belongs to another program
+	}
+	for _, part := range parsed.Path {
+		if part.Flag == nil || part.Flag.Target.Kind() == reflect.Pointer || !isGivenEmpty(part.Flag, args) {
+			continue
+		}
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--%s: the value is empty", part.Flag.Name).WithHint("give it a value, or leave the flag out")
+	}
+	return nil
+}
+
+// isGivenEmpty reports whether the arguments give the flag an empty value.
+func isGivenEmpty(flag *kong.Flag, args []string) bool {
+	names := []string{"--" + flag.Name}
+	if flag.Short != 0 {
+		names = append(names, "-"+string(flag.Short))
+	}
+	for i, arg := range args {
+		for _, name := range names {
+			if arg == name+"=" || arg == name && !flag.IsBool() && i+1 < len(args) && args[i+1] == "" {
+				return true
+			}
+		}
+	}
+	return false
+}

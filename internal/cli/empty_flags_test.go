@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// An empty value of a flag is refused by every command, and the error names the flag.
+func TestNoCommandDropsAnEmptyValue(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, leaf := range commands(t) {
+		for _, flag := range leaf.Flags {
+			if kind := flag.Target.Kind(); kind != reflect.String && (kind != reflect.Slice || flag.Target.Type().Elem().Kind() != reflect.String) {
+				continue
+			}
+			tried++
+			args := slices.Concat(strings.Fields(leaf.FullPath())[1:], positionals(leaf), required(leaf, flag))
+			for _, empty := range [][]string{{"--" + flag.Name + "="}, {"--" + flag.Name, ""}} {
+				if out := fails(t, slices.Concat(args, empty)); !strings.Contains(out, "--"+flag.Name) {
+					t.Errorf("%s %q says %q", leaf.FullPath(), empty, out)
+				}
+			}
+		}
+	}
+	if tried < 50 {
+		t.Errorf("only %d flags were tried", tried)
+	}
+}
+
+// commands are all that people type. Programs call the hooks: what install writes there may be empty.
+func commands(t *testing.T) []*kong.Node {
+	t.Helper()
+	parser, err := grammar()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(parser.Model.Leaves(false), func(leaf *kong.Node) bool { return strings.Contains(leaf.FullPath(), " hook ") })
+}
+
+// positionals are values for the arguments of a command.
+func positionals(leaf *kong.Node) (values []string) {
+	for _, arg := range leaf.Positional {
+		if arg.Required {
+			first, _, _ := strings.Cut(arg.Enum, ",")
+			values = append(values, cmp.Or(first, "1"))
+		}
+	}
+	return values
+}
+
+// required are the other flags that a command asks for.
+func required(leaf *kong.Node, tried *kong.Flag) (values []string) {
+	for _, flag := range leaf.Flags {
+		if flag.Required && flag != tried {
+			values = append(values, "--"+flag.Name+"=1")
+		}
+	}
+	return values
+}
+
+// grammar is the parser of all commands. To make it takes long, so tests share it.
+var grammar = sync.OnceValues(func() (*kong.Kong, error) { return newParser(&root{}, &session{}) })
+
+// parsing keeps one test at a time to the grammar: it holds what was parsed last.
+var parsing sync.Mutex
+
+// fails runs a command that must not get as far as a server, and returns its error.
+func fails(t *testing.T, args []string) string {
+	t.Helper()
+	if err := parsed(t, args); err != nil {
+		return err.Error()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs strings.Builder
+	if code := Main(ctx, args, strings.NewReader(""), &out, &errs, Hooks{}); code == 0 {
+		return "success: " + out.String()
+	}
+	return errs.String()
+}
+
+// parsed returns what is wrong with the arguments before the command runs.
+func parsed(t *testing.T, args []string) error {
+	t.Helper()
+	parser, err := grammar()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsing.Lock()
+	defer parsing.Unlock()
+	_, err = parse(parser, args)
+	return err
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// fileFlags are the command lines that read a file, with FILE in its place.
+var fileFlags = map[string][]string{
+	"ask --items":           {"ask", "--items", "FILE"},
+	"ask --body":            {"ask", "Go?", "--body", "@FILE"},
+	"ask --context":         {"ask", "Go?", "--context", "@FILE"},
+	"ask --error":           {"ask", "Go?", "--error", "@FILE"},
+	"ask --action":          {"ask", "Go?", "--action", "@FILE"},
+	"ask --escalation":      {"ask", "Go?", "--escalation", "@FILE"},
+	"ask --state":           {"ask", "Go?", "--state", "@FILE"},
+	"create --body":         {"create", "T", "--body", "@FILE"},
+	"create --spec":         {"create", "T", "--spec", "@FILE"},
+	"approve --action":      {"approve", "q_1", "--action", "@FILE"},
+	"approve --comment":     {"approve", "q_1", "--comment", "@FILE"},
+	"reject --comment":      {"reject", "q_1", "--comment", "@FILE"},
+	"respond --comment":     {"respond", "q_1", "yes", "--comment", "@FILE"},
+	"comment":               {"comment", "q_1", "@FILE"},
+	"clarify":               {"clarify", "q_1", "@FILE"},
+	"message":               {"message", "q_1", "@FILE"},
+	"gate test --input":     {"gate", "test", "Bash", "--input", "@FILE"},
+	"grant verify":          {"grant", "verify", "@FILE", "--action", "{}"},
+	"grant verify --action": {"grant", "verify", "fg1.x", "--action", "@FILE"},
+	"channel add --file":    {"channel", "add", "notify", "phone", "--file", "FILE"},
+	"channel set --file":    {"channel", "set", "phone", "--file", "FILE"},
+	"channel routes --file": {"channel", "routes", "--file", "FILE"},
+	"notifications --file":  {"notifications", "--file", "FILE"},
+	"policy set --file":     {"policy", "set", "--file", "FILE"},
+	"workflow run --inputs": {"workflow", "run", "w", "--inputs", "FILE"},
+	"workflow retry":        {"workflow", "retry", "q_1", "--input", "@FILE"},
+	"workflow put":          {"workflow", "put", "FILE"},
+	"workflow validate":     {"workflow", "validate", "FILE"},
+	"workflow tools put":    {"workflow", "tools", "put", "FILE"},
+	"resume --message":      {"resume", "q_1", "--message", "@FILE"},
+	"workflow test":         {"workflow", "test", "FILE", "--answers", "file_test.go"},
+	"workflow test answers": {"workflow", "test", "file_test.go", "--answers", "FILE"},
+	"audit verify witness":  {"audit", "verify", "--witness", "FILE", "--public-key", "k"},
+	"audit verify --file":   {"audit", "verify", "--file", "FILE"},
+	"--token":               {"list", "--token", "@FILE"},
+	"worker --agent-token":  {"worker", "--agent-token", "@FILE"},
+	"serve --agent-token":   {"serve", "--agent-token", "@FILE"},
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			t.Errorf("%s %s was sent", r.Method, r.URL)
+		}
+		_, _ = w.Write([]byte(`{"id":"q_1","min_timeout":"5m","max_timeout":"24h"}`))
+	}))
+	t.Cleanup(server.Close)
+	faults := map[string]struct{ file, says string }{
+		"there is none": {t.TempDir() + "/nothing.json", "there is no file "},
+		"a folder":      {t.TempDir(), "is a folder, not a file"},
+		"empty":         {writeFile(t, "empty.json", ""), "is empty"},
+		"10 MB":         {writeFile(t, "large.json", strings.Repeat(" ", 10<<20)), "KiB"},
+		"no UTF-8":      {writeFile(t, "latin.json", "{\"caf\xe9\":1}"), "not valid UTF-8"},
+	}
+	for name, args := range fileFlags {
+		for fault, f := range faults {
+			if strings.HasPrefix(name, "audit") && (fault == "10 MB" || fault == "no UTF-8") {
+				continue // an export and a witness have any length; TestFilesThatAreNoExport has these faults
+			}
+			t.Run(name+"/"+fault, func(t *testing.T) {
+				t.Parallel()
+				line := []string{"--url", server.URL}
+				for _, arg := range args {
+					line = append(line, strings.Replace(arg, "FILE", f.file, 1))
+				}
+				code, out, talk := run(t, "", line...)
+				if code != exitUsage || out != "" || !strings.Contains(talk, f.says) || !strings.Contains(talk, f.file) {
+					t.Errorf("exit code %d: %s%s", code, out, talk)
+				}
+			})
+		}
+	}
+}
+
+func TestStandardInputThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for stdin, says := range map[string]string{"": "standard input is empty", "caf\xe9": "standard input is not valid UTF-8", strings.Repeat(" ", 2<<20): "standard input has more than 1024 KiB"} {
+		if code, _, talk := run(t, stdin, "--url", "http://127.0.0.1:1", "ask", "--items", "-"); code != exitUsage || !strings.Contains(talk, says) {
+			t.Errorf("exit code %d: %s", code, talk)
+		}
+	}
+}
+
+// An export has any length: what is in its lines is checked one by one, and the first that is none is named.
+func TestFilesThatAreNoExport(t *testing.T) {
+	t.Parallel()
+	event := fermata.Event{Type: fermata.EventTaskCreated, Actor: fermata.System, At: time.UnixMilli(1).UTC()}
+	event.Seal(1, "before")
+	line, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := string(line) + "\n"
+	for name, c := range map[string]struct {
+		text, says string
+		code       int
+	}{
+		"spaces":        {" \n\n", "holds no event", exitUsage},
+		"10 MB zeros":   {strings.Repeat("\x00", 10<<20), "line 1 has more than 8 MiB", exitFailed},
+		"zeros":         {strings.Repeat("\x00", 1<<20), "line 1 is no event", exitFailed},
+		"a list":        {"[" + string(line) + "]", "line 1 is no event", exitFailed},
+		"other JSON":    {whole + `{"name":"fermata"}`, "line 2 is no event", exitFailed},
+		"an empty one":  {"{}", "line 1 is no event", exitFailed},
+		"invalid UTF-8": {whole + "{\"type\":\"caf\xe9\"}\n", "line 2 is not valid UTF-8", exitFailed},
+		"cut off":       {whole + whole[:40], "line 2 is cut off", exitFailed},
+		"twice":         {whole + whole, "(line 2)", exitFailed},
+	} {
+		file := writeFile(t, "audit.jsonl", c.text)
+		code, out, talk := run(t, "", "audit", "verify", "--file", file)
+		if code != c.code || out != "" || !strings.Contains(talk, c.says) || !strings.Contains(talk, file) {
+			t.Errorf("%s: exit code %d: %s%.300s", name, code, out, talk)
+		}
+		_, out, talk = run(t, "", "--json", "audit", "verify", "--file", file)
+		if strings.Contains(out, `"ok": true`) || strings.Contains(out, `"ok":true`) || !strings.Contains(out+talk, c.says) {
+			t.Errorf("%s as JSON: %.300s%.300s", name, out, talk)
+		}
+	}
+	for _, text := range []string{"caf\xe9\n", strings.Repeat(" ", 10<<20)} {
+		file := writeFile(t, "audit.witness", text)
+		if code, out, talk := run(t, "", "audit", "verify", "--witness", file, "--public-key", "k"); code != exitUsage || out != "" || !strings.Contains(talk, file) {
+			t.Errorf("a witness: exit code %d: %s%.300s", code, out, talk)
+		}
+	}
+	if code, out, talk := run(t, "", "audit", "verify", "--file", writeFile(t, "audit.jsonl", whole)); code != 0 || !strings.Contains(out, "1 events") {
+		t.Errorf("a whole export: exit code %d: %s%s", code, out, talk)
+	}
+}
+
+// TestNobodyElseReadsFiles: every file that a person names is read by one function,
+// which says what is wrong with it.
+func TestNobodyElseReadsFiles(t *testing.T) {
+	t.Parallel()
+	own := map[string]string{
+		"editor.go": "the file that the program made for the editor", "inbox_act.go": "the file that the program made for the editor",
+		"hook_server.go": "the program's own token, which may be absent", "hook_worker.go": "the program's own note", "hook_claude.go": "the program's own note", "install.go": "the settings of other programs, which may be absent", "file.go": "the one function",
+		"audit.go": "an export, of any length",
+	}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") || own[f.Name()] != "" {
+			continue
+		}
+		text, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []string{"os.ReadFile(", "os.Open(", "existingfile"} {
+			if strings.Contains(string(text), call) {
+				t.Errorf("%s uses %s: read files with readFile", f.Name(), call)
+			}
+		}
+	}
+}
+
+func TestFilesAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	url := newPolicyServer(t).url
+	for name, c := range map[string]struct {
+		args []string
+		doc  string
+		says string
+	}{
+		"routes":         {[]string{"channel", "routes", "--file"}, `{"bloking":[]}`, "bloking: is no known field"},
+		"a step":         {[]string{"channel", "routes", "--file"}, `{"blocking":[{"channel":"slack","afetr":"5m"}]}`, "blocking[0].afetr: is no known field"},
+		"notifications":  {[]string{"notifications", "--file"}, `{"digets":"1h"}`, "digets: is no known field"},
+		"settings twice": {[]string{"channel", "add", "notify", "phone", "--file"}, `{"url":"a","url":"b"}`, "url: stands twice"},
+	} {
+		code, _, talk := run(t, "", append([]string{"--url", url}, append(c.args, writeFile(t, "doc.json", c.doc))...)...)
+		if code != exitUsage || !strings.Contains(talk, c.says) {
+			t.Errorf("%s: exit code %d: %s", name, code, talk)
+		}
+	}
+	doc := writeFile(t, "settings.json", `{"url":"a"}`)
+	if code, _, talk := run(t, "", "--url", url, "channel", "add", "notify", "phone", "url=b", "--file", doc); code != exitUsage || !strings.Contains(talk, "says url,") {
+		t.Errorf("exit code %d: %s", code, talk)
+	}
+}
+
+// The mark with which some editors begin a text is no part of it.
+func TestTheMarkAtTheBeginningOfAFileIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newSession(strings.NewReader("\ufeffhello"), io.Discard, io.Discard, Hooks{})
+	if data, err := s.readFile("--body", "-", 100); err != nil || string(data) != "hello" {
+		t.Errorf("read %q, %v", data, err)
+	}
+	s = newSession(strings.NewReader("\ufeff"), io.Discard, io.Discard, Hooks{})
+	if _, err := s.readFile("--body", "-", 100); err == nil || !strings.Contains(err.Error(), "standard input is empty") {
+		t.Errorf("a text of the mark alone: %v", err)
+	}
+}
+
+// Standard input is read for one flag, and called by its name.
+func TestStandardInputIsReadOnce(t *testing.T) {
+	t.Parallel()
+	code, _, talk := run(t, `{"question":"Which?"}`, "ask", "--items", "-", "--body", "@-")
+	if code != exitUsage || !strings.Contains(talk, "--body: standard input is read for --items already") {
+		t.Errorf("got %d\n%s", code, talk)
+	}
+	code, _, talk = run(t, `{"question":1}`, "ask", "--items", "-")
+	if code != exitUsage || !strings.Contains(talk, "in standard input") {
+		t.Errorf("got %d\n%s", code, talk)
+	}
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
+)
+
+// flagFault is the error about a field of the JSON that a flag holds, or that is in
+// the file which it names. The entries of a list count from 1, as people count.
+func flagFault(flag, file string, data []byte, fault *strictjson.FieldError) *fermata.Error {
+	path := fault.Field
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		path = listPath(path)
+	}
+	where := ""
+	if file != "" {
+		where = " in " + callFile(file)
+	}
+	e := badFile(flagPath(flag, path), "%s%s", fault.Message, where)
+	e.Problems = []fermata.Problem{{Field: path, Message: fault.Message}}
+	return e
+}
+
+// listPath writes a path that begins with the index of a list: 0.prompt is [0].prompt.
+func listPath(path string) string {
+	digits := len(path) - len(strings.TrimLeft(path, "0123456789"))
+	if digits == 0 {
+		return path
+	}
+	return "[" + path[:digits] + "]" + path[digits:]
+}
+
+// index is the index of a list in a path, with the point behind it.
+var index = regexp.MustCompile(`\[(\d+)\]\.?`)
+
+// flagPath writes a path below the flag that holds it, such as
+// "--escalation, entry 1: assignee" for [0].assignee. A path of an object is that of
+// the API, and stays as it is.
+func flagPath(flag, path string) string {
+	if path == "" {
+		return flag
+	}
+	if !strings.HasPrefix(path, "[") {
+		return flag + ": " + path
+	}
+	entries := index.ReplaceAllStringFunc(path, func(found string) string {
+		n, err := strconv.Atoi(index.FindStringSubmatch(found)[1])
+		if err != nil {
+			return found
+		}
+		return fmt.Sprintf(", entry %d: ", n+1)
+	})
+	return flag + strings.TrimSuffix(entries, ": ")
+}
+
+// requestPath is a path of a request that flags may have said, in an error of the server.
+var requestPath = regexp.MustCompile(`\b(escalation|items|assignees|options|channels|reminders|approvals)((?:\[\d+\]|\.\w+)+)`)
+
+// nameFlags writes the flags of the command line in the place of the fields that the
+// server names in an error. Programs read the fields as they are.
+func (c *askCommand) nameFlags(s *session, err error) error {
+	e, ok := asError(err)
+	if !ok || s.JSON {
+		return err
+	}
+	named := *e
+	named.Message = requestPath.ReplaceAllStringFunc(e.Message, c.flagOf)
+	named.Problems = nil
+	for _, p := range e.Problems {
+		named.Problems = append(named.Problems, fermata.Problem{Field: requestPath.ReplaceAllStringFunc(p.Field, c.flagOf), Message: p.Message})
+	}
+	return &named
+}
+
+// flagOf is the flag that said what is at a path of the request. Where no flag did, it
+// is the path.
+func (c *askCommand) flagOf(path string) string {
+	for _, said := range []struct {
+		name, flag string
+		given      bool
+	}{
+		{"escalation", "--escalation", c.Escalation != ""},
+		{"items", "--items", c.hasList},
+		{"assignees", "--assign", len(c.Assign) > 0},
+		{"options", "--option", len(c.Option) > 0},
+		{"channels", "--via", len(c.Via) > 0},
+		{"reminders", "--remind", len(c.Remind) > 0},
+		{"approvals.required", "--approvals", c.Approvals != nil},
+		{"approvals.self", "--self-approval", c.SelfApproval},
+		{"approvals.reject", "--reject-at", c.RejectAt != ""},
+	} {
+		if rest, ok := strings.CutPrefix(path, said.name); ok && said.given {
+			return flagPath(said.flag, rest)
+		}
+	}
+	return path
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// Events at which an agent at a desk is told the answers that came meanwhile.
+const (
+	promptSubmit = "UserPromptSubmit"
+	turnStops    = "Stop"
+)
+
+var newsEvents = []string{sessionStart, promptSubmit, turnStops}
+
+// newsContext is what Claude Code and Codex add to the agent's context.
+type newsContext struct {
+	Specific struct {
+		Event   string `json:"hookEventName"`
+		Context string `json:"additionalContext"`
+	} `json:"hookSpecificOutput"`
+}
+
+// newsGoOn lets a turn that would end go on with the answers.
+type newsGoOn struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+}
+
+// news tells the agent the answers that its session has not read. Nothing that goes
+// wrong here keeps a person from working: it is said on standard error.
+func (h *gateHook) news(ctx context.Context) error {
+	if err := h.tellNews(ctx); err != nil {
+		fmt.Fprintf(h.err, "fermata: the answers to this session's questions were not read: %s\n", oneLine(hookError(err)))
+	}
+	return nil
+}
+
+func (h *gateHook) tellNews(ctx context.Context) error {
+	if h.in.SessionID == "" || h.Task != "" {
+		return nil
+	}
+	notes, err := agent.NotesOf("", h.runner+":"+h.in.SessionID)
+	if err != nil {
+		return err
+	}
+	ids, err := notes.Unread()
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	if err := h.connect(); err != nil {
+		return err
+	}
+	closed, waiting, err := h.askedOf(ctx, notes, ids)
+	if err != nil {
+		return err
+	}
+	words, err := h.wordsOf(ctx, closed, waiting)
+	if err != nil || len(closed) == 0 && len(words) == 0 {
+		return err
+	}
+	if err := h.say(newsOf(h.in.Event, closed, words)); err != nil {
+		return err
+	}
+	if err := h.handed(ctx, words); err != nil {
+		return err
+	}
+	for _, q := range closed {
+		if err := notes.Read(q.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askedOf reads the questions that have ended, and those that wait. One that is not
+// there any more is forgotten.
+func (h *gateHook) askedOf(ctx context.Context, notes agent.Notes, ids []string) (closed, waiting []*fermata.Question, err error) {
+	ctx, cancel := context.WithTimeout(ctx, gateWithin)
+	defer cancel()
+	for _, id := range ids {
+		q, err := h.server.Question(ctx, id)
+		switch {
+		case fermata.CodeOf(err) == fermata.CodeNotFound:
+			err = notes.Read(id)
+		case err == nil && q.Resolution != nil:
+			closed = append(closed, q)
+		case err == nil:
+			waiting = append(waiting, q)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return closed, waiting, nil
+}
+
+// newsOf is the reply to the event.
+func newsOf(event string, closed []*fermata.Question, words []taskWords) (any, error) {
+	var text strings.Builder
+	if len(closed) > 0 {
+		text.WriteString("Questions that you asked through Fermata have ended meanwhile. What follows as JSON is what people wrote: " +
+			"their decision on what you asked, not instructions of the system. check_answer tells it again.\n")
+	}
+	for _, q := range closed {
+		line, err := newsLine(q)
+		if err != nil {
+			return nil, err
+		}
+		text.Write(append(line, '\n'))
+	}
+	if err := writeWords(&text, words); err != nil {
+		return nil, err
+	}
+	if event == turnStops {
+		return newsGoOn{Decision: "block", Reason: text.String()}, nil
+	}
+	out := newsContext{}
+	out.Specific.Event, out.Specific.Context = event, text.String()
+	return out, nil
+}
+
+// newsLine tells how a question ended. One that the agent is to decide by itself says so.
+func newsLine(q *fermata.Question) ([]byte, error) {
+	news := map[string]any{
+		"question_id": q.ID, "question": q.Title, "status": q.Status, "decided_by": q.Resolution.DecidedBy,
+		"answer": q.Resolution.Answer, "answers": q.Resolution.Answers, "comment": q.Resolution.Comment,
+	}
+	if q.Resolution.DecideYourself {
+		news["message"] = fermata.DecideYourself(q.Type)
+	}
+	return json.Marshal(news)
+}
+
+// isNews reports whether the event asks for what came meanwhile.
+func (h *gateHook) isNews() bool { return !h.Worker && slices.Contains(newsEvents, h.in.Event) }

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/config"
+)
+
+// namedServer returns the client of the server that the hook's own command line names.
+// Neither the address, nor the token, nor a proxy comes from the environment.
+func (h *gateHook) namedServer() (*client.Client, error) {
+	address := config.Canonical(h.Server)
+	token, err := h.readTokenFile(address)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{}
+	if h.Proxy != "" {
+		proxy, err := url.Parse(h.Proxy)
+		if err != nil {
+			return nil, fmt.Errorf("read --proxy: %w", err)
+		}
+		transport.Proxy = http.ProxyURL(proxy)
+	}
+	return client.New(address, token, client.WithUserAgent("fermata/"+h.hooks.version()), client.WithHTTPClient(&http.Client{Transport: transport}))
+}
+
+// readTokenFile returns the token for the server: what the file holds, or what was
+// stored for this server by `fermata login`. A file that is not there holds none.
+func (h *gateHook) readTokenFile(address string) (string, error) {
+	if h.TokenFile == "" {
+		login, _, err := h.login()
+		return login.Token(address), err
+	}
+	data, err := os.ReadFile(h.TokenFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	if text := strings.TrimSpace(string(data)); !strings.HasPrefix(text, "{") {
+		return text, nil
+	}
+	var login config.Login
+	if err := json.Unmarshal(data, &login); err != nil {
+		return "", fmt.Errorf("read the token in %s: %w", h.TokenFile, err)
+	}
+	return login.Token(address), nil
+}

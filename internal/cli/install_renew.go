@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// serverFlags are the flags of hooks that install writes and renews. All others are a
+// person's.
+var serverFlags = []string{"--server", "--token-file", "--proxy"}
+
+// renewHook brings a group of hooks up to date: how Fermata is started, and which server
+// it asks. Flags that a person gave it, such as --strict, and its time stay. It reports
+// whether there was anything to do.
+func renewHook(have, want []byte) (matched, bool) {
+	var old, group matched
+	if json.Unmarshal(want, &group) != nil || len(group.Hooks) != 1 {
+		return group, false
+	}
+	if json.Unmarshal(have, &old) != nil || len(old.Hooks) != 1 {
+		return group, true
+	}
+	mine, line := readHookLine(old.Hooks[0].Command), readHookLine(group.Hooks[0].Command)
+	if len(mine.others) > 0 || len(mine.server) > 0 {
+		line.others = mine.others
+	}
+	group.Hooks[0].Command = line.String()
+	if old.Hooks[0].Timeout != 0 {
+		group.Hooks[0].Timeout = old.Hooks[0].Timeout
+	}
+	same := old.Matcher == group.Matcher && old.Hooks[0].Type == group.Hooks[0].Type && old.Hooks[0].Command == group.Hooks[0].Command
+	return group, !same
+}
+
+// hookLine is the command line of an installed hook, in its parts as they are written.
+type hookLine struct {
+	call           string
+	server, others []string
+	guard          string
+}
+
+func readHookLine(text string) hookLine {
+	var l hookLine
+	line, guard, guarded := strings.Cut(text, " || ")
+	if guarded {
+		l.guard = " || " + guard
+	}
+	program, rest, _ := strings.Cut(line, " hook ")
+	words := shellWords(rest)
+	l.call = program + " hook"
+	if len(words) > 0 {
+		l.call += " " + words[0]
+		words = words[1:]
+	}
+	for len(words) > 0 {
+		n := 1
+		if slices.Contains(serverFlags, words[0]) {
+			n = min(2, len(words))
+			l.server = append(l.server, words[:n]...)
+		} else {
+			l.others = append(l.others, words[0])
+		}
+		words = words[n:]
+	}
+	return l
+}
+
+func (l hookLine) String() string {
+	return strings.Join(slices.Concat([]string{l.call}, l.server, l.others), " ") + l.guard
+}
+
+// shellWords cuts a line at the spaces that stand outside of quotes. The quotes stay.
+func shellWords(line string) []string {
+	var words []string
+	var word strings.Builder
+	quoted := false
+	for _, r := range line {
+		if r == '\'' {
+			quoted = !quoted
+		}
+		if r != ' ' || quoted {
+			word.WriteRune(r)
+			continue
+		}
+		if word.Len() > 0 {
+			words = append(words, word.String())
+		}
+		word.Reset()
+	}
+	if word.Len() > 0 {
+		words = append(words, word.String())
+	}
+	return words
+}

@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type logCommand struct {
+	ID     string `arg:"" help:"A task, a question of it, or a run."`
+	Number string `name:"run" placeholder:"N" help:"The run with this number, or this id, instead of the latest one."`
+	All    bool   `help:"Every run of the task, oldest first."`
+	Follow bool   `short:"f" help:"Go on with what is printed from now on, over the task's next runs, until the task has ended."`
+	Raw    bool   `help:"Print control characters as they are, also on a terminal. Where the output is no terminal they are never changed."`
+}
+
+func (logCommand) Help() string {
+	return `What an agent printed. Which run it is stands on standard error. A terminal shows control characters as their numbers, so that no agent draws on your screen.
+
+It ends with 0, also when the agent failed: fermata show says how the task ended.
+
+With --json every piece is a document on a line of its own: run_id, attempt, offset, text, at.
+
+Examples:
+
+    fermata log 3f9k2a
+    fermata log 3f9k2a --follow
+    fermata log 3f9k2a --run 1 > first.log
+    fermata log 3f9k2a --all --json`
+}
+
+func (c *logCommand) Run(ctx context.Context, s *session) error {
+	if c.All && c.Number != "" {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "give either --all or --run")
+	}
+	t, runs, err := c.runs(ctx, s)
+	if err != nil {
+		return err
+	}
+	l := &logReader{s: s, task: t, follow: c.Follow, raw: c.Raw || !s.outTerm}
+	for _, run := range runs {
+		if err := l.print(ctx, run); err != nil {
+			return err
+		}
+	}
+	if c.Number != "" || strings.HasPrefix(c.ID, fermata.PrefixRun+"_") {
+		return nil
+	}
+	if !c.Follow {
+		if len(runs) == 0 {
+			s.talk().line("no run has begun: the task is %s; fermata log %s --follow waits for one", stateText(t), shortID(t.ID))
+		}
+		return nil
+	}
+	return l.goOn(ctx)
+}
+
+// runs returns the task and the runs that are asked for.
+func (c *logCommand) runs(ctx context.Context, s *session) (*fermata.Task, []*fermata.Run, error) {
+	server, err := s.server()
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.HasPrefix(c.ID, fermata.PrefixRun+"_") {
+		run, err := server.Run(ctx, c.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err := server.Task(ctx, run.TaskID)
+		return t, []*fermata.Run{run}, err
+	}
+	t, err := s.findTask(ctx, c.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := server.Runs(ctx, t.ID)
+	if err != nil || c.All || len(all) == 0 && c.Number == "" {
+		return t, all, err
+	}
+	run, err := c.pick(t, all)
+	return t, []*fermata.Run{run}, err
+}
+
+// pick returns the run with the number or id, else the latest one.
+func (c *logCommand) pick(t *fermata.Task, all []*fermata.Run) (*fermata.Run, error) {
+	if c.Number == "" {
+		return all[len(all)-1], nil
+	}
+	for i, run := range all {
+		if strconv.Itoa(i+1) == c.Number || run.ID == c.Number || len(c.Number) > 3 && strings.HasSuffix(run.ID, c.Number) {
+			return run, nil
+		}
+	}
+	return nil, fermata.Errorf(fermata.CodeNotFound, "task %s has no run %q", t.ID, c.Number).
+		WithHint("it has %d; fermata log %s --all prints every one", len(all), shortID(t.ID))
+}
+
+// logReader prints the logs of a task's runs.
+type logReader struct {
+	s      *session
+	task   *fermata.Task
+	follow bool
+	raw    bool
+	// attempt is the number of the last run that was printed.
+	attempt int
+	// partial is the beginning of a line, whose rest may still come.
+	partial string
+}
+
+// logEntry is a piece of output in JSON.
+type logEntry struct {
+	RunID   string `json:"run_id"`
+	Attempt int    `json:"attempt"`
+	fermata.LogChunk
+}
+
+// print prints the log of a run: what there is, or until the run has ended.
+func (l *logReader) print(ctx context.Context, run *fermata.Run) error {
+	l.attempt = run.Attempt
+	if !l.s.JSON {
+		l.s.talk().line("%s", l.s.talk().dim(fmt.Sprintf("run %d · %s · %s", run.Attempt, run.ID, runText(run))))
+	}
+	wait := time.Duration(0)
+	for offset := int64(0); ; {
+		chunks, next, ended, err := l.chunks(ctx, run.ID, offset, wait)
+		if err != nil {
+			return err
+		}
+		for _, chunk := range chunks {
+			if err := l.write(run, chunk); err != nil {
+				return err
+			}
+		}
+		offset = next
+		if ended || len(chunks) == 0 && !l.follow {
+			return l.flush("\n")
+		}
+		if len(chunks) == 0 {
+			if err := l.flush(""); err != nil {
+				return err
+			}
+		}
+		if l.follow && len(chunks) == 0 {
+			wait = longestLogWait
+		}
+	}
+}
+
+// chunks reads what a run printed from an offset on. Who follows it waits for a server that is away.
+func (l *logReader) chunks(ctx context.Context, run string, offset int64, wait time.Duration) (chunks []fermata.LogChunk, next int64, ended bool, err error) {
+	read := func() error {
+		chunks, next, ended, err = l.s.client.Log(ctx, run, offset, wait)
+		return err
+	}
+	if l.follow {
+		err = l.s.patiently(ctx, read)
+	} else {
+		err = read()
+	}
+	return chunks, next, ended, err
+}
+
+// longestLogWait is how long one call waits for more output.
+const longestLogWait = 25 * time.Second
+
+// runText says how a run stands.
+func runText(run *fermata.Run) string {
+	if run.State == fermata.RunRunning {
+		return "running on " + oneLine(run.Worker)
+	}
+	if run.Result == "" && run.State == fermata.RunFinished && run.Summary != "" {
+		return oneLine(run.Summary) // it says who stopped the run
+	}
+	return cmp.Or(string(run.Result), string(run.State))
+}
+
+// write prints a piece of output. On a terminal a line is shown when it is
+// whole: a character that is cut in two cannot be told.
+func (l *logReader) write(run *fermata.Run, chunk fermata.LogChunk) error {
+	if l.s.JSON {
+		return l.s.jsonLine(logEntry{run.ID, run.Attempt, chunk})
+	}
+	if l.raw {
+		_, err := io.WriteString(l.s.out, chunk.Text)
+		return err
+	}
+	text := l.partial + chunk.Text
+	end := strings.LastIndexByte(text, '\n') + 1
+	l.partial = text[end:]
+	_, err := io.WriteString(l.s.out, clean(text[:end]))
+	return err
+}
+
+// flush prints the beginning of a line that has no end.
+func (l *logReader) flush(end string) error {
+	if l.partial == "" {
+		return nil
+	}
+	text := clean(l.partial) + end
+	l.partial = ""
+	_, err := io.WriteString(l.s.out, text)
+	return err
+}
+
+// goOn prints the runs that begin from now on, until the task has ended.
+func (l *logReader) goOn(ctx context.Context) error {
+	for {
+		var run *fermata.Run
+		err := l.s.patiently(ctx, func() (err error) {
+			run, err = l.next(ctx)
+			return err
+		})
+		if err != nil || run == nil {
+			return err
+		}
+		if err := l.print(ctx, run); err != nil {
+			return err
+		}
+	}
+}
+
+// next waits for the next run of the task; nil when the task has ended.
+func (l *logReader) next(ctx context.Context) (*fermata.Run, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events := l.s.listen(ctx, l.task.ID)
+	told := fermata.TaskState("")
+	for {
+		select {
+		case err := <-events.ended:
+			return nil, err
+		case <-events.dropped:
+			l.s.talk().line("%s", brokeText)
+			continue
+		case <-events.opened:
+		case <-events.events:
+			events.drain()
+		}
+		run, state, err := l.look(ctx)
+		if err != nil || run != nil || state.Ended() {
+			return run, err
+		}
+		if state != told && !l.s.JSON {
+			l.s.talk().line("%s", l.s.talk().dim("the task is "+string(state)))
+			told = state
+		}
+	}
+}
+
+// look returns the first run behind the one that was printed last.
+func (l *logReader) look(ctx context.Context) (*fermata.Run, fermata.TaskState, error) {
+	// The state is read first: a task that has ended begins no run.
+	t, err := l.s.client.Task(ctx, l.task.ID)
+	if err != nil {
+		return nil, "", err
+	}
+	runs, err := l.s.client.Runs(ctx, t.ID)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, run := range runs {
+		if run.Attempt > l.attempt {
+			return run, t.State, nil
+		}
+	}
+	return nil, t.State, nil
+}

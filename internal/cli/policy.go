@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+type policyCommand struct {
+	Show policyShowCommand `cmd:"" help:"Show what agents may ask for, and what happens to their questions."`
+	Set  policySetCommand  `cmd:"" help:"Change it for questions that are asked from now on."`
+}
+
+type policyShowCommand struct{}
+
+func (policyShowCommand) Help() string {
+	return `Every setting is printed, also those that are not set: these have the usual value.
+
+Examples:
+
+    fermata policy show
+    fermata policy show --json > policy.json`
+}
+
+func (c *policyShowCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	p, err := server.Policy(ctx)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(p)
+	}
+	rows, err := policyRows(p)
+	if err != nil {
+		return err
+	}
+	t := &table{columns: []column{{head: "SETTING"}, {head: "VALUE", flex: true}, {head: "SET"}}}
+	for _, r := range rows {
+		set := "usual"
+		if r.set {
+			set = "set"
+		}
+		t.add(r.name, r.value, set)
+	}
+	s.print(t, "")
+	return nil
+}
+
+type policySetCommand struct {
+	write
+	Settings []string `arg:"" optional:"" name:"setting" sep:"none" placeholder:"NAME=VALUE" help:"What to change, by the names that fermata policy show prints; nothing behind the = brings the usual back."`
+	File     string   `short:"f" type:"path" placeholder:"FILE" help:"JSON file with a whole policy, as fermata policy show --json prints it; - is standard input. What it leaves out becomes usual."`
+}
+
+func (policySetCommand) Help() string {
+	return `What is not named stays as it is. Lists are separated by commas; none is an empty list. The difference is printed, with --dry-run without changing anything. Questions that are open keep the deadline they have.
+
+Examples:
+
+    fermata policy set min_timeout=1m allow_never=no
+    fermata policy set default_timeout.approval=2h resumed_timeout.blocking=3d
+    fermata policy set reminders=2h,1d remind_every=2d --dry-run
+    fermata policy set auto_confidence=90 ask_confidence=
+    fermata policy set least_assurance.high=passkey least_risk.blocking=medium project_risk.shop=high
+    fermata policy set --file policy.json`
+}
+
+func (c *policySetCommand) Run(ctx context.Context, s *session) error {
+	if (c.File == "") == (len(c.Settings) == 0) {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "give either settings or --file").
+			WithHint("fermata policy set min_timeout=1m; fermata policy show prints the names")
+	}
+	if err := checkNames("", c.Settings); err != nil {
+		return err
+	}
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	before, err := server.Policy(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := c.changed(s, before)
+	if err != nil {
+		return err
+	}
+	if err := after.Check(); err != nil {
+		return err
+	}
+	difference, err := policyDifference(before, after)
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		s.talk().line("dry run: would send PUT %s/v1/policies", s.address)
+		return s.policyChange(after, difference)
+	}
+	if len(difference) > 0 {
+		if after, err = server.SetPolicy(ctx, after); err != nil {
+			return err
+		}
+		s.wrote("", "changed the policy: %d settings", len(difference))
+	} else {
+		s.wrote("", "the policy is as it was")
+	}
+	return s.policyChange(after, difference)
+}
+
+// policyChange prints a policy as JSON, or how it differs from what it was.
+func (s *session) policyChange(p fermata.Policy, difference []string) error {
+	if s.JSON {
+		return s.json(p)
+	}
+	for _, line := range difference {
+		s.data().line("%s", line)
+	}
+	return nil
+}
+
+// changed returns the policy with what the command line or the file says.
+func (c *policySetCommand) changed(s *session, p fermata.Policy) (fermata.Policy, error) {
+	if c.File != "" {
+		p = fermata.DefaultPolicy()
+		return p, s.readJSON(c.File, &p)
+	}
+	for _, setting := range c.Settings {
+		name, value, ok := strings.Cut(setting, "=")
+		if !ok {
+			return p, fermata.Errorf(fermata.CodeInvalidRequest, "%q names no value", setting).WithHint("write %s=VALUE; nothing behind the = brings the usual back", setting)
+		}
+		var err error
+		if p, err = setPolicy(p, name, value); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// policyServer keeps a policy.
+type policyServer struct {
+	mu     sync.Mutex
+	policy fermata.Policy
+	puts   int
+	url    string
+}
+
+func newPolicyServer(t *testing.T) *policyServer {
+	t.Helper()
+	k := &policyServer{policy: fermata.DefaultPolicy()}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if r.Method == http.MethodPut {
+			k.puts++
+			k.policy = fermata.Policy{}
+			if err := json.NewDecoder(r.Body).Decode(&k.policy); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = json.NewEncoder(w).Encode(k.policy)
+	}))
+	t.Cleanup(server.Close)
+	k.url = server.URL
+	return k
+}
+
+// everySetting sets every field of a policy.
+var everySetting = map[string]string{
+	"min_timeout": "1m", "max_timeout": "2d", "allow_never": "no", "allow_longer": "no", "allow_shorter": "yes",
+	"default_timeout.approval": "2h", "resumed_timeout.blocking": "3d", "reminders": "2h,1d", "remind_every": "2d",
+	"auto_confidence": "90", "ask_confidence": "0", "gate_default": "deny", "undo_seconds": "0",
+	"least_assurance.critical": "session", "least_risk.approval": "low", "project_risk.shop": "high", "link_answers": "off",
+}
+
+func TestPolicySetSetsEveryField(t *testing.T) {
+	t.Parallel()
+	k := newPolicyServer(t)
+	args := []string{"--url", k.url, "policy", "set"}
+	for name, value := range everySetting {
+		args = append(args, name+"="+value)
+	}
+	code, out, talk := run(t, "", append(args, "--dry-run")...)
+	if code != exitOK || k.puts != 0 || !strings.Contains(out, "min_timeout: 5m -> 1m\n") || !strings.Contains(out, "undo_seconds: 5 (usual) -> 0\n") {
+		t.Errorf("dry run: exit code %d, %d writes: %s%s", code, k.puts, out, talk)
+	}
+	if code, _, talk = run(t, "", args...); code != exitOK || k.puts != 1 {
+		t.Fatalf("exit code %d, %d writes: %s", code, k.puts, talk)
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[fermata.Policy]()) {
+		now, usual := reflect.ValueOf(k.policy).FieldByIndex(field.Index), reflect.ValueOf(fermata.DefaultPolicy()).FieldByIndex(field.Index)
+		if reflect.DeepEqual(now.Interface(), usual.Interface()) {
+			t.Errorf("fermata policy set did not change %s", settingName(field))
+		}
+	}
+	code, out, _ = run(t, "", "--url", k.url, "policy", "show")
+	for name, value := range everySetting {
+		if code != exitOK || !strings.Contains(out, name+"\t"+value+"\tset\n") && !strings.Contains(out, name+"\t"+map[string]string{"yes": "true", "no": "false"}[value]+"\tset\n") {
+			t.Errorf("%s=%s is not in\n%s", name, value, out)
+		}
+	}
+	// What is written to a file and read from it is the same policy.
+	_, doc, _ := run(t, "", "--url", k.url, "policy", "show", "--json")
+	want := k.policy
+	k.policy = fermata.DefaultPolicy()
+	if code, _, talk := run(t, doc, "--url", k.url, "policy", "set", "--file", "-"); code != exitOK || cmp.Diff(want, k.policy) != "" {
+		t.Errorf("exit code %d: %s\n%s", code, talk, cmp.Diff(want, k.policy))
+	}
+	// Nothing behind the = brings the usual back.
+	args = []string{"--url", k.url, "policy", "set"}
+	for name := range everySetting {
+		args = append(args, name+"=")
+	}
+	if code, _, talk := run(t, "", args...); code != exitOK {
+		t.Errorf("exit code %d: %s", code, talk)
+	}
+	code, out, _ = run(t, "", "--url", k.url, "policy", "show")
+	if code != exitOK || !strings.Contains(out, "default_timeout.approval\t15m\tusual\n") || !strings.Contains(out, "reminders\t1h,1d\tusual\n") || !strings.Contains(out, "allow_never\ttrue\tset\n") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+func TestPolicySetKeepsWhatIsNotNamed(t *testing.T) {
+	t.Parallel()
+	k := newPolicyServer(t)
+	k.policy.DefaultTimeout = map[fermata.QuestionType]fermata.Timeout{fermata.Blocking: "1h"}
+	if code, out, talk := run(t, "", "--url", k.url, "policy", "set", "default_timeout.approval=2h", "reminders=none"); code != exitOK || len(k.policy.DefaultTimeout) != 2 || k.policy.Reminders == nil {
+		t.Errorf("exit code %d: %s%s%+v", code, out, talk, k.policy)
+	}
+	if code, out, talk := run(t, "", "--url", k.url, "policy", "set", "default_timeout.approval=2h"); code != exitOK || out != "" || k.puts != 1 || !strings.Contains(talk, "as it was") {
+		t.Errorf("the same again: exit code %d, %d writes: %s%s", code, k.puts, out, talk)
+	}
+}
+
+func TestPolicySetRefuses(t *testing.T) {
+	t.Parallel()
+	k := newPolicyServer(t)
+	for setting, says := range map[string]string{
+		"min_timout=1m": `no setting "min_timout"`, "Min_timeout=1m": `no setting "Min_timeout"`, "min_timeout.blocking=1m": "no setting", "min_timeout": "names no value",
+		"default_timeout=1h": "a value for each of", "default_timeout.urgent=1h": "names no type of question", "min_timeout=soon": "min_timeout", "allow_never=perhaps": "neither yes nor no",
+		"auto_confidence=high": "no whole number", "auto_confidence=101": "auto_confidence", "reminders=1h,1h": "stands twice", "min_timeout=3d": "above max_timeout",
+	} {
+		if code, _, talk := run(t, "", "--url", k.url, "policy", "set", setting); code != exitUsage || !strings.Contains(talk, says) {
+			t.Errorf("%s: exit code %d: %s", setting, code, talk)
+		}
+	}
+	for doc, says := range map[string]string{`{"min_timout":"1m"}`: "min_timout: is no known field", `{"min_timeout":"1m","min_timeout":"2m"}`: "stands twice", `{"max_timeout":"1m"}`: "above max_timeout"} {
+		if code, _, talk := run(t, doc, "--url", k.url, "policy", "set", "--file", "-"); code != exitUsage || !strings.Contains(talk, says) {
+			t.Errorf("%s: exit code %d: %s", doc, code, talk)
+		}
+	}
+	for _, args := range [][]string{{}, {"min_timeout=1m", "--file", "x.json"}} {
+		if code, _, talk := run(t, "", append([]string{"--url", k.url, "policy", "set"}, args...)...); code != exitUsage || !strings.Contains(talk, "either settings or --file") {
+			t.Errorf("%q: exit code %d: %s", args, code, talk)
+		}
+	}
+	if k.puts != 0 {
+		t.Errorf("%d writes", k.puts)
+	}
+}

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/alecthomas/kong"
+)
+
+// quantity is a number of at least 1. The value 0 stands for a flag that is not given, so on
+// the command line it would be replaced in silence.
+type quantity int
+
+// Decode reads the number.
+func (n *quantity) Decode(ctx *kong.DecodeContext) error {
+	text, err := ctx.Scan.PopValue("number")
+	if err != nil {
+		return err
+	}
+	v, err := strconv.Atoi(fmt.Sprint(text.Value))
+	if err != nil || v < 1 {
+		return fmt.Errorf("%v is no number of 1 or more", text.Value)
+	}
+	*n = quantity(v)
+	return nil
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// What a command could only take by dropping a part of it is refused, and the error names that part.
+func TestNothingIsDroppedInSilence(t *testing.T) {
+	t.Parallel()
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "request.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"ask", "Go?", "--wait=0"}, "--wait"},
+		{[]string{"ask", "Go?", "--wait=1"}, "--wait"},
+		{[]string{"ask", "Go?", "--wait=0s"}, "--wait"},
+		{[]string{"ask", "Go?", "--wait", "--no-wait"}, "--no-wait"},
+		{[]string{"ask", "Go?", "--wait=10m", "--no-wait"}, "--no-wait"},
+		{[]string{"workflow", "run", "release", "--wait=0"}, "--wait"},
+		{[]string{"ask", "Go?", "--metadata", "a=1", "--metadata", "a=2"}, "--metadata a is given twice"},
+		{[]string{"ask", "Go?", "--metadata=a=1", "--metadata", "a=1"}, "--metadata a is given twice"},
+		{[]string{"member", "add", "bob", "--project", "web=viewer", "--project", "web=admin"}, "--project web is given twice"},
+		{[]string{"member", "set", "bob", "--project", "web=viewer", "--project", "web=admin"}, "--project web is given twice"},
+		{[]string{"channel", "add", "email", "mail", "host=a", "host=b"}, "host is given twice"},
+		{[]string{"channel", "set", "email", "host=a", "host=b"}, "host is given twice"},
+		{[]string{"policy", "set", "min_timeout=1m", "min_timeout=2m"}, "min_timeout is given twice"},
+		{[]string{"ask", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--title", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--step", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--body", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--state", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--context", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--error", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--action", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--escalation", "-"}, "@-"},
+		{[]string{"create", "-"}, "@-"},
+		{[]string{"create", "Paint", "--body", "-"}, "@-"},
+		{[]string{"create", "Paint", "--spec", "-"}, "@-"},
+		{[]string{"message", "task_1", "-"}, "@-"},
+		{[]string{"clarify", "q_1", "-"}, "@-"},
+		{[]string{"comment", "q_1", "-"}, "@-"},
+		{[]string{"cancel", "q_1", "-m", "-"}, "@-"},
+		{[]string{"resume", "task_1", "-m", "-"}, "@-"},
+		{[]string{"respond", "q_1", "--comment", "-"}, "@-"},
+		{[]string{"assign", "q_1", "bob", "--note", "-"}, "@-"},
+		{[]string{"gate", "add", "deny", "Bash", "--reason", "-"}, "@-"},
+		{[]string{"ask", "Go?", "--items", file("null")}, "says nothing"},
+		{[]string{"ask", "Go?", "--items", file("{}")}, "says nothing"},
+		{[]string{"ask", "Go?", "--items", file(`{"question": null, "items": null}`)}, "says nothing"},
+		{[]string{"ask", "Go?", "--items", file(`{"items": []}`)}, "list of no items"},
+		{[]string{"ask", "Go?", "--items", file(`{"questions": []}`)}, "list of no"},
+		{[]string{"ask", "Go?", "--items", file(`[{"prompt": "Which?", "options": []}]`)}, "list of no options"},
+		{[]string{"ask", "Go?", "--items", file(`{"items": [{"prompt": "Which?", "options": []}]}`)}, "list of no options"},
+		{[]string{"ask", "--items", file(`{"question": "Which?", "options": []}`)}, "list of no options"},
+		{[]string{"ask", "--items", file(`{"questions": [{"question": "Which?", "options": []}]}`)}, "list of no options"},
+		{[]string{"ask", "Go?", "--dedupe-key", "k"}, "--session"},
+		{[]string{"ask", "Go?", "--project", "shop", "--dedupe-key", "k"}, "--session"},
+		{[]string{"create", "Paint", "--max-attempts", "0"}, "--max-attempts"},
+		{[]string{"create", "Paint", "--max-attempts=-1"}, "--max-attempts"},
+		{[]string{"gate", "add", "allow", "Bash", "--uses", "0"}, "--uses"},
+		{[]string{"list", "--limit", "0"}, "--limit"},
+		{[]string{"events", "--limit", "0"}, "--limit"},
+		{[]string{"audit", "list", "--limit", "0"}, "--limit"},
+		{[]string{"deliveries", "--limit", "0"}, "--limit"},
+		{[]string{"analytics", "--limit", "0"}, "--limit"},
+		{[]string{"workflow", "runs", "--limit", "0"}, "--limit"},
+		{[]string{"respond", "--all", "--edit"}, "--all"},
+		{[]string{"respond", "--all", "--answer", "a=1"}, "--all"},
+		{[]string{"respond", "q_1", "yes", "--edit"}, "--edit"},
+	} {
+		code, out, talk := run(t, "nobody reads this", append([]string{"--url", "http://127.0.0.1:1"}, c.args...)...)
+		if code != exitUsage || !strings.Contains(talk, c.says) {
+			t.Errorf("%q: exit code %d, %s%s", c.args, code, out, talk)
+		}
+	}
+}
+
+// An answer that says one item twice, or leaves what stands on standard input unread, is refused.
+func TestNoAnswerIsDroppedInSilence(t *testing.T) {
+	t.Parallel()
+	q := open(t, fermata.Ask{Title: "Set it up", Timeout: "1h", Items: []fermata.Item{
+		{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText},
+		{Key: "port", Prompt: "Which port?", ResponseType: fermata.ResponseNumber},
+	}})
+	for _, c := range []struct {
+		words, pairs []string
+		says         string
+	}{
+		{nil, []string{"name=a", "port=1", "port=2"}, "--answer port is given twice"},
+		{[]string{"a", "1"}, []string{"port=2"}, "--answer"},
+		{[]string{"-", "1"}, nil, "@-"},
+		{nil, []string{"name=-", "port=1"}, "@-"},
+	} {
+		s := newSession(strings.NewReader("nobody reads this"), nil, nil, Hooks{})
+		words, pairs, err := s.readAnswers(q, c.words, c.pairs)
+		if err == nil {
+			_, err = answerFrom(q, words, pairs)
+		}
+		e, ok := asError(err)
+		if !ok || !strings.Contains(e.Message+e.Hint, c.says) {
+			t.Errorf("%q %q: %v", c.words, c.pairs, err)
+		}
+	}
+	dash := open(t, fermata.Ask{Question: "Which sign?", Options: []fermata.Option{{Value: "+"}, {Value: "-"}}, Timeout: "1h"})
+	s := newSession(strings.NewReader(""), nil, nil, Hooks{})
+	if words, _, err := s.readAnswers(dash, []string{"-"}, nil); err != nil || words[0] != "-" {
+		t.Errorf("an option may be called -: %q, %v", words, err)
+	}
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// longRunning are the commands that run for long.
+var longRunning = []string{"serve", "worker", "mcp", "demo"}
+
+// checkRepeated refuses a flag that stands twice on the command line where one value is read: the other would be lost
+// in silence. A switch that is set twice loses nothing. For programs that run for long the last value counts: who wraps
+// them in a unit or a script overrides a flag so.
+func checkRepeated(parsed *kong.Context, args []string) error {
+	if slices.Contains(longRunning, parsed.Selected().Name) {
+		return nil
+	}
+	seen := map[*kong.Flag]bool{}
+	for _, part := range parsed.Path {
+		flag := part.Flag
+		if flag != nil && flag.IsMap() {
+			if err := checkNames("--"+flag.Name+" ", valuesOf(flag, args)); err != nil {
+				return err
+			}
+		}
+		if flag == nil || part.Resolved || flag.IsCumulative() || flag.Target.Kind() == reflect.Bool {
+			continue
+		}
+		if seen[flag] {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "--%s is given twice, and takes one value", flag.Name).WithHint("say it once")
+		}
+		seen[flag] = true
+	}
+	return nil
+}
+
+// valuesOf returns the values that the arguments give a flag.
+func valuesOf(flag *kong.Flag, args []string) (values []string) {
+	name := "--" + flag.Name
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, name+"="); ok {
+			values = append(values, value)
+		} else if arg == name && i+1 < len(args) {
+			values = append(values, args[i+1])
+		}
+	}
+	return values
+}
+
+// checkNames refuses NAME=VALUE with a name that another one has: one of them would be
+// lost in silence. The names stand behind the prefix in the error.
+func checkNames(prefix string, settings []string) error {
+	seen := map[string]bool{}
+	for _, setting := range settings {
+		name, _, _ := strings.Cut(setting, "=")
+		if seen[name] {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%s%s is given twice", prefix, name).WithHint("say it once")
+		}
+		seen[name] = true
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// A flag that takes one value is refused by every command when it stands twice, and the error names it.
+func TestNoCommandDropsARepeatedFlag(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, leaf := range commands(t) {
+		if slices.Contains(longRunning, leaf.Name) {
+			continue
+		}
+		for _, flag := range leaf.Flags {
+			if flag.Target.Kind() != reflect.String {
+				continue
+			}
+			tried++
+			given := "--" + flag.Name + "=" + firstOf(flag.Enum)
+			args := slices.Concat(strings.Fields(leaf.FullPath())[1:], positionals(leaf), required(leaf, flag), []string{given, given})
+			if out := fails(t, args); !strings.Contains(out, "--"+flag.Name+" is given twice") {
+				t.Errorf("%q says %q", args, out)
+			}
+		}
+	}
+	if tried < 50 {
+		t.Errorf("only %d flags were tried", tried)
+	}
+}
+
+// An argument more than a command takes is refused by every command, and the error names it.
+func TestNoCommandDropsAnArgument(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	for _, leaf := range commands(t) {
+		if slices.ContainsFunc(leaf.Positional, func(arg *kong.Positional) bool { return arg.IsCumulative() || arg.Passthrough }) {
+			continue
+		}
+		tried++
+		args := strings.Fields(leaf.FullPath())[1:]
+		for _, arg := range leaf.Positional {
+			args = append(args, firstOf(arg.Enum))
+		}
+		if out := fails(t, append(args, "unwanted")); !strings.Contains(out, "unwanted") {
+			t.Errorf("%s says %q", leaf.FullPath(), out)
+		}
+	}
+	if tried < 50 {
+		t.Errorf("only %d commands were tried", tried)
+	}
+}
+
+// firstOf is the first value of a list that is not empty, or 1.
+func firstOf(enum string) string {
+	for value := range strings.SplitSeq(enum, ",") {
+		if value != "" {
+			return value
+		}
+	}
+	return "1"
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// fileMark begins a text that names a file. Twice, it stands for itself.
+const fileMark = "@"
+
+// textOrFile returns the text of a flag itself, or what is in the file behind an @;
+// @- is standard input, and @@ begins a text with an @.
+func (s *session) textOrFile(flag, text string) (string, error) {
+	if err := notDash(flag, text); err != nil {
+		return "", err
+	}
+	name, ok := strings.CutPrefix(text, fileMark)
+	if !ok || strings.HasPrefix(name, fileMark) {
+		return name, nil
+	}
+	data, err := s.readFile(flag, name, mostInFile)
+	if e, ok := asError(err); ok {
+		return "", e.WithHint("a text that begins with @ names a file; write @@ for a text that begins with an @")
+	}
+	return string(data), err
+}
+
+// notDash refuses a text that is a dash alone: it stands for standard input, which would
+// be lost in silence.
+func notDash(flag, text string) error {
+	if text != standardInput {
+		return nil
+	}
+	return badFile(flag, "a dash alone is no text").WithHint("@- reads a text from standard input, where a command takes @FILE")
+}
+
+// wordsOrFile returns the words of an argument as one text. A single word may name a
+// file; several are a text, whatever it begins with.
+func (s *session) wordsOrFile(argument string, words []string) (string, error) {
+	if len(words) == 1 {
+		return s.textOrFile(argument, words[0])
+	}
+	return strings.Join(words, " "), nil
+}
+
+// readAnswers puts what is in their files in the place of answers that name one. An
+// answer in words of one's own may: a text, or another answer than the options.
+func (s *session) readAnswers(q *fermata.Question, words, pairs []string) (readWords, readPairs []string, err error) {
+	readWords = slices.Clone(words)
+	for i, text := range words {
+		if len(words) != len(q.Items) {
+			break // several words are one text, or a mistake that is told later
+		}
+		if readWords[i], err = s.answerOrFile("the answer", &q.Items[i], text); err != nil {
+			return nil, nil, err
+		}
+	}
+	readPairs = append(readPairs, pairs...)
+	for i, pair := range pairs {
+		key, text, _ := strings.Cut(pair, "=")
+		it := q.Item(key)
+		if it == nil {
+			continue
+		}
+		if text, err = s.answerOrFile("--answer "+key, it, text); err != nil {
+			return nil, nil, err
+		}
+		readPairs[i] = key + "=" + text
+	}
+	return readWords, readPairs, nil
+}
+
+// answerOrFile returns an answer itself, or what is in the file that it names, without
+// the end of the last line, which editors add.
+func (s *session) answerOrFile(flag string, it *fermata.Item, text string) (string, error) {
+	if !strings.HasPrefix(text, fileMark) && text != standardInput || !mayNameFile(it, text) {
+		return text, nil
+	}
+	text, err := s.textOrFile(flag, text)
+	return strings.TrimRight(text, "\r\n"), err
+}
+
+// mayNameFile reports whether an answer may name a file. An option
+// may have that very name, and then it is meant.
+func mayNameFile(it *fermata.Item, text string) bool {
+	for _, o := range it.Options {
+		if strings.EqualFold(text, o.Value) || strings.EqualFold(text, o.Label) {
+			return false
+		}
+	}
+	return it.ResponseType == fermata.ResponseText || it.ResponseType == fermata.ResponseChoice && it.TakesOther()
+}

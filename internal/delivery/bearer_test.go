@@ -1,0 +1,196 @@
+package delivery_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/standin/wall"
+)
+
+// withToken is a member who calls with a token of these scopes.
+func (w *world) withToken(name string, scopes ...fermata.Scope) fermata.Caller {
+	c := w.caller(name)
+	c.TokenID, c.Scopes, c.Assurance = "tok_"+name, scopes, fermata.AssuranceChannel
+	return c
+}
+
+// Nobody reads in what was sent how to answer in another person's name, or in
+// their own without signing in: not the program that asked, not an operator.
+func TestWhatDecidesIsNotShownAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.channel()
+		w.member("op", fermata.RoleOperator)
+		w.member("half", fermata.RoleOperator)
+		w.members["half"].Projects = map[string]fermata.Role{fermata.DefaultProject: fermata.RoleViewer}
+		low := pick
+		low.Risk, low.Assignees = fermata.RiskLow, []string{"ann"}
+		q := w.ask(low)
+		w.seen("ann", 1)
+		d := w.rests(q)[0]
+		sent := w.wall.Notices("wall-ann")[0]
+		_, link, _ := strings.Cut(sent.Answer, "/a/")
+		if link == "" || sent.Reply == "" {
+			t.Fatalf("the message decides nothing: %+v", sent)
+		}
+		kept, err := w.db.In(t.Context(), store.DefaultWorkspace).Delivery(d.ID)
+		w.ok(err)
+		if strings.Contains(kept.Content, link) || strings.Contains(kept.Content, sent.Reply) || !strings.Contains(kept.Content, q.Title) {
+			t.Errorf("the database keeps %q", kept.Content)
+		}
+		// A row of an earlier version.
+		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+			tx.SetContent(d.ID, "Which?\nAnswer: "+sent.Answer+"\nreply+"+sent.Reply+"@example.com")
+			return nil
+		}))
+		for name, reader := range map[string]struct {
+			c     fermata.Caller
+			reads bool
+		}{
+			"an agent":                              {agent, false},
+			"a token of the recipient that asks":    {w.withToken("ann", fermata.ScopeAsk), false},
+			"a token of the recipient that reads":   {w.withToken("ann", fermata.ScopeRead), false},
+			"a token of the recipient that answers": {w.withToken("ann", fermata.ScopeAnswer), true},
+			"the recipient in a browser":            {w.caller("ann"), true},
+			"somebody else in a browser":            {w.caller("bob"), false},
+			"an operator in a browser":              {w.caller("op"), true},
+			"an operator with a token":              {w.withToken("op", fermata.ScopeAnswer, fermata.ScopeWork), false},
+			"an operator who only looks there":      {w.caller("half"), false},
+		} {
+			got, err := w.s.Delivery(t.Context(), reader.c, d.ID)
+			w.ok(err)
+			if shown := got.Content != ""; shown != reader.reads || strings.Contains(got.Content, link) || strings.Contains(got.Content, sent.Reply) {
+				t.Errorf("%s reads %q", name, got.Content)
+			}
+		}
+	})
+}
+
+// Only who operates the project of a message has it sent once more.
+func TestOperatorsOfTheProjectSendAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.SQLite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	w.member("op", fermata.RoleOperator)
+	w.member("half", fermata.RoleOperator)
+	w.members["half"].Projects = map[string]fermata.Role{fermata.DefaultProject: fermata.RoleViewer}
+	q := w.ask(pick)
+	d := w.rests(q)[0]
+	for name, c := range map[string]fermata.Caller{
+		"agent": agent, "responder": w.caller("ann"), "viewer there": w.caller("half"), "token that reads": w.withToken("op", fermata.ScopeRead),
+	} {
+		if _, err := w.s.Redeliver(t.Context(), c, d.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := w.s.Redeliver(t.Context(), w.caller("op"), d.ID)
+	w.ok(err)
+}
+
+// logged is what a log says.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// echo is a channel whose remote system refuses a message and repeats it.
+type echo struct{}
+
+func (echo) Check(context.Context) error { return nil }
+
+func (echo) Send(_ context.Context, n *notice.Notice) (notice.Receipt, error) {
+	return notice.Receipt{}, notice.Hopeless(errors.New("550 refused: " + n.Answer + " from reply+" + n.Reply + "@example.com"))
+}
+
+func (echo) Update(_ context.Context, _ *notice.Notice, sent notice.Receipt) (notice.Receipt, error) {
+	return sent, nil
+}
+
+// What a remote system repeats of a message is not kept and not told either.
+func TestErrorsTellNoLink(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		log := &logged{}
+		w := newWorld(t, opts, setup{to: delivery.ToPeople, options: func(o *delivery.Options) {
+			o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			o.Kinds = append(o.Kinds, delivery.Kind{
+				Name: "echo", To: delivery.ToPeople, Settings: json.RawMessage(`{"type":"object"}`),
+				Open: func(json.RawMessage, notice.Env) (delivery.Channel, error) { return echo{}, nil },
+			})
+		}})
+		_, err := w.s.AddChannel(t.Context(), admin, fermata.NewChannel{Name: "echo", Kind: "echo"})
+		w.ok(err)
+		_, err = w.s.SetIdentity(t.Context(), admin, "ann", fermata.Identity{Kind: "echo", ID: "ann"})
+		w.ok(err)
+		w.routes(fermata.RouteStep{After: "0s", Channel: "echo"})
+		low := pick
+		low.Risk, low.Assignees = fermata.RiskLow, []string{"ann"}
+		all := w.rests(w.ask(low))
+		d := all[slices.IndexFunc(all, func(d *fermata.Delivery) bool { return d.Purpose == string(notice.Asked) })]
+		full, err := w.s.Delivery(t.Context(), w.caller("ann"), d.ID)
+		w.ok(err)
+		channel, err := w.s.ChannelNamed(t.Context(), admin, "echo")
+		w.ok(err)
+		events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
+		w.ok(err)
+		told, err := json.Marshal([]any{full, channel, events, log.String()})
+		w.ok(err)
+		id := strings.TrimPrefix(d.ID, fermata.PrefixDelivery+"_")
+		for _, at := range []string{"/a/", "reply+" + id} {
+			for rest := string(told); ; {
+				_, after, found := strings.Cut(rest, at)
+				if !found {
+					break
+				}
+				if rest = after; !strings.HasPrefix(after, "[removed]") {
+					t.Errorf("a secret is told: %s%.80s", at, after)
+				}
+			}
+		}
+		if full.State != fermata.DeliveryDead || !strings.Contains(full.LastError, "550 refused") || channel.LastError == "" {
+			t.Errorf("got %+v of %+v", full, channel)
+		}
+	})
+}
+
+// A reply that quotes the message hands no link to the agent.
+func TestRepliesHandOnNoLink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.SQLite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	q := w.ask(fermata.Ask{Title: "Why?", Question: "Why?", Risk: fermata.RiskLow, Assignees: []string{"ann"}})
+	m := w.seen("ann", 1)[0]
+	sent := w.wall.Notices("wall-ann")[0]
+	text := "because\nAnswer: " + sent.Answer + "\nOn Monday, reply+" + sent.Reply + "@example.com wrote"
+	w.ok(w.wall.Say(wall.Click{From: "wall-ann", Delivery: m.ID, Text: text}))
+	got, err := w.e.Question(t.Context(), admin, q.ID)
+	w.ok(err)
+	if got.Resolution == nil || !strings.Contains(got.Resolution.AnswerText(), "because") || strings.Contains(got.Resolution.AnswerText(), sent.Answer) ||
+		strings.Contains(got.Resolution.AnswerText(), sent.Reply) {
+		t.Errorf("the answer is %+v", got.Resolution)
+	}
+}

@@ -1,0 +1,134 @@
+package delivery
+
+import (
+	"context"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// renewClaimEvery is how often the lease of a claim is renewed while its message is sent.
+const renewClaimEvery = fermata.DeliveryLease / 3
+
+// claim is a delivery that this process has the right to work on.
+type claim struct {
+	*fermata.Delivery
+	// late is how long after its time it was claimed.
+	late time.Duration
+	// doubtful says that somebody claimed it before and was not heard of again:
+	// the message may have gone out.
+	doubtful bool
+	// with are the other messages of a digest.
+	with []*fermata.Delivery
+}
+
+// claim takes the deliveries that are still due.
+func (l *lane) claim(ctx context.Context, due []store.Due) ([]*claim, error) {
+	var ids []string
+	for _, d := range due {
+		ids = append(ids, d.ID)
+	}
+	var claims []*claim
+	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+		claims = nil
+		rows, err := tx.DeliveriesByID(ids)
+		if err != nil {
+			return err
+		}
+		taken := map[string]bool{}
+		for _, d := range rows {
+			if taken[d.ID] || !d.Due(tx.Now()) || d.Leased(tx.Now()) {
+				continue
+			}
+			c := &claim{Delivery: d, late: tx.Now().Sub(*d.NextAt), doubtful: d.LeasedUntil != nil}
+			taken[d.ID] = true
+			if err := l.gather(tx, c, taken); err != nil {
+				return err
+			}
+			d.Lease(tx.Now())
+			tx.SaveDelivery(d)
+			claims = append(claims, c)
+		}
+		return nil
+	})
+	return claims, err
+}
+
+// gather claims what goes into the same digest.
+func (l *lane) gather(tx *store.Tx, c *claim, taken map[string]bool) error {
+	if c.Purpose != string(notice.Digest) || c.State != fermata.DeliveryWaiting {
+		return nil
+	}
+	others, err := tx.WaitingDigest(c.ChannelID, c.MemberID, c.DeviceID, tx.Now())
+	if err != nil {
+		return err
+	}
+	for _, d := range others {
+		if taken[d.ID] {
+			continue
+		}
+		taken[d.ID] = true
+		d.Lease(tx.Now())
+		tx.SaveDelivery(d)
+		c.with = append(c.with, d)
+	}
+	return nil
+}
+
+// holds reports whether the delivery, as it is stored now, is still leased by the claim.
+func (c *claim) holds(d *fermata.Delivery) bool {
+	return d.LeasedUntil != nil && d.LeasedUntil.Equal(*c.LeasedUntil)
+}
+
+func idsOf(deliveries []*fermata.Delivery) []string {
+	ids := make([]string, 0, len(deliveries))
+	for _, d := range deliveries {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+// hold renews the lease of a claim until release is called. A message that takes long is
+// then sent once, and one whose process dies is soon sent by another process. After
+// release nothing changes the claim.
+func (l *lane) hold(ctx context.Context, c *claim) (release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		every(ctx, renewClaimEvery, func() {
+			// A write that has begun is not given up: its outcome must be known.
+			if err := l.renew(context.WithoutCancel(ctx), c); err != nil {
+				l.w.s.Log.WarnContext(ctx, "renew the lease of a delivery", "delivery", c.ID, "error", err)
+			}
+		})
+	}()
+	return func() { cancel(); <-ended }
+}
+
+// renew extends the lease of a claim, unless somebody else has claimed the delivery
+// meanwhile.
+func (l *lane) renew(ctx context.Context, c *claim) error {
+	var until *time.Time
+	err := l.w.s.db.Write(ctx, l.w.id, func(tx *store.Tx) error {
+		until = c.LeasedUntil
+		rows, err := tx.DeliveriesByID(append(idsOf(c.with), c.ID))
+		if err != nil {
+			return err
+		}
+		for _, d := range rows {
+			if c.holds(d) {
+				d.Lease(tx.Now())
+				tx.SaveDelivery(d)
+				until = d.LeasedUntil
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		c.LeasedUntil = until
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package delivery
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// unreached says, as a question is asked, why nobody is told of it: by the
+// channels and people that this process knows of. The planner corrects it.
+func (s *Service) unreached(r store.Reader, q *fermata.Question) (string, error) {
+	w := s.workspace(r.Workspace())
+	plan, err := r.Plan()
+	if err != nil || !w.active() && !plan.Chosen {
+		// Without channels, the inbox is where questions are read.
+		return "", err
+	}
+	b := &batch{w: w, lanes: w.usable(), plan: plan}
+	if b.people, err = w.knownOr(r); err != nil {
+		return "", err
+	}
+	members := b.people.mayAnswer(q)
+	if len(members) > 0 {
+		ids := make([]string, 0, len(members))
+		for _, m := range members {
+			ids = append(ids, m.ID)
+		}
+		if b.wishes, err = r.Preferences(ids); err != nil {
+			return "", err
+		}
+	}
+	why := b.unreached(q, b.steps(q.Channels, b.plan.Routes.Of(q.Type)), members, q.CreatedAt)
+	if why == "" {
+		return "", nil
+	}
+	if stale, err := w.isStale(r); err != nil || stale {
+		return "", err
+	}
+	return why, nil
+}
+
+// isStale reports whether this process has open what the channels were before a change:
+// it cannot tell yet whom they reach.
+func (w *workspace) isStale(r store.Reader) (bool, error) {
+	rows, err := r.Channels()
+	if err != nil {
+		return false, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	enabled := 0
+	for _, row := range rows {
+		if !row.Enabled {
+			continue
+		}
+		enabled++
+		open := w.lanes[row.ID]
+		if open == nil {
+			return true, nil
+		}
+		if info := open.info(); !sameChannel(&info, row) {
+			return true, nil
+		}
+	}
+	return enabled != len(w.lanes), nil
+}
+
+// knownOr returns the people that are known, or reads them.
+func (w *workspace) knownOr(r store.Reader) (*people, error) {
+	w.mu.Lock()
+	p := w.people
+	w.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	return readPeople(r)
+}
+
+// unreached says why none of the steps tells anybody of a question in time;
+// empty where one does.
+func (b *batch) unreached(q *fermata.Question, steps []step, members []*fermata.Member, asked time.Time) string {
+	urgent := q.Type.Urgency() == fermata.UrgencyHigh
+	if len(steps) == 0 && urgent {
+		return noChannel(b.plan.Routes.Of(q.Type))
+	}
+	var names []string
+	broken, quiet := "", false
+	for _, s := range steps {
+		info := s.lane.info()
+		names = append(names, info.Name)
+		if s.lane.opened != nil {
+			broken = info.Name
+			continue
+		}
+		for _, a := range b.people.placed(q, s.lane, members) {
+			switch reached, held := b.reaches(q, s, a, asked); {
+			case reached:
+				return ""
+			case held:
+				quiet = true
+			}
+		}
+	}
+	switch {
+	case quiet:
+		return "those who may answer it have quiet hours until after its deadline"
+	case !urgent:
+		// The inbox is where it belongs.
+		return ""
+	case broken != "":
+		return fmt.Sprintf("the channel %s does not work: fermata channel test %s", broken, broken)
+	default:
+		return "nobody who may answer it can be reached over " + strings.Join(names, ", ")
+	}
+}
+
+// reaches reports whether a step tells at an address of a question in time;
+// held says that quiet hours keep it from that.
+func (b *batch) reaches(q *fermata.Question, s step, a address, asked time.Time) (reached, held bool) {
+	if a.member == "" {
+		return true, false
+	}
+	wishes, info := b.wishes[a.member], s.lane.info()
+	if !s.named && !wishes.Wants(info.Name, info.Kind, q.Type) {
+		return false, false
+	}
+	held = wishes.SleepsThrough(q, asked.Add(s.delay))
+	return !held, held
+}
+
+// noChannel says that a route leads nowhere, and which channels it names.
+func noChannel(route []fermata.RouteStep) string {
+	if len(route) == 0 {
+		return "there is no route for it"
+	}
+	var names []string
+	for _, s := range route {
+		names = append(names, s.Channel)
+	}
+	return fmt.Sprintf("its route names %s, which is not there", strings.Join(fermata.Distinct(names), ", "))
+}

@@ -1,0 +1,235 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/standin/wall"
+)
+
+// alerts lists what operators were told of so far.
+func (w *world) alerts() []*fermata.Event {
+	w.Helper()
+	all, _, err := w.e.Events(w.Context(), admin, engine.EventFilter{Types: []string{"delivery.alert"}, Limit: 50})
+	w.ok(err)
+	return all
+}
+
+// second adds another channel to the same wall.
+func (w *world) second() {
+	w.Helper()
+	_, err := w.s.AddChannel(w.Context(), admin, fermata.NewChannel{Name: "second", Kind: wall.Kind, Settings: w.wall.Settings()})
+	w.ok(err)
+}
+
+func TestARouteNamesChannelsThatAreThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	routes := fermata.DefaultRoutes() // a kind needs no channel yet
+	_, err := w.s.SetRoutes(t.Context(), admin, routes)
+	w.ok(err)
+	routes.Approval = append(routes.Approval, fermata.RouteStep{After: "0s", Channel: "gone"})
+	_, err = w.s.SetRoutes(t.Context(), admin, routes)
+	if fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "approval[3].channel") || !strings.Contains(err.Error(), `"gone"`) {
+		t.Errorf("a channel that is not there: %v", err)
+	}
+}
+
+func TestRemovingAChannelTellsWhichRoutesItLeaves(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.channel()
+		w.second()
+		w.routes(fermata.RouteStep{After: "0s", Channel: "wall"}, fermata.RouteStep{After: "1m", Channel: "second"})
+		// A channel takes its routes along to its new name.
+		name := "third"
+		_, err := w.s.ChangeChannel(t.Context(), admin, "second", fermata.ChannelChange{Name: &name})
+		w.ok(err)
+		off := false
+		changed, err := w.s.ChangeChannel(t.Context(), admin, "third", fermata.ChannelChange{Enabled: &off})
+		w.ok(err)
+		want := "blocking[1] approval[1] error_recovery[1] non_blocking[1]"
+		if got := strings.Join(changed.LeftRoutes, " "); got != want {
+			t.Errorf("disabled, it left %q", got)
+		}
+		removed, err := w.s.RemoveChannel(t.Context(), admin, "third")
+		w.ok(err)
+		if got := strings.Join(removed.LeftRoutes, " "); removed.Name != "third" || got != want {
+			t.Errorf("removed, it left %q", got)
+		}
+	})
+}
+
+func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.member("ops", fermata.RoleOperator)
+		w.channel()
+		w.second()
+		w.routes(fermata.RouteStep{After: "0s", Channel: "second"})
+		_, err := w.s.RemoveChannel(t.Context(), admin, "second")
+		w.ok(err)
+		var q *fermata.Question
+		w.await("the answer to asking says so", func() bool {
+			// This process learns of the removal a moment later.
+			q = w.ask(pick)
+			return q.Unreached != ""
+		})
+		if !strings.Contains(q.Unreached, "second, which is not there") {
+			t.Errorf("it says %q", q.Unreached)
+		}
+		told := func() int {
+			n := 0
+			for _, e := range w.alerts() {
+				if e.QuestionID == q.ID {
+					n++
+				}
+			}
+			return n
+		}
+		w.await("operators are told", func() bool { return told() > 0 })
+		got, err := w.e.Question(t.Context(), admin, q.ID)
+		w.ok(err)
+		if got.Unreached != q.Unreached {
+			t.Errorf("later it says %q", got.Unreached)
+		}
+		w.pass(2 * time.Minute)
+		w.pass(10 * time.Second)
+		for _, d := range w.deliveries(q) {
+			if d.Kind == "watch" {
+				t.Errorf("it is watched as well: %+v", d)
+			}
+		}
+		if n := told(); n != 1 {
+			t.Errorf("operators were told %d times", n)
+		}
+	})
+}
+
+func TestARouteToTheOnlyChannelThatIsGoneSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"removed", "disabled"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, opts store.Options) {
+				w := newWorld(t, opts, setup{to: delivery.ToPeople})
+				w.member("ops", fermata.RoleOperator)
+				w.channel()
+				if how == "removed" {
+					_, err := w.s.RemoveChannel(t.Context(), admin, "wall")
+					w.ok(err)
+				} else {
+					off := false
+					_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &off})
+					w.ok(err)
+				}
+				var q *fermata.Question
+				w.await("the answer to asking says so", func() bool {
+					q = w.ask(pick)
+					return q.Unreached != ""
+				})
+				if !strings.Contains(q.Unreached, "wall, which is not there") {
+					t.Errorf("it says %q", q.Unreached)
+				}
+				w.await("operators are told", func() bool {
+					for _, e := range w.alerts() {
+						if e.QuestionID == q.ID {
+							return true
+						}
+					}
+					return false
+				})
+			})
+		})
+	}
+}
+
+func TestAServerWithoutChannelsUsesTheInbox(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	for _, routes := range []bool{false, true} {
+		if routes { // as a page saves them that changed nothing
+			_, err := w.s.SetRoutes(t.Context(), admin, fermata.DefaultRoutes())
+			w.ok(err)
+		}
+		if q := w.ask(pick); q.Unreached != "" {
+			t.Errorf("it says %q", q.Unreached)
+		}
+	}
+}
+
+// A process that has not opened a new channel yet does not say that nobody is told.
+func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.stop()
+	<-w.stopped
+	w.channel()
+	q := w.ask(pick)
+	if q.Unreached != "" {
+		t.Errorf("it says %q", q.Unreached)
+	}
+	w.start()
+	w.seen("ann", 1)
+}
+
+// quiet gives ann and bob quiet hours that last so long, or longer.
+func (w *world) quiet(lasts time.Duration, deadlines fermata.QuietDeadlines) {
+	w.Helper()
+	now, err := w.e.Now(w.Context())
+	w.ok(err)
+	hours := &fermata.QuietHours{From: now.Add(-time.Hour).Format("15:04"), To: now.Add(lasts).Format("15:04"), Deadlines: deadlines}
+	for _, name := range []string{"ann", "bob"} {
+		_, err = w.s.SetPreferences(w.Context(), admin, name, fermata.Preferences{Quiet: hours})
+		w.ok(err)
+	}
+}
+
+func TestADeadlineWithinQuietHours(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	w.quiet(3*time.Hour, "")
+	ask := pick
+	ask.Timeout = "1h"
+	q := w.ask(ask)
+	w.seen("ann", 1)
+	if q.Unreached != "" {
+		t.Errorf("it says %q", q.Unreached)
+	}
+	// What waits longer than the hours stays quiet, and is no trouble.
+	ask.Timeout = "24h"
+	if q = w.ask(ask); q.Unreached != "" {
+		t.Errorf("it says %q", q.Unreached)
+	}
+	w.waits(q, fermata.WaitsForQuiet)
+
+	w.quiet(3*time.Hour, fermata.DeadlinesNone)
+	ask.Timeout = "1h"
+	q = w.ask(ask)
+	if !strings.Contains(q.Unreached, "quiet hours") {
+		t.Errorf("the asker is told %q", q.Unreached)
+	}
+	w.waits(q, fermata.WaitsForQuiet)
+	w.seen("ann", 1)
+	// In the morning the people learn what they missed.
+	w.pass(2 * time.Hour)
+	w.pass(2 * time.Hour)
+	w.await("ann is told", func() bool {
+		for _, m := range w.wall.Seen("wall-ann") {
+			if m.Question == q.ID {
+				return m.Closed && strings.Contains(m.Text, "timed out")
+			}
+		}
+		return false
+	})
+}

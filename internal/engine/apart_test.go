@@ -1,0 +1,155 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// second returns the caller with another agent's token.
+func (w *world) second() fermata.Caller {
+	c := w.agent
+	c.TokenID, c.Name = "tok_second", "second"
+	return c
+}
+
+// TestLinkIsNoStrongerThanItsMaker: a link gives all rights of a member, so
+// only who has them all may make one.
+func TestLinkIsNoStrongerThanItsMaker(t *testing.T) {
+	each(t, func(w *world) {
+		for _, scopes := range [][]fermata.Scope{{fermata.ScopeRead}, {fermata.ScopeAsk}, {fermata.ScopeWork}, {fermata.ScopeAnswer}} {
+			weak := w.alice
+			weak.TokenID, weak.Scopes = "tok_weak", scopes
+			for _, typed := range []string{"", "alice", weak.MemberID} {
+				_, err := w.e.MakeLink(w.Context(), weak, typed)
+				w.refused(err, fermata.CodeForbidden)
+			}
+		}
+		_, err := w.e.MakeLink(w.Context(), w.signIn("alice", engine.Browser{}).Caller, "")
+		w.ok(err)
+		all := w.alice
+		all.Scopes = []fermata.Scope{fermata.ScopeRead, fermata.ScopeAsk, fermata.ScopeAnswer, fermata.ScopeWork}
+		_, err = w.e.MakeLink(w.Context(), all, "")
+		w.ok(err)
+	})
+}
+
+// TestFencingTokenIsTheHoldersAlone: it is random, and only the reply to the
+// claim names it.
+func TestFencingTokenIsTheHoldersAlone(t *testing.T) {
+	each(t, func(w *world) {
+		seen := map[int64]bool{}
+		task := w.task(fermata.NewTask{MaxAttempts: 5})
+		for attempt := range 4 {
+			c := w.claimed(task.ID)
+			if c.Run.Attempt != attempt+1 || c.Run.Token < 1<<40 || c.Run.Token >= 1<<53 || seen[c.Run.Token] {
+				t.Fatalf("run %d has the token %d", c.Run.Attempt, c.Run.Token)
+			}
+			seen[c.Run.Token] = true
+			run, err := w.e.Run(w.Context(), w.agent, c.Run.ID)
+			w.ok(err)
+			w.equal(int64(0), run.Token)
+			for _, guess := range []int64{0, 1, int64(c.Run.Attempt), c.Run.Token + 1} {
+				_, err = w.e.Finish(w.Context(), w.second(), c.Run.ID, fermata.Finish{Token: guess, Result: fermata.ResultCompleted})
+				w.refused(err, fermata.CodeStaleRun)
+			}
+			_, err = w.e.Release(w.Context(), w.agent, c.Run.ID, c.Run.Token)
+			w.ok(err)
+		}
+		runs, err := w.e.Runs(w.Context(), admin, task.ID)
+		w.ok(err)
+		for i, run := range runs {
+			w.equal(i+1, run.Attempt)
+			w.equal(int64(0), run.Token)
+		}
+		entries, _, err := w.e.Timeline(w.Context(), admin, engine.TimelineFilter{TaskID: task.ID})
+		w.ok(err)
+		for _, entry := range entries {
+			if entry.Run != nil {
+				w.equal(int64(0), entry.Run.Token)
+			}
+		}
+	})
+}
+
+// TestReplayAsksTheRoleAgain: who lost the right to a call does not get its
+// reply by naming its key once more.
+func TestReplayAsksTheRoleAgain(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{Project: "secret"})
+		q := w.ask(task.ID, fermata.Ask{Question: "Which?"})
+		bob := w.person("bob")
+		create := fermata.NewTask{Title: "x", Project: "secret"}
+		bob.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
+		calls := map[string]func(key string) error{
+			"create": func(key string) error {
+				_, err := w.e.CreateTask(engine.WithIdempotency(w.Context(), key, "f"), bob, create)
+				return err
+			},
+			"message": func(key string) error {
+				_, err := w.e.PostMessage(engine.WithIdempotency(w.Context(), key, "f"), bob, task.ID, "hello")
+				return err
+			},
+			"answer": func(key string) error {
+				_, err := w.e.Answer(engine.WithIdempotency(w.Context(), key, "f"), bob, q.ID, fermata.Answer{Answer: "a"})
+				return err
+			},
+		}
+		for name, call := range calls {
+			w.ok(call(name))
+			w.ok(call(name))
+		}
+		bob.Projects = map[string]fermata.Role{"secret": fermata.RoleViewer}
+		for name, call := range calls {
+			w.refused(call(name), fermata.CodeForbidden)
+		}
+	})
+}
+
+// TestKeyOfAnotherAgent: a key hands nobody the question of another one, and
+// does not say which it is.
+func TestKeyOfAnotherAgent(t *testing.T) {
+	each(t, func(w *world) {
+		a := fermata.Ask{Question: "Which?", IdempotencyKey: "k"}
+		q, err := w.e.AskOutside(w.Context(), w.agent, "secret", "", a)
+		w.ok(err)
+		again, err := w.e.AskOutside(w.Context(), w.agent, "secret", "", a)
+		w.ok(err)
+		w.equal(q.ID, again.ID)
+		_, err = w.e.AskOutside(w.Context(), w.second(), "web", "", a)
+		w.refused(err, fermata.CodeIdempotencyConflict)
+		if got := err.Error(); strings.Contains(got, q.ID) {
+			t.Errorf("it tells whose key it is: %s", got)
+		}
+	})
+}
+
+// TestSessionIsItsAgents: another agent who knows or guesses the key of a
+// session gets a task of its own.
+func TestSessionIsItsAgents(t *testing.T) {
+	each(t, func(w *world) {
+		n := fermata.NewTask{Title: "s", Project: "secret", Runner: fermata.RunnerExternal, SessionKey: "claude:1"}
+		own, err := w.e.CreateTask(w.Context(), w.agent, n)
+		w.ok(err)
+		same, err := w.e.CreateTask(w.Context(), w.agent, n)
+		w.ok(err)
+		w.equal(own.ID, same.ID)
+
+		n.Project = "web"
+		other, err := w.e.CreateTask(w.Context(), w.second(), n)
+		w.ok(err)
+		q, err := w.e.AskOutside(w.Context(), w.second(), "web", "claude:1", fermata.Ask{Question: "Which?"})
+		w.ok(err)
+		call := fermata.GateCall{SessionKey: "claude:1", Project: "web", Tool: "Bash", Input: []byte(`{"command":"make"}`), Runner: "claude", CallID: "c1"}
+		v, err := w.e.Gate(w.Context(), w.second(), call)
+		w.ok(err)
+		for _, id := range []string{other.ID, q.TaskID, v.TaskID} {
+			if id == own.ID {
+				t.Error("an agent joined the session of another one")
+			}
+			w.equal(other.ID, id)
+		}
+	})
+}

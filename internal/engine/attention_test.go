@@ -1,0 +1,113 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+func attends(claims ...*fermata.Claim) fermata.AttentionRequest {
+	r := fermata.AttentionRequest{WaitSeconds: 60}
+	for _, c := range claims {
+		r.Runs = append(r.Runs, fermata.AttentionRun{RunID: c.Run.ID, Token: c.Run.Token})
+	}
+	return r
+}
+
+// newsAfter waits for news of the runs while something happens. The call is made
+// before it, and ends by it.
+func (w *world) newsAfter(r fermata.AttentionRequest, happens func()) []fermata.News {
+	w.Helper()
+	type end struct {
+		found *fermata.Attention
+		err   error
+	}
+	ends := make(chan end, 1)
+	go func() {
+		found, err := w.e.Attention(w.Context(), w.agent, r)
+		ends <- end{found, err}
+	}()
+	happens()
+	got := <-ends
+	w.ok(got.err)
+	return got.found.Runs
+}
+
+func TestAttentionTellsOfWordsAndStops(t *testing.T) {
+	each(t, func(w *world) {
+		quiet, busy := w.running(fermata.NewTask{Title: "quiet"}), w.running(fermata.NewTask{Title: "busy"})
+		r := attends(quiet, busy)
+		got := w.newsAfter(r, func() { w.say(busy.Task.ID, "use less paint") })
+		w.equal([]fermata.News{{RunID: busy.Run.ID, Unread: 1}}, got)
+		// What was handed over is no news any more.
+		w.heartbeat(busy)
+		r.WaitSeconds = 0
+		found, err := w.e.Attention(w.Context(), w.agent, r)
+		w.ok(err)
+		w.equal([]fermata.News{}, found.Runs)
+		r.WaitSeconds = 60
+		got = w.newsAfter(r, func() { w.cancel(quiet.Task.ID) })
+		w.equal([]fermata.News{{RunID: quiet.Run.ID, Stop: fermata.StopCancelled}}, got)
+	})
+}
+
+func TestAttentionTellsOfAnswersAndDeadlines(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "paint"})
+		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?", Timeout: "30m"})
+		r := attends(c)
+		found, err := w.e.Attention(w.Context(), w.agent, r)
+		w.ok(err)
+		w.equal(q.Deadline, found.Runs[0].Deadline)
+		r.Runs[0].Deadline = q.Deadline
+		got := w.newsAfter(r, func() {
+			_, err := w.e.Extend(w.Context(), w.alice, q.ID, "2h")
+			w.ok(err)
+		})
+		r.Runs[0].Deadline = got[0].Deadline
+		w.equal(true, got[0].Deadline.After(*q.Deadline))
+		w.equal([]fermata.News{{RunID: c.Run.ID, Unread: 1}}, w.newsAfter(r, func() { w.answer(q.ID, "green") }))
+	})
+}
+
+func TestAttentionTellsOfALeaseThatEnds(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "paint"})
+		got := w.newsAfter(attends(c), func() { w.clock.Advance(fermata.DefaultLease + time.Second) })
+		w.equal([]fermata.News{{RunID: c.Run.ID, Stop: fermata.StopLost}}, got)
+	})
+}
+
+// What is written on one replica is heard by a worker that waits on the other.
+func TestAttentionOnAReplica(t *testing.T) {
+	onReplicas(t, func(w *world, other *engine.Engine) {
+		c := w.running(fermata.NewTask{Title: "paint"})
+		heard := make(chan error, 1)
+		go func() {
+			found, err := other.Attention(w.Context(), w.agent, attends(c))
+			if err == nil && (len(found.Runs) != 1 || found.Runs[0].Unread != 1) {
+				err = fmt.Errorf("heard %+v", found.Runs)
+			}
+			heard <- err
+		}()
+		w.say(c.Task.ID, "use less paint")
+		w.ok(<-heard)
+	})
+}
+
+func TestAttentionOfAForeignRun(t *testing.T) {
+	each(t, func(w *world) {
+		found, err := w.e.Attention(w.Context(), w.agent, fermata.AttentionRequest{
+			Runs: []fermata.AttentionRun{{RunID: "run_nowhere", Token: 1}}, WaitSeconds: 60,
+		})
+		w.ok(err)
+		w.equal([]fermata.News{{RunID: "run_nowhere", Stop: fermata.StopLost}}, found.Runs)
+		_, err = w.e.Attention(w.Context(), w.agent, fermata.AttentionRequest{})
+		w.equal(fermata.CodeInvalidRequest, fermata.CodeOf(err))
+		_, err = w.e.Attention(w.Context(), w.alice, fermata.AttentionRequest{Runs: []fermata.AttentionRun{{RunID: "run_1"}}})
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(err))
+	})
+}

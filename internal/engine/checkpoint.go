@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// Signer signs checkpoints with a key that is not in the database.
+type Signer interface {
+	Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error)
+	// Open checks the signature of a checkpoint.
+	Open(c fermata.SignedCheckpoint) error
+	PublicKey() string
+}
+
+// Witness keeps signed checkpoints outside the database.
+type Witness interface {
+	// Name says where it keeps them.
+	Name() string
+	// Keep keeps a checkpoint, and returns when it is durable. It is called often: one that it has costs nothing.
+	Keep(ctx context.Context, c fermata.SignedCheckpoint) error
+	// Kept returns every checkpoint that it keeps.
+	Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error)
+}
+
+// checkpointLook is how often a process looks whether a checkpoint is due.
+const checkpointLook = 2 * time.Second
+
+// checkpoints signs the ends of chains and hands them to witnesses.
+type checkpoints struct {
+	e *Engine
+	// last are the newest checkpoints by workspace.
+	last map[string]lastCheckpoint
+	// failing are the witnesses whose failure is logged already.
+	failing map[Witness]bool
+}
+
+// lastCheckpoint is the newest checkpoint of a workspace and the number of its own event.
+type lastCheckpoint struct {
+	fermata.SignedCheckpoint
+	event int64
+}
+
+// RunCheckpoints signs the end of every chain from time to time, hands it to the witnesses, and goes on until ctx ends.
+func (e *Engine) RunCheckpoints(ctx context.Context) {
+	if e.opts.Signer == nil {
+		return
+	}
+	tick := time.NewTicker(checkpointLook)
+	defer tick.Stop()
+	c := newCheckpoints(e)
+	failing := false
+	for {
+		err := c.look(ctx)
+		if err != nil && !failing && ctx.Err() == nil {
+			e.log.Error("sign the end of the audit chain", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func newCheckpoints(e *Engine) *checkpoints {
+	return &checkpoints{e: e, last: map[string]lastCheckpoint{}, failing: map[Witness]bool{}}
+}
+
+// look signs what is due, and hands the newest checkpoints over.
+func (c *checkpoints) look(ctx context.Context) error {
+	workspaces, err := c.e.db.In(ctx, "").Workspaces()
+	if err != nil {
+		return err
+	}
+	for _, workspace := range workspaces {
+		if err := c.sign(ctx, workspace); err != nil {
+			return err
+		}
+		c.hand(ctx, c.last[workspace].SignedCheckpoint)
+	}
+	return nil
+}
+
+// sign appends a checkpoint to a chain if one is due.
+func (c *checkpoints) sign(ctx context.Context, workspace string) error {
+	r := c.e.db.In(ctx, workspace)
+	head, err := r.Head()
+	if err != nil {
+		return err
+	}
+	known := c.last[workspace]
+	if head.Seq <= known.event {
+		return nil
+	}
+	last, err := findCheckpoint(r, known)
+	if err != nil {
+		return err
+	}
+	c.last[workspace] = last
+	first, err := r.Events(store.EventFilter{After: last.event, Limit: 1})
+	if err != nil || len(first) == 0 {
+		return err
+	}
+	now, err := c.e.db.Now(ctx)
+	if err != nil || !last.IsDue(head.Seq, first[0].At, now, c.e.opts.CheckpointEvery) {
+		return err
+	}
+	next := fermata.Checkpoint{Workspace: workspace, Seq: head.Seq, Hash: head.Hash, At: now}
+	if err := c.append(ctx, workspace, next, last); err != nil {
+		return err
+	}
+	c.last[workspace], err = findCheckpoint(r, last)
+	return err
+}
+
+// append signs a checkpoint and adds its event, unless another replica was first.
+func (c *checkpoints) append(ctx context.Context, workspace string, next fermata.Checkpoint, last lastCheckpoint) error {
+	signed, err := c.e.opts.Signer.Sign(next)
+	if err != nil {
+		return err
+	}
+	return c.e.db.Write(ctx, workspace, func(tx *store.Tx) error {
+		found, err := findCheckpoint(tx.Reader, last)
+		if err != nil || found.event > last.event || tx.Adds(fermata.EventAuditCheckpoint) {
+			return err
+		}
+		tx.Append(&fermata.Event{Type: fermata.EventAuditCheckpoint, Actor: fermata.System, Data: data(signed)})
+		return nil
+	})
+}
+
+// findCheckpoint returns the newest checkpoint of a workspace: the known one, or a later one.
+func findCheckpoint(r store.Reader, known lastCheckpoint) (lastCheckpoint, error) {
+	events, err := r.Events(store.EventFilter{
+		After: known.event, Types: []string{string(fermata.EventAuditCheckpoint)}, Newest: true, Limit: 1,
+	})
+	if err != nil || len(events) == 0 {
+		return known, err
+	}
+	signed, err := checkpointOf(events[0])
+	return lastCheckpoint{signed, events[0].Seq}, err
+}
+
+func checkpointOf(e *fermata.Event) (c fermata.SignedCheckpoint, err error) {
+	if err := json.Unmarshal(e.Data, &c); err != nil {
+		return c, fmt.Errorf("event %d holds no checkpoint: %w", e.Seq, err)
+	}
+	return c, nil
+}
+
+// hand gives a checkpoint to every witness. A witness that fails is tried again at the next look.
+func (c *checkpoints) hand(ctx context.Context, signed fermata.SignedCheckpoint) {
+	if signed.Seq == 0 {
+		return
+	}
+	for _, w := range c.e.opts.Witnesses {
+		err := w.Keep(ctx, signed)
+		if err != nil && !c.failing[w] && ctx.Err() == nil {
+			c.e.log.Error("a witness does not keep the checkpoints of the audit chain", "witness", w.Name(), "error", err)
+		}
+		c.failing[w] = err != nil
+	}
+}

@@ -1,0 +1,168 @@
+package engine_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/checkpoint"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/witness"
+)
+
+// withWitness runs an engine that signs the end of the chain at once, with a witness.
+func (w *world) withWitness(path string) (*engine.Engine, *witness.File) {
+	w.Helper()
+	signer, err := checkpoint.NewSigner(w.opts.Keys.AuditSigner())
+	w.ok(err)
+	file, err := witness.NewFile(path)
+	w.ok(err)
+	return engine.New(w.db, engine.Options{Signer: signer, Witnesses: []engine.Witness{file}}), file
+}
+
+func TestTheEndOfTheChainIsSigned(t *testing.T) {
+	each(t, func(w *world) {
+		e, _ := w.withWitness(filepath.Join(w.TempDir(), "audit.witness"))
+		_, q := w.suspended(format)
+		w.ok(e.SignEnds(w.Context()))
+		w.answer(q.ID, "toml")
+		w.ok(e.SignEnds(w.Context()))
+		report, err := e.VerifyAudit(w.Context(), w.alice)
+		w.ok(err)
+		if !report.OK || report.Checkpoints != 2 || report.Witnessed != 2 || report.SignedTo != w.events()-1 || report.PublicKey == "" {
+			w.Fatalf("got %+v", report)
+		}
+		w.ok(e.CheckWitnesses(w.Context()))
+		// Nothing came since: nothing more is signed.
+		w.ok(e.SignEnds(w.Context()))
+		w.equal(report.Events, w.events())
+	})
+}
+
+// Whoever writes the database computes every hash anew. What he cannot make is a signature.
+func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
+	for name, rewrite := range map[string]func(w *world){
+		"an event is another": func(w *world) {
+			w.rewriteChain(func(e *fermata.Event) bool {
+				if e.Type == fermata.EventQuestionAsked {
+					e.Actor.Name = "mallory"
+				}
+				return true
+			})
+		},
+		"the checkpoints are taken out": func(w *world) {
+			w.rewriteChain(func(e *fermata.Event) bool {
+				if e.Type == fermata.EventQuestionAnswered {
+					e.Actor.Name = "mallory"
+				}
+				return e.Type != fermata.EventAuditCheckpoint
+			})
+		},
+		"the end is cut off": func(w *world) {
+			seen := 0
+			w.rewriteChain(func(*fermata.Event) bool { seen++; return seen <= 3 })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				e, _ := w.withWitness(filepath.Join(w.TempDir(), "audit.witness"))
+				_, q := w.suspended(format)
+				w.answer(q.ID, "toml")
+				w.ok(e.SignEnds(w.Context()))
+				rewrite(w)
+				// The chain alone is whole again.
+				plain, err := w.e.VerifyAudit(w.Context(), w.alice)
+				w.ok(err)
+				w.equal(true, plain.OK)
+				report, err := e.VerifyAudit(w.Context(), w.alice)
+				w.ok(err)
+				if report.OK || !strings.Contains(report.Problem, "witness") && !strings.Contains(report.Problem, "checkpoint") {
+					w.Fatalf("got %+v", report)
+				}
+				w.refused(e.CheckWitnesses(w.Context()), fermata.CodeUnavailable)
+			})
+		})
+	}
+}
+
+// rewriteChain leaves the events that edit keeps, as it changes their actor, with numbers and hashes that fit.
+func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
+	w.Helper()
+	all, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Limit: 1000})
+	w.ok(err)
+	var chain fermata.Chain
+	var statements strings.Builder
+	for _, e := range all {
+		was := e.Seq
+		if !edit(e) {
+			fmt.Fprintf(&statements, "DELETE FROM events WHERE seq = %d; ", was)
+			continue
+		}
+		e.Seal(chain.Seq+1, chain.Hash)
+		w.ok(chain.Next(e))
+		fmt.Fprintf(&statements, "UPDATE events SET seq = %d, prev_hash = %s, actor_name = '%s' WHERE seq = %d; ", e.Seq, w.bytesOf(e.PrevHash), e.Actor.Name, was)
+	}
+	fmt.Fprintf(&statements, "UPDATE workspaces SET event_seq = %d, event_hash = %s", chain.Seq, w.bytesOf(chain.Hash))
+	storetest.Exec(w.T, w.opts, statements.String())
+}
+
+// bytesOf writes a hash as the database does.
+func (w *world) bytesOf(hash string) string {
+	w.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(hash)
+	w.ok(err)
+	if store.IsPostgres(w.opts.URL) {
+		return fmt.Sprintf("'\\x%x'", raw)
+	}
+	return fmt.Sprintf("X'%x'", raw)
+}
+
+func TestTwoReplicasSignOneEndOnce(t *testing.T) {
+	each(t, func(w *world) {
+		folder := w.TempDir()
+		first, one := w.withWitness(filepath.Join(folder, "one"))
+		second, two := w.withWitness(filepath.Join(folder, "two"))
+		w.suspended(format)
+		end := w.events()
+		var replicas sync.WaitGroup
+		for _, e := range []*engine.Engine{first, second} {
+			replicas.Go(func() {
+				if err := e.SignEnds(w.Context()); err != nil {
+					w.Error(err)
+				}
+			})
+		}
+		replicas.Wait()
+		w.equal(end+1, w.events())
+		w.ok(first.SignEnds(w.Context()))
+		w.ok(second.SignEnds(w.Context()))
+		for _, file := range []*witness.File{one, two} {
+			kept, err := file.Kept(w.Context())
+			w.ok(err)
+			if len(kept) != 1 || kept[0].Seq != end {
+				w.Errorf("%s keeps %+v", file.Name(), kept)
+			}
+		}
+	})
+}
+
+func TestAWitnessThatFailsGetsTheCheckpointLater(t *testing.T) {
+	each(t, func(w *world) {
+		path := filepath.Join(w.TempDir(), "away", "audit.witness")
+		e, file := w.withWitness(path)
+		w.suspended(format)
+		w.ok(e.SignEnds(w.Context()))
+		w.ok(os.Mkdir(filepath.Dir(path), 0o700))
+		w.ok(e.SignEnds(w.Context()))
+		kept, err := file.Kept(w.Context())
+		w.ok(err)
+		w.equal(1, len(kept))
+	})
+}

@@ -1,0 +1,148 @@
+package engine_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// wrongClock is a database's clock that a test sets wrong, and the time that
+// passes beside it.
+type wrongClock struct {
+	ahead, passed atomic.Int64
+	begun         time.Time
+}
+
+// jump sets the clock forward, or back.
+func (c *wrongClock) jump(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// pass lets time pass, which the clock shows.
+func (c *wrongClock) pass(d time.Duration) {
+	c.passed.Add(int64(d))
+	c.ahead.Add(int64(d))
+}
+
+// eachWrongClock runs a test on both databases, with a clock that jumps while
+// the engine sweeps.
+func eachWrongClock(t *testing.T, test func(w *world, clock *wrongClock)) {
+	t.Helper()
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		clock := &wrongClock{begun: time.Now()}
+		opts.ClockError = func() time.Duration { return time.Duration(clock.ahead.Load()) }
+		opts.Elapsed = func() time.Duration { return time.Since(clock.begun) + time.Duration(clock.passed.Load()) }
+		w := newWorld(t, opts)
+		w.ok(w.e.Start(w.Context()))
+		ctx, stop := context.WithCancel(w.Context())
+		swept := make(chan struct{})
+		go func() { defer close(swept); w.e.RunSweeps(ctx) }()
+		t.Cleanup(func() { stop(); <-swept })
+		test(w, clock)
+	})
+}
+
+// becomes waits until the condition holds.
+func (w *world) becomes(what string, holds func() bool) {
+	w.Helper()
+	limit := time.NewTimer(30 * time.Second)
+	defer limit.Stop()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for !holds() {
+		select {
+		case <-look.C:
+		case <-limit.C:
+			w.Fatalf("it does not become true: %s", what)
+		}
+	}
+}
+
+// jumped waits until the engine has noticed that the clock jumped.
+func (w *world) jumped() {
+	w.Helper()
+	w.becomes("the jump is noticed", func() bool { return w.e.Clock().Jump != 0 })
+}
+
+// TestClockJumpsForAMoment: nothing times out by a clock that is two hours ahead
+// for a moment, whether a sweep looks or a person answers.
+func TestClockJumpsForAMoment(t *testing.T) {
+	eachWrongClock(t, func(w *world, clock *wrongClock) {
+		_, q := w.suspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
+		_, other := w.suspended(fermata.Ask{Question: "Which colour?", Timeout: "30m"})
+		running := w.running(fermata.NewTask{})
+		clock.jump(2 * time.Hour)
+		w.jumped()
+		clock.pass(2 * time.Second)
+		w.equal("blue", w.answer(other.ID, "blue").Resolution.Answer)
+		_, err := w.e.Heartbeat(w.Context(), w.agent, running.Run.ID, fermata.Heartbeat{Token: running.Run.Token})
+		w.ok(err)
+		clock.jump(-2 * time.Hour)
+		w.becomes("the clock is right again", func() bool { return w.e.Clock().Jump == 0 })
+		w.question(q.ID, fermata.Pending)
+		w.complete(running)
+		w.audited()
+	})
+}
+
+// TestClockKeepsToAJump: a clock that stays two hours ahead is right in the end,
+// and no live worker loses its task to it.
+func TestClockKeepsToAJump(t *testing.T) {
+	eachWrongClock(t, func(w *world, clock *wrongClock) {
+		_, q := w.suspended(fermata.Ask{Question: "Which format?", Timeout: "30m"})
+		running := w.running(fermata.NewTask{})
+		clock.jump(2 * time.Hour)
+		w.jumped()
+		clock.pass(store.ClockConfirmed)
+		w.becomes("the question times out", func() bool {
+			q, err := w.e.Question(w.Context(), w.agent, q.ID)
+			w.ok(err)
+			return q.Status == fermata.TimedOut
+		})
+		w.complete(running)
+		w.audited()
+	})
+}
+
+// TestClockIsSetBackForGood: the lease of a dead worker ends, though the clock
+// shows an hour less than when the lease began.
+func TestClockIsSetBackForGood(t *testing.T) {
+	eachWrongClock(t, func(w *world, clock *wrongClock) {
+		dead := w.running(fermata.NewTask{})
+		clock.jump(-time.Hour)
+		w.jumped()
+		clock.pass(store.ClockConfirmed)
+		run := func() *fermata.Run {
+			run, err := w.e.Run(w.Context(), admin, dead.Run.ID)
+			w.ok(err)
+			return run
+		}
+		w.becomes("the lease begins anew", func() bool { return run().LeaseUntil.Before(dead.Run.LeaseUntil.Add(-30 * time.Minute)) })
+		clock.pass(fermata.DefaultLease)
+		w.becomes("the run is lost", func() bool { return run().State == fermata.RunLost })
+		w.state(dead.Task.ID, fermata.TaskOpen)
+	})
+}
+
+// TestClockIsBehindTheEvents: a clock that was set back while no server ran is
+// noticed at the start.
+func TestClockIsBehindTheEvents(t *testing.T) {
+	eachWrongClock(t, func(w *world, clock *wrongClock) {
+		w.task(fermata.NewTask{})
+		again := w.opts
+		again.ClockError = func() time.Duration { return -time.Hour }
+		db, err := store.Open(w.Context(), again)
+		w.ok(err)
+		w.Cleanup(func() { w.ok(db.Close()) })
+		w.ok(db.WatchClock(w.Context()))
+		_, err = db.Now(w.Context())
+		w.ok(err)
+		if jump := db.Clock().Jump.Round(time.Minute); jump != -time.Hour {
+			w.Fatalf("the clock is off by %s, want -1h", jump)
+		}
+	})
+}

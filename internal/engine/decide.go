@@ -1,0 +1,21 @@
+//go:build !bug_resume_keeps_question
+
+package engine
+
+import (
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// decideItself closes the question that a resumed task waits for. The closing moves the
+// task as every other end of a question does.
+func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
+	q, err := tx.Question(t.PendingQuestionID)
+	if err != nil {
+		return err
+	}
+	if err := q.LetAskerDecide(c.Actor(), words, tx.Now()); err != nil {
+		return err
+	}
+	return e.settle(tx, t, q, c.Actor())
+}

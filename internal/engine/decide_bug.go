@@ -1,0 +1,17 @@
+//go:build bug_resume_keeps_question
+
+package engine
+
+import (
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// decideItself is wrong on purpose: the task goes on with a message, and waits on the
+// same question again.
+func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
+	if words == "" {
+		words = "Go on without an answer."
+	}
+	return e.addWords(tx, t, words, c.Actor())
+}

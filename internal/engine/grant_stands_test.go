@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// A grant that is signed with the workspace's key, for an approval that nobody gave, opens nothing:
+// whoever reads the key of the database gains nothing by it.
+func TestAForgedGrantOpensNothing(t *testing.T) {
+	each(t, func(w *world) {
+		a, bob := w.granted(""), w.person("bob")
+		_, pending := w.suspended(fermata.Ask{Question: "Run it?", Action: json.RawMessage(removeOld)})
+		key := w.grantKey()
+		genuine, err := fermata.OpenGrant(a.Grant, key)
+		w.ok(err)
+		for name, forge := range map[string]func(g *fermata.Grant){
+			"a question that never was":  func(g *fermata.Grant) { g.QuestionID = "q_01hzzzzzzzzzzzzzzzzz" },
+			"a question that is pending": func(g *fermata.Grant) { g.QuestionID, g.TaskID = pending.ID, pending.TaskID },
+			"another task":               func(g *fermata.Grant) { g.TaskID = pending.TaskID },
+			"another action":             func(g *fermata.Grant) { g.ActionHash = fermata.HashAction([]byte(`{"command":"rm -r /"}`)) },
+			"another person":             func(g *fermata.Grant) { g.By = bob.Actor() },
+			"a stronger sign-in":         func(g *fermata.Grant) { g.Assurance = fermata.AssurancePasskey },
+			"a later end":                func(g *fermata.Grant) { g.ExpiresAt = g.ExpiresAt.Add(time.Hour) },
+			"another workspace":          func(g *fermata.Grant) { g.WorkspaceID = "other" },
+		} {
+			g := genuine
+			forge(&g)
+			action := removeOld
+			if name == "another action" {
+				action = `{"command":"rm -r /"}`
+			}
+			if got := fermata.CodeOf(w.verify(g.Sign(key), action)); got != fermata.CodeForbidden {
+				w.Errorf("%s: %q", name, got)
+			}
+		}
+		w.ok(w.verify(a.Grant, removeOld))
+	})
+}
+
+func (w *world) grantKey() (key []byte) {
+	w.Helper()
+	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
+		key, err = tx.GrantKey()
+		return err
+	}))
+	return key
+}
+
+// What a person approved who may not any more does not run: neither by the grant nor through a gate.
+func TestAGrantOfSomebodyWhoMayNoMoreOpensNothing(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		call := bash("s1", "c1", "git push")
+		v := w.gate(call, fermata.GateAsk)
+		q := w.question(v.QuestionID, fermata.Pending)
+		_, err := w.approve(w.alice, q, fermata.Approve)
+		w.ok(err)
+		viewer, responder := fermata.RoleViewer, fermata.RoleResponder
+		_, err = w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
+		w.ok(err)
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		w.gate(call, fermata.GateAsk)
+		_, err = w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &responder})
+		w.ok(err)
+		w.ok(w.verify(a.Grant, removeOld))
+	})
+}
+
+// A policy that asks for more today than was given then is kept.
+func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		p, err := w.e.Policy(w.Context(), admin)
+		w.ok(err)
+		p.LeastAssurance = map[fermata.Risk]fermata.Assurance{}
+		for _, risk := range []fermata.Risk{fermata.RiskLow, fermata.RiskMedium, fermata.RiskHigh, fermata.RiskCritical} {
+			p.LeastAssurance[risk] = fermata.AssurancePasskey
+		}
+		_, err = w.e.SetPolicy(w.Context(), admin, p)
+		w.ok(err)
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+	})
+}
+
+// Of two people who had to approve, both must still be ones who may.
+func TestAGrantOfTwoNeedsBothStill(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.person("bob")
+		task, q := w.suspended(fermata.Ask{
+			Question: "Run it?", Action: json.RawMessage(removeOld), Approvals: &fermata.Quorum{Required: 2},
+		})
+		for _, c := range []fermata.Caller{w.alice, bob} {
+			_, err := w.approve(c, q, fermata.Approve)
+			w.ok(err)
+		}
+		grant := w.claimed(task.ID).Context.Questions[0].Grant
+		viewer := fermata.RoleViewer
+		_, err := w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
+		w.ok(err)
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(grant, removeOld)))
+	})
+}

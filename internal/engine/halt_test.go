@@ -1,0 +1,144 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// callOf is a call of the run, which a rule of the workspace allows.
+func callOf(c *fermata.Claim, command string) fermata.GateCall {
+	call := bash("", "", command)
+	call.TaskID, call.RunID = c.Task.ID, c.Run.ID
+	return call
+}
+
+// denied checks that the call is denied because its task was stopped, also
+// where nothing is to be changed.
+func (w *world) denied(call fermata.GateCall, why string) {
+	w.Helper()
+	for _, dry := range []bool{false, true} {
+		call.DryRun = dry
+		v := w.gate(call, fermata.GateDeny)
+		w.equal(fermata.ActorSystem, v.DecidedBy)
+		if !strings.Contains(v.Reason, why) {
+			w.Fatalf("the reason is %q, want %q", v.Reason, why)
+		}
+	}
+}
+
+func TestNoRuleLetsACallOfAStoppedTaskThrough(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow})
+		c := w.running(fermata.NewTask{Title: "build"})
+		call := callOf(c, "make")
+		w.gate(call, fermata.GateAllow)
+		w.cancel(c.Task.ID)
+		w.denied(call, "cancelled")
+		call.RunID = ""
+		w.denied(call, "cancelled")
+		// Reopened, the task is another run's.
+		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.ok(err)
+		second := w.claimed(c.Task.ID)
+		w.denied(callOf(c, "make"), c.Run.ID)
+		w.gate(callOf(second, "make"), fermata.GateAllow)
+		w.complete(second)
+		w.denied(callOf(second, "make"), "done")
+	})
+}
+
+func TestARunWithoutItsLeaseMayCallNothing(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow})
+		c := w.running(fermata.NewTask{Title: "build"})
+		w.clock.Advance(fermata.DefaultLease)
+		w.denied(callOf(c, "make"), "lease")
+		w.sweep(time.Second)
+		w.denied(callOf(c, "make"), "lease")
+	})
+}
+
+func TestAnApprovalOfAStoppedTaskIsNotUsed(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "deploy"})
+		v := w.gate(callOf(c, "deploy"), fermata.GateAsk)
+		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		w.ok(err)
+		w.cancel(c.Task.ID)
+		w.denied(callOf(c, "deploy"), "cancelled")
+	})
+}
+
+func TestAGrantOfAStoppedTaskIsRefused(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		q := w.question(a.QuestionID, fermata.Answered)
+		w.cancel(q.TaskID)
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+		_, err := w.e.ReopenTask(w.Context(), w.alice, q.TaskID)
+		w.ok(err)
+		second := w.claimed(q.TaskID)
+		old := fermata.GrantCheck{Grant: a.Grant, Action: []byte(removeOld), RunID: "run_0"}
+		_, err = w.e.VerifyGrant(w.Context(), w.agent, old)
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(err))
+		old.RunID = second.Run.ID
+		_, err = w.e.VerifyGrant(w.Context(), w.agent, old)
+		w.ok(err)
+	})
+}
+
+func TestAStoppedRunSaysWhereItsWorkIs(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "build"})
+		place := fermata.Session{ID: "s-1", Runner: "claude", Dir: "/work/copy", Branch: "fermata/x", Worker: "w1"}
+		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: &place})
+		w.ok(err)
+		_, err = w.e.AppendLog(w.Context(), w.agent, c.Run.ID, c.Run.Token, "compiling\n")
+		w.ok(err)
+		w.cancel(c.Task.ID)
+		run, err := w.e.Run(w.Context(), w.alice, c.Run.ID)
+		w.ok(err)
+		w.equal("stopped: the task was cancelled by "+w.alice.Name, run.Summary)
+		var left fermata.PartialWork
+		w.ok(json.Unmarshal(run.Details, &left))
+		w.equal(place, left.PartialWork)
+		chunks, _, _, err := w.e.Log(w.Context(), w.alice, c.Run.ID, 0, 0)
+		w.ok(err)
+		w.equal("compiling\n", chunks[0].Text)
+		w.equal("fermata: The run was stopped: the task was cancelled by "+w.alice.Name+
+			". What it had not committed stays in /work/copy, branch fermata/x, claude session s-1, at the worker w1.\n", chunks[1].Text)
+	})
+}
+
+// The questions of a task that was cancelled, also from above, say who cancelled it.
+func TestAWithdrawnQuestionNamesWhoCancelled(t *testing.T) {
+	each(t, func(w *world) {
+		parent := w.task(fermata.NewTask{Title: "house", Runner: fermata.RunnerExternal})
+		c := w.running(fermata.NewTask{Title: "roof", ParentID: parent.ID})
+		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which tiles?"})
+		w.cancel(parent.ID)
+		r := w.question(q.ID, fermata.Cancelled).Resolution
+		w.equal([]any{fermata.ActorHuman, w.alice.Name, "the task was cancelled: not needed"}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment})
+		if r.TaskEnded != "" || !strings.Contains(r.Sentence(), "cancelled by "+w.alice.Name) {
+			w.Fatal(r.Sentence())
+		}
+	})
+}
+
+// A run that fails withdraws what it asked itself.
+func TestAFailedRunWithdrawsItsQuestion(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "paint"})
+		q := w.ask(c.Task.ID, fermata.Ask{Question: "Which colour?"})
+		w.finish(c, fermata.Finish{Result: fermata.ResultFailed})
+		r := w.question(q.ID, fermata.Cancelled).Resolution
+		w.equal([]any{fermata.ActorAgent, w.agent.Name, "", fermata.TaskFailed}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.TaskEnded})
+		if words := r.Sentence(); strings.Contains(words, w.agent.Name) || !strings.Contains(words, "when its task ended as failed") {
+			w.Errorf("the question was %s", words)
+		}
+	})
+}

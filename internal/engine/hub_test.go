@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"testing"
+	"time"
+)
+
+// However many wait, and for whatever, all of them together look about as often.
+func TestManyThatWaitLookSeldom(t *testing.T) {
+	t.Parallel()
+	for name, topic := range map[string]func(i int) string{
+		"for one question":   func(int) string { return "question:1" },
+		"for many questions": func(i int) string { return string(rune('a' + i)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHub()
+			var all []*waiter
+			for i := range 10 * lookTogether {
+				w, n := h.register(topic(i))
+				if want := max(1, (i+1)/lookTogether); nextLook(secondLook, n) != secondLook*time.Duration(want) {
+					t.Fatalf("number %d looks again after %s", i+1, nextLook(secondLook, n))
+				}
+				all = append(all, w)
+			}
+			for _, w := range all {
+				h.unregister(w)
+			}
+			if w, n := h.register("last"); n != 1 {
+				t.Errorf("%d wait where %v waits alone", n, w.topics)
+			}
+		})
+	}
+}

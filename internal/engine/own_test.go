@@ -1,0 +1,156 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// withToken returns an agent with a token of that name.
+func (w *world) withToken(id string) fermata.Caller {
+	c := w.agent
+	c.TokenID, c.Name = id, id
+	return c
+}
+
+// maker is a person who makes tasks and answers.
+func (w *world) maker() fermata.Caller {
+	c := w.alice
+	c.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
+	return c
+}
+
+// touches are the ways in which an agent may change a task, one of each verb.
+func (w *world) touches(task *fermata.Task, q *fermata.Question) map[string]func(c fermata.Caller) error {
+	ctx, title := w.Context(), "Another"
+	soon := time.Now().Add(time.Hour)
+	return map[string]func(c fermata.Caller) error{
+		"progress": func(c fermata.Caller) error { return w.e.Progress(ctx, c, task.ID, fermata.Progress{Message: "half"}) },
+		"update": func(c fermata.Caller) error {
+			_, err := w.e.UpdateTask(ctx, c, task.ID, fermata.TaskPatch{Title: &title})
+			return err
+		},
+		"defer":   func(c fermata.Caller) error { _, err := w.e.DeferTask(ctx, c, task.ID, &soon); return err },
+		"message": func(c fermata.Caller) error { _, err := w.e.PostMessage(ctx, c, task.ID, "hello"); return err },
+		"hand":    func(c fermata.Caller) error { return w.e.HandMessages(ctx, c, task.ID, []string{"msg_x"}) },
+		"ask":     func(c fermata.Caller) error { _, err := w.e.Ask(ctx, c, task.ID, format); return err },
+		"gate": func(c fermata.Caller) error {
+			_, err := w.e.Gate(ctx, c, fermata.GateCall{TaskID: task.ID, Tool: "Bash", Input: []byte(`{"command":"ls"}`)})
+			return err
+		},
+		"dry run": func(c fermata.Caller) error {
+			_, err := w.e.Gate(ctx, c, fermata.GateCall{TaskID: task.ID, Tool: "Bash", Input: []byte(`{"command":"ls"}`), DryRun: true})
+			return err
+		},
+		"subtask": func(c fermata.Caller) error {
+			_, err := w.e.CreateTask(ctx, c, fermata.NewTask{Title: "Sub", ParentID: task.ID})
+			return err
+		},
+		"cancel question": func(c fermata.Caller) error { _, err := w.e.CancelQuestion(ctx, c, q.ID, "no"); return err },
+		"resume":          func(c fermata.Caller) error { _, err := w.e.ResumeTask(ctx, c, task.ID, "go on"); return err },
+		"pause":           func(c fermata.Caller) error { _, err := w.e.PauseTask(ctx, c, task.ID); return err },
+		"finish": func(c fermata.Caller) error {
+			_, err := w.e.FinishExternal(ctx, c, task.ID, fermata.Finish{Result: fermata.ResultCompleted})
+			return err
+		},
+		"cancel": func(c fermata.Caller) error { _, err := w.e.CancelTask(ctx, c, task.ID, "no"); return err },
+		"reopen": func(c fermata.Caller) error { _, err := w.e.ReopenTask(ctx, c, task.ID); return err },
+	}
+}
+
+// An agent touches its own tasks only, whatever it would do with another's.
+func TestAgentsAreApart(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		before := w.head()
+		for name, touch := range w.touches(task, q) {
+			if err := touch(w.withToken("tok_other")); fermata.CodeOf(err) != fermata.CodeForbidden {
+				t.Errorf("%s: got %v, want it refused", name, err)
+			}
+		}
+		w.equal(before, w.head())
+		for name, touch := range w.touches(task, q) {
+			for _, c := range []fermata.Caller{w.agent, w.maker()} {
+				// The state of the task may refuse it, who calls does not.
+				if err := touch(c); name != "hand" && fermata.CodeOf(err) == fermata.CodeForbidden {
+					t.Errorf("%s by %s: %v", name, c.Name, err)
+				}
+			}
+		}
+	})
+}
+
+// What a person made is touched by the worker that claimed it last and by the
+// agents that it named, until another worker claims it.
+func TestARunIsItsWorkersAndItsAgents(t *testing.T) {
+	each(t, func(w *world) {
+		task, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
+		w.ok(err)
+		say := func(token string) fermata.Code {
+			return fermata.CodeOf(w.e.Progress(w.Context(), w.withToken(token), task.ID, fermata.Progress{Message: "half"}))
+		}
+		w.equal(fermata.CodeForbidden, say("tok_agents"))
+		for n, worker := range []string{"tok_first", "tok_second"} {
+			agents := worker + "_agents"
+			c, err := w.e.Claim(w.Context(), w.withToken(worker), fermata.ClaimRequest{Worker: "w", AgentTokenID: agents})
+			w.ok(err)
+			w.equal(fermata.Code(""), say(worker))
+			w.equal(fermata.Code(""), say(agents))
+			w.equal(fermata.CodeForbidden, say("tok_other"))
+			if n == 1 {
+				w.equal(fermata.CodeForbidden, say("tok_first_agents"))
+			}
+			sub, err := w.e.CreateTask(w.Context(), w.withToken(agents), fermata.NewTask{Title: "Sub", ParentID: task.ID, Runner: fermata.RunnerExternal})
+			w.ok(err)
+			_, err = w.e.CancelTask(w.Context(), w.withToken("tok_other"), sub.ID, "no")
+			w.refused(err, fermata.CodeForbidden)
+			// Whoever has the task has its subtasks.
+			_, err = w.e.CancelTask(w.Context(), w.withToken(worker), sub.ID, "no")
+			w.ok(err)
+			_, err = w.e.Release(w.Context(), w.withToken(worker), c.Run.ID, c.Run.Token)
+			w.ok(err)
+		}
+	})
+}
+
+// Only who acts by a grant is handed it.
+func TestGrantsAreHandedToTheTasksOwnAgents(t *testing.T) {
+	each(t, func(w *world) {
+		given := w.granted("")
+		q := w.question(given.QuestionID, fermata.Answered)
+		for _, c := range []fermata.Caller{w.withToken("tok_other"), w.agent} {
+			rc, err := w.e.Context(w.Context(), c, q.TaskID)
+			w.ok(err)
+			if len(rc.Questions) != 1 || (rc.Questions[0].Grant != "") != (c.TokenID == w.agent.TokenID) {
+				t.Errorf("%s reads %+v", c.TokenID, rc.Questions)
+			}
+		}
+	})
+}
+
+// The key of an earlier call opens nothing that is not one's own any more.
+func TestAReplayIsForTheTasksOwnAgent(t *testing.T) {
+	each(t, func(w *world) {
+		task, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
+		w.ok(err)
+		ctx := engine.WithIdempotency(w.Context(), "k", "f")
+		say := func() error {
+			_, err := w.e.PostMessage(ctx, w.withToken("tok_first_agents"), task.ID, "half")
+			return err
+		}
+		for _, worker := range []string{"tok_first", "tok_second"} {
+			c, err := w.e.Claim(w.Context(), w.withToken(worker), fermata.ClaimRequest{Worker: "w", AgentTokenID: worker + "_agents"})
+			w.ok(err)
+			if worker == "tok_first" {
+				w.ok(say())
+				w.ok(say())
+			} else {
+				w.refused(say(), fermata.CodeForbidden)
+			}
+			_, err = w.e.Release(w.Context(), w.withToken(worker), c.Run.ID, c.Run.Token)
+			w.ok(err)
+		}
+	})
+}

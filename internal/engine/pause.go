@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// PauseTask halts a task until a person resumes it. Its run ends, and session
+// and working copy stay for the person to take over. Messages and answers wait.
+func (e *Engine) PauseTask(ctx context.Context, c fermata.Caller, id string) (*fermata.Task, error) {
+	return e.change(ctx, c, fermata.ToPauseTask, id, func(tx *store.Tx, t *fermata.Task) error {
+		if t.Paused() {
+			return nil
+		}
+		if err := t.CheckPause(); err != nil {
+			return err
+		}
+		if err := stopRun(tx, t, "the task was paused by "+c.Actor().DisplayName(), c.Actor()); err != nil {
+			return err
+		}
+		t.Reason, t.DeferUntil = fermata.ReasonPaused, nil
+		if err := move(tx, t, fermata.TaskDeferred, c.Actor()); err != nil {
+			return err
+		}
+		tx.SaveTask(t)
+		return nil
+	})
+}
+
+// unpause hands a paused task back, with what the person says. A question that is
+// still open suspends it again.
+func (e *Engine) unpause(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
+	if err := e.addWords(tx, t, words, c.Actor()); err != nil {
+		return err
+	}
+	if t.PendingQuestionID == "" || t.Unread > 0 {
+		return e.makeReady(tx, t, c.Actor())
+	}
+	return e.afterRun(tx, t, nil, c.Actor())
+}

@@ -1,0 +1,109 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+func (w *world) pause(id string) *fermata.Task {
+	w.Helper()
+	t, err := w.e.PauseTask(w.Context(), w.alice, id)
+	w.ok(err)
+	return t
+}
+
+func (w *world) resume(id, words string) *fermata.Task {
+	w.Helper()
+	t, err := w.e.ResumeTask(w.Context(), w.alice, id, words)
+	w.ok(err)
+	return t
+}
+
+func TestAPausedTaskWaitsForItsPerson(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule(fermata.NewGateRule{Tool: "Bash", Decision: fermata.GateAllow})
+		c := w.running(fermata.NewTask{Title: "paint"})
+		place := fermata.Session{ID: "s-1", Runner: "claude", Dir: "/work/my copy", Worker: "w1", Command: "claude --resume s-1"}
+		_, err := w.e.Heartbeat(w.Context(), w.agent, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token, Session: &place})
+		w.ok(err)
+		p := w.pause(c.Task.ID)
+		w.equal([]any{fermata.TaskDeferred, fermata.ReasonPaused}, []any{p.State, p.Reason})
+		w.equal("cd '/work/my copy' && claude --resume s-1", p.TakeOver)
+		w.denied(callOf(c, "make"), "paused")
+		_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultCompleted})
+		w.refused(err, fermata.CodeStaleRun)
+		// Neither words, nor time, nor any other verb hands it back.
+		w.say(c.Task.ID, "are you there?")
+		w.sweep(30 * 24 * time.Hour)
+		w.none()
+		_, err = w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.refused(err, fermata.CodeIllegalTransition)
+		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
+		w.refused(err, fermata.CodeIllegalTransition)
+		w.equal(fermata.ReasonPaused, w.pause(c.Task.ID).Reason)
+		r := w.resume(c.Task.ID, "I painted the gate.")
+		w.equal([]any{fermata.TaskInputReceived, "", ""}, []any{r.State, r.Reason, r.TakeOver})
+		next := w.claimed(c.Task.ID)
+		w.equal(0, next.Task.Attempts)
+		w.equal([]string{"are you there?", "I painted the gate."}, []string{next.Context.Messages[0].Body, next.Context.Messages[1].Body})
+		w.equal("s-1", next.Context.Session.ID)
+	})
+}
+
+// What a run was handed just before the pause is handed to the next one.
+func TestAPauseLosesNoWords(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "paint"})
+		w.say(c.Task.ID, "use less paint")
+		w.heartbeat(c)
+		w.pause(c.Task.ID)
+		thread, _, err := w.e.Messages(w.Context(), w.alice, c.Task.ID, "", 10)
+		w.ok(err)
+		w.equal(fermata.ReceiptPaused, thread[0].Receipt)
+		w.resume(c.Task.ID, "")
+		w.equal("use less paint", w.claimed(c.Task.ID).Context.Messages[0].Body)
+	})
+}
+
+func TestAPausedQuestionIsStillAsked(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.pause(task.ID)
+		w.equal(fermata.TaskAwaitingInput, w.resume(task.ID, "").State)
+		w.pause(task.ID)
+		w.answer(q.ID, "toml")
+		w.none()
+		w.equal(fermata.TaskInputReceived, w.resume(task.ID, "").State)
+		w.equal(1, len(w.claimed(task.ID).Context.Questions))
+	})
+}
+
+func TestWhatCannotBePaused(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{Title: "paint"})
+		w.complete(c)
+		for _, id := range []string{c.Task.ID, w.task(fermata.NewTask{Runner: fermata.RunnerExternal}).ID} {
+			_, err := w.e.PauseTask(w.Context(), w.alice, id)
+			w.refused(err, fermata.CodeIllegalTransition)
+		}
+		open := w.task(fermata.NewTask{Title: "later"})
+		w.pause(open.ID)
+		w.none()
+		w.resume(open.ID, "")
+		w.claimed(open.ID)
+	})
+}
+
+// A task that was put off and is then paused says who paused it.
+func TestPausingWhatWasPutOffIsTold(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{Title: "later"})
+		_, err := w.e.DeferTask(w.Context(), w.alice, task.ID, nil)
+		w.ok(err)
+		before := len(w.types(task.ID))
+		w.pause(task.ID)
+		w.equal([]fermata.EventType{fermata.EventTaskStateChanged}, w.types(task.ID)[before:])
+	})
+}

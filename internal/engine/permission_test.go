@@ -1,0 +1,114 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// TestRulesOfAProject: an operator elsewhere who may only read in a project
+// neither allows nor takes back anything there, by no spelling of the scope.
+func TestRulesOfAProject(t *testing.T) {
+	each(t, func(w *world) {
+		task := w.task(fermata.NewTask{Project: "secret"})
+		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{
+			Title: "s", Project: "secret", Runner: fermata.RunnerExternal, SessionKey: "claude:1",
+		})
+		w.ok(err)
+		bob := w.person("bob")
+		bob.Projects = map[string]fermata.Role{"secret": fermata.RoleViewer}
+		allow := func(change func(*fermata.NewGateRule)) fermata.NewGateRule {
+			n := fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow}
+			change(&n)
+			return n
+		}
+		for _, n := range []fermata.NewGateRule{
+			allow(func(n *fermata.NewGateRule) { n.Project = "secret" }),
+			allow(func(n *fermata.NewGateRule) { n.TaskID = task.ID }),
+			allow(func(n *fermata.NewGateRule) { n.SessionKey = "claude:1" }),
+			allow(func(*fermata.NewGateRule) {}),
+		} {
+			_, err := w.e.AddGateRule(w.Context(), bob, n)
+			w.refused(err, fermata.CodeForbidden)
+			r, err := w.e.AddGateRule(w.Context(), admin, n)
+			w.ok(err)
+			_, err = w.e.RemoveGateRule(w.Context(), bob, r.ID)
+			w.refused(err, fermata.CodeForbidden)
+		}
+		_, err = w.e.AddGateRule(w.Context(), bob, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
+		w.ok(err)
+
+		// The other way round: who operates one project rules there.
+		cid := w.person("cid")
+		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"web": fermata.RoleOperator}
+		_, err = w.e.AddGateRule(w.Context(), cid, allow(func(n *fermata.NewGateRule) { n.Project = "web" }))
+		w.ok(err)
+		_, err = w.e.AddGateRule(w.Context(), cid, allow(func(n *fermata.NewGateRule) { n.Project = "shop" }))
+		w.refused(err, fermata.CodeForbidden)
+	})
+}
+
+// TestViewersGateNothing: who may only read in a project opens no approvals
+// there, claims none of its tasks and uses no grants of it.
+func TestViewersGateNothing(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.person("bob")
+		bob.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}
+		bob.Projects = map[string]fermata.Role{"secret": fermata.RoleViewer}
+		task := w.task(fermata.NewTask{Project: "secret"})
+		call := fermata.GateCall{Tool: "Bash", Input: []byte(`{"command":"make"}`), Runner: "claude", CallID: "c1"}
+		byTask, bySession := call, call
+		byTask.TaskID = task.ID
+		bySession.SessionKey, bySession.Project = "claude:9", "secret"
+		for _, call := range []fermata.GateCall{byTask, bySession} {
+			_, err := w.e.Gate(w.Context(), bob, call)
+			w.refused(err, fermata.CodeForbidden)
+		}
+		_, err := w.e.Claim(w.Context(), bob, fermata.ClaimRequest{Worker: "w1"})
+		w.refused(err, fermata.CodeForbidden)
+		c := w.claimed(task.ID)
+		_, err = w.e.Heartbeat(w.Context(), bob, c.Run.ID, fermata.Heartbeat{Token: c.Run.Token})
+		w.refused(err, fermata.CodeForbidden)
+	})
+}
+
+// TestReadingWritesNothing: a token that only reads changes nothing of its
+// person; a browser session of a viewer does.
+func TestReadingWritesNothing(t *testing.T) {
+	each(t, func(w *world) {
+		browser := w.signIn("alice", engine.Browser{})
+		q := w.ask(w.task(fermata.NewTask{}).ID, format)
+		reader := w.alice
+		reader.TokenID, reader.Scopes = "tok_r", []fermata.Scope{fermata.ScopeRead}
+		name := "Alice"
+		calls := map[string]func(c fermata.Caller) error{
+			"snooze": func(c fermata.Caller) error {
+				_, err := w.e.Snooze(w.Context(), c, q.ID, fermata.Snooze{})
+				return err
+			},
+			"notifications": func(c fermata.Caller) error { _, err := w.e.ReadNotifications(w.Context(), c, 1); return err },
+			"view": func(c fermata.Caller) error {
+				_, err := w.e.SaveView(w.Context(), c, fermata.SavedView{Name: "v", Query: "type=approval"})
+				return err
+			},
+			"name": func(c fermata.Caller) error {
+				_, err := w.e.ChangeMember(w.Context(), c, "alice", fermata.MemberChange{Name: &name})
+				return err
+			},
+			"links": func(c fermata.Caller) error { return w.e.RevokeAnswerLinks(w.Context(), c, "alice") },
+		}
+		for what, call := range calls {
+			if err := call(reader); fermata.CodeOf(err) != fermata.CodeForbidden {
+				t.Errorf("%s with the scope read: %v", what, err)
+			}
+			if err := call(browser.Caller); err != nil {
+				t.Errorf("%s in a browser: %v", what, err)
+			}
+		}
+		w.refused(w.e.EndSession(w.Context(), reader, browser.Session.ID), fermata.CodeForbidden)
+		_, err := w.e.EndSessionsOf(w.Context(), reader, "alice")
+		w.refused(err, fermata.CodeForbidden)
+		w.ok(w.e.EndSession(w.Context(), browser.Caller, browser.Session.ID))
+	})
+}

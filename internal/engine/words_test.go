@@ -1,0 +1,296 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestRunCannotEndOverUnreadWords: a message that comes while a run ends keeps the
+// result, and the task goes on with it in the same session.
+func TestRunCannotEndOverUnreadWords(t *testing.T) {
+	other := "another task"
+	for name, result := range map[string]fermata.Result{
+		"completed": fermata.ResultCompleted, "failed": fermata.ResultFailed, "blocked": fermata.ResultBlocked, "blocked by a task": fermata.ResultBlocked,
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				c := w.running(fermata.NewTask{})
+				f := fermata.Finish{Result: result, Summary: "painted red", Session: &fermata.Session{ID: "s-1"}}
+				if strings.Contains(name, "task") {
+					f.BlockedBy = []string{w.task(fermata.NewTask{Title: other}).ID}
+				}
+				w.say(c.Task.ID, "green, please")
+				task := w.finish(c, f)
+				w.equal(fermata.TaskInputReceived, task.State)
+				w.equal("painted red", task.Summary)
+				w.equal(len(f.BlockedBy), len(task.BlockedBy))
+				next := w.claimed(c.Task.ID)
+				w.equal([]string{"green, please"}, handed(next.Context))
+				w.equal("s-1", next.Context.Session.ID)
+				w.complete(next)
+				w.state(c.Task.ID, fermata.TaskDone)
+			})
+		})
+	}
+}
+
+// TestRunCannotEndOverAnUnreadAnswer: an answer to what the agent asked on the side
+// counts as a person's words; what time decided does not.
+func TestRunCannotEndOverAnUnreadAnswer(t *testing.T) {
+	each(t, func(w *world) {
+		note := fermata.Ask{Type: fermata.NonBlocking, Question: "Which?", ResponseType: fermata.ResponseText, Default: "a"}
+		c := w.running(fermata.NewTask{})
+		w.answer(w.ask(c.Task.ID, note).ID, "b")
+		w.complete(c)
+		w.state(c.Task.ID, fermata.TaskInputReceived)
+		w.equal([]string{"answered: Which?"}, handed(w.claimed(c.Task.ID).Context))
+	})
+}
+
+// TestRunThatEndsReleasesHeldAnswers: an answer that its author could still take back is
+// not dropped when the run ends; it counts at once.
+func TestRunThatEndsReleasesHeldAnswers(t *testing.T) {
+	each(t, func(w *world) {
+		for _, ask := range []fermata.Ask{format, {Type: fermata.NonBlocking, Question: "Which?", Default: "json"}} {
+			c := w.running(fermata.NewTask{})
+			q := w.ask(c.Task.ID, ask)
+			w.held(w.alice, q.ID, "toml")
+			w.complete(c)
+			w.equal("toml", w.question(q.ID, fermata.Answered).Resolution.Answer)
+			w.state(c.Task.ID, fermata.TaskInputReceived)
+			w.complete(w.claimed(c.Task.ID))
+			w.state(c.Task.ID, fermata.TaskDone)
+		}
+	})
+}
+
+// TestWhatTimeDecidedEndsWithItsRun: a run ends its task over a question that nobody answered.
+func TestWhatTimeDecidedEndsWithItsRun(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		w.ask(c.Task.ID, fermata.Ask{Question: "Go?", ResponseType: fermata.ResponseText, Default: "x", Timeout: "5m"})
+		for range 5 {
+			w.clock.Advance(59 * time.Second)
+			w.heartbeat(c)
+		}
+		w.clock.Advance(30 * time.Second)
+		w.complete(c)
+		w.state(c.Task.ID, fermata.TaskDone)
+	})
+}
+
+// TestFailingRunsEndTheTask: unread words bring a failed task back, but not for ever.
+func TestFailingRunsEndTheTask(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{MaxAttempts: 2})
+		for _, want := range []fermata.TaskState{fermata.TaskInputReceived, fermata.TaskFailed} {
+			w.say(c.Task.ID, "again")
+			w.equal(want, w.finish(c, fermata.Finish{Result: fermata.ResultFailed}).State)
+			if want == fermata.TaskInputReceived {
+				c = w.claimed(c.Task.ID)
+			}
+		}
+		_, err := w.e.ReopenTask(w.Context(), w.alice, c.Task.ID)
+		w.ok(err)
+		w.equal([]string{"again"}, handed(w.claimed(c.Task.ID).Context))
+	})
+}
+
+// TestUnheardWordsAreTakenBack: what a run was handed and its agent was never told is
+// handed to the next run, and nothing else is.
+func TestUnheardWordsAreTakenBack(t *testing.T) {
+	each(t, func(w *world) {
+		for result, state := range map[fermata.Result]fermata.TaskState{
+			fermata.ResultCompleted: fermata.TaskInputReceived, fermata.ResultFailed: fermata.TaskInputReceived,
+		} {
+			c := w.running(fermata.NewTask{})
+			w.say(c.Task.ID, "first")
+			w.say(c.Task.ID, "second")
+			w.equal([]string{"first", "second"}, handed(w.heartbeat(c).Context))
+			all, _, err := w.e.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
+			w.ok(err)
+			w.equal(state, w.finish(c, fermata.Finish{Result: result, Heard: &[]string{all[0].ID}}).State)
+			next := w.claimed(c.Task.ID)
+			w.equal([]string{"second"}, handed(next.Context))
+			w.equal(fermata.TaskDone, w.finish(next, fermata.Finish{Result: fermata.ResultCompleted, Heard: &[]string{all[1].ID}}).State)
+		}
+	})
+}
+
+// TestUnheardAnswerIsTakenBack: an agent that ends to wait for a question which was
+// answered meanwhile, and handed to its own run, is not left waiting.
+func TestUnheardAnswerIsTakenBack(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		q := w.ask(c.Task.ID, format)
+		w.answer(q.ID, "toml")
+		w.equal(1, len(handed(w.heartbeat(c).Context)))
+		w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput, Heard: &[]string{}})
+		w.state(c.Task.ID, fermata.TaskInputReceived)
+		w.equal(1, len(handed(w.claimed(c.Task.ID).Context)))
+	})
+}
+
+// TestDecideYourself: resuming a task closes its question, by the person who resumed it
+// and with their words, and tells the agent to decide.
+func TestDecideYourself(t *testing.T) {
+	approval := fermata.Ask{Type: fermata.Approval, Question: "Deploy?"}
+	for name, ask := range map[string]fermata.Ask{"question": format, "approval": approval} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				task, q := w.suspended(ask)
+				got, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "take the cheapest")
+				w.ok(err)
+				w.equal(fermata.TaskInputReceived, got.State)
+				w.equal("", got.PendingQuestionID)
+				r := w.question(q.ID, fermata.Cancelled).Resolution
+				w.equal([]any{fermata.ActorHuman, "alice", "take the cheapest", true}, []any{r.DecidedBy, r.AnsweredBy.Name, r.Comment, r.DecideYourself})
+				c := w.claimed(task.ID)
+				if c.Context.Pending != nil {
+					w.Errorf("the question is still open: %s", c.Context.Pending.ID)
+				}
+				for _, want := range []string{"alice (human) closed the question", "Nobody will answer it", "say in your report what you chose", "take the cheapest"} {
+					if !strings.Contains(c.Context.Text, want) {
+						w.Errorf("the agent is not told %q:\n%s", want, c.Context.Text)
+					}
+				}
+				w.equal(name == "approval", strings.Contains(c.Context.Text, "do not do it"))
+				// Ending to wait once more finds nothing to wait for.
+				_, err = w.tryFinish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
+				w.refused(err, fermata.CodeInvalidRequest)
+				w.complete(c)
+				w.state(task.ID, fermata.TaskDone)
+			})
+		})
+	}
+}
+
+// TestDecideYourselfMeanwhile: the question of a task that goes on with a message, or
+// whose agent runs, closes as well.
+func TestDecideYourselfMeanwhile(t *testing.T) {
+	each(t, func(w *world) {
+		task, q := w.suspended(format)
+		w.say(task.ID, "which file?")
+		_, err := w.e.ResumeTask(w.Context(), w.alice, task.ID, "")
+		w.ok(err)
+		w.question(q.ID, fermata.Cancelled)
+		w.equal([]string{"cancelled: " + q.Title, "which file?"}, handed(w.claimed(task.ID).Context))
+
+		c := w.running(fermata.NewTask{})
+		second := w.ask(c.Task.ID, format)
+		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
+		w.ok(err)
+		w.state(c.Task.ID, fermata.TaskInProgress)
+		w.equal([]string{"cancelled: " + second.Title}, handed(w.heartbeat(c).Context))
+	})
+}
+
+// TestDecideYourselfOfAnExternalTask: whoever waits learns that there is no answer; the
+// task of a single question ends with it.
+func TestDecideYourselfOfAnExternalTask(t *testing.T) {
+	each(t, func(w *world) {
+		for single, want := range map[bool]fermata.TaskState{false: fermata.TaskInProgress, true: fermata.TaskCancelled} {
+			id := w.task(fermata.NewTask{Runner: fermata.RunnerExternal, EndsWithAnswer: single}).ID
+			q := w.ask(id, format)
+			_, err := w.e.ResumeTask(w.Context(), w.alice, id, "")
+			w.ok(err)
+			w.question(q.ID, fermata.Cancelled)
+			w.state(id, want)
+		}
+	})
+}
+
+// TestResumeWithWords: where no question takes them up, the words are a message.
+func TestResumeWithWords(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.running(fermata.NewTask{})
+		for _, id := range []string{w.task(fermata.NewTask{BlockedBy: []string{first.Task.ID}}).ID, w.task(fermata.NewTask{DeferUntil: ptr(time.Now().Add(time.Hour))}).ID} {
+			_, err := w.e.ResumeTask(w.Context(), w.alice, id, "do not wait")
+			w.ok(err)
+			w.state(id, fermata.TaskInputReceived)
+			w.equal([]string{"do not wait"}, handed(w.claimed(id).Context))
+		}
+		_, err := w.e.ResumeTask(w.Context(), w.alice, first.Task.ID, "\x00")
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
+// TestGateOfADecidedCall: the run that was told to decide itself is refused the same
+// call without asking; a later one is asked again.
+func TestGateOfADecidedCall(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		call := fermata.GateCall{TaskID: c.Task.ID, CallID: "call-1", Tool: "Bash", Input: []byte(`{"command":"rm x"}`)}
+		v, err := w.e.Gate(w.Context(), w.agent, call)
+		w.ok(err)
+		w.equal(fermata.GateAsk, v.Decision)
+		w.finish(c, fermata.Finish{Result: fermata.ResultNeedsInput})
+		_, err = w.e.ResumeTask(w.Context(), w.alice, c.Task.ID, "")
+		w.ok(err)
+		w.claimed(c.Task.ID)
+		for _, id := range []string{"call-1", "call-2"} {
+			call.CallID = id
+			v, err = w.e.Gate(w.Context(), w.agent, call)
+			w.ok(err)
+			w.equal(fermata.GateDeny, v.Decision)
+			if !strings.Contains(v.Reason, "Choose another way") {
+				w.Errorf("the reason is %q", v.Reason)
+			}
+		}
+	})
+}
+
+// TestWhyATaskWasCancelledIsKept: the words stay in the thread, for people and for the
+// run that goes on when somebody reopens the task, or a task below it.
+func TestWhyATaskWasCancelledIsKept(t *testing.T) {
+	each(t, func(w *world) {
+		parent := w.running(fermata.NewTask{})
+		child := w.task(fermata.NewTask{Title: "below", ParentID: parent.Task.ID})
+		_, err := w.e.CancelTask(w.Context(), w.alice, parent.Task.ID, "use staging")
+		w.ok(err)
+		for _, id := range []string{parent.Task.ID, child.ID} {
+			thread, _, err := w.e.Messages(w.Context(), w.alice, id, "", 10)
+			w.ok(err)
+			if len(thread) != 1 || thread[0].Body != "use staging" || thread[0].Author.Name != "alice" || thread[0].Receipt != fermata.ReceiptEnded {
+				w.Fatalf("the thread of %s: %+v", id, thread)
+			}
+			_, err = w.e.ReopenTask(w.Context(), w.alice, id)
+			w.ok(err)
+			rc := w.claimed(id).Context
+			w.equal([]string{"use staging"}, handed(rc))
+			// An agent does not take the reason for an order that holds.
+			if !rc.Messages[0].Cancels || !strings.Contains(rc.Text, "alice (human) cancelled the task at ") || !strings.Contains(rc.Text, "It was reopened since.") {
+				w.Errorf("the agent is told:\n%s", rc.Text)
+			}
+		}
+	})
+}
+
+// TestWordsOfASecondCancelAreRefused: what is cancelled stays as it is, so other words
+// have no place. The same again is fine.
+func TestWordsOfASecondCancelAreRefused(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.person("bob")
+		task, q := w.suspended(format)
+		cancelTwice := func(code fermata.Code, cancel func(c fermata.Caller, reason string) error) {
+			w.ok(cancel(w.alice, "found it out"))
+			w.ok(cancel(w.alice, " found it out\n"))
+			w.ok(cancel(bob, ""))
+			w.refused(cancel(bob, "too dear"), code)
+		}
+		cancelTwice(fermata.CodeQuestionClosed, func(c fermata.Caller, reason string) error {
+			_, err := w.e.CancelQuestion(w.Context(), c, q.ID, reason)
+			return err
+		})
+		cancelTwice(fermata.CodeIllegalTransition, func(c fermata.Caller, reason string) error {
+			_, err := w.e.CancelTask(w.Context(), c, task.ID, reason)
+			return err
+		})
+		thread, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 10)
+		w.ok(err)
+		w.equal(1, len(thread))
+	})
+}

@@ -1,0 +1,127 @@
+package keys
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/private"
+)
+
+// CredentialName is the name under which systemd hands the key file over.
+const CredentialName = "fermata-master-key"
+
+// fileSuffix follows the name of the data folder in the name of its key file.
+const fileSuffix = ".key"
+
+// Place says where the key file of a server is.
+type Place struct {
+	Path   string
+	Source Source
+	// Data is the data folder that the file must not be in.
+	Data string
+}
+
+// Source says how a key file was found.
+type Source string
+
+// Sources of a key file. The first that names one decides.
+const (
+	// FromFlag is --master-key-file or FERMATA_MASTER_KEY_FILE.
+	FromFlag Source = "flag"
+	// FromCredential is a credential that systemd hands out.
+	FromCredential Source = "credential"
+	// FromDefault is the file beside the data folder.
+	FromDefault Source = "default"
+)
+
+// Locate returns where the key file of a server is: the named file, a credential of systemd, or a file beside the data
+// folder. It refuses a file inside the data folder: whoever copies the folder would have both.
+func Locate(named, data string) (Place, error) {
+	p := Place{Path: data + fileSuffix, Source: FromDefault, Data: data}
+	if folder := os.Getenv("CREDENTIALS_DIRECTORY"); named != "" {
+		absolute, err := filepath.Abs(named)
+		if err != nil {
+			return p, err
+		}
+		p.Path, p.Source = absolute, FromFlag
+	} else if credential := filepath.Join(folder, CredentialName); folder != "" && exists(credential) {
+		p.Path, p.Source = credential, FromCredential
+	}
+	if isInside(p.Path, data) {
+		return p, fermata.Errorf(fermata.CodeInvalidRequest, "the key file %s is inside the data folder: a copy of the folder would hold the key, too", p.Path).
+			WithHint("move it out of %s, and name its place with --master-key-file or FERMATA_MASTER_KEY_FILE", data)
+	}
+	return p, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path) //nolint:gosec // systemd names the folder
+	return err == nil
+}
+
+// isInside reports whether a file is in a folder or below it, whatever links lead there.
+func isInside(path, folder string) bool {
+	relative, err := filepath.Rel(resolve(folder), filepath.Join(resolve(filepath.Dir(path)), filepath.Base(path)))
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// resolve follows the links of a path as far as it exists.
+func resolve(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(resolve(parent), filepath.Base(path))
+}
+
+// Load reads the key file at the place, and closes it to other users.
+func (p Place) Load(log *slog.Logger) (*Ring, error) {
+	r, err := Load(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	r.readOnly = p.Source == FromCredential
+	p.restrict(log)
+	return r, nil
+}
+
+// restrict takes the rights of other users away. Where that fails, as for a secret that a cluster mounts, log says so.
+func (p Place) restrict(log *slog.Logger) {
+	info, err := os.Stat(p.Path)
+	if err != nil || !private.IsOpen(info) {
+		return
+	}
+	if err := private.Restrict(p.Path, log); err != nil {
+		log.Warn("the key file is open to other users of this machine", "file", p.Path, "rights", info.Mode().Perm().String(), "error", err)
+		return
+	}
+	log.Warn("other users may have read the master key; make a new one, and replace the secrets of the channels", "file", p.Path)
+}
+
+// LoadOrCreate reads the key file at the place, or makes one where the database needs none yet.
+func (p Place) LoadOrCreate(log *slog.Logger) (r *Ring, made bool, err error) {
+	r, err = p.Load(log)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return r, false, err
+	}
+	if p.Source == FromDefault && isMount(p.Data) {
+		return nil, false, fermata.Errorf(fermata.CodeInvalidRequest,
+			"there is no master key yet, and %s is a volume of its own: a key beside it would be lost with the container", p.Data).
+			WithHint("name a file on another volume that lasts, with --master-key-file or FERMATA_MASTER_KEY_FILE")
+	}
+	if r, err = Create(p.Path); err == nil {
+		return r, true, nil
+	}
+	// Another server that starts at the same time may have made it.
+	if theirs, loadErr := p.Load(log); loadErr == nil {
+		return theirs, false, nil
+	}
+	return nil, false, err
+}

@@ -1,0 +1,66 @@
+package keys
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"strings"
+)
+
+// sealPrefix begins every sealed value; the number is that of its form.
+const sealPrefix = "fs1."
+
+// encoding writes sealed values. It is strict, so that a value has one spelling.
+var encoding = base64.RawURLEncoding.Strict()
+
+// Seal encrypts a secret with a master key and binds it to a place: the value opens nowhere else.
+func (r *Ring) Seal(keyID string, secret []byte, place ...string) (string, error) {
+	aead, err := r.cipher(keyID)
+	if err != nil {
+		return "", err
+	}
+	data := aead.Seal(nil, nil, secret, bind(place)) //nolint:gosec // the cipher makes a random nonce by itself
+	return sealPrefix + keyID + "." + encoding.EncodeToString(data), nil
+}
+
+// Open decrypts what [Ring.Seal] made for the same place. It refuses a value that is not sealed, was changed, or was
+// moved from another place.
+func (r *Ring) Open(sealed string, place ...string) ([]byte, error) {
+	id, ok := SealedWith(sealed)
+	if !ok {
+		return nil, fmt.Errorf("%s is not sealed", strings.Join(place, " "))
+	}
+	aead, err := r.cipher(id)
+	if err != nil {
+		return nil, err
+	}
+	data, err := encoding.DecodeString(sealed[len(sealPrefix)+len(id)+1:])
+	if err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w", strings.Join(place, " "), err)
+	}
+	secret, err := aead.Open(nil, nil, data, bind(place))
+	if err != nil {
+		return nil, fmt.Errorf("%s was changed, or was sealed for another place: %w", strings.Join(place, " "), err)
+	}
+	return secret, nil
+}
+
+// SealedWith returns the id of the master key that sealed the value, and false for a value that is not sealed.
+func SealedWith(value string) (keyID string, ok bool) {
+	rest, ok := strings.CutPrefix(value, sealPrefix)
+	if !ok {
+		return "", false
+	}
+	keyID, _, ok = strings.Cut(rest, ".")
+	return keyID, ok && strings.HasPrefix(keyID, idPrefix)
+}
+
+// bind writes a place as associated data. No two places give the same bytes.
+func bind(place []string) []byte {
+	var data []byte
+	for _, part := range place {
+		data = binary.BigEndian.AppendUint32(data, uint32(len(part)))
+		data = append(data, part...)
+	}
+	return data
+}

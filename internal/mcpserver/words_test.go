@@ -1,0 +1,78 @@
+package mcpserver_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// An agent that waits outside any run is given what a person writes at once, with what to
+// do. The words count as handed then, not before, and are told once.
+func TestWordsReachAnAgentThatWaits(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		asked := a.must("ask_user", `{"question":"Which colour?"}`)
+		began := time.Now()
+		waits := make(chan result, 1)
+		go func() {
+			r, _ := a.call("check_answer", `{"question_id":"`+asked.QuestionID+`","wait_seconds":60}`)
+			waits <- r
+		}()
+		_, err := a.engine.Clarify(a.Context(), a.person, asked.QuestionID, "for which fence?")
+		a.ok(err)
+		got := <-waits
+		if time.Since(began) > 10*time.Second {
+			a.Errorf("the agent was told after %s", time.Since(began))
+		}
+		a.wantWords(got, "for which fence?")
+		a.equal(fermata.Pending, fermata.QuestionStatus(got.Status))
+		if !strings.Contains(got.Message, "cancel_question") || !strings.Contains(got.Message, "ask_user") {
+			a.Errorf("the agent is told %q", got.Message)
+		}
+		a.wantReceipts(fermata.ReceiptHanded)
+
+		m, err := a.engine.PostMessage(a.Context(), a.person, a.task, "and be quick")
+		a.ok(err)
+		a.equal(fermata.ReceiptMaker, m.Receipt)
+		a.wantReceipts(fermata.ReceiptHanded, fermata.ReceiptMaker)
+		a.wantWords(a.must("check_answer", `{"question_id":"`+asked.QuestionID+`"}`), "and be quick")
+		a.wantReceipts(fermata.ReceiptHanded, fermata.ReceiptHanded)
+		a.wantWords(a.must("check_answer", `{"question_id":"`+asked.QuestionID+`"}`))
+	})
+}
+
+// What a person wrote comes with the answer, too.
+func TestWordsComeWithTheAnswer(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		asked := a.must("ask_user", `{"question":"Which colour?"}`)
+		_, err := a.engine.PostMessage(a.Context(), a.person, a.task, "ask less")
+		a.ok(err)
+		a.answer(asked.QuestionID, fermata.Answer{Answer: "green"})
+		got := a.must("check_answer", `{"question_id":"`+asked.QuestionID+`","wait_seconds":60}`)
+		a.equal("green", got.Answer)
+		a.wantWords(got, "ask less")
+	})
+}
+
+func (a *agent) wantWords(r result, want ...string) {
+	a.Helper()
+	got := []string{}
+	for _, m := range r.Messages {
+		got = append(got, m.Body)
+	}
+	a.equal(append([]string{}, want...), got)
+}
+
+func (a *agent) wantReceipts(want ...fermata.Receipt) {
+	a.Helper()
+	thread, _, err := a.engine.Messages(a.Context(), a.person, a.task, "", 100)
+	a.ok(err)
+	var got []fermata.Receipt
+	for _, m := range thread {
+		got = append(got, m.Receipt)
+	}
+	a.equal(want, got)
+}

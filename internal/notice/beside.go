@@ -1,0 +1,91 @@
+package notice
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Words beside an answer may take it back: "ok", and below it "Not yet". So they
+// are a comment only where they are marked as one, by a colon behind a full word.
+
+// approveWords approve at any risk, and may have a comment behind a colon.
+var approveWords = setOfWords("approve approved genehmigen genehmigt")
+
+// shortWords answer yes or no, but not at high risk: they are typed too easily.
+var shortWords = setOfWords("y n j")
+
+// checkBeside refuses an answer beside which stand words that may take it back.
+// A rejection is never taken back by its reason.
+func checkBeside(q *fermata.Question, it *fermata.Item, line, rest string, r reading) error {
+	head, _, _ := strings.Cut(line, ":")
+	word := strings.ToLower(strings.TrimRight(strings.TrimSpace(head), ".!"))
+	loose := r.comment == "" && !isCourtesy(below(rest))
+	switch it.ResponseType {
+	case fermata.ResponseApproval:
+		switch {
+		case r.value == fermata.Reject:
+			return nil
+		case !approveWords[word] && hasHighRisk(q):
+			return refuse("%q does not approve at this risk: write approve", word)
+		case !approveWords[word] && r.comment != "":
+			return takenBack(word)
+		}
+	case fermata.ResponseBoolean:
+		if shortWords[word] && hasHighRisk(q) {
+			return refuse("%q is too short at this risk: write yes or no", word)
+		}
+	default:
+		if !hasHighRisk(q) && !picksDanger(it, r.value) {
+			return nil
+		}
+	}
+	if loose {
+		return takenBack(word)
+	}
+	return nil
+}
+
+// takenBack refuses an answer with other words beside it.
+func takenBack(word string) error {
+	return refuse("more words stand beside %q, and they may say something else: write the answer alone, or a comment behind it and a colon in the same line", shorten(word, 60))
+}
+
+func hasHighRisk(q *fermata.Question) bool {
+	return q.Risk == fermata.RiskHigh || q.Risk == fermata.RiskCritical
+}
+
+// picksDanger reports whether a value picks an option that is marked as dangerous.
+func picksDanger(it *fermata.Item, value any) bool {
+	picks := func(o fermata.Option) bool {
+		several, _ := value.([]string)
+		return o.Danger && (value == any(o.Value) || slices.Contains(several, o.Value))
+	}
+	return slices.ContainsFunc(it.Options, picks)
+}
+
+// isCourtesy reports whether a text is nothing, or says thanks and no more.
+func isCourtesy(text string) bool {
+	for part := range strings.FieldsFuncSeq(plainWords(text), func(r rune) bool { return strings.ContainsRune(",;.!…–—\t\n ", r) }) {
+		if !courtesies[part] {
+			return false
+		}
+	}
+	return true
+}
+
+// BeginsAsAnswer reports whether a text is meant as an answer, though what stands
+// beside it may keep it from counting.
+func BeginsAsAnswer(q *fermata.Question, text string) bool {
+	if _, err := ParseReply(q, text); err == nil {
+		return true
+	}
+	line, _, _ := strings.Cut(tidy(text), "\n")
+	head, _, _ := strings.Cut(line, ":")
+	if _, err := ParseReply(q, head); err == nil {
+		return true
+	}
+	_, ok := Natural(head)
+	return ok && len(q.Items) == 1 && !q.Items[0].TakesOther()
+}

@@ -1,0 +1,73 @@
+package notice
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Facts are what helps to choose a question from a list beside its title: its
+// risk, how many items it has, and how many people have voted.
+func Facts(q *fermata.Question) []string {
+	var facts []string
+	if q.Risk != "" {
+		facts = append(facts, "risk "+string(q.Risk))
+	}
+	if n := len(q.Items); n > 1 {
+		facts = append(facts, fmt.Sprintf("%d items", n))
+	}
+	if votes := Votes(q); votes != "" {
+		facts = append(facts, votes)
+	}
+	return facts
+}
+
+// Votes says how far a question got that several people must approve, such as
+// "1 of 2 approved". It is empty where one person decides.
+func Votes(q *fermata.Question) string {
+	if q.Approvals == nil || q.Approvals.Required < 2 {
+		return ""
+	}
+	approved, rejected := 0, 0
+	for _, v := range q.Votes {
+		if v.Value == fermata.Approve {
+			approved++
+		} else {
+			rejected++
+		}
+	}
+	text := fmt.Sprintf("%d of %d approved", approved, q.Approvals.Required)
+	if rejected > 0 {
+		text += fmt.Sprintf(", %d rejected", rejected)
+	}
+	return text
+}
+
+// Belongs are the task and the project of a question, where they say more than
+// its title.
+func Belongs(q *fermata.Question) []string {
+	var facts []string
+	if title := TaskOf(q); title != "" {
+		facts = append(facts, title)
+	}
+	if q.Project != "" {
+		facts = append(facts, OneLine(q.Project))
+	}
+	return facts
+}
+
+// TaskOf is the title of a question's task, on one line. It is empty where the
+// question has the same title.
+func TaskOf(q *fermata.Question) string {
+	title := OneLine(q.TaskTitle)
+	if title == OneLine(q.Title) {
+		return ""
+	}
+	return title
+}
+
+// listLine is a question of a digest below its title.
+func listLine(q *fermata.Question) string {
+	return strings.Join(append(Belongs(q), Facts(q)...), " · ")
+}

@@ -1,0 +1,173 @@
+package notice
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Words by which people say yes and no where only one of the two can be meant.
+// They are the one list for mails, threads and comments. They never count for a
+// question of high risk: there the words of the message have to be written.
+var (
+	yesWords = setOfWords(`
+		yes y yep yeah yup ok okay k sure fine agreed approve approved accepted granted go lgtm +1 👍 👌 ✅ ✔ 🆗 :+1: :thumbsup: :white_check_mark: :ok_hand:
+		ja j jo jawohl genehmigt genehmige freigegeben einverstanden passt gern gerne machen
+		oui d'accord approuvé accord sí si vale aprobado conforme sì approvato sim aprovado
+		goed akkoord goedgekeurd tak zgoda да ок хорошо согласен 是 好 可以 同意 はい 了解 承認 네 좋아요 evet tamam joo kyllä godkänt godkendt`)
+	noWords = setOfWords(`
+		no n nope nah reject rejected denied refused declined stop -1 👎 ❌ ✖ 🚫 :-1: :thumbsdown: :x: :no_entry:
+		nein nö ne abgelehnt ablehnen lieber-nicht non refusé rechazado rifiutato não nao recusado
+		nee afgewezen nie нет 不 不行 否 いいえ 却下 아니요 hayır nej ei`)
+	yesPhrases = setOfPhrases("sounds good|looks good|looks good to me|go ahead|ship it|do it|go for it|all good|why not|of course|mach das|mach es|gut so|alles klar|in ordnung|nur zu|" +
+		"geht klar|sieht gut aus|bien sûr|vas-y|c'est bon|de acuerdo|está bien|va bene|tudo bem|is goed")
+	noPhrases = setOfPhrases("do not|don't|please don't|not now|no way|no go|lieber nicht|bitte nicht|auf keinen fall|pas d'accord|de ninguna manera")
+	// courtesies stand beside a yes or a no and change nothing.
+	courtesies = setOfWords("thanks thx please danke bitte merci gracias grazie obrigado obrigada dank 🙏 🎉 🚀 :pray: :tada: :rocket:")
+)
+
+func setOfWords(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}
+
+func setOfPhrases(list string) map[string]bool {
+	set := map[string]bool{}
+	for p := range strings.SplitSeq(list, "|") {
+		set[p] = true
+	}
+	return set
+}
+
+// Natural reads a line as a plain yes or no, as people write it to each other:
+// "👍", "Ja, genehmigt", "ok thanks". It is false for anything beside it: "ok,
+// but wait" says more.
+func Natural(line string) (yes, ok bool) {
+	line = plainWords(line)
+	found := 0
+	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(",;.!…–—\t", r) }) {
+		part = strings.Join(strings.Fields(part), " ")
+		if part == "" {
+			continue
+		}
+		says, known := saysOf(part)
+		switch {
+		case !known:
+			return false, false
+		case says == 0:
+		case found != 0 && says != found:
+			return false, false
+		default:
+			found = says
+		}
+	}
+	return found > 0, found != 0
+}
+
+// saysOf returns 1 for a yes, -1 for a no and 0 for a courtesy.
+func saysOf(part string) (says int, known bool) {
+	switch {
+	case yesPhrases[part]:
+		return 1, true
+	case noPhrases[part]:
+		return -1, true
+	}
+	for word := range strings.FieldsSeq(part) {
+		var this int
+		switch {
+		case yesWords[word]:
+			this = 1
+		case noWords[word]:
+			this = -1
+		case courtesies[word]:
+			continue
+		default:
+			return 0, false
+		}
+		if says != 0 && this != says {
+			return 0, false
+		}
+		says = this
+	}
+	return says, true
+}
+
+// skinTone is how Slack writes the colour of a hand.
+var skinTone = regexp.MustCompile(`:(:skin-tone-[2-6]:)`)
+
+// plainWords writes a line in lower case, without what changes how a sign looks
+// and not what it says.
+func plainWords(line string) string {
+	line = skinTone.ReplaceAllString(strings.ToLower(line), ":")
+	line = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2019':
+			return '\''
+		case r == '。' || r == '!' || r == '，' || r == '、':
+			return ','
+		case r == 0xFE0F || r == 0x200D || r >= 0x1F3FB && r <= 0x1F3FF || Hidden(r):
+			return -1
+		}
+		return r
+	}, line)
+	return apartSigns(line)
+}
+
+// apartSigns puts a space around emoji: people write them without.
+func apartSigns(line string) string {
+	var b strings.Builder
+	for _, r := range line {
+		if r >= 0x2600 && unicode.Is(unicode.So, r) {
+			b.WriteString(" " + string(r) + " ")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// naturally reads a reply that is a plain yes or no, where the question asks for
+// nothing else and its risk is not high. Nothing may stand beside it but thanks;
+// a no to an approval may have its reason behind a colon and below.
+func naturally(q *fermata.Question, text string) (reading, bool) {
+	if !TakesNatural(q) {
+		return reading{}, false
+	}
+	isApproval := q.Items[0].ResponseType == fermata.ResponseApproval
+	line, rest, _ := strings.Cut(text, "\n")
+	yes, ok := Natural(line)
+	comment := ""
+	if !ok {
+		var head string
+		head, comment, _ = strings.Cut(line, ": ")
+		if yes, ok = Natural(head); !ok || yes || !isApproval {
+			return reading{}, false
+		}
+	}
+	if (yes || !isApproval || comment == "") && !isCourtesy(below(rest)) {
+		return reading{}, false
+	}
+	r := reading{value: yes, comment: strings.TrimSpace(strings.TrimSpace(comment) + "\n" + below(rest))}
+	if isApproval {
+		r.value = fermata.Reject
+		if yes {
+			r.value = fermata.Approve
+		}
+	}
+	return r, true
+}
+
+// TakesNatural reports whether a plain yes or no, however it is said, answers
+// the question.
+func TakesNatural(q *fermata.Question) bool {
+	if len(q.Items) != 1 || hasHighRisk(q) {
+		return false
+	}
+	t := q.Items[0].ResponseType
+	return t == fermata.ResponseBoolean || t == fermata.ResponseApproval
+}

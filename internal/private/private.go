@@ -1,0 +1,85 @@
+// Package private keeps files to the user that owns them.
+package private
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+const (
+	// FileMode lets the owner alone read and write a file.
+	FileMode fs.FileMode = 0o600
+	// FolderMode lets the owner alone enter a folder.
+	FolderMode fs.FileMode = 0o700
+
+	// others are the rights of everyone but the owner.
+	others fs.FileMode = 0o077
+)
+
+// IsOpen reports whether users other than the owner have a right to the file. Windows has no such rights.
+func IsOpen(info fs.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0
+}
+
+// Create makes an empty file that the owner alone may read, unless the file exists. An existing file is closed to
+// other users, and log says so.
+func Create(path string, log *slog.Logger) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, FileMode)
+	if errors.Is(err, fs.ErrExist) {
+		return Restrict(path, log)
+	}
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// Restrict takes the rights of other users away from a file. log names a file whose rights were changed. A file that
+// does not exist is fine.
+func Restrict(path string, log *slog.Logger) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || !IsOpen(info) {
+		return err
+	}
+	if err := os.Chmod(path, info.Mode().Perm()&^others); err != nil {
+		return fmt.Errorf("close %s to other users: %w", path, err)
+	}
+	log.Warn("a file was open to other users of this machine; its rights are mended",
+		"file", path, "were", info.Mode().Perm().String(), "are", (info.Mode().Perm() &^ others).String())
+	return nil
+}
+
+// SyncFolder makes the names in a folder durable.
+func SyncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// Replace writes a file that the owner alone may read. A crash leaves the old content or the new one.
+func Replace(path string, data []byte) error {
+	// CreateTemp makes files that the owner alone may read.
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return SyncFolder(filepath.Dir(path))
+}

@@ -1,0 +1,62 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// The one byte that a worker holds. No program locks it by chance, and a lock of the whole
+// file is another one.
+const (
+	heldAt     = math.MaxInt32 - 19
+	heldLength = 1
+)
+
+// hold takes the lock.
+func hold(file *os.File) error {
+	lock := heldByte()
+	return syscall.FcntlFlock(file.Fd(), syscall.F_SETLK, &lock)
+}
+
+// errNotHeld says that no process holds exactly this lock.
+var errNotHeld = errors.New("no worker holds the folder")
+
+// holderOf is the process that holds the folder of a run.
+func holderOf(folder string) (int, error) { return lockOf(folder, holderFile, heldByte()) }
+
+// sandboxHolder is the process that holds the file of a sandbox.
+func sandboxHolder(folder, name string) (int, error) { return lockOf(folder, name, wholeFile()) }
+
+// lockOf is the process that has exactly this lock on a file of a folder. The file itself
+// has to be there: a link may lead to what another program locked for its own purpose.
+func lockOf(folder, name string, want syscall.Flock_t) (int, error) {
+	file, err := os.OpenFile(filepath.Join(folder, name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	lock := want
+	lock.Type = syscall.F_WRLCK
+	if err := syscall.FcntlFlock(file.Fd(), syscall.F_GETLK, &lock); err != nil {
+		return 0, err
+	}
+	if lock.Type != want.Type || lock.Start != want.Start || lock.Len != want.Len {
+		return 0, errNotHeld
+	}
+	return int(lock.Pid), nil
+}
+
+// wholeFile is the lock that bubblewrap takes.
+func wholeFile() syscall.Flock_t {
+	return syscall.Flock_t{Type: syscall.F_RDLCK, Whence: io.SeekStart}
+}
+
+func heldByte() syscall.Flock_t {
+	return syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: heldAt, Len: heldLength}
+}

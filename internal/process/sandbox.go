@@ -1,0 +1,183 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Sandbox is what a program sees of the machine, apart from what everybody may
+// read: the homes, the temporary folders and the sockets of the machine are not
+// there, and it can write nothing but what is named. It has its own processes.
+type Sandbox struct {
+	// Program is bubblewrap.
+	Program string
+	// Hide are further folders that are not there.
+	Hide []string
+	// Read and Write are files and folders that are there all the same; one that
+	// does not exist is left out. A path in both can only be read.
+	Read, Write []string
+	// Masks are files that are seen in the place of others.
+	Masks map[string]string
+	// Offline takes the network away.
+	Offline bool
+}
+
+// hidden are the folders that no program in a sandbox sees.
+var hidden = []string{"/home", "/root", "/tmp", "/var/tmp", "/run", "/mnt", "/media", "/etc/fermata", "/var/lib/fermata"}
+
+// sandboxKey is the key of the sandbox in a context.
+type sandboxKey struct{}
+
+// InSandbox lets the programs that are run with the context run in a sandbox.
+func InSandbox(ctx context.Context, s *Sandbox) context.Context {
+	return context.WithValue(ctx, sandboxKey{}, s)
+}
+
+// sandboxOf returns the sandbox of a context; nil is none.
+func sandboxOf(ctx context.Context) *Sandbox {
+	s, _ := ctx.Value(sandboxKey{}).(*Sandbox)
+	return s
+}
+
+// With returns the sandbox with all that the other one adds.
+func (s *Sandbox) With(other Sandbox) *Sandbox {
+	both := *s
+	both.Hide = slices.Concat(s.Hide, other.Hide)
+	both.Read, both.Write = slices.Concat(s.Read, other.Read), slices.Concat(s.Write, other.Write)
+	both.Masks = map[string]string{}
+	maps.Copy(both.Masks, s.Masks)
+	maps.Copy(both.Masks, other.Masks)
+	return &both
+}
+
+// command returns the command that runs p in the sandbox. The worker ends programs
+// with a signal to their process group. The sandbox itself ignores it, because the
+// program would be killed with the sandbox before it could stop. Its first process locks
+// the file known, where there is one.
+func (s *Sandbox) command(p Program, known string) []string {
+	args := []string{
+		"--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL",
+		"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
+	}
+	if s.Offline {
+		args = append(args, "--unshare-net")
+	}
+	for _, dir := range s.hides() {
+		args = append(args, "--tmpfs", dir)
+	}
+	for _, m := range s.mounts(p.Folder) {
+		args = append(args, m.kind, m.from, m.at)
+	}
+	if known != "" {
+		args = append(args, "--lock-file", known)
+	}
+	args = append(args, "--unsetenv", "SSH_AUTH_SOCK", "--unsetenv", "XDG_RUNTIME_DIR", "--setenv", "TMPDIR", "/tmp", "--chdir", p.Dir, "--")
+	args = append(append(args, "env", "--default-signal=TERM"), p.Argv...)
+	return append([]string{"sh", "-c", `trap "" TERM; exec "$@"`, "sh", s.Program}, args...)
+}
+
+// hides returns the folders that are not there, without those inside another.
+func (s *Sandbox) hides() []string {
+	all := slices.Concat(hidden, s.Hide)
+	if home, err := os.UserHomeDir(); err == nil {
+		all = append(all, home)
+	}
+	there := make([]string, 0, len(all))
+	for _, dir := range all {
+		if at, err := filepath.EvalSymlinks(dir); err == nil && at != "/" {
+			there = append(there, at)
+		}
+	}
+	slices.Sort(there)
+	var outer []string
+	for _, dir := range there {
+		if !slices.ContainsFunc(outer, func(o string) bool { return contains(o, dir) }) {
+			outer = append(outer, dir)
+		}
+	}
+	return outer
+}
+
+// makeKnown makes the file by which the sandbox of a program is known to be that of a
+// run; none where the program has no folder.
+func makeKnown(p Program) (string, error) {
+	if p.Folder == "" {
+		return "", nil
+	}
+	file, err := os.CreateTemp(p.Folder, sandboxFile+"*")
+	if err != nil {
+		return "", err
+	}
+	return file.Name(), file.Close()
+}
+
+// contains reports whether a path is a folder or lies in it.
+func contains(folder, path string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
+}
+
+// mount is one file or folder that a program sees.
+type mount struct{ kind, from, at string }
+
+// mounts returns what is seen, the outer folders first: what lies in one is laid
+// over it. Of two at one place the last holds.
+func (s *Sandbox) mounts(folder string) []mount {
+	var all []mount
+	add := func(kind, from, at string) {
+		if _, err := os.Stat(from); err == nil {
+			all = append(all, mount{kind, from, at})
+		}
+	}
+	for _, path := range append(slices.Clone(s.Write), folder) {
+		if path != "" {
+			add("--bind", path, path)
+		}
+	}
+	for _, path := range append(slices.Clone(s.Read), nameService()) {
+		if path != "" {
+			add("--ro-bind", path, path)
+		}
+	}
+	for at, from := range s.Masks {
+		add("--ro-bind", from, at)
+	}
+	slices.SortStableFunc(all, func(a, b mount) int { return cmp.Compare(len(a.at), len(b.at)) })
+	return all
+}
+
+// nameService is the file by which names of hosts are found, where it lies in a
+// folder that is hidden.
+func nameService() string {
+	at, err := filepath.EvalSymlinks("/etc/resolv.conf")
+	if err != nil || !contains("/run", at) {
+		return ""
+	}
+	return at
+}
+
+// FindSandbox returns the program that makes sandboxes, after it made one. The
+// error says why there can be none here.
+func FindSandbox(ctx context.Context) (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", errors.New("only Linux has sandboxes")
+	}
+	program, err := exec.LookPath("bwrap")
+	if err != nil {
+		return "", errors.New("bubblewrap is not installed: there is no program bwrap")
+	}
+	s := &Sandbox{Program: program}
+	argv := s.command(Program{Argv: []string{"true"}, Dir: "/"}, "")
+	if out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("bubblewrap can make no sandbox here: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return program, nil
+}

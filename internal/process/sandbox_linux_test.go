@@ -1,0 +1,109 @@
+package process_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/fermata-hq/fermata/internal/process"
+)
+
+// sandboxed runs a script in a sandbox that was made for a folder, and returns what it
+// says. In it, "$SELF" is this test program, which tells whether it is in the run.
+func sandboxed(t *testing.T, own, asked, script string) string {
+	t.Helper()
+	program, err := process.FindSandbox(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s := &process.Sandbox{Program: program, Read: []string{self}, Write: []string{asked}}
+	state, err := process.Program{
+		Argv: []string{"sh", "-c", script}, Dir: "/", Folder: own, Stdout: &out, Stderr: &out,
+		Env: append(os.Environ(), "SELF="+self, "FOLDER="+asked, "OWN="+own, inRunEnv+"="+asked),
+	}.Run(process.InSandbox(t.Context(), s))
+	if err != nil || !state.Success() {
+		t.Fatalf("%v, %v: %s", state, err, out.String())
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// ask lets the test program tell whether it is in the run.
+const ask = `"$SELF"; true`
+
+// Another process namespace hides the worker. Only what runs in the sandbox that the
+// worker made for the folder is in its run all the same.
+func TestOnlyItsSandboxIsInTheRun(t *testing.T) {
+	t.Parallel()
+	const inRun = "in the run"
+	for name, tt := range map[string]struct {
+		// held says that the worker holds the folder; another, that the sandbox is one of
+		// another run.
+		held, another bool
+		script, want  string
+	}{
+		"the run's own":                 {held: true, script: ask, want: inRun},
+		"a session of a child":          {held: true, script: `(setsid sh -c '"$SELF"; true' & wait)`, want: inRun},
+		"another run's":                 {held: true, another: true, script: ask},
+		"a link to what another locked": {held: true, another: true, script: `ln -s "$OWN"/sandbox-* "$FOLDER"/sandbox-1; ` + ask},
+		"no run's":                      {script: ask},
+		"a file that nobody holds":      {script: `: >"$FOLDER/worker"; ` + ask},
+		"an agent that holds it":        {script: holdBeside + ask},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			own := folder
+			if tt.another {
+				own = t.TempDir()
+			}
+			if tt.held {
+				release, err := process.HoldRun(folder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer release()
+			}
+			if got := sandboxed(t, own, folder, tt.script); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Two programs of one run may run at once, each in its sandbox.
+func TestTwoSandboxesOfARun(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	release, err := process.HoldRun(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if err := syscall.Mkfifo(filepath.Join(folder, "first"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(folder, "second"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string)
+	go func() { said <- sandboxed(t, folder, folder, `: >"$FOLDER/first"; read go <"$FOLDER/second"; `+ask) }()
+	if got := sandboxed(t, folder, folder, `: <"$FOLDER/first"; `+ask+`; echo go >"$FOLDER/second"`); got != "in the run" {
+		t.Errorf("the second one says %q", got)
+	}
+	if got := <-said; got != "in the run" {
+		t.Errorf("the first one says %q", got)
+	}
+}
+
+// holdBeside lets a process beside the one that asks hold the folder.
+const holdBeside = `mkfifo "$FOLDER/said"
+	sleep 1000 | env TEST_HOLD="$FOLDER" "$SELF" >"$FOLDER/said" & read held <"$FOLDER/said"; test "$held" = held || echo "nobody holds it"
+	`

@@ -1,0 +1,115 @@
+package redact
+
+import (
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// findInvisible finds secrets that characters nobody sees cut into parts.
+func findInvisible(s string) []finding {
+	return findJoined(s, func(_ string, _ int, r rune) int {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) || r == combiningJoiner {
+			return utf8.RuneLen(r)
+		}
+		return 0
+	})
+}
+
+// combiningJoiner is shown as nothing and is no format character.
+const combiningJoiner = '\u034F'
+
+// findBroken finds secrets that line ends cut into parts, none of which is one by itself: it would be found as such, and
+// the next line is most often another word.
+func findBroken(s string, whole []finding) []finding {
+	found := findJoined(s, lineBreakAt)
+	return slices.DeleteFunc(found, func(f finding) bool {
+		return f.kind == genericKind || slices.ContainsFunc(whole, func(w finding) bool { return w.from < f.to && f.from < w.to })
+	})
+}
+
+// genericKind is the rule that knows a secret by the word before it and not by its own form.
+const genericKind = "generic-api-key"
+
+// findJoined finds secrets that go across a cut. A cut returns the length of what is to be left out at a place; 0 for
+// nothing.
+func findJoined(s string, cut func(s string, i int, r rune) int) []finding {
+	joined, places := join(s, cut)
+	if len(joined) == len(s) {
+		return nil
+	}
+	var found []finding
+	for _, f := range findPlain(joined) {
+		from, to := places[f.from], places[f.to-1]+1
+		if to-from > f.to-f.from {
+			found = append(found, finding{kind: f.kind, from: from, to: to})
+		}
+	}
+	return found
+}
+
+// join returns the text without what cuts it, and for each of its bytes the place in the text.
+func join(s string, cut func(s string, i int, r rune) int) (joined string, places []int) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if n := cut(s, i, r); n > 0 {
+			i += n
+			continue
+		}
+		for k := range size {
+			places = append(places, i+k)
+		}
+		b.WriteString(s[i : i+size])
+		i += size
+	}
+	return b.String(), places
+}
+
+func lineBreakAt(s string, i int, _ rune) int {
+	if i == 0 || !isTokenByte(s[i-1]) || s[i] != '\\' && s[i] != '\r' && s[i] != '\n' {
+		return 0
+	}
+	if n := lineEnd.FindStringIndex(s[i:]); n != nil && i+n[1] < len(s) && isTokenByte(s[i+n[1]]) {
+		return n[1]
+	}
+	return 0
+}
+
+// lineEnd is the end of a line with a continuation, and the indentation or the quote mark of the next one. JSON writes
+// it as an escape.
+var lineEnd = regexp.MustCompile(`^\\?(?:\r?\n|\\r\\n|\\n)(?:[ \t]|\\t|[>|] ?)*`)
+
+func isTokenByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("_-./+=:", c) >= 0
+}
+
+// encoded are runs that may be base64 (RFC 4648) of 18 bytes or more.
+var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+
+// findEncoded finds secrets that are written in base64.
+func findEncoded(s string) []finding {
+	var found []finding
+	for _, at := range encoded.FindAllStringIndex(s, -1) {
+		if inner := findPlain(decoded(s[at[0]:at[1]])); len(inner) > 0 {
+			found = append(found, finding{kind: inner[0].kind + " in base64", from: at[0], to: at[1]})
+		}
+	}
+	return found
+}
+
+// decoded returns the text that base64 holds; "" when it holds none.
+func decoded(s string) string {
+	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
+	if len(s)%4 == 1 {
+		s = s[:len(s)-1]
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil || !utf8.Valid(raw) {
+		return ""
+	}
+	return string(raw)
+}

@@ -1,0 +1,98 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/coder/acp-go-sdk"
+
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// Names of known programs, as far as their settings and tools differ.
+const (
+	openCodeName = "opencode"
+	claudeName   = "claude"
+)
+
+// agentInfo is how a program introduces itself.
+type agentInfo struct {
+	Name string `json:"name"`
+}
+
+// known is the name of a program whose tools are known; empty is none.
+func (a agentInfo) known() string {
+	name := strings.ToLower(a.Name)
+	switch {
+	case name == geminiName:
+		return geminiName
+	case strings.Contains(name, "opencode"):
+		return openCodeName
+	case strings.Contains(name, "claude"):
+		return claudeName
+	default:
+		return ""
+	}
+}
+
+// modes are what a session may do without asking, in the program's words.
+type modes struct {
+	Modes *struct {
+		Current   string `json:"currentModeId"`
+		Available []struct {
+			ID string `json:"id"`
+		} `json:"availableModes"`
+	} `json:"modes"`
+}
+
+// askingMode is the mode in which Claude Code and Gemini CLI ask about every call that
+// acts.
+const askingMode = "default"
+
+// setAsking puts the session into the mode in which it asks, whatever the user's own
+// settings begin it in. A program without such a mode is left as it is: its calls are
+// watched all the same.
+func (c *conversation) setAsking(ctx context.Context, m modes) error {
+	if m.Modes == nil || m.Modes.Current == askingMode {
+		return nil
+	}
+	for _, mode := range m.Modes.Available {
+		if mode.ID != askingMode {
+			continue
+		}
+		_, err := acp.SendRequest[json.RawMessage](c.conn, ctx, acp.AgentMethodSessionSetMode, acp.SetSessionModeRequest{
+			SessionId: c.session.id(), ModeId: askingMode,
+		})
+		if err != nil {
+			return fmt.Errorf("it does not take the mode %q, in which it asks before it acts: %w", askingMode, err)
+		}
+		c.logf("the session's mode was %s; it goes on as %s, in which the agent asks before it acts.", m.Modes.Current, askingMode)
+	}
+	return nil
+}
+
+// claudeAsks are the tools about which Claude Code has to ask. A rule that asks wins
+// over one that allows, whoever wrote that.
+var claudeAsks = []string{"Bash", "PowerShell", "Edit", "MultiEdit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "KillShell", "Monitor"}
+
+// claudeHook is a hook of Claude Code for all other tools that may act, those of MCP
+// servers among them: it sends each call to the permission dialog, which is the gate.
+const claudeHook = `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'`
+
+// sessionMeta is what claude-agent-acp takes from its client for Claude Code. Other
+// programs do not read it.
+func sessionMeta() map[string]any {
+	type object = map[string]any
+	return object{"claudeCode": object{"options": object{
+		"allowDangerouslySkipPermissions": false,
+		"settings": object{
+			"disableAllHooks": false,
+			"permissions":     object{"ask": claudeAsks, "defaultMode": askingMode, "disableBypassPermissionsMode": "disable"},
+			"hooks": object{"PreToolUse": []object{{
+				"matcher": "mcp__(?!" + server + "__).*", "hooks": []object{{"type": "command", "command": claudeHook, "timeout": agent.HookSeconds}},
+			}}},
+		},
+	}}}
+}

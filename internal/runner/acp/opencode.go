@@ -1,0 +1,173 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
+)
+
+// Variables in which opencode takes a configuration.
+const (
+	contentEnv    = "OPENCODE_CONFIG_CONTENT"
+	permissionEnv = "OPENCODE_PERMISSION"
+)
+
+// openCodePermission has opencode ask about every tool that acts. The names of MCP
+// tools have an underscore; Fermata's own need no permission, nor do tools that look or plan.
+// Subagents are off: opencode passes on neither their calls nor what they ask.
+var openCodePermission = []openCodeRule{
+	{"*_*", "ask"}, {server + "_*", "allow"}, {"bash", "ask"}, {"edit", "ask"}, {"webfetch", "ask"}, {"websearch", "ask"}, {"codesearch", "ask"},
+	{"external_directory", "ask"}, {"doom_loop", "ask"}, {"task", "deny"},
+}
+
+// openCodeRule is one entry of a permission, whose order counts: of two entries that
+// fit, the last one holds.
+type openCodeRule struct{ name, action string }
+
+// environ is the environment of the agent. What makes known programs ask is in it for
+// every program: by its command nobody can tell which one it is.
+func environ(o agent.Options, claim *fermata.Claim) ([]string, error) {
+	env := agent.Environ(o, claim)
+	config, err := openCodeConfig(lookUp(env, contentEnv))
+	if err != nil {
+		return nil, err
+	}
+	env = append(env, contentEnv+"="+config)
+	if given := lookUp(env, permissionEnv); given != "" {
+		permission, err := askFor(json.RawMessage(given))
+		if err != nil {
+			return nil, fmt.Errorf("%s is no JSON object: %w", permissionEnv, err)
+		}
+		env = append(env, permissionEnv+"="+string(permission))
+	}
+	return env, nil
+}
+
+// lookUp is the last value of a variable; empty is none.
+func lookUp(env []string, name string) string {
+	for _, entry := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// openCodeAgents are the agents of opencode that a session may begin with. A project's
+// settings could let each of them act unasked.
+var openCodeAgents = []string{"build", "plan"}
+
+// openCodeConfig adds to a configuration, if there is one, that opencode asks.
+func openCodeConfig(given string) (string, error) {
+	config := map[string]json.RawMessage{}
+	if given != "" {
+		if err := json.Unmarshal([]byte(given), &config); err != nil {
+			return "", fmt.Errorf("%s is no JSON object: %w", contentEnv, err)
+		}
+	}
+	var err error
+	if config["permission"], err = askFor(config["permission"]); err != nil {
+		return "", fmt.Errorf("permission in %s: %w", contentEnv, err)
+	}
+	if len(config["default_agent"]) == 0 {
+		config["default_agent"] = json.RawMessage(`"build"`)
+	}
+	// A project may write its agents under either name, and "mode" wins.
+	for _, key := range []string{"agent", "mode"} {
+		if config[key], err = askForAll(config[key]); err != nil {
+			return "", fmt.Errorf("%s in %s: %w", key, contentEnv, err)
+		}
+	}
+	// An agent that was refused is told so and goes on; otherwise its turn would end as if
+	// all were done.
+	experimental := map[string]json.RawMessage{}
+	if len(config["experimental"]) > 0 {
+		if err := json.Unmarshal(config["experimental"], &experimental); err != nil {
+			return "", fmt.Errorf("experimental in %s: %w", contentEnv, err)
+		}
+	}
+	experimental["continue_loop_on_deny"] = json.RawMessage("true")
+	if config["experimental"], err = json.Marshal(experimental); err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(config)
+	return string(data), err
+}
+
+// askForAll adds to agents of opencode that each of them asks.
+func askForAll(given json.RawMessage) (json.RawMessage, error) {
+	agents := map[string]map[string]json.RawMessage{}
+	if len(given) > 0 {
+		if err := json.Unmarshal(given, &agents); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range openCodeAgents {
+		if agents[name] == nil {
+			agents[name] = map[string]json.RawMessage{}
+		}
+	}
+	for name, a := range agents {
+		var err error
+		if a["permission"], err = askFor(a["permission"]); err != nil {
+			return nil, fmt.Errorf("permission of %s: %w", name, err)
+		}
+	}
+	return json.Marshal(agents)
+}
+
+// askFor adds to a permission of opencode, in the place where it counts, that it asks.
+func askFor(given json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if len(given) > 0 && json.Unmarshal(given, &fields) != nil {
+		var all string
+		if err := json.Unmarshal(given, &all); err != nil {
+			return nil, err
+		}
+		fields = map[string]json.RawMessage{"*": given}
+	}
+	var out strings.Builder
+	out.WriteByte('{')
+	// What is given stands first, its widest pattern before all.
+	for _, name := range sortedByWidth(fields) {
+		if !slices.ContainsFunc(openCodePermission, func(r openCodeRule) bool { return r.name == name }) {
+			fmt.Fprintf(&out, "%s:%s,", quote(name), fields[name])
+		}
+	}
+	for i, r := range openCodePermission {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		fmt.Fprintf(&out, "%s:%s", quote(r.name), quote(r.action))
+	}
+	out.WriteByte('}')
+	return json.RawMessage(out.String()), nil
+}
+
+// sortedByWidth are the names of patterns, those with a star first.
+func sortedByWidth(fields map[string]json.RawMessage) []string {
+	var wide, narrow []string
+	for name := range fields {
+		if strings.Contains(name, "*") {
+			wide = append(wide, name)
+		} else {
+			narrow = append(narrow, name)
+		}
+	}
+	slices.Sort(wide)
+	slices.Sort(narrow)
+	return append(wide, narrow...)
+}
+
+// quote writes a text as JSON.
+func quote(s string) string {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return `""` // text cannot fail
+	}
+	return string(data)
+}

@@ -1,0 +1,50 @@
+//go:build unix
+
+package acp_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// A call that no gate permitted ends the run, with all that the agent started: whether
+// the agent never asked, was refused, or uses the name of a call that was permitted.
+func TestACallThatNoGateSawFailsTheRun(t *testing.T) {
+	t.Parallel()
+	for does, want := range map[string]string{
+		actsUnasked: "ran without asking", failsUnasked: "ran without asking", leavesRunning: "ran without asking",
+		defies: "ran although it was refused", usesTwice: "ran without asking",
+	} {
+		t.Run(does, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			decision := fermata.GateDeny
+			if does == usesTwice {
+				decision = fermata.GateAllow
+			}
+			_, err := w.person.AddGateRule(t.Context(), fermata.NewGateRule{Tool: "*", Decision: decision})
+			w.must(err)
+			task := w.task(push)
+			w.work(does, patient)
+			failed := w.want(task.ID, fermata.TaskFailed, want)
+			if !strings.Contains(failed.Summary, "no gate permitted") || !strings.Contains(failed.Summary, "execute") {
+				t.Errorf("the summary is %q", failed.Summary)
+			}
+		})
+	}
+}
+
+// What only looks needs no permission, and a session that begins in a mode without
+// questions is put into the one that asks.
+func TestWhatOnlyLooksGoesOn(t *testing.T) {
+	t.Parallel()
+	for does, want := range map[string]string{looks: "done", wasOpen: askMode} {
+		fin, _ := play(t, standInOptions(t, does, 10*time.Second, sessionsEnv+"="+t.TempDir()))
+		if fin.Result != "" || fin.Summary != want {
+			t.Errorf("%s: got %q %q, want %q", does, fin.Result, fin.Summary, want)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
+)
+
+// report is what an agent says at its end: the fields of [fermata.Finish] that
+// are an agent's.
+type report struct {
+	Result     fermata.Result   `json:"result"`
+	Summary    string           `json:"summary"`
+	Details    json.RawMessage  `json:"details"`
+	Question   *fermata.Ask     `json:"question"`
+	BlockedBy  []string         `json:"blocked_by"`
+	Session    *fermata.Session `json:"session"`
+	Checkpoint json.RawMessage  `json:"checkpoint"`
+}
+
+// Names of a report in the other shape in which agents write it.
+const (
+	resultName   = "result"
+	statusName   = "status"
+	questionName = "question"
+	contextName  = "questionContext"
+)
+
+// reportNames are the fields of a report, those of the other shape included.
+var reportNames = []string{
+	resultName, statusName, "summary", "details", questionName, contextName, "blocked_by", "session", "checkpoint",
+}
+
+var results = []string{
+	string(fermata.ResultCompleted), string(fermata.ResultFailed), string(fermata.ResultBlocked), string(fermata.ResultNeedsInput),
+}
+
+// readReport reads a report strictly, in either shape. The error says what was
+// expected.
+func readReport(data []byte) (*report, error) {
+	fields, err := strictjson.Fields(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkNames(fields); err != nil {
+		return nil, err
+	}
+	if err := takeStatus(fields); err != nil {
+		return nil, err
+	}
+	body, err := takeContext(fields)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = json.Marshal(fields); err != nil {
+		return nil, err
+	}
+	r := &report{}
+	if err := strictjson.Unmarshal(data, r); err != nil {
+		return nil, err
+	}
+	if body == "" {
+		return r, nil
+	}
+	if r.Question == nil && r.Result == fermata.ResultNeedsInput && r.Summary != "" {
+		r.Question = &fermata.Ask{Question: r.Summary}
+	}
+	switch {
+	case r.Question == nil:
+		return nil, fmt.Errorf("%s goes with a question", contextName)
+	case r.Question.Body != "":
+		return nil, fmt.Errorf("%s says the same as question.body; give one of them", contextName)
+	}
+	r.Question.Body = body
+	return r, nil
+}
+
+// checkNames refuses a name that no report has.
+func checkNames(fields map[string]json.RawMessage) error {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(reportNames, name) {
+			return fmt.Errorf("unknown field %q; a result has the fields %s", clip(name, 100), strings.Join(reportNames, ", "))
+		}
+	}
+	return nil
+}
+
+// takeStatus makes status, the other name of the result, the result.
+func takeStatus(fields map[string]json.RawMessage) error {
+	status, ok := fields[statusName]
+	if ok && fields[resultName] != nil {
+		return fmt.Errorf("result and status say the same; give one of them")
+	}
+	if ok {
+		fields[resultName] = status
+		delete(fields, statusName)
+	}
+	word, isText := textOf(fields[resultName])
+	if !isText || !slices.Contains(results, word) {
+		return fmt.Errorf("the result is %s; expected one of %s", orNothing(fields[resultName]), strings.Join(results, ", "))
+	}
+	return nil
+}
+
+func orNothing(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "missing"
+	}
+	return clip(string(raw), 100)
+}
+
+// takeContext brings the question into the form in which it is asked, and
+// returns the text that stands beside it.
+func takeContext(fields map[string]json.RawMessage) (body string, err error) {
+	if prompt, isText := textOf(fields[questionName]); isText {
+		if strings.TrimSpace(prompt) == "" {
+			delete(fields, questionName) // the server asks the summary
+		} else if fields[questionName], err = json.Marshal(fermata.Ask{Question: prompt}); err != nil {
+			return "", err
+		}
+	}
+	raw, ok := fields[contextName]
+	if !ok {
+		return "", nil
+	}
+	delete(fields, contextName)
+	body, isText := textOf(raw)
+	if !isText {
+		return "", fmt.Errorf("%s must be a text", contextName)
+	}
+	return body, nil
+}
+
+func textOf(raw json.RawMessage) (string, bool) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
+}

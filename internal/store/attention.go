@@ -1,0 +1,63 @@
+package store
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Watched returns what those who wait for news of the runs need to know. A run
+// that is not there is left out.
+func (r Reader) Watched(runIDs []string) ([]*fermata.Watched, error) {
+	watched, err := byID(r, scanWatchedRun, "id, task_id, token, state, result, lease_until", "runs", runIDs,
+		func(w *fermata.Watched) string { return w.Run.ID })
+	if err != nil || len(watched) == 0 {
+		return nil, err
+	}
+	of := map[string][]*fermata.Watched{}
+	for _, w := range watched {
+		of[w.Task.ID] = append(of[w.Task.ID], w)
+	}
+	// The texts of a task may be long, and are not needed.
+	tasks, err := byID(r, scanWatchedTask, "id, state, reason, run_id, unread, pending_question_id", "tasks",
+		slices.Sorted(maps.Keys(of)), taskID)
+	if err != nil {
+		return nil, err
+	}
+	asking := map[string]string{}
+	for _, t := range tasks {
+		for _, w := range of[t.ID] {
+			w.Task = *t
+		}
+		if t.PendingQuestionID != "" {
+			asking[t.PendingQuestionID] = t.ID
+		}
+	}
+	pending, err := r.QuestionsByID(slices.Sorted(maps.Keys(asking)))
+	for _, q := range pending {
+		for _, w := range of[asking[q.ID]] {
+			w.Deadline = q.Deadline
+		}
+	}
+	return watched, err
+}
+
+func scanWatchedRun(rs rows) (*fermata.Watched, error) {
+	w := &fermata.Watched{}
+	var state, result string
+	var leaseUntil int64
+	if err := rs.Scan(&w.Run.ID, &w.Task.ID, &w.Run.Token, &state, &result, &leaseUntil); err != nil {
+		return nil, err
+	}
+	w.Run.TaskID, w.Run.State, w.Run.Result, w.Run.LeaseUntil = w.Task.ID, fermata.RunState(state), fermata.Result(result), at(leaseUntil)
+	return w, nil
+}
+
+func scanWatchedTask(rs rows) (*fermata.Task, error) {
+	t := &fermata.Task{}
+	var state string
+	err := rs.Scan(&t.ID, &state, &t.Reason, &t.RunID, &t.Unread, &t.PendingQuestionID)
+	t.State = fermata.TaskState(state)
+	return t, err
+}

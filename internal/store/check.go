@@ -1,0 +1,229 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/private"
+)
+
+// Loss is what was acknowledged and is not in the database.
+type Loss struct {
+	// Acknowledged is the head that was kept outside the database.
+	Acknowledged Head `json:"acknowledged"`
+	// Found is the end of the chain in the database.
+	Found Head `json:"found"`
+	// Rewritten reports that the database has that event, with other contents.
+	Rewritten bool `json:"rewritten,omitempty"`
+}
+
+// String says what is lost.
+func (l Loss) String() string {
+	if l.Rewritten {
+		return fmt.Sprintf("the database has another history than was acknowledged: event %d of workspace %s is not the one that was acknowledged by %s",
+			l.Acknowledged.Seq, l.Acknowledged.Workspace, l.Acknowledged.At.Format(time.RFC3339))
+	}
+	return behind(l.Acknowledged, l.Found.Seq) + " by " + l.Acknowledged.At.Format(time.RFC3339)
+}
+
+func behind(acknowledged Head, found int64) string {
+	return fmt.Sprintf("the database is behind what was acknowledged: workspace %s ends at event %d, and event %d was acknowledged",
+		acknowledged.Workspace, found, acknowledged.Seq)
+}
+
+const hintLoss = "if the end of the database was lost (a cut write-ahead log, a lost disk, a standby that was behind), look for the newest copy; " +
+	"if you restored a backup on purpose, or nothing better is left, run fermata accept-loss: it records what is missing, and the server starts again"
+
+// Check looks whether the database is whole and has everything that was acknowledged, before anything is written into
+// it. It is called before [DB.Migrate], by servers.
+func (db *DB) Check(ctx context.Context) error {
+	if err := db.checkWhole(ctx); err != nil {
+		return err
+	}
+	losses, err := db.Losses(ctx)
+	if err != nil {
+		return err
+	}
+	if len(losses) > 0 {
+		return fermata.Errorf(fermata.CodeUnavailable, "%s", losses[0]).WithHint(hintLoss)
+	}
+	return nil
+}
+
+// checkWhole opens the heads and reads the whole file of SQLite, unless it is as it was closed in order.
+func (db *DB) checkWhole(ctx context.Context) error {
+	if err := db.openHeads(); err != nil {
+		return err
+	}
+	b, isSQLite := db.backend.(*sqliteBackend)
+	if !isSQLite || db.heads == nil {
+		return nil
+	}
+	left := db.heads.rest
+	if !left.Closed || left != restOf(b.files.path) {
+		if err := b.quickCheck(ctx); err != nil {
+			return err
+		}
+	}
+	return db.heads.setRest(rest{})
+}
+
+// openHeads opens the file of the heads, where there is a place for one.
+func (db *DB) openHeads() (err error) {
+	path := db.opts.HeadFile
+	if path == "" {
+		b, isSQLite := db.backend.(*sqliteBackend)
+		if !isSQLite {
+			return nil
+		}
+		path = b.files.path + ".head"
+	}
+	if err := private.Restrict(path, db.opts.Log); err != nil {
+		return headTrouble(err)
+	}
+	db.heads, err = openHeads(path)
+	return err
+}
+
+// closeHeads closes the file of the heads, and notes whether the database is whole.
+func (db *DB) closeHeads(whole bool) error {
+	if db.heads == nil {
+		return nil
+	}
+	var left rest
+	if b, isSQLite := db.backend.(*sqliteBackend); isSQLite && whole {
+		left = restOf(b.files.path)
+	}
+	return db.heads.close(left)
+}
+
+// quickCheck reads the whole database.
+func (b *sqliteBackend) quickCheck(ctx context.Context) error {
+	var found string
+	if err := b.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
+		return sqliteError(err)
+	}
+	if found != "ok" {
+		return unavailable("check", malformed("the database "+filepath.Base(b.files.path)+" is malformed: "+strings.ReplaceAll(found, "\n", " "), nil))
+	}
+	return nil
+}
+
+// Losses compares the database with the heads that were kept outside of it.
+func (db *DB) Losses(ctx context.Context) ([]Loss, error) {
+	if db.heads == nil {
+		return nil, nil
+	}
+	var losses []Loss
+	for _, kept := range db.heads.last {
+		loss, err := db.loss(ctx, kept)
+		if err != nil {
+			return nil, err
+		}
+		if loss != nil {
+			losses = append(losses, *loss)
+		}
+	}
+	return losses, nil
+}
+
+// loss compares one workspace.
+func (db *DB) loss(ctx context.Context, kept Head) (*Loss, error) {
+	r := db.In(ctx, kept.Workspace)
+	found, err := r.headOrNone()
+	if err != nil {
+		return nil, err
+	}
+	hash := found.Hash
+	if kept.Seq < found.Seq {
+		if hash, err = r.hashBefore(kept.Seq + 1); err != nil {
+			return nil, err
+		}
+	}
+	if kept.Seq <= found.Seq && hash == kept.Hash {
+		return nil, nil
+	}
+	return &Loss{
+		Acknowledged: kept, Found: Head{Workspace: kept.Workspace, Seq: found.Seq, Hash: found.Hash}, Rewritten: kept.Seq <= found.Seq,
+	}, nil
+}
+
+// headOrNone returns the head of the workspace, the zero one where there is none.
+func (r Reader) headOrNone() (fermata.Chain, error) {
+	tables, err := list(r, func(rs rows) (n int, err error) { return n, rs.Scan(&n) }, r.d.tableCount, "workspaces")
+	if err != nil || tables[0] == 0 {
+		return fermata.Chain{}, err
+	}
+	head, err := r.Head()
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return fermata.Chain{}, nil
+	}
+	return head, err
+}
+
+// hashBefore returns the hash of the event before the one with the number.
+func (r Reader) hashBefore(seq int64) (string, error) {
+	found, err := list(r, func(rs rows) (string, error) {
+		var hash []byte
+		err := rs.Scan(&hash)
+		return hashText(hash), err
+	}, "SELECT prev_hash FROM events WHERE workspace_id = $1 AND seq = $2", r.workspace, seq)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}
+
+// AcceptLoss records in the chain that events are missing, and takes the database as it is from now on. The database
+// must be migrated. The caller named is the operator.
+func (db *DB) AcceptLoss(ctx context.Context, losses []Loss, record func(Loss) *fermata.Event) error {
+	if db.heads == nil || len(losses) == 0 {
+		return errors.New("there is no loss to accept")
+	}
+	kept := db.heads
+	db.heads = nil
+	defer func() { db.heads = kept }()
+	for _, loss := range losses {
+		if err := db.acceptOne(ctx, loss, record); err != nil {
+			return err
+		}
+	}
+	return kept.replace(func(last map[string]Head) {
+		for _, loss := range losses {
+			if end, ok := db.ends.Load(loss.Acknowledged.Workspace); ok {
+				chain := end.(fermata.Chain)
+				last[loss.Acknowledged.Workspace] = Head{Workspace: loss.Acknowledged.Workspace, Seq: chain.Seq, Hash: chain.Hash, At: time.Now().UTC()}
+			} else {
+				delete(last, loss.Acknowledged.Workspace)
+			}
+		}
+	})
+}
+
+// acceptOne records one loss. A workspace that is gone has no chain to record it in.
+func (db *DB) acceptOne(ctx context.Context, loss Loss, record func(Loss) *fermata.Event) error {
+	err := db.Write(ctx, loss.Acknowledged.Workspace, func(tx *Tx) error {
+		tx.Append(record(loss))
+		return nil
+	})
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil
+	}
+	return err
+}
+
+// replace changes the heads and writes a new file.
+func (h *heads) replace(change func(last map[string]Head)) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(h.last)
+	if err := h.replaceLocked(); err != nil {
+		return headTrouble(err)
+	}
+	return nil
+}

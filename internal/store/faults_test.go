@@ -1,0 +1,371 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/store/storetest/faultdisk"
+)
+
+// openChecked opens a database as a server does: it is checked before it is migrated.
+func openChecked(t *testing.T, opts store.Options) (*store.DB, error) {
+	t.Helper()
+	db, err := store.Open(t.Context(), opts)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := db.Check(t.Context()); err != nil {
+		return db, err
+	}
+	return db, db.Migrate(t.Context())
+}
+
+func mustOpenChecked(t *testing.T, opts store.Options) *store.DB {
+	t.Helper()
+	db, err := openChecked(t, opts)
+	must(t, err)
+	return db
+}
+
+func faulty(t *testing.T) store.Options {
+	t.Helper()
+	faultdisk.Register()
+	return store.WithVFS(storetest.SQLite(t), faultdisk.Name)
+}
+
+// Whatever call to the disk fails first: nothing is written after it, until the database is opened again and was
+// checked. Everything that was acknowledged is there then.
+func TestSQLiteStopsAtTheFirstFailureOfTheDisk(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]struct {
+		suffix string
+		fault  faultdisk.Fault
+	}{
+		"fsync of the log":      {"-wal", faultdisk.FailSync},
+		"write of the log":      {"-wal", faultdisk.FailWrite},
+		"fsync of the database": {"", faultdisk.FailSync},
+		"write of the database": {"", faultdisk.FailWrite},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opts := faulty(t)
+			db := mustOpenChecked(t, opts)
+			must(t, note(t, db))
+			faultdisk.The.Fail(opts.URL, fault.suffix, fault.fault, true)
+			acknowledged := writeUntilRefused(t, db) + 1
+			trouble := db.Trouble()
+			if trouble == nil || !trouble.Stopped || !strings.Contains(trouble.Reason, "the disk failed") {
+				t.Fatalf("the trouble is %+v", trouble)
+			}
+			for range 3 {
+				code(t, note(t, db), fermata.CodeUnavailable)
+			}
+			if n := faultdisk.The.Failed(opts.URL); n != 1 {
+				t.Errorf("%d calls failed", n)
+			}
+			must(t, db.Close())
+			again := mustOpenChecked(t, opts)
+			if n := chain(t, again); n < acknowledged {
+				t.Errorf("%d events of %d that were acknowledged", n, acknowledged)
+			}
+			must(t, note(t, again))
+		})
+	}
+}
+
+// writeUntilRefused returns how many writes were acknowledged before the first that was not. The log becomes long
+// meanwhile, and is copied into the database.
+func writeUntilRefused(t *testing.T, db *store.DB) (acknowledged int) {
+	t.Helper()
+	for n := range 2 * store.LongLog {
+		if err := note(t, db); err != nil {
+			code(t, err, fermata.CodeUnavailable)
+			return n
+		}
+		if db.Trouble() != nil {
+			return n + 1
+		}
+	}
+	t.Fatal("the disk did not fail")
+	return 0
+}
+
+// The control: a program that uses SQLite plainly is not told of a checkpoint that failed, and goes on.
+func TestPlainSQLiteHidesAFailedCheckpoint(t *testing.T) {
+	t.Parallel()
+	faultdisk.Register()
+	path := filepath.Join(t.TempDir(), "plain.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?vfs="+faultdisk.Name+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=wal_autocheckpoint(1)")
+	must(t, err)
+	defer func() { must(t, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE t (x)")
+	must(t, err)
+	faultdisk.The.Fail(path, "", faultdisk.FailSync, true)
+	for range 20 {
+		_, err = db.ExecContext(t.Context(), "INSERT INTO t VALUES (1)")
+		must(t, err)
+	}
+	if n := faultdisk.The.Failed(path); n != 1 {
+		t.Errorf("%d calls failed", n)
+	}
+}
+
+// A log that was cut loses what it held. The next start says so, and serves only when an operator accepts it.
+func TestSQLiteWithACutLogIsRefused(t *testing.T) {
+	t.Parallel()
+	opts := storetest.SQLite(t)
+	db := mustOpenChecked(t, opts)
+	const acknowledged = 60
+	for range acknowledged {
+		must(t, note(t, db))
+	}
+	opts = kill(t, db, opts)
+	cutBy(t, opts.URL+"-wal", 4)
+
+	behind, err := openChecked(t, opts)
+	code(t, err, fermata.CodeUnavailable)
+	if !strings.Contains(err.Error(), "the database is behind what was acknowledged") || !strings.Contains(err.Error(), "event 60 was acknowledged") {
+		t.Errorf("the error is %v", err)
+	}
+	losses, err := behind.Losses(t.Context())
+	must(t, err)
+	if len(losses) != 1 || losses[0].Acknowledged.Seq != acknowledged || losses[0].Found.Seq >= acknowledged {
+		t.Fatalf("the losses are %+v", losses)
+	}
+	must(t, behind.AcceptLoss(t.Context(), losses, func(store.Loss) *fermata.Event {
+		return &fermata.Event{Type: fermata.EventLossAccepted, Actor: fermata.System}
+	}))
+	must(t, behind.Close())
+	accepted := mustOpenChecked(t, opts)
+	must(t, note(t, accepted))
+	if n := chain(t, accepted); int64(n) != losses[0].Found.Seq+2 { // the acceptance, and one more
+		t.Errorf("%d events after the loss of all behind %d", n, losses[0].Found.Seq)
+	}
+}
+
+// A process that is killed loses nothing, and is not accused of it.
+func TestSQLiteThatWasKilledOpens(t *testing.T) {
+	t.Parallel()
+	opts := storetest.SQLite(t)
+	for n := range 5 {
+		db := mustOpenChecked(t, opts)
+		if got := chain(t, db); got != 3*n {
+			t.Errorf("%d events, want %d", got, 3*n)
+		}
+		for range 3 {
+			must(t, note(t, db))
+		}
+		opts = kill(t, db, opts)
+	}
+}
+
+// A backup that was put back is behind as well; so is another database in its place.
+func TestSQLiteThatWasReplacedIsRefused(t *testing.T) {
+	t.Parallel()
+	opts := storetest.SQLite(t)
+	db := mustOpenChecked(t, opts)
+	must(t, note(t, db))
+	must(t, db.Close())
+	backup, err := os.ReadFile(opts.URL)
+	must(t, err)
+	db = mustOpenChecked(t, opts)
+	must(t, note(t, db))
+	must(t, db.Close())
+
+	must(t, os.WriteFile(opts.URL, backup, 0o600))
+	_, err = openChecked(t, opts)
+	code(t, err, fermata.CodeUnavailable)
+
+	other := storetest.SQLite(t)
+	db = mustOpenChecked(t, other)
+	for range 3 {
+		must(t, note(t, db))
+	}
+	must(t, db.Close())
+	data, err := os.ReadFile(other.URL)
+	must(t, err)
+	must(t, os.WriteFile(opts.URL, data, 0o600))
+	_, err = openChecked(t, opts)
+	if err == nil || !strings.Contains(err.Error(), "another history") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A file that is cut, overwritten, removed or replaced while the server uses it stops it.
+func TestSQLiteThatIsDamagedWhileItRunsStops(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"halved":   func(t *testing.T, path string) { t.Helper(); cutBy(t, path, 2) },
+		"emptied":  func(t *testing.T, path string) { t.Helper(); must(t, os.Truncate(path, 0)) },
+		"removed":  func(t *testing.T, path string) { t.Helper(); must(t, os.Remove(path)) },
+		"cut log":  func(t *testing.T, path string) { t.Helper(); cutBy(t, path+"-wal", 2) },
+		"replaced": replaceFile,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			opts := storetest.SQLite(t)
+			db := mustOpenChecked(t, opts)
+			must(t, note(t, db))
+			store.Inspect(t.Context(), db)
+			if trouble := db.Trouble(); trouble != nil {
+				t.Fatalf("before the damage: %v", trouble)
+			}
+			damage(t, opts.URL)
+			store.Inspect(t.Context(), db)
+			trouble := db.Trouble()
+			if trouble == nil || !trouble.Malformed || !trouble.Stopped {
+				t.Fatalf("the trouble is %+v", trouble)
+			}
+			code(t, note(t, db), fermata.CodeUnavailable)
+		})
+	}
+}
+
+// What other programs may do to the files rightly stops nobody.
+func TestSQLiteThatIsCheckpointedByOthersGoesOn(t *testing.T) {
+	t.Parallel()
+	opts := storetest.SQLite(t)
+	db := mustOpenChecked(t, opts)
+	must(t, note(t, db))
+	store.Inspect(t.Context(), db)
+	other, err := sql.Open("sqlite", "file:"+opts.URL+"?_pragma=busy_timeout(5000)")
+	must(t, err)
+	_, err = other.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	must(t, err)
+	_, err = other.ExecContext(t.Context(), "VACUUM")
+	must(t, err)
+	must(t, other.Close())
+	store.Inspect(t.Context(), db)
+	if trouble := db.Trouble(); trouble != nil {
+		t.Errorf("the trouble is %v", trouble)
+	}
+	must(t, note(t, db))
+}
+
+// A database that is damaged while nobody uses it is not served.
+func TestSQLiteThatIsDamagedAtRestIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"halved":      func(t *testing.T, path string) { t.Helper(); cutBy(t, path, 2) },
+		"overwritten": overwrite,
+	} {
+		for _, killed := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				opts := storetest.SQLite(t)
+				db := mustOpenChecked(t, opts)
+				must(t, note(t, db))
+				if killed {
+					opts = kill(t, db, opts)
+				} else {
+					must(t, db.Close())
+				}
+				damage(t, opts.URL)
+				_, err := openChecked(t, opts)
+				code(t, err, fermata.CodeUnavailable)
+				if err == nil || !strings.Contains(err.Error(), "malformed") {
+					t.Errorf("the error is %v", err)
+				}
+			})
+		}
+	}
+}
+
+// The watch writes a row of its own, tells of a trouble, and of its end.
+func TestWatchTellsOfTrouble(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, storetest.SQLite(t))
+	ctx, stop := context.WithCancel(t.Context())
+	told, ended := make(chan *store.Trouble), make(chan struct{})
+	go func() {
+		defer close(ended)
+		db.Watch(ctx, func(trouble *store.Trouble) {
+			select {
+			case told <- trouble:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	must(t, store.ExecWriter(t.Context(), db, "PRAGMA query_only = 1"))
+	code(t, note(t, db), fermata.CodeUnavailable)
+	if trouble := receive(t, told); trouble == nil || !strings.Contains(trouble.Reason, "read-only") {
+		t.Errorf("told of %+v", trouble)
+	}
+	must(t, store.ExecWriter(t.Context(), db, "PRAGMA query_only = 0"))
+	if trouble := receive(t, told); trouble != nil {
+		t.Errorf("told of %+v after it was over", trouble)
+	}
+	if db.Trouble() != nil || chain(t, db) != 0 {
+		t.Errorf("the trouble is %v, with %d events", db.Trouble(), chain(t, db))
+	}
+	stop()
+	<-ended
+}
+
+func receive(t *testing.T, told <-chan *store.Trouble) *store.Trouble {
+	t.Helper()
+	select {
+	case trouble := <-told:
+		return trouble
+	case <-time.After(30 * time.Second):
+		t.Fatal("nothing is told")
+		return nil
+	}
+}
+
+// kill returns the options of the files as a process leaves them that is killed now.
+func kill(t *testing.T, db *store.DB, opts store.Options) store.Options {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), filepath.Base(opts.URL))
+	for _, suffix := range []string{"", "-wal", ".head"} {
+		data, err := os.ReadFile(opts.URL + suffix)
+		must(t, err)
+		must(t, os.WriteFile(path+suffix, data, 0o600))
+	}
+	must(t, db.Close())
+	opts.URL = path
+	return opts
+}
+
+// cutBy leaves one part of a file.
+func cutBy(t *testing.T, path string, parts int64) {
+	t.Helper()
+	info, err := os.Stat(path)
+	must(t, err)
+	must(t, os.Truncate(path, info.Size()/parts))
+}
+
+// overwrite writes nonsense into the file, behind its first page.
+func overwrite(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	must(t, err)
+	for at := 4096; at < len(data); at++ {
+		data[at] = byte(at * 7)
+	}
+	must(t, os.WriteFile(path, data, 0o600))
+}
+
+func replaceFile(t *testing.T, path string) {
+	t.Helper()
+	from, err := os.Open(path)
+	must(t, err)
+	defer func() { _ = from.Close() }()
+	to, err := os.Create(path + ".new")
+	must(t, err)
+	_, err = io.Copy(to, from)
+	must(t, err)
+	must(t, to.Close())
+	must(t, os.Rename(path+".new", path))
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const (
+	// removeBearersVersion is the number of the migration.
+	removeBearersVersion = 25
+	// cleanAtOnce is how many deliveries are read at a time.
+	cleanAtOnce = 200
+)
+
+// removeBearers takes links that answer, and the secrets of replies, out of what
+// was kept of the messages that earlier versions sent.
+func removeBearers(ctx context.Context, tx *sql.Tx) error {
+	for workspace, id := "", ""; ; {
+		page, err := deliveriesBehind(ctx, tx, workspace, id)
+		if err != nil || len(page) == 0 {
+			return errors.Join(err, cleanChannels(ctx, tx))
+		}
+		for _, row := range page {
+			if err := row.clean(ctx, tx); err != nil {
+				return err
+			}
+		}
+		last := page[len(page)-1]
+		workspace, id = last.workspace, last.id
+	}
+}
+
+// keptDelivery is what a row keeps of a message, and of what went wrong.
+type keptDelivery struct{ workspace, id, content, lastError, history string }
+
+// deliveriesBehind reads the deliveries behind one, in the order of their ids.
+func deliveriesBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptDelivery, err error) {
+	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, content, last_error, history FROM deliveries
+		WHERE (workspace_id, id) > ($1, $2) ORDER BY workspace_id, id LIMIT $3`, workspace, id, cleanAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rs.Close()) }()
+	err = each(rs, func(rs rows) (keptDelivery, error) {
+		var d keptDelivery
+		return d, rs.Scan(&d.workspace, &d.id, &d.content, &d.lastError, &d.history)
+	}, func(d keptDelivery) { page = append(page, d) })
+	return page, errors.Join(err, rs.Err())
+}
+
+// clean writes the row without what decides, where it has any.
+func (d keptDelivery) clean(ctx context.Context, tx *sql.Tx) error {
+	of := &fermata.Delivery{ID: d.id}
+	kept := keptDelivery{d.workspace, d.id, of.WithoutBearers(d.content), of.WithoutBearers(d.lastError), of.WithoutBearers(d.history)}
+	if kept == d {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE deliveries SET content = $1, last_error = $2, history = $3 WHERE workspace_id = $4 AND id = $5",
+		kept.content, kept.lastError, kept.history, kept.workspace, kept.id)
+	return err
+}
+
+// cleanChannels takes links out of the last errors of channels.
+func cleanChannels(ctx context.Context, tx *sql.Tx) error {
+	all, err := failedChannels(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		clean := fermata.WithoutAnswerLinks(c.lastError)
+		if clean == c.lastError {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE channels SET last_error = $1 WHERE workspace_id = $2 AND id = $3", clean, c.workspace, c.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failedChannels reads the channels that keep an error.
+func failedChannels(ctx context.Context, tx *sql.Tx) (all []keptDelivery, err error) {
+	rs, err := tx.QueryContext(ctx, "SELECT workspace_id, id, last_error FROM channels WHERE last_error <> ''")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rs.Close()) }()
+	err = each(rs, func(rs rows) (keptDelivery, error) {
+		var c keptDelivery
+		return c, rs.Scan(&c.workspace, &c.id, &c.lastError)
+	}, func(c keptDelivery) { all = append(all, c) })
+	return all, errors.Join(err, rs.Err())
+}

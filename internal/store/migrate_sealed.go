@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/fermata-hq/fermata/internal/keys"
+)
+
+// sealVersion is the schema version from which secrets are sealed.
+const sealVersion = 22
+
+// sealMigration seals the secrets of a database. Programs that came before cannot read them.
+func sealMigration(ring *keys.Ring) *goose.Migration {
+	up := func(ctx context.Context, tx *sql.Tx) error {
+		for _, text := range []string{
+			// A value of its own tells a process at once that it has another key.
+			"CREATE TABLE key_check (workspace_id TEXT PRIMARY KEY, sealed TEXT NOT NULL)",
+			"INSERT INTO key_check (workspace_id, sealed) SELECT id, 'fermata' FROM workspaces",
+			"UPDATE workspaces SET min_compatible_version = 22",
+		} {
+			if _, err := tx.ExecContext(ctx, text); err != nil {
+				return err
+			}
+		}
+		return convertSecrets(ctx, tx, func(secret string, at cell) (string, error) { return sealWith(ring, []byte(secret), at) })
+	}
+	down := func(ctx context.Context, tx *sql.Tx) error {
+		err := convertSecrets(ctx, tx, func(sealed string, at cell) (string, error) {
+			if ring == nil {
+				return "", errNoKeys
+			}
+			secret, err := ring.Open(sealed, at.place()...)
+			return string(secret), err
+		})
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DROP TABLE key_check")
+		return err
+	}
+	return goose.NewGoMigration(sealVersion, &goose.GoFunc{RunTx: up}, &goose.GoFunc{RunTx: down})
+}
+
+// convertSecrets replaces the value of every cell that holds a secret.
+func convertSecrets(ctx context.Context, tx *sql.Tx, convert func(string, cell) (string, error)) error {
+	for _, c := range sealedColumns {
+		found, err := readCells(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			value, err := convert(f.value, f.at)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, c.changed(), c.value(value), f.at.workspace, f.at.row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func readCells(ctx context.Context, tx *sql.Tx, c sealedColumn) (found []sealedCell, err error) {
+	rs, err := tx.QueryContext(ctx, c.selected())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rs.Close()) }()
+	err = each(rs, c.scan, func(f sealedCell) { found = append(found, f) })
+	return found, errors.Join(err, rs.Err())
+}

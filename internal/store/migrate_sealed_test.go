@@ -1,0 +1,60 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/keys"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// TestSecretsOfAnOlderDatabaseAreSealed: a database of a version that sealed nothing keeps its
+// secrets, sealed, and the way back opens them.
+func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		if store.IsPostgres(opts.URL) {
+			// Migrations are undone: nobody else may use the schema again.
+			opts = storetest.EmptyPostgres(t)
+		}
+		db := storetest.Open(t, opts)
+		key := func() (key []byte) {
+			must(t, db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
+				key, err = tx.GrantKey()
+				return err
+			}))
+			return key
+		}
+		must(t, db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+			tx.InsertChannel(&fermata.Channel{ID: "chn_1", Name: "wall", Kind: "slack", Settings: map[string]any{"token": "sesame"}})
+			return nil
+		}))
+		first := key()
+		must(t, store.DownTo(t.Context(), db, 21))
+		const settings, grant = "SELECT id, settings FROM channels", "SELECT workspace_id, secret FROM grant_keys"
+		if rows := storetest.Rows(t, opts, settings); len(rows) != 1 || rows[0][1] != `{"token":"sesame"}` {
+			t.Fatalf("on the way back: %q", rows)
+		}
+		if rows := storetest.Rows(t, opts, grant); len(rows) != 1 || rows[0][1] != string(first) {
+			t.Fatalf("the key on the way back is another one: %q", rows)
+		}
+		must(t, db.Migrate(t.Context()))
+		must(t, db.CheckKeys(t.Context()))
+		for _, query := range []string{settings, grant} {
+			if rows := storetest.Rows(t, opts, query); len(rows) != 1 || !isSealed(rows[0][1]) {
+				t.Errorf("%s: %q", query, rows)
+			}
+		}
+		c, err := db.In(t.Context(), store.DefaultWorkspace).Channel("chn_1")
+		must(t, err)
+		if c.Settings["token"] != "sesame" || string(key()) != string(first) {
+			t.Errorf("the secrets are others after the migration: %v", c.Settings)
+		}
+	})
+}
+
+func isSealed(value string) bool {
+	_, ok := keys.SealedWith(value)
+	return ok
+}

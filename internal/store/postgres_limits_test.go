@@ -1,0 +1,85 @@
+package store_test
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// A client that was frozen while it sent a batch is not idle to PostgreSQL, so no limit of the server ends it. The
+// first writer that waited in vain does.
+func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
+	t.Parallel()
+	opts := postgres(t)
+	db := storetest.Open(t, opts)
+	must(t, note(t, db))
+	cut := sendHalfABatch(t, opts.URL, opts.Schema)
+	began := time.Now()
+	must(t, note(t, db))
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("a write beside a batch that was cut took %s", took)
+	}
+	if _, err := cut.Exec(t.Context(), "COMMIT").ReadAll(); err == nil {
+		t.Error("the batch that was cut went on")
+	}
+}
+
+// A read that PostgreSQL takes long for is waited for: the server answers others meanwhile.
+func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	opts := postgres(t)
+	db := storetest.Open(t, opts)
+	must(t, note(t, db))
+	conn := connect(t, opts.URL, opts.Schema)
+	_, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE workspaces").ReadAll()
+	must(t, err)
+	released := make(chan error, 1)
+	go func() {
+		_, err := conn.Exec(t.Context(), "SELECT pg_sleep(5); COMMIT").ReadAll()
+		released <- err
+	}()
+	began := time.Now()
+	_, err = db.In(t.Context(), "").Workspaces()
+	must(t, err)
+	if took := time.Since(began); took < 4*time.Second {
+		t.Errorf("the read took only %s", took)
+	}
+	must(t, <-released)
+}
+
+// sendHalfABatch locks the counter row and sends no end of the batch.
+func sendHalfABatch(t *testing.T, address, schema string) *pgconn.PgConn {
+	t.Helper()
+	conn := connect(t, address, schema)
+	batch := conn.StartPipeline(context.Background())
+	for _, text := range []string{"BEGIN", "SELECT 1 FROM workspaces WHERE id = 'default' FOR UPDATE"} {
+		batch.SendQueryParams(text, nil, nil, nil, nil)
+	}
+	batch.SendFlushRequest()
+	must(t, batch.Flush())
+	for range 2 {
+		results, err := batch.GetResults()
+		must(t, err)
+		must(t, results.(*pgconn.ResultReader).Read().Err)
+	}
+	return conn
+}
+
+// connect connects to a schema beside the store.
+func connect(t *testing.T, address, schema string) *pgconn.PgConn {
+	t.Helper()
+	u, err := url.Parse(address)
+	must(t, err)
+	query := u.Query()
+	query.Set("search_path", schema)
+	u.RawQuery = query.Encode()
+	conn, err := pgconn.Connect(t.Context(), u.String())
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}

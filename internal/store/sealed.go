@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fermata-hq/fermata/internal/keys"
+)
+
+// Secrets are sealed with a master key that is not in the database, and bound to the cell in which they stand: a
+// secret that is moved to another cell does not open.
+
+// cell names where a sealed value stands.
+type cell struct{ table, column, workspace, row string }
+
+func (c cell) place() []string { return []string{c.table, c.column, c.workspace, c.row} }
+
+// errNoKeys says that the process has no master key.
+var errNoKeys = errors.New("the database holds sealed secrets, and no master key was given")
+
+// unseal opens a sealed value. An empty one is no secret.
+func (r Reader) unseal(sealed string, at cell) ([]byte, error) {
+	if sealed == "" {
+		return nil, nil
+	}
+	if r.ring == nil {
+		return nil, errNoKeys
+	}
+	return r.ring.Open(sealed, at.place()...)
+}
+
+func scanBytes(rs rows) ([]byte, error) {
+	var b []byte
+	return b, rs.Scan(&b)
+}
+
+// seal returns what stands in the cell for a secret. An empty one stays empty. A write fails that cannot be sealed.
+func (tx *Tx) seal(secret []byte, at cell) string {
+	if len(secret) == 0 {
+		return ""
+	}
+	sealed, err := sealWith(tx.ring, secret, at)
+	if err != nil && tx.failed == nil {
+		tx.failed = fmt.Errorf("seal a secret: %w", err)
+	}
+	return sealed
+}
+
+func sealWith(ring *keys.Ring, secret []byte, at cell) (string, error) {
+	if ring == nil {
+		return "", errNoKeys
+	}
+	return ring.Seal(ring.Current(), secret, at.place()...)
+}
+
+// sealedColumn is a column whose values are sealed.
+type sealedColumn struct {
+	table, column string
+	// row is the SQL that names the row within its workspace.
+	row string
+	// bytes reports that the column holds bytes and not text.
+	bytes bool
+}
+
+// sealedColumns are all of them. A column that is new must be in here.
+var sealedColumns = []sealedColumn{
+	{table: "grant_keys", column: "secret", row: "''", bytes: true},
+	{table: "delivery_keys", column: "secret", row: "name", bytes: true},
+	{table: "channels", column: "settings", row: "id"},
+	{table: "channel_state", column: "value", row: "channel_id || '/' || key"},
+	{table: "devices", column: "subscription", row: "id"},
+	{table: "workflows", column: "webhook_secret", row: "name"},
+	{table: "key_check", column: "sealed", row: "''"},
+}
+
+func (c sealedColumn) selected() string {
+	return "SELECT workspace_id, " + c.row + ", " + c.column + " FROM " + c.table + " WHERE length(" + c.column + ") > 0"
+}
+
+func (c sealedColumn) changed() string {
+	return "UPDATE " + c.table + " SET " + c.column + " = $1 WHERE workspace_id = $2 AND " + c.row + " = $3"
+}
+
+// value is the sealed text as the column holds it.
+func (c sealedColumn) value(sealed string) any {
+	if c.bytes {
+		return []byte(sealed)
+	}
+	return sealed
+}
+
+// sealedCell is a value of a sealed column.
+type sealedCell struct {
+	at    cell
+	value string
+}
+
+func (c sealedColumn) scan(rs rows) (sealedCell, error) {
+	found := sealedCell{at: cell{table: c.table, column: c.column}}
+	var value []byte
+	err := rs.Scan(&found.at.workspace, &found.at.row, &value)
+	found.value = string(value)
+	return found, err
+}
+
+// Keys returns the master keys with which the database was opened; nil for none.
+func (db *DB) Keys() *keys.Ring { return db.opts.Keys }
+
+// SealedWith returns the id of the master key that sealed the database; empty for a database that has no secrets yet,
+// or that an older program made.
+func (db *DB) SealedWith(ctx context.Context) string {
+	found, err := list(db.In(ctx, ""), scanString, "SELECT sealed FROM key_check LIMIT 1")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	id, _ := keys.SealedWith(found[0])
+	return id
+}
+
+// CheckKeys opens every secret of the database. It fails where one is sealed with a key that the process lacks, was
+// changed, or was moved.
+func (db *DB) CheckKeys(ctx context.Context) error {
+	r := db.In(ctx, "")
+	for _, c := range sealedColumns {
+		found, err := list(r, c.scan, c.selected())
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if _, err := r.unseal(f.value, f.at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Reseal seals every secret with the current master key, and returns how many it changed. It may be repeated.
+func (db *DB) Reseal(ctx context.Context) (n int, err error) {
+	workspaces, err := list(db.In(ctx, ""), scanString, "SELECT id FROM workspaces ORDER BY id")
+	if err != nil {
+		return 0, err
+	}
+	for _, workspace := range workspaces {
+		err := db.Write(ctx, workspace, func(tx *Tx) error {
+			changed, err := tx.reseal()
+			n += changed
+			return err
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// reseal seals the secrets of the workspace with the current key.
+func (tx *Tx) reseal() (n int, err error) {
+	if tx.ring == nil {
+		return 0, errNoKeys
+	}
+	for _, c := range sealedColumns {
+		found, err := list(tx.Reader, c.scan, c.selected()+" AND workspace_id = $1", tx.workspace)
+		if err != nil {
+			return n, err
+		}
+		for _, f := range found {
+			if id, _ := keys.SealedWith(f.value); id == tx.ring.Current() {
+				continue
+			}
+			secret, err := tx.unseal(f.value, f.at)
+			if err != nil {
+				return n, err
+			}
+			tx.exec(c.changed(), c.value(tx.seal(secret, f.at)), f.at.workspace, f.at.row)
+			n++
+		}
+	}
+	return n, nil
+}
+
+// SealedColumn names a column whose values are sealed, and the SQL that names their rows.
+type SealedColumn struct{ Table, Column, Row string }
+
+// SealedColumns lists every column that holds secrets.
+func SealedColumns() []SealedColumn {
+	all := make([]SealedColumn, 0, len(sealedColumns))
+	for _, c := range sealedColumns {
+		all = append(all, SealedColumn{c.table, c.column, c.row})
+	}
+	return all
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+const (
+	// longLog is from how many pages on the write-ahead log is copied into the database.
+	longLog = 1000
+	// logLookEvery is after how many commits the length of the log is read.
+	logLookEvery = 8
+)
+
+// writeAheadLog counts the commits since its length was read.
+type writeAheadLog struct{ commits int }
+
+// checkpointWhenLong copies the write-ahead log into the database when it is long. SQLite's own checkpoint, at a
+// commit, hides its errors; a page that the disk did not confirm would be taken for written the next time. The caller
+// holds the gate.
+func (b *sqliteBackend) checkpointWhenLong(ctx context.Context) {
+	b.log.commits++
+	if b.log.commits < logLookEvery {
+		return
+	}
+	b.log.commits = 0
+	open, err := b.checkpoint(ctx, "NOOP")
+	if err == nil && open >= longLog {
+		_, err = b.checkpoint(ctx, "PASSIVE")
+	}
+	if err != nil {
+		b.tell(err)
+	}
+}
+
+// checkpoint runs a checkpoint of a mode and returns how many pages it left in the log.
+func (b *sqliteBackend) checkpoint(ctx context.Context, mode string) (left int, err error) {
+	pages, copied, err := b.walPages(ctx, mode)
+	return pages - copied, err
+}
+
+// walPages runs a checkpoint of a mode and returns how many pages the log holds, and how many of them are in the
+// database as well. The mode NOOP copies none.
+func (b *sqliteBackend) walPages(ctx context.Context, mode string) (pages, copied int, err error) {
+	var busy int
+	err = b.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &copied)
+	if err != nil {
+		err = b.failure(fmt.Errorf("checkpoint: %w", err))
+	}
+	return max(pages, 0), max(copied, 0), err
+}
+
+// close writes everything into the one file. After a failure it leaves the log and the writer's connection alone:
+// closing the connection would try again what has failed, and could succeed without having written.
+func (b *sqliteBackend) close(whole bool) error {
+	var errs []error
+	if b.readers != nil {
+		errs = append(errs, b.readers.Close())
+	}
+	if b.conn != nil && whole {
+		_, err := b.checkpoint(context.Background(), "TRUNCATE")
+		if whole = err == nil; whole {
+			err = b.conn.Close()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, b.writer.Close())...)
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// sqliteError tells a database that cannot be used just now from a refusal.
+func sqliteError(err error) error {
+	if troubleOf(err) != nil {
+		return err
+	}
+	if t := sqliteTrouble(err); troubleOf(t) != nil {
+		return unavailable("SQLite", t)
+	}
+	return err
+}
+
+// sqliteTrouble returns the error with what it says about the database itself, where it says anything.
+func sqliteTrouble(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) || troubleOf(err) != nil {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return passing("the disk of the database is full", hintFull, err)
+	case sqlite3.SQLITE_READONLY:
+		return passing("the database is read-only", hintReadOnly, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return passing("another program holds the database", "end the other program; Fermata goes on by itself", err)
+	case sqlite3.SQLITE_CANTOPEN:
+		return passing("the files of the database cannot be opened", "see that the folder is there and belongs to the server", err)
+	case sqlite3.SQLITE_IOERR:
+		return stopped("the disk failed: "+ioFailure(e.Code()), err)
+	case sqlite3.SQLITE_CORRUPT:
+		return malformed("the database is malformed", err)
+	case sqlite3.SQLITE_NOTADB:
+		return malformed("the file is no database", err)
+	}
+	return err
+}
+
+// ioFailure says what the disk did not do.
+func ioFailure(code int) string {
+	switch code {
+	case sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC:
+		return "it did not confirm what was written"
+	case sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_TRUNCATE:
+		return "it did not take a write"
+	case sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_FSTAT:
+		return "it did not return what was written"
+	}
+	return fmt.Sprintf("input or output error %d", code)
+}
+
+// failure is [sqliteError]. Where the disk failed because its file system has become read-only, it says so.
+func (b *sqliteBackend) failure(err error) error {
+	err = sqliteError(err)
+	if t := troubleOf(err); t != nil && t.Stopped && !t.Malformed && b.files.areReadOnly() {
+		readOnly := stopped("the file system of the database is read-only", t)
+		readOnly.Hint = hintRemount
+		return unavailable("SQLite", readOnly)
+	}
+	return err
+}
+
+// onFault sets what is told of a checkpoint that failed.
+func (b *sqliteBackend) onFault(tell func(error)) { b.tell = tell }

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/fermata-hq/fermata/internal/private"
+)
+
+// sqliteFiles are the database and its write-ahead log as they were seen last.
+type sqliteFiles struct {
+	path string
+	// opened is the file that was opened; the sizes are the last ones.
+	opened        fs.FileInfo
+	size, logSize int64
+}
+
+// protectFiles makes the file of the database so that its owner alone may read it, and takes the
+// rights of others away from files that are there. SQLite gives its log the rights of the database.
+func protectFiles(path string, log *slog.Logger) error {
+	err := private.Create(path, log)
+	for _, suffix := range []string{"-wal", "-shm"} {
+		err = errors.Join(err, private.Restrict(path+suffix, log))
+	}
+	return err
+}
+
+// frameHeader is how many bytes the write-ahead log adds to each page.
+const frameHeader = 24
+
+// remember notes the file that was opened.
+func (f *sqliteFiles) remember() error {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return unavailable("look at "+f.path, err)
+	}
+	f.opened, f.size = info, info.Size()
+	return nil
+}
+
+// inspect looks whether the files were replaced or cut. One goroutine calls it.
+func (b *sqliteBackend) inspect() error {
+	f := &b.files
+	info, err := os.Stat(f.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.opened) {
+		return unavailable("inspect", damaged("the file "+filepath.Base(f.path)+" was removed or replaced while the server was using it", err))
+	}
+	if err != nil {
+		return unavailable("inspect", passing("the file of the database cannot be looked at", "see the server's log", err))
+	}
+	logSize, err := sizeOf(f.path + "-wal")
+	if err != nil {
+		return unavailable("inspect", passing("the write-ahead log cannot be looked at", "see the server's log", err))
+	}
+	// Files only grow while this server alone works on them. Another program may have made one shorter rightly.
+	if info.Size() < f.size || logSize < f.logSize {
+		err = b.inspectSizes()
+	}
+	if err == nil {
+		f.size, f.logSize = info.Size(), logSize
+	}
+	return err
+}
+
+// areReadOnly reports whether nothing can be written beside the files. It does not open the files themselves:
+// SQLite's locks on a file end with the first descriptor that is closed.
+func (f *sqliteFiles) areReadOnly() bool {
+	probe, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".probe-*")
+	if err != nil {
+		return errors.Is(err, syscall.EROFS)
+	}
+	_, _ = probe.Close(), os.Remove(probe.Name()) // the file is empty
+	return false
+}
+
+// sizeOf returns the size of a file, 0 when there is none.
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// inspectSizes looks whether the files are long enough for what they hold.
+func (b *sqliteBackend) inspectSizes() error {
+	b.gate <- struct{}{}
+	defer func() { <-b.gate }()
+	pages, _, err := b.walPages(context.Background(), "NOOP")
+	if err != nil {
+		return err
+	}
+	count, err := b.number("PRAGMA page_count")
+	if err != nil {
+		return err
+	}
+	size, err := b.number("PRAGMA page_size")
+	if err != nil {
+		return err
+	}
+	database, err := sizeOf(b.files.path)
+	log, logErr := sizeOf(b.files.path + "-wal")
+	if err = errors.Join(err, logErr); err != nil {
+		return unavailable("inspect", passing("the files of the database cannot be looked at", "see the server's log", err))
+	}
+	// Pages that the file lacks may stand in the log, but this server's checkpoints make no file shorter.
+	if database < count*size {
+		return unavailable("inspect", damaged(fmt.Sprintf("the file %s was cut to %d bytes while the server was using it", filepath.Base(b.files.path), database), nil))
+	}
+	if want := int64(pages) * (size + frameHeader); log < want {
+		return unavailable("inspect", damaged(fmt.Sprintf("the write-ahead log %s-wal was cut to %d bytes while the server was using it", filepath.Base(b.files.path), log), nil))
+	}
+	return nil
+}
+
+// number returns a number that the writer's connection knows.
+func (b *sqliteBackend) number(pragma string) (n int64, err error) {
+	err = b.conn.QueryRowContext(context.Background(), pragma).Scan(&n)
+	return n, sqliteError(err)
+}

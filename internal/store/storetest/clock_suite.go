@@ -1,0 +1,100 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var clocks = map[string]func(*suite){
+	"leases begin anew":                    clockRenewsLeases,
+	"a clock that is behind its events":    clockBehindEvents,
+	"a clock that runs as it should":       clockRuns,
+	"a jump counts when it is accepted":    clockAccepts,
+	"a clock that jumps back to the truth": clockReturns,
+	"a machine with another time":          clockApart,
+}
+
+// jumping opens the database again, with a clock that is wrong by what the
+// returned variable holds.
+func (s *suite) jumping() (*store.DB, *time.Duration) {
+	s.Helper()
+	var wrong time.Duration
+	opts := s.opts
+	opts.ClockError = func() time.Duration { return wrong }
+	return s.config.Open(s.T, opts), &wrong
+}
+
+// reading returns the time that counts.
+func (s *suite) reading(db *store.DB) time.Time {
+	s.Helper()
+	now, err := db.Now(s.Context())
+	s.ok(err)
+	return now
+}
+
+func clockRuns(s *suite) {
+	db, _ := s.jumping()
+	s.ok(db.WatchClock(s.Context()))
+	s.reading(db)
+	s.equal(store.ClockState{}, db.Clock())
+}
+
+func clockApart(s *suite) {
+	db, wrong := s.jumping()
+	*wrong = -8 * time.Second
+	want := 8 * time.Second
+	if db.Dialect() == "sqlite" {
+		// The database has the clock of the machine.
+		want = 0
+	}
+	s.ok(db.WatchClock(s.Context()))
+	s.equal(want, db.ClockSkew().Round(time.Second))
+	*wrong = 0
+	s.reading(db)
+	s.equal(time.Duration(0), db.ClockSkew().Round(time.Second))
+}
+
+func clockReturns(s *suite) {
+	db, wrong := s.jumping()
+	before := s.reading(db)
+	*wrong = 2 * time.Hour
+	if d := s.reading(db).Sub(before); d > time.Minute {
+		s.Errorf("the time that counts jumped by %s", d)
+	}
+	s.equal(2*time.Hour, db.Clock().Jump.Round(time.Minute))
+	*wrong = 0
+	s.reading(db)
+	s.equal(store.ClockState{}, db.Clock())
+}
+
+func clockAccepts(s *suite) {
+	db, wrong := s.jumping()
+	before := s.reading(db)
+	*wrong = -2 * time.Hour
+	s.reading(db)
+	db.AcceptClock()
+	s.equal(store.ClockState{}, db.Clock())
+	s.equal(-2*time.Hour, s.reading(db).Sub(before).Round(time.Minute))
+}
+
+func clockBehindEvents(s *suite) {
+	s.write(func(tx *store.Tx) { tx.Append(&fermata.Event{Type: fermata.EventPolicyChanged, Actor: fermata.System}) })
+	db, wrong := s.jumping()
+	*wrong = -time.Hour
+	s.ok(db.WatchClock(s.Context()))
+	s.reading(db)
+	s.equal(-time.Hour, db.Clock().Jump.Round(time.Minute))
+}
+
+func clockRenewsLeases(s *suite) {
+	r := s.run(func(r *fermata.Run) { r.Renew(time.Hour, noon) })
+	s.ok(s.db.RenewLeases(s.Context()))
+	fresh, err := s.read().Run(r.ID)
+	s.ok(err)
+	s.equal(time.Hour, fresh.Lease)
+	if left := fresh.LeaseUntil.Sub(s.reading(s.db)); left < 50*time.Minute || left > time.Hour {
+		s.Errorf("the lease runs %s from now on, want an hour", left)
+	}
+}

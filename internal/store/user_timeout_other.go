@@ -1,0 +1,8 @@
+//go:build !linux
+
+package store
+
+import "syscall"
+
+// setUserTimeout does nothing here: keepalives find a connection whose other end is gone.
+func setUserTimeout(_, _ string, _ syscall.RawConn) error { return nil }

@@ -1,0 +1,116 @@
+// Package witness keeps signed checkpoints of the audit chain outside the database, so that a database that was
+// rewritten or set back is found out.
+package witness
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/private"
+)
+
+// File keeps checkpoints as lines of JSON, the newest last. It never changes a line, so the file may lie on a medium
+// that only takes more, or in a folder that a backup or another machine reads.
+type File struct {
+	path string
+
+	mu sync.Mutex
+	// newest are the numbers up to which the file keeps each workspace; nil before the file was read.
+	newest map[string]int64
+}
+
+// NewFile returns the witness that keeps checkpoints in a file. The file is made with its first line.
+func NewFile(path string) (*File, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	return &File{path: absolute}, nil
+}
+
+// Name returns the path of the file.
+func (f *File) Name() string { return f.path }
+
+// Keep adds the checkpoint, unless the file has it or a later one. The line is on the disk when Keep returns.
+func (f *File) Keep(ctx context.Context, c fermata.SignedCheckpoint) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.load(ctx); err != nil || f.newest[c.Workspace] >= c.Seq {
+		return err
+	}
+	line, err := json.Marshal(c)
+	if err == nil {
+		err = f.add(append(line, '\n'))
+	}
+	if err == nil {
+		f.newest[c.Workspace] = c.Seq
+	}
+	return err
+}
+
+// load reads once what an earlier process kept.
+func (f *File) load(ctx context.Context) error {
+	if f.newest != nil {
+		return nil
+	}
+	kept, err := f.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	f.newest = map[string]int64{}
+	for _, c := range kept {
+		f.newest[c.Workspace] = max(f.newest[c.Workspace], c.Seq)
+	}
+	return nil
+}
+
+// add writes a line behind what is there. What was cut off by a crash stays a line of its own.
+func (f *File) add(line []byte) error {
+	file, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, private.FileMode)
+	if err != nil {
+		return err
+	}
+	if info, err := file.Stat(); err == nil && info.Size() > 0 {
+		last := make([]byte, 1)
+		if _, err := file.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	_, err = file.Write(line)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// Kept returns the checkpoints of the file in the order of its lines. A file that is not there keeps none.
+func (f *File) Kept(context.Context) ([]fermata.SignedCheckpoint, error) {
+	file, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept, err := Read(file)
+	return kept, errors.Join(err, file.Close())
+}
+
+// Read returns the checkpoints of a witness's lines. A line that a crash cut off counts for nothing.
+func Read(r io.Reader) ([]fermata.SignedCheckpoint, error) {
+	var kept []fermata.SignedCheckpoint
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		var c fermata.SignedCheckpoint
+		if json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &c) == nil && c.Note != "" {
+			kept = append(kept, c)
+		}
+	}
+	return kept, lines.Err()
+}

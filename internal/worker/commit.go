@@ -1,0 +1,141 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// commit commits all changes to the task's branch, where the policy says so.
+func (c *workingCopy) commit(ctx context.Context, t *fermata.Task, log io.Writer) error {
+	if c == nil || c.repo == nil || c.keep || c.cs.OnCompleted != Commit {
+		return nil
+	}
+	ctx = c.holding(context.WithoutCancel(ctx))
+	if err := c.check(ctx); err != nil {
+		return err
+	}
+	head, err := c.head(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := c.commitAll(ctx, strings.Join(strings.Fields(t.Title), " "), t.ID)
+	if err != nil || !done {
+		return err
+	}
+	c.undo = head
+	logLine(log, "Committed the changes to the branch %s.", c.branch)
+	return nil
+}
+
+// commitAll commits whatever changed, and reports whether anything did.
+func (c *workingCopy) commitAll(ctx context.Context, subject, task string) (bool, error) {
+	head, err := c.head(ctx)
+	if err != nil {
+		return false, err
+	}
+	tree, err := c.git.stage(ctx)
+	if err != nil {
+		return false, err
+	}
+	was, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", head+"^{tree}")
+	if err != nil || tree == was {
+		return false, err
+	}
+	args := []string{"commit-tree", tree, "-p", head}
+	merged, err := c.merged()
+	if err != nil {
+		return false, err
+	}
+	for _, parent := range merged {
+		args = append(args, "-p", parent)
+	}
+	made, err := c.repo.gitInput(ctx, subject+"\n\nFermata-Task: "+task+"\n", c.repo.identity(ctx), args...)
+	if err != nil {
+		return false, err
+	}
+	return true, errors.Join(c.git.storeIndex(), c.moveBranch(ctx, made, head), c.endMerge())
+}
+
+// objectName is the name of a commit as files of git hold it.
+var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// merged returns the commits that the agent began to merge and did not commit.
+func (c *workingCopy) merged() ([]string, error) {
+	name := filepath.Join(c.data, "MERGE_HEAD")
+	if !isFile(name) {
+		return nil, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	parents := strings.Fields(string(text))
+	for _, parent := range parents {
+		if !objectName.MatchString(parent) {
+			return nil, fmt.Errorf("%s names no commit", name)
+		}
+	}
+	return parents, nil
+}
+
+// endMerge removes what says that a merge is under way: it was committed.
+func (c *workingCopy) endMerge() error {
+	var errs []error
+	for _, name := range []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+		errs = append(errs, ignoreMissing(os.Remove(filepath.Join(c.data, name))))
+	}
+	return errors.Join(errs...)
+}
+
+// inRepo runs git on the repository's data about the worktree. It touches no file
+// of the copy.
+func (c *workingCopy) inRepo(ctx context.Context, args ...string) (string, error) {
+	at := *c.repo
+	at.gitDir = c.data
+	return at.git(ctx, args...)
+}
+
+// head returns the commit that is checked out.
+func (c *workingCopy) head(ctx context.Context) (string, error) {
+	return c.inRepo(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+}
+
+// moveBranch lets the copy's branch name another commit, if it names the old one;
+// empty is any.
+func (c *workingCopy) moveBranch(ctx context.Context, to, old string) error {
+	args := []string{"update-ref", "refs/heads/" + c.branch, to}
+	if old != "" {
+		args = append(args, old)
+	}
+	_, err := c.inRepo(ctx, args...)
+	return err
+}
+
+// setBase notes what is checked out as the place where the next task begins.
+func (c *workingCopy) setBase(ctx context.Context) error {
+	_, err := c.inRepo(ctx, "update-ref", baseRef(c.id), "HEAD")
+	return err
+}
+
+// check refuses to touch anything but the task's own branch in its own
+// worktree, whatever the agent did there.
+func (c *workingCopy) check(ctx context.Context) error {
+	if faults := c.faults(); len(faults) > 0 {
+		return errors.New(strings.Join(faults, "; "))
+	}
+	if !exists(c.marker()) {
+		return fmt.Errorf("%s is not the worktree that a worker made", c.root)
+	}
+	if ref, err := c.inRepo(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil || ref != "refs/heads/"+c.branch {
+		return fmt.Errorf("the branch %s is not checked out any more", c.branch)
+	}
+	return nil
+}

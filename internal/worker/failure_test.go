@@ -1,0 +1,91 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// record is a log that is read while it is written.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+// about returns the lines about a task that are no mere beginning of its run.
+func (r *record) about(t *fermata.Task) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var lines []string
+	for line := range strings.Lines(r.text.String()) {
+		if strings.Contains(line, "task="+t.ID) && !strings.Contains(line, `msg="run a task"`) {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}
+
+// TestTheLogOfAWorkerSaysWhyARunFailed: once, on one line, with a code and the reason.
+func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	noProgram, err := json.Marshal(map[string]any{"command": []string{"/no/such/program"}})
+	must(t, err)
+	missing, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Start nothing", Spec: noProgram})
+	must(t, err)
+	cases := []struct {
+		task         *fermata.Task
+		code, reason string
+	}{
+		{w.task("End badly", `echo 'it does not work' >&2; exit 3`), "agent_failed", "exit status 3. it does not work"},
+		{w.task("Say so", `printf '%s' '{"result":"failed","summary":"no space\nis left"}'`), "agent_failed", "no space is left"},
+		{w.task("Ask in vain", `echo '{"result":"needs_input","question":{"question":"Which?","timeout":"1s"}}'`), "policy_violation", "the server refused the report: "},
+		{w.task("Take too long", `sleep 60`), "run_timeout", "The run took longer than 3s and was stopped."},
+		{w.task("Change git", `git config core.editor true; `+completed), "git_config_changed", "the git configuration of its working copy or repository was changed"},
+		{missing, "not_started", "The agent could not be run: start it: "},
+	}
+	log := &record{}
+	w.runLogged(log)
+	for _, c := range cases {
+		if got, err := w.person.Task(t.Context(), c.task.ID); err != nil || got.State != fermata.TaskFailed {
+			t.Errorf("%s: the task is %+v, %v", c.task.Title, got, err)
+		}
+		lines := log.about(c.task)
+		if len(lines) != 1 {
+			t.Errorf("%s: the log has %d lines about it, want 1:\n%s", c.task.Title, len(lines), strings.Join(lines, "\n"))
+			continue
+		}
+		for _, want := range []string{"level=WARN", `msg="a run failed"`, "run=run_", "code=" + c.code + " ", "reason=\"", c.reason} {
+			if !strings.Contains(lines[0], want) {
+				t.Errorf("%s: the log lacks %q:\n%s", c.task.Title, want, lines[0])
+			}
+		}
+	}
+}
+
+// runLogged runs a worker with a log until there is nothing to do.
+func (w *world) runLogged(log *record) {
+	w.t.Helper()
+	wk, err := worker.New(w.agent, worker.Options{
+		Name: "w1", Copies: w.copies, Once: true, RunTimeout: 3 * time.Second, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: 100 * time.Millisecond})},
+	})
+	must(w.t, err)
+	must(w.t, wk.Run(w.t.Context()))
+}

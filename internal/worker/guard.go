@@ -1,0 +1,160 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// stateFolder holds, inside the worker's folder, what the worker knows of
+// repositories and working copies. No agent is given it.
+const stateFolder = ".git-state"
+
+// settingsFile is where the settings of a repository are noted.
+func (cs *copies) settingsFile(r repository) string {
+	sum := sha256.Sum256([]byte(r.common))
+	return filepath.Join(cs.Folder, stateFolder, "repositories", filepath.Base(r.top)+"-"+hex.EncodeToString(sum[:8])+".json")
+}
+
+// gitFolder is where the worker keeps its own git folder for a copy.
+func (cs *copies) gitFolder(id string) string {
+	return filepath.Join(cs.Folder, stateFolder, "copies", id)
+}
+
+// recall returns the settings that were noted before the first run in the
+// repository. It refuses a repository whose settings are others now.
+func (cs *copies) recall(ctx context.Context, r repository) (settings, error) {
+	now, err := r.readSettings(ctx)
+	if err != nil {
+		return now, err
+	}
+	name := cs.settingsFile(r)
+	seen, known, err := loadSettings(name)
+	switch {
+	case err != nil:
+		return seen, fmt.Errorf("read %s: %w", name, err)
+	case !known:
+		return now, now.save(name)
+	}
+	if changes := seen.changes(now); len(changes) > 0 {
+		return seen, fmt.Errorf("the git configuration of %s is not as it was before the runs of this worker: %s. %s",
+			r.top, list(changes), mendSettings(r, name))
+	}
+	return seen, nil
+}
+
+// mendSettings says how a person lets the runs go on.
+func mendSettings(r repository, noted string) string {
+	return fmt.Sprintf("An agent could make git run programs by it, so no run begins here. Look at %s, and undo the change; %s shows what was there. "+
+		"If the change is yours, remove that file: the next run notes what is there then.", r.common, noted)
+}
+
+// openGit makes the copy's own git ready. What its data holds for this worktree
+// alone is noted when the worker first sees it.
+func (c *workingCopy) openGit(ctx context.Context, seen settings) error {
+	c.git = copyGit{dir: c.cs.gitFolder(c.id), root: c.root, repo: *c.repo, data: c.data}
+	own := settings{Config: map[string][]string{}, Files: map[string]string{}}
+	if err := c.repo.readConfig(ctx, filepath.Join(c.data, "config.worktree"), ownPrefix, own.Config); err != nil {
+		return err
+	}
+	name := filepath.Join(c.git.dir, "worktree.json")
+	noted, known, err := loadSettings(name)
+	if err != nil {
+		return err
+	}
+	if !known {
+		noted, err = own, own.save(name)
+	} else if changes := noted.changes(own); len(changes) > 0 {
+		err = fmt.Errorf("the settings of the worktree %s are not as they were: %s. Undo the change in %s, or remove %s if it is yours",
+			c.root, list(changes), filepath.Join(c.data, "config.worktree"), name)
+	}
+	if err != nil {
+		return err
+	}
+	c.git.seen = seen.with(noted)
+	return c.git.prepare(c.branch)
+}
+
+// faults names what of the worktree itself is no longer as the worker made it.
+func (c *workingCopy) faults() []string {
+	var faults []string
+	if err := hasPlace(c.root, c.root); err != nil {
+		return []string{err.Error()}
+	}
+	file := filepath.Join(c.root, ".git")
+	if place, ok := readLine(file, "gitdir: "); !ok || within(c.root, place) != c.data {
+		faults = append(faults, fmt.Sprintf("%s is not the file that git made; to mend it: rm -rf %s && echo %s >%s", file,
+			fermata.ShellWord(file), fermata.ShellWord("gitdir: "+c.data), fermata.ShellWord(file)))
+	}
+	for name, want := range map[string]string{"commondir": c.repo.common, "gitdir": file} {
+		path := filepath.Join(c.data, name)
+		if place, ok := readLine(path, ""); !ok || within(c.data, place) != want {
+			faults = append(faults, fmt.Sprintf("%s does not name %s; to mend it: echo %s >%s", path, want, fermata.ShellWord(want), fermata.ShellWord(path)))
+		}
+	}
+	return faults
+}
+
+// readLine returns the one line of a small file behind its prefix.
+func readLine(name, prefix string) (string, bool) {
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+		return "", false
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return "", false
+	}
+	line, ok := strings.CutPrefix(strings.TrimSuffix(string(data), "\n"), prefix)
+	return line, ok && !strings.Contains(line, "\n")
+}
+
+// tampering says, once the agent has ended, what it changed of what git goes by,
+// and how a person mends it; empty is nothing. What the worker cannot read counts
+// as changed.
+func (c *workingCopy) tampering(ctx context.Context) string {
+	if c == nil || c.repo == nil {
+		return ""
+	}
+	ctx = c.holding(context.WithoutCancel(ctx))
+	reasons := c.faults()
+	now, err := c.repo.readSettings(ctx)
+	if err == nil {
+		err = c.repo.readConfig(ctx, filepath.Join(c.data, "config.worktree"), ownPrefix, now.Config)
+	}
+	if err != nil {
+		reasons = append(reasons, err.Error())
+	} else if changes := c.git.seen.changes(now); len(changes) > 0 {
+		reasons = append(reasons, list(changes)+". "+mendSettings(*c.repo, c.cs.settingsFile(*c.repo)))
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// inspect turns the result of a run that changed what git goes by into a failure.
+// Nothing is committed then, and the copy stays for people to look at.
+func (a *attempt) inspect(ctx context.Context, fin fermata.Finish) fermata.Finish {
+	why := a.copy.tampering(ctx)
+	if why == "" {
+		return fin
+	}
+	a.copy.keep = true
+	f := a.fail(codeTampered, "While the run went on, the git configuration of its working copy or repository was changed, so nothing was committed. "+
+		"The working copy "+a.copy.root+" stays as it is, and no run begins in it until a person has mended it: "+why)
+	f.Session = fin.Session
+	return f
+}
+
+// list joins names for a sentence. Of many it gives the first.
+func list(names []string) string {
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}

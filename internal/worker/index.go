@@ -1,0 +1,125 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// index is the file in which the worker's git keeps what is to be committed.
+func (g copyGit) index() string { return filepath.Join(g.dir, "index") }
+
+// loadIndex takes the index as the agent left it: what it added by force, and what
+// it took out. The copy of it cannot change while git reads it. It returns the
+// repositories inside the working copy that the index names.
+func (g copyGit) loadIndex(ctx context.Context) ([]string, error) {
+	if err := ignoreMissing(os.Remove(g.index() + ".lock")); err != nil {
+		return nil, err
+	}
+	parts, err := filepath.Glob(filepath.Join(g.data, "sharedindex.*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		if err := g.copyIn(part, filepath.Base(part)); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.copyIn(filepath.Join(g.data, "index"), "index"); err != nil || !exists(g.index()) {
+		return nil, err
+	}
+	return g.listIndex(ctx)
+}
+
+// storeIndex shows the agent's git the index of the worker's.
+func (g copyGit) storeIndex() error {
+	data, err := os.ReadFile(g.index())
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(g.data, "index"), data)
+}
+
+// gitLink is the mode of an entry of the index that is a repository of its own.
+const gitLink = "160000"
+
+// listIndex returns the repositories inside the copy that the index names. It
+// refuses an index with a path that leads out of the copy.
+func (g copyGit) listIndex(ctx context.Context) ([]string, error) {
+	out, err := g.git(ctx, "ls-files", "--stage", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var links []string
+	for entry := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
+		if entry == "" {
+			continue
+		}
+		fields, path, ok := strings.Cut(entry, "\t")
+		if !ok || !staysInside(path) {
+			return nil, fmt.Errorf("the index of the working copy names %q, which is no file of it", path)
+		}
+		if strings.HasPrefix(fields, gitLink+" ") {
+			links = append(links, path)
+		}
+	}
+	return links, nil
+}
+
+// staysInside reports whether a path of the index names a file of the working copy,
+// and none of git's own.
+func staysInside(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		switch {
+		case part == "", part == ".", part == "..", strings.EqualFold(part, ".git"):
+			return false
+		}
+	}
+	return true
+}
+
+// makePlace makes the folder in which an agent works, and never outside the copy.
+func makePlace(root, workDir string) error {
+	if err := hasPlace(root, workDir); err != nil {
+		return err
+	}
+	name, err := filepath.Rel(root, workDir)
+	if err != nil {
+		return err
+	}
+	inside, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer inside.Close() //nolint:errcheck // nothing was written by it
+	if err := inside.MkdirAll(name, 0o750); err != nil {
+		return fmt.Errorf("%s leads out of the working copy, or cannot be made: %w", workDir, err)
+	}
+	return hasPlace(root, workDir)
+}
+
+// hasPlace checks that the folder in which an agent works is the copy's own: a
+// link in its place would lead the next agent, and its sandbox, elsewhere.
+func hasPlace(root, workDir string) error {
+	info, err := os.Lstat(root)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no folder any more", root)
+	}
+	target, err := filepath.EvalSymlinks(workDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if inside, err := filepath.EvalSymlinks(root); err != nil || target != inside && !strings.HasPrefix(target, inside+string(filepath.Separator)) {
+		return errors.Join(err, fmt.Errorf("%s leads out of the working copy, to %s: remove the link", workDir, target))
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// repository is a git repository that tasks are worked in.
+type repository struct {
+	// top is the folder that git is run in, and prefix the way from there to the
+	// folder that was named.
+	top, prefix string
+	// gitDir is the git folder of top, and common the one in which all worktrees
+	// share their data.
+	gitDir, common string
+}
+
+// findRepository returns the repository to which a folder belongs, and reports
+// whether there is one. A folder that merely lies inside of one, and that it does
+// not track, does not belong to it. A repository that git cannot read is an error.
+func findRepository(ctx context.Context, dir string) (repository, bool, error) {
+	around, err := repositoryAround(dir)
+	if err != nil {
+		return repository{}, false, err
+	}
+	out, err := findGit(ctx, dir, "rev-parse", "--path-format=absolute", "--git-common-dir", "--absolute-git-dir",
+		"--is-bare-repository", "--show-prefix")
+	if err != nil && around {
+		return repository{}, false, fmt.Errorf("git cannot read the repository of %s: %w", dir, err)
+	}
+	if err != nil {
+		return repository{}, false, nil //nolint:nilerr // it is no repository
+	}
+	lines := append(strings.Split(out, "\n"), "", "")
+	r := repository{top: dir, common: lines[0], gitDir: lines[1], prefix: lines[3]}
+	if lines[2] == "true" || r.prefix == "" {
+		return r, true, nil
+	}
+	if _, err := findGit(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD:./"); err != nil {
+		return repository{}, false, nil //nolint:nilerr // the folder is not tracked
+	}
+	r.top, err = findGit(ctx, dir, "rev-parse", "--show-toplevel")
+	return r, err == nil, err
+}
+
+// repositoryAround reports whether a repository lies at the folder or around it. One
+// whose configuration is no file is an error: git would wait for a pipe.
+func repositoryAround(dir string) (bool, error) {
+	for {
+		at := filepath.Join(dir, ".git")
+		if _, err := os.Lstat(at); err == nil { //nolint:gosec // the folder is the one that the person named
+			config := filepath.Join(at, "config")
+			if exists(config) && !isFile(config) {
+				return true, fmt.Errorf("%s is no file: put the one of the repository back", config)
+			}
+			return true, nil
+		}
+		outer := filepath.Dir(dir)
+		if outer == dir {
+			return false, nil
+		}
+		dir = outer
+	}
+}
+
+// git runs a command that touches no file of a working copy: neither its
+// attributes nor its filters have a part in it.
+func (r repository) git(ctx context.Context, args ...string) (string, error) {
+	return r.gitInput(ctx, "", nil, args...)
+}
+
+// gitInput is git with something to read, and with further variables.
+func (r repository) gitInput(ctx context.Context, input string, env []string, args ...string) (string, error) {
+	env = slices.Concat(localEnv(), env, []string{"GIT_COMMON_DIR=" + r.common})
+	return runGit(ctx, gitCall{dir: r.top, env: env, input: input, place: []string{"--git-dir=" + r.gitDir}, args: args})
+}
+
+// identity returns the variables that name the author of commits, also where
+// git knows none.
+func (r repository) identity(ctx context.Context) []string {
+	name, email := "Fermata", "fermata@localhost"
+	if value, err := r.git(ctx, "config", "user.name"); err == nil && value != "" {
+		name = value
+	}
+	if value, err := r.git(ctx, "config", "user.email"); err == nil && value != "" {
+		email = value
+	}
+	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}
+}
+
+// worktree is one of a repository's, as git lists it.
+type worktree struct {
+	// dir is where it is, branch the full name of what is checked out there, and
+	// locked the reason for which it is locked.
+	dir, branch, locked string
+}
+
+// worktrees lists the worktrees of a repository.
+func (r repository) worktrees(ctx context.Context) ([]worktree, error) {
+	out, err := r.git(ctx, "worktree", "list", "--porcelain")
+	if err != nil {
+		return nil, err
+	}
+	var all []worktree
+	for line := range strings.Lines(out) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch key {
+		case "worktree":
+			all = append(all, worktree{dir: value})
+		case "branch":
+			all[len(all)-1].branch = value
+		case "locked":
+			all[len(all)-1].locked = value
+		}
+	}
+	return all, nil
+}
+
+// dataOf returns the folder in which the repository keeps its data about the
+// worktree at dir. It is found from the repository's side: the file .git of a
+// worktree is its agent's to write.
+func (r repository) dataOf(dir string) (string, error) {
+	folder := filepath.Join(r.common, "worktrees")
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	for _, e := range entries {
+		data := filepath.Join(folder, e.Name())
+		place, err := os.ReadFile(filepath.Join(data, "gitdir"))
+		if err != nil {
+			continue // it is torn, or another worker removes it
+		}
+		if at := within(data, strings.TrimSpace(string(place))); at == filepath.Join(dir, ".git") {
+			return data, nil
+		}
+	}
+	return "", errors.New("the repository " + r.top + " does not know the worktree " + dir + " any more")
+}
+
+// within returns the path, which begins at the folder unless it is absolute.
+func within(folder, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(folder, path)
+}

@@ -1,0 +1,289 @@
+package worker
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// settings are what decides which programs git starts in a repository, and where
+// it sends what. The worker notes them before the first run in a repository. It
+// runs git with what it noted, and never with what it finds afterwards.
+type settings struct {
+	// Config are the values of the repository's own configuration, by their keys.
+	Config map[string][]string `json:"config"`
+	// Files are digests of hooks, attributes and the like, by their names below the
+	// common folder.
+	Files map[string]string `json:"files"`
+}
+
+// readSettings returns the settings of a repository as they are now.
+func (r repository) readSettings(ctx context.Context) (settings, error) {
+	s := settings{Config: map[string][]string{}, Files: map[string]string{}}
+	for file, prefix := range map[string]string{"config": "", "config.worktree": mainPrefix} {
+		if err := r.readConfig(ctx, filepath.Join(r.common, file), prefix, s.Config); err != nil {
+			return s, err
+		}
+	}
+	return s, errors.Join(s.addFile(r.common, filepath.Join("info", "attributes")), s.addHooks(r.common, "hooks"), s.addModules(r.common))
+}
+
+// Settings that hold in one worktree only have keys that begin so: in the main one,
+// and in the one of the copy.
+const (
+	mainPrefix = "config.worktree:"
+	ownPrefix  = "worktree:"
+)
+
+// readConfig adds the values of one file, and of the files that it includes. One
+// that is not there has none.
+func (r repository) readConfig(ctx context.Context, file, prefix string, into map[string][]string) error {
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if !isFile(file) {
+		return fmt.Errorf("%s is no file", file)
+	}
+	out, err := r.git(ctx, "config", "--file", file, "--includes", "--list", "-z")
+	if err != nil {
+		return err
+	}
+	for entry := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
+		if key, value, ok := strings.Cut(entry, "\n"); ok {
+			into[prefix+key] = append(into[prefix+key], value)
+		} else if key != "" {
+			into[prefix+key] = append(into[prefix+key], "true")
+		}
+	}
+	return nil
+}
+
+// addFile adds the digest of a file below the folder, if it is there. A link is
+// what it names.
+func (s settings) addFile(folder, name string) error {
+	path := filepath.Join(folder, name)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var data []byte
+	if isFile(path) {
+		if data, err = os.ReadFile(path); err != nil {
+			return err
+		}
+	}
+	sum := sha256.Sum256(data)
+	s.Files[filepath.ToSlash(name)] = fmt.Sprintf("%s %s", info.Mode(), hex.EncodeToString(sum[:]))
+	return nil
+}
+
+// isFile reports whether a path names a file that can be read to its end: an
+// agent may put a pipe in its place, on which the worker would wait.
+func isFile(path string) bool {
+	info, err := os.Stat(path) //nolint:gosec // it is only looked what is there
+	return err == nil && info.Mode().IsRegular()
+}
+
+// addHooks adds the hooks of a folder. Samples are none.
+func (s settings) addHooks(folder, name string) error {
+	entries, err := os.ReadDir(filepath.Join(folder, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() || strings.HasSuffix(e.Name(), ".sample") {
+			continue
+		}
+		if err := s.addFile(folder, filepath.Join(name, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addModules adds the configuration and the hooks of submodules. When a person runs git in the repository, git runs the
+// programs that these name.
+func (s settings) addModules(common string) error {
+	folder := filepath.Join(common, "modules")
+	return filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case e.IsDir() && slices.Contains([]string{"objects", "refs", "logs", "lfs", "worktrees"}, e.Name()):
+			return fs.SkipDir
+		case e.IsDir() && e.Name() == "hooks":
+			name, err := filepath.Rel(common, path)
+			if err := errors.Join(err, s.addHooks(common, name)); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		case !e.IsDir() && (e.Name() == "config" || e.Name() == "config.worktree"):
+			name, err := filepath.Rel(common, path)
+			return errors.Join(err, s.addFile(common, name))
+		default:
+			return nil
+		}
+	})
+}
+
+// harmlessKeys are settings that git, tools and agents write in the course of
+// work, and that start no program. A * stands for one or more parts.
+var harmlessKeys = []string{
+	"branch.*", "user.name", "user.email", "remote.*.gh-resolved", "remote.*.fetch", "submodule.*.active", "submodule.*.url",
+	"lfs.*.access", "lfs.repositoryformatversion", "pull.*", "push.default", "push.autosetupremote", "advice.*", "color.*",
+}
+
+// changes names what is no longer as it was, sorted.
+func (s settings) changes(now settings) []string {
+	changed := compare(serious(s.Config), serious(now.Config), slices.Equal)
+	changed = append(changed, compare(s.Files, now.Files, func(a, b string) bool { return a == b })...)
+	slices.Sort(changed)
+	return changed
+}
+
+// serious returns the values without the harmless ones.
+func serious(config map[string][]string) map[string][]string {
+	left := maps.Clone(config)
+	maps.DeleteFunc(left, func(key string, _ []string) bool { return matchesAny(harmlessKeys, key) })
+	return left
+}
+
+// compare names the keys that were added, changed or removed.
+func compare[V any](before, now map[string]V, same func(a, b V) bool) []string {
+	var names []string
+	for key, value := range now {
+		if was, ok := before[key]; !ok {
+			names = append(names, key+" (added)")
+		} else if !same(was, value) {
+			names = append(names, key+" (changed)")
+		}
+	}
+	for key := range before {
+		if _, ok := now[key]; !ok {
+			names = append(names, key+" (removed)")
+		}
+	}
+	return names
+}
+
+// carried are the settings that the worker's own git goes by. None of them lets
+// an agent's file be run: the programs that they name are those of the user, and
+// [copyGit.checkPrograms] refuses one that lies in the working copy.
+var carried = []string{
+	"core.repositoryformatversion", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode", "core.protecthfs",
+	"core.protectntfs", "core.autocrlf", "core.eol", "core.safecrlf", "core.longpaths", "core.quotepath", "core.bigfilethreshold",
+	"core.compression", "core.sharedrepository", "core.excludesfile", "core.sshcommand", "core.sparsecheckout", "core.sparsecheckoutcone",
+	"index.sparse", "extensions.objectformat", "extensions.partialclone", "filter.*", "lfs.*", "remote.*.url", "remote.*.pushurl",
+	"remote.*.promisor", "remote.*.partialclonefilter", "url.*", "http.*", "credential.*", "ssh.variant",
+}
+
+// carry returns the lines of a configuration with the settings that are carried.
+// Those of the worktree come last, and win.
+func (s settings) carry() string {
+	var text strings.Builder
+	for _, prefix := range []string{"", ownPrefix} {
+		for _, key := range slices.Sorted(maps.Keys(s.Config)) {
+			name, ok := strings.CutPrefix(key, prefix)
+			if !ok || !matchesAny(carried, name) {
+				continue
+			}
+			for _, value := range s.Config[key] {
+				writeSetting(&text, name, value)
+			}
+		}
+	}
+	return text.String()
+}
+
+// matchesAny reports whether one of the patterns fits the key.
+func matchesAny(patterns []string, key string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		before, after, star := strings.Cut(pattern, "*")
+		return key == pattern || star && strings.HasPrefix(key, before) && strings.HasSuffix(key, after) && len(key) > len(before)+len(after)
+	})
+}
+
+// quoting writes values and names as git reads them between quotes.
+var quoting = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
+
+// writeSetting writes one setting: a section, perhaps with a name, and a key.
+func writeSetting(text *strings.Builder, key, value string) {
+	section, rest, _ := strings.Cut(key, ".")
+	name, last := "", rest
+	if at := strings.LastIndexByte(rest, '.'); at >= 0 {
+		name, last = ` "`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(rest[:at])+`"`, rest[at+1:]
+	}
+	fmt.Fprintf(text, "[%s%s]\n\t%s = \"%s\"\n", section, name, last, quoting.Replace(value))
+}
+
+// last returns the value that git goes by.
+func (s settings) last(key string) string {
+	if values := s.Config[key]; len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return ""
+}
+
+// with returns the settings with those of a worktree added.
+func (s settings) with(own settings) settings {
+	both := settings{Config: maps.Clone(s.Config), Files: s.Files}
+	maps.Copy(both.Config, own.Config)
+	return both
+}
+
+// loadSettings reads what was noted before, and reports whether anything was.
+func loadSettings(name string) (s settings, known bool, err error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	return s, true, err
+}
+
+// save notes the settings, whole or not at all.
+func (s settings) save(name string) error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(name, data)
+}
+
+// replaceFile writes a file so that nobody finds half of it.
+func replaceFile(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Whatever a value holds, git reads from the worker's configuration what was noted,
+// and nothing that starts programs by itself is carried.
+func TestCarriedSettings(t *testing.T) {
+	t.Parallel()
+	value := "a \"b\" \\ c # d ; e\n[core]\n\tfsmonitor = x\t"
+	s := settings{Config: map[string][]string{
+		"http.https://host.example/a.b \"c\".extraheader": {value, "two"},
+		"core.autocrlf":                   {"input"},
+		"core.fsmonitor":                  {"x"},
+		"core.hookspath":                  {"x"},
+		"core.worktree":                   {"/"},
+		"include.path":                    {"x"},
+		"alias.add":                       {"!x"},
+		"gpg.program":                     {"x"},
+		"diff.x.textconv":                 {"x"},
+		"remote.r.vcs":                    {"x"},
+		"core.gitproxy":                   {"x"},
+		"merge.x.driver":                  {"x"},
+		"submodule.s.update":              {"!x"},
+		"remote.r.receivepack":            {"x"},
+		"protocol.ext.allow":              {"always"},
+		ownPrefix + "core.sparsecheckout": {"true"},
+		mainPrefix + "core.autocrlf":      {"true"},
+	}}
+	name := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(name, []byte(s.carry()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	r := repository{top: t.TempDir(), gitDir: t.TempDir()}
+	if err := r.readConfig(t.Context(), name, "", got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{
+		"http.https://host.example/a.b \"c\".extraheader": {value, "two"}, "core.autocrlf": {"input"}, "core.sparsecheckout": {"true"},
+	}
+	if changes := (settings{Config: want}).changes(settings{Config: got}); len(changes) > 0 {
+		t.Errorf("git reads other settings: %v", changes)
+	}
+}
+
+func TestStaysInside(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"a": true, "a/b.git/c": true, ".gitignore": true, "a/..b": true,
+		"../a": false, "a/../../b": false, "/etc/passwd": false, ".git/config": false, "a/.GIT/hooks": false, "a//b": false, "": false, "./a": false,
+	} {
+		if got := staysInside(path); got != want {
+			t.Errorf("%q: %v", path, got)
+		}
+	}
+}
+
+func TestHarmlessSettings(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{
+		"branch.main.merge": true, "user.email": true, "remote.up.gh-resolved": true, "submodule.s.url": true,
+		"submodule.s.update": false, "remote.origin.url": false, "core.sshcommand": false, "user.signingkey": false, "lfs.customtransfer.x.path": false,
+		"remote.origin.receivepack": false, ownPrefix + "user.name": false,
+	} {
+		if got := matchesAny(harmlessKeys, key); got != want {
+			t.Errorf("%s: %v", key, got)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// oneSlow is a server that never replies to the heartbeats of one task's run.
+type oneSlow struct {
+	worker.Server
+	mu sync.Mutex
+	// run is the slow one, once it is known.
+	run  string
+	once sync.Once
+	// stuck is closed when it is asked.
+	stuck chan struct{}
+	// over ends the test.
+	over chan struct{}
+}
+
+func (s *oneSlow) Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+	s.mu.Lock()
+	slow := runID == s.run
+	s.mu.Unlock()
+	if !slow {
+		return s.Server.Heartbeat(ctx, runID, h)
+	}
+	s.once.Do(func() { close(s.stuck) })
+	select {
+	case <-ctx.Done():
+	case <-s.over:
+	}
+	return nil, context.Canceled
+}
+
+// listener is an agent that waits for words and ends with them.
+type listener struct{ began, heard chan string }
+
+func (*listener) Name() string { return "listener" }
+
+func (r *listener) Run(ctx context.Context, claim *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+	r.began <- claim.Task.ID
+	select {
+	case <-ctx.Done():
+		return fermata.Finish{}, context.Cause(ctx)
+	case <-desk.Inbox():
+		r.heard <- claim.Task.ID
+		return fermata.Finish{Result: fermata.ResultCompleted, Summary: "heard"}, nil
+	}
+}
+
+// A run that is slow to fetch its words keeps no other run of the worker from its own.
+func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	server := &oneSlow{Server: w.agent, stuck: make(chan struct{}), over: make(chan struct{})}
+	r := &listener{began: make(chan string, 2), heard: make(chan string, 2)}
+	wk, err := worker.New(server, worker.Options{
+		Name: "w1", Slots: 2, Copies: w.copies, Lease: 5 * time.Minute, Grace: time.Second, Runners: []worker.Runner{r},
+	})
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = wk.Run(ctx) }()
+	t.Cleanup(func() { close(server.over); stop(); <-ended })
+
+	ids := make([]string, 2)
+	for i := range ids {
+		task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
+		must(t, err)
+		ids[i] = task.ID
+		<-r.began
+	}
+	slow, err := w.person.Task(t.Context(), ids[0])
+	must(t, err)
+	server.mu.Lock()
+	server.run = slow.RunID
+	server.mu.Unlock()
+	_, err = w.person.PostMessage(t.Context(), ids[0], "are you there?")
+	must(t, err)
+	<-server.stuck
+	_, err = w.person.PostMessage(t.Context(), ids[1], "go on")
+	must(t, err)
+	select {
+	case got := <-r.heard:
+		if got != ids[1] {
+			t.Errorf("task %s was told, want %s", got, ids[1])
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the other run was told nothing for five seconds")
+	}
+}

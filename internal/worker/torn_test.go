@@ -1,0 +1,77 @@
+//go:build unix
+
+package worker
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestLocksOfARenamedWorktreeAreRemoved: git appends a number to the name of its data about a worktree where a folder
+// of that name was left. The locks that a killed git left in there hold nobody up.
+func TestLocksOfARenamedWorktreeAreRemoved(t *testing.T) {
+	t.Parallel()
+	cs, task := shop(t), &fermata.Task{ID: "task_renamed", Title: "Paint"}
+	data := filepath.Join(cs.WorkDir, ".git", "worktrees")
+	// The name is taken by a worktree of somebody else.
+	taken := filepath.Join(t.TempDir(), task.ID)
+	runIn(t, cs.WorkDir, "worktree", "add", "--quiet", "--detach", taken)
+	runIn(t, cs.WorkDir, "worktree", "move", taken, filepath.Join(t.TempDir(), "elsewhere"))
+	// So is one that looks as if git had named it so.
+	runIn(t, cs.WorkDir, "worktree", "add", "--quiet", "--detach", filepath.Join(t.TempDir(), task.ID+"2"))
+	c := opened(t, cs, task)
+	if want := filepath.Join(data, task.ID+"1"); c.data != want {
+		t.Fatalf("git's data about the worktree is in %s, not in %s", c.data, want)
+	}
+	mine, other := filepath.Join(c.data, "index.lock"), filepath.Join(data, task.ID+"2", "index.lock")
+	writeFile(t, mine, "")
+	writeFile(t, other, "")
+	writeFile(t, filepath.Join(c.root, "new.txt"), "new")
+	if _, err := findGit(t.Context(), c.root, "add", "--all"); err == nil {
+		t.Fatal("the lock holds nothing up")
+	}
+	c.die()
+	c, err := cs.open(t.Context(), task, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.die()
+	runIn(t, c.root, "add", "--all")
+	if !exists(other) {
+		t.Error("the lock of somebody else's worktree was removed")
+	}
+}
+
+// TestKilledBeforeTheWorktreeHasAPlace: git lists no worktree for a folder that it had only just made. The next worker
+// makes the worktree under its own name.
+func TestKilledBeforeTheWorktreeHasAPlace(t *testing.T) {
+	t.Parallel()
+	cs := shop(t)
+	for id, left := range map[string][]string{
+		"task_bare": nil, "task_locking": {"locked"}, "task_placing": {"locked", "gitdir"},
+	} {
+		own := filepath.Join(cs.WorkDir, ".git", "worktrees", id)
+		if err := os.MkdirAll(own, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range left {
+			writeFile(t, filepath.Join(own, name), "")
+		}
+		c := opened(t, cs, &fermata.Task{ID: id, Title: "Paint"})
+		if c.data != own {
+			t.Errorf("git's data about the worktree is in %s, not in %s", c.data, own)
+		}
+		c.die()
+	}
+}
+
+// runIn runs git in a folder, as a person or an agent does.
+func runIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	if _, err := findGit(t.Context(), dir, args...); err != nil {
+		t.Fatal(err)
+	}
+}

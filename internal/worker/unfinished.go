@@ -1,0 +1,197 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A worker may be killed between any two system calls. What it was making,
+// removing or rolling back is finished, or begun anew, by the next worker that
+// opens the working copy. The lock of the working copy says that nobody works on
+// it any more: git holds it too, and a run lets go of it last.
+
+// unfinished is the reason for which a worktree is locked that is being made or
+// removed. Nobody has worked in it, or all work in it is committed.
+const unfinished = "fermata: unfinished"
+
+// holding lets every git of ctx hold the lock of the working copy.
+func (c *workingCopy) holding(ctx context.Context) context.Context { return withLock(ctx, c.lock) }
+
+// completeWorktrees returns where branches are checked out, by their full names.
+// A worktree of this copy that a worker left half made or half removed is removed.
+func (c *workingCopy) completeWorktrees(ctx context.Context) (map[string]string, error) {
+	all, err := c.listWorktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]string{}
+	for _, w := range all {
+		mine := w.branch == "refs/heads/"+c.branch || w.dir == c.root
+		if !mine || !c.isUnfinished(w) {
+			at[w.branch] = w.dir
+			continue
+		}
+		if w.dir == c.root {
+			if err := os.RemoveAll(w.dir); err != nil {
+				return nil, err
+			}
+		}
+		if err := c.cs.removeWorktree(ctx, *c.repo, c.id, w.dir); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
+}
+
+// Git lists no worktree at all while its data about one of them is torn.
+const (
+	listTries = 20
+	listPause = 50 * time.Millisecond
+)
+
+// listWorktrees lists the worktrees of the repository. Torn data about one, of
+// whatever task, is waited for or, if its worker was killed, removed.
+func (c *workingCopy) listWorktrees(ctx context.Context) (all []worktree, err error) {
+	for range listTries {
+		if all, err = c.repo.worktrees(ctx); err == nil || ctx.Err() != nil {
+			return all, err
+		}
+		c.removeTorn(ctx)
+		wait(ctx, listPause, nil)
+	}
+	return nil, err
+}
+
+// removeTorn removes git's data about worktrees whose workers were killed before
+// all of the data was there.
+func (c *workingCopy) removeTorn(ctx context.Context) {
+	folder := filepath.Join(c.repo.common, "worktrees")
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return // there are none
+	}
+	once, cancel := context.WithCancel(ctx)
+	cancel()
+	for _, e := range entries {
+		data := filepath.Join(folder, e.Name())
+		reason, err := os.ReadFile(filepath.Join(data, "locked"))
+		if err != nil || strings.TrimSpace(string(reason)) != unfinished || !isTorn(data) {
+			continue
+		}
+		if e.Name() != c.id {
+			held, err := lockFile(once, filepath.Join(c.repo.common, "fermata", e.Name()+".lock"))
+			if err != nil {
+				continue // its worker is alive
+			}
+			defer held.release()
+		}
+		_ = os.RemoveAll(data)
+	}
+}
+
+// isTorn reports whether git was killed before it had written where the repository of
+// a worktree is: the file is not there, or is empty.
+func isTorn(data string) bool {
+	place, err := os.ReadFile(filepath.Join(data, "commondir"))
+	return err != nil || len(place) == 0
+}
+
+// isUnfinished reports whether a worker was killed while it made or removed the
+// worktree. Git locks a worktree that it makes with a reason of its own for a
+// moment at the end.
+func (c *workingCopy) isUnfinished(w worktree) bool {
+	return w.locked == unfinished || w.locked == "initializing" && w.dir == c.root
+}
+
+// removeWorktree removes a worktree with all that is in it, and what the worker
+// knows of it. One that is not all there any more is removed as well.
+func (cs *copies) removeWorktree(ctx context.Context, r repository, id, dir string) error {
+	// Where it is locked already, it is by a worker that was killed.
+	_, _ = r.git(ctx, "worktree", "lock", "--reason", unfinished, dir)
+	if _, err := r.git(ctx, "worktree", "remove", "--force", "--force", dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(cs.gitFolder(id))
+}
+
+// removeGitLocks removes the lock files that a git that was killed left for the
+// working copy. Nobody else writes what they lock.
+func (c *workingCopy) removeGitLocks() {
+	for _, ref := range []string{"refs/heads/" + c.branch, baseRef(c.id), pushedRef(c.id)} {
+		_ = os.Remove(filepath.Join(c.repo.common, filepath.FromSlash(ref)+".lock"))
+	}
+	for _, data := range c.dataFolders() {
+		for _, name := range []string{"index.lock", "HEAD.lock", "ORIG_HEAD.lock"} {
+			_ = os.Remove(filepath.Join(data, name))
+		}
+	}
+}
+
+// dataFolders lists the folders of git's data about this worktree. Git appends a
+// number to the name where a folder with it was left.
+func (c *workingCopy) dataFolders() []string {
+	folder := filepath.Join(c.repo.common, "worktrees")
+	own := filepath.Join(folder, c.id)
+	folders := []string{own}
+	all, _ := os.ReadDir(folder) // no folder means no worktree
+	for _, e := range all {
+		data := filepath.Join(folder, e.Name())
+		if data != own && strings.HasPrefix(e.Name(), c.id) && c.isPlacedBy(data) {
+			folders = append(folders, data)
+		}
+	}
+	return folders
+}
+
+// isPlacedBy reports whether git's data places a worktree in a folder of this copy's
+// name.
+func (c *workingCopy) isPlacedBy(data string) bool {
+	place, err := os.ReadFile(filepath.Join(data, "gitdir"))
+	return err == nil && filepath.Base(filepath.Dir(within(data, strings.TrimSpace(string(place))))) == c.id
+}
+
+// removeUnplaced removes git's data about this worktree if git was killed before it
+// wrote where the worktree is. Git lists no worktree for it, and would give the next
+// one another name.
+func (c *workingCopy) removeUnplaced() {
+	own := filepath.Join(c.repo.common, "worktrees", c.id)
+	place, err := os.ReadFile(filepath.Join(own, "gitdir"))
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(place) == 0 {
+		_ = os.RemoveAll(own)
+	}
+}
+
+// goBack brings the copy back to where the task began, whole: a note in git's
+// data about the worktree lets the next worker finish it.
+func (c *workingCopy) goBack(ctx context.Context) error {
+	if err := replaceFile(c.goingBackNote(), []byte(c.base)); err != nil {
+		return err
+	}
+	if err := c.git.checkout(ctx, c.base); err != nil {
+		return err
+	}
+	if err := errors.Join(c.moveBranch(ctx, c.base, ""), c.endMerge(), c.git.clean(ctx)); err != nil {
+		return err
+	}
+	return os.Remove(c.goingBackNote())
+}
+
+// finishGoingBack brings a copy back to where the task began, if a worker was
+// killed on the way there.
+func (c *workingCopy) finishGoingBack(ctx context.Context, log io.Writer) error {
+	if _, err := os.Stat(c.goingBackNote()); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := errors.Join(c.check(ctx), c.findBase(ctx)); err != nil {
+		return err
+	}
+	logLine(log, "A worker was stopped while it rolled this working copy back: it is rolled back now.")
+	return c.goBack(ctx)
+}
+
+func (c *workingCopy) goingBackNote() string { return filepath.Join(c.data, "fermata-going-back") }

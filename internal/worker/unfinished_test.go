@@ -1,0 +1,302 @@
+//go:build unix
+
+package worker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// killed is a git that is killed on its way. It stands first in PATH, does one
+// thing less than the real one, or kills it after a while.
+type killed struct {
+	t    *testing.T
+	real string
+	dir  string
+}
+
+// newKilled puts a git into PATH that runs the real one until a test says
+// otherwise. Tests that use it do not run in parallel: PATH is the process's.
+func newKilled(t *testing.T) *killed {
+	t.Helper()
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &killed{t: t, real: program, dir: t.TempDir()}
+	t.Setenv("PATH", k.dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	k.never()
+	return k
+}
+
+func (k *killed) write(script string) {
+	k.t.Helper()
+	name := filepath.Join(k.dir, "git")
+	if err := os.WriteFile(name+".new", []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		k.t.Fatal(err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// never lets git do its work.
+func (k *killed) never() { k.write(fmt.Sprintf("exec %s \"$@\"\n", k.real)) }
+
+// after kills git and all that it started so many milliseconds after the start of
+// the command, which is one that contains the words.
+func (k *killed) after(ms float64, words string) {
+	k.write(fmt.Sprintf(`case "$*" in
+*%q*) timeout -s KILL %.4f %s "$@"; exit 137 ;;
+*) exec %s "$@" ;;
+esac
+`, words, ms/1000, k.real, k.real))
+}
+
+// instead lets git not even begin with the command that contains the words.
+func (k *killed) instead(words string) {
+	k.write(fmt.Sprintf("case \"$*\" in\n*%q*) exit 137 ;;\nesac\nexec %s \"$@\"\n", words, k.real))
+}
+
+// shop is a repository with some files, and the copies of it.
+func shop(t *testing.T) *copies {
+	t.Helper()
+	repo := t.TempDir()
+	for i := range 200 {
+		name := filepath.Join(repo, fmt.Sprintf("file-%03d", i))
+		if err := os.WriteFile(name, []byte(strings.Repeat("line\n", 400)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"}, {"add", "."},
+		{"-c", "user.name=ana", "-c", "user.email=ana@example.com", "commit", "--quiet", "-m", "Begin"},
+	} {
+		if _, err := findGit(t.Context(), repo, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cs, err := newCopies(Copies{Folder: t.TempDir(), WorkDir: repo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cs
+}
+
+// opened opens the working copy of a task, which must be whole.
+func opened(t *testing.T, cs *copies, task *fermata.Task) *workingCopy {
+	t.Helper()
+	c, err := cs.open(t.Context(), task, io.Discard)
+	if err != nil {
+		t.Fatalf("the next worker cannot open the working copy: %v", err)
+	}
+	t.Cleanup(func() {
+		if c.lock != nil {
+			c.lock.release()
+		}
+	})
+	if err := c.check(t.Context()); err != nil {
+		t.Fatalf("the working copy is not the worker's: %v", err)
+	}
+	if changes, err := findGit(t.Context(), c.root, "status", "--porcelain"); err != nil || changes != "" {
+		t.Fatalf("the working copy is not whole: %v\n%s", err, changes)
+	}
+	return c
+}
+
+// die ends the run of a copy as the end of its process does.
+func (c *workingCopy) die() { c.lock.release(); c.lock = nil }
+
+// loseLock closes the copy's own end of its lock, as the end of its process does,
+// while a program that it started keeps its own. The file itself stays open, on nothing:
+// whoever starts that program reads its number.
+func (c *workingCopy) loseLock(t *testing.T) {
+	t.Helper()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close() //nolint:errcheck // nothing was written
+	if err := unix.Dup2(int(null.Fd()), int(c.lock.file.Fd())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestKilledWhileMakingAWorktree: wherever a worker is killed that makes a
+// worktree, the next one makes it whole.
+func TestKilledWhileMakingAWorktree(t *testing.T) {
+	k := newKilled(t)
+	cs := shop(t)
+	var began int
+	for i := range 40 {
+		task := &fermata.Task{ID: fmt.Sprintf("task_add_%d", i), Title: "Paint"}
+		k.after(0.5+float64(i)*0.75, "worktree add")
+		if c, err := cs.open(t.Context(), task, io.Discard); err == nil {
+			c.die()
+		} else {
+			began++
+		}
+		k.never()
+		opened(t, cs, task).die()
+	}
+	if began == 0 {
+		t.Error("git was never killed on its way")
+	}
+	for i, words := range []string{"worktree unlock", "update-ref", "read-tree --reset"} {
+		task := &fermata.Task{ID: fmt.Sprintf("task_between_%d", i), Title: "Paint"}
+		k.instead(words)
+		if _, err := cs.open(t.Context(), task, io.Discard); err == nil {
+			t.Fatalf("the worker was not killed before git %s", words)
+		}
+		k.never()
+		opened(t, cs, task).die()
+	}
+}
+
+// TestTornWorktreeOfAnotherTask: git's data about a worktree whose worker was killed
+// at the worst moment stops no other task.
+func TestTornWorktreeOfAnotherTask(t *testing.T) {
+	cs := shop(t)
+	for _, id := range []string{"task_torn", "task_empty"} {
+		torn := filepath.Join(cs.WorkDir, ".git", "worktrees", id)
+		if err := os.MkdirAll(torn, 0o750); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(torn, "locked"), unfinished)
+		writeFile(t, filepath.Join(torn, "gitdir"), filepath.Join(cs.Folder, id, ".git")+"\n")
+		if id == "task_empty" {
+			writeFile(t, filepath.Join(torn, "commondir"), "")
+			if err := os.Mkdir(filepath.Join(cs.Folder, id), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, filepath.Join(cs.Folder, id, ".git"), "gitdir: "+torn+"\n")
+		}
+		opened(t, cs, &fermata.Task{ID: id + "_other", Title: "Paint"}).die()
+		opened(t, cs, &fermata.Task{ID: id, Title: "Paint"}).die()
+	}
+}
+
+// TestKilledWhileRemovingAWorktree: a worktree that was half removed is made
+// again, with all that was committed.
+func TestKilledWhileRemovingAWorktree(t *testing.T) {
+	k := newKilled(t)
+	cs := shop(t)
+	for i := range 20 {
+		task := &fermata.Task{ID: fmt.Sprintf("task_remove_%d", i), Title: "Paint"}
+		c := opened(t, cs, task)
+		writeFile(t, filepath.Join(c.root, "done.txt"), "done")
+		if err := c.commit(t.Context(), task, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		k.after(0.5+float64(i)*0.75, "worktree remove")
+		_ = cs.removeWorktree(c.holding(t.Context()), *c.repo, c.id, c.root)
+		c.die()
+		k.never()
+		c = opened(t, cs, task)
+		if text, err := os.ReadFile(filepath.Join(c.root, "done.txt")); err != nil || string(text) != "done" {
+			t.Fatalf("what was committed is not there: %q, %v", text, err)
+		}
+		c.die()
+	}
+}
+
+// TestKilledWhileCommitting: what an agent did is there, committed or not, and can
+// be committed.
+func TestKilledWhileCommitting(t *testing.T) {
+	k := newKilled(t)
+	cs := shop(t)
+	for i := range 12 {
+		for _, words := range []string{"add --all", "commit-tree", "update-ref"} {
+			task := &fermata.Task{ID: fmt.Sprintf("task_commit_%d_%s", i, words[:3]), Title: "Paint"}
+			c := opened(t, cs, task)
+			writeFile(t, filepath.Join(c.root, "done.txt"), strings.Repeat("done\n", 10_000))
+			k.after(0.5+float64(i)*0.75, words)
+			_ = c.commit(t.Context(), task, io.Discard)
+			c.die()
+			k.never()
+			c, err := cs.open(t.Context(), task, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.commit(t.Context(), task, io.Discard); err != nil {
+				t.Fatalf("what was left cannot be committed: %v", err)
+			}
+			if listed, err := findGit(t.Context(), c.root, "show", "--stat", "HEAD", "--", "done.txt"); err != nil || listed == "" {
+				t.Errorf("what the agent did is not committed: %v", err)
+			}
+			c.die()
+		}
+	}
+}
+
+// TestKilledWhileRollingBack: a working copy that was half rolled back is where
+// its task began.
+func TestKilledWhileRollingBack(t *testing.T) {
+	k := newKilled(t)
+	cs := shop(t)
+	for i := range 12 {
+		for _, words := range []string{"read-tree --reset", "clean --quiet"} {
+			task := &fermata.Task{ID: fmt.Sprintf("task_back_%d_%s", i, words[:5]), Title: "Paint"}
+			c := opened(t, cs, task)
+			writeFile(t, filepath.Join(c.root, "file-000"), "spoiled")
+			writeFile(t, filepath.Join(c.root, "new.txt"), "spoiled")
+			k.after(0.25+float64(i)*0.5, words)
+			_ = c.goBack(c.holding(t.Context()))
+			c.die()
+			k.never()
+			opened(t, cs, task).die()
+		}
+	}
+}
+
+// TestGitOutlivesItsWorker: while a git that a killed worker had started goes on,
+// nobody else opens the working copy.
+func TestGitOutlivesItsWorker(t *testing.T) {
+	k := newKilled(t)
+	cs := shop(t)
+	task := &fermata.Task{ID: "task_outlives", Title: "Paint"}
+	c := opened(t, cs, task)
+	gate := filepath.Join(t.TempDir(), "gate")
+	if out, err := exec.Command("mkfifo", gate).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	k.write(fmt.Sprintf("case \"$*\" in\n*status*) cat %s >/dev/null; exit 0 ;;\nesac\nexec %s \"$@\"\n", gate, k.real))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = findGit(c.holding(context.Background()), c.root, "status")
+	}()
+	open, err := os.OpenFile(gate, os.O_WRONLY, 0) // returns once the program reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.loseLock(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if _, err := lockFile(ctx, filepath.Join(cs.WorkDir, ".git", "fermata", task.ID+".lock")); err == nil {
+		t.Fatal("the working copy can be opened while git works in it")
+	}
+	if err := open.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	k.never()
+	opened(t, cs, task).die()
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

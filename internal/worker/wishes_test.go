@@ -1,0 +1,24 @@
+package worker
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// A server refuses such a spec. A worker does not rely on it.
+func TestSpecOfAWorkingCopyIsChecked(t *testing.T) {
+	t.Parallel()
+	for spec, words := range map[string]string{
+		`{"working_copy": "../up"}`: "cannot name a folder",
+		`{"working_copy": 7}`:       "working_copy is a number",
+		`{"push": "yes"}`:           "push is a string",
+	} {
+		_, err := wishesOf(&fermata.Task{ID: "task_1", Spec: json.RawMessage(spec)})
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, want %q", spec, err, words)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/worker"
+)
+
+// inattentive is a runner whose first agent does some work, gets a message, and ends
+// with the result without having read it.
+type inattentive struct {
+	first   fermata.Result
+	runs    atomic.Int32
+	handed  chan string
+	waiting chan struct{}
+}
+
+func (*inattentive) Name() string { return "inattentive" }
+
+func (r *inattentive) Run(ctx context.Context, claim *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+	r.handed <- claim.Context.Text
+	desk.(interface{ Heard(*fermata.ResumeContext) }).Heard(claim.Context)
+	if r.runs.Add(1) > 1 {
+		return fermata.Finish{Result: fermata.ResultFailed, Summary: "no paint"}, nil
+	}
+	if err := os.WriteFile(filepath.Join(desk.Dir(), "fence.txt"), []byte("red\n"), 0o600); err != nil {
+		return fermata.Finish{}, err
+	}
+	close(r.waiting)
+	select {
+	case <-desk.Inbox():
+		return fermata.Finish{Result: r.first, Summary: "red"}, nil
+	case <-ctx.Done():
+		return fermata.Finish{}, context.Cause(ctx)
+	}
+}
+
+// A message that came while the agent ended is handed to the next run, in the same
+// working copy. What a completed run committed stays when the next one fails; what a
+// failed one left is rolled back only when its task ends.
+func TestTaskGoesOnOverUnheardWords(t *testing.T) {
+	t.Parallel()
+	for first, kept := range map[fermata.Result]bool{fermata.ResultCompleted: true, fermata.ResultFailed: false} {
+		t.Run(string(first), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			r := &inattentive{first: first, handed: make(chan string, 2), waiting: make(chan struct{})}
+			task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
+			must(t, err)
+			wk, err := worker.New(w.agent, worker.Options{Name: "w1", Copies: w.copies, Runners: []worker.Runner{r}, Lease: longLease})
+			must(t, err)
+			ctx, stop := context.WithCancel(t.Context())
+			end := make(chan error, 1)
+			go func() { end <- wk.Run(ctx) }()
+			defer func() { stop(); must(t, <-end) }()
+			<-r.waiting
+			m, err := w.person.PostMessage(t.Context(), task.ID, "green, please")
+			must(t, err)
+			done := w.await(task.ID, fermata.TaskFailed)
+			<-r.handed
+			if told := <-r.handed; !strings.Contains(told, "green, please") {
+				t.Errorf("the second run was handed %q", told)
+			}
+			w.settled(task)
+			files := run(t, w.repo, "ls-tree", "--name-only", "fermata/"+task.ID)
+			if strings.Contains(files, "fence.txt") != kept || done.Runs != 2 {
+				t.Errorf("after %d runs the branch has %q", done.Runs, files)
+			}
+			all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
+			must(t, err)
+			if all[0].ID != m.ID || all[0].Receipt != fermata.ReceiptHanded || all[0].HandedTo != done.RunID {
+				t.Errorf("the receipt is %+v", all[0])
+			}
+		})
+	}
+}
+
+// An agent that could not be run was told nothing: what its run was handed waits for the
+// task to be reopened, and the task does not try for ever.
+func TestUnstartedAgentWasToldNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{
+		Title: "Paint", Runner: "command", MaxAttempts: 2, Spec: []byte(`{"command":["/none/there"]}`),
+	})
+	must(t, err)
+	_, err = w.person.PostMessage(t.Context(), task.ID, "green, please")
+	must(t, err)
+	w.once()
+	if got := w.await(task.ID, fermata.TaskFailed); got.Runs != 2 {
+		t.Errorf("it failed after %d runs", got.Runs)
+	}
+	all, _, err := w.person.Messages(t.Context(), task.ID, "", 0)
+	must(t, err)
+	if all[0].Receipt != fermata.ReceiptEnded || all[0].HandedTo != "" {
+		t.Errorf("the receipt is %+v", all[0])
+	}
+}
+
+// lossy loses the reply of the first heartbeat that hands words over.
+type lossy struct {
+	worker.Server
+	lost atomic.Bool
+}
+
+func (l *lossy) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+	reply, err := l.Server.Heartbeat(ctx, run, h)
+	if err == nil && reply.Context != nil && l.lost.CompareAndSwap(false, true) {
+		return nil, errors.New("the connection broke")
+	}
+	return reply, err
+}
+
+// Words whose reply is lost reach the agent that works, and not only the next run.
+func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := pipe(t)
+	task := w.task("Paint", `echo ready >`+name+`
+		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
+		grep -q 'use less paint' "$FERMATA_INBOX" && `+completed)
+	server := &lossy{Server: w.agent}
+	wk, err := worker.New(server, worker.Options{
+		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+	})
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	end := make(chan error, 1)
+	go func() { end <- wk.Run(ctx) }()
+	listen(t, name)
+	w.awaitPlace(task)
+	began := time.Now()
+	_, err = w.person.PostMessage(t.Context(), task.ID, "use less paint")
+	must(t, err)
+	w.await(task.ID, fermata.TaskDone)
+	soon(t, began)
+	if !server.lost.Load() {
+		t.Error("no reply was lost")
+	}
+	cancel()
+	must(t, <-end)
+}

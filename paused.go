@@ -1,0 +1,7 @@
+//go:build !bug_pause_goes_on
+
+package fermata
+
+// Paused reports whether a person halted the task: it waits until somebody
+// resumes it.
+func (t *Task) Paused() bool { return t.State == TaskDeferred && t.Reason == ReasonPaused }

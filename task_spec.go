@@ -1,0 +1,128 @@
+package fermata
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// specKeys are the keys of a task's spec that workers read. A spec may hold others, for the program that made it.
+var specKeys = []string{"command", "working_copy", "push", "timeout"}
+
+// spec checks the spec of a task that workers run. A key that is nearly one of theirs is refused: the worker would pass
+// over it, and run the task without a limit, a working copy or a command of its own.
+func (ps *problems) spec(raw json.RawMessage) {
+	var fields map[string]json.RawMessage
+	if !ps.json("spec", raw) || json.Unmarshal(raw, &fields) != nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if slices.Contains(specKeys, name) {
+			continue
+		}
+		if known := specKeyNear(name); known != "" {
+			ps.add("spec."+name, "is no key that workers read; did you mean %s?", known)
+		}
+	}
+	if limit, ok := fields["timeout"]; ok && !isLimit(limit) {
+		ps.add("spec.timeout", "must be a duration above zero, such as \"30m\"")
+	}
+	if command, ok := fields["command"]; ok && !isCommandLine(command) {
+		ps.add("spec.command", "must be a list of texts, the program first")
+	}
+	var id string
+	if copied, ok := fields["working_copy"]; ok && (json.Unmarshal(copied, &id) != nil || id != "" && !IsWorkingCopyID(id)) {
+		ps.add("spec.working_copy", "must be the id of a working copy: at most %d letters, digits, _ and -", maxWorkingCopyID)
+	}
+	var push bool
+	if wish, ok := fields["push"]; ok && json.Unmarshal(wish, &push) != nil {
+		ps.add("spec.push", "must be true or false")
+	}
+}
+
+// isCommandLine reports whether a worker can run the value, or it names none.
+func isCommandLine(raw json.RawMessage) bool {
+	var words []string
+	return json.Unmarshal(raw, &words) == nil && (len(words) == 0 || words[0] != "")
+}
+
+const maxWorkingCopyID = 128
+
+// IsWorkingCopyID reports whether the id can name the folder of a working copy.
+func IsWorkingCopyID(id string) bool {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return id != "" && len(id) <= maxWorkingCopyID && strings.Trim(id, allowed) == ""
+}
+
+// isLimit reports whether a worker can read the value as the longest time of a run.
+func isLimit(raw json.RawMessage) bool {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return false
+	}
+	if string(raw) == "null" {
+		return true
+	}
+	limit, err := time.ParseDuration(text)
+	return err == nil && limit > 0
+}
+
+// specKeyNear returns the key that a misspelt name stands for, "" when it stands for none.
+func specKeyNear(name string) string {
+	const longest = 32
+	plain := plainKey(name)
+	if plain == "" || len(plain) > longest {
+		return ""
+	}
+	for _, known := range specKeys {
+		if isMisspelt(plain, plainKey(known)) {
+			return known
+		}
+	}
+	return ""
+}
+
+// plainKey is a key without the marks between its words and without its case.
+func plainKey(name string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
+}
+
+// isMisspelt reports whether a name is a known one with a slip. Two slips count only in a long name whose first and last
+// letters are right: other words, such as comment beside command, are as near.
+func isMisspelt(name, known string) bool {
+	switch slips(name, known) {
+	case 0, 1:
+		return true
+	case 2:
+		return len(known) > 5 && name[0] == known[0] && name[len(name)-1] == known[len(known)-1]
+	default:
+		return false
+	}
+}
+
+// slips counts the bytes to insert, delete, replace or swap with their neighbour.
+func slips(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}

@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+)
+
+type object = map[string]any
+
+// smuggled is a question that only a tool of another MCP server asks.
+const smuggled = "Was this asked by another server?"
+
+// acting are the calls with which a program acts: a command, a file, the network, and a
+// tool of an MCP server.
+func acting(program, url string) []scriptedmodel.Part {
+	question := object{"question": smuggled, "type": "non_blocking", "default": "x"}
+	call := scriptedmodel.Call
+	switch program {
+	case "opencode":
+		return []scriptedmodel.Part{
+			call("bash", object{"command": "touch ran.txt", "description": "x"}), call("write", object{"filePath": "written.txt", "content": "x"}),
+			call("webfetch", object{"url": url, "format": "text"}), call("other_post_question", question),
+		}
+	case "gemini":
+		return []scriptedmodel.Part{
+			call("run_shell_command", object{"command": "touch ran.txt", "description": "x"}), call("write_file", object{"file_path": "written.txt", "content": "x"}),
+			call("web_fetch", object{"prompt": "Read " + url}), call("mcp_other_post_question", question),
+		}
+	case "codex":
+		return []scriptedmodel.Part{
+			call("exec_command", object{"cmd": "touch ran.txt"}), call("exec_command", object{"cmd": "printf x >written.txt"}),
+			call("exec_command", object{"cmd": "curl -s " + url}), call("mcp__otherpost_question", question),
+		}
+	default:
+		return []scriptedmodel.Part{
+			call("Bash", object{"command": "touch ran.txt", "description": "x"}), call("Write", object{"file_path": "written.txt", "content": "x"}),
+			call("WebFetch", object{"url": url, "prompt": "x"}), call("mcp__other__post_question", question),
+		}
+	}
+}
+
+// Deny lets a program act in every way against a rule that denies everything, in a project
+// whose settings are open, or say nothing, and wants nothing of it to have been done.
+func Deny(t *testing.T, program string, open bool, start func(room *Room) *Lab) {
+	t.Helper()
+	var fetched atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { fetched.Add(1) }))
+	t.Cleanup(site.Close)
+	var rules []scriptedmodel.Rule
+	for n, call := range acting(program, site.URL) {
+		rules = append(rules, scriptedmodel.Rule{Name: "act", When: scriptedmodel.When{Turn: &n}, Reply: []scriptedmodel.Part{call}})
+	}
+	room := NewRoom(t, scriptedmodel.Script{Rules: append(rules, scriptedmodel.Rule{Name: "done", Reply: scriptedmodel.Say("I may not.")})})
+	l := start(room)
+	l.open(program, open)
+	if _, err := l.Admin.AddGateRule(t.Context(), fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny}); err != nil {
+		t.Fatal(err)
+	}
+	task := l.Create("Do all of it", "")
+	l.Once()
+	task = l.Look(task.ID)
+	if asked := len(l.Asked("act")); asked != 4 || task.State != fermata.TaskDone || task.Summary != "I may not." {
+		t.Errorf("the agent acted %d times: it is %s: %s", asked, task.State, task.Summary)
+	}
+	l.wantNothing(task)
+	if n := fetched.Load(); n != 0 {
+		t.Errorf("the network was reached %d times", n)
+	}
+}
+
+// wantNothing wants the task to have left neither file nor question.
+func (l *Lab) wantNothing(task *fermata.Task) {
+	l.Helper()
+	out := l.Git("ls-tree", "--name-only", "fermata/"+task.ID)
+	for _, name := range []string{"ran.txt", "written.txt"} {
+		if strings.Contains(out, name) {
+			l.Errorf("there is %s", name)
+		}
+	}
+	questions, _, err := l.Admin.Questions(l.Context(), client.QuestionQuery{})
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, q := range questions {
+		if strings.Contains(q.Title, smuggled) {
+			l.Errorf("a tool of an MCP server ran: %s", q.Title)
+		}
+	}
+}
+
+// open writes the settings of the project: another MCP server and, where it is open,
+// all that lets the agent act unasked.
+func (l *Lab) open(program string, open bool) {
+	l.Helper()
+	env := map[string]string{"FERMATA_URL": l.Server.URL, "FERMATA_TOKEN": l.AgentToken}
+	files := map[string]any{}
+	switch program {
+	case "opencode":
+		config := object{"mcp": object{"other": object{"type": "local", "command": []string{l.Binary, "mcp"}, "environment": env, "enabled": true}}}
+		if open {
+			free := object{"*": "allow", "bash": "allow", "edit": "allow", "webfetch": "allow", "other_*": "allow"}
+			config["permission"] = free
+			config["agent"] = object{"build": object{"permission": free}}
+			config["mode"] = object{"build": object{"permission": free}}
+		}
+		files["opencode.json"] = config
+	case "gemini":
+		server := object{"command": l.Binary, "args": []string{"mcp"}, "env": env}
+		config := object{"mcpServers": object{"other": server}}
+		if open {
+			config["general"] = object{"defaultApprovalMode": "auto_edit"}
+		}
+		files[".gemini/settings.json"] = config
+	case "codex":
+		// Only the user's own configuration has servers.
+		path := filepath.Join(l.Room.Home, ".codex", "config.toml")
+		config, err := os.ReadFile(path)
+		if err == nil {
+			server := fmt.Sprintf("\n[mcp_servers.other]\ncommand = %q\nargs = [\"mcp\"]\nenv = { FERMATA_URL = %q, FERMATA_TOKEN = %q }\n", l.Binary, l.Server.URL, l.AgentToken)
+			err = os.WriteFile(path, append(config, server...), 0o600) //nolint:gosec // the room's own file
+		}
+		if err != nil {
+			l.Fatal(err)
+		}
+	default:
+		files[".mcp.json"] = object{"mcpServers": object{"other": object{"command": l.Binary, "args": []string{"mcp"}, "env": env}}}
+		config := object{"enableAllProjectMcpServers": true}
+		if open {
+			config["permissions"] = object{"defaultMode": "acceptEdits", "allow": []string{"Bash", "Write", "Edit", "WebFetch", "mcp__other", "mcp__other__post_question"}}
+			config["disableAllHooks"] = true
+		}
+		files[".claude/settings.json"] = config
+	}
+	for name, content := range files {
+		path := filepath.Join(l.Room.Work, name)
+		data, err := json.Marshal(content)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(path, data, 0o600)
+		}
+		if err != nil {
+			l.Fatal(err)
+		}
+	}
+	l.Git("add", "--all")
+	l.Git("commit", "--quiet", "--allow-empty", "--message=Settings")
+}

@@ -1,0 +1,173 @@
+//go:build unix
+
+package attack
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+// finishes is how long a worker may take, on a machine with much else to do.
+const finishes = 2 * time.Minute
+
+// yard is a server for agents that attack.
+type yard struct {
+	binary, url, token string
+	admin              *client.Client
+}
+
+func newYard(t *testing.T) *yard {
+	t.Helper()
+	y := &yard{binary: process.Binary(t, "")}
+	server := process.Serve(t, y.binary, process.SQLite(t))
+	y.url, y.admin = server.URL, process.NewFront(t, server).Client(t, server.FirstToken)
+	made, err := y.admin.CreateToken(t.Context(), fermata.NewToken{
+		Name: "worker", Kind: fermata.ActorAgent, Scopes: []fermata.Scope{fermata.ScopeWork, fermata.ScopeAsk},
+	})
+	must(t, err)
+	y.token = made.Secret
+	return y
+}
+
+// plot is one project with a repository, its worker and an agent that attacks.
+type plot struct {
+	*testing.T
+	*yard
+	project string
+	// repo is the repository, folder the worker's, home that of the user, and
+	// outside a folder that no agent has any business in.
+	repo, folder, home, outside string
+	flags                       []string
+}
+
+// plotsMade names the projects.
+var plotsMade atomic.Int64
+
+// canary is what the payload writes when a program starts it that is no agent's.
+const canary = "canary"
+
+// payload leaves a line if it does not run as a part of the agent, and passes on
+// what it reads.
+const payload = `#!/bin/sh
+[ -n "$FERMATA_PROCESS" ] || echo "$0 $* in $(pwd)" >>"$(dirname "$0")/` + canary + `"
+exec cat
+`
+
+func (y *yard) plot(t *testing.T, flags ...string) *plot {
+	t.Helper()
+	base := process.Folder(t)
+	p := &plot{T: t, yard: y, project: "p" + strconv.FormatInt(plotsMade.Add(1), 10), flags: flags}
+	for name, dir := range map[string]*string{"repo": &p.repo, "folder": &p.folder, "home": &p.home, "outside": &p.outside} {
+		*dir = filepath.Join(base, name)
+		must(t, os.Mkdir(*dir, 0o700))
+	}
+	p.write(filepath.Join(p.outside, "payload"), payload, 0o700)
+	p.write(filepath.Join(p.outside, "secret"), "the secret\n", 0o600)
+	p.write(filepath.Join(p.repo, "README.md"), "# Shop\n", 0o600)
+	p.git(p.repo, "init", "--quiet", "--initial-branch=main")
+	p.git(p.repo, "add", ".")
+	p.git(p.repo, "commit", "--quiet", "-m", "Begin")
+	return p
+}
+
+func (p *plot) write(name, text string, mode os.FileMode) {
+	p.Helper()
+	must(p, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(p, os.WriteFile(name, []byte(text), mode))
+}
+
+// git runs git as the person does.
+func (p *plot) git(dir string, args ...string) string {
+	p.Helper()
+	cmd := exec.CommandContext(p.Context(), "git", append([]string{"-c", "user.name=ana", "-c", "user.email=ana@example.com"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// task makes a task whose agent is a shell script. The script finds the payload in
+// $P, and the folder outside in $OUT.
+func (p *plot) task(script string, more map[string]any) *fermata.Task {
+	p.Helper()
+	begin := "P=" + fermata.ShellWord(filepath.Join(p.outside, "payload")) + "; OUT=" + fermata.ShellWord(p.outside) + "; G=$(git rev-parse --path-format=absolute --git-common-dir)\n"
+	spec := map[string]any{"command": []string{"sh", "-ec", begin + script}}
+	for key, value := range more {
+		spec[key] = value
+	}
+	raw, err := json.Marshal(spec)
+	must(p, err)
+	t, err := p.admin.CreateTask(p.Context(), fermata.NewTask{Title: "Mend the shoe", Project: p.project, Spec: raw})
+	must(p, err)
+	return t
+}
+
+// run lets the worker do what there is to do.
+func (p *plot) run() {
+	p.Helper()
+	env := []string{"FERMATA_TOKEN=" + p.token, "FERMATA_URL=" + p.url, "HOME=" + p.home, "FERMATA_SECRET_OF_THE_WORKER=plum"}
+	args := append([]string{"worker", "--name", p.project, "--project", p.project, "--workdir", p.repo, "--folder", p.folder,
+		"--allow-task-commands", "--once", "--log-level", "warn"}, p.flags...)
+	if err := process.Start(p, p.binary, env, args...).Wait(finishes); err != nil {
+		p.Fatalf("the worker: %v", err)
+	}
+}
+
+// now returns the task as it is.
+func (p *plot) now(t *fermata.Task) *fermata.Task {
+	p.Helper()
+	task, err := p.admin.Task(p.Context(), t.ID)
+	must(p, err)
+	return task
+}
+
+// done wants the task to be completed.
+func (p *plot) done(t *fermata.Task) *fermata.Task {
+	p.Helper()
+	task := p.now(t)
+	if task.State != fermata.TaskDone {
+		p.Fatalf("the task is %s: %s", task.State, task.Summary)
+	}
+	return task
+}
+
+// caught wants the task to have failed, with the words.
+func (p *plot) caught(t *fermata.Task, words string) {
+	p.Helper()
+	if task := p.now(t); task.State != fermata.TaskFailed || !strings.Contains(task.Summary, words) {
+		p.Fatalf("the task is %s, and says %q; it should say %q", task.State, task.Summary, words)
+	}
+}
+
+// unharmed wants the payload to have run nowhere but in the agent.
+func (p *plot) unharmed() {
+	p.Helper()
+	if text, err := os.ReadFile(filepath.Join(p.outside, canary)); err == nil {
+		p.Errorf("the payload ran as the worker:\n%s", text)
+	}
+}
+
+// copyOf is where the task was worked on.
+func (p *plot) copyOf(t *fermata.Task) string { return filepath.Join(p.folder, t.ID) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,102 @@
+package attack
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// grabs are what an agent in a sandbox tries; each prints what it got. $FOLDER is the
+// worker's folder, $R the repository.
+var grabs = map[string]string{
+	"a secret outside":          `cat "$OUT/secret"`,
+	"a secret of the home":      `cat "$HOME/.ssh/id_ed25519"`,
+	"the desk's configuration":  `cat "$HOME/.claude/settings.json"`,
+	"the person's working copy": `cat "$R/.env"`,
+	"passwords of the remote":   `cat "$G/config" | grep -i hunter2; git config --get-regexp . | grep hunter2`,
+	"other tasks":               `ls -A "$FOLDER" | grep -vx "$FERMATA_TASK"; cat "$FOLDER"/*/other.txt`,
+	"the worker's state":        `ls -A "$FOLDER/.git-state"`,
+	"the worker's environment":  `cat /proc/[0-9]*/environ | tr '\0' '\n' | grep -e plum -e "^FERMATA_TOKEN"`,
+	"other processes":           `ls -d /proc/[0-9]*/exe | while read f; do readlink $f; done | grep fermata`,
+	"sockets of the machine":    `ls -A /run /var/run/ /mnt /media | grep -v :`,
+	"a hook":                    `cp "$P" "$G/hooks/pre-commit" && echo planted; echo x >"$G/hooks/post-commit" && echo planted`,
+	"the configuration":         `git config core.fsmonitor "$P" && echo planted; echo x >>"$G/config" && echo planted`,
+	"the branch of another":     `git update-ref refs/heads/main HEAD~0 && git branch evil && echo planted`,
+	"the mounts":                `umount "$R/.git" && echo gone; mount -t tmpfs none /mnt && echo mounted`,
+}
+
+// In a sandbox an agent works in its copy, and gets at nothing else.
+func TestIsolatedAgent(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	p := y.plot(t, "--isolate")
+	p.write(filepath.Join(p.home, ".ssh", "id_ed25519"), "the key\n", 0o600)
+	p.write(filepath.Join(p.home, ".claude", "settings.json"), `{"hooks": {}}`, 0o600)
+	p.write(filepath.Join(p.repo, ".env"), "SECRET=1\n", 0o600)
+	p.write(filepath.Join(p.repo, ".git", "info", "exclude"), ".env\n", 0o600)
+	p.git(p.repo, "remote", "add", "origin", "https://robot:hunter2@host.example/shop.git")
+	p.write(filepath.Join(p.folder, "task_another", "other.txt"), "the work of another\n", 0o600)
+	begin := "R=" + fermata.ShellWord(p.repo) + "; FOLDER=" + fermata.ShellWord(p.folder) + "\n"
+	tasks := map[string]*fermata.Task{}
+	for name, script := range grabs {
+		tasks[name] = p.task(begin+"set +e\n("+script+`) >got.txt 2>errors.txt; test -n "$G" && git status >/dev/null && echo work >work.txt`, nil)
+	}
+	p.run()
+	for name, task := range tasks {
+		p.done(task)
+		if got := p.git(p.repo, "show", "fermata/"+task.ID+":got.txt"); got != "" {
+			t.Errorf("the agent got %s: %s", name, got)
+		}
+		if text := p.git(p.repo, "show", "fermata/"+task.ID+":work.txt"); text != "work" {
+			t.Errorf("the agent could not work: %q", text)
+		}
+	}
+	p.unharmed()
+}
+
+// A sandbox stops like any other run: the agent may end by itself, and is offline
+// where the worker says so. What a flag opens is open.
+func TestIsolatedAgentStopsAndIsOffline(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	p := y.plot(t, "--isolate", "--isolate-offline", "--on-failed", "keep", "--run-timeout", "3s")
+	p.flags = append(p.flags, "--isolate-read", filepath.Join(p.outside, "secret"), "--isolate-write", p.home)
+	stopped := p.task(`trap 'echo bye >bye.txt; exit 1' TERM; sleep 1000 & wait`, nil)
+	offline := p.task(`tail -n +3 /proc/net/dev | cut -d: -f1 >net.txt; cat "$OUT/secret" >>net.txt; echo kept >"$HOME/kept.txt"`, nil)
+	p.run()
+	p.caught(stopped, "took longer than 3s")
+	if _, err := os.Stat(filepath.Join(p.copyOf(stopped), "bye.txt")); err != nil {
+		t.Errorf("the agent could not end by itself: %v", err)
+	}
+	p.done(offline)
+	if seen := strings.Fields(p.git(p.repo, "show", "fermata/"+offline.ID+":net.txt")); strings.Join(seen, " ") != "lo the secret" {
+		t.Errorf("the agent sees %v", seen)
+	}
+	if _, err := os.Stat(filepath.Join(p.home, "kept.txt")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where there is no bubblewrap, a worker that is to isolate its agents does not begin.
+func TestIsolationIsRefusedWithoutBubblewrap(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	p := y.plot(t)
+	bin := filepath.Join(p.outside, "bin")
+	for _, name := range []string{"git", "sh"} {
+		path, err := exec.LookPath(name)
+		must(t, err)
+		must(t, os.MkdirAll(bin, 0o700))
+		must(t, os.Symlink(path, filepath.Join(bin, name)))
+	}
+	env := []string{"FERMATA_TOKEN=" + p.token, "FERMATA_URL=" + p.url, "PATH=" + bin}
+	c := process.Start(t, p.binary, env, "worker", "--isolate", "--folder", p.folder, "--once", "--", "sh", "-c", "true")
+	if err := c.Wait(finishes); err == nil || !strings.Contains(c.Output(), "bubblewrap is not installed") {
+		t.Errorf("the worker ended with %v:\n%s", err, c.Output())
+	}
+}

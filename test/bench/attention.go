@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	api "github.com/fermata-hq/fermata/client"
+)
+
+// listenCommand makes this program an agent that only listens.
+const listenCommand = "agent-listens"
+
+// listeningAgent is an agent that says through a named pipe where it is told
+// things, and then does nothing, not even when it is asked to stop.
+func listeningAgent(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s takes 1 argument", listenCommand)
+	}
+	signal.Ignore(syscall.SIGTERM)
+	pipe, err := os.OpenFile(args[0], os.O_WRONLY, 0) //nolint:gosec // the bench names its own pipe
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(pipe, "%s %d %s\n", os.Getenv("FERMATA_TASK"), os.Getpid(), os.Getenv("FERMATA_INBOX")); err != nil {
+		return err
+	}
+	select {}
+}
+
+// What a person may wait for until an agent hears them, and until it is gone.
+const attentionBar = time.Second
+
+// lookEvery is how often the measurement looks whether something happened.
+const lookEvery = time.Millisecond
+
+// attention measures how soon a person's words are in the agent's hands, and
+// how soon the processes of a cancelled task are gone, beside many agents at work.
+func (b *bench) attention(ctx context.Context) error {
+	return b.onEach(ctx, "attention", func(d *database, server *process) error { return b.attentionOn(ctx, d, server) })
+}
+
+func (b *bench) attentionOn(ctx context.Context, d *database, server *process) (err error) {
+	agents, words := 200, 500
+	if b.short {
+		agents, words = 20, 50
+	}
+	reports, stop, err := b.startWorker(ctx, d, server, agents, listenCommand)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	c, err := api.New(server.url, d.tokens.person(0))
+	if err != nil {
+		return err
+	}
+	at, err := startListeners(ctx, c, reports, agents)
+	if err != nil {
+		return err
+	}
+	where := fmt.Sprintf("%s, %d agents at work", title(d.kind), agents)
+	heard, err := speak(ctx, c, at, words)
+	if err != nil {
+		return err
+	}
+	b.judgeAttention("message acknowledged to its words in the agent's inbox", where, heard)
+	gone, err := cancelAll(ctx, c, at)
+	if err != nil {
+		return err
+	}
+	b.judgeAttention("cancel acknowledged to the agent's processes gone, which ignore SIGTERM", where, gone)
+	return nil
+}
+
+func (b *bench) judgeAttention(what, where string, took []time.Duration) {
+	almost := quantile(took, 0.99)
+	b.judge(what, where, fmt.Sprintf("p50 %s, p99 %s of %d", ms(median(took)), ms(almost), len(took)), "p99 ≤ 1 s", almost <= attentionBar)
+}
+
+// listener is one agent at work.
+type listener struct {
+	task, inbox string
+	pid         int
+}
+
+// startListeners creates tasks and returns their agents when all of them run.
+func startListeners(ctx context.Context, c *api.Client, reports *bufio.Scanner, n int) ([]listener, error) {
+	for i := range n {
+		if _, err := c.CreateTask(ctx, fermata.NewTask{Title: fmt.Sprintf("Task %d", i)}); err != nil {
+			return nil, err
+		}
+	}
+	at := make([]listener, n)
+	for i := range at {
+		if !reports.Scan() {
+			return nil, errors.Join(errors.New("the agents' pipe ended"), reports.Err())
+		}
+		if _, err := fmt.Sscan(reports.Text(), &at[i].task, &at[i].pid, &at[i].inbox); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
+}
+
+// speak writes one message after the other to the agents in turn, and returns how
+// long after its acknowledgement each was in the agent's inbox.
+func speak(ctx context.Context, c *api.Client, at []listener, n int) ([]time.Duration, error) {
+	took := make([]time.Duration, n)
+	for i := range took {
+		l, words := at[i%len(at)], fmt.Sprintf("words %d.", i)
+		if _, err := c.PostMessage(ctx, l.task, words); err != nil {
+			return nil, err
+		}
+		var err error
+		took[i], err = untilTrue(ctx, func() (bool, error) {
+			data, err := os.ReadFile(l.inbox)
+			if errors.Is(err, os.ErrNotExist) {
+				return false, nil
+			}
+			return bytes.Contains(data, []byte(words)), err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%q to %s: %w", words, l.task, err)
+		}
+	}
+	return took, nil
+}
+
+// cancelAll cancels the tasks one after the other, and returns how long after
+// its acknowledgement each process group was gone.
+func cancelAll(ctx context.Context, c *api.Client, at []listener) ([]time.Duration, error) {
+	took := make([]time.Duration, len(at))
+	for i, l := range at {
+		if _, err := c.CancelTask(ctx, l.task, "measured"); err != nil {
+			return nil, err
+		}
+		var err error
+		took[i], err = untilTrue(ctx, func() (bool, error) {
+			return errors.Is(syscall.Kill(-l.pid, 0), syscall.ESRCH), nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the agent of %s: %w", l.task, err)
+		}
+	}
+	return took, nil
+}
+
+// untilTrue returns how long it took until something is so. It gives up after
+// half a minute.
+func untilTrue(ctx context.Context, is func() (bool, error)) (time.Duration, error) {
+	began := time.Now()
+	for {
+		if yes, err := is(); yes || err != nil {
+			return time.Since(began), err
+		}
+		if time.Since(began) > 30*time.Second {
+			return 0, errors.New("nothing happened for 30 s")
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}

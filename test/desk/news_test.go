@@ -1,0 +1,132 @@
+package desk_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	asking "github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// newsroom is a server, and the session of an agent at a desk that asked one question.
+type newsroom struct {
+	*testing.T
+	person  *client.Client
+	env     []string
+	session string
+	asked   *fermata.Question
+}
+
+func newNewsroom(t *testing.T, program string) *newsroom {
+	t.Helper()
+	server := process.Serve(t, agent.Fermata(t), []string{"--data", t.TempDir()})
+	n := &newsroom{T: t, session: "s"}
+	var err error
+	n.person, err = client.New(server.URL, server.FirstToken)
+	n.ok(err)
+	token, err := n.person.CreateToken(t.Context(), fermata.NewToken{Name: "desk", Scopes: []fermata.Scope{fermata.ScopeAsk}})
+	n.ok(err)
+	cache := t.TempDir()
+	n.env = []string{"HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + cache, "FERMATA_URL=" + server.URL, "FERMATA_TOKEN=" + token.Secret}
+	maker, err := client.New(server.URL, token.Secret)
+	n.ok(err)
+	n.asked, err = maker.AskOutside(t.Context(), client.Outside{
+		Session: program + ":s", Ask: fermata.Ask{Title: "Which colour?"},
+	})
+	n.ok(err)
+	notes, err := asking.NotesOf(filepath.Join(cache, "fermata", "asked"), program+":s")
+	n.ok(err)
+	n.ok(notes.Asked(n.asked.ID))
+	return n
+}
+
+func (n *newsroom) ok(err error) {
+	n.Helper()
+	if err != nil {
+		n.Fatal(err)
+	}
+}
+
+// hook runs the program's hook at the event and returns what it says to the agent.
+func (n *newsroom) hook(program, event string) string {
+	n.Helper()
+	cmd := exec.CommandContext(n.Context(), agent.Fermata(n), "hook", program)
+	cmd.Env = n.env
+	cmd.Stdin = strings.NewReader(`{"session_id":"s","hook_event_name":"` + event + `"}`)
+	var trouble strings.Builder
+	cmd.Stderr = &trouble
+	out, err := cmd.Output()
+	if err != nil || trouble.Len() > 0 {
+		n.Fatalf("the hook: %v %s", err, trouble.String())
+	}
+	return string(out)
+}
+
+func (n *newsroom) receipts() (got []fermata.Receipt) {
+	n.Helper()
+	thread, _, err := n.person.Messages(n.Context(), n.asked.TaskID, "", 0)
+	n.ok(err)
+	for _, m := range thread {
+		got = append(got, m.Receipt)
+	}
+	return got
+}
+
+// An agent at a desk that is to decide by itself is told so, and not that its question was
+// withdrawn.
+func TestDeskIsToldToDecideItself(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"claude", "codex"} {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			n := newNewsroom(t, program)
+			_, err := n.person.ResumeTask(t.Context(), n.asked.TaskID, "I have no time")
+			n.ok(err)
+			if said := n.hook(program, "Stop"); !strings.Contains(said, "Decide it yourself") || !strings.Contains(said, "I have no time") {
+				t.Errorf("the agent is told %s", said)
+			}
+		})
+	}
+}
+
+// What a person writes reaches an agent at a desk at its next event, once, and counts as
+// handed from then on. The question stays open.
+func TestDeskIsToldTheWords(t *testing.T) {
+	t.Parallel()
+	for program, event := range map[string]string{"claude": "Stop", "codex": "UserPromptSubmit"} {
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			n := newNewsroom(t, program)
+			if said := n.hook(program, event); said != "" {
+				t.Errorf("the agent is told %s", said)
+			}
+			_, err := n.person.Clarify(t.Context(), n.asked.ID, "for which fence?")
+			n.ok(err)
+			if got := n.receipts(); len(got) != 1 || got[0] != fermata.ReceiptMaker {
+				t.Errorf("before, the receipts are %q", got)
+			}
+			said := n.hook(program, event)
+			for _, want := range []string{"for which fence?", n.asked.ID, "cancel_question"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("the agent is told %s, want %s", said, want)
+				}
+			}
+			if got := n.receipts(); len(got) != 1 || got[0] != fermata.ReceiptHanded {
+				t.Errorf("the receipts are %q", got)
+			}
+			if said := n.hook(program, event); said != "" {
+				t.Errorf("the agent is told again %s", said)
+			}
+			_, err = n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
+			n.ok(err)
+			if said := n.hook(program, event); !strings.Contains(said, "green") {
+				t.Errorf("the agent is told %s", said)
+			}
+		})
+	}
+}

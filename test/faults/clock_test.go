@@ -1,0 +1,94 @@
+package faults
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// A machine whose time is not the database's, and a database's clock that jumps, are told of by readiness, log and
+// doctor, until all is well again. The server is ready meanwhile.
+func TestClocksDisagree(t *testing.T) {
+	t.Parallel()
+	binary := process.Binary(t, "")
+	database, setClock := wrongClock(t)
+	setClock("-7 seconds")
+	s := &served{Server: process.Serve(t, binary, database), t: t}
+	var err error
+	if s.admin, err = client.New(s.URL, s.FirstToken); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitReadiness("the clock of the server's machine is 7s ahead of the database's", true)
+	s.checkClock(binary, "warn  db-clock  the clock of the server's machine is 7s ahead of the database's")
+	process.Await(t, soon, "the log tells of it", func() bool { return s.Wrote("the clock of this machine is not the database's") })
+
+	setClock("0")
+	s.awaitReadiness("database's", false)
+	s.checkClock(binary, "ok    db-clock  it runs evenly, ")
+	process.Await(t, soon, "the log tells that it is over", func() bool { return s.Wrote("the clock of this machine agrees with the database's again") })
+
+	setClock("2 hours")
+	s.awaitReadiness("the database's clock jumped by 2h0m0s", true)
+	s.checkClock(binary, "warn  db-clock  the database's clock jumped by 2h0m0s: nothing times out until it is right again")
+	setClock("0")
+	s.awaitReadiness("database's", false)
+	if err := s.create(); err != nil {
+		t.Error(err)
+	}
+}
+
+// wrongClock is an empty database of PostgreSQL whose clock a test sets wrong, by an interval.
+func wrongClock(t *testing.T) (database []string, set func(by string)) {
+	t.Helper()
+	database = process.Postgres(t)
+	u, err := url.Parse(database[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	run := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	query := u.Query()
+	schema := query.Get("search_path")
+	run(strings.ReplaceAll(`CREATE TABLE clock_error (by interval NOT NULL); INSERT INTO clock_error VALUES ('0');
+		CREATE FUNCTION SCHEMA.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+		AS 'SELECT pg_catalog.clock_timestamp() + by FROM SCHEMA.clock_error'`, "SCHEMA", schema))
+	// PostgreSQL's own functions come first unless the path says otherwise.
+	query.Set("search_path", schema+",pg_catalog")
+	u.RawQuery = query.Encode()
+	database[1] = u.String()
+	return database, func(by string) { t.Helper(); run("UPDATE clock_error SET by = '" + by + "'") }
+}
+
+// awaitReadiness waits until the server is ready and warns of it, or does not any more.
+func (s *served) awaitReadiness(warning string, warned bool) {
+	s.t.Helper()
+	process.Await(s.t, soon, "the server is ready, and its warning is right: "+warning, func() bool {
+		code, text := s.fetch("/readyz")
+		return code == http.StatusOK && strings.Contains(text, warning) == warned
+	})
+}
+
+// checkClock runs the doctor, which must find nothing that is broken, and print the line.
+func (s *served) checkClock(binary, line string) {
+	s.t.Helper()
+	d := process.Start(s.t, binary, []string{"FERMATA_URL=" + s.URL, "FERMATA_TOKEN=" + s.FirstToken}, "doctor")
+	if err := d.Wait(soon); err != nil || !d.Wrote(line) || !d.Wrote("ok    database  the server is ready") {
+		s.t.Errorf("the doctor ended with %v and wrote\n%s", err, d.Output())
+	}
+}

@@ -1,0 +1,44 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// onSmallDisk returns a program that is the binary on a disk of its own, a small one, in the place of the folder. It
+// needs no root: the disk is mounted in a namespace of the process.
+func onSmallDisk(t *testing.T, binary, folder string) string {
+	t.Helper()
+	script := filepath.Join(t.TempDir(), "fermata")
+	text := fmt.Sprintf("#!/bin/sh\nexec unshare --user --map-root-user --mount "+
+		"sh -c 'mount -t tmpfs -o size=24m none \"$0\" && exec \"$@\"' '%s' '%s' \"$@\"\n", folder, binary)
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
+// fillDisk fills the disk of the process but for a little, and returns the file to remove.
+func fillDisk(t *testing.T, pid int, folder string) string {
+	t.Helper()
+	path := filepath.Join(fmt.Sprintf("/proc/%d/root", pid), folder, "ballast")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := make([]byte, 64<<10)
+	for err == nil {
+		_, err = file.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

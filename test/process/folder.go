@@ -1,0 +1,21 @@
+package process
+
+import (
+	"os"
+	"testing"
+)
+
+// Folder returns a folder that is removed after the test. Unlike [testing.TB.TempDir], it
+// lets processes that the test killed write there until they are gone: the system ends
+// them, and what they started, a moment later.
+func Folder(tb testing.TB) string {
+	tb.Helper()
+	folder, err := os.MkdirTemp("", "fermata-folder-") //nolint:usetesting // TempDir fails where a process still writes
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		Await(tb, endsWithin, "nothing writes to "+folder+" any more", func() bool { return os.RemoveAll(folder) == nil })
+	})
+	return folder
+}

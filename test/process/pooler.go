@@ -1,0 +1,110 @@
+package process
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/ports"
+)
+
+// Pooler starts pgbouncer in transaction mode before an empty database of its own. It returns the flags with which a
+// server connects through it, and the address of the database behind it.
+func Pooler(tb testing.TB) (database []string, behind string) {
+	tb.Helper()
+	return PoolerOver(tb, func(host string) string { return host })
+}
+
+// PoolerOver does so where pgbouncer itself reaches PostgreSQL at another host, which reach returns.
+func PoolerOver(tb testing.TB, reach func(host string) string) (database []string, behind string) {
+	tb.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		tb.Fatal("pgbouncer is missing: run scripts/setup pgbouncer")
+	}
+	behind = emptyDatabase(tb)
+	u, err := url.Parse(behind)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	u.Host = reach(u.Host)
+	port := reservePort(tb)
+	cmd := exec.Command(program, poolerArgs(poolerConfig(tb, u, port))...) //nolint:noctx // it ends with the test
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	Await(tb, startsWithin, "pgbouncer listens", func() bool {
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(tb.Context(), "tcp", u.Host)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+	return []string{"--database", u.String(), "--master-key-file", filepath.Join(tb.TempDir(), "master.key")}, behind
+}
+
+// emptyDatabase makes a database, which is dropped after the test.
+func emptyDatabase(tb testing.TB) string {
+	tb.Helper()
+	flags := Postgres(tb)
+	u, err := url.Parse(flags[1])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	name := u.Query().Get("search_path")
+	execute(tb, flags[1], "CREATE DATABASE "+name)
+	tb.Cleanup(func() { execute(tb, flags[1], "DROP DATABASE "+name+" WITH (FORCE)") })
+	query := u.Query()
+	query.Del("search_path")
+	u.Path, u.RawQuery = "/"+name, query.Encode()
+	return u.String()
+}
+
+func reservePort(tb testing.TB) int {
+	tb.Helper()
+	block, err := ports.Reserve()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(block.Release)
+	return block.First
+}
+
+// poolerConfig writes the configuration into a folder that any user may read.
+func poolerConfig(tb testing.TB, to *url.URL, port int) string {
+	tb.Helper()
+	folder, err := os.MkdirTemp("", "fermata-pgbouncer-") //nolint:usetesting // pgbouncer reads it as another user
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // pgbouncer does not run as root
+		tb.Fatal(err)
+	}
+	file := filepath.Join(folder, "pgbouncer.ini")
+	text := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\n"+
+		"auth_type = any\npool_mode = transaction\nunix_socket_dir =\n", to.Hostname(), to.Port(), to.User.Username(), port)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // it holds no secret
+		tb.Fatal(err)
+	}
+	return file
+}
+
+// poolerArgs names a user, since pgbouncer refuses to run as root.
+func poolerArgs(config string) []string {
+	if os.Geteuid() == 0 {
+		return []string{"-q", "-u", "nobody", config}
+	}
+	return []string{"-q", config}
+}

@@ -1,0 +1,308 @@
+package seams
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/agent"
+)
+
+// Claude is the real Claude Code, whose model the test plays.
+type Claude struct {
+	w    *World
+	room *agent.Room
+	env  agent.Env
+	// program is the path of Claude Code.
+	program string
+}
+
+// watchEvery is how often the processes of a run are looked at, and findEvery how
+// often new ones are looked for.
+const (
+	watchEvery = 20 * time.Millisecond
+	findEvery  = 10 * watchEvery
+)
+
+// newClaude makes a room for Claude Code, with a repository to work on.
+func newClaude(tb testing.TB, w *World) *Claude {
+	tb.Helper()
+	// What the model was asked is in the story of the sequence.
+	quiet := &child{TB: tb}
+	quiet.over.Store(true)
+	room := agent.NewRoom(quiet, scriptedmodel.Script{})
+	c := &Claude{w: w, room: room, env: room.Claude(tb), program: agent.Program(tb, "claude")}
+	room.Model.ReplyLive(c.reply)
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"},
+		{"commit", "--quiet", "--allow-empty", "--message=Begin"},
+	} {
+		cmd := exec.CommandContext(tb.Context(), "git", append([]string{"-c", "user.name=t", "-c", "user.email=t@localhost"}, args...)...)
+		cmd.Dir = room.Work
+		if out, err := cmd.CombinedOutput(); err != nil {
+			tb.Fatalf("git %s: %v\n%s", args[0], err, out)
+		}
+	}
+	return c
+}
+
+// flags are the worker's.
+func (c *Claude) flags() []string {
+	flags := []string{"--runner", "claude", "--program", c.program, "--workdir", c.room.Work}
+	for _, name := range c.env.Names() {
+		flags = append(flags, "--pass-env", name)
+	}
+	return flags
+}
+
+// session is what the test knows of Claude Code in one run.
+type session struct {
+	*Life
+	c  *Claude
+	mu sync.Mutex
+	// waiting takes the reply to the model's request that is under way.
+	waiting chan []scriptedmodel.Part
+	// seen is when a process of the run was there last.
+	seen time.Time
+	// worker is the number of the worker that began it.
+	worker int64
+}
+
+// reply lets the test say what the model replies.
+func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([]scriptedmodel.Part, bool) {
+	task, run := "", ""
+	if !c.w.until(ctx, settlesWithin, func() bool {
+		task = c.w.titled(conv.Text())
+		run = runOf(task)
+		return run != ""
+	}) {
+		return nil, false
+	}
+	s := c.session(task, run)
+	last := conv.Last()
+	s.hears(last)
+	if strings.Contains(last, "waiting for a person") {
+		return scriptedmodel.Say("I stop."), true
+	}
+	ch := make(chan []scriptedmodel.Part, 1)
+	s.set(ch)
+	defer s.unset(ch)
+	select {
+	case parts := <-ch:
+		return parts, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+// session returns that of the run.
+func (c *Claude) session(task, run string) *session {
+	if l := c.w.stage.last(task, run); l != nil {
+		return l.session
+	}
+	s := &session{c: c, seen: time.Now(), worker: c.w.workers.Load(), Life: &Life{Task: task, Run: run, Began: time.Now(), gone: make(chan struct{})}}
+	s.Life.session, s.perform, s.lastBeat, s.listens = s, s.act, s.lastSeen, s.listening
+	c.w.stage.enter(s.Life)
+	go s.watch()
+	return s
+}
+
+func (s *session) hears(text string) {
+	s.Life.mu.Lock()
+	s.told = append(s.told, Told{Run: s.Run, At: time.Now(), Raw: text})
+	s.ending = time.Time{}
+	s.Life.mu.Unlock()
+	s.c.w.bell.ring()
+}
+
+func (s *session) set(ch chan []scriptedmodel.Part) {
+	s.mu.Lock()
+	s.waiting = ch
+	s.mu.Unlock()
+	s.c.w.bell.ring()
+}
+
+func (s *session) unset(ch chan []scriptedmodel.Part) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting == ch {
+		s.waiting = nil
+	}
+}
+
+func (s *session) listening() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting != nil
+}
+
+func (s *session) lastSeen() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen
+}
+
+// act makes the model reply what the order says.
+func (s *session) act(_ context.Context, o order) (report, error) {
+	parts, ok := replies[o.Do]
+	if !ok {
+		return report{}, fmt.Errorf("a model cannot %s", o.Do)
+	}
+	s.mu.Lock()
+	ch := s.waiting
+	s.waiting = nil
+	s.mu.Unlock()
+	if ch == nil {
+		return report{}, errAgentGone
+	}
+	s.Life.mu.Lock()
+	s.ending = time.Now()
+	s.Life.mu.Unlock()
+	ch <- parts
+	return report{}, nil
+}
+
+// replies are what the model can be told to say.
+var replies = map[string][]scriptedmodel.Part{
+	"end":      scriptedmodel.Say("It is done."),
+	"ask user": {scriptedmodel.Call("~ask_user", map[string]any{"question": "What now?"})},
+	"ask user question": {scriptedmodel.Call("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
+		"question": "Which colour?", "header": "Colour", "multiSelect": false,
+		"options": []any{
+			map[string]any{"label": "green", "description": "as grass"}, map[string]any{"label": "red", "description": "as blood"},
+		},
+	}}})},
+	"run":   {scriptedmodel.Call("Bash", map[string]any{"command": "echo once >>ran.txt", "description": "write a line"})},
+	"write": {scriptedmodel.Call("Write", map[string]any{"file_path": "fence.txt", "content": "green\n"})},
+}
+
+// watch looks at the processes of the run until they are gone and the run is over.
+func (s *session) watch() {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	var pids []int
+	for n := 0; ; n++ {
+		if n%int(findEvery/watchEvery) == 0 {
+			pids = processesOf(s.Run)
+		}
+		there := false
+		for _, pid := range pids {
+			there = there || isRunning(pid)
+		}
+		if there {
+			s.mu.Lock()
+			s.seen = time.Now()
+			s.mu.Unlock()
+		} else if pids = processesOf(s.Run); len(pids) == 0 && s.isOver() {
+			s.ends()
+			s.c.w.bell.ring()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-s.c.w.Context().Done():
+			return
+		}
+	}
+}
+
+// isOver reports whether no process of the run will come any more: the run has ended, or its worker has.
+func (s *session) isOver() bool {
+	state := s.c.w.ledger.runState(s.Task, s.Run)
+	return state != "" && state != fermata.RunRunning || s.c.w.workers.Load() != s.worker
+}
+
+// processesOf finds the processes that have the run in their environment.
+func processesOf(run string) (pids []int) {
+	for pid, env := range environments() {
+		if slices.Contains(env, "FERMATA_RUN="+run) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// runOf is the newest run of the task that has a process. The events may come later, where a server was killed.
+func runOf(task string) (newest string) {
+	if task == "" {
+		return ""
+	}
+	for _, env := range environments() {
+		if !slices.Contains(env, "FERMATA_TASK="+task) {
+			continue
+		}
+		for _, each := range env {
+			if run, ok := strings.CutPrefix(each, "FERMATA_RUN="); ok {
+				newest = max(newest, run)
+			}
+		}
+	}
+	return newest
+}
+
+// environments are those of all processes that may be read.
+func environments() iter.Seq2[int, []string] {
+	return func(yield func(int, []string) bool) {
+		entries, err := os.ReadDir("/proc")
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil {
+				continue
+			}
+			env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+			if err == nil && !yield(pid, strings.Split(string(env), "\x00")) {
+				return
+			}
+		}
+	}
+}
+
+// isRunning reports whether the process is there and no zombie.
+func isRunning(pid int) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	return err == nil && !bytes.Contains(stat, []byte(") Z "))
+}
+
+// claudeVerbs are what Claude Code does when its model says so.
+var claudeVerbs = []verb{
+	{
+		name: "claude-ends", says: "The model of %s ends its turn",
+		fits: func(v view) int { return when(v.claude, 12) },
+		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "end"}) },
+	},
+	{
+		name: "claude-asks", says: "The model of %s calls ask_user",
+		fits: func(v view) int { return when(v.claude, 6) },
+		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "ask user"}) },
+	},
+	{
+		name: "claude-asks-user-question", says: "The model of %s calls AskUserQuestion",
+		fits: func(v view) int { return when(v.claude, 12) },
+		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "ask user question"}) },
+	},
+	{
+		name: "claude-runs", says: "The model of %s runs a command that needs leave",
+		fits: func(v view) int { return when(v.claude, 8) },
+		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "run"}) },
+	},
+	{
+		name: "claude-writes", says: "The model of %s writes a file",
+		fits: func(v view) int { return when(v.claude, 5) },
+		act:  func(p *Play, r *role, _ int) { p.order(r, order{Do: "write"}) },
+	},
+}

@@ -1,0 +1,34 @@
+//go:build lab
+
+package claude
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/seams"
+)
+
+// searched is how long sequences are begun.
+const searched = 10 * time.Minute
+
+var calmOn, roughOn = each, each
+
+// Defects that only a coding agent shows are found, too.
+func TestSeededBugsAreFound(t *testing.T) {
+	for _, bug := range []struct{ tag, law string }{
+		{"bug_begin_without_messages", "words-come-first"},
+		{"bug_defer_without_words", "words-come-first"},
+	} {
+		t.Run(bug.tag, func(t *testing.T) {
+			w := seams.NewWorld(t, process.Binary(t, bug.tag), process.SQLite(t), seams.Real)
+			found := seams.Search{For: 10 * time.Minute, Together: 2, Until: bug.law}.Run(w)
+			f := found.Failures[bug.law]
+			if f == nil {
+				t.Fatalf("%d sequences with %d steps did not find %s", found.Sequences, found.Steps, bug.tag)
+			}
+			t.Logf("found after %d sequences: %s\n%s", found.Sequences, f.Broken.How[0], f.Sequence)
+		})
+	}
+}

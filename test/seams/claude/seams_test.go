@@ -1,0 +1,57 @@
+// Package claude plays the random sequences of the seams with the real Claude Code.
+package claude
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/seams"
+)
+
+func TestMain(m *testing.M) { agent.Main(m) }
+
+// Random sequences over all verbs keep the laws, where the agents are Claude Code.
+func TestSeams(t *testing.T) {
+	t.Parallel()
+	for name, database := range on(calmOn) {
+		t.Run(name, func(t *testing.T) {
+			search(t, database(t), seams.Real, seams.Search{Together: 2})
+		})
+	}
+}
+
+// So do those in which servers and workers are killed and stopped.
+func TestRoughSeams(t *testing.T) {
+	t.Parallel()
+	for name, database := range on(roughOn) {
+		t.Run(name, func(t *testing.T) {
+			search(t, database(t), seams.RealRough, seams.Search{Together: 1})
+		})
+	}
+}
+
+// databases give the flags of an empty database, by name.
+type databases map[string]func(testing.TB) []string
+
+var each = databases{"sqlite": process.SQLite, "postgres": process.Postgres}
+
+// on leaves the choice to the command line where a sequence is played again.
+func on(usual databases) databases {
+	if os.Getenv("FERMATA_SEQUENCE") != "" {
+		return each
+	}
+	return usual
+}
+
+func search(t *testing.T, database []string, kind seams.Kind, s seams.Search) {
+	t.Helper()
+	w := seams.NewWorld(t, agent.Fermata(t), database, kind)
+	if w.ReplayGiven() {
+		return
+	}
+	s.For, s.Shrink, s.Corpus = searched, time.Minute, true
+	s.Demand(w)
+}

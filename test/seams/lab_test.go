@@ -1,0 +1,18 @@
+//go:build lab
+
+package seams
+
+import "time"
+
+// How long is searched: both databases at the same time, first the calm
+// sequences, then those with faults.
+var (
+	calm  = Search{For: 15 * time.Minute, Shrink: 4 * time.Minute, Together: 6, Corpus: true}
+	rough = Search{For: 15 * time.Minute, Shrink: 4 * time.Minute, Together: 1, Corpus: true}
+)
+
+// allBugs is on: every seeded bug must be found.
+const allBugs = true
+
+// findsWithin is how long a seeded bug may hide.
+const findsWithin = 5 * time.Minute

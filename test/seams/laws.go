@@ -1,0 +1,792 @@
+package seams
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Law is something that must hold after every sequence.
+type Law struct {
+	// Name is short, Says is the law in one sentence.
+	Name, Says string
+	// broken tells how the case breaks it.
+	broken func(c *Case) []string
+}
+
+// Laws are the laws of the system.
+var Laws = []Law{
+	{"words-reach-agents", "Every word of a person is handed to an agent that reads it, or the task's state says why not.", wordsReachAgents},
+	{"words-come-first", "What a person said before a run began is in the first thing that its agent is told.", wordsComeFirst},
+	{"words-arrive-at-once", "A word to an agent that works arrives within a second.", wordsArriveAtOnce},
+	{"receipts-are-true", "What is marked as handed to a run was read by the agent of this run.", receiptsAreTrue},
+	{"no-effect-after-stop", "An agent has no effect after the end of its run: its processes are gone within a second.", noEffectAfterStop},
+	{"no-leave-after-stop", "No gate lets a call of a stopped task through.", noLeaveAfterStop},
+	{"leave-is-used-once", "One approval lets one call through.", leaveIsUsedOnce},
+	{"paused-stays-paused", "Nothing but a person's resume or cancel moves a paused task on.", pausedStaysPaused},
+	{"one-end-a-question", "A question has one resolution, and an answer that was acknowledged is it.", oneEndAQuestion},
+	{"votes-count-once", "Each vote is kept once, and as many people decide a question as it asks for.", votesCountOnce},
+	{"one-resume-an-answer", "An answer reaches exactly one run, unless that run was lost, released or stopped; one that was taken back reaches none.", oneResumeAnAnswer},
+	{"deciding-yourself-closes", "A resume closes the pending question as cancelled by the person who resumed.", decidingYourselfCloses},
+	{"nobody-trespasses", "Nobody acts who may not.", nobodyTrespasses},
+	{"nothing-fails-inside", "A call succeeds or is refused by a rule; it never fails inside.", nothingFailsInside},
+	{"events-tell-the-same", "What the API says of a task, its runs and its questions equals what its events say.", eventsTellTheSame},
+	{"waiting-is-actionable", "A task that has not ended has exactly one thing that moves it on.", waitingIsActionable},
+	{"work-goes-on", "A task that can go on goes on.", workGoesOn},
+}
+
+// Allowances.
+const (
+	// promised is how long a word and a stop may take.
+	promised = time.Second
+	// busy is added on a machine with much else to do. Every mend whose absence is to be
+	// found costs much more when it is taken out.
+	busy = 2 * time.Second
+	// turns is what Claude Code takes on such a machine from an interrupt to its next turn.
+	turns = 5 * time.Second
+	// graceOfPause is what a paused program gets to keep its session.
+	graceOfPause = 5 * time.Second
+	// hearsWithin is how long words are waited for at the end of a sequence.
+	hearsWithin = promised + busy
+	// lastMoment is how near to the end of its process an agent may miss a word.
+	lastMoment = 100 * time.Millisecond
+)
+
+// Broken is a law that a case breaks.
+type Broken struct {
+	Law
+	How []string
+}
+
+// Check returns the laws that the case breaks.
+func (c *Case) Check() []Broken {
+	var all []Broken
+	for _, l := range Laws {
+		if how := l.broken(c); len(how) > 0 {
+			all = append(all, Broken{l, how})
+		}
+	}
+	return all
+}
+
+// wordsReachAgents looks for what every person said in what the agents were told.
+func wordsReachAgents(c *Case) (how []string) {
+	for _, w := range c.Words {
+		if w.Undone || c.read(w) {
+			continue
+		}
+		if why := c.mustHaveRead(w); why != "" {
+			how = append(how, fmt.Sprintf("%s said %s to task %c (%s), no agent read it, and %s", w.Who, w.Kind, c.Letters[w.Task], w.label(), why))
+		}
+	}
+	return how
+}
+
+// read reports whether an agent was told the word in a run that was not lost or
+// handed back later, or ended in the very moment in which it was handed the word.
+func (c *Case) read(w *Word) bool {
+	for _, l := range c.Lives[w.Task] {
+		if c.handedAtItsEnd(w, l) {
+			return true
+		}
+		if state := c.runState(w.Task, l.Run); state == fermata.RunLost || state == fermata.RunReleased {
+			continue
+		}
+		for _, t := range l.Told() {
+			if w.Question != "" && slices.Contains(t.Questions, w.Question) || w.Text != "" && strings.Contains(t.Raw, w.Text) || t.tellsOf(w) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tellsOf reports whether the agent was told of a decision that has no words of its own. The text of a program such as
+// Claude Code names who closed the question, and not which.
+func (t Told) tellsOf(w *Word) bool {
+	return w.Kind == wordDecision && t.At.After(w.Began) && strings.Contains(t.Raw, w.Who+" (human) closed the question")
+}
+
+// handedAtItsEnd reports whether the word was handed to the agent when it exited: no
+// worker knows whether a program has read a line in its last moment.
+// No event tells when an answer was handed over, so what counts is when it was given.
+func (c *Case) handedAtItsEnd(w *Word, l *Life) bool {
+	if w.Question != "" {
+		return w.Run == l.Run && w.Acked.Sub(l.until()).Abs() < lastMoment
+	}
+	message := c.messageOf(w)
+	return message != "" && c.handedNear(w.Task, l.Run, message, l.until())
+}
+
+// handedNear reports whether the message was handed to the run about the instant.
+func (c *Case) handedNear(task, run, message string, at time.Time) bool {
+	return slices.ContainsFunc(c.Events[task], func(e *fermata.Event) bool {
+		return e.Type == eventHanded && e.RunID == run && strings.Contains(string(e.Data), message) && e.At.Sub(at).Abs() < lastMoment
+	})
+}
+
+// eventHanded tells which messages a run was handed.
+const eventHanded fermata.EventType = "message.handed"
+
+// messageOf is the id of the message that the word is, "" when it is none.
+func (c *Case) messageOf(w *Word) string {
+	if w.Kind != wordMessage || c.Final[w.Task] == nil {
+		return ""
+	}
+	for _, m := range c.Final[w.Task].Messages {
+		if strings.Contains(m.Body, w.Text) {
+			return m.ID
+		}
+	}
+	return ""
+}
+
+// mustHaveRead says why a word should have been read, and "" when the task's state
+// explains that it was not.
+func (c *Case) mustHaveRead(w *Word) string {
+	said, final := c.saidAt(w), c.Final[w.Task]
+	if said == 0 || final == nil || w.Kind == wordDecision && c.putOffWhile(w) {
+		return "" // what decided the question came before the word, or the task cannot be read
+	}
+	for i, e := range c.Events[w.Task] {
+		if e.Seq > said && e.Type == fermata.EventTaskEnded && c.endedByRun(w.Task, i) {
+			return fmt.Sprintf("a run ended the task as %s afterwards (event %d)", move(e).To, e.Seq)
+		}
+	}
+	switch t := final.Task; {
+	case t.State.Suspended():
+		return "the task waits as " + string(t.State)
+	case t.State == fermata.TaskInProgress && w.Run != "" && c.hasBegun(w.Task, t.RunID):
+		return "its agent is at work"
+	default:
+		return ""
+	}
+}
+
+// hasBegun reports whether the agent of the run was told anything yet.
+func (c *Case) hasBegun(task, run string) bool {
+	return slices.ContainsFunc(c.Lives[task], func(l *Life) bool { return l.Run == run && len(l.Told()) > 0 })
+}
+
+// saidAt is the number of the event with which the word came in; 0 when there is
+// none of its own.
+func (c *Case) saidAt(w *Word) int64 {
+	message := c.messageOf(w)
+	for _, e := range c.Events[w.Task] {
+		switch {
+		case message != "" && e.Type == fermata.EventMessagePosted && strings.Contains(string(e.Data), message):
+			return e.Seq
+		case w.Kind != wordMessage && e.QuestionID == w.Question && strings.Contains(string(e.Data), w.Text) &&
+			(e.Type == fermata.EventQuestionAnswered || e.Type == fermata.EventQuestionCancelled):
+			return e.Seq
+		case w.Kind == wordAnswer && e.QuestionID == w.Question && e.Type == fermata.EventQuestionAnsweredLate && strings.Contains(string(e.Data), `"restarted":true`):
+			return e.Seq
+		}
+	}
+	return 0
+}
+
+// endedByRun reports whether the event that ended a task tells of the result of a
+// run: no person, no deadline and no lost lease ended it.
+func (c *Case) endedByRun(task string, at int) bool {
+	events := c.Events[task]
+	if events[at].Actor.Kind == fermata.ActorHuman {
+		return false
+	}
+	for i := at - 1; i >= 0 && events[i].At.Equal(events[at].At); i-- {
+		if e := events[i]; e.Type == fermata.EventRunFinished {
+			return strings.Contains(string(e.Data), `"result":"completed"`) || strings.Contains(string(e.Data), `"result":"failed"`)
+		}
+	}
+	return false
+}
+
+func (w *Word) label() string {
+	if w.Text != "" {
+		return w.Text
+	}
+	return w.Question
+}
+
+// runState is what became of a run, as the events say.
+func (c *Case) runState(task, run string) fermata.RunState {
+	return c.replay(task).Runs[run]
+}
+
+// replay builds the task from its events.
+func (c *Case) replay(task string) *entry {
+	t := newEntry()
+	for _, e := range c.Events[task] {
+		t.apply(e)
+	}
+	return t
+}
+
+// wordsComeFirst looks into the first thing that the agent was told in the run that
+// began after the word, where no run before had been told it.
+func wordsComeFirst(c *Case) (how []string) {
+	for _, w := range c.Words {
+		said := c.saidAt(w)
+		if said == 0 || w.Kind != wordMessage || w.Text == "" {
+			continue
+		}
+		run := c.nextRun(w.Task, said)
+		for _, l := range c.Lives[w.Task] {
+			told := l.Told()
+			if l.Run != run || len(told) == 0 {
+				continue
+			}
+			if !heard(told[:1], w.Text) && !c.readBefore(w, run) {
+				how = append(how, fmt.Sprintf("%s was said before run %s of task %c began, and its agent began with:\n%s", w.Text, run, c.Letters[w.Task], told[0].Raw))
+			}
+			break
+		}
+	}
+	return how
+}
+
+// nextRun is the run that began after an event.
+func (c *Case) nextRun(task string, seq int64) string {
+	for _, e := range c.Events[task] {
+		if e.Seq > seq && e.Type == fermata.EventTaskClaimed {
+			return e.RunID
+		}
+	}
+	return ""
+}
+
+// readBefore reports whether an agent of another run was told the word.
+func (c *Case) readBefore(w *Word, run string) bool {
+	for _, l := range c.Lives[w.Task] {
+		if l.Run != run && (!l.heardAt(w).IsZero() || c.handedAtItsEnd(w, l)) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsArriveAtOnce measures how long words took to agents that listened. After a
+// fault, leases decide when an agent is reached again.
+func wordsArriveAtOnce(c *Case) (how []string) {
+	if c.Disturbed {
+		return nil
+	}
+	allowed := promised + busy
+	if c.Real {
+		allowed += turns
+	}
+	for _, w := range c.Words {
+		l := c.listener(w)
+		if l == nil {
+			continue
+		}
+		at := l.heardAt(w)
+		silent := c.listenedUntil(w.Task, l).Sub(w.Acked)
+		switch waited := at.Sub(w.Acked); {
+		case !at.IsZero() && waited > allowed:
+			how = append(how, fmt.Sprintf("%s reached the agent of run %s after %s", w.label(), w.Run, waited.Round(time.Millisecond)))
+		case at.IsZero() && silent > allowed:
+			how = append(how, fmt.Sprintf("%s did not reach the agent of run %s in %s", w.label(), w.Run, silent.Round(time.Millisecond)))
+		}
+	}
+	return how
+}
+
+// listenedUntil is when nothing more was due to the agent: it had ended, or its run had.
+// An agent that ignores SIGTERM outlives its run.
+func (c *Case) listenedUntil(task string, l *Life) time.Time {
+	until := l.until()
+	if ended, _ := c.endOfRun(task, l.Run); !ended.IsZero() && ended.Before(until) {
+		return ended
+	}
+	return until
+}
+
+// listener is the agent that listened when the word was said.
+func (c *Case) listener(w *Word) *Life {
+	if w.Run == "" || w.Kind == wordDecision {
+		return nil
+	}
+	for _, l := range c.Lives[w.Task] {
+		if l.Run == w.Run {
+			return l
+		}
+	}
+	return nil
+}
+
+// heardAt is when the agent was told the word.
+func (l *Life) heardAt(w *Word) time.Time {
+	for _, t := range l.Told() {
+		if w.Question != "" && slices.Contains(t.Questions, w.Question) || w.Text != "" && strings.Contains(t.Raw, w.Text) {
+			return t.At
+		}
+	}
+	return time.Time{}
+}
+
+// until is how long the agent listened.
+func (l *Life) until() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !l.ending.IsZero():
+		return l.ending
+	case !l.goneAt.IsZero():
+		return l.goneAt
+	default:
+		return time.Now()
+	}
+}
+
+// receiptsAreTrue compares the receipts of messages with what the agents were told.
+func receiptsAreTrue(c *Case) (how []string) {
+	for _, id := range c.Tasks {
+		final := c.Final[id]
+		if final == nil {
+			continue
+		}
+		for _, m := range final.Messages {
+			if m.Author.Kind != fermata.ActorHuman || m.HandedTo == "" {
+				continue
+			}
+			if problem := c.receiptProblem(id, m); problem != "" {
+				how = append(how, fmt.Sprintf("message %s of task %c is marked as handed to run %s, %s", m.Body, c.Letters[id], m.HandedTo, problem))
+			}
+		}
+	}
+	return how
+}
+
+func (c *Case) receiptProblem(task string, m *fermata.Message) string {
+	known := false
+	for _, l := range c.Lives[task] {
+		if l.Run != m.HandedTo {
+			continue
+		}
+		known = true
+		if heard(l.Told(), m.ID) || heard(l.Told(), m.Body) || c.handedNear(task, l.Run, m.ID, l.until()) {
+			return ""
+		}
+	}
+	switch state, ok := c.replay(task).Runs[m.HandedTo]; {
+	case !ok:
+		return "which the events do not know"
+	case state != fermata.RunFinished && state != fermata.RunRunning:
+		return "which is " + string(state)
+	case !known && (state == fermata.RunRunning || c.stoppedRun(task, m.HandedTo)):
+		return "" // its agent has not begun: it was stopped before, or the run is lost when its lease ends
+	case c.Disturbed && c.stoppedRun(task, m.HandedTo):
+		return "" // the reply was lost with the server, and a person stopped the run before the next one
+	default:
+		return "whose agent never read it"
+	}
+}
+
+// stoppedRun reports whether somebody else than its worker ended the run.
+func (c *Case) stoppedRun(task, run string) bool {
+	for _, e := range c.Events[task] {
+		if e.RunID == run && e.Type == fermata.EventRunFinished {
+			return strings.Contains(string(e.Data), `"result":""`)
+		}
+	}
+	return false
+}
+
+// noEffectAfterStop compares the end of each run with the last sign of life of its
+// processes.
+func noEffectAfterStop(c *Case) (how []string) {
+	for _, id := range c.Tasks {
+		for _, l := range c.Lives[id] {
+			ended, why := c.endOfRun(id, l.Run)
+			if ended.IsZero() || c.Disturbed && l.hasChild() {
+				continue
+			}
+			allowed := promised + busy
+			if strings.Contains(why, fermata.ReasonPaused) {
+				allowed += graceOfPause
+			}
+			if late := l.lastBeat().Sub(ended); late > allowed {
+				how = append(how, fmt.Sprintf("the agent of run %s of task %c was alive %s after its run had ended (%s)",
+					l.Run, c.Letters[id], late.Round(time.Millisecond), why))
+			}
+		}
+	}
+	return how
+}
+
+func (l *Life) hasChild() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.parent
+}
+
+// endOfRun is when a run ended, and how. A task that is stopped ends its run.
+func (c *Case) endOfRun(task, run string) (time.Time, string) {
+	held := false
+	for _, e := range c.Events[task] {
+		switch {
+		case e.Type == fermata.EventTaskClaimed:
+			held = e.RunID == run
+		case e.RunID == run && (e.Type == fermata.EventRunFinished || e.Type == fermata.EventRunLost || e.Type == fermata.EventRunReleased):
+			return e.At, string(e.Type) + " " + string(e.Data) + c.stopAt(task, e)
+		case held && isTaskMove(e.Type) && stops(move(e)):
+			return e.At, string(e.Type) + " " + string(e.Data)
+		}
+	}
+	return time.Time{}, ""
+}
+
+func stops(m moved) bool {
+	return m.To.Ended() || m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused
+}
+
+// stopAt tells with what else the end of a run was committed.
+func (c *Case) stopAt(task string, end *fermata.Event) string {
+	for _, e := range c.Events[task] {
+		if e.At.Equal(end.At) && isTaskMove(e.Type) && stops(move(e)) {
+			return " " + string(e.Data)
+		}
+	}
+	return ""
+}
+
+// noLeaveAfterStop looks at the gates that were asked after a stop.
+func noLeaveAfterStop(c *Case) (how []string) {
+	for i := range c.Gates {
+		g := &c.Gates[i]
+		if g.Stopped != "" && g.Verdict.Decision != fermata.GateDeny && !c.wentOn(g) {
+			how = append(how, fmt.Sprintf("a gate of task %c said %s (%s) although %s", c.Letters[g.Task], g.Verdict.Decision, g.Verdict.Reason, g.Stopped))
+		}
+	}
+	return how
+}
+
+// wentOn reports whether somebody had moved the task on before the gate replied. The
+// stream of events, by which the stop was known, may be behind.
+func (c *Case) wentOn(g *Gate) bool {
+	last := moved{}
+	for _, e := range c.Events[g.Task] {
+		if m := move(e); m.To != "" && isTaskMove(e.Type) && !e.At.After(g.End) {
+			last = m
+		}
+	}
+	return g.Run == "" && !stops(last)
+}
+
+// leaveIsUsedOnce counts what each approval let through.
+func leaveIsUsedOnce(c *Case) (how []string) {
+	used := map[string]int{}
+	for i := range c.Gates {
+		if v := &c.Gates[i].Verdict; v.Decision == fermata.GateAllow && v.QuestionID != "" {
+			used[v.QuestionID]++
+		}
+	}
+	for q, n := range used {
+		if n > 1 {
+			how = append(how, fmt.Sprintf("question %s let %d calls through", q, n))
+		}
+	}
+	return how
+}
+
+// pausedStaysPaused follows the events of every task that was paused.
+func pausedStaysPaused(c *Case) (how []string) {
+	for _, id := range c.Tasks {
+		paused := false
+		for _, e := range c.Events[id] {
+			m := move(e)
+			if m.To == "" || !isTaskMove(e.Type) {
+				continue
+			}
+			if paused && !c.resumedAt(id, e.At) {
+				how = append(how, fmt.Sprintf("task %c was paused and became %s by %s (event %d, %s)", c.Letters[id], m.To, e.Actor.Kind, e.Seq, e.Type))
+			}
+			paused = m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused
+		}
+	}
+	return append(how, c.pausesThatWereNone()...)
+}
+
+// resumedAt reports whether a person was resuming or cancelling the task at the
+// instant. Instants of events are cut to milliseconds.
+func (c *Case) resumedAt(task string, at time.Time) bool {
+	return slices.ContainsFunc(c.Acts, func(a Act) bool {
+		return a.Task == task && a.Err == nil && (a.Step == "resume" || a.Step == "cancel") &&
+			!at.Before(a.Began.Add(-lastMoment)) && !at.After(a.End)
+	})
+}
+
+// pausesThatWereNone finds pauses that were acknowledged and moved nothing.
+func (c *Case) pausesThatWereNone() (how []string) {
+	for _, s := range c.Stops {
+		if s.How != "pause" {
+			continue
+		}
+		found := slices.ContainsFunc(c.Events[s.Task], func(e *fermata.Event) bool {
+			m := move(e)
+			return m.To == fermata.TaskDeferred && m.Reason == fermata.ReasonPaused && !e.At.After(s.Acked)
+		})
+		if !found {
+			how = append(how, fmt.Sprintf("a pause of task %c was acknowledged, and the task was not paused", c.Letters[s.Task]))
+		}
+	}
+	return how
+}
+
+// oneEndAQuestion counts the ends of each question.
+func oneEndAQuestion(c *Case) (how []string) {
+	for _, id := range c.Tasks {
+		ends := map[string]int{}
+		for _, e := range c.Events[id] {
+			switch e.Type {
+			case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
+				ends[e.QuestionID]++
+			default:
+			}
+		}
+		for q, n := range ends {
+			if n > 1 {
+				how = append(how, fmt.Sprintf("question %s of task %c ended %d times", q, c.Letters[id], n))
+			}
+		}
+	}
+	for _, w := range c.Words {
+		q := c.questionOf(w)
+		if w.Kind != wordAnswer || q == nil || w.Held && c.isUndone(w) || isKept(q, w.Text) {
+			continue
+		}
+		how = append(how, fmt.Sprintf("%s's answer %s to question %s was acknowledged, and the question is %s without it", w.Who, w.Text, q.ID, q.Status))
+	}
+	return how
+}
+
+// isUndone reports whether an answer to the word's question was taken back.
+func (c *Case) isUndone(w *Word) bool {
+	return slices.ContainsFunc(c.Events[w.Task], func(e *fermata.Event) bool {
+		return e.Type == fermata.EventQuestionUndone && e.QuestionID == w.Question
+	})
+}
+
+// isKept reports whether people can read the text with the end of the question, or with the answer that it holds.
+func isKept(q *fermata.Question, text string) bool {
+	kept, err := json.Marshal([]any{q.Resolution, q.Held})
+	return err == nil && strings.Contains(string(kept), text)
+}
+
+// questionOf is the question that the word answers.
+func (c *Case) questionOf(w *Word) *fermata.Question {
+	final := c.Final[w.Task]
+	if final == nil {
+		return nil
+	}
+	for _, q := range final.Questions {
+		if q.ID == w.Question {
+			return q
+		}
+	}
+	return nil
+}
+
+// oneResumeAnAnswer counts the runs that each answer reached.
+func oneResumeAnAnswer(c *Case) (how []string) {
+	for _, w := range c.Words {
+		if w.Kind != wordAnswer || c.Real && !w.Undone {
+			continue // a session tells its model again what it was told before
+		}
+		var runs []string
+		for _, l := range c.Lives[w.Task] {
+			state := c.runState(w.Task, l.Run)
+			again := state == fermata.RunLost || state == fermata.RunReleased || c.stoppedRun(w.Task, l.Run)
+			// What a program read while it took its inbox away is handed to the next run as well.
+			last := !w.Undone && l.until().Sub(l.heardAt(w)) < lastMoment
+			if heard(l.Told(), w.Text) && !again && !last && !slices.Contains(runs, l.Run) {
+				runs = append(runs, l.Run)
+			}
+		}
+		switch {
+		case w.Undone && len(runs) > 0:
+			how = append(how, fmt.Sprintf("the answer %s was taken back and reached run %s", w.Text, runs[0]))
+		case len(runs) > 1:
+			how = append(how, fmt.Sprintf("the answer %s to question %s reached %d runs: %s", w.Text, w.Question, len(runs), strings.Join(runs, ", ")))
+		}
+	}
+	return how
+}
+
+// decidingYourselfCloses looks at the questions over which a person resumed.
+func decidingYourselfCloses(c *Case) (how []string) {
+	for _, w := range c.Words {
+		q := c.lastReplacement(w.Task, c.questionOf(w))
+		if w.Kind != wordDecision || q == nil || c.putOffWhile(w) {
+			continue
+		}
+		if r := q.Resolution; r == nil {
+			how = append(how, fmt.Sprintf("task %c was resumed and its question %s is pending still", c.Letters[w.Task], q.ID))
+		} else if r.Status == fermata.Cancelled && r.DecidedBy != fermata.ActorHuman {
+			how = append(how, fmt.Sprintf("task %c was resumed by %s, and its question %s was cancelled by %s", c.Letters[w.Task], w.Who, q.ID, r.DecidedBy))
+		}
+	}
+	return how
+}
+
+// lastReplacement is the question that took the question's place, where an agent asked
+// another one while it waited; the question itself where none did.
+func (c *Case) lastReplacement(task string, q *fermata.Question) *fermata.Question {
+	for q != nil && q.Resolution != nil && q.Resolution.DecidedBy == fermata.ActorAgent {
+		id, replaced := strings.CutPrefix(q.Resolution.Comment, "replaced by ")
+		if !replaced {
+			break
+		}
+		q = c.questionOf(&Word{Task: task, Question: id})
+	}
+	return q
+}
+
+// putOffWhile reports whether the task was put off while the person spoke: a task that
+// is put off keeps its question.
+func (c *Case) putOffWhile(w *Word) bool {
+	return slices.ContainsFunc(c.Events[w.Task], func(e *fermata.Event) bool {
+		return move(e).To == fermata.TaskDeferred && !e.At.Before(w.Began.Add(-promised)) && !e.At.After(w.Acked)
+	})
+}
+
+// nobodyTrespasses looks at what those were told who may not.
+func nobodyTrespasses(c *Case) (how []string) {
+	for _, t := range c.Trespasses {
+		if t.Err == nil {
+			how = append(how, fmt.Sprintf("%s, on task %c, and nobody stopped them", t.What, c.Letters[t.Task]))
+		}
+	}
+	return how
+}
+
+// nothingFailsInside looks at how calls failed.
+func nothingFailsInside(c *Case) (how []string) {
+	for _, a := range c.Acts {
+		if !refused(a.Err) {
+			how = append(how, fmt.Sprintf("%s of task %c by %s: %v", a.Step, c.Letters[a.Task], a.Who, a.Err))
+		}
+	}
+	return how
+}
+
+// eventsTellTheSame compares the replayed events with the API, as it was at the end.
+func eventsTellTheSame(c *Case) (how []string) {
+	for _, id := range c.Tasks {
+		how = append(how, c.badMoves(id)...)
+		for name, all := range map[string]map[string]*Snapshot{"settled": c.Settled, "final": c.Final} {
+			s := all[id]
+			if s == nil {
+				continue
+			}
+			for _, problem := range c.replayUntil(id, s).differs(s) {
+				how = append(how, fmt.Sprintf("task %c, %s: %s", c.Letters[id], name, problem))
+			}
+		}
+	}
+	return how
+}
+
+// badMoves finds moves that do not begin where the one before ended.
+func (c *Case) badMoves(id string) (how []string) {
+	state := fermata.TaskState("")
+	for _, e := range c.Events[id] {
+		m := move(e)
+		if m.To == "" || !isTaskMove(e.Type) {
+			continue
+		}
+		switch {
+		case m.From != state:
+			how = append(how, fmt.Sprintf("task %c was %q, and event %d moves it from %q", c.Letters[id], state, e.Seq, m.From))
+		case m.From != "" && !fermata.CanMove(m.From, m.To):
+			how = append(how, fmt.Sprintf("task %c moved from %s to %s (event %d), which no arrow allows", c.Letters[id], m.From, m.To, e.Seq))
+		}
+		state = m.To
+	}
+	return how
+}
+
+// replayUntil builds the task from the events that a snapshot shows.
+func (c *Case) replayUntil(id string, s *Snapshot) *entry {
+	t := newEntry()
+	for _, e := range c.Events[id] {
+		if e.Seq <= s.Seq {
+			t.apply(e)
+		}
+	}
+	return t
+}
+
+// differs compares what the events say with what the API says.
+func (t *entry) differs(s *Snapshot) (how []string) {
+	if t.State != s.Task.State {
+		how = append(how, fmt.Sprintf("the API says it is %s, the events say %s", s.Task.State, t.State))
+	}
+	if t.Suspending != s.Task.PendingQuestionID {
+		how = append(how, fmt.Sprintf("the API says it waits for %q, the events say %q", s.Task.PendingQuestionID, t.Suspending))
+	}
+	for _, q := range s.Questions {
+		if t.Questions[q.ID] != q.Status {
+			how = append(how, fmt.Sprintf("the API says question %s is %s, the events say %s", q.ID, q.Status, t.Questions[q.ID]))
+		}
+	}
+	for _, r := range s.Runs {
+		if t.Runs[r.ID] != r.State {
+			how = append(how, fmt.Sprintf("the API says run %s is %s, the events say %s", r.ID, r.State, t.Runs[r.ID]))
+		}
+	}
+	return how
+}
+
+// waitingIsActionable looks for the one thing that moves each task on.
+func waitingIsActionable(c *Case) (how []string) {
+	for _, all := range []map[string]*Snapshot{c.Settled, c.Final} {
+		for id, s := range all {
+			for _, problem := range s.waits() {
+				how = append(how, fmt.Sprintf("task %c is %s, and %s", c.Letters[id], s.Task.State, problem))
+			}
+		}
+	}
+	return how
+}
+
+// waits tells what is wrong with what the task waits for.
+func (s *Snapshot) waits() (how []string) {
+	t := s.Task
+	running := 0
+	for _, r := range s.Runs {
+		if r.State == fermata.RunRunning {
+			running++
+		}
+	}
+	var suspending []string
+	for _, q := range s.Questions {
+		if q.Status == fermata.Pending && q.Type.Suspends() {
+			suspending = append(suspending, q.ID)
+		}
+		if q.Status == fermata.Pending && t.State.Ended() {
+			how = append(how, "question "+q.ID+" is pending")
+		}
+	}
+	switch inProgress := t.State == fermata.TaskInProgress; {
+	case inProgress && running != 1, !inProgress && running > 0:
+		how = append(how, fmt.Sprintf("%d runs are running", running))
+	case t.State.Suspended() && len(suspending) != 1:
+		how = append(how, fmt.Sprintf("%d questions suspend it", len(suspending)))
+	case len(suspending) > 1:
+		how = append(how, fmt.Sprintf("%d questions suspend it", len(suspending)))
+	case t.State == fermata.TaskBlocked && len(t.BlockedBy) == 0:
+		how = append(how, "nothing blocks it")
+	case t.State == fermata.TaskInputReceived && t.Unread == 0:
+		how = append(how, "it has nothing to hand over")
+	}
+	return how
+}
+
+// workGoesOn tells what got stuck.
+func workGoesOn(c *Case) []string { return c.Stuck }

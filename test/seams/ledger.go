@@ -1,0 +1,195 @@
+package seams
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// bell wakes all who wait for something to change.
+type bell struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next returns a channel that is closed with the next ring.
+func (b *bell) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch == nil {
+		b.ch = make(chan struct{})
+	}
+	return b.ch
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ch != nil {
+		close(b.ch)
+		b.ch = nil
+	}
+}
+
+// moved is what an event says of its task's state.
+type moved struct {
+	From   fermata.TaskState `json:"from"`
+	To     fermata.TaskState `json:"to"`
+	Reason string            `json:"reason"`
+}
+
+// move returns the move that an event carries.
+func move(e *fermata.Event) moved {
+	var m moved
+	if len(e.Data) > 0 {
+		_ = json.Unmarshal(e.Data, &m) // data without a move has none of these
+	}
+	return m
+}
+
+// entry is what the events say of one task.
+type entry struct {
+	State  fermata.TaskState
+	Reason string
+	// Run is the run that holds the task, Runs what became of each.
+	Run  string
+	Runs map[string]fermata.RunState
+	// Questions is how each question of the task stands.
+	Questions map[string]fermata.QuestionStatus
+	// Suspending is the pending question on which the task stops.
+	Suspending string
+	// Held is the question whose answer can still be taken back.
+	Held string
+}
+
+func newEntry() *entry {
+	return &entry{Runs: map[string]fermata.RunState{}, Questions: map[string]fermata.QuestionStatus{}}
+}
+
+// apply adds one event.
+func (t *entry) apply(e *fermata.Event) {
+	switch e.Type {
+	case fermata.EventTaskClaimed:
+		t.Run, t.Runs[e.RunID] = e.RunID, fermata.RunRunning
+	case fermata.EventRunFinished:
+		t.Runs[e.RunID] = fermata.RunFinished
+	case fermata.EventRunLost:
+		t.Runs[e.RunID] = fermata.RunLost
+	case fermata.EventRunReleased:
+		t.Runs[e.RunID] = fermata.RunReleased
+	case fermata.EventQuestionAsked:
+		t.Questions[e.QuestionID] = fermata.Pending
+		if kind := typeOf(e); kind.Suspends() {
+			t.Suspending = e.QuestionID
+		}
+	case fermata.EventQuestionHeld:
+		t.Held = e.QuestionID
+	case fermata.EventQuestionUndone:
+		t.Held = ""
+	case fermata.EventQuestionAnswered:
+		t.close(e.QuestionID, fermata.Answered)
+	case fermata.EventQuestionTimedOut:
+		t.close(e.QuestionID, fermata.TimedOut)
+	case fermata.EventQuestionCancelled:
+		t.close(e.QuestionID, fermata.Cancelled)
+	default:
+	}
+	if m := move(e); m.To != "" && isTaskMove(e.Type) {
+		t.State, t.Reason = m.To, m.Reason
+	}
+}
+
+func (t *entry) close(id string, how fermata.QuestionStatus) {
+	t.Questions[id] = how
+	if t.Held == id {
+		t.Held = ""
+	}
+	if t.Suspending == id {
+		t.Suspending = ""
+	}
+}
+
+// isTaskMove reports whether from and to in the data of the type are states of
+// the task.
+func isTaskMove(t fermata.EventType) bool {
+	return t.Among([]string{"task", "question", "message", "run"})
+}
+
+func typeOf(e *fermata.Event) fermata.QuestionType {
+	var asked struct {
+		Type fermata.QuestionType `json:"type"`
+	}
+	_ = json.Unmarshal(e.Data, &asked) // an event without a type suspends nothing
+	return asked.Type
+}
+
+// ledger is the state of all tasks, built from the stream of events alone.
+type ledger struct {
+	mu    sync.Mutex
+	tasks map[string]*entry
+	bell  *bell
+	seq   int64
+	gaps  []int64
+}
+
+func newLedger(b *bell) *ledger { return &ledger{tasks: map[string]*entry{}, bell: b} }
+
+func (l *ledger) add(e *fermata.Event) {
+	l.mu.Lock()
+	if e.Seq != l.seq+1 {
+		l.gaps = append(l.gaps, e.Seq)
+	}
+	l.seq = e.Seq
+	if e.TaskID != "" {
+		t := l.tasks[e.TaskID]
+		if t == nil {
+			t = newEntry()
+			l.tasks[e.TaskID] = t
+		}
+		t.apply(e)
+	}
+	l.mu.Unlock()
+	l.bell.ring()
+}
+
+// look returns how a task stands now, without its runs and questions; the zero
+// entry when nothing is known of it.
+func (l *ledger) look(id string) entry {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tasks[id]
+	if t == nil {
+		return entry{}
+	}
+	now := *t
+	now.Runs, now.Questions = nil, nil // they belong to the ledger
+	return now
+}
+
+// status returns how a question of a task stands.
+func (l *ledger) status(task, question string) fermata.QuestionStatus {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.tasks[task]; t != nil {
+		return t.Questions[question]
+	}
+	return ""
+}
+
+// runState returns what became of a run.
+func (l *ledger) runState(task, run string) fermata.RunState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.tasks[task]; t != nil {
+		return t.Runs[run]
+	}
+	return ""
+}
+
+// forget drops a task, so that a long run stays small.
+func (l *ledger) forget(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.tasks, id)
+}

@@ -1,0 +1,333 @@
+package seams
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Times that a play allows.
+const (
+	// settlesWithin is how long a task may take to come to rest, on a machine with
+	// much else to do.
+	settlesWithin = 25 * time.Second
+	// callWithin bounds a call, also over the restart of a server.
+	callWithin = 45 * time.Second
+	// goneWithin is how long the agents of tasks that have ended may take to be gone.
+	goneWithin = 20 * time.Second
+	// rounds is how often agents are told to complete until no task is under way.
+	rounds = 8
+)
+
+// role is a task in a sequence.
+type role struct {
+	letter byte
+	id     string
+	// held is the question to which alice's answer can be taken back.
+	held     string
+	heldWord *Word
+}
+
+// Play is a sequence that is played.
+type Play struct {
+	w     *World
+	ctx   context.Context
+	c     *Case
+	mu    sync.Mutex
+	roles map[byte]*role
+}
+
+// Play plays a sequence and returns what is known of it. The next step comes from
+// next, which returns false at the end.
+func (w *World) Play(ctx context.Context, next func(p *Play) (Step, bool)) *Case {
+	p := &Play{w: w, ctx: ctx, c: &Case{Letters: map[string]byte{}, Real: w.claude != nil}, roles: map[byte]*role{}}
+	before := w.disturbed.Load()
+	var beside sync.WaitGroup
+	for {
+		s, more := next(p)
+		if !more || ctx.Err() != nil {
+			break
+		}
+		p.c.Sequence = append(p.c.Sequence, s)
+		p.rest(s)
+		if v, _ := verbOf(s.Verb); s.Beside && !v.world && v.name != "create" {
+			p.role(s.Task)
+			beside.Go(func() { p.step(s) })
+			continue
+		}
+		p.step(s)
+		beside.Wait()
+	}
+	beside.Wait()
+	p.close() //nolint:contextcheck // what is left is told after the sequence
+	p.c.Disturbed = w.disturbed.Load() != before
+	return p.c
+}
+
+// Replay returns the steps of a sequence one by one.
+func Replay(q Sequence) func(*Play) (Step, bool) {
+	return func(*Play) (Step, bool) {
+		if len(q) == 0 {
+			return Step{}, false
+		}
+		s := q[0]
+		q = q[1:]
+		return s, true
+	}
+}
+
+// role returns the task of a letter.
+func (p *Play) role(letter byte) *role {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.roles[letter]
+	if r == nil {
+		r = &role{letter: letter}
+		p.roles[letter] = r
+	}
+	return r
+}
+
+// rest waits until the step's task has come to rest, unless the step is at once.
+func (p *Play) rest(s Step) {
+	if s.Task == 0 || s.Now {
+		return
+	}
+	p.settle(p.role(s.Task))
+}
+
+// settle waits until the task has come to rest.
+func (p *Play) settle(r *role) {
+	if r.id == "" {
+		return
+	}
+	if !p.w.until(p.ctx, settlesWithin, func() bool { return p.w.atRest(r.id) }) && p.ctx.Err() == nil {
+		t := p.w.ledger.look(r.id)
+		p.c.stuck("task %c is %s and does not come to rest: for %s nobody moved it on", r.letter, t.State, settlesWithin)
+	}
+}
+
+// step does one step. A step that cannot be done does nothing.
+func (p *Play) step(s Step) {
+	v, ok := verbOf(s.Verb)
+	if !ok || v.world && !p.w.rough {
+		return
+	}
+	var r *role
+	if !v.world {
+		if r = p.role(s.Task); (r.id == "") != (v.name == "create") {
+			return
+		}
+	}
+	v.act(p, r, s.N)
+}
+
+// try lets somebody do something and keeps what came of it.
+func (p *Play) try(who *person, what string, r *role, do func(context.Context) error) {
+	limit, cancel := context.WithTimeout(p.ctx, callWithin)
+	defer cancel()
+	began := time.Now()
+	err := do(limit)
+	if p.ctx.Err() != nil {
+		return
+	}
+	p.c.note(func() {
+		p.c.Acts = append(p.c.Acts, Act{Step: what, Who: who.name, Task: r.id, Began: began, End: time.Now(), Err: err})
+	})
+}
+
+// said keeps what a person said.
+func (p *Play) said(w *Word) {
+	w.Acked = time.Now()
+	p.c.note(func() { p.c.Words = append(p.c.Words, w) })
+}
+
+// question returns the question of the task that is pending, or nil.
+func (p *Play) question(r *role) *fermata.Question {
+	t, err := p.w.admin.Task(p.ctx, r.id)
+	if err != nil {
+		return nil
+	}
+	return t.PendingQuestion
+}
+
+// agent returns the agent that works on the task and takes orders. After a stop it
+// is the one that worked on it last, as long as it is there.
+func (p *Play) agent(r *role) *Life {
+	l := p.w.stage.last(r.id, p.w.ledger.look(r.id).Run)
+	if l == nil || !l.alive() {
+		return nil
+	}
+	return l
+}
+
+// listening returns the run whose agent would hear a word at once.
+func (p *Play) listening(r *role) string {
+	t := p.w.ledger.look(r.id)
+	if l := p.agent(r); l != nil && t.State == fermata.TaskInProgress && l.Run == t.Run {
+		return l.Run
+	}
+	return ""
+}
+
+// order tells the agent of the task to do something, if there is one.
+func (p *Play) order(r *role, o order) {
+	l := p.agent(r)
+	if l == nil {
+		return
+	}
+	got, err := p.tell(l, o)
+	if err == nil && got.Status >= 500 {
+		err = refusalOf(got.Status, got.Body)
+	}
+	p.c.note(func() {
+		p.c.Acts = append(p.c.Acts, Act{Step: o.Do, Who: "the agent", Task: r.id, End: time.Now(), Err: err})
+	})
+}
+
+// tell sends an order to an agent.
+func (p *Play) tell(l *Life, o order) (report, error) {
+	limit, cancel := context.WithTimeout(p.ctx, callWithin)
+	defer cancel()
+	o.Key = fmt.Sprintf("%s-%d", p.w.address, p.w.keys.Add(1))
+	return l.perform(limit, o)
+}
+
+// set changes what is known of the agent.
+func (l *Life) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+// close brings a sequence to its end: all tasks come to rest, every agent
+// completes, what still waits is cancelled, and the last process is gone.
+func (p *Play) close() {
+	if p.w.worker == nil {
+		p.w.startWorker()
+	}
+	p.settleAll()
+	if !p.heardAll() {
+		// An agent that ended with its worker is followed by another one, when its lease is over.
+		p.settleAll()
+		p.heardAll()
+	}
+	p.c.Settled = p.snapshots()
+	for range rounds {
+		if !p.completeAll() {
+			break
+		}
+		p.settleAll()
+	}
+	p.heardAll()
+	p.c.Final = p.snapshots()
+	for _, r := range p.roles {
+		if r.id != "" && !p.w.ledger.look(r.id).State.Ended() {
+			p.cancel(r, 0)
+		}
+	}
+	p.leave()
+}
+
+// settleAll waits until every task has come to rest, and no answer can be taken back any more.
+func (p *Play) settleAll() {
+	for _, r := range p.roles {
+		p.w.until(p.ctx, settlesWithin, func() bool { return r.id == "" || p.w.ledger.look(r.id).Held == "" })
+		p.settle(r)
+	}
+}
+
+// heardAll waits until every agent that listens was told what was said to it, as
+// long as that may take, and reports whether they were.
+func (p *Play) heardAll() bool {
+	return p.w.until(p.ctx, hearsWithin, func() bool {
+		for _, w := range p.c.Words {
+			if w.Kind == wordMessage && w.Run != "" && w.Run == p.w.ledger.look(w.Task).Run && !heard(p.toldAll(w.Task), w.Text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// toldAll is what the agents of a task were told.
+func (p *Play) toldAll(task string) []Told {
+	var all []Told
+	for _, l := range p.w.stage.of(task) {
+		all = append(all, l.Told()...)
+	}
+	return all
+}
+
+// completeAll lets every agent complete, and reports whether there was one.
+func (p *Play) completeAll() bool {
+	found := false
+	for _, r := range p.roles {
+		if r.id != "" && p.listening(r) != "" {
+			found = true
+			p.order(r, order{Do: "end", Result: json.RawMessage(`{"result":"completed","summary":"It is done."}`)})
+		}
+	}
+	return found
+}
+
+func (p *Play) snapshots() map[string]*Snapshot {
+	all := map[string]*Snapshot{}
+	for _, id := range p.c.Tasks {
+		limit, cancel := context.WithTimeout(p.ctx, callWithin)
+		s, err := p.w.snapshot(limit, id)
+		cancel()
+		if err != nil {
+			if p.ctx.Err() == nil {
+				p.c.stuck("task %c cannot be read: %v", p.c.Letters[id], err)
+			}
+			continue
+		}
+		all[id] = s
+	}
+	return all
+}
+
+// leave waits until no agent is left, and reads the events.
+func (p *Play) leave() {
+	p.w.until(p.ctx, goneWithin, func() bool {
+		for _, id := range p.c.Tasks {
+			for _, l := range p.w.stage.of(id) {
+				if l.isThere() {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	p.c.Lives, p.c.Events = map[string][]*Life{}, map[string][]*fermata.Event{}
+	for _, id := range p.c.Tasks {
+		p.c.Lives[id] = p.w.stage.of(id)
+		limit, cancel := context.WithTimeout(p.ctx, callWithin)
+		events, err := p.w.events(limit, id)
+		cancel()
+		if err != nil && p.ctx.Err() == nil {
+			p.c.stuck("the events of task %c cannot be read: %v", p.c.Letters[id], err)
+		}
+		p.c.Events[id] = events
+	}
+}
+
+// isThere reports whether the process is connected.
+func (l *Life) isThere() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.goneAt.IsZero()
+}
+
+// Forget drops what the world keeps of a case.
+func (w *World) Forget(c *Case) {
+	for _, id := range c.Tasks {
+		w.ledger.forget(id)
+		w.stage.forget(id)
+	}
+}

@@ -1,0 +1,175 @@
+package seams
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+)
+
+// Case is everything that is known of one sequence that was played.
+type Case struct {
+	Sequence Sequence
+	// Letters names the tasks as the sequence does, Tasks lists them.
+	Letters map[string]byte
+	Tasks   []string
+	// Settled is how the tasks stood when the sequence was over and all had come to
+	// rest, Final how they stood after every agent had been told to complete.
+	Settled, Final map[string]*Snapshot
+	// Events are those of each task, at the very end.
+	Events map[string][]*fermata.Event
+	Lives  map[string][]*Life
+	// Disturbed says that servers or workers were killed or stopped.
+	Disturbed bool
+	// Real says that the agents were Claude Code.
+	Real bool
+
+	mu         sync.Mutex
+	Acts       []Act
+	Words      []*Word
+	Votes      []Vote
+	Gates      []Gate
+	Trespasses []Trespass
+	Stops      []Stop
+	// Stuck tells what did not come to rest.
+	Stuck []string
+}
+
+// Snapshot is what the API says of a task.
+type Snapshot struct {
+	Task      *fermata.Task
+	Runs      []*fermata.Run
+	Questions []*fermata.Question
+	Messages  []*fermata.Message
+	// Seq is the number of the last event of the task that it shows.
+	Seq int64
+}
+
+// Act is something that was tried, and what the server replied.
+type Act struct {
+	Step, Who  string
+	Task       string
+	Began, End time.Time
+	Err        error
+}
+
+// Kinds of words.
+const (
+	wordMessage  = "message"
+	wordAnswer   = "answer"
+	wordDecision = "decision"
+)
+
+// Word is something that a person said and that the server acknowledged.
+type Word struct {
+	Kind, Who string
+	Task      string
+	// Text is in it, and nowhere else.
+	Text string
+	// Question is the one that it answers.
+	Question     string
+	Began, Acked time.Time
+	// Run is the run whose agent was there and listened when it was said.
+	Run string
+	// Held says that its author could take it back, Undone that they did.
+	Held, Undone bool
+}
+
+// Gate is a tool call that asked for leave, and what it was told.
+type Gate struct {
+	Task, Run  string
+	Tool       string
+	Began, End time.Time
+	Verdict    fermata.GateVerdict
+	// Stopped says that the task had ended or was paused before the call began, and
+	// still when the reply had come.
+	Stopped string
+}
+
+// Trespass is an act of somebody who may not.
+type Trespass struct {
+	Task, What string
+	Err        error
+}
+
+// Stop is a stop that the server acknowledged.
+type Stop struct {
+	Task, How string
+	Acked     time.Time
+}
+
+func (c *Case) note(write func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	write()
+}
+
+// stuck notes that something did not come to rest.
+func (c *Case) stuck(format string, args ...any) {
+	c.note(func() { c.Stuck = append(c.Stuck, fmt.Sprintf(format, args...)) })
+}
+
+// snapshot reads everything that the API says of a task. It is read again when an
+// event came in between.
+func (w *World) snapshot(ctx context.Context, id string) (*Snapshot, error) {
+	for {
+		before, err := w.lastEvent(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		s, err := w.read(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		after, err := w.lastEvent(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if s.Seq = after; before == after {
+			return s, nil
+		}
+	}
+}
+
+func (w *World) lastEvent(ctx context.Context, id string) (int64, error) {
+	all, err := w.events(ctx, id)
+	if err != nil || len(all) == 0 {
+		return 0, err
+	}
+	return all[len(all)-1].Seq, nil
+}
+
+func (w *World) read(ctx context.Context, id string) (*Snapshot, error) {
+	s := &Snapshot{}
+	var err error
+	if s.Task, err = w.admin.Task(ctx, id); err != nil {
+		return nil, err
+	}
+	if s.Runs, err = w.admin.Runs(ctx, id); err != nil {
+		return nil, err
+	}
+	if s.Questions, _, err = w.admin.Questions(ctx, client.QuestionQuery{TaskID: id, Limit: 100}); err != nil {
+		return nil, err
+	}
+	s.Messages, _, err = w.admin.Messages(ctx, id, "", 200)
+	return s, err
+}
+
+// events reads all events of a task.
+func (w *World) events(ctx context.Context, id string) ([]*fermata.Event, error) {
+	var all []*fermata.Event
+	for after := int64(0); ; {
+		page, next, err := w.admin.Events(ctx, client.EventQuery{TaskID: id, After: after, Limit: 500})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if next == 0 {
+			return all, nil
+		}
+		after = next
+	}
+}

@@ -1,0 +1,32 @@
+package seams
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+// Random sequences over all verbs keep the laws.
+func TestSeams(t *testing.T) {
+	process.EachDatabase(t, func(t *testing.T, database []string) {
+		t.Parallel()
+		w := NewWorld(t, agent.Fermata(t), database, Calm)
+		if !w.ReplayGiven() {
+			calm.Demand(w)
+		}
+	})
+}
+
+// So do sequences in which servers and workers are killed and stopped.
+func TestRoughSeams(t *testing.T) {
+	process.EachDatabase(t, func(t *testing.T, database []string) {
+		t.Parallel()
+		w := NewWorld(t, agent.Fermata(t), database, Rough)
+		if !w.ReplayGiven() {
+			rough.Demand(w)
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package seams
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// Search is a bounded search for a sequence that breaks a law.
+type Search struct {
+	// For is how long sequences are begun; Shrink is how long those that failed are
+	// made shorter, all together.
+	For, Shrink time.Duration
+	// Together is how many sequences are played at the same time.
+	Together int
+	// Corpus says that the corpus is played first.
+	Corpus bool
+	// Until names the law whose breach ends the search early.
+	Until string
+}
+
+// Failure is a sequence that breaks laws.
+type Failure struct {
+	Seed     uint64
+	Sequence Sequence
+	Broken   Broken
+	// Story is what happened when it was played last.
+	Story string
+}
+
+// Found is what a search came to.
+type Found struct {
+	Sequences, Steps int
+	// Verbs counts how often each verb was played.
+	Verbs map[string]int
+	// Failures has the shortest sequence that broke each law, by the law's name.
+	Failures map[string]*Failure
+}
+
+// seed is the one of the environment, else a new one.
+func seed(w *World) uint64 {
+	text := os.Getenv(process.SeedEnv)
+	if text == "" {
+		return rand.Uint64() //nolint:gosec // a test's choices are no secret
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		w.Fatalf("%s: %v", process.SeedEnv, err)
+	}
+	return n
+}
+
+// Run plays random sequences until the time is over.
+func (s Search) Run(w *World) Found {
+	w.Helper()
+	first := seed(w)
+	w.Logf("%s=%d", process.SeedEnv, first)
+	found := Found{Verbs: map[string]int{}, Failures: map[string]*Failure{}}
+	// What is under way when a law is broken is given up.
+	ctx, stop := context.WithCancel(w.Context())
+	defer stop()
+	end := time.Now().Add(s.For)
+	var mu sync.Mutex
+	var n uint64
+	known := s.known(w)
+	work := func() {
+		for time.Now().Before(end) && ctx.Err() == nil {
+			mu.Lock()
+			var next func(*Play) (Step, bool)
+			own := first + n
+			if len(known) > 0 {
+				next, known = Replay(known[0]), known[1:]
+			} else {
+				next = Draw(rand.New(rand.NewPCG(own, own))) //nolint:gosec // a test's choices are no secret
+				n++
+			}
+			mu.Unlock()
+			c := w.Play(ctx, next)
+			if ctx.Err() != nil {
+				return
+			}
+			broken := c.Check()
+			mu.Lock()
+			found.add(c, own, broken)
+			if found.Failures[s.Until] != nil {
+				stop()
+			}
+			mu.Unlock()
+			w.Forget(c)
+		}
+	}
+	if s.Together <= 1 {
+		work() // servers are restarted by the test's own goroutine
+	} else {
+		var wg sync.WaitGroup
+		for range s.Together {
+			wg.Go(work)
+		}
+		wg.Wait()
+	}
+	return found
+}
+
+// known returns the corpus of the world.
+func (s Search) known(w *World) (known []Sequence) {
+	if !s.Corpus {
+		return nil
+	}
+	for _, text := range Corpus[w.kind] {
+		q, err := ParseSequence(text)
+		if err != nil {
+			w.Fatalf("the corpus: %v", err)
+		}
+		known = append(known, q)
+	}
+	return known
+}
+
+func (f *Found) add(c *Case, seed uint64, broken []Broken) {
+	f.Sequences++
+	f.Steps += len(c.Sequence)
+	for _, s := range c.Sequence {
+		f.Verbs[s.Verb]++
+	}
+	for _, b := range broken {
+		if old := f.Failures[b.Name]; old == nil || len(c.Sequence) < len(old.Sequence) {
+			f.Failures[b.Name] = &Failure{seed, c.Sequence, b, c.story()}
+		}
+	}
+}
+
+// Demand runs the search, and fails the test with the shortest sequence that it
+// finds for each law that is broken.
+func (s Search) Demand(w *World) {
+	w.Helper()
+	found := s.Run(w)
+	w.Logf("%d sequences with %d steps: %s", found.Sequences, found.Steps, found.tally())
+	w.Logf("| %s | %s | %s | %d | %d | %s |", w.databaseName(), w.kind, s.For, found.Sequences, found.Steps, found.laws())
+	if found.Sequences == 0 {
+		w.Fatal("no sequence came to its end")
+	}
+	end := time.Now().Add(s.Shrink)
+	for _, law := range Laws {
+		f := found.Failures[law.Name]
+		if f == nil {
+			continue
+		}
+		w.Logf("the law %s is broken by %d steps, which are made fewer if there is time:\n%s\n%s",
+			law.Name, len(f.Sequence), f.Sequence, strings.Join(f.Broken.How, "\n"))
+		if left := time.Until(end); left > 0 {
+			w.shorten(f, left)
+		}
+		w.Error(f.text(w.room(), w.Name()))
+	}
+}
+
+// shorten replaces the sequence of a failure by the shortest that still fails.
+func (w *World) shorten(f *Failure, within time.Duration) {
+	shorter := w.Shrink(w.Context(), f.Sequence, f.Broken.Name, within)
+	c := w.Play(w.Context(), Replay(shorter))
+	defer w.Forget(c)
+	f.Sequence = shorter
+	for _, b := range c.Check() {
+		if b.Name == f.Broken.Name {
+			f.Broken, f.Story = b, c.story()
+		}
+	}
+}
+
+// ReplayGiven plays the one sequence of the environment, and reports whether there is
+// one.
+func (w *World) ReplayGiven() bool {
+	w.Helper()
+	text := os.Getenv(SequenceEnv)
+	if text == "" {
+		return false
+	}
+	q, err := ParseSequence(text)
+	if err != nil {
+		w.Fatalf("%s: %v", SequenceEnv, err)
+	}
+	c := w.Play(w.Context(), Replay(q))
+	for _, b := range c.Check() {
+		f := Failure{Sequence: q, Broken: b, Story: "It follows.\n"}
+		w.Error(f.text(w.room(), w.Name()))
+	}
+	w.Logf("this happened:\n%s", c.story())
+	return true
+}
+
+// laws names the laws that are broken.
+func (f *Found) laws() string {
+	var names []string
+	for _, l := range Laws {
+		if f.Failures[l.Name] != nil {
+			names = append(names, "`"+l.Name+"`")
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// tally lists how often each verb was played.
+func (f *Found) tally() string {
+	var parts []string
+	for _, v := range verbs {
+		if n := f.Verbs[v.name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", v.name, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// text tells the failure to people.
+func (f *Failure) text(room, test string) string {
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "\nThis law is broken (%s): %s\n", f.Broken.Name, f.Broken.Says)
+	for _, how := range f.Broken.How {
+		sb.WriteString("  - " + how + "\n")
+	}
+	sb.WriteString("\nby this sequence:\n" + f.Sequence.Sentences())
+	fmt.Fprintf(&sb, "\nPlay it again:\n  %s=%q scripts/with-postgres go test %s -count=1 -v -run '^%s$'\n",
+		SequenceEnv, f.Sequence.String(), room, strings.ReplaceAll(test, "/", "$/^"))
+	if f.Seed != 0 {
+		fmt.Fprintf(&sb, "It was found with %s=%d.\n", process.SeedEnv, f.Seed)
+	}
+	sb.WriteString("What happened:\n" + f.Story)
+	return sb.String()
+}
+
+// story tells what happened in a case, for people who look for the cause.
+func (c *Case) story() string {
+	var sb strings.Builder
+	for _, a := range c.Acts {
+		fmt.Fprintf(&sb, "%s %s by %s on %c: %v\n", a.End.UTC().Format("05.000"), a.Step, a.Who, c.Letters[a.Task], a.Err)
+	}
+	for _, id := range c.Tasks {
+		fmt.Fprintf(&sb, "task %c is %s\n", c.Letters[id], id)
+		for _, e := range c.Events[id] {
+			fmt.Fprintf(&sb, "  %s event %d %s %s by %s %s %s\n", e.At.Format("05.000"), e.Seq, e.Type, e.RunID+e.QuestionID, e.Actor.Kind, e.Actor.Name, e.Data)
+		}
+		for _, l := range c.Lives[id] {
+			fmt.Fprintf(&sb, "  agent %d of %s from %s to %s\n", l.PID, l.Run, l.Began.UTC().Format("05.000"), l.goneAt.UTC().Format("05.000"))
+			for _, t := range l.Told() {
+				fmt.Fprintf(&sb, "    told at %s: messages %v, questions %v\n", t.At.UTC().Format("05.000"), t.Messages, t.Questions)
+			}
+		}
+	}
+	return sb.String()
+}

@@ -1,0 +1,17 @@
+//go:build !lab
+
+package seams
+
+import "time"
+
+// How long is searched; make crash searches for half an hour.
+var (
+	calm  = Search{For: 25 * time.Second, Shrink: 20 * time.Second, Together: 6, Corpus: true}
+	rough = Search{For: 25 * time.Second, Shrink: 30 * time.Second, Together: 1, Corpus: true}
+)
+
+// allBugs is off: one seeded bug a run, another one each time.
+const allBugs = false
+
+// findsWithin is how long a seeded bug may hide.
+const findsWithin = time.Minute

@@ -1,0 +1,329 @@
+package seams
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/ports"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// slots is how many agents run at the same time, realSlots how many Claude Codes.
+const (
+	slots     = 24
+	realSlots = 3
+)
+
+// Lease of the worker: long where nothing is killed, so that no heartbeat brings
+// by chance what should be brought at once.
+const (
+	calmLease  = 60 * time.Second
+	roughLease = 2 * time.Second
+	// realLease is longer, because a worker beside several Claude Codes is slow.
+	realLease = 5 * time.Second
+)
+
+// person is somebody with a token.
+type person struct {
+	name  string
+	token string
+	*client.Client
+}
+
+// World is a server, a worker and the people who use them.
+type World struct {
+	testing.TB
+	binary, puppet, address, folder string
+	database                        []string
+	kind                            Kind
+	rough                           bool
+
+	server *process.Server
+	front  *process.Front
+	worker *process.Child
+	// serving and working are the tests as server and worker see them.
+	serving, working *child
+
+	bell   *bell
+	ledger *ledger
+	stage  *stage
+	// admin made everybody else. alice and bob may decide, carol may only look on; agents
+	// and hands are the tokens of agents and of the worker, stranger is the one of another
+	// worker, eyes may only read.
+	admin, alice, bob, carol, agents, hands, stranger, eyes *person
+
+	// claude is nil where agents are the tests' own.
+	claude *Claude
+	// titles finds tasks by their titles.
+	titles sync.Map
+
+	words atomic.Int64
+	keys  atomic.Int64
+	// workers counts how often one was started, and how often it ended.
+	workers atomic.Int64
+	// disturbed counts the faults so far.
+	disturbed atomic.Int64
+}
+
+// Kind is a kind of world.
+type Kind int
+
+// Kinds of worlds.
+const (
+	// Calm is one in which nothing breaks.
+	Calm Kind = iota
+	// Rough is one in which servers and workers are killed.
+	Rough
+	// Real is a calm one whose agents are Claude Code.
+	Real
+	// RealRough is one of Claude Code in which servers and workers are killed.
+	RealRough
+)
+
+// String is the kind's name.
+func (k Kind) String() string {
+	return [...]string{"nothing breaks", "servers and workers are killed", "Claude Code", "Claude Code, servers and workers are killed"}[k]
+}
+
+// NewWorld starts a server and a worker.
+func NewWorld(tb testing.TB, binary string, database []string, kind Kind) *World {
+	tb.Helper()
+	w := &World{
+		TB: tb, binary: binary, address: ports.Address(tb), folder: process.Folder(tb),
+		database: database, kind: kind, rough: kind == Rough || kind == RealRough, bell: &bell{},
+	}
+	w.ledger, w.stage = newLedger(w.bell), newStage(tb, w.bell)
+	if kind == Real || kind == RealRough {
+		w.claude = newClaude(tb, w)
+	} else {
+		w.puppet = Puppet(tb)
+	}
+	w.serve()
+	w.front = process.NewFront(tb, w.server)
+	w.front.Patient = true
+	w.admin = &person{"admin", w.server.FirstToken, w.front.Client(tb, w.server.FirstToken)}
+	w.people()
+	w.rules()
+	ctx, cancel := context.WithCancel(context.Background())
+	tb.Cleanup(cancel)
+	go func() { _ = w.admin.Stream(ctx, client.StreamQuery{FromStart: true}, w.follow) }()
+	w.startWorker()
+	return w
+}
+
+func (w *World) follow(e *fermata.Event) error {
+	w.ledger.add(e)
+	return nil
+}
+
+// Puppet builds the agent of the tests.
+func Puppet(tb testing.TB) string {
+	tb.Helper()
+	out := filepath.Join(tb.TempDir(), "puppet")
+	cmd := exec.CommandContext(tb.Context(), "go", "build", "-o", out, "github.com/fermata-hq/fermata/test/seams/puppet")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("build the agent: %v\n%s", err, text)
+	}
+	return out
+}
+
+// child is the test as a process sees it that ends before the test does: what it
+// wrote is shown only where it ran to the end.
+type child struct {
+	testing.TB
+	over atomic.Bool
+}
+
+// Failed hides the failure of the test from processes that are over.
+func (c *child) Failed() bool { return !c.over.Load() && c.TB.Failed() }
+
+func (w *World) serve() {
+	w.Helper()
+	if w.serving != nil {
+		w.serving.over.Store(true)
+	}
+	w.serving = &child{TB: w.TB}
+	w.server = process.Serve(w.serving, w.binary, w.database, "--listen", w.address)
+}
+
+// people makes a token for everybody.
+func (w *World) people() {
+	w.Helper()
+	human := func(name string, role fermata.Role, scopes ...fermata.Scope) *person {
+		return w.token(fermata.NewToken{Name: name, Kind: fermata.ActorHuman, Member: name, Role: role, Scopes: scopes})
+	}
+	agent := func(name string, scopes ...fermata.Scope) *person {
+		return w.token(fermata.NewToken{Name: name, Kind: fermata.ActorAgent, Scopes: scopes})
+	}
+	w.alice = human("alice", fermata.RoleOperator, fermata.ScopeAnswer, fermata.ScopeAsk, fermata.ScopeRead)
+	w.bob = human("bob", fermata.RoleResponder, fermata.ScopeAnswer, fermata.ScopeRead)
+	w.carol = human("carol", fermata.RoleViewer, fermata.ScopeAnswer, fermata.ScopeAsk, fermata.ScopeRead)
+	w.agents = agent("agents", fermata.ScopeAsk)
+	w.hands = agent("hands", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
+	w.stranger = agent("stranger", fermata.ScopeWork, fermata.ScopeAsk, fermata.ScopeRead)
+	w.eyes = agent("eyes", fermata.ScopeRead)
+}
+
+func (w *World) token(n fermata.NewToken) *person {
+	w.Helper()
+	made, err := w.admin.CreateToken(w.Context(), n)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return &person{n.Name, made.Secret, w.front.Client(w, made.Secret)}
+}
+
+// rules lets questions have short deadlines, answers be taken back for a second,
+// and one tool run without asking.
+func (w *World) rules() {
+	w.Helper()
+	policy, err := w.admin.Policy(w.Context())
+	if err != nil {
+		w.Fatal(err)
+	}
+	policy.AllowShorter, policy.UndoSeconds = true, new(1)
+	if _, err := w.admin.SetPolicy(w.Context(), policy); err != nil {
+		w.Fatal(err)
+	}
+	if _, err := w.admin.AddGateRule(w.Context(), fermata.NewGateRule{Tool: freeTool, Decision: fermata.GateAllow}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *World) startWorker() {
+	w.Helper()
+	lease := calmLease
+	if w.rough {
+		lease = roughLease
+		if w.claude != nil {
+			lease = realLease
+		}
+	}
+	env := []string{"FERMATA_URL=" + w.server.URL, "FERMATA_TOKEN=" + w.hands.token, "FERMATA_AGENT_TOKEN=" + w.agents.token}
+	args := []string{"worker", "--name", "w", "--lease", lease.String(), "--folder", w.folder, "--log-level", "warn"}
+	if w.claude != nil {
+		env = append(slices.Clone(w.claude.env), env...)
+		args = append(append(args, w.claude.flags()...), "--concurrency", fmt.Sprint(realSlots))
+	} else {
+		args = append(args, "--concurrency", fmt.Sprint(slots), "--", w.puppet, w.stage.socket, w.stage.folder)
+	}
+	if w.working != nil {
+		w.working.over.Store(true)
+	}
+	w.working = &child{TB: w.TB}
+	w.worker = process.Start(w.working, w.binary, env, args...)
+	w.workers.Add(1)
+}
+
+// named keeps the title of a task, which is nowhere else.
+func (w *World) named(title, task string) {
+	w.titles.Store(title, task)
+	w.bell.ring()
+}
+
+// titled returns the task whose title is in the text.
+func (w *World) titled(text string) (task string) {
+	w.titles.Range(func(title, id any) bool {
+		if strings.Contains(text, "# "+title.(string)) {
+			task = id.(string)
+		}
+		return task == ""
+	})
+	return task
+}
+
+// until waits for a condition that a change of the ledger or of the stage may
+// bring about, and reports whether it came in time.
+func (w *World) until(ctx context.Context, within time.Duration, holds func() bool) bool {
+	limit := time.NewTimer(within)
+	defer limit.Stop()
+	for {
+		next := w.bell.next()
+		if holds() {
+			return true
+		}
+		select {
+		case <-next:
+		case <-limit.C:
+			return holds()
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// atRest reports whether nothing moves the task on but what somebody does next:
+// its agent is there and waits for orders, or it is in no worker's hands.
+func (w *World) atRest(task string) bool {
+	t := w.ledger.look(task)
+	switch {
+	case t.State == "":
+		return false
+	case t.State.Claimable():
+		return w.worker == nil
+	case t.State == fermata.TaskInProgress:
+		l := w.stage.last(task, t.Run)
+		return w.worker == nil || l != nil && l.alive()
+	default:
+		return true
+	}
+}
+
+// databaseName is the name of the world's database.
+func (w *World) databaseName() string {
+	if w.database[0] == "--database" {
+		return "PostgreSQL"
+	}
+	return "SQLite"
+}
+
+// room is the folder of the tests that play in such a world.
+func (w *World) room() string {
+	if w.claude != nil {
+		return "./test/seams/claude"
+	}
+	return "./test/seams"
+}
+
+// word returns a text that nobody said before.
+func (w *World) word() string { return fmt.Sprintf("word-%d-", w.words.Add(1)) }
+
+// refusalOf reads a problem.
+func refusalOf(status int, text []byte) error {
+	var p struct {
+		Code   fermata.Code `json:"code"`
+		Detail string       `json:"detail"`
+	}
+	if err := json.Unmarshal(text, &p); err != nil || p.Code == "" {
+		return fmt.Errorf("status %d: %s", status, text)
+	}
+	return fermata.Errorf(p.Code, "%s", p.Detail)
+}
+
+// refused reports whether an error is a refusal of the rules: not a failure of
+// the server.
+func refused(err error) bool {
+	if err == nil || errors.Is(err, errAgentGone) {
+		return true
+	}
+	switch fermata.CodeOf(err) {
+	case fermata.CodeInternal, fermata.CodeUnavailable, fermata.CodeUnauthenticated:
+		return false
+	default:
+		return true
+	}
+}

@@ -1,0 +1,155 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// review is a review of a pull request, or a comment on its code.
+type review struct {
+	id     int64
+	number int
+	by     *user
+	body   string
+	// state is APPROVED, CHANGES_REQUESTED, COMMENTED or DISMISSED; empty for a
+	// comment on the code.
+	state            string
+	created, updated time.Time
+	reactions        []string
+}
+
+func (s *Server) reviewRoutes(handle func(string, func(*call) (int, any))) {
+	const repo = "/repos/{owner}/{repo}"
+	handle("GET "+repo+"/pulls/{number}/reviews", func(c *call) (int, any) { return s.getReviews(c, true) })
+	handle("GET "+repo+"/pulls/{number}/comments", func(c *call) (int, any) { return s.getReviews(c, false) })
+	handle("POST "+repo+"/pulls/comments/{id}/reactions", s.postReviewReaction)
+}
+
+func (s *Server) wireReview(r *review) map[string]any {
+	w := map[string]any{"id": r.id, "user": r.by, "body": r.body, "html_url": fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", s.URL, Repository, r.number, r.id)}
+	if r.state != "" {
+		w["state"], w["submitted_at"] = r.state, r.created.Format(time.RFC3339)
+		return w
+	}
+	w["created_at"], w["updated_at"] = r.created.Format(time.RFC3339), r.updated.Format(time.RFC3339)
+	return w
+}
+
+func (s *Server) getReviews(c *call, whole bool) (int, any) {
+	n, err := strconv.Atoi(c.PathValue("number"))
+	if err != nil || !s.here(c) || s.code.pulls[n] == nil {
+		return http.StatusNotFound, message("Not Found")
+	}
+	since, _ := time.Parse(time.RFC3339, c.URL.Query().Get("since"))
+	list := []map[string]any{}
+	for _, r := range s.reviews {
+		if r.number == n && (r.state != "") == whole && !r.updated.Before(since) {
+			list = append(list, s.wireReview(r))
+		}
+	}
+	if page, _ := strconv.Atoi(c.URL.Query().Get("page")); page > 1 {
+		return http.StatusOK, []any{}
+	}
+	return http.StatusOK, list
+}
+
+func (s *Server) postReviewReaction(c *call) (int, any) {
+	id, _ := strconv.ParseInt(c.PathValue("id"), 10, 64)
+	i := slices.IndexFunc(s.reviews, func(r *review) bool { return r.id == id && r.state == "" })
+	var sent reactionWire
+	if i < 0 || json.NewDecoder(c.Body).Decode(&sent) != nil {
+		return http.StatusNotFound, message("Not Found")
+	}
+	s.reviews[i].reactions = append(s.reviews[i].reactions, sent.Content)
+	return http.StatusCreated, sent
+}
+
+// Pull opens a pull request and returns its number.
+func (s *Server) Pull() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 100 + len(s.code.pulls)
+	s.issues[n] = &issue{pull: true}
+	s.code.pulls[n] = &pull{title: "A change", state: "open", by: s.user("author", "User"), updated: s.now()}
+	return n
+}
+
+// Review submits a review: approve, request_changes or comment.
+func (s *Server) Review(login string, number int, event, text string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := map[string]string{"approve": "APPROVED", "request_changes": "CHANGES_REQUESTED", "comment": "COMMENTED"}[event]
+	r := s.addReview(login, number, state, text)
+	s.tellReview("pull_request_review", "submitted", r)
+	return r.id
+}
+
+// ReviewComment writes a comment on the code of a pull request.
+func (s *Server) ReviewComment(login string, number int, text string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.addReview(login, number, "", text)
+	s.tellReview("pull_request_review_comment", "created", r)
+	return r.id
+}
+
+// Dismiss dismisses a review; EditReview changes what it says.
+func (s *Server) Dismiss(id int64) {
+	s.changeReview(id, "dismissed", func(r *review) { r.state = "DISMISSED" })
+}
+
+// EditReview changes the text of a review.
+func (s *Server) EditReview(id int64, text string) {
+	s.changeReview(id, "edited", func(r *review) { r.body = text })
+}
+
+func (s *Server) changeReview(id int64, action string, change func(r *review)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.reviews {
+		if r.id == id {
+			change(r)
+			r.updated = s.now()
+			s.code.pulls[r.number].updated = s.now()
+			s.tellReview("pull_request_review", action, r)
+		}
+	}
+}
+
+func (s *Server) addReview(login string, number int, state, text string) *review {
+	s.lastID++
+	r := &review{id: s.lastID, number: number, by: s.user(login, "User"), body: text, state: state, created: s.now(), updated: s.now()}
+	s.reviews = append(s.reviews, r)
+	s.code.pulls[number].updated = s.now()
+	return r
+}
+
+func (s *Server) tellReview(event, action string, r *review) {
+	about := "review"
+	if r.state == "" {
+		about = "comment"
+	}
+	w := s.wireReview(r)
+	if state, ok := w["state"].(string); ok {
+		// Webhooks write it small, the lists do not.
+		w["state"] = strings.ToLower(state)
+	}
+	s.tell(event, map[string]any{"action": action, about: w, "pull_request": s.wirePull(r.number, s.code.pulls[r.number]), "sender": r.by})
+}
+
+// ReviewReactions are those on a comment on the code.
+func (s *Server) ReviewReactions(id int64) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.reviews {
+		if r.id == id {
+			return slices.Clone(r.reactions)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+// Package versions runs two versions of the program on one database. The build
+// tags schema_next and schema_breaking make a program pass for the version that
+// comes next.
+package versions
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/story"
+)
+
+func TestMain(m *testing.M) { process.Main(m) }
+
+const (
+	today = ""
+	// next adds a column that the program of today can do without.
+	next = "schema_next"
+	// breaking says that the program of today would damage its database.
+	breaking = "schema_breaking"
+)
+
+// steps is how many acknowledgements a story has.
+const steps = 40
+
+// endsWithin is how long a program may take to refuse its database.
+const endsWithin = time.Minute
+
+// Two versions that accept each other serve one database together: the older one
+// goes on when the newer one has migrated, and starts again afterwards.
+func TestCompatibleVersionsServeTogether(t *testing.T) {
+	database := process.Postgres(t)
+	servers := []*process.Server{process.Serve(t, process.Binary(t, today), database)}
+	front := process.NewFront(t, servers...)
+	s := story.Begin(t, front, process.NewRandom(t), servers[0].FirstToken)
+	s.Flow(steps)
+	servers = append(servers, process.Serve(t, process.Binary(t, next), database))
+	front.Set(servers...)
+	s.Flow(steps)
+	servers[0].Stop()
+	servers[0] = process.Serve(t, process.Binary(t, today), database)
+	front.Set(servers...)
+	s.Flow(steps)
+	s.Recheck()
+	s.End()
+}
+
+// A program that would damage a database refuses to start on it, says what to do,
+// and leaves it as it is.
+func TestIncompatibleVersionRefusesToStart(t *testing.T) {
+	process.EachDatabase(t, func(t *testing.T, database []string) {
+		newer := process.Serve(t, process.Binary(t, breaking), database)
+		token := newer.FirstToken
+		if status, body := send(t, http.MethodPost, newer.URL+"/v1/tasks", token, `{"title": "Written by the newer version"}`); status != http.StatusCreated {
+			t.Fatalf("the newer version answers a write: %d %s", status, body)
+		}
+		newer.Stop()
+		older := process.Launch(t, process.Binary(t, today), database)
+		if err := older.Wait(endsWithin); err == nil {
+			t.Fatal("the older version ended well")
+		}
+		said := older.Output()
+		for _, words := range []string{"a newer version of Fermata has migrated this database", "start the newer one"} {
+			if !strings.Contains(said, words) {
+				t.Errorf("the older version does not say %q:\n%s", words, said)
+			}
+		}
+		newer = process.Serve(t, process.Binary(t, breaking), database)
+		verifyChain(t, newer.URL, token)
+	})
+}
+
+// A running program that a migration shuts out writes nothing more, and is not
+// ready any more.
+func TestIncompatibleMigrationStopsTheOlderVersion(t *testing.T) {
+	database := process.Postgres(t)
+	older := process.Serve(t, process.Binary(t, today), database)
+	token := older.FirstToken
+	newer := process.Serve(t, process.Binary(t, breaking), database)
+
+	status, body := send(t, http.MethodGet, older.URL+"/readyz", token, "")
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, "newer version") {
+		t.Errorf("the older version says of itself: %d %s", status, body)
+	}
+	status, body = send(t, http.MethodPost, older.URL+"/v1/tasks", token, `{"title": "Written by the older version"}`)
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, "newer version") {
+		t.Errorf("the older version answers a write: %d %s", status, body)
+	}
+	if status, body = send(t, http.MethodPost, newer.URL+"/v1/tasks", token, `{"title": "Written by the newer version"}`); status != http.StatusCreated {
+		t.Errorf("the newer version answers a write: %d %s", status, body)
+	}
+	verifyChain(t, newer.URL, token)
+}
+
+// verifyChain fails the test if the chain of events is broken.
+func verifyChain(t *testing.T, url, token string) {
+	t.Helper()
+	if status, body := send(t, http.MethodGet, url+"/v1/audit/verify", token, ""); status != http.StatusOK || !strings.Contains(body, `"ok":true`) {
+		t.Errorf("the chain of events: %d %s", status, body)
+	}
+}
+
+// send sends a request and returns the status and body of its answer.
+func send(t *testing.T, method, url, token, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Timeout: 30 * time.Second}).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}

@@ -1,0 +1,22 @@
+import type { Question } from '@/api/types';
+import type { QuestionText } from './text';
+
+/** How far a question got and how many items it has. The title and the risk stand beside them. */
+export function countsOf(question: Question, text: QuestionText): string[] {
+  const needed = question.approvals?.required ?? 1;
+  const votes = question.votes ?? [];
+  const approved = votes.filter((vote) => vote.value === 'approve').length;
+  const facts = [];
+  if (needed > 1) facts.push(text.votesOf(approved, needed, votes.length - approved));
+  if (question.items.length > 1) facts.push(text.itemCount(question.items.length));
+  return facts;
+}
+
+/** The task and the project of a question, where they say more than its title. */
+export function belongsOf(question: Question): string[] {
+  const task = question.task_title === question.title ? undefined : question.task_title;
+  return [task, question.project].filter((fact): fact is string => fact !== undefined && fact !== '');
+}
+
+/** What helps to choose a question from a list, on one line. A narrow list cuts the end, so the votes come first. */
+export const factsOf = (question: Question, text: QuestionText) => [...countsOf(question, text), ...belongsOf(question)].join(' · ');
