@@ -7,10 +7,6 @@ MAKEFLAGS += --no-print-directory
 with-postgres := scripts/with-postgres
 say = @echo "==> $(1)"
 comma := ,
-# The detector watches our code. SQLite itself, translated from C, is left out: it takes locks of its own,
-# and watched it is three times slower.
-race := -race -gcflags=modernc.org/...=-race=false
-
 # Stamping the commit into a program fails where git cannot read the checkout (another owner, no commit yet).
 buildvcs := $(shell git rev-parse HEAD >/dev/null 2>&1 || echo -buildvcs=false)
 
@@ -64,13 +60,8 @@ test: ## Run everything: format, vet, lint, all tests, SQLite and PostgreSQL, th
 	@cd web && npm run --silent check && npm run --silent test
 	$(call say,building the program that the tests drive)
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/test/fermata ./cmd/fermata
-	$(call say,driving the program: browsers$(comma) agents$(comma) mail servers$(comma) crashes)
-	@# These packages start the program and hold no part of it, so the race detector would see nothing in them.
-	@# The journeys take longest and wait much: named first, they start first, and the rest runs beside them.
-	@CGO_ENABLED=0 FERMATA_TEST_BINARY=$(CURDIR)/bin/test/fermata $(with-postgres) \
-		go test -trimpath -vet=off -timeout 25m $(TEST_FLAGS) ./test/web ./test/...
-	$(call say,running the tests of every package with the race detector)
-	@CGO_ENABLED=1 $(with-postgres) go test $(race) -vet=off -timeout 25m $(TEST_FLAGS) $$(go list ./... | grep -v /fermata/test)
+	$(call say,running the tests of the rooms$(comma) processes$(comma) agents and browsers)
+	@FERMATA_TEST_BINARY=$(CURDIR)/bin/test/fermata TEST_FLAGS="$(TEST_FLAGS)" $(with-postgres) scripts/gate
 
 .PHONY: test-agents
 test-agents: ## Run the real agents, and what they speak against its own suites (needs npm; installs pinned packages)

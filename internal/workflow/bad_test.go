@@ -53,7 +53,7 @@ func TestWhatGoesWrongInAStep(t *testing.T) {
 			`{id: bad, tool: tracker.find, input: {q: x}ON}`, "tool_failed", "tracker cannot be reached",
 		},
 		"no boolean":    {`{id: bad, tool: note, condition: first.text ?? 1ON}`, "condition_error", "true or false"},
-		"a bad quorum":  {`{id: bad, tool: request_approval, input: {title: Go, approvals: {required: 9}}ON}`, "question_refused", "9 approvals"},
+		"a bad quorum":  {`{id: bad, tool: request_approval, input: {title: Go, approvals: {required: 9}}ON}`, "question_refused", "9 required"},
 		"a tool's time": {`{id: bad, tool: apply, timeout: 20msON}`, "step_timeout", "20ms"},
 	} {
 		w.tools.on("apply", func(ctx context.Context, _ tool.Call) (any, error) {
