@@ -16,7 +16,8 @@ help: ## List the targets
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
-	@echo "Variables: ANSWER (demo), TEST_FLAGS (test), BENCH_FLAGS (bench)"
+	@echo "Variables: ANSWER (demo), BENCH_FLAGS (bench), SINCE (quick: the commit before the change)"
+	@echo "           GROUP, PACKAGE, RUN, TEST_FLAGS (test: a part of it, as in make test GROUP=rooms PACKAGE=./internal/engine RUN=Undo)"
 	@echo "           FERMATA_TEST_POSTGRES (test, bench, crash: use this server instead of starting one)"
 
 # The types of the interface are made from the server's own document, so both are always of one kind.
@@ -51,17 +52,12 @@ demo: ## Build and show a question from start to end (ANSWER="..." answers it)
 	@bin/fermata demo $${ANSWER:+--answer "$$ANSWER"}
 
 .PHONY: test
-test: ## Run everything: format, vet, lint, all tests, SQLite and PostgreSQL, the race detector
-	@scripts/setup go git cc bwrap tmux postgres pgbouncer mail node chromium examples
-	@scripts/setup claude codex || echo "==> going on without them: the tests that drive these agents will fail"
-	@$(MAKE) web
-	@$(MAKE) check
-	$(call say,testing the parts of the web interface)
-	@cd web && npm run --silent check && npm run --silent test
-	$(call say,building the program that the tests drive)
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -o bin/test/fermata ./cmd/fermata
-	$(call say,running the tests of the rooms$(comma) processes$(comma) agents and browsers)
-	@FERMATA_TEST_BINARY=$(CURDIR)/bin/test/fermata TEST_FLAGS="$(TEST_FLAGS)" $(with-postgres) scripts/gate
+test: ## Run the gate: format, vet, lint, all tests, SQLite and PostgreSQL, the race detector
+	@scripts/gate
+
+.PHONY: quick
+quick: ## Check what was changed, on SQLite, in two minutes or less
+	@scripts/quick $(SINCE)
 
 .PHONY: test-agents
 test-agents: ## Run the real agents, and what they speak against its own suites (needs npm; installs pinned packages)
@@ -88,7 +84,7 @@ vet:
 .PHONY: lint
 lint: ## Run the linters (the first time builds them, about a minute)
 	$(call say,linting)
-	@go tool -modfile=tools/go.mod golangci-lint run ./...
+	@scripts/tool golangci-lint run ./...
 
 .PHONY: bench
 bench: ## Measure speed on SQLite and PostgreSQL (BENCH_FLAGS="...")

@@ -7,15 +7,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // event is a line of go test -json (see go doc test2json).
 type event struct {
 	Action      string
 	Package     string
-	ImportPath  string
 	Test        string
 	Output      string
+	Elapsed     float64 // seconds
 	FailedBuild string
 }
 
@@ -24,6 +25,7 @@ type execution struct {
 	result string            // pass, fail or skip; "" when the run did not end
 	tests  map[string]string // the result of each test; "" while it runs
 	output map[string][]string
+	took   map[string]time.Duration
 	// failedBuild names the package that did not compile.
 	failedBuild string
 }
@@ -67,7 +69,7 @@ func readRuns(r io.Reader) ([]*packageRuns, error) {
 
 func (p *packageRuns) add(e event) {
 	if e.Action == "start" || len(p.runs) == 0 {
-		p.runs = append(p.runs, &execution{tests: map[string]string{}, output: map[string][]string{}})
+		p.runs = append(p.runs, &execution{tests: map[string]string{}, output: map[string][]string{}, took: map[string]time.Duration{}})
 	}
 	x := p.runs[len(p.runs)-1]
 	switch e.Action {
@@ -78,6 +80,7 @@ func (p *packageRuns) add(e event) {
 	case "pass", "fail", "skip":
 		if e.Test != "" {
 			x.tests[e.Test] = e.Action
+			x.took[e.Test] = time.Duration(e.Elapsed * float64(time.Second))
 			return
 		}
 		x.result = e.Action
@@ -89,7 +92,7 @@ func (p *packageRuns) add(e event) {
 func (x *execution) failedLeaves() []string {
 	var leaves []string
 	for name, result := range x.tests {
-		if result == "fail" && !x.hasFailedSubtest(name) {
+		if result == "fail" && !x.hasSubtest(name, "fail") {
 			leaves = append(leaves, name)
 		}
 	}
@@ -97,9 +100,10 @@ func (x *execution) failedLeaves() []string {
 	return leaves
 }
 
-func (x *execution) hasFailedSubtest(parent string) bool {
+// hasSubtest reports whether a test holds tests, or tests with one of the results.
+func (x *execution) hasSubtest(parent string, results ...string) bool {
 	for name, result := range x.tests {
-		if result == "fail" && strings.HasPrefix(name, parent+"/") {
+		if strings.HasPrefix(name, parent+"/") && (len(results) == 0 || slices.Contains(results, result)) {
 			return true
 		}
 	}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// gate runs groups one after another and says what they prove.
+type gate struct {
+	root      string // the folder of the module
+	results   string // where the events of the tests are written
+	cache     string // what is kept from run to run: tools, seconds, the lock
+	tool      string // the script that runs gotestsum
+	out       io.Writer
+	groups    []*group
+	selection selection
+	flags     []string // of every go test
+	row       string   // the file that a line about the run is appended to; "" for none
+	disk      uint64   // the bytes that must be free
+	// withPostgres is the script that runs a command beside a cluster.
+	withPostgres string
+
+	processes *processes
+	postgres  *postgres
+}
+
+// selection is the part of the gate that somebody asked for; empty means all.
+type selection struct {
+	group    string
+	packages []string
+	tests    string
+}
+
+// group is a part of the gate.
+type group struct {
+	name string
+	what string // what runs in it
+	// always says that the group runs whichever group was asked for: the others need it.
+	always bool
+	// tests says that the group runs tests beside PostgreSQL.
+	tests bool
+	run   func(ctx context.Context) outcome
+}
+
+// outcome is what a group proved.
+type outcome struct {
+	passed   int // tests, or steps
+	failures []failure
+	repeats  []repeat
+	slow     []slowTest
+	// stopped says why no group can follow; "" when others can.
+	stopped string
+	// infrastructure says that what is missing is not the fault of the sources.
+	infrastructure bool
+}
+
+// failure is a reason for red.
+type failure struct {
+	what    string // the test or the step
+	why     string // the first error
+	output  string // what it wrote, as far as it helps
+	command string // repeats it; "" when nothing does
+}
+
+func (o *outcome) redden(format string, a ...any) {
+	o.failures = append(o.failures, failure{what: fmt.Sprintf(format, a...)})
+}
+
+func (g *gate) has(name string) bool {
+	for _, group := range g.groups {
+		if group.name == name {
+			return true
+		}
+	}
+	return name == ""
+}
+
+func (g *gate) names() []string {
+	var names []string
+	for _, group := range g.groups {
+		names = append(names, group.name)
+	}
+	return names
+}
+
+// chosen returns the groups that run, in their order.
+func (g *gate) chosen() []*group {
+	var chosen []*group
+	for _, group := range g.groups {
+		if g.selection.group == "" || group.name == g.selection.group || group.always {
+			chosen = append(chosen, group)
+		}
+	}
+	return chosen
+}
+
+// run runs the groups, prints the report and returns the exit status.
+func (g *gate) run(ctx context.Context) int {
+	unlock, err := waitForTurn(ctx, g.cache, g.out)
+	if err != nil {
+		fmt.Fprintln(g.out, "gate:", err)
+		return exitInfrastructure
+	}
+	defer unlock()
+	if err := g.prepareFolders(); err != nil {
+		fmt.Fprintln(g.out, "gate:", err)
+		return exitInfrastructure
+	}
+	if g.processes, err = adoptOrphans(); err != nil {
+		fmt.Fprintln(g.out, "gate:", err)
+		return exitInfrastructure
+	}
+	report := g.runGroups(ctx)
+	if g.postgres != nil {
+		g.postgres.stop()
+	}
+	left := g.processes.endAll(nil)
+	if ctx.Err() != nil {
+		fmt.Fprintln(g.out, "==> interrupted; the processes of the gate are ended")
+		return exitInterrupted
+	}
+	if len(left) > 0 {
+		report.leftAtEnd(left)
+	}
+	return g.conclude(ctx, report)
+}
+
+func (g *gate) runGroups(ctx context.Context) *report {
+	chosen := g.chosen()
+	history := readHistory(g.cache)
+	report := &report{began: time.Now(), history: history}
+	for i, group := range chosen {
+		fmt.Fprintf(g.out, "==> group %d of %d: %s – %s (%s so far%s)\n", i+1, len(chosen), group.name, group.what,
+			inMinutes(time.Since(report.began)), lastTime(history[group.name]))
+		began, machine := time.Now(), watchMachine()
+		o := g.runGroup(ctx, group)
+		done := finished{name: group.name, outcome: o, took: time.Since(began), last: history[group.name]}
+		done.load, done.memory = machine.stop()
+		if ctx.Err() != nil {
+			return report
+		}
+		report.groups = append(report.groups, done)
+		if o.stopped != "" {
+			break
+		}
+	}
+	return report
+}
+
+// runGroup runs one group, with PostgreSQL if it needs that, and ends what it left behind.
+func (g *gate) runGroup(ctx context.Context, group *group) outcome {
+	if group.tests && g.postgres == nil {
+		postgres, err := startPostgres(ctx, g)
+		if err != nil {
+			return outcome{stopped: fmt.Sprintf("PostgreSQL did not start: %v", err), infrastructure: true}
+		}
+		g.postgres = postgres
+	}
+	o := group.run(ctx)
+	if ctx.Err() != nil {
+		return o
+	}
+	for _, left := range g.processes.endAll(g.postgres) {
+		o.failures = append(o.failures, failure{what: "left a process behind", why: left})
+	}
+	return o
+}
+
+func (g *gate) prepareFolders() error {
+	for _, folder := range []string{g.cache, g.results} {
+		if err := os.MkdirAll(folder, 0o750); err != nil {
+			return err
+		}
+	}
+	return checkDisk(g.disk, g.root, os.TempDir())
+}
+
+// commit returns the short name of the commit, with a mark when files were changed since; "" outside git.
+func (g *gate) commit(ctx context.Context) string {
+	cmd := g.command(ctx, []string{"git", "describe", "--always", "--dirty=*", "--exclude=*"}, nil)
+	var out strings.Builder
+	cmd.Stdout = &out
+	_ = g.processes.run(cmd)
+	return strings.TrimSpace(out.String())
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// leaves is the body of a test that starts a process in a session of its own, writes its number to a file and forgets it.
+const leaves = `
+	cmd := exec.Command("sleep", "600")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil { t.Fatal(err) }
+	if err := os.WriteFile("new", []byte(fmt.Sprint(cmd.Process.Pid)), 0o600); err != nil { t.Fatal(err) }
+	if err := os.Rename("new", "pid"); err != nil { t.Fatal(err) }
+`
+
+func TestWhatATestLeavesBehindIsRed(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, leaves, "")
+	s.run().says("==> red: rooms: left a process behind", "sleep 600", "==> red: 1 failed (")
+	s.assertGone()
+}
+
+func TestAnInterruptedGateLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, leaves+"select {}", "")
+	cmd := s.start()
+	s.await("pid")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit status %d", code)
+	}
+	s.says("==> interrupted")
+	s.assertGone()
+}
+
+func TestTwoGatesTakeTurns(t *testing.T) {
+	t.Parallel()
+	first := newSample(t, `for { if _, err := os.Stat("go on"); err == nil { return }; if _, err := os.Stat("begun"); err != nil { _ = os.WriteFile("begun", nil, 0o600) }; time.Sleep(20*time.Millisecond) }`, "")
+	second := newSample(t, "", "")
+	second.env = append(second.env, "XDG_CACHE_HOME="+value(first.env, "XDG_CACHE_HOME"))
+	a := first.start()
+	first.await("begun")
+	b := second.start()
+	process.Await(t, time.Minute, "the second gate waits", func() bool { return strings.Contains(second.out.String(), "waits for its turn") })
+	first.write("go on", "")
+	_, _ = a.Wait(), b.Wait()
+	first.says("==> green (")
+	second.says("==> green (")
+}
+
+func TestWhatCannotBeHadIsNotRed(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		env  []string
+		says []string
+	}{
+		"no network":    {[]string{"SAMPLE_STEP=go mod download golang.org/x/sys@v0.0.1-none", "SAMPLE_FETCHES=yes", "GOPROXY=off"}, []string{"==> infrastructure: the step could not be had"}},
+		"no PostgreSQL": {[]string{"SAMPLE_WITH_POSTGRES=false"}, []string{"==> infrastructure: PostgreSQL"}},
+		"a full disk":   {[]string{fmt.Sprintf("SAMPLE_DISK=%d", uint64(1)<<60)}, []string{"infrastructure: ", "make clean"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSample(t, `t.Error("wrong")`, "")
+			s.env = append(s.env, tt.env...)
+			cmd := s.start()
+			_ = cmd.Wait()
+			s.says(tt.says...)
+			if code := cmd.ProcessState.ExitCode(); code != exitInfrastructure {
+				t.Errorf("exit status %d", code)
+			}
+		})
+	}
+}
+
+func TestEveryGroupRuns(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, "", "")
+	s.env = append(s.env, "SAMPLE_STEP=false")
+	s.run().says("==> red: prepare: the step", "DONE 1 tests", "==> red: 1 failed (")
+}
+
+func TestPartsOfAGroup(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		env  []string
+		says string
+	}{
+		"one test":         {[]string{"GROUP=rooms", "RUN=^TestOther$"}, "==> green ("},
+		"no test":          {[]string{"GROUP=rooms", "RUN=^TestNone$"}, "==> red: rooms: no test was run"},
+		"no such group":    {[]string{"GROUP=room"}, `there is no group "room"; the groups are prepare, rooms`},
+		"of which group":   {[]string{"RUN=^TestOther$"}, "set GROUP too"},
+		"a row of a table": {[]string{"GROUP=rooms", "RUN=^TestOther$", "GATE_ROW=rows"}, "==> green ("},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSample(t, `t.Error("wrong")`, "func TestOther(t *testing.T) {}")
+			s.env = append(s.env, tt.env...)
+			s.run().says(tt.says)
+			if row, err := os.ReadFile(filepath.Join(s.folder, "rows")); name == "a row of a table" && !strings.Contains(string(row), "| green |") {
+				t.Errorf("the row: %s (%v)", row, err)
+			}
+		})
+	}
+}
+
+func value(env []string, name string) string {
+	for _, line := range env {
+		if text, found := strings.CutPrefix(line, name+"="); found {
+			return text
+		}
+	}
+	return ""
+}
+
+// await waits until the test of the sample has written a file.
+func (s *sample) await(name string) {
+	s.Helper()
+	process.Await(s.T, 2*time.Minute, "the test writes "+name, func() bool {
+		_, err := os.Stat(filepath.Join(s.folder, name))
+		return err == nil
+	})
+}
+
+// assertGone fails the test if the process lives whose number the sample wrote.
+func (s *sample) assertGone() {
+	s.Helper()
+	text, err := os.ReadFile(filepath.Join(s.folder, "pid"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(text))
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		s.Errorf("process %d: %v", pid, err)
+	}
+}

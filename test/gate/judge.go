@@ -1,0 +1,187 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// fatal matches a line of output after which a repeat proves nothing: tests may be lost,
+// or the fault may be one that shows now and then.
+var fatal = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE|signal: |exit status ([2-9]|\d\d)|\*\*\* Test killed|goroutines outlived the tests)` +
+	`|race detected during execution of test|runtime\.Goexit`)
+
+// neverRepeated matches tests of which one failure decides, in groups that repeat others: what they guard loses data
+// or lets somebody in, or a repeat would test something else.
+var neverRepeated = regexp.MustCompile(`/test/(attack|seams)(/|\.)|/internal/(access|keys|checkpoint)\.|(?i:migrat|backup|signin|sign_in)`)
+
+// ofRapid marks the output of a property test, which draws other values when repeated.
+const ofRapid = "[rapid]"
+
+// repeat is a test that failed and then passed.
+type repeat struct {
+	name          string
+	failed, again string // what it wrote, the first time and when repeated
+}
+
+// slowTest is a test with no tests below it, and how long it took.
+type slowTest struct {
+	name string
+	took time.Duration
+}
+
+// judge reads what go test -json wrote of a suite, with the runs of its failed tests that gotestsum repeated, and
+// decides whether the repeats may count.
+func judge(events io.Reader, source source) (outcome, error) {
+	packages, err := readRuns(events)
+	if err != nil {
+		return outcome{}, err
+	}
+	j := judgement{source: source}
+	if len(packages) == 0 {
+		j.redden("no package was tested")
+	}
+	for _, p := range packages {
+		j.add(p)
+	}
+	return j.outcome, nil
+}
+
+// source is where the tests come from: it makes the command that repeats one.
+type source struct {
+	group  string
+	module string
+}
+
+// command returns the command that runs a test of a package with its seed again.
+func (s source) command(pkg, test, output string) string {
+	folder := "." + strings.TrimPrefix(pkg, s.module)
+	var levels []string
+	for level := range strings.SplitSeq(test, "/") {
+		levels = append(levels, "^"+regexp.QuoteMeta(level)+"$")
+	}
+	seed := ""
+	if found := seedLine.FindString(output); found != "" {
+		seed = found + " "
+	}
+	quoted := strings.ReplaceAll(strings.Join(levels, "/"), "'", `'\''`)
+	// make would take a dollar as the beginning of a variable.
+	return fmt.Sprintf("%smake test GROUP=%s PACKAGE=%s RUN='%s'", seed, s.group, folder, strings.ReplaceAll(quoted, "$", "$$"))
+}
+
+// seedLine matches the variable that a test prints to have its random choices repeated.
+var seedLine = regexp.MustCompile(`\bFERMATA_(SEED|SEQUENCE)=\S+`)
+
+type judgement struct {
+	outcome
+
+	source source
+}
+
+// add judges one package.
+func (j *judgement) add(p *packageRuns) {
+	first := p.runs[0]
+	j.count(p.name, first)
+	switch {
+	case first.failedBuild != "":
+		j.redden("%s does not compile", p.name)
+		return
+	case first.result == "":
+		j.redden("%s did not end", p.name)
+		return
+	case first.result != "fail":
+		return
+	}
+	for _, x := range p.runs {
+		if line, found := x.fatalLine(); found {
+			j.redden("%s: %s", p.name, line)
+			return
+		}
+		if lost := x.unfinished(); len(lost) > 0 {
+			j.redden("%s: began and never ended: %s", p.name, strings.Join(lost, ", "))
+			return
+		}
+	}
+	leaves := first.failedLeaves()
+	if len(leaves) == 0 {
+		j.redden("%s failed without a failed test", p.name)
+	}
+	for _, test := range leaves {
+		j.addFailed(p, test)
+	}
+}
+
+// addFailed judges a test that failed in the first run of its package.
+func (j *judgement) addFailed(p *packageRuns, test string) {
+	name := p.name + "." + test
+	output := strings.Join(p.runs[0].output[test], "")
+	var why string
+	switch passed, again := p.passedLater(test); {
+	case neverRepeated.MatchString(name):
+		why = "failed; its repeats do not count"
+	case strings.Contains(output, ofRapid):
+		why = "failed; a property test draws other values when repeated"
+	case !passed:
+		why = "failed"
+	default:
+		j.repeats = append(j.repeats, repeat{name: name, failed: output, again: again})
+		return
+	}
+	j.failures = append(j.failures, failure{
+		what: name + " " + why, why: firstError(output), output: output, command: j.source.command(p.name, test, output),
+	})
+}
+
+// count adds the tests that passed at once.
+func (j *judgement) count(pkg string, x *execution) {
+	for test, result := range x.tests {
+		if result == "pass" && !x.hasSubtest(test) {
+			j.passed++
+			j.slow = append(j.slow, slowTest{name: pkg + "." + test, took: x.took[test]})
+		}
+	}
+	j.slow = slowest(j.slow)
+}
+
+// slowest returns the ten tests that took longest.
+func slowest(tests []slowTest) []slowTest {
+	slices.SortFunc(tests, func(a, b slowTest) int { return cmp.Compare(b.took, a.took) })
+	return tests[:min(10, len(tests))]
+}
+
+// passedLater reports whether a repeat ran the test and passed as a whole, and what the test wrote then.
+func (p *packageRuns) passedLater(test string) (passed bool, output string) {
+	for _, x := range p.runs[1:] {
+		if x.result == "pass" && x.tests[test] == "pass" {
+			return true, strings.Join(x.output[test], "")
+		}
+	}
+	return false, ""
+}
+
+// fatalLine returns a line of the output that forbids a repeat.
+func (x *execution) fatalLine() (string, bool) {
+	for _, lines := range x.output {
+		for _, line := range lines {
+			if fatal.MatchString(line) {
+				return strings.TrimSpace(line), true
+			}
+		}
+	}
+	return "", false
+}
+
+// errorLine matches a line that t.Error and its like write.
+var errorLine = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
+
+// firstError returns the first line of a test's output that says what went wrong.
+func firstError(output string) string {
+	if found := errorLine.FindString(output); found != "" {
+		return strings.TrimSpace(found)
+	}
+	return ""
+}

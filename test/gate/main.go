@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// The exit statuses of the command.
+const (
+	exitGreen          = 0
+	exitRed            = 1
+	exitInfrastructure = 2
+	exitInterrupted    = 130
+)
+
+func main() { os.Exit(start(nil)) }
+
+// start runs the gate of the module in the current folder, changed as a test wants it.
+func start(change func(*gate)) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	g, err := newGate(change)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gate:", err)
+		return exitInfrastructure
+	}
+	return g.run(ctx)
+}
+
+// newGate returns the gate of the module in the current folder.
+func newGate(change func(*gate)) (*gate, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("find the folder for caches: %w", err)
+	}
+	wanted := selection{group: os.Getenv("GROUP"), packages: strings.Fields(os.Getenv("PACKAGE")), tests: os.Getenv("RUN")}
+	g := &gate{
+		root: root, out: os.Stdout, cache: filepath.Join(cache, "fermata"),
+		selection: wanted, flags: strings.Fields(os.Getenv("TEST_FLAGS")), row: os.Getenv("GATE_ROW"),
+		disk: enoughDisk, tool: filepath.Join(root, "scripts", "tool"), withPostgres: filepath.Join(root, "scripts", "with-postgres"),
+	}
+	g.results = filepath.Join(root, "bin", "test")
+	g.groups = groups(g)
+	if change != nil {
+		change(g)
+	}
+	if !g.has(wanted.group) {
+		return nil, fmt.Errorf("there is no group %q; the groups are %s", wanted.group, strings.Join(g.names(), ", "))
+	}
+	if wanted.group == "" && (wanted.tests != "" || len(wanted.packages) > 0) {
+		return nil, errors.New("RUN and PACKAGE choose among the tests of one group: set GROUP too")
+	}
+	return g, nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// postgres is the cluster that the tests use. It ends when its input is closed, also when the gate is killed.
+type postgres struct {
+	gate    *gate
+	cmd     *exec.Cmd
+	input   io.Closer
+	url     string
+	control string // the program that kills, starts and stops the cluster; "" when it is somebody else's
+}
+
+// holdPostgres prints where the cluster is, and holds it until the input ends.
+const holdPostgres = `printf '%s\n%s\n' "$FERMATA_TEST_POSTGRES" "${FERMATA_TEST_POSTGRES_CTL:-}"; exec cat >/dev/null`
+
+func startPostgres(ctx context.Context, g *gate) (*postgres, error) {
+	// Not with the context: an interrupt ends the tests first, then the cluster.
+	cmd := g.command(context.WithoutCancel(ctx), []string{g.withPostgres, "sh", "-c", holdPostgres}, nil)
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stderr = g.out
+	if err := g.processes.start(cmd); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(output)
+	url, err := lines.ReadString('\n')
+	control, controlErr := lines.ReadString('\n')
+	if err := errors.Join(err, controlErr); err != nil {
+		_ = input.Close()
+		return nil, fmt.Errorf("%s: %w", g.withPostgres, errors.Join(g.processes.wait(cmd), err))
+	}
+	return &postgres{gate: g, cmd: cmd, input: input, url: strings.TrimSpace(url), control: strings.TrimSpace(control)}, nil
+}
+
+// stop stops the cluster and removes it.
+func (p *postgres) stop() {
+	_ = p.input.Close()
+	_ = p.gate.processes.wait(p.cmd)
+}
+
+// env returns the variables by which the tests find the cluster.
+func (p *postgres) env() []string {
+	if p == nil {
+		return nil
+	}
+	env := []string{"FERMATA_TEST_POSTGRES=" + p.url}
+	if p.control != "" {
+		env = append(env, "FERMATA_TEST_POSTGRES_CTL="+p.control)
+	}
+	return env
+}
+
+// pids returns the processes of the cluster that no other process of it started.
+func (p *postgres) pids() map[int]bool {
+	if p == nil {
+		return nil
+	}
+	pids := map[int]bool{p.cmd.Process.Pid: true}
+	// A server that a test killed and started again has another number.
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(p.control), "data", "postmaster.pid"))
+	if err == nil {
+		first, _, _ := strings.Cut(string(text), "\n")
+		if pid, err := strconv.Atoi(strings.TrimSpace(first)); err == nil {
+			pids[pid] = true
+		}
+	}
+	return pids
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// sampleEnv names the variable that makes this test binary the gate of a sample.
+const sampleEnv = "GATE_SAMPLE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(sampleEnv) != "" {
+		os.Exit(startSample())
+	}
+	os.Exit(m.Run())
+}
+
+// startSample is the command with two groups of its own: a step that SAMPLE_STEP names, and the tests of the module
+// in the current folder. SAMPLE_DISK is the room that it wants.
+func startSample() int {
+	return start(func(g *gate) {
+		repository := os.Getenv(sampleEnv)
+		g.tool = filepath.Join(repository, "scripts", "tool")
+		g.withPostgres = os.Getenv("SAMPLE_WITH_POSTGRES")
+		g.disk, _ = strconv.ParseUint(os.Getenv("SAMPLE_DISK"), 10, 64)
+		fetches := os.Getenv("SAMPLE_FETCHES") != ""
+		first := step{what: "the step", command: strings.Fields(os.Getenv("SAMPLE_STEP")), fetches: fetches, needed: fetches}
+		all := func(string) bool { return true }
+		g.groups = []*group{
+			{name: "prepare", what: "a step", always: true, run: g.steps(func(*gate) []step { return []step{first} })},
+			{name: "rooms", what: "tests", tests: true, run: g.suites("rooms", suite{name: "rooms", packages: all, limit: time.Minute, cgo: os.Getenv("CGO_ENABLED") == "1"})},
+		}
+	})
+}
+
+// onceBroken is a Go file whose function fails is true in the first process that calls it.
+const onceBroken = `package sample
+
+import "os"
+
+func fails() bool {
+	file, err := os.OpenFile("failed", os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false
+	}
+	_ = file.Close()
+	return true
+}
+`
+
+// sample is a small module with one test, and what its gate writes.
+type sample struct {
+	*testing.T
+
+	folder string
+	env    []string
+	out    output
+}
+
+// newSample makes a module whose TestIt has the body. The file holds more.
+func newSample(t *testing.T, body, more string) *sample {
+	t.Helper()
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sample{T: t, folder: t.TempDir()}
+	s.write("go.mod", "module example.org/sample\n\ngo 1.26\n")
+	s.write("once.go", onceBroken)
+	s.write("it_test.go", "package sample\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"os/exec\"\n\t\"runtime\"\n\t\"strings\"\n\t\"syscall\"\n\t\"testing\"\n\t\"time\"\n)\n\n"+
+		"var _, _, _, _, _, _, _ = fmt.Sprint, os.Exit, exec.Command, runtime.Goexit, strings.HasSuffix, syscall.Kill, time.Now\n\n"+
+		"func TestIt(t *testing.T) { "+body+" }\n\n"+more+"\n")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The tools and what Go has compiled are those of this repository; the rest of the cache is the sample's own.
+	own := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(own, "fermata"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	for _, kept := range []string{"go-build", "fermata/tools"} {
+		if err := os.Symlink(filepath.Join(cache, kept), filepath.Join(own, kept)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.env = []string{sampleEnv + "=" + repository, "XDG_CACHE_HOME=" + own, "GOFLAGS=", "GOWORK=off", "GROUP=", "PACKAGE=", "RUN=", "GATE_ROW=", "TEST_FLAGS=-count=1",
+		"SAMPLE_STEP=true", "FERMATA_TEST_POSTGRES=none", "SAMPLE_WITH_POSTGRES=" + filepath.Join(repository, "scripts", "with-postgres")}
+	return s
+}
+
+// start starts the gate of the sample.
+func (s *sample) start() *exec.Cmd {
+	s.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(s.Context()), os.Args[0])
+	cmd.Dir, cmd.Env = s.folder, append(os.Environ(), s.env...)
+	cmd.Stdout, cmd.Stderr = &s.out, &s.out
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	return cmd
+}
+
+// run runs the gate of the sample to its end.
+func (s *sample) run() *sample {
+	s.Helper()
+	_ = s.start().Wait()
+	return s
+}
+
+// says fails the test unless the gate wrote each of the texts.
+func (s *sample) says(texts ...string) {
+	s.Helper()
+	for _, text := range texts {
+		if out := s.out.String(); !strings.Contains(out, text) {
+			s.Errorf("the gate does not say %q:\n%s", text, out)
+		}
+	}
+}
+
+func (s *sample) write(name, text string) {
+	s.Helper()
+	if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// output is what a process wrote so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// suite is one call of go test for some packages.
+type suite struct {
+	name     string // of the file with its events
+	packages chooser
+	flags    []string
+	cgo      bool
+	once     bool // no test is repeated
+	// limit is how long the tests of one package may take. One that hangs ends by it and is red.
+	limit time.Duration
+}
+
+// suites returns the run of a group of tests.
+func (g *gate) suites(group string, list ...suite) func(context.Context) outcome {
+	return func(ctx context.Context) outcome {
+		var o outcome
+		module, err := g.goList(ctx, "-m")
+		if err != nil {
+			o.redden("%v", err)
+			return o
+		}
+		from := source{group: group, module: module[0]}
+		ran := false
+		for _, s := range list {
+			packages, err := g.choose(ctx, s, from.module)
+			if err != nil {
+				o.redden("%v", err)
+				continue
+			}
+			if len(packages) == 0 {
+				continue
+			}
+			ran = true
+			g.runSuite(ctx, s, packages, from, &o)
+		}
+		if ctx.Err() == nil && (!ran || o.passed+len(o.failures)+len(o.repeats) == 0) {
+			o.redden("no test was run")
+		}
+		return o
+	}
+}
+
+// choose returns the packages of the suite that somebody asked for.
+func (g *gate) choose(ctx context.Context, s suite, module string) ([]string, error) {
+	patterns := g.selection.packages
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	all, err := g.goList(ctx, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(path string) bool {
+		return !s.packages(strings.TrimPrefix(strings.TrimPrefix(path, module), "/"))
+	}), nil
+}
+
+func (g *gate) goList(ctx context.Context, args ...string) ([]string, error) {
+	cmd := g.command(ctx, append([]string{"go", "list"}, args...), nil)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := g.processes.run(cmd); err != nil {
+		return nil, fmt.Errorf("go list %s: %w\n%s", strings.Join(args, " "), err, &complaint)
+	}
+	return strings.Fields(out.String()), nil
+}
+
+// runSuite tests the packages with gotestsum, which repeats what failed, and judges what it wrote.
+func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from source, o *outcome) {
+	events := filepath.Join(g.results, s.name+".json")
+	if err := os.Remove(events); err != nil && !errors.Is(err, os.ErrNotExist) {
+		o.redden("remove the last events: %v", err)
+		return
+	}
+	args := []string{g.tool, "gotestsum", "--format=pkgname-and-test-fails", "--format-hide-empty-pkg", "--no-color",
+		"--jsonfile=" + events, "--packages=" + strings.Join(packages, " ")}
+	if !s.once {
+		args = append(args, "--rerun-fails=1", "--rerun-fails-max-failures=5", "--rerun-fails-abort-on-data-race")
+	}
+	args = append(args, "--", "-vet=off", "-timeout="+s.limit.String())
+	args = append(append(args, s.flags...), g.flags...)
+	if g.selection.tests != "" {
+		args = append(args, "-run="+g.selection.tests)
+	}
+	cgo := "CGO_ENABLED=0"
+	if s.cgo {
+		cgo = "CGO_ENABLED=1"
+	}
+	cmd := g.command(ctx, args, append(g.postgres.env(), cgo, "FERMATA_TEST_BINARY="+g.binary()))
+	cmd.Stdout, cmd.Stderr = g.out, g.out
+	result := g.processes.run(cmd)
+	if ctx.Err() != nil {
+		return
+	}
+	g.read(events, from, result, o)
+}
+
+// read adds what the events prove to the outcome. The exit status of gotestsum counts as well.
+func (g *gate) read(events string, from source, result error, o *outcome) {
+	file, err := os.Open(events)
+	if err != nil {
+		o.redden("no events of the tests: %v (%v)", err, result)
+		return
+	}
+	defer func() { _ = file.Close() }()
+	v, err := judge(file, from)
+	if err != nil {
+		o.redden("read the events of the tests: %v", err)
+		return
+	}
+	if result != nil && len(v.failures) == 0 {
+		o.redden("gotestsum: %v, though no test failed", result)
+	}
+	o.passed += v.passed
+	o.failures = append(o.failures, v.failures...)
+	o.repeats = append(o.repeats, v.repeats...)
+	o.slow = slowest(append(o.slow, v.slow...))
+}
+
+// command returns a command that ends with its children when the gate is interrupted, and that is not
+// interrupted by the terminal itself.
+func (g *gate) command(ctx context.Context, args, env []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = g.root
+	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// waitForTurn lets one gate run at a time on this machine: two would make each other late. It returns the function
+// that lets the next one begin.
+func waitForTurn(ctx context.Context, cache string, out io.Writer) (func(), error) {
+	if err := os.MkdirAll(cache, 0o750); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(cache, "gate.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for said := false; ; {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
+		}
+		if !said {
+			fmt.Fprintln(out, "==> another gate runs on this machine; this one waits for its turn")
+			said = true
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil, errors.Join(errors.New("interrupted while another gate ran"), file.Close())
+		}
+	}
+}
+
+// enoughDisk is what a run needs on a machine that has compiled nothing yet, in bytes.
+const enoughDisk = 6 << 30
+
+// checkDisk returns an error if a folder has less room than that, in bytes.
+func checkDisk(enough uint64, folders ...string) error {
+	for _, folder := range folders {
+		var room syscall.Statfs_t
+		if err := syscall.Statfs(folder, &room); err != nil {
+			return fmt.Errorf("room in %s: %w", folder, err)
+		}
+		if free := room.Bavail * uint64(room.Bsize); free < enough {
+			return fmt.Errorf("infrastructure: %s has %.1f GiB of room and the gate needs %.1f. Please remove what you do not need (`go clean -cache` and `make clean` remove what was built)",
+				folder, gibibytes(free), gibibytes(enough))
+		}
+	}
+	return nil
+}
+
+func gibibytes(n uint64) float64 { return float64(n) / (1 << 30) }
