@@ -22,7 +22,7 @@ type step struct {
 
 // prepare brings and builds what the groups need.
 func prepare(g *gate) []step {
-	compile := []string{"go", "list", "-test", "-export", "-deps", "-f", ""}
+	compile := []string{"go", "list", "-test", "-export", "-deps", "-f", "{{with .Error}}{{.}}{{end}}"}
 	return []step{
 		{what: "programs of the system", fetches: true, needed: true,
 			command: strings.Fields("scripts/setup go git cc bwrap tmux postgres pgbouncer mail node chromium examples")},
