@@ -26,6 +26,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // world is a server with a database of its own, a person and a repository.
@@ -127,7 +128,7 @@ func (w *world) once() {
 // await waits for a task to be in a state.
 func (w *world) await(id string, state fermata.TaskState) *fermata.Task {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
 	defer cancel()
 	for after := int64(0); ; {
 		t, err := w.person.Task(ctx, id)
@@ -176,8 +177,8 @@ func letGo(t *testing.T, name string) {
 // comes fails the test: the system would wait for it for ever.
 func listen(t *testing.T, name string) *os.File {
 	t.Helper()
-	comes := time.Now().Add(agentComes)
-	late := time.AfterFunc(agentComes, func() {
+	comes := time.Now().Add(patience.Limit())
+	late := time.AfterFunc(patience.Limit(), func() {
 		if file, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 			_ = file.Close()
 		}
@@ -194,9 +195,6 @@ func listen(t *testing.T, name string) *os.File {
 	must(t, file.SetReadDeadline(time.Time{}))
 	return file
 }
-
-// agentComes is how long an agent may take to begin, on a machine with much else to do.
-const agentComes = time.Minute
 
 // awaitGone waits until nobody holds the pipe.
 func awaitGone(t *testing.T, file *os.File) {

@@ -13,12 +13,13 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // runsOf waits until a workflow has so many runs, and no more.
 func (w *world) runsOf(name string, want int) []*fermata.WorkflowRun {
 	w.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(patience.Limit())
 	for {
 		runs, _, err := w.s.Runs(w.Context(), admin, workflow.RunFilter{Workflow: name, Limit: 500})
 		w.ok(err)

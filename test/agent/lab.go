@@ -9,18 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 )
-
-// Within is how long one step of a story may take, on a machine with much else to do.
-// Gemini CLI loads a session in the minute after it began, at the earliest.
-const Within = 4 * time.Minute
 
 // Lab is a server, a worker whose agent is sealed off in its room, and a
 // repository that they work on.
@@ -111,7 +107,7 @@ func (l *Lab) Work(flags ...string) *process.Child {
 // Once runs a worker until there is nothing to do.
 func (l *Lab) Once() {
 	l.Helper()
-	if err := l.Work("--once").Wait(Within); err != nil {
+	if err := l.Work("--once").Wait(); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -166,7 +162,7 @@ func (l *Lab) Look(id string) *fermata.Task {
 func (l *Lab) Until(id string, want fermata.TaskState) *fermata.Task {
 	l.Helper()
 	var t *fermata.Task
-	process.Await(l, Within, "the task is "+string(want), func() bool {
+	patience.Await(l, "the task is "+string(want), func() bool {
 		t = l.Look(id)
 		if t.State != want && t.State.Ended() {
 			l.Fatalf("the task is %s: %s %s", t.State, t.Reason, t.Summary)

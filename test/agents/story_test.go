@@ -8,8 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
-	"github.com/fermata-hq/fermata/test/agent"
-	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // testGone loses the session while a question waits: a new one begins, is told
@@ -85,7 +84,7 @@ func testCancel(t *testing.T, k kind) {
 		t.Fatal(err)
 	}
 	w.CLI("cancel", task.ID)
-	if err := worker.Wait(agent.Within); err != nil {
+	if err := worker.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if state := w.Look(task.ID).State; state != fermata.TaskCancelled {
@@ -107,7 +106,7 @@ func testDies(t *testing.T, k kind) {
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	process.Await(t, agent.Within, "the session is known", func() bool { s := w.Look(task.ID).Session; return s != nil && s.ID != "" })
+	patience.Await(t, "the session is known", func() bool { s := w.Look(task.ID).Session; return s != nil && s.ID != "" })
 	session := w.Look(task.ID).Session.ID
 	worker.Kill()
 	w.Until(task.ID, fermata.TaskOpen)
@@ -129,9 +128,9 @@ func testLeft(t *testing.T, k kind, s shell) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "act", Reply: []scriptedmodel.Part{s.call("touch began.txt; sleep 1000")}}}})
 	task := w.Create("Paint the fence", "All of it.")
 	worker := w.Work("--lease", "3s", "--once")
-	process.Await(t, agent.Within, "the command runs", func() bool { return w.exists(task, "began.txt") })
+	patience.Await(t, "the command runs", func() bool { return w.exists(task, "began.txt") })
 	w.CLI("cancel", task.ID)
-	if err := worker.Wait(agent.Within); err != nil {
+	if err := worker.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	w.Gone()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -107,7 +108,7 @@ func freeze(t *testing.T, address string, s *process.Server) (pid int) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	process.Await(t, time.Minute, "the replica is frozen inside a write", func() bool {
+	patience.Await(t, "the replica is frozen inside a write", func() bool {
 		s.Signal(syscall.SIGSTOP)
 		if pid = waitingWrite(t, conn); pid != 0 {
 			return true

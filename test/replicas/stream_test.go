@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -20,7 +21,7 @@ func TestStreamsAgree(t *testing.T) {
 	both := process.NewFront(t, servers...)
 	admin := both.Client(t, servers[0].FirstToken)
 
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 	defer cancel()
 	head := make(chan int64, 1)
 	streams := []*stream{{name: "the first replica"}, {name: "the second replica"}, {name: "the one that changes"}}
