@@ -44,6 +44,10 @@ type world struct {
 	copies worker.Copies
 	// grace is that of its agents; 0 is half a second.
 	grace time.Duration
+	// beat is how often its worker renews leases; 0 leaves that to it.
+	beat time.Duration
+	// late is how far the worker's clock is ahead.
+	late atomic.Int64
 }
 
 func newWorld(t *testing.T) *world {
@@ -97,6 +101,9 @@ func (w *world) start(opts worker.Options) (stop func()) {
 	opts.Runners = []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: cmp.Or(w.grace, 500*time.Millisecond)})}
 	wk, err := worker.New(w.agent, opts)
 	must(w.t, err)
+	if w.beat != 0 {
+		worker.SetBeat(wk, w.beat, func() time.Time { return time.Now().Add(time.Duration(w.late.Load())) })
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
@@ -199,6 +206,7 @@ func listen(t *testing.T, name string) *os.File {
 // awaitGone waits until nobody holds the pipe.
 func awaitGone(t *testing.T, file *os.File) {
 	t.Helper()
+	must(t, file.SetReadDeadline(time.Now().Add(patience.Limit())))
 	_, err := io.Copy(io.Discard, file)
 	must(t, err)
 }

@@ -89,7 +89,7 @@ func (l *Lab) token(name string, scopes ...fermata.Scope) string {
 // StartWorker starts the worker that [Lab.Crash] kills.
 func (l *Lab) StartWorker() {
 	l.Helper()
-	l.worker = l.Work("--lease", "3s")
+	l.worker = l.Work()
 }
 
 // Work starts a worker with further flags.
@@ -117,7 +117,31 @@ func (l *Lab) Crash() {
 	l.Helper()
 	l.worker.Kill()
 	l.Restart()
+	l.HandBack()
 	l.StartWorker()
+}
+
+// HandBack hands back what a killed worker held, so that no test waits until its lease ends.
+func (l *Lab) HandBack() {
+	l.Helper()
+	tasks, _, err := l.Admin.Tasks(l.Context(), client.TaskQuery{})
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, t := range tasks {
+		runs, err := l.Admin.Runs(l.Context(), t.ID)
+		if err != nil {
+			l.Fatal(err)
+		}
+		for _, r := range runs {
+			if r.State != fermata.RunRunning {
+				continue
+			}
+			if _, err := l.Worker().Release(l.Context(), r.ID, r.Token); err != nil {
+				l.Fatal(err)
+			}
+		}
+	}
 }
 
 // Restart kills the server, and starts it again where it was.

@@ -97,7 +97,7 @@ func (w *world) work(does string, wait time.Duration) {
 	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
 	o.Asker, o.Wait = w.agent, wait
 	wk, err := worker.New(w.agent, worker.Options{
-		Name: "w1", Once: true, Lease: 3 * time.Second, Sandbox: w.sandbox, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
+		Name: "w1", Once: true, Sandbox: w.sandbox, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
 	})
 	w.must(err)
 	w.must(wk.Run(w.t.Context()))
