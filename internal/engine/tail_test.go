@@ -134,9 +134,7 @@ func TestTailUnderConcurrentWriters(t *testing.T) {
 // replica is one more engine on the same PostgreSQL, which hears of the others.
 func (w *world) replica() *engine.Engine {
 	w.Helper()
-	opts := w.opts
-	opts.ClockOffset = w.clock.Offset
-	e := engine.New(storetest.Open(w.T, opts), engine.Options{})
+	e := engine.New(storetest.Open(w.T, w.opts), engine.Options{})
 	w.tail(e)
 	return e
 }
