@@ -163,7 +163,7 @@ type child struct {
 // end lets the process end by itself, and waits for that.
 func (c *child) end() {
 	_ = c.in.Close()
-	<-c.died
+	patience.Until(c.hasEnded)
 }
 
 func (w *crashWorld) effects() []effect {

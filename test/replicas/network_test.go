@@ -226,7 +226,7 @@ func timeWrite(t *testing.T, name string, c *client.Client, succeeds bool) {
 	_, err := c.CreateTask(t.Context(), fermata.NewTask{Title: "Written beside a network that stands still"})
 	took := time.Since(began)
 	t.Logf("a write %s took %s: %v", name, took.Round(time.Millisecond), err)
-	if took > writesWithin {
+	if measured && took > writesWithin {
 		t.Errorf("a write %s took %s, not %s at most", name, took, writesWithin)
 	}
 	if code := fermata.CodeOf(err); err != nil && (succeeds || code != fermata.CodeUnavailable) {
