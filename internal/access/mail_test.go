@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
@@ -25,6 +24,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/access"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // postOffice is an SMTP server that wants a password and keeps what it gets.
@@ -117,12 +117,7 @@ func (c *conversation) Data(r io.Reader) error {
 // next waits for a mail to the address and returns its plain text.
 func (p *postOffice) next(to string) (subject, text string) {
 	p.t.Helper()
-	var d delivered
-	select {
-	case d = <-p.received:
-	case <-time.After(2 * time.Minute):
-		p.t.Fatal("no mail came")
-	}
+	d := patience.Receive(p.t, "a mail comes", p.received)
 	m, err := mail.ReadMessage(bytes.NewReader(d.data))
 	if err != nil {
 		p.t.Fatal(err)

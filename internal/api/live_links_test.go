@@ -14,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
@@ -45,7 +46,7 @@ func (w *world) sends() *wall.Wall {
 // message waits for the message of a question to a person.
 func (w *world) message(there *wall.Wall, person string, q *fermata.Question) *notice.Notice {
 	w.t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(patience.Limit())
 	for {
 		changed := there.Changed()
 		for _, n := range there.Notices("wall-" + person) {

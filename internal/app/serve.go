@@ -313,6 +313,7 @@ func run(ctx context.Context, o ServeOptions, s Served, p parts) error {
 	stopping, cancel := context.WithTimeout(background, stopWithin)
 	defer cancel()
 	if shutdownErr := httpServer.Shutdown(stopping); shutdownErr != nil {
+		o.Log.Warn("requests under way were cut off", "after", stopWithin)
 		err = errors.Join(err, httpServer.Close())
 	}
 	stopBackground()

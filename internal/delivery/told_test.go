@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
@@ -61,7 +62,7 @@ func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 		for range 20 {
 			w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "nobody wanted this"}))
 		}
-		_, _, err = w.s.Deliveries(t.Context(), admin, delivery.Filter{Wait: patience})
+		_, _, err = w.s.Deliveries(t.Context(), admin, delivery.Filter{Wait: patience.Limit()})
 		w.ok(err)
 		if at := w.planned(); at != began {
 			t.Errorf("the cursor moved from %d to %d", began, at)

@@ -5,19 +5,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
-
-// patience is how long a test waits for one thing, on a machine with much else to do.
-const patience = 2 * time.Minute
 
 // world is a service that delivers to a wall, with people who answer there.
 type world struct {
@@ -150,17 +147,7 @@ func (w *world) ask(a fermata.Ask) *fermata.Question {
 // await looks until a condition holds.
 func (w *world) await(what string, holds func() bool) {
 	w.Helper()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			w.Fatalf("not within %s: %s", patience, what)
-		}
-	}
+	patience.Await(w, what, holds)
 }
 
 // seen waits for so many messages that a person sees.

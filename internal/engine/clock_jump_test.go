@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // wrongClock is a database's clock that a test sets wrong, and the time that
@@ -49,17 +50,7 @@ func eachWrongClock(t *testing.T, test func(w *world, clock *wrongClock)) {
 // becomes waits until the condition holds.
 func (w *world) becomes(what string, holds func() bool) {
 	w.Helper()
-	limit := time.NewTimer(30 * time.Second)
-	defer limit.Stop()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for !holds() {
-		select {
-		case <-look.C:
-		case <-limit.C:
-			w.Fatalf("it does not become true: %s", what)
-		}
-	}
+	patience.Await(w, what, holds)
 }
 
 // jumped waits until the engine has noticed that the clock jumped.

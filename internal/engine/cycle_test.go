@@ -30,8 +30,12 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
-	w := &world{T: t, clock: &storetest.Clock{}}
-	opts.ClockOffset = w.clock.Offset
+	w := &world{T: t, clock: storetest.StandingClock()}
+	if opts.ClockError == nil && opts.Elapsed == nil {
+		opts.Clock = w.clock.Now // else the clock is the test's own
+	} else {
+		opts.ClockOffset = w.clock.Offset
+	}
 	w.opts, w.db = opts, storetest.Open(t, opts)
 	w.e = engine.New(w.db, engine.Options{})
 	w.agent = fermata.Caller{

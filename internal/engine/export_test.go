@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // ReadShell is what Gate reads command lines with.
 var ReadShell = readShell
@@ -10,3 +13,6 @@ func SetAuditBounds(e *Engine, window, most int64) { e.auditBounds = auditBounds
 
 // SignEnds signs the ends of all chains that are due, and hands them to the witnesses.
 func (e *Engine) SignEnds(ctx context.Context) error { return newCheckpoints(e).look(ctx) }
+
+// SetLook sets how often the engine looks without a wake-up. Set it before anything waits.
+func SetLook(e *Engine, every time.Duration) { e.hub.look, e.hub.executorLook = every, every }

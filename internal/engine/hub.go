@@ -29,6 +29,8 @@ type hub struct {
 	waiting int
 	// claims are the waiting workers, in the order they came.
 	claims map[claimQueue][]*claimWaiter
+	// look is how often it is looked without a wake-up, and executorLook by executors of workflows.
+	look, executorLook time.Duration
 }
 
 // claimQueue is where workers of a workspace wait: those that drive agents, and
@@ -38,12 +40,12 @@ type claimQueue struct {
 	workflows bool
 }
 
-// secondLook is how long one of n waiting workers waits until it looks again.
-func (in claimQueue) secondLook(n int) time.Duration {
+// claimLook is how long one of n waiting workers waits until it looks again.
+func (h *hub) claimLook(in claimQueue, n int) time.Duration {
 	if in.workflows {
-		return nextLook(executorLook, n)
+		return nextLook(h.executorLook, n)
 	}
-	return nextLook(secondLook, n)
+	return nextLook(h.look, n)
 }
 
 // nextLook is how long each of n waits until it looks again. The more there are, the
@@ -67,7 +69,7 @@ type claimWaiter struct {
 }
 
 func newHub() *hub {
-	return &hub{waiters: map[string][]*waiter{}, claims: map[claimQueue][]*claimWaiter{}}
+	return &hub{waiters: map[string][]*waiter{}, claims: map[claimQueue][]*claimWaiter{}, look: secondLook, executorLook: executorLook}
 }
 
 // dispatch wakes who waits for what an event says.
@@ -131,7 +133,7 @@ func (h *hub) until(ctx context.Context, topic string, wait time.Duration, look 
 	// Registered before the look: a wake-up in between is not lost.
 	w, n := h.register(topic)
 	defer h.unregister(w)
-	again := time.NewTicker(nextLook(secondLook, n))
+	again := time.NewTicker(nextLook(h.look, n))
 	defer again.Stop()
 	for {
 		if done, err := look(); done || err != nil || wait <= 0 {
@@ -208,7 +210,7 @@ func (h *hub) untilTask(ctx context.Context, in claimQueue, wait time.Duration, 
 			return err
 		}
 		over := false
-		again := time.NewTimer(in.secondLook(n))
+		again := time.NewTimer(h.claimLook(in, n))
 		select {
 		case hops = <-w.woken:
 		case <-again.C:

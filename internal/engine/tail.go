@@ -262,7 +262,7 @@ func (e *Engine) RunTail(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	tick := time.NewTicker(secondLook)
+	tick := time.NewTicker(e.hub.look)
 	defer tick.Stop()
 	for {
 		select {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // note commits n events at once.
@@ -134,16 +136,16 @@ func TestTailUnderConcurrentWriters(t *testing.T) {
 // replica is one more engine on the same PostgreSQL, which hears of the others.
 func (w *world) replica() *engine.Engine {
 	w.Helper()
-	opts := w.opts
-	opts.ClockOffset = w.clock.Offset
-	e := engine.New(storetest.Open(w.T, opts), engine.Options{})
+	e := engine.New(storetest.Open(w.T, w.opts), engine.Options{})
 	w.tail(e)
 	return e
 }
 
-// tail lets an engine follow the others until the test ends.
+// tail lets an engine follow the others until the test ends. It hears of them by wake-ups alone: it looks by itself
+// long after the test.
 func (w *world) tail(e *engine.Engine) {
 	w.Helper()
+	engine.SetLook(e, 24*time.Hour)
 	w.ok(e.Start(w.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -205,14 +207,14 @@ func TestReplicaHears(t *testing.T) {
 		task, q := w.suspended(format)
 		waited := make(chan error, 2)
 		go func() {
-			q, err := other.WaitQuestion(w.Context(), w.agent, q.ID, 30_000_000_000)
+			q, err := other.WaitQuestion(w.Context(), w.agent, q.ID, patience.Limit())
 			if err == nil && q.Status != fermata.Answered {
 				err = fmt.Errorf("the question is %s", q.Status)
 			}
 			waited <- err
 		}()
 		go func() {
-			claim, err := other.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w2", WaitSeconds: 30})
+			claim, err := other.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "w2", WaitSeconds: 60})
 			if err == nil && claim.Task.ID != task.ID {
 				err = fmt.Errorf("claimed %s", claim.Task.ID)
 			}

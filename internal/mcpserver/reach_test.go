@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/email"
@@ -17,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	mailhouse "github.com/fermata-hq/fermata/test/standin/email"
 	githubhouse "github.com/fermata-hq/fermata/test/standin/github"
@@ -86,23 +86,16 @@ func said(rows []*fermata.Delivery) []string {
 // about waits until a person sees so many messages about a question.
 func (x *town) about(r standin.Remote, person, question string, n int) []standin.Message {
 	x.Helper()
-	ctx, cancel := context.WithTimeout(x.Context(), time.Minute)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		found := slices.DeleteFunc(r.Seen(person), func(m standin.Message) bool { return m.Question != question })
-		if len(found) >= n {
-			x.equal(n, len(found))
-			return found
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			rows, _, err := x.delivery.Deliveries(context.Background(), administers, delivery.Filter{QuestionID: question})
-			x.Fatalf("%s sees %d messages about %s, want %d; deliveries %v %v", person, len(found), question, n, said(rows), err)
-		}
+	var found []standin.Message
+	if !patience.Until(func() bool {
+		found = slices.DeleteFunc(r.Seen(person), func(m standin.Message) bool { return m.Question != question })
+		return len(found) >= n
+	}) {
+		rows, _, err := x.delivery.Deliveries(context.Background(), administers, delivery.Filter{QuestionID: question})
+		x.Fatalf("%s sees %d messages about %s, want %d; deliveries %v %v", person, len(found), question, n, said(rows), err)
 	}
+	x.equal(n, len(found))
+	return found
 }
 
 func (x *town) agents() map[string]*agent {
@@ -180,9 +173,7 @@ func TestPostQuestionRefusesWhereNobodyIs(t *testing.T) {
 
 func (x *town) closedWith(question string, answer any) {
 	x.Helper()
-	ctx, cancel := context.WithTimeout(x.Context(), time.Minute)
-	defer cancel()
-	q, err := x.engine.WaitQuestion(ctx, x.person, question, time.Minute)
+	q, err := x.engine.WaitQuestion(x.Context(), x.person, question, patience.Limit())
 	x.ok(err)
 	if q.Resolution == nil {
 		x.Fatalf("%s is %s", question, q.Status)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -17,11 +16,7 @@ func TestMarksOfTheLargest(t *testing.T) {
 	for i := range fermata.MaxOptions {
 		it.Options = append(it.Options, fermata.Option{Value: fmt.Sprint(i, strings.Repeat("é ", 90)), Label: fmt.Sprint(i, strings.Repeat("😀", 90))})
 	}
-	began := time.Now()
 	if marks := notice.Marks(it); len(marks) != fermata.MaxOptions || marks[27] != "AB" {
 		t.Errorf("marks are %q", marks)
-	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %s", took)
 	}
 }

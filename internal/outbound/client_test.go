@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // counted is a server on every address of this machine that counts who comes.
@@ -58,7 +59,7 @@ func names() *nameServer {
 
 func get(t *testing.T, c *http.Client, address string) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

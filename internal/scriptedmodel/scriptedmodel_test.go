@@ -7,9 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // turns are the first and the second request of one conversation in each format.
@@ -102,7 +102,7 @@ func TestHold(t *testing.T) {
 	url := serve(t, model) + "/v1/messages"
 	got := make(chan string, 1)
 	go func() { got <- post(t, url, `{"tools":[{"name":"x"}],"messages":[]}`) }()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 	defer cancel()
 	if _, err := model.Await(ctx, "slow"); err != nil {
 		t.Fatal(err)

@@ -90,6 +90,9 @@ func (c *clock) accept() {
 
 // timeAt is the time that counts at a reading of the database's clock.
 func (db *DB) timeAt(reading time.Time) time.Time {
+	if db.opts.Clock != nil {
+		return fermata.Cut(db.opts.Clock())
+	}
 	return fermata.Cut(db.clock.read(reading.Add(db.opts.ClockError())).Add(db.opts.ClockOffset()))
 }
 
@@ -118,6 +121,9 @@ const newestEvent = "SELECT e.at FROM workspaces w JOIN events e ON e.workspace_
 // WatchClock makes the watch of the clock begin at the newest event. A clock that
 // shows less was set back while no server ran.
 func (db *DB) WatchClock(ctx context.Context) error {
+	if db.opts.Clock != nil {
+		return nil // no clock of the database is watched
+	}
 	reading, err := db.readClock(ctx)
 	if err != nil {
 		return err

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/store/storetest/faultdisk"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // openChecked opens a database as a server does: it is checked before it is migrated.
@@ -315,13 +315,7 @@ func TestWatchTellsOfTrouble(t *testing.T) {
 
 func receive(t *testing.T, told <-chan *store.Trouble) *store.Trouble {
 	t.Helper()
-	select {
-	case trouble := <-told:
-		return trouble
-	case <-time.After(30 * time.Second):
-		t.Fatal("nothing is told")
-		return nil
-	}
+	return patience.Receive(t, "something is told", told)
 }
 
 // kill returns the options of the files as a process leaves them that is killed now.

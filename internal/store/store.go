@@ -33,6 +33,8 @@ type Options struct {
 	HeadFile string
 	// MaxConns bounds the connections that read; 0 takes 8.
 	MaxConns int
+	// Clock replaces the database's clock where it is set; in tests, time stands still by it until they move it.
+	Clock func() time.Time
 	// ClockOffset moves time; tests travel in time with it.
 	ClockOffset func() time.Duration
 	// ClockError is by how much the database's clock is wrong; tests make it jump.

@@ -1,6 +1,9 @@
 package worker
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // LockCopy takes the lock that a run holds on its working copy.
 func LockCopy(ctx context.Context, name string) (unlock func(), err error) {
@@ -10,3 +13,6 @@ func LockCopy(ctx context.Context, name string) (unlock func(), err error) {
 	}
 	return held.release, nil
 }
+
+// SetBeat sets how often the worker renews its leases, and the clock that it measures them by.
+func SetBeat(w *Worker, every time.Duration, now func() time.Time) { w.beat, w.now = every, now }

@@ -16,21 +16,21 @@ import (
 func (a *attempt) beat(ctx context.Context) {
 	lease := a.w.opts.Lease
 	margin := a.w.margin()
-	end := time.Now().Add(lease - margin)
+	end := a.w.now().Add(lease - margin)
 	// The first one tells where the agent works, so that its work is found if it is stopped.
 	if !a.rest(ctx, min(firstBeat, lease/10)) {
 		return
 	}
 	for {
-		if a.isEnded() && time.Until(end) > lease/3 {
+		if a.isEnded() && end.Sub(a.w.now()) > lease/3 {
 			if !a.pause(ctx, lease/10) {
 				return
 			}
 			continue
 		}
-		sent := time.Now()
-		err := a.heartbeat(ctx, min(lease/3, time.Until(end)))
-		next := lease / 3
+		sent := a.w.now()
+		err := a.heartbeat(ctx, min(lease/3, end.Sub(a.w.now())))
+		next := a.w.beat
 		switch {
 		case err == nil:
 			end = sent.Add(lease - margin)
@@ -43,10 +43,10 @@ func (a *attempt) beat(ctx context.Context) {
 			a.log.Warn("renew the lease", "error", err)
 			next = min(time.Second, lease/10)
 		}
-		if !a.rest(ctx, min(next, time.Until(end))) {
+		if !a.rest(ctx, min(next, end.Sub(a.w.now()))) {
 			return
 		}
-		if !time.Now().Before(end) {
+		if !a.w.now().Before(end) {
 			a.stop(ErrCutOff)
 			return
 		}

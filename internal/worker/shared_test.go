@@ -12,6 +12,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // step makes a task that works in the working copy of another.
@@ -83,7 +84,8 @@ func TestSecondStepWaitsForTheFirst(t *testing.T) {
 	flow := w.flow()
 	ready, proceed := pipe(t), pipe(t)
 	first := w.step(flow, `echo ready >`+ready+`; read x <`+proceed+`; echo one >one.txt`, nil)
-	w.start(worker.Options{Slots: 2, Lease: 3 * time.Second})
+	w.beat = shortBeat
+	w.start(worker.Options{Slots: 2})
 	listen(t, ready)
 	second := w.step(flow, `cat one.txt; echo "attempt $FERMATA_ATTEMPT"`, nil)
 	claimed := w.await(second.ID, fermata.TaskInProgress)
@@ -99,21 +101,21 @@ func TestSecondStepWaitsForTheFirst(t *testing.T) {
 // longer than one lasts.
 func (w *world) outlivesItsLease(claimed *fermata.Task) {
 	w.t.Helper()
-	began, err := w.person.Run(w.t.Context(), claimed.RunID)
-	must(w.t, err)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for range tick.C {
-		_, err := w.engine.Sweep(w.t.Context())
+	const step = fermata.DefaultLease / 4
+	for range 6 {
+		before, err := w.person.Run(w.t.Context(), claimed.RunID)
 		must(w.t, err)
-		now, err := w.person.Run(w.t.Context(), claimed.RunID)
-		must(w.t, err)
-		if now.State != fermata.RunRunning {
-			w.t.Fatalf("while it waits, its run is %s", now.State)
-		}
-		if now.LeaseUntil.Sub(began.LeaseUntil) > 3*time.Second {
-			return
-		}
+		w.clock.Add(int64(step))
+		patience.Await(w.t, "the lease is renewed", func() bool {
+			_, err := w.engine.Sweep(w.t.Context())
+			must(w.t, err)
+			now, err := w.person.Run(w.t.Context(), claimed.RunID)
+			must(w.t, err)
+			if now.State != fermata.RunRunning {
+				w.t.Fatalf("while it waits, its run is %s", now.State)
+			}
+			return now.LeaseUntil.Sub(before.LeaseUntil) >= step
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // oneSlow is a server that never replies to the heartbeats of one task's run.
@@ -88,12 +89,7 @@ func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
 	<-server.stuck
 	_, err = w.person.PostMessage(t.Context(), ids[1], "go on")
 	must(t, err)
-	select {
-	case got := <-r.heard:
-		if got != ids[1] {
-			t.Errorf("task %s was told, want %s", got, ids[1])
-		}
-	case <-time.After(5 * time.Second):
-		t.Error("the other run was told nothing for five seconds")
+	if got := patience.Receive(t, "the other run is told", r.heard); got != ids[1] {
+		t.Errorf("task %s was told, want %s", got, ids[1])
 	}
 }

@@ -103,9 +103,9 @@ func isTorn(data string) bool {
 
 // isUnfinished reports whether a worker was killed while it made or removed the
 // worktree. Git locks a worktree that it makes with a reason of its own for a
-// moment at the end.
+// moment at the end, and unlocks one that it removes before it has forgotten it.
 func (c *workingCopy) isUnfinished(w worktree) bool {
-	return w.locked == unfinished || w.locked == "initializing" && w.dir == c.root
+	return w.locked == unfinished || w.dir == c.root && (w.locked == "initializing" || !exists(w.dir))
 }
 
 // removeWorktree removes a worktree with all that is in it, and what the worker

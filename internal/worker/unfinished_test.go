@@ -210,6 +210,29 @@ func TestKilledWhileRemovingAWorktree(t *testing.T) {
 	}
 }
 
+// TestHalfForgottenWorktree: git deletes its data about a worktree file by file, in any order.
+func TestHalfForgottenWorktree(t *testing.T) {
+	t.Parallel()
+	cs := shop(t)
+	for i, gone := range [][]string{{"locked"}, {"locked", "HEAD"}, {"locked", "gitdir"}, {"locked", "commondir"}, {"HEAD"}, {"gitdir"}, {"commondir"}} {
+		task := &fermata.Task{ID: fmt.Sprintf("task_forgotten_%d", i), Title: "Paint"}
+		c := opened(t, cs, task)
+		if _, err := c.repo.git(t.Context(), "worktree", "lock", "--reason", unfinished, c.root); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(c.root); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range gone {
+			if err := os.Remove(filepath.Join(c.repo.common, "worktrees", task.ID, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.die()
+		opened(t, cs, task).die()
+	}
+}
+
 // TestKilledWhileCommitting: what an agent did is there, committed or not, and can
 // be committed.
 func TestKilledWhileCommitting(t *testing.T) {

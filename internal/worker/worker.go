@@ -61,6 +61,9 @@ type Worker struct {
 	// active counts the runs.
 	active    atomic.Int64
 	attention *attention
+	// now is the clock that leases are measured by; beat is how often one is renewed.
+	now  func() time.Time
+	beat time.Duration
 }
 
 // New returns a worker for the server. The error names what is wrong with the
@@ -83,7 +86,7 @@ func New(server Server, opts Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{server: server, opts: opts, copies: cs, log: opts.Logger.With("worker", opts.Name)}
+	w := &Worker{server: server, opts: opts, copies: cs, log: opts.Logger.With("worker", opts.Name), now: time.Now, beat: opts.Lease / 3}
 	w.attention = newAttention(w)
 	return w, nil
 }

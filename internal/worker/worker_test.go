@@ -14,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 const completed = `echo '{"result":"completed","summary":"done"}'`
@@ -93,21 +94,11 @@ func TestSessionIsKnownAtOnce(t *testing.T) {
 // awaitSession waits until the server knows a session of the task that is as wanted.
 func (w *world) awaitSession(task *fermata.Task, wanted func(fermata.Session) bool) {
 	w.t.Helper()
-	look := time.NewTicker(5 * time.Millisecond)
-	defer look.Stop()
-	limit := time.After(30 * time.Second)
-	for {
-		select {
-		case <-look.C:
-		case <-limit:
-			w.t.Fatal("the session is not known")
-		}
+	patience.Await(w.t, "the session is known", func() bool {
 		now, err := w.person.Task(w.t.Context(), task.ID)
 		must(w.t, err)
-		if now.Session != nil && wanted(*now.Session) {
-			return
-		}
-	}
+		return now.Session != nil && wanted(*now.Session)
+	})
 }
 
 // awaitPlace waits until the server knows where the task's agent works.
@@ -236,7 +227,7 @@ func TestCancelledTaskStopsItsAgent(t *testing.T) {
 	w := newWorld(t)
 	name := pipe(t)
 	task := w.task("Paint", `echo half >fence.txt; exec 3>`+name+`; echo ready >&3; sleep 1000`)
-	w.start(worker.Options{Lease: 4 * time.Second})
+	w.start(worker.Options{})
 	alive := listen(t, name)
 	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
 	must(t, err)
@@ -254,11 +245,13 @@ func TestCutOffAgentIsStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	name := pipe(t)
+	w.beat = shortBeat
 	w.task("Paint", `exec 3>`+name+`; echo ready >&3; sleep 1000`)
-	w.start(worker.Options{Lease: 4 * time.Second, Grace: 100 * time.Millisecond})
+	w.start(worker.Options{Lease: longLease, Grace: 100 * time.Millisecond})
 	alive := listen(t, name)
 	w.server.CloseClientConnections()
 	must(t, w.server.Listener.Close())
+	w.late.Add(int64(longLease))
 	awaitGone(t, alive)
 }
 
@@ -286,23 +279,16 @@ func TestMessageReachesTheRunningAgent(t *testing.T) {
 		grep -q 'use less paint' "$FERMATA_INBOX" && `+completed)
 	w.start(worker.Options{Lease: longLease})
 	listen(t, name)
-	began := time.Now()
 	_, err := w.person.PostMessage(t.Context(), task.ID, "use less paint")
 	must(t, err)
 	w.await(task.ID, fermata.TaskDone)
-	soon(t, began)
 }
 
-// longLease makes heartbeats too rare for what must be known at once.
-const longLease = 10 * time.Minute
+// shortBeat lets a test see many heartbeats; its worker's lease is long all the same.
+const shortBeat = 50 * time.Millisecond
 
-// soon wants something to have come without a heartbeat.
-func soon(t *testing.T, began time.Time) {
-	t.Helper()
-	if took := time.Since(began); took > longLease/10 {
-		t.Errorf("it took %s", took)
-	}
-}
+// longLease makes heartbeats too rare for what must be known at once: no test waits for the next one.
+const longLease = fermata.LongestLease
 
 // An agent that does not stop when asked to is ended with all that it started as soon as
 // its task is cancelled; its worktree keeps what it had not committed, and its run says where.
@@ -316,11 +302,9 @@ func TestCancelledTaskEndsADeafAgent(t *testing.T) {
 	w.start(worker.Options{Lease: longLease})
 	alive := listen(t, name)
 	w.awaitPlace(task)
-	began := time.Now()
 	_, err := w.person.CancelTask(t.Context(), task.ID, "not needed")
 	must(t, err)
 	awaitGone(t, alive)
-	soon(t, began)
 	w.settled(task)
 	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {
 		t.Error("the work of the cancelled task is gone")
@@ -372,7 +356,7 @@ func TestAnswerDuringTheRunResumesAtOnce(t *testing.T) {
 		echo ready >`+name+`
 		until [ -s "$FERMATA_INBOX" ]; do sleep 0.02; done
 		echo '{"result":"needs_input"}'`)
-	w.start(worker.Options{Lease: 4 * time.Second})
+	w.start(worker.Options{})
 	listen(t, name)
 	q, err := w.agent.Ask(t.Context(), task.ID, fermata.Ask{Question: "Which colour?"})
 	must(t, err)

@@ -26,6 +26,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // world is a server with a database of its own, a person and a repository.
@@ -43,6 +44,10 @@ type world struct {
 	copies worker.Copies
 	// grace is that of its agents; 0 is half a second.
 	grace time.Duration
+	// beat is how often its worker renews leases; 0 leaves that to it.
+	beat time.Duration
+	// late is how far the worker's clock is ahead.
+	late atomic.Int64
 }
 
 func newWorld(t *testing.T) *world {
@@ -96,6 +101,9 @@ func (w *world) start(opts worker.Options) (stop func()) {
 	opts.Runners = []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: cmp.Or(w.grace, 500*time.Millisecond)})}
 	wk, err := worker.New(w.agent, opts)
 	must(w.t, err)
+	if w.beat != 0 {
+		worker.SetBeat(wk, w.beat, func() time.Time { return time.Now().Add(time.Duration(w.late.Load())) })
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
@@ -127,7 +135,7 @@ func (w *world) once() {
 // await waits for a task to be in a state.
 func (w *world) await(id string, state fermata.TaskState) *fermata.Task {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
 	defer cancel()
 	for after := int64(0); ; {
 		t, err := w.person.Task(ctx, id)
@@ -176,8 +184,8 @@ func letGo(t *testing.T, name string) {
 // comes fails the test: the system would wait for it for ever.
 func listen(t *testing.T, name string) *os.File {
 	t.Helper()
-	comes := time.Now().Add(agentComes)
-	late := time.AfterFunc(agentComes, func() {
+	comes := time.Now().Add(patience.Limit())
+	late := time.AfterFunc(patience.Limit(), func() {
 		if file, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
 			_ = file.Close()
 		}
@@ -195,12 +203,10 @@ func listen(t *testing.T, name string) *os.File {
 	return file
 }
 
-// agentComes is how long an agent may take to begin, on a machine with much else to do.
-const agentComes = time.Minute
-
 // awaitGone waits until nobody holds the pipe.
 func awaitGone(t *testing.T, file *os.File) {
 	t.Helper()
+	must(t, file.SetReadDeadline(time.Now().Add(patience.Limit())))
 	_, err := io.Copy(io.Discard, file)
 	must(t, err)
 }

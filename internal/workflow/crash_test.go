@@ -23,6 +23,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // order is what a process of the tests of crashes is told.
@@ -162,7 +163,7 @@ type child struct {
 // end lets the process end by itself, and waits for that.
 func (c *child) end() {
 	_ = c.in.Close()
-	<-c.died
+	patience.Until(c.hasEnded)
 }
 
 func (w *crashWorld) effects() []effect {
@@ -216,7 +217,7 @@ func (w *crashWorld) judge(id string) {
 // answerWhenAsked answers the run's question as soon as it is there, until the run has ended or the process by has.
 func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	w.Helper()
-	for deadline := time.Now().Add(patience); ; w.pause() {
+	for deadline := time.Now().Add(patience.Limit()); ; w.pause() {
 		if w.moveOn(id) {
 			return false
 		}
@@ -274,7 +275,7 @@ func shareRuns(w *crashWorld) {
 	second := w.spawn(0)
 	w.answerAll(ids)
 	// How the processes share the runs depends on the machine: there are more until the first has met its end.
-	for deadline := time.Now().Add(patience); !first.hasEnded(); {
+	for deadline := time.Now().Add(patience.Limit()); !first.hasEnded(); {
 		if time.Now().After(deadline) {
 			w.Fatal("the process that was to be killed was given too little to do")
 		}
@@ -297,7 +298,7 @@ func shareRuns(w *crashWorld) {
 // answerAll answers the questions of all runs as they come, until every run has ended.
 func (w *crashWorld) answerAll(ids []string) {
 	w.Helper()
-	for deadline := time.Now().Add(patience); len(ids) > 0; w.pause() {
+	for deadline := time.Now().Add(patience.Limit()); len(ids) > 0; w.pause() {
 		ids = slices.DeleteFunc(slices.Clone(ids), w.moveOn)
 		if time.Now().After(deadline) && len(ids) > 0 {
 			w.Fatalf("%d runs have not ended; the first: %s", len(ids), w.describe(w.read(ids[0])))

@@ -15,10 +15,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
+	"github.com/fermata-hq/fermata/test/patience"
 )
-
-// patience is how long a test waits for one thing, on a machine with much else to do.
-const patience = time.Minute
 
 var admin = fermata.Caller{
 	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorHuman, MemberID: "mem_admin", Name: "root", Role: fermata.RoleAdmin,
@@ -188,7 +186,7 @@ func (w *world) read(id string) *fermata.WorkflowRun {
 // await waits until the run is in one of the states.
 func (w *world) await(id string, states ...fermata.TaskState) *fermata.WorkflowRun {
 	w.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(patience.Limit())
 	for {
 		run := w.read(id)
 		for _, s := range states {
@@ -206,7 +204,7 @@ func (w *world) await(id string, states ...fermata.TaskState) *fermata.WorkflowR
 // pause lets others work.
 func (w *world) pause() {
 	select {
-	case <-time.After(2 * time.Millisecond):
+	case <-time.After(25 * time.Millisecond):
 	case <-w.Context().Done():
 		w.Fatal("the test is over")
 	}
@@ -266,7 +264,7 @@ func TestMain(m *testing.M) {
 
 func (w *world) awaitEnd(id string) *fermata.WorkflowRun {
 	w.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(patience.Limit())
 	for {
 		run := w.read(id)
 		if run.State.Ended() {
@@ -284,9 +282,9 @@ func sqlite(t *testing.T) store.Options { return storetest.SQLite(t) }
 // until waits until something holds.
 func (w *world) until(what string, holds func() bool) {
 	w.Helper()
-	for deadline := time.Now().Add(patience); !holds(); w.pause() {
+	for deadline := time.Now().Add(patience.Limit()); !holds(); w.pause() {
 		if time.Now().After(deadline) {
-			w.Fatalf("not within %s: %s", patience, what)
+			w.Fatalf("not within %s: %s", patience.Limit(), what)
 		}
 	}
 }

@@ -9,18 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 )
-
-// Within is how long one step of a story may take, on a machine with much else to do.
-// Gemini CLI loads a session in the minute after it began, at the earliest.
-const Within = 4 * time.Minute
 
 // Lab is a server, a worker whose agent is sealed off in its room, and a
 // repository that they work on.
@@ -93,7 +89,7 @@ func (l *Lab) token(name string, scopes ...fermata.Scope) string {
 // StartWorker starts the worker that [Lab.Crash] kills.
 func (l *Lab) StartWorker() {
 	l.Helper()
-	l.worker = l.Work("--lease", "3s")
+	l.worker = l.Work()
 }
 
 // Work starts a worker with further flags.
@@ -111,7 +107,7 @@ func (l *Lab) Work(flags ...string) *process.Child {
 // Once runs a worker until there is nothing to do.
 func (l *Lab) Once() {
 	l.Helper()
-	if err := l.Work("--once").Wait(Within); err != nil {
+	if err := l.Work("--once").Wait(); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -121,7 +117,31 @@ func (l *Lab) Crash() {
 	l.Helper()
 	l.worker.Kill()
 	l.Restart()
+	l.HandBack()
 	l.StartWorker()
+}
+
+// HandBack hands back what a killed worker held, so that no test waits until its lease ends.
+func (l *Lab) HandBack() {
+	l.Helper()
+	tasks, _, err := l.Admin.Tasks(l.Context(), client.TaskQuery{})
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, t := range tasks {
+		runs, err := l.Admin.Runs(l.Context(), t.ID)
+		if err != nil {
+			l.Fatal(err)
+		}
+		for _, r := range runs {
+			if r.State != fermata.RunRunning {
+				continue
+			}
+			if _, err := l.Worker().Release(l.Context(), r.ID, r.Token); err != nil {
+				l.Fatal(err)
+			}
+		}
+	}
 }
 
 // Restart kills the server, and starts it again where it was.
@@ -166,7 +186,7 @@ func (l *Lab) Look(id string) *fermata.Task {
 func (l *Lab) Until(id string, want fermata.TaskState) *fermata.Task {
 	l.Helper()
 	var t *fermata.Task
-	process.Await(l, Within, "the task is "+string(want), func() bool {
+	patience.Await(l, "the task is "+string(want), func() bool {
 		t = l.Look(id)
 		if t.State != want && t.State.Ended() {
 			l.Fatalf("the task is %s: %s %s", t.State, t.Reason, t.Summary)

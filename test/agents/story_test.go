@@ -8,8 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
-	"github.com/fermata-hq/fermata/test/agent"
-	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // testGone loses the session while a question waits: a new one begins, is told
@@ -54,7 +53,7 @@ func testInterrupt(t *testing.T, k kind) {
 		{Name: "think", Hold: true, Reply: scriptedmodel.Say("The run was not interrupted.")},
 	}})
 	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--lease", "3s")
+	worker := w.Work()
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
@@ -80,12 +79,12 @@ func testInterrupt(t *testing.T, k kind) {
 func testCancel(t *testing.T, k kind) {
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "think", Hold: true, Reply: scriptedmodel.Say("Never said.")}}})
 	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--lease", "3s", "--once")
+	worker := w.Work("--once")
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
 	w.CLI("cancel", task.ID)
-	if err := worker.Wait(agent.Within); err != nil {
+	if err := worker.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if state := w.Look(task.ID).State; state != fermata.TaskCancelled {
@@ -103,14 +102,14 @@ func testDies(t *testing.T, k kind) {
 		{Name: "again", Reply: scriptedmodel.Say("I went on.")},
 	}})
 	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--lease", "9s")
+	worker := w.Work()
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
-	process.Await(t, agent.Within, "the session is known", func() bool { s := w.Look(task.ID).Session; return s != nil && s.ID != "" })
+	patience.Await(t, "the session is known", func() bool { s := w.Look(task.ID).Session; return s != nil && s.ID != "" })
 	session := w.Look(task.ID).Session.ID
 	worker.Kill()
-	w.Until(task.ID, fermata.TaskOpen)
+	w.HandBack()
 	w.Once()
 	done := w.Look(task.ID)
 	if done.State != fermata.TaskDone || done.Summary != "I went on." || done.Session.ID != session {
@@ -128,10 +127,10 @@ func testLeft(t *testing.T, k kind, s shell) {
 	k.allow = s.gated
 	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{{Name: "act", Reply: []scriptedmodel.Part{s.call("touch began.txt; sleep 1000")}}}})
 	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--lease", "3s", "--once")
-	process.Await(t, agent.Within, "the command runs", func() bool { return w.exists(task, "began.txt") })
+	worker := w.Work("--once")
+	patience.Await(t, "the command runs", func() bool { return w.exists(task, "began.txt") })
 	w.CLI("cancel", task.ID)
-	if err := worker.Wait(agent.Within); err != nil {
+	if err := worker.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	w.Gone()

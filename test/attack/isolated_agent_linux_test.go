@@ -96,7 +96,7 @@ func TestIsolationIsRefusedWithoutBubblewrap(t *testing.T) {
 	}
 	env := []string{"FERMATA_TOKEN=" + p.token, "FERMATA_URL=" + p.url, "PATH=" + bin}
 	c := process.Start(t, p.binary, env, "worker", "--isolate", "--folder", p.folder, "--once", "--", "sh", "-c", "true")
-	if err := c.Wait(finishes); err == nil || !strings.Contains(c.Output(), "bubblewrap is not installed") {
+	if err := c.Wait(); err == nil || !strings.Contains(c.Output(), "bubblewrap is not installed") {
 		t.Errorf("the worker ended with %v:\n%s", err, c.Output())
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
-	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 type (
@@ -281,8 +281,8 @@ func TestClaudeIsAskedBack(t *testing.T) {
 	task = l.Until(task.ID, fermata.TaskAwaitingInput)
 	question, run := task.PendingQuestionID, task.RunID
 	l.CLI("clarify", question, "which fence?")
-	process.Await(t, agent.Within, "the agent was told", func() bool { return len(l.Asked("told")) == 1 })
-	process.Await(t, agent.Within, "the task waits again", func() bool {
+	patience.Await(t, "the agent was told", func() bool { return len(l.Asked("told")) == 1 })
+	patience.Await(t, "the task waits again", func() bool {
 		again, err := l.Admin.Task(t.Context(), task.ID)
 		return err == nil && again.State == fermata.TaskAwaitingInput && again.RunID != run
 	})
@@ -328,7 +328,7 @@ func TestClaudeReadsTheWordsFirst(t *testing.T) {
 	task = l.Until(task.ID, fermata.TaskAwaitingInput)
 	question, run := task.PendingQuestionID, task.RunID
 	l.CLI("clarify", question, "which fence?")
-	process.Await(t, agent.Within, "the task waits again", func() bool {
+	patience.Await(t, "the task waits again", func() bool {
 		again, err := l.Admin.Task(t.Context(), task.ID)
 		return err == nil && again.State == fermata.TaskAwaitingInput && again.RunID != run
 	})
@@ -380,7 +380,7 @@ func TestClaudeIsCancelled(t *testing.T) {
 	l := newLab(t, rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})
 	task := l.createUntil("think")
 	l.CLI("cancel", task.ID, "--reason", "not now")
-	process.Await(t, agent.Within, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
+	patience.Await(t, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
 }
 
 // What a cancelled agent does before its process is ended is refused: here its worker
@@ -416,7 +416,7 @@ func TestClaudeIsTakenOver(t *testing.T) {
 	l := newLab(t, append(paint(when{Last: "I painted the posts"}), rule{Name: "think", Hold: true, Reply: scriptedmodel.Say("red")})...)
 	task := l.createUntil("think")
 	l.CLI("pause", task.ID)
-	process.Await(t, agent.Within, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
+	patience.Await(t, "the agent is gone", func() bool { return len(l.Agents()) == 0 })
 	task = l.Look(task.ID)
 	if task.State != fermata.TaskDeferred || !task.Paused() {
 		t.Fatalf("the task is %s, %s", task.State, task.Reason)

@@ -3,4 +3,4 @@
 package crash
 
 // kills is how often each server is killed.
-const kills = 50
+const kills = 12

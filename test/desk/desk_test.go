@@ -12,12 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -74,7 +74,7 @@ func (d *desk) rule(n fermata.NewGateRule) {
 // run runs a program in the room to its end.
 func (d *desk) run(program string, args ...string) string {
 	d.Helper()
-	ctx, cancel := context.WithTimeout(d.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(d.Context(), patience.Limit())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env = d.room.Work, d.env
@@ -177,7 +177,7 @@ func TestClaudeDialogIsMirrored(t *testing.T) {
 
 // decide waits for the next question in the inbox and decides it.
 func (d *desk) decide(how string) {
-	ctx, cancel := context.WithTimeout(d.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(d.Context(), patience.Limit())
 	defer cancel()
 	var q *fermata.Question
 	err := d.person.Stream(ctx, client.StreamQuery{Types: []fermata.EventType{fermata.EventQuestionAsked}, FromStart: true}, func(e *fermata.Event) error {

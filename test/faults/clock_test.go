@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -27,12 +28,12 @@ func TestClocksDisagree(t *testing.T) {
 	}
 	s.awaitReadiness("the clock of the server's machine is 7s ahead of the database's", true)
 	s.checkClock(binary, "warn  db-clock  the clock of the server's machine is 7s ahead of the database's")
-	process.Await(t, soon, "the log tells of it", func() bool { return s.Wrote("the clock of this machine is not the database's") })
+	patience.Await(t, "the log tells of it", func() bool { return s.Wrote("the clock of this machine is not the database's") })
 
 	setClock("0")
 	s.awaitReadiness("database's", false)
 	s.checkClock(binary, "ok    db-clock  it runs evenly, ")
-	process.Await(t, soon, "the log tells that it is over", func() bool { return s.Wrote("the clock of this machine agrees with the database's again") })
+	patience.Await(t, "the log tells that it is over", func() bool { return s.Wrote("the clock of this machine agrees with the database's again") })
 
 	setClock("2 hours")
 	s.awaitReadiness("the database's clock jumped by 2h0m0s", true)
@@ -78,7 +79,7 @@ func wrongClock(t *testing.T) (database []string, set func(by string)) {
 // awaitReadiness waits until the server is ready and warns of it, or does not any more.
 func (s *served) awaitReadiness(warning string, warned bool) {
 	s.t.Helper()
-	process.Await(s.t, soon, "the server is ready, and its warning is right: "+warning, func() bool {
+	patience.Await(s.t, "the server is ready, and its warning is right: "+warning, func() bool {
 		code, text := s.fetch("/readyz")
 		return code == http.StatusOK && strings.Contains(text, warning) == warned
 	})
@@ -88,7 +89,7 @@ func (s *served) awaitReadiness(warning string, warned bool) {
 func (s *served) checkClock(binary, line string) {
 	s.t.Helper()
 	d := process.Start(s.t, binary, []string{"FERMATA_URL=" + s.URL, "FERMATA_TOKEN=" + s.FirstToken}, "doctor")
-	if err := d.Wait(soon); err != nil || !d.Wrote(line) || !d.Wrote("ok    database  the server is ready") {
+	if err := d.Wait(); err != nil || !d.Wrote(line) || !d.Wrote("ok    database  the server is ready") {
 		s.t.Errorf("the doctor ended with %v and wrote\n%s", err, d.Output())
 	}
 }

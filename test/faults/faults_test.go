@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -23,9 +23,6 @@ func TestMain(m *testing.M) {
 	}
 	process.Main(m)
 }
-
-// soon is how long a server may take to notice.
-const soon = 30 * time.Second
 
 // served is a server with the client of its admin.
 type served struct {
@@ -94,7 +91,7 @@ func (s *served) fetch(path string) (int, string) {
 // awaitNotReady waits until the server says that it is not ready, and checks the reason.
 func (s *served) awaitNotReady(reason string) {
 	s.t.Helper()
-	process.Await(s.t, soon, "the server is not ready: "+reason, func() bool {
+	patience.Await(s.t, "the server is not ready: "+reason, func() bool {
 		code, text := s.fetch("/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(text, reason)
 	})
@@ -104,7 +101,7 @@ func (s *served) awaitNotReady(reason string) {
 func (s *served) doctor(binary, reason string) {
 	s.t.Helper()
 	d := process.Start(s.t, binary, []string{"FERMATA_URL=" + s.URL, "FERMATA_TOKEN=" + s.FirstToken}, "doctor")
-	if d.Wait(soon) == nil {
+	if d.Wait() == nil {
 		s.t.Error("the doctor found nothing")
 	}
 	if !d.Wrote("FAIL  database") || !d.Wrote(reason) {
@@ -140,7 +137,7 @@ func TestDatabaseIsHalved(t *testing.T) {
 func refusesToStart(t *testing.T, binary, folder, reason string) {
 	t.Helper()
 	again := process.Launch(t, binary, []string{"--data", folder})
-	if again.Wait(soon) == nil {
+	if again.Wait() == nil {
 		t.Error("the server ended as if all were well")
 	}
 	if !again.Wrote(reason) {
@@ -163,11 +160,11 @@ func TestLogIsCut(t *testing.T) {
 	refusesToStart(t, binary, folder, "the database is behind what was acknowledged")
 
 	shown := process.Start(t, binary, nil, "accept-loss", "--data", folder)
-	if shown.Wait(soon) == nil || !shown.Wrote("is behind what was acknowledged") {
+	if shown.Wait() == nil || !shown.Wrote("is behind what was acknowledged") {
 		t.Errorf("accept-loss wrote\n%s", shown.Output())
 	}
 	refusesToStart(t, binary, folder, "the database is behind what was acknowledged")
-	if err := process.Start(t, binary, nil, "accept-loss", "--yes", "--data", folder).Wait(soon); err != nil {
+	if err := process.Start(t, binary, nil, "accept-loss", "--yes", "--data", folder).Wait(); err != nil {
 		t.Errorf("accept-loss --yes: %v", err)
 	}
 	s.again(binary, folder)
@@ -221,7 +218,7 @@ func TestDiskIsFull(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	process.Await(t, soon, "the server is ready again", func() bool {
+	patience.Await(t, "the server is ready again", func() bool {
 		code, _ := s.fetch("/readyz")
 		return code == http.StatusOK
 	})

@@ -3,10 +3,9 @@ package mails
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 const (
@@ -15,8 +14,6 @@ const (
 	// atOnce is how many mails are under way at the same time: so many may come
 	// twice.
 	atOnce = 16
-	// arrivesWithin covers the lease of what the killed server was sending.
-	arrivesWithin = 4 * time.Minute
 )
 
 // Every mail arrives that the server was sending when it was killed. One that
@@ -41,7 +38,7 @@ func TestServerIsKilledWhileMailsAreUnderWay(t *testing.T) {
 		}
 	}
 	ask(0, questions/2)
-	process.Await(t, arrivesWithin, "mails are under way", func() bool { return len(w.copies("bob")) > 0 })
+	patience.Await(t, "mails are under way", func() bool { return len(w.copies("bob")) > 0 })
 	// The mail server stands still, so that the rest is under way when the server is killed.
 	if err := w.PauseSMTP(); err != nil {
 		t.Fatal(err)
@@ -58,7 +55,7 @@ func TestServerIsKilledWhileMailsAreUnderWay(t *testing.T) {
 	w.server = w.again()
 	twice := 0
 	for _, name := range []string{"ada", "bob"} {
-		process.Await(t, arrivesWithin, "every mail arrives", func() bool { return len(w.copies(name)) == questions })
+		patience.Await(t, "every mail arrives", func() bool { return len(w.copies(name)) == questions })
 		copies := w.copies(name)
 		for _, id := range asked {
 			if len(copies[id]) != 1 {

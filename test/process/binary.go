@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // BugSettleClosed is the build tag of the seeded bug that closes a question a
@@ -71,7 +72,7 @@ func Binary(tb testing.TB, tags string) string {
 
 // Build builds the program. It takes the flags of `make build`, so that both share Go's cache.
 func Build(out, tags string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience.Limit())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+tags, "-o", out,
 		"github.com/fermata-hq/fermata/cmd/fermata")

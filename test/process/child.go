@@ -1,19 +1,16 @@
 package process
 
 import (
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
-)
 
-// endsWithin is how long a process may take to end that was told to.
-const endsWithin = 30 * time.Second
+	"github.com/fermata-hq/fermata/test/patience"
+)
 
 // Child is a running process of the program.
 type Child struct {
@@ -23,6 +20,8 @@ type Child struct {
 
 	mu    sync.Mutex
 	lines []string
+	// begun is a line that has no end yet.
+	begun string
 	// ended is closed when the process is gone and err is set.
 	ended chan struct{}
 	err   error
@@ -37,28 +36,17 @@ func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 	home := tb.TempDir()
 	c.cmd.Env = append(clean(os.Environ()), "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home)
 	c.cmd.Env = append(c.cmd.Env, env...)
-	read, write, err := os.Pipe()
+	pipe, err := NewPipe(c)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c.cmd.Stdout, c.cmd.Stderr = write, write
+	c.cmd.Stdout, c.cmd.Stderr = pipe.File, pipe.File
 	if err := c.cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
-	_ = write.Close()
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		defer func() { _ = read.Close() }()
-		c.read(read)
-	}()
 	go func() {
 		c.err = c.cmd.Wait()
-		// What the process started may hold the pipe open: do not wait for that.
-		select {
-		case <-drained:
-		case <-time.After(100 * time.Millisecond):
-		}
+		pipe.End()
 		close(c.ended)
 	}()
 	tb.Cleanup(func() {
@@ -70,24 +58,26 @@ func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 	return c
 }
 
-// read keeps the output, line by line. What was written at once is there at once, so that
+// Write keeps the output, line by line. What was written at once is there at once, so that
 // who sees its first line sees all of it.
-func (c *Child) read(from io.Reader) {
-	buffer, begun := make([]byte, 64<<10), ""
-	for {
-		n, err := from.Read(buffer)
-		lines := strings.Split(begun+string(buffer[:n]), "\n")
-		begun = lines[len(lines)-1]
-		c.mu.Lock()
-		c.lines = append(c.lines, lines[:len(lines)-1]...)
-		if err != nil && begun != "" {
-			c.lines = append(c.lines, begun)
-		}
-		c.mu.Unlock()
-		if err != nil {
-			return
-		}
+func (c *Child) Write(data []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines := strings.Split(c.begun+string(data), "\n")
+	c.begun = lines[len(lines)-1]
+	c.lines = append(c.lines, lines[:len(lines)-1]...)
+	return len(data), nil
+}
+
+// written returns the lines, and the one that has only begun.
+func (c *Child) written() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines := slices.Clone(c.lines)
+	if c.begun != "" {
+		lines = append(lines, c.begun)
 	}
+	return lines
 }
 
 // clean drops variables that would configure the program behind a test's back.
@@ -123,19 +113,26 @@ func (c *Child) Signal(s syscall.Signal) {
 func (c *Child) Stop() {
 	c.tb.Helper()
 	c.Signal(syscall.SIGTERM)
-	if err := c.Wait(endsWithin); err != nil {
+	if err := c.Wait(); err != nil {
 		c.tb.Errorf("%s did not end well: %v\n%s", c.name, err, c.tail(20))
 	}
 }
 
-// Wait waits until the process has ended and returns how.
-func (c *Child) Wait(within time.Duration) error {
+// HasEnded reports whether the process is gone.
+func (c *Child) HasEnded() bool {
 	select {
 	case <-c.ended:
-		return c.err
-	case <-time.After(within):
-		return fmt.Errorf("it runs on after %s", within)
+		return true
+	default:
+		return false
 	}
+}
+
+// Wait waits until the process has ended and returns how. It ends the test when the process runs on.
+func (c *Child) Wait() error {
+	c.tb.Helper()
+	patience.Receive(c.tb, c.name+" ends", c.ended)
+	return c.err
 }
 
 // line returns what follows the prefix in a line of the output, and false when
@@ -152,16 +149,11 @@ func (c *Child) line(prefix string) (string, bool) {
 }
 
 // Output returns what the process wrote till now.
-func (c *Child) Output() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.lines, "\n")
-}
+func (c *Child) Output() string { return strings.Join(c.written(), "\n") }
 
 func (c *Child) tail(n int) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.lines[max(0, len(c.lines)-n):], "\n")
+	lines := c.written()
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // Wrote reports whether a line of the output holds the text.

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // ControlEnv names the variable with the program that kills and starts the
@@ -62,7 +62,7 @@ func Postgres(tb testing.TB) []string {
 
 func execute(tb testing.TB, address, sql string) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {

@@ -3,6 +3,8 @@ package process
 import (
 	"os"
 	"testing"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // Folder returns a folder that is removed after the test. Unlike [testing.TB.TempDir], it
@@ -15,7 +17,7 @@ func Folder(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		Await(tb, endsWithin, "nothing writes to "+folder+" any more", func() bool { return os.RemoveAll(folder) == nil })
+		patience.Await(tb, "nothing writes to "+folder+" any more", func() bool { return os.RemoveAll(folder) == nil })
 	})
 	return folder
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // Front stands before one or several servers as a load balancer does: clients
@@ -35,13 +36,16 @@ type Front struct {
 	next      int
 }
 
+// repeatAfter is how long a patient front waits before it repeats a request.
+const repeatAfter = 25 * time.Millisecond
+
 // frontURL is the address that clients use.
 const frontURL = "http://front.test"
 
 // NewFront returns a front for the servers.
 func NewFront(tb testing.TB, servers ...*Server) *Front {
 	f := &Front{transport: &http.Transport{
-		MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{Timeout: patience.Limit()}).DialContext,
 	}}
 	f.Set(servers...)
 	tb.Cleanup(f.transport.CloseIdleConnections)
@@ -87,7 +91,7 @@ func (f *Front) RoundTrip(req *http.Request) (*http.Response, error) {
 		select {
 		case <-req.Context().Done():
 			return nil, context.Cause(req.Context())
-		case <-time.After(look):
+		case <-time.After(repeatAfter):
 		}
 	}
 }

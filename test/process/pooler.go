@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 )
 
@@ -44,7 +45,7 @@ func PoolerOver(tb testing.TB, reach func(host string) string) (database []strin
 		_ = cmd.Wait()
 	})
 	u.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	Await(tb, startsWithin, "pgbouncer listens", func() bool {
+	patience.Await(tb, "pgbouncer listens", func() bool {
 		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(tb.Context(), "tcp", u.Host)
 		if err == nil {
 			_ = conn.Close()

@@ -5,11 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
-)
 
-// startsWithin is how long a server may take until it is ready.
-const startsWithin = 60 * time.Second
+	"github.com/fermata-hq/fermata/test/patience"
+)
 
 // Server is a running server.
 type Server struct {
@@ -45,7 +43,7 @@ func LaunchIn(tb testing.TB, binary string, env, database []string, args ...stri
 // Ready waits until the server is ready, and reads what it printed.
 func (s *Server) Ready() {
 	s.tb.Helper()
-	Await(s.tb, startsWithin, "the server is ready", func() bool {
+	patience.Await(s.tb, "the server is ready", func() bool {
 		select {
 		case <-s.ended:
 			s.tb.Fatalf("the server ended instead of serving: %v\n%s", s.err, s.tail(20))
@@ -64,7 +62,7 @@ func (s *Server) ready() bool {
 		return false
 	}
 	s.URL, _, _ = strings.Cut(announced, " ")
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/readyz", nil)
 	if err != nil {

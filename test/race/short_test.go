@@ -2,8 +2,8 @@
 
 package race
 
-// How many questions are raced for; make crash races for twenty times as many.
+// How many questions are raced for; make crash races for sixty times as many.
 const (
-	questions       = 600
-	seededQuestions = 200
+	questions       = 200
+	seededQuestions = 100
 )

@@ -11,10 +11,12 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// writesWithin is how long a write may take while another replica is frozen inside its own.
+// writesWithin is how long a write may take while another replica is frozen inside its own. The lab measures it; in the
+// gate it is enough that the write succeeds while the other one stays frozen.
 const writesWithin = 10 * time.Second
 
 // A replica that is frozen inside a write delays the other replica's writes by seconds. When it wakes up, its write
@@ -51,7 +53,7 @@ func freezeInsideAWrite(t *testing.T, address string, servers []*process.Server)
 	}
 	took := time.Since(began)
 	t.Logf("a write beside the frozen session %d took %s", pid, took)
-	if took > writesWithin {
+	if measured && took > writesWithin {
 		t.Errorf("a write beside a frozen replica took %s, not %s at most", took, writesWithin)
 	}
 
@@ -107,7 +109,7 @@ func freeze(t *testing.T, address string, s *process.Server) (pid int) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	process.Await(t, time.Minute, "the replica is frozen inside a write", func() bool {
+	patience.Await(t, "the replica is frozen inside a write", func() bool {
 		s.Signal(syscall.SIGSTOP)
 		if pid = waitingWrite(t, conn); pid != 0 {
 			return true

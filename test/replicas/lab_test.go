@@ -4,3 +4,9 @@ package replicas
 
 // restarts is how often a replica is replaced under load.
 const restarts = 50
+
+// wakes is how often a replica is woken, which is measured.
+const (
+	wakes    = 20
+	measured = true
+)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -181,11 +182,11 @@ func standStill(t *testing.T, between *network, address string, over, direct []s
 	}
 
 	between.carry()
-	process.Await(t, time.Minute, "the replica writes again", func() bool {
+	patience.Await(t, "the replica writes again", func() bool {
 		_, err := here.CreateTask(t.Context(), fermata.NewTask{Title: "Written after the network was back"})
 		return err == nil
 	})
-	process.Await(t, time.Minute, "the replica is ready again", func() bool { return readiness(t, cut) == http.StatusOK })
+	patience.Await(t, "the replica is ready again", func() bool { return readiness(t, cut) == http.StatusOK })
 	report, err := beside.VerifyAudit(t.Context())
 	if err != nil || !report.OK {
 		t.Errorf("the audit chain: %+v, %v", report, err)
@@ -200,7 +201,7 @@ func (n *network) haltInsideAWrite(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	process.Await(t, time.Minute, "the network is halted inside a write", func() bool {
+	patience.Await(t, "the network is halted inside a write", func() bool {
 		n.halt()
 		if waitingWrite(t, conn) != 0 {
 			return true
@@ -225,7 +226,7 @@ func timeWrite(t *testing.T, name string, c *client.Client, succeeds bool) {
 	_, err := c.CreateTask(t.Context(), fermata.NewTask{Title: "Written beside a network that stands still"})
 	took := time.Since(began)
 	t.Logf("a write %s took %s: %v", name, took.Round(time.Millisecond), err)
-	if took > writesWithin {
+	if measured && took > writesWithin {
 		t.Errorf("a write %s took %s, not %s at most", name, took, writesWithin)
 	}
 	if code := fermata.CodeOf(err); err != nil && (succeeds || code != fermata.CodeUnavailable) {

@@ -5,6 +5,7 @@ package replicas
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fermata-hq/fermata/test/process"
@@ -100,6 +101,8 @@ func TestReplicasMigrateTogether(t *testing.T) {
 type stream struct {
 	name string
 	seen []string
+	// last is the number of the newest event.
+	last atomic.Int64
 }
 
 // check compares what the readers were sent: the same, without gap or repeat.

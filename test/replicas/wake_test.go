@@ -10,12 +10,13 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// A replica looks once a second anyway; a wake-up is well below that.
+// A replica looks once a second anyway; a wake-up is well below that. The gate does not measure it: there, an engine
+// that never looks by itself must hear of its replica (internal/engine, TestReplicaHears).
 const (
-	wakes      = 20
 	wakeWithin = 200 * time.Millisecond
 	// tries are for a machine with much else to do: one quiet moment is enough,
 	// and without wake-ups none would do.
@@ -44,7 +45,7 @@ func TestAnswerWakesAWaiterElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		return latency(t, there, func(ctx context.Context) error {
-			got, err := there.WaitQuestion(ctx, q.ID, 10*time.Second)
+			got, err := there.WaitQuestion(ctx, q.ID, patience.Limit())
 			if err == nil && got.Status != fermata.Answered {
 				err = fmt.Errorf("the question is %s", got.Status)
 			}
@@ -60,7 +61,7 @@ func TestTaskWakesAWorkerElsewhere(t *testing.T) {
 	here, there, worker := hereAndThere(t)
 	measure(t, "a task", func() time.Duration {
 		return latency(t, there, func(ctx context.Context) error {
-			_, err := worker.Claim(ctx, fermata.ClaimRequest{Worker: "there", WaitSeconds: 10})
+			_, err := worker.Claim(ctx, fermata.ClaimRequest{Worker: "there", WaitSeconds: 60})
 			return err
 		}, func() error {
 			_, err := here.CreateTask(t.Context(), fermata.NewTask{Title: "Wake up"})
@@ -111,7 +112,7 @@ func measure(t *testing.T, what string, once func() time.Duration) {
 		}
 		slices.Sort(took)
 		t.Logf("%s wakes a waiter at the other replica: median %s, longest %s", what, took[wakes/2], took[wakes-1])
-		if took[wakes/2] < wakeWithin {
+		if !measured || took[wakes/2] < wakeWithin {
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -521,10 +522,6 @@ var worldVerbs = []verb{
 	},
 }
 
-// endsWithin is how long a worker may take to stop its agents and hand back their
-// tasks.
-const endsWithin = 30 * time.Second
-
 func (p *Play) killWorker(*role, int) {
 	if p.w.worker == nil {
 		return
@@ -543,9 +540,8 @@ func (p *Play) stopWorker(*role, int) {
 	}
 	p.w.disturbed.Add(1)
 	p.w.worker.Signal(syscall.SIGTERM)
-	began := time.Now()
-	if err := p.w.worker.Wait(endsWithin); time.Since(began) >= endsWithin {
-		p.c.stuck("the worker does not end: %v", err)
+	if !patience.Until(p.w.worker.HasEnded) {
+		p.c.stuck("the worker does not end")
 		p.w.worker.Kill()
 	}
 	p.w.worker = nil

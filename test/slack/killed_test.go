@@ -7,10 +7,10 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	standinslack "github.com/fermata-hq/fermata/test/standin/slack"
 )
@@ -21,8 +21,6 @@ const (
 	// underWay is how many messages Slack has before it when the server dies;
 	// afterwards is how many more wait behind them.
 	underWay, afterwards = 8, 40
-	// arrivesWithin covers the lease of what the killed server was sending.
-	arrivesWithin = 4 * time.Minute
 )
 
 // killed is a real server beside a Slack, and its admin.
@@ -123,11 +121,11 @@ func TestServerIsKilledWhileMessagesAreUnderWay(t *testing.T) {
 			k.slack.Fail("chat.postMessage", standinslack.Fault{Wait: hold})
 		}
 		ids := k.ask(underWay)
-		process.Await(t, arrivesWithin, "the messages are under way", func() bool { return k.slack.Calls("chat.postMessage") >= underWay })
+		patience.Await(t, "the messages are under way", func() bool { return k.slack.Calls("chat.postMessage") >= underWay })
 		k.server.Kill()
 		// Slack does what it was asked for; nobody hears that.
 		close(hold)
-		process.Await(t, arrivesWithin, "Slack has done it", func() bool { messages, _ := k.seen(); return len(messages) == underWay })
+		patience.Await(t, "Slack has done it", func() bool { messages, _ := k.seen(); return len(messages) == underWay })
 		k.server = process.Serve(t, process.Binary(t, ""), database, "--allow-networks", "127.0.0.0/8")
 		k.front.Set(k.server)
 		ids = append(ids, k.ask(afterwards)...)
@@ -143,14 +141,14 @@ func TestServerIsKilledWhileMessagesAreUnderWay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		process.Await(t, arrivesWithin, "no message has a button left", func() bool { _, open := k.seen(); return open == 0 })
+		patience.Await(t, "no message has a button left", func() bool { _, open := k.seen(); return open == 0 })
 	})
 }
 
 // rest waits until everything is sent.
 func (k *killed) rest() {
 	k.Helper()
-	process.Await(k, arrivesWithin, "everything is sent", func() bool {
+	patience.Await(k, "everything is sent", func() bool {
 		for _, state := range []fermata.DeliveryState{fermata.DeliveryWaiting, fermata.DeliveryFailed} {
 			rows, _, err := k.admin.Deliveries(k.Context(), client.DeliveryQuery{State: state, Limit: 1})
 			if err != nil || len(rows) > 0 {

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/slack-go/slack/slacktest"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/slack"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // TestAgainstTheLibrarysServer posts to the test server of Slack's client
@@ -92,16 +92,7 @@ func TestAgainstTheLibrarysServer(t *testing.T) {
 	if in.Question != question || in.Reply != secret || in.From.ID != "W012A3CDE" || in.Answer == nil || in.Answer.Answer != true {
 		t.Errorf("it was heard as %+v", in)
 	}
-	deadline := time.After(2 * time.Minute)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !acknowledged(server.GetSeenInboundMessages()) {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("the envelope was not acknowledged: %q", server.GetSeenInboundMessages())
-		}
-	}
+	patience.Await(t, "the envelope is acknowledged", func() bool { return acknowledged(server.GetSeenInboundMessages()) })
 }
 
 func acknowledged(messages []string) bool {

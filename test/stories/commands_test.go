@@ -16,6 +16,8 @@ import (
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // command is a command of a script. Only api and shows can be negated.
@@ -210,7 +212,7 @@ func cmdWaitFor(ts *testscript.TestScript, args []string) {
 // not, where it is negated.
 func cmdAPI(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) == 2 || len(args) == 3, "api METHOD PATH [JSON]")
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	var body io.Reader
 	if len(args) == 3 {

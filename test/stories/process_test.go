@@ -10,6 +10,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fermata-hq/fermata/test/patience"
+	"github.com/fermata-hq/fermata/test/process"
 )
 
 // program is one that runs beside the story.
@@ -22,15 +25,23 @@ type program struct {
 // launch starts a program. Whatever it writes to standard error also goes to log.
 func launch(cmd *exec.Cmd, log io.Writer) (*program, error) {
 	p := &program{cmd: cmd, out: newOutput(nil), errors: newOutput(log), ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = p.out, p.errors
-	// What a killed program leaves behind may hold its output open.
-	cmd.WaitDelay = time.Second
+	out, err := process.NewPipe(p.out)
+	if err != nil {
+		return nil, err
+	}
+	failures, err := process.NewPipe(p.errors)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout, cmd.Stderr = out.File, failures.File
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
 		// How it ended is in ProcessState.
 		_ = cmd.Wait()
+		out.End()
+		failures.End()
 		close(p.ended)
 		p.out.close()
 		p.errors.close()
@@ -48,7 +59,7 @@ func (p *program) finish(signal os.Signal) (int, error) {
 
 // wait waits for the end and returns the exit code, -1 after a signal.
 func (p *program) wait() (int, error) {
-	late := time.NewTimer(patience)
+	late := time.NewTimer(patience.Limit())
 	defer late.Stop()
 	select {
 	case <-p.ended:
@@ -110,7 +121,7 @@ func (o *output) String() string {
 // match waits until the output matches, and returns the submatches; nil when
 // it ends, or takes too long, without.
 func (o *output) match(pattern *regexp.Regexp) []string {
-	late := time.NewTimer(patience)
+	late := time.NewTimer(patience.Limit())
 	defer late.Stop()
 	for {
 		o.mu.Lock()

@@ -12,19 +12,15 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 )
-
-// patience is how long a story waits for one thing, on a machine with much else
-// to do.
-const patience = 2 * time.Minute
 
 // atOnce is how many stories run at the same time: they mostly wait.
 const atOnce = "8"
@@ -169,7 +165,7 @@ func schema(t *testing.T, env *testscript.Env, address string) (string, error) {
 }
 
 func execute(ctx context.Context, address, statement string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience.Limit())
 	defer cancel()
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // storyKey is the key of the story in the values of a script.
@@ -109,7 +109,7 @@ func (s *story) serve(ts *testscript.TestScript) {
 		ts.Setenv("ADMIN", found[0])
 		ts.Setenv("FERMATA_TOKEN", found[0])
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	_, err := s.client(ts).Ready(ctx)
 	ts.Check(err)
@@ -176,7 +176,7 @@ func waitEvent(ctx context.Context, c *client.Client, id, want string) error {
 // waitQuestion waits by long poll until the question has the status.
 func waitQuestion(ctx context.Context, c *client.Client, id, want string) error {
 	for {
-		q, err := c.WaitQuestion(ctx, id, patience)
+		q, err := c.WaitQuestion(ctx, id, patience.Limit())
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func waitQuestion(ctx context.Context, c *client.Client, id, want string) error 
 }
 
 func (s *story) waitFor(ts *testscript.TestScript, want, id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	wait := waitTask
 	switch {
@@ -204,22 +204,13 @@ func (s *story) waitFor(ts *testscript.TestScript, want, id string) {
 	}
 }
 
-// until calls try until it succeeds or patience ends. Whatever can be waited for
+// until calls try until it succeeds, or the patience of tests ends. Whatever can be waited for
 // by an event is waited for with waitfor; this is for files and logs.
 func until(try func() error) error {
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		err := try()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-again.C:
-		case <-late.C:
-			return err
-		}
-	}
+	var err error
+	patience.Until(func() bool {
+		err = try()
+		return err == nil
+	})
+	return err
 }

@@ -3,18 +3,15 @@ package story
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 )
-
-// patience is how long a test reads what a server holds.
-const patience = time.Minute
 
 // Events reads every event.
 func Events(c *client.Client) ([]*fermata.Event, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	var all []*fermata.Event
 	for after := int64(0); ; {

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -167,7 +167,7 @@ func (s *Story) follow() {
 func (s *Story) Flow(n int) {
 	s.tb.Helper()
 	until := s.Acknowledged.Load() + int64(n)
-	process.Await(s.tb, time.Minute, fmt.Sprintf("%d more acknowledgements", n), func() bool {
+	patience.Await(s.tb, fmt.Sprintf("%d more acknowledgements", n), func() bool {
 		return s.Acknowledged.Load() >= until
 	})
 }
@@ -176,7 +176,7 @@ func (s *Story) Flow(n int) {
 func (s *Story) End() {
 	s.tb.Helper()
 	s.enough()
-	process.Await(s.tb, time.Minute, "every task is done", func() bool {
+	patience.Await(s.tb, "every task is done", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.done) == len(s.tasks) && len(s.slots) == 0
@@ -185,7 +185,7 @@ func (s *Story) End() {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	process.Await(s.tb, 2*time.Minute, "the stream has come to the end", func() bool {
+	patience.Await(s.tb, "the stream has come to the end", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.seen) > 0 && s.seen[len(s.seen)-1].seq >= int64(len(events))

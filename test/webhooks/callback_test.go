@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
@@ -93,7 +94,7 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 		if _, err := w.admin.CancelQuestion(t.Context(), cancelled.ID, "not needed"); err != nil {
 			t.Fatal(err)
 		}
-		process.Await(t, patience, "both outcomes arrive", func() bool { return len(w.deliveries("answers", "sent")) == 2 })
+		patience.Await(t, "both outcomes arrive", func() bool { return len(w.deliveries("answers", "sent")) == 2 })
 		heard := outcomes(t, r)
 		got := heard["question.answered"]
 		if got.Data.QuestionID != answered.ID || got.Data.TaskID != answered.TaskID || got.Data.Status != "answered" ||
@@ -104,7 +105,7 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 			t.Errorf("the cancellation arrived as %+v", got)
 		}
 		// An address that wants nothing more ends its own delivery, not the channel.
-		process.Await(t, patience, "the one that is gone is given up", func() bool { return len(w.deliveries("answers", "dead")) == 1 })
+		patience.Await(t, "the one that is gone is given up", func() bool { return len(w.deliveries("answers", "dead")) == 1 })
 		if c := w.channel("answers"); !c.Enabled || c.LastError != "" {
 			t.Errorf("the channel is %+v", c)
 		}

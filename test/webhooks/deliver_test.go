@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	standin "github.com/fermata-hq/fermata/test/standin/webhook"
 )
@@ -18,13 +18,6 @@ var faults = []standin.Fault{
 }
 
 const faultyPercent = 20
-
-// arrivesWithin covers the lease of what a killed server was sending, and the
-// retries.
-const arrivesWithin = 4 * time.Minute
-
-// patience is how long a test waits for one thing, on a machine with much else to do.
-const patience = 2 * time.Minute
 
 // Every event arrives at least once, whatever goes wrong with the receiver and
 // however often the server is killed; what arrives twice has one id.
@@ -56,7 +49,7 @@ func TestEveryDeliveryArrives(t *testing.T) {
 		}()
 		for n := range kills {
 			at := (n + 1) * deliveries / (kills + 1)
-			process.Await(t, arrivesWithin, "the load goes on", func() bool { return r.Came() >= at })
+			patience.Await(t, "the load goes on", func() bool { return r.Came() >= at })
 			w.kill()
 		}
 		<-made
@@ -64,13 +57,10 @@ func TestEveryDeliveryArrives(t *testing.T) {
 		if len(want) != deliveries {
 			t.Fatalf("%d tasks were created, want %d", len(want), deliveries)
 		}
-		began := time.Now()
-		process.Await(t, 2*arrivesWithin, "every event has arrived", func() bool {
-			// What is missing is told below.
-			return len(r.Taken()) >= deliveries || time.Since(began) > arrivesWithin
-		})
+		// What is missing is told below.
+		patience.Until(func() bool { return len(r.Taken()) >= deliveries })
 		arrived(t, r, want)
-		process.Await(t, arrivesWithin, "every delivery is sent", func() bool {
+		patience.Await(t, "every delivery is sent", func() bool {
 			return len(w.deliveries("lab", "waiting")) == 0 && len(w.deliveries("lab", "failed")) == 0
 		})
 		if dead := w.deliveries("lab", "dead"); len(dead) > 0 {
@@ -128,7 +118,7 @@ func TestBrokenReceiverDelaysNoOther(t *testing.T) {
 	const n = 100
 	w.createTasks(n)
 	// Well below what the one that hangs costs: fifteen seconds a delivery.
-	process.Await(t, time.Minute, "the receiver that works has everything", func() bool { return len(works.Taken()) == n })
+	patience.Await(t, "the receiver that works has everything", func() bool { return len(works.Taken()) == n })
 	if c := w.channel("fails"); c.LastError == "" || !c.Enabled {
 		t.Errorf("the channel that fails: %+v", c)
 	}
@@ -150,7 +140,7 @@ func TestSecretIsChangedWithoutAGap(t *testing.T) {
 		r.Secrets(secrets...)
 		n := len(r.Taken())
 		w.createTasks(1)
-		process.Await(t, patience, what, func() bool { return len(r.Taken()) == n+1 })
+		patience.Await(t, what, func() bool { return len(r.Taken()) == n+1 })
 	}
 	arrives("a receiver with the secret", first)
 	var changed channel
@@ -165,7 +155,7 @@ func TestSecretIsChangedWithoutAGap(t *testing.T) {
 	arrives("a receiver after the change", second)
 	r.Secrets(first)
 	w.createTasks(1)
-	process.Await(t, patience, "the old secret is not valid any more", func() bool { return r.Forged() == 1 })
+	patience.Await(t, "the old secret is not valid any more", func() bool { return r.Forged() == 1 })
 }
 
 func TestReceiverThatIsGoneSwitchesTheChannelOff(t *testing.T) {
@@ -177,7 +167,7 @@ func TestReceiverThatIsGoneSwitchesTheChannelOff(t *testing.T) {
 	settings["events"] = []string{"task.created"}
 	w.addChannel("hook", settings)
 	w.createTasks(1)
-	process.Await(t, patience, "the channel is switched off", func() bool { return !w.channel("hook").Enabled })
+	patience.Await(t, "the channel is switched off", func() bool { return !w.channel("hook").Enabled })
 	w.createTasks(1)
 	dead := w.deliveries("hook", "dead")
 	if len(dead) != 1 || r.Came() != 1 {
@@ -189,7 +179,7 @@ func TestReceiverThatIsGoneSwitchesTheChannelOff(t *testing.T) {
 	r.Faults(nil)
 	w.call(http.MethodPatch, "/v1/channels/hook", map[string]any{"enabled": true}, nil)
 	w.call(http.MethodPost, "/v1/deliveries/"+dead[0].ID+"/redeliver", nil, nil)
-	process.Await(t, patience, "it arrives after all", func() bool { return r.Taken()[dead[0].ID] == 1 })
+	patience.Await(t, "it arrives after all", func() bool { return r.Taken()[dead[0].ID] == 1 })
 }
 
 func TestRedelivery(t *testing.T) {
@@ -201,12 +191,12 @@ func TestRedelivery(t *testing.T) {
 	w.addChannel("hook", settings)
 	w.createTasks(1)
 	var sent []delivery
-	process.Await(t, patience, "it is sent", func() bool {
+	patience.Await(t, "it is sent", func() bool {
 		sent = w.deliveries("hook", "sent")
 		return len(sent) == 1
 	})
 	w.call(http.MethodPost, "/v1/deliveries/"+sent[0].ID+"/redeliver", nil, nil)
-	process.Await(t, patience, "it arrives again", func() bool { return r.Taken()[sent[0].ID] == 2 })
+	patience.Await(t, "it arrives again", func() bool { return r.Taken()[sent[0].ID] == 2 })
 	if r.Changed() > 0 {
 		t.Error("the repetition differs")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -76,7 +77,7 @@ func TestResultOutlivesTheServersAbsence(t *testing.T) {
 		away := time.Now()
 		s.goOn()
 		s.gone(running)
-		process.Await(t, finishes, "the lease has ended", func() bool { return time.Since(away) > lease })
+		patience.Await(t, "the lease has ended", func() bool { return time.Since(away) > lease })
 
 		token := s.server.FirstToken
 		s.server = process.Serve(t, s.binary, database, "--listen", address)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -25,8 +26,6 @@ const (
 	// offeredWithin is how long after the end of its lease a task may lie, with
 	// the start of the worker that takes it.
 	offeredWithin = 15 * time.Second
-	// finishes is how long one step may take, on a machine with much else to do.
-	finishes = 2 * time.Minute
 )
 
 // agent hangs in its first run until it is told to go on, and completes in any
@@ -99,7 +98,7 @@ func (s *shop) command() int { return s.processOf("command") }
 func (s *shop) processOf(mark string) int {
 	s.Helper()
 	name := filepath.Join(s.marks, mark)
-	process.Await(s, finishes, "the process of "+mark+" runs", func() bool {
+	patience.Await(s, "the process of "+mark+" runs", func() bool {
 		_, err := os.Stat(name)
 		return err == nil
 	})
@@ -121,7 +120,7 @@ func (s *shop) cleared() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	process.Await(s, finishes, "the papers of the run are gone", func() bool {
+	patience.Await(s, "the papers of the run are gone", func() bool {
 		_, err := os.Stat(filepath.Dir(strings.TrimSpace(string(papers))))
 		return errors.Is(err, os.ErrNotExist)
 	})
@@ -139,7 +138,7 @@ func (s *shop) goOn() {
 func (s *shop) becomes(id string, state fermata.TaskState) *fermata.Task {
 	s.Helper()
 	var task *fermata.Task
-	process.Await(s, finishes, "the task is "+string(state), func() bool {
+	patience.Await(s, "the task is "+string(state), func() bool {
 		t, err := s.admin.Task(s.Context(), id)
 		if err != nil {
 			s.Fatal(err)
@@ -171,7 +170,7 @@ func (s *shop) runs(id string, want ...fermata.RunState) []*fermata.Run {
 // gone waits until a process has ended.
 func (s *shop) gone(pid int) {
 	s.Helper()
-	process.Await(s, finishes, "the agent has ended", func() bool {
+	patience.Await(s, "the agent has ended", func() bool {
 		if syscall.Kill(pid, 0) != nil {
 			return true
 		}

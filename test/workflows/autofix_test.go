@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
@@ -65,7 +66,7 @@ func (h *hub) label(w *world) {
 // asked waits for the question on the issue.
 func (h *hub) asked(w *world) {
 	w.Helper()
-	process.Await(w, patience, "the question stands on the issue", func() bool {
+	patience.Await(w, "the question stands on the issue", func() bool {
 		return slices.ContainsFunc(h.Bodies(issue), func(body string) bool {
 			return strings.Contains(body, "Where is the text to be escaped?") && strings.Contains(body, "in the model")
 		})
@@ -97,7 +98,7 @@ func TestAutofix(t *testing.T) {
 	if len(pulls) != 1 || !strings.Contains(fmt.Sprint(pulls), "Closes octo/hello#12.") {
 		t.Errorf("the pull requests are %v", pulls)
 	}
-	process.Await(t, patience, "the comment says how it ended", func() bool {
+	patience.Await(t, "the comment says how it ended", func() bool {
 		return slices.ContainsFunc(h.Bodies(issue), func(body string) bool { return strings.Contains(body, "**Closed:**") })
 	})
 	events, _, err := w.admin.Events(t.Context(), client.EventQuery{Types: []fermata.EventType{fermata.EventLabelAdded}})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -56,7 +57,7 @@ func TestDataFixWithTheFile(t *testing.T) {
 		t.Fatalf("it asks %+v", q)
 	}
 	// The server hears of the failure before the worker has cleaned up; people are slower.
-	process.Await(t, patience, "the worker has put back what the second attempt did", func() bool {
+	patience.Await(t, "the worker has put back what the second attempt did", func() bool {
 		text, err := os.ReadFile(log)
 		w.ok(err)
 		return strings.Count(string(text), "a run failed") == 2

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -74,7 +75,7 @@ steps:
 	tracker.Close()
 	w.script("fermata workflow run ticket")
 	failed := ""
-	process.Await(t, patience, "a person is asked", func() bool {
+	patience.Await(t, "a person is asked", func() bool {
 		failed = w.script("fermata list --awaiting --json")
 		return strings.Contains(failed, "error_recovery")
 	})

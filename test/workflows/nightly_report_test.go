@@ -14,6 +14,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -63,7 +64,7 @@ func TestNightlyReport(t *testing.T) {
 	w, b := newWorld(t, "nightly-report", process.SQLite(t)), newBoard(t)
 	w.script(b.channels() + w.readme())
 	run := w.run("nightly-report", fermata.TaskDone)
-	process.Await(t, patience, "the report is there", func() bool { return len(b.topic("management")) == 1 })
+	patience.Await(t, "the report is there", func() bool { return len(b.topic("management")) == 1 })
 	if got := b.topic("management")[0]; !strings.Contains(got, "Report of 2026-07-01") || !strings.Contains(got, "1 orders, 95 EUR") {
 		t.Errorf("management read %q", got)
 	}
@@ -101,7 +102,7 @@ func TestNightlyReportByItself(t *testing.T) {
 	if q.Status != fermata.TimedOut || q.Resolution.DecidedBy != fermata.ActorTimeout || q.Resolution.AnsweredBy != nil {
 		t.Errorf("the question is %s: %+v", q.Status, q.Resolution)
 	}
-	process.Await(t, patience, "the report is there", func() bool { return len(b.topic("reports")) == 1 })
+	patience.Await(t, "the report is there", func() bool { return len(b.topic("reports")) == 1 })
 	if all := b.topic("management"); len(all) != 0 {
 		t.Errorf("management read %q", all)
 	}

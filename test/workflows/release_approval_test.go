@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -53,7 +54,7 @@ func TestReleaseRejected(t *testing.T) {
 	w.git(w.project, "tag", "v1.4.1")
 	w.git(w.project, "push", "-q", "origin", "v1.4.1")
 	id := strings.TrimSpace(w.script("fermata workflow run release-approval -i version=1.4.1 2>/dev/null"))
-	process.Await(t, patience, "the run of a version that is released fails", func() bool {
+	patience.Await(t, "the run of a version that is released fails", func() bool {
 		run, err := w.admin.WorkflowRun(t.Context(), id)
 		w.ok(err)
 		return run.State == fermata.TaskFailed && strings.Contains(run.Summary, "v1.4.1 is released already")

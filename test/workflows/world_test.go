@@ -11,17 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }
-
-// patience is how long a test waits for one thing, on a machine with much else to do.
-const patience = 2 * time.Minute
 
 // world is a server with an example's project beside it.
 type world struct {
@@ -94,7 +91,7 @@ func (w *world) script(lines string) string {
 
 func (w *world) try(lines string) (string, error) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), patience)
+	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", lines)
 	cmd.Dir, cmd.Env = w.project, w.env(w.server.FirstToken)
@@ -155,7 +152,7 @@ func (w *world) run(workflow string, state fermata.TaskState) *fermata.WorkflowR
 			w.Logf("the last run is\n%s", text)
 		}
 	})
-	process.Await(w, patience, "the run of "+workflow+" is "+string(state), func() bool {
+	patience.Await(w, "the run of "+workflow+" is "+string(state), func() bool {
 		runs, _, err := w.admin.WorkflowRuns(w.Context(), client.WorkflowRunQuery{Workflow: workflow})
 		w.ok(err)
 		if len(runs) > 1 {

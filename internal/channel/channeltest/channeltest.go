@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,11 +19,9 @@ import (
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/app"
 	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 )
-
-// patience is how long a test waits for one thing, on a machine with much else to do.
-const patience = 2 * time.Minute
 
 // Config says how a channel is driven.
 type Config struct {
@@ -207,16 +204,8 @@ func (l *lab) ok(err error) {
 // await looks until a condition holds.
 func (l *lab) await(what string, holds func() bool) {
 	l.Helper()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			l.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience, what, l.sent())
-		}
+	if !patience.Until(holds) {
+		l.Fatalf("not within %s: %s\nwhat was sent:\n%s", patience.Limit(), what, l.sent())
 	}
 }
 

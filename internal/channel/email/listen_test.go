@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/patience"
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
 )
 
@@ -66,10 +66,7 @@ func TestEveryMailProgramCanReply(t *testing.T) {
 // awaitSeen waits until all of n mails of a mailbox are marked as read.
 func (w *world) awaitSeen(name string, n int) {
 	w.t.Helper()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	late := time.After(2 * time.Minute)
-	for {
+	patience.Await(w.t, fmt.Sprintf("%d mails are marked as read", n), func() bool {
 		mails, err := w.Mails(name)
 		if err != nil {
 			w.t.Fatal(err)
@@ -80,15 +77,8 @@ func (w *world) awaitSeen(name string, n int) {
 				seen++
 			}
 		}
-		if seen == n {
-			return
-		}
-		select {
-		case <-late:
-			w.t.Fatalf("%d of %d mails are marked as read, not %d", seen, len(mails), n)
-		case <-look.C:
-		}
-	}
+		return seen == n
+	})
 }
 
 func TestARefusedReplyCanBeSaidAgain(t *testing.T) {
@@ -331,20 +321,10 @@ func TestAReplyThatCannotBeTakenYetIsBroughtAgain(t *testing.T) {
 // awaitStored waits until the channel has stored a text.
 func (w *world) awaitStored(text string) {
 	w.t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	late := time.After(2 * time.Minute)
-	for {
+	patience.Await(w.t, "the channel has stored "+text, func() bool {
 		got, _ := w.store.load(w.t.Context(), "mailbox")
-		if strings.Contains(got, text) {
-			return
-		}
-		select {
-		case <-late:
-			w.t.Fatalf("stored is %s", got)
-		case <-look.C:
-		}
-	}
+		return strings.Contains(got, text)
+	})
 }
 
 func TestAServerThatTellsNothingIsAsked(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/patience"
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
 )
 
@@ -85,20 +86,10 @@ func TestARefusalBeyondTheLimitIsToldLater(t *testing.T) {
 // awaitGone waits until the channel has stored its place without a text.
 func (w *world) awaitGone(text string) {
 	w.t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	late := time.After(2 * time.Minute)
-	for {
+	patience.Await(w.t, "the channel has stored its place without "+text, func() bool {
 		got, _ := w.store.load(w.t.Context(), "mailbox")
-		if got != "" && !strings.Contains(got, text) {
-			return
-		}
-		select {
-		case <-late:
-			w.t.Fatalf("stored is %s", got)
-		case <-look.C:
-		}
-	}
+		return got != "" && !strings.Contains(got, text)
+	})
 }
 
 func TestEveryThreadTellsItsEndWhateverTheLimit(t *testing.T) {

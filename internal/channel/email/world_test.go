@@ -14,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/email"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/patience"
 	mailserver "github.com/fermata-hq/fermata/test/standin/email"
 )
 
@@ -116,13 +117,7 @@ func (w *world) listen(c *email.Channel) (stop func()) {
 // next returns the next reply that was heard.
 func (w *world) next() *notice.Inbound {
 	w.t.Helper()
-	select {
-	case in := <-w.heard:
-		return in
-	case <-time.After(2 * time.Minute):
-		w.t.Fatal("nothing was heard")
-		return nil
-	}
+	return patience.Receive(w.t, "a reply is heard", w.heard)
 }
 
 // nothing makes sure that nothing else was heard before a last reply.

@@ -16,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	remote "github.com/fermata-hq/fermata/test/standin"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
@@ -79,7 +80,7 @@ func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *off
 	steps := []fermata.RouteStep{{After: "0s", Channel: "github"}}
 	_, err = o.s.SetRoutes(t.Context(), boss, fermata.Routes{Blocking: steps, Approval: steps, ErrorRecovery: steps, NonBlocking: steps, Progress: []fermata.RouteStep{}})
 	o.ok(err)
-	until(t, "the channel is planned for", func() bool {
+	patience.Await(t, "the channel is planned for", func() bool {
 		plan, err := db.In(t.Context(), store.DefaultWorkspace).Plan()
 		o.ok(err)
 		return plan.Seq >= 0
@@ -105,7 +106,7 @@ func (o *office) ask(a fermata.Ask) *fermata.Question {
 func (o *office) seen(q *fermata.Question, closed bool) remote.Message {
 	o.Helper()
 	var found remote.Message
-	until(o.T, "the comment stands on the issue", func() bool {
+	patience.Await(o.T, "the comment stands on the issue", func() bool {
 		for _, m := range o.hub.Seen("anybody") {
 			if m.Question == q.ID && m.Closed == closed {
 				found = m
@@ -126,7 +127,7 @@ func (o *office) question(id string) *fermata.Question {
 
 func (o *office) told(person, words string) {
 	o.Helper()
-	until(o.T, person+" is told: "+words, func() bool {
+	patience.Await(o.T, person+" is told: "+words, func() bool {
 		return slices.ContainsFunc(o.hub.Told(person), func(s string) bool { return strings.Contains(s, words) })
 	})
 }
@@ -159,7 +160,7 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 			if !strings.Contains(m.Text, "For @ann, @bob.") {
 				t.Errorf("ann and bob do not learn of it: %s", m.Text)
 			}
-			until(t, "they are assigned", func() bool { return slices.Equal(o.hub.Assignees(standin.Issue), []string{"ann", "bob"}) })
+			patience.Await(t, "they are assigned", func() bool { return slices.Equal(o.hub.Assignees(standin.Issue), []string{"ann", "bob"}) })
 			o.hub.User("eve", "write")
 			o.hub.Comment("eve", standin.Issue, "A")
 			o.told("eve", "Eve is nobody who may answer here")
@@ -175,7 +176,7 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 			}
 			o.hub.Comment("bob", standin.Issue, "toml")
 			o.told("bob", "Somebody was first: answered by ann: yaml.")
-			until(t, "nobody is assigned any more", func() bool { return len(o.hub.Assignees(standin.Issue)) == 0 && len(o.hub.Labels(standin.Issue)) == 0 })
+			patience.Await(t, "nobody is assigned any more", func() bool { return len(o.hub.Assignees(standin.Issue)) == 0 && len(o.hub.Labels(standin.Issue)) == 0 })
 		})
 	}
 }
@@ -219,7 +220,7 @@ func TestServerHearsEveryForm(t *testing.T) {
 	action := o.ask(fermata.Ask{Question: "May it?", ResponseType: fermata.ResponseApproval, Action: json.RawMessage(`{"command":"make"}`)})
 	m := o.seen(action, false)
 	// What was shown is known once the server has noted that it was sent.
-	until(t, "the delivery is noted", func() bool {
+	patience.Await(t, "the delivery is noted", func() bool {
 		all, _, err := o.s.Deliveries(t.Context(), boss, delivery.Filter{QuestionID: action.ID})
 		o.ok(err)
 		return len(all) == 1 && all[0].State == fermata.DeliverySent

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
@@ -37,11 +38,11 @@ func TestCommentAnswers(t *testing.T) {
 		w.send(w.question(first, choice()))
 		hearing(w)
 		id := w.comment("ada", "B: people read it\n\nand so do I")
-		until(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
-		until(t, "Ada sees that it counts", func() bool { return slices.Equal(w.hub.Reactions(id), []string{"+1"}) })
+		patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+		patience.Await(t, "Ada sees that it counts", func() bool { return slices.Equal(w.hub.Reactions(id), []string{"+1"}) })
 		late := w.comment("grace", "A")
-		until(t, "Grace sees that it does not", func() bool { return slices.Equal(w.hub.Reactions(late), []string{"confused"}) })
-		until(t, "Grace is told who was first", func() bool {
+		patience.Await(t, "Grace sees that it does not", func() bool { return slices.Equal(w.hub.Reactions(late), []string{"confused"}) })
+		patience.Await(t, "Grace is told who was first", func() bool {
 			return slices.ContainsFunc(w.hub.Told("grace"), func(s string) bool { return strings.Contains(s, "answered before, by ada: toml") })
 		})
 		in := w.desk.list()[0]
@@ -146,7 +147,7 @@ func TestWhoseCommentsAreLeftAlone(t *testing.T) {
 		deleted := w.hub.Comment("ada", standin.Issue, "words of no weight")
 		w.hub.Delete(deleted)
 		w.comment("grace", "A")
-		until(t, "the answer of a person counts", func() bool { return w.desk.answer(first) == "grace: json" })
+		patience.Await(t, "the answer of a person counts", func() bool { return w.desk.answer(first) == "grace: json" })
 		if heard := w.desk.list(); len(heard) != 1 {
 			t.Errorf("heard %+v", heard)
 		}
@@ -188,7 +189,7 @@ func TestEditsAreIgnored(t *testing.T) {
 		w.hub.User("mallory", "write")
 		w.hub.Edit(talk, "mallory", "A")
 		w.comment("ada", "B")
-		until(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+		patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
 		if got := w.hub.Reactions(talk); len(got) != 0 {
 			t.Errorf("an edited comment of an hour ago got %q", got)
 		}
@@ -206,7 +207,7 @@ func TestCommentThatWasChangedBeforeItWasReadIsRefused(t *testing.T) {
 	w.hub.User("mallory", "write")
 	w.hub.Edit(id, "mallory", "A")
 	w.listen()
-	until(t, "Ada is told", func() bool {
+	patience.Await(t, "Ada is told", func() bool {
 		return slices.ContainsFunc(w.hub.Told("ada"), func(s string) bool { return strings.Contains(s, "changed before it was read") })
 	})
 	if len(w.desk.list()) != 0 {
@@ -418,7 +419,7 @@ func TestTroubleIsNotAcknowledged(t *testing.T) {
 			if last.Status != http.StatusServiceUnavailable {
 				t.Fatalf("answered %d %s", last.Status, last.Answer)
 			}
-			until(t, "the same delivery counts later", func() bool {
+			patience.Await(t, "the same delivery counts later", func() bool {
 				return w.hub.Redeliver(last).Status == http.StatusOK
 			})
 			if w.desk.answer(first) != "ada: toml" || !slices.Equal(w.hub.Reactions(id), []string{"+1"}) || len(w.desk.list()) != 1 {

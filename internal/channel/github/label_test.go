@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
@@ -49,10 +50,10 @@ func TestALabelIsHeardHoweverItComes(t *testing.T) {
 			w.listen()
 			w.hub.User("ada", "triage")
 			w.hub.Label("ada", standin.Issue, "auto-fix")
-			until(t, "it is heard", func() bool { return len(w.desk.labels()) == 1 })
+			patience.Await(t, "it is heard", func() bool { return len(w.desk.labels()) == 1 })
 			w.hub.Unlabel(standin.Issue, "auto-fix")
 			w.hub.Label("ada", standin.Issue, "auto-fix")
-			until(t, "it is heard again", func() bool { return len(w.desk.labels()) == 2 })
+			patience.Await(t, "it is heard again", func() bool { return len(w.desk.labels()) == 2 })
 			for _, d := range w.hub.Deliveries() {
 				if d.Status != http.StatusOK || d.Answer != "heard\n" {
 					t.Errorf("the webhook is answered %d %s", d.Status, d.Answer)
@@ -85,7 +86,7 @@ func TestALabelIsHeardHoweverItComes(t *testing.T) {
 // looked waits until the channel has looked for labels once more.
 func (w *world) looked() {
 	w.t.Helper()
-	until(w.t, "it has looked", func() bool {
+	patience.Await(w.t, "it has looked", func() bool {
 		return slices.Contains(w.hub.Requests(), "GET /repos/octo/hello/issues/events")
 	})
 }
@@ -107,7 +108,7 @@ func TestLabelsThatAreNotHeard(t *testing.T) {
 			w.hub.Deliveries()
 			w.listen()
 			w.hub.Label("ada", standin.Issue, "now")
-			until(t, "the last is heard", func() bool { return len(w.desk.labels()) > 0 })
+			patience.Await(t, "the last is heard", func() bool { return len(w.desk.labels()) > 0 })
 			if got := w.desk.labels(); !slices.Equal(got, []string{"ada now 7"}) {
 				t.Errorf("heard %q", got)
 			}
@@ -187,7 +188,7 @@ func TestALabelIsNotLost(t *testing.T) {
 			t.Errorf("the webhook is answered %d %s", d.Status, d.Answer)
 		}
 		w.listen()
-		until(t, "it is found", func() bool { return len(w.desk.labels()) == 1 })
+		patience.Await(t, "it is found", func() bool { return len(w.desk.labels()) == 1 })
 	})
 	t.Run("many while nobody looked", func(t *testing.T) {
 		t.Parallel()
@@ -201,7 +202,7 @@ func TestALabelIsNotLost(t *testing.T) {
 			w.hub.Label("ada", standin.Issue, fmt.Sprintf("label %d", i))
 		}
 		w.listenWith(w.open(map[string]any{"webhook_secret": nil}))
-		until(t, "all are heard", func() bool { return len(w.desk.labels()) == many })
+		patience.Await(t, "all are heard", func() bool { return len(w.desk.labels()) == many })
 		for i, got := range w.desk.labels() {
 			if got != fmt.Sprintf("ada label %d 7", i) {
 				t.Fatalf("number %d is %s", i, got)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fermata-hq/fermata/test/patience"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
@@ -45,7 +46,7 @@ func TestPollingMissesNothingAndCountsNothingTwice(t *testing.T) {
 	stop()
 	// What a process had read, the next one does not read again as new.
 	w.listenWith(w.open(map[string]any{"webhook_secret": nil}))
-	until(t, "all are heard", func() bool { return len(w.desk.list()) == people*each })
+	patience.Await(t, "all are heard", func() bool { return len(w.desk.list()) == people*each })
 	ids := map[string]bool{}
 	for _, in := range w.desk.list() {
 		if ids[in.ID] {
@@ -62,15 +63,15 @@ func TestPollingWithoutNewsIsFree(t *testing.T) {
 	w.send(w.question(first, choice()))
 	w.listen()
 	w.comment("ada", "B")
-	until(t, "the answer counts", func() bool { return w.desk.answer(first) != "" })
+	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) != "" })
 	looks := func() int {
 		return len(slices.DeleteFunc(w.hub.Requests(), func(r string) bool { return r != "GET /repos/octo/hello/issues/comments" }))
 	}
 	seen := 0
-	until(t, "it has looked twice more", func() bool { seen += looks(); return seen >= 3 })
+	patience.Await(t, "it has looked twice more", func() bool { seen += looks(); return seen >= 3 })
 	left := w.hub.Left()
 	seen = 0
-	until(t, "it has looked again", func() bool { seen += looks(); return seen >= 2 })
+	patience.Await(t, "it has looked again", func() bool { seen += looks(); return seen >= 2 })
 	if got := w.hub.Left(); got != left {
 		t.Errorf("%d looks without news cost %d", seen, left-got)
 	}
@@ -98,8 +99,8 @@ func TestAnswerOfTheNightIsHeard(t *testing.T) {
 	w.hub.Edit(changed, "mallory", "A")
 	w.hub.Clock(time.Now)
 	w.listen()
-	until(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
-	until(t, "the change is refused", func() bool {
+	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+	patience.Await(t, "the change is refused", func() bool {
 		return slices.ContainsFunc(w.hub.Told("mallory"), func(s string) bool { return strings.Contains(s, "changed before it was read") })
 	})
 }
@@ -118,7 +119,7 @@ func TestLostWebhookIsMadeUpFor(t *testing.T) {
 	w.desk.fail(1)
 	w.comment("ada", "B")
 	w.listen()
-	until(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
+	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "ada: toml" })
 }
 
 // Both ways see each comment; it is heard once, and its author told once.
@@ -130,10 +131,10 @@ func TestBothWaysTellOnce(t *testing.T) {
 	w.listen()
 	w.comment("ada", "/answer nonsense")
 	w.comment("grace", "B")
-	until(t, "the answer counts", func() bool { return w.desk.answer(first) == "grace: toml" })
+	patience.Await(t, "the answer counts", func() bool { return w.desk.answer(first) == "grace: toml" })
 	w.hub.Requests()
 	seen := 0
-	until(t, "it has looked again", func() bool {
+	patience.Await(t, "it has looked again", func() bool {
 		for _, r := range w.hub.Requests() {
 			if r == "GET /repos/octo/hello/issues/comments" {
 				seen++
@@ -160,8 +161,8 @@ func TestPollingWaitsAsLongAsGitHubAsks(t *testing.T) {
 	w.hub.Requests()
 	w.listen()
 	w.comment("ada", "B")
-	until(t, "it has looked", func() bool { return len(w.hub.Requests()) > 0 })
-	until(t, "the answer counts once the hour is over", func() bool { return w.desk.answer(first) == "ada: toml" })
+	patience.Await(t, "it has looked", func() bool { return len(w.hub.Requests()) > 0 })
+	patience.Await(t, "the answer counts once the hour is over", func() bool { return w.desk.answer(first) == "ada: toml" })
 	// One request found out that the hour is used up; then it was quiet.
 	if n := len(slices.DeleteFunc(w.hub.Requests(), func(r string) bool { return r != "GET /repos/octo/hello/issues/comments" })); n > 2 {
 		t.Errorf("%d looks while GitHub asked to wait", n)

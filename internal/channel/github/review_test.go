@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/patience"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
 )
 
@@ -40,7 +41,7 @@ func TestAReviewAnswersTheApprovalOnItsPullRequest(t *testing.T) {
 				}
 				w.hub.User("ada", "write")
 				w.hub.Review("ada", pull, event, "I looked at all of it.")
-				until(t, "the review counts", func() bool { return w.desk.answer(first) == "ada: "+want })
+				patience.Await(t, "the review counts", func() bool { return w.desk.answer(first) == "ada: "+want })
 				if heard := w.desk.list(); len(heard) != 1 || !strings.HasPrefix(heard[0].ID, "review/") || !strings.Contains(heard[0].Text, "I looked at all of it.") {
 					t.Errorf("heard %+v", heard)
 				}
@@ -140,7 +141,7 @@ func TestAReviewFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	w.listen()
 	w.hub.Clock(time.Now)
 	w.hub.Review("ada", pull, "request_changes", "")
-	until(t, "the later review counts", func() bool { return w.desk.answer(first) == "ada: reject" })
+	patience.Await(t, "the later review counts", func() bool { return w.desk.answer(first) == "ada: reject" })
 	if heard := w.desk.list(); len(heard) != 1 {
 		t.Errorf("heard %+v", heard)
 	}

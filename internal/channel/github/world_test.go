@@ -234,22 +234,6 @@ func closed(n *notice.Notice, status fermata.QuestionStatus, words string) *noti
 	return &done
 }
 
-// until waits for a fact.
-func until(t *testing.T, what string, fact func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !fact() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("this did not come to be: %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
 // comments on the usual issue.
 func (w *world) comments() []string { return w.hub.Bodies(standin.Issue) }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/channel/slack"
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/notice"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
@@ -149,11 +150,7 @@ func (d *desk) answers() []notice.Inbound {
 func (d *desk) awaitHeard(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		select {
-		case <-d.came:
-		case <-time.After(2 * time.Minute):
-			t.Fatal("the answer did not come")
-		}
+		patience.Receive(t, "the answer comes", d.came)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/channel/slack"
@@ -16,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
@@ -167,20 +167,14 @@ func (h *house) onlyOpen(person string, q *fermata.Question, messages int) stand
 // onRecord waits until it is on record that the message was sent.
 func (h *house) onRecord(q *fermata.Question) *fermata.Delivery {
 	h.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		all, _, err := h.s.Deliveries(h.Context(), admin, delivery.Filter{QuestionID: q.ID})
+	var all []*fermata.Delivery
+	patience.Await(h.T, "it is sent", func() bool {
+		var err error
+		all, _, err = h.s.Deliveries(h.Context(), admin, delivery.Filter{QuestionID: q.ID})
 		h.ok(err)
-		if len(all) == 1 && all[0].State == fermata.DeliverySent {
-			return all[0]
-		}
-		select {
-		case <-tick.C:
-		case <-h.Context().Done():
-			h.Fatal("it was not sent")
-		}
-	}
+		return len(all) == 1 && all[0].State == fermata.DeliverySent
+	})
+	return all[0]
 }
 
 // TestSentAgainByHand: one message at a time has something to press, and a

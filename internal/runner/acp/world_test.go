@@ -21,6 +21,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // world is a server, a person, and a worker that drives the stand-in.
@@ -96,7 +97,7 @@ func (w *world) work(does string, wait time.Duration) {
 	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
 	o.Asker, o.Wait = w.agent, wait
 	wk, err := worker.New(w.agent, worker.Options{
-		Name: "w1", Once: true, Lease: 3 * time.Second, Sandbox: w.sandbox, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
+		Name: "w1", Once: true, Sandbox: w.sandbox, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
 	})
 	w.must(err)
 	w.must(wk.Run(w.t.Context()))
@@ -115,7 +116,7 @@ func (w *world) meanwhile(does string) (end func()) {
 // asked waits for a question of the task.
 func (w *world) asked(id string) *fermata.Question {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
 	defer cancel()
 	for after := int64(0); ; {
 		t, err := w.person.Task(ctx, id)
@@ -136,7 +137,7 @@ func (w *world) asked(id string) *fermata.Question {
 // await waits for an event of the task.
 func (w *world) await(id string, typ fermata.EventType) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit())
 	defer cancel()
 	for after := int64(0); ; {
 		events, err := w.engine.Tail().Next(ctx, store.DefaultWorkspace, after)

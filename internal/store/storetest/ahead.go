@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -60,9 +59,7 @@ func (s *suite) ahead(want store.Ahead, fns ...func(tx *store.Tx) error) {
 	<-held
 	for i, fn := range fns {
 		go write(fn)
-		for s.config.Queued(s.db, store.DefaultWorkspace) <= i {
-			runtime.Gosched()
-		}
+		s.awaitQueued(i + 1)
 	}
 	close(release)
 	for range len(fns) + 1 {
@@ -103,9 +100,7 @@ func aheadBad(s *suite) {
 	<-held
 	write := func(done chan<- error, ahead store.Ahead, fn func(tx *store.Tx) error, before int) {
 		go func() { done <- s.db.Write(s.Context(), store.DefaultWorkspace, fn, ahead) }()
-		for s.config.Queued(s.db, store.DefaultWorkspace) <= before {
-			runtime.Gosched()
-		}
+		s.awaitQueued(before + 1)
 	}
 	write(bad, store.Ahead{Run: "run_\x00"}, func(tx *store.Tx) error { _, err := tx.Run("run_\x00"); return err }, 0)
 	write(good, store.Ahead{Task: t.ID}, func(tx *store.Tx) error { marked(tx, "good"); return nil }, 1)

@@ -12,7 +12,16 @@ import (
 )
 
 // Clock is a clock that tests move.
-type Clock struct{ ahead atomic.Int64 }
+type Clock struct {
+	begun time.Time
+	ahead atomic.Int64
+}
+
+// StandingClock returns a clock that stands still until it is moved. It is for [store.Options.Clock].
+func StandingClock() *Clock { return &Clock{begun: time.Now()} }
+
+// Now is for [store.Options.Clock], of a clock that stands still.
+func (c *Clock) Now() time.Time { return c.begun.Add(c.Offset()) }
 
 // Offset is for [store.Options.ClockOffset].
 func (c *Clock) Offset() time.Duration { return time.Duration(c.ahead.Load()) }

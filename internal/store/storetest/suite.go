@@ -12,6 +12,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // Config says how the suite opens a database.
@@ -153,9 +154,7 @@ func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	for i, fn := range fns {
 		results[i] = make(chan error, 1)
 		go func() { results[i] <- s.try(fn) }()
-		for s.config.Queued(s.db, store.DefaultWorkspace) <= i {
-			runtime.Gosched()
-		}
+		s.awaitQueued(i + 1)
 	}
 	close(release)
 	errs := []error{}
@@ -164,6 +163,19 @@ func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	}
 	s.ok(<-holder)
 	return errs
+}
+
+// awaitQueued waits until so many writes are in the queue. Most often they are there in a moment.
+func (s *suite) awaitQueued(n int) {
+	s.Helper()
+	queued := func() bool { return s.config.Queued(s.db, store.DefaultWorkspace) >= n }
+	for range 100 {
+		if queued() {
+			return
+		}
+		runtime.Gosched()
+	}
+	patience.Await(s, fmt.Sprintf("%d writes are in the queue", n), queued)
 }
 
 // marked appends an event by which a write is known.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -58,21 +57,6 @@ func large() []byte {
 	return []byte(b.String())
 }
 
-func TestALargeFileIsReadFast(t *testing.T) {
-	source := large() // alone: other tests beside it would be measured as well
-	limit, best := 50*time.Millisecond*slower, time.Hour
-	for range 50 { // one quiet moment of the machine is enough
-		begin := time.Now()
-		if w, problems := definition.Load(source, known); w == nil {
-			t.Fatal(problems[0])
-		}
-		if best = min(best, time.Since(begin)); best <= limit {
-			return
-		}
-	}
-	t.Errorf("it took %v, more than %v", best, limit)
-}
-
 // What is made to take long is refused before it does.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
@@ -94,11 +78,7 @@ func TestHostileFiles(t *testing.T) {
 		strings.Repeat("!a ", 20_000):           "more than 32 deep",
 		"a: \"" + strings.Repeat("x\n", 30_000): "quote is not closed",
 	} {
-		begin := time.Now()
 		_, problems := definition.Load([]byte(source), known)
-		if took := time.Since(begin); took > 5*time.Second*slower {
-			t.Errorf("%.40q took %v", source, took)
-		}
 		said := false
 		for _, p := range problems {
 			said = said || strings.Contains(p.Message, want)

@@ -1,4 +1,4 @@
-//go:build !race
+//go:build lab && !race
 
 package definition_test
 

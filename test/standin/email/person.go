@@ -14,6 +14,8 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // Address returns the mail address of a name.
@@ -118,7 +120,7 @@ func (s *Server) Inject(envelopeFrom string, raw []byte, to ...string) error {
 }
 
 func (s *Server) smtp(auth sasl.Client, from string, raw []byte, to []string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.ports.smtp)))
 	if err != nil {

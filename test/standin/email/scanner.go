@@ -19,6 +19,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/fermata-hq/fermata/test/checkout"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // Scanner does to the links of a mail what the scanners of mail providers,
@@ -135,7 +136,7 @@ func (s *Scanner) visit(address string) []string {
 // ask sends one request and returns the page, and where it was in the end.
 // Refusals are what it is there for.
 func (s *Scanner) ask(method, address, agent string, g guess) ([]byte, string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(g.body))
 	if err != nil {
@@ -249,7 +250,7 @@ func (s *Scanner) browse(asked []string) {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience.Limit())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", script)
 	input, err := json.Marshal(asked)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 )
 
@@ -241,22 +242,26 @@ func awaitPorts(ports []int, gone chan error) error {
 }
 
 func awaitPort(port int, gone chan error) error {
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	late := time.After(2 * time.Minute)
-	for {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port)) //nolint:noctx // the ticker bounds it
-		if err == nil {
-			return conn.Close()
-		}
+	var ended error
+	var err error
+	if !patience.Until(func() bool {
 		select {
-		case err := <-gone:
-			return fmt.Errorf("it ended: %w", err)
-		case <-late:
-			return err
-		case <-look.C:
+		case ended = <-gone:
+			return true
+		default:
 		}
+		var conn net.Conn
+		if conn, err = net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil { //nolint:noctx // this machine answers at once
+			err = conn.Close()
+		}
+		return err == nil
+	}) {
+		return err
 	}
+	if ended != nil {
+		return fmt.Errorf("it ended: %w", ended)
+	}
+	return nil
 }
 
 func (s *Server) stop(name string) {

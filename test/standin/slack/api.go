@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // called is one call of the Web API.
@@ -382,7 +384,7 @@ func (s *Server) viewsOpen(c *called) (map[string]any, error) {
 		return nil, refuse("invalid_trigger_id")
 	case t.used:
 		return nil, refuse("exchanged_trigger_id")
-	case time.Since(t.at) > 3*time.Second:
+	case time.Since(t.at) > patience.Limit():
 		return nil, refuse("expired_trigger_id")
 	}
 	t.used = true

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 )
 
@@ -261,12 +262,9 @@ func (s *Server) touch() {
 	s.changed = make(chan struct{})
 }
 
-// awaits is how long a fact may take, on a machine with much else to do.
-const awaits = 2 * time.Minute
-
 // Await waits until a fact holds.
 func (s *Server) Await(what string, holds func() bool) error {
-	deadline := time.NewTimer(awaits)
+	deadline := time.NewTimer(patience.Limit())
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // socket is the Socket Mode connection of the app.
@@ -120,7 +122,7 @@ func (s *Server) sendSocket(kind string, payload object, try int) (json.RawMessa
 	if err := k.say(object{"envelope_id": id, "type": kind, "payload": payload, "accepts_response_payload": kind != "events_api", "retry_attempt": try}); err != nil {
 		return nil, err
 	}
-	timer := time.NewTimer(waits)
+	timer := time.NewTimer(patience.Limit())
 	defer timer.Stop()
 	select {
 	case answer := <-acked:

@@ -1,0 +1,25 @@
+//go:build lab
+
+package definition_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+func TestALargeFileIsReadFast(t *testing.T) {
+	source := large() // alone: other tests beside it would be measured as well
+	limit, best := 50*time.Millisecond*slower, time.Hour
+	for range 50 { // one quiet moment of the machine is enough
+		begin := time.Now()
+		if w, problems := definition.Load(source, known); w == nil {
+			t.Fatal(problems[0])
+		}
+		if best = min(best, time.Since(begin)); best <= limit {
+			return
+		}
+	}
+	t.Errorf("it took %v, more than %v", best, limit)
+}

@@ -1,0 +1,56 @@
+// Package names is a stand-in for the servers that know the addresses of names: no name is known. So tests ask none
+// on the network.
+package names
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// Unknown makes every name unknown to this process, except those in the machine's own file of hosts. Call it from
+// TestMain.
+func Unknown() {
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go serve(there)
+		return here, nil
+	}}
+}
+
+// serve answers the questions of one connection. Where a connection is no packet connection, each message follows its
+// length.
+func serve(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	for {
+		var length uint16
+		if err := binary.Read(conn, binary.BigEndian, &length); err != nil {
+			return
+		}
+		data := make([]byte, length)
+		if _, err := io.ReadFull(conn, data); err != nil {
+			return
+		}
+		var m dnsmessage.Message
+		if err := m.Unpack(data); err != nil {
+			return
+		}
+		reply := dnsmessage.Message{
+			Header:    dnsmessage.Header{ID: m.ID, Response: true, RecursionDesired: true, RecursionAvailable: true, RCode: dnsmessage.RCodeNameError},
+			Questions: m.Questions,
+		}
+		packed, err := reply.Pack()
+		if err != nil {
+			return
+		}
+		if _, err := conn.Write(binary.BigEndian.AppendUint16(nil, uint16(len(packed)))); err != nil { //nolint:gosec // it is short
+			return
+		}
+		if _, err := conn.Write(packed); err != nil {
+			return
+		}
+	}
+}

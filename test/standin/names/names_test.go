@@ -1,0 +1,18 @@
+package names
+
+import (
+	"errors"
+	"net"
+	"testing"
+)
+
+func TestUnknown(t *testing.T) {
+	Unknown()
+	_, err := net.DefaultResolver.LookupHost(t.Context(), "example.com")
+	if unknown, ok := errors.AsType[*net.DNSError](err); !ok || !unknown.IsNotFound {
+		t.Errorf("got %v", err)
+	}
+	if found, err := net.DefaultResolver.LookupHost(t.Context(), "localhost"); err != nil || len(found) == 0 {
+		t.Errorf("localhost is %v: %v", found, err)
+	}
+}
