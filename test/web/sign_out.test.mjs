@@ -13,8 +13,8 @@ before(async () => {
   await server.call('POST', '/v1/members', { handle: 'eve' });
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 const whoami = (page) => page.evaluate(() => fetch('/v1/whoami').then((reply) => reply.json()));
@@ -81,7 +81,7 @@ test('answers that were not sent are asked about, wait for their author alone, a
   await page.route('**/answer', (route) => route.abort('connectionreset'));
   await field(page).press('Control+Enter');
   await page.goto(`${server.named}/`);
-  await page.locator('[data-entry=queued]').waitFor({ timeout: 20_000 });
+  await page.locator('[data-entry=queued]').waitFor();
   await page.goto(`${server.named}/settings/account`);
   await signOut(page).click();
   const dialog = page.getByRole('dialog');
@@ -124,7 +124,7 @@ test('answers that were not sent can be sent first, or thrown away', async () =>
     await page.route('**/answer', (route) => route.abort('connectionreset'));
     await field(page).press('Control+Enter');
     await page.goto(`${server.named}/`);
-    await page.locator('[data-entry=queued]').waitFor({ timeout: 20_000 });
+    await page.locator('[data-entry=queued]').waitFor();
     await page.goto(`${server.named}/settings/account`);
     await signOut(page).click();
   };

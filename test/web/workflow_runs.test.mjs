@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { startGitHub } from './github.mjs';
-import { after, assertCalm, before, launch, open, shoot, startServer, test, until } from './harness.mjs';
+import { after, assertCalm, before, launch, newContext, open, patient, press, shoot, startServer, test, until } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 const secret = 'a-value-that-nobody-may-read-81';
@@ -28,8 +28,8 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
 `);
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
   await hub.stop();
   elsewhere.close();
 });
@@ -47,11 +47,11 @@ const pick = async (page, filter, option) => {
 };
 
 /** The only run of a workflow, once there is one. */
-const runOf = (workflow, within) => until(async () => {
+const runOf = (workflow, limit) => until(async () => {
   const { items } = await server.call('GET', `/v1/workflow-runs?workflow=${workflow}`);
   assert.ok(items.length > 0, `no run of ${workflow}`);
   return items.at(-1);
-}, within);
+}, limit);
 
 /** Calls a webhook as Standard Webhooks says. */
 const callHook = (name, key, body) => {
@@ -125,10 +125,10 @@ steps: [{ id: sub, tool: workflow, input: { name: asks, inputs: { what: the chil
   await why(page).getByText('A run of parent started it.').waitFor();
   await page.getByRole('radio', { name: 'right', exact: true }).check();
   await page.getByRole('button', { name: /^Answer/ }).first().click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   await page.getByRole('link', { name: 'Open that run' }).click();
   await page.waitForURL(`**/${parent}`);
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
 
   await page.goto(`${server.url}/workflow-runs/${(await runOf('follower')).id}`);
   await why(page).getByText('The event question.answered happened.').waitFor();
@@ -161,7 +161,7 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
   await pick(page, 'where', 'there');
   await dialog.getByRole('button', { name: 'Start the run' }).click();
   await page.waitForURL(/workflow-runs\/task_/);
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   assert.deepEqual((await read(page.url().split('/').at(-1))).inputs, { count: 2.5, loud: true, where: 'there', more: { a: 1 } });
   assertCalm(page);
   await page.context().close();
@@ -184,13 +184,13 @@ steps:
   await page.getByRole('button', { name: 'Add a comment' }).click();
   await page.getByRole('textbox', { name: /comment/i }).fill('Shorter, please.');
   await page.getByRole('button', { name: /^Reject/ }).click();
-  await page.locator('#step-draft-2').getByText('Shorter, please.').waitFor({ timeout: 20_000 });
+  await page.locator('#step-draft-2').getByText('Shorter, please.').waitFor();
   await node(page, 'draft').getByText('2 times').waitFor();
   await page.locator('#step-approve-2').getByText('Needs you').waitFor();
   // What was said to the question before does not go along with the next answer.
   await page.getByRole('button', { name: 'Add a comment' }).waitFor();
   await page.getByRole('button', { name: /^Approve/ }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   assert.deepEqual((await read(id)).steps.map((each) => each.step), ['draft', 'approve', 'draft', 'approve']);
   assertCalm(page);
   await page.context().close();
@@ -208,18 +208,18 @@ steps: [{ id: call, tool: http, retry: { attempts: 1 }, input: { url: "${address
 `);
   const { id } = await start('calls');
   const page = await open(browser, `${server.url}/workflow-runs/${id}`);
-  await page.locator('[data-state="failed"]').getByText(/The step call failed: .*503/).waitFor({ timeout: 20_000 });
+  await page.locator('[data-state="failed"]').getByText(/The step call failed: .*503/).waitFor();
   await step(page, 'call').getByText('Input').click();
   await page.getByRole('group', { name: 'Input' }).getByText('[secret DEPLOY]').waitFor();
   assert.ok(!(await page.content()).includes(secret), 'the page has the secret');
   await assertSoundEverywhere(page, 'workflow-run-failed-early');
   elsewhere.status = 200;
   await page.getByRole('button', { name: 'Try again', exact: true }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
 
   const large = await start('large');
   await page.goto(`${server.url}/workflow-runs/${large.id}`);
-  await page.locator('[data-state="failed"]').waitFor({ timeout: 20_000 });
+  await page.locator('[data-state="failed"]').waitFor();
   await step(page, 'call').getByText('What helps:').waitFor();
   assertCalm(page);
   await page.context().close();
@@ -245,11 +245,9 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   await until(async () => assert.equal(await rows.count(), 60));
 
   // Somebody reads the third row; what comes new waits until he asks for it.
-  await page.keyboard.press('j');
-  await page.keyboard.press('j');
-  await page.keyboard.press('j');
   const third = rows.nth(2);
-  assert.equal(await third.evaluate((each) => each.contains(document.activeElement)), true);
+  await press(page, 'j', 'j', 'j');
+  await until(async () => assert.ok(await third.evaluate((each) => each.contains(document.activeElement))));
   const read = await third.getAttribute('data-run');
   const { id } = await start('many', { n: 60 });
   await page.getByRole('button', { name: 'Show 1 new run' }).waitFor();
@@ -264,8 +262,9 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   await page.getByRole('button', { name: 'Show all', exact: true }).click();
   await until(async () => assert.equal(new URL(page.url()).searchParams.get('workflow') ?? '', ''));
   await row(page, id).waitFor();
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
+  await press(page, 'j');
+  await until(async () => assert.ok(await page.evaluate(() => 'rowLink' in document.activeElement.dataset)));
+  await press(page, 'Enter');
   await page.waitForURL(/workflow-runs\/task_/);
   assertCalm(page);
   await page.context().close();
@@ -275,7 +274,7 @@ test('fifteen steps and a loop are readable on a phone', async () => {
   await put(train);
   const { id } = await start('release-train');
   const page = await open(browser, `${server.url}/workflow-runs/${id}`, { width: 360 });
-  await node(page, 'review').getByText('Needs you').waitFor({ timeout: 20_000 });
+  await node(page, 'review').getByText('Needs you').waitFor();
   await assertSoundEverywhere(page, 'workflow-run-train');
   await page.setViewportSize({ width: 360, height: 900 });
   // No word of a name is broken, and no name is cut.
@@ -293,9 +292,9 @@ test('fifteen steps and a loop are readable on a phone', async () => {
   }));
   assert.deepEqual(broken, []);
   await node(page, 'review').getByRole('button', { name: /build_again/ }).click();
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.node), 'build_everything_for_all_platforms');
+  await until(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.node), 'build_everything_for_all_platforms'));
   await node(page, 'checkout').getByRole('link', { name: 'checkout' }).click();
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'step-checkout-1');
+  await until(async () => assert.equal(await page.evaluate(() => document.activeElement.id), 'step-checkout-1'));
 
   await page.goto(`${server.url}/workflows/release-train`);
   await node(page, 'review').waitFor();
@@ -309,11 +308,9 @@ test('whoever answers by keys goes on where the page says what came of it', asyn
   const { id } = await start('asks', { what: 'the key' });
   const page = await open(browser, `${server.url}/workflow-runs/${id}`);
   await page.getByRole('heading', { name: 'Is the key right?' }).waitFor();
-  await page.getByRole('radio', { name: 'right', exact: true }).focus();
-  await page.keyboard.press('Space');
-  await page.getByRole('button', { name: /^Answer/ }).first().focus();
-  await page.keyboard.press('Enter');
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByRole('radio', { name: 'right', exact: true }).press('Space');
+  await page.getByRole('button', { name: /^Answer/ }).first().press('Enter');
+  await page.getByText(/It is done\. It took/).waitFor();
   await until(async () => assert.equal(await page.evaluate(() => 'waiting' in document.activeElement.dataset), true));
   assertCalm(page);
   await page.context().close();
@@ -334,7 +331,7 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
   await assertSound(page, 'a workflow that is off');
   await page.locator('[data-workflow="daily"]').getByRole('button', { name: 'Run daily' }).click();
   await page.getByRole('button', { name: 'Start the run' }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   await page.getByRole('link', { name: 'Workflow: daily' }).click();
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByText(/next /).waitFor();
@@ -343,7 +340,7 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
 });
 
 test('the pages are in German where the reader is', async () => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', locale: 'de-DE' });
+  const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, locale: 'de-DE' });
   const page = await open(browser, `${server.url}/workflows`, { context });
   await page.getByRole('heading', { level: 1, name: 'Abläufe' }).waitFor();
   await page.locator('[data-workflow="daily"]').getByText('Von Hand gestartet').waitFor();
@@ -364,7 +361,7 @@ steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
   const { id } = await start('impatient');
   await page.goto(`${server.url}/workflow-runs/${id}`);
   const why = step(page, 'nap');
-  await why.getByText('Die Eingabe passt nicht zum Werkzeug.').waitFor({ timeout: 20_000 });
+  await why.getByText('Die Eingabe passt nicht zum Werkzeug.').waitFor();
   await why.locator('[lang="en"]', { hasText: 'the input does not fit its schema' }).waitFor();
   await page.goto(`${server.url}/workflows/release-train`);
   await page.getByRole('heading', { name: 'Auslöser' }).waitFor();
@@ -378,7 +375,7 @@ steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
 });
 
 test('a planned run says for when it was planned', async () => {
-  const planned = await runOf('planned', 90_000);
+  const planned = await runOf('planned', patient(180));
   const page = await open(browser, `${server.url}/workflow-runs/${planned.id}`);
   await why(page).getByText(/It was planned for/).waitFor();
   // The time stands as the reader writes it, not as the server does.

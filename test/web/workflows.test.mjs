@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, launch, open, shoot, startServer, test, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, press, shoot, startServer, test, until } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 let server, browser;
@@ -8,8 +8,8 @@ before(async () => {
   browser = await launch();
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 const put = (source) => server.call('PUT', `/v1/workflows/${/^name: (\S+)/m.exec(source)[1]}`, { source });
@@ -121,7 +121,6 @@ test('a run asks in its page, goes back, and is done', async () => {
   await dialog.getByRole('textbox', { name: 'hosts' }).fill('["a"]');
   await dialog.getByRole('button', { name: 'Start the run' }).click();
   await page.waitForURL(/workflow-runs\/task_/);
-  page.setDefaultTimeout(12_000);
   const id = page.url().split('/').at(-1);
   // It waits on the question, and the page says so without being asked.
   await page.getByRole('heading', { name: 'Ship 2.4 to stable?' }).waitFor();
@@ -134,11 +133,11 @@ test('a run asks in its page, goes back, and is done', async () => {
     await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
   };
   await answer('look_again');
-  await page.locator('#step-prepare-2').getByText('Done').waitFor({ timeout: 20_000 });
+  await page.locator('#step-prepare-2').getByText('Done').waitFor();
   await page.locator('#step-ask-2').getByText('Needs you').waitFor();
   await node(page, 'prepare').getByText('2 times').waitFor();
   await answer('ship');
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   await node(page, 'big_release').getByText('Skipped').waitFor();
   const run = await read(id);
   assert.equal(run.state, 'done');
@@ -154,14 +153,14 @@ test('a step that failed is tried again with another input; lists are filtered i
   await put(nap);
   const { id } = await start('nap');
   const page = await open(browser, `${server.url}/workflow-runs/${id}`);
-  await step(page, 'sleep').getByText('Failed').waitFor({ timeout: 20_000 });
+  await step(page, 'sleep').getByText('Failed').waitFor();
   await step(page, 'lists').getByText('0 of 3 items done, 3 failed').waitFor();
   await shoot(page, 'workflow-run-failed');
   await assertSound(page, 'a run that failed');
   await page.getByRole('button', { name: 'Try again with other input' }).click();
   await page.getByRole('textbox', { name: 'Input, as JSON' }).fill('{"for": "1s"}');
   await page.getByRole('dialog').getByRole('button', { name: 'Try again' }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   const other = await start('nap', { pause: '1h' });
   await page.goto(`${server.url}/workflow-runs`);
   await page.locator(`[data-run="${id}"]`).waitFor();
@@ -190,13 +189,15 @@ test('a workflow is switched off and changed, and its webhook gets a secret', as
   await page.getByRole('button', { name: 'New secret' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
   await page.getByText(/^whsec_/).waitFor();
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   await page.getByRole('link', { name: 'Edit' }).click();
   const source = page.getByRole('textbox', { name: 'Definition as YAML' });
   await source.fill(release.replace('Asks whether', 'Asks first whether'));
   await page.getByRole('link', { name: 'Runs', exact: true }).or(page.getByRole('link', { name: 'Inbox' })).first().click();
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
+  // Until the page of the workflow is there, the words stand in the source as well.
+  await source.waitFor({ state: 'detached' });
   await page.getByText('Asks first whether to ship, ships, and looks back when it must.', { exact: true }).waitFor();
   await page.goto(`${server.url}/workflows/nap`);
   await page.getByRole('button', { name: 'Delete' }).click();
@@ -221,11 +222,11 @@ test('tools are defined, changed and removed', async () => {
   await page.locator('[data-tool="run_checks"]').waitFor();
   assert.deepEqual((await server.call('GET', '/v1/tools/run_checks')).command, ['make', 'test']);
   await server.call('PUT', '/v1/tools/tracker', { server: { url: 'http://127.0.0.1:9/mcp' }, description: 'Issues of the tracker' });
-  await page.getByText('Its tools are not known').waitFor({ timeout: 20_000 });
+  await page.getByText('Its tools are not known').waitFor();
   const asked = async () => (await server.call('GET', '/v1/tools/tracker')).listing.at;
   const first = await asked();
   await page.getByRole('button', { name: 'Ask again: tracker' }).click();
-  await until(async () => (await asked()) !== first);
+  await until(async () => assert.notEqual(await asked(), first));
   await assertSoundEverywhere(page, 'workflow-tools');
   await page.getByRole('button', { name: 'Remove: run_checks' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
