@@ -1,7 +1,7 @@
 // A person answers by the link of a mail: on a phone, without a script, and
 // without signing in.
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, focused, item, launch, newContext, open, schemes, shoot, test, until } from './harness.mjs';
+import { after, approval, assertCalm, before, focused, item, launch, newContext, open, schemes, shoot, test, until, visit } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox } from './postbox.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
@@ -134,7 +134,7 @@ test('an admin says what links answer, and it holds for those that were sent bef
   const { q, url } = await asked({ type: 'blocking', title: 'Which way?', items: [item('text', { prompt: 'Which way?' })] });
   const admin = await open(browser, `${server.named}/sign-in`);
   await signIn(admin, server, server.firstLink);
-  await admin.goto(`${server.named}/settings/policy`);
+  await visit(admin, '/settings/policy');
   const links = admin.getByRole('combobox', { name: 'Answered by the link' });
   const say = async (what) => {
     await links.click();

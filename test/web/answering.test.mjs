@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, approval, assertCalm, before, draftOf, item, launch, open, press, startServer, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, draftOf, item, launch, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSound } from './sound.mjs';
 
 let server, browser, page;
@@ -17,7 +17,7 @@ after(async () => {
 /** Opens a question at its own address. */
 async function show(question) {
   const { id } = await server.ask(question);
-  await page.goto(`${server.url}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return id;
 }
@@ -107,10 +107,10 @@ test('an approval that ended says what became of it', async () => {
   const [kept, dropped] = [await server.ask(approval('Keep it', { tool: 'a' })), await server.ask(approval('Drop it', { tool: 'b' }))];
   await server.call('POST', `/v1/questions/${kept.id}/answer`, { answer: 'approve', action_hash: kept.action_hash });
   await server.call('POST', `/v1/questions/${dropped.id}/answer`, { answer: 'reject', comment: 'Still used.' });
-  await page.goto(`${server.url}/questions/${kept.id}`);
+  await visit(page, `/questions/${kept.id}`);
   await page.getByRole('heading', { name: 'What was approved' }).waitFor();
   await page.getByRole('status').filter({ hasText: 'Approved' }).waitFor();
-  await page.goto(`${server.url}/questions/${dropped.id}`);
+  await visit(page, `/questions/${dropped.id}`);
   await page.getByRole('heading', { name: 'What would have run' }).waitFor();
   await page.getByRole('status').filter({ hasText: 'Rejected' }).getByText('Still used.').waitFor();
   assert.equal(await page.getByText('What will run').count(), 0);
@@ -138,7 +138,7 @@ test('what is dangerous takes a second, deliberate step; a rejection does not', 
 test('an answer is taken back within its seconds, and the question is open again', async () => {
   await server.allowUndo(60);
   const { id } = await server.ask(yesNo('Undo me'));
-  await page.goto(`${server.url}/?q=Undo+me`);
+  await visit(page, '/?q=Undo+me');
   await page.getByRole('heading', { name: 'Undo me' }).waitFor();
   await press(page, 'y');
   await page.getByText('Yes · Undo me').waitFor();
@@ -205,7 +205,7 @@ test('script and markup are text everywhere', async () => {
   await page.getByText('Body').first().waitFor();
   await page.goto(server.url);
   await page.locator('[data-row]').first().waitFor();
-  await page.goto(`${server.url}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   await page.getByRole('radio').first().click();
   await page.getByRole('button', { name: /^Answer/ }).click();
   assert.equal(await answerOf(id), evil);

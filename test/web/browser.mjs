@@ -24,8 +24,16 @@ function headless() {
   return found ?? whole();
 }
 
-/** Starts the browser that shows pages. */
-export const launch = () => chromium.launch({ executablePath: headless(), args: flags, timeout: patience });
+/** The browser that shows pages: the one that the journeys share, or where it is gone or there is none, one of this journey. */
+export const launch = async () => {
+  const shared = process.env.FERMATA_TEST_BROWSER;
+  return (shared && (await chromium.connect(shared, { timeout: patience }).catch(() => undefined))) || chromium.launch(plain());
+};
+
+/** Starts a browser for others to share; each has windows of its own in it, and takes them along when it goes. */
+export const launchShared = () => chromium.launchServer({ ...plain(), host: '127.0.0.1' });
+
+const plain = () => ({ executablePath: headless(), args: flags, timeout: patience });
 
 /** Starts the browser that also shows notifications and takes pushes. */
 export const launchWhole = () => chromium.launch({ executablePath: whole(), args: flags, timeout: patience });
@@ -53,15 +61,13 @@ function remember(page) {
   page.on('crash', () => say('the page crashed'));
   page.on('console', (message) => say(`${message.type()}: ${message.text()}`));
   page.on('requestfailed', (request) => say(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`));
-  page.on('request', (request) => !isOfEvents(request) && page.loading.add(request));
-  page.on('response', (response) => isStream(response) && page.loading.delete(response.request()));
+  page.on('request', (request) => !isHeldOpen(request) && page.loading.add(request));
   for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => page.loading.delete(request));
   page.on('framenavigated', (frame) => frame === page.mainFrame() && page.loading.clear());
 }
 
-/** The stream of events may take its time to begin, and never ends: no page waits for it. */
-const isOfEvents = (request) => /\/v1\/events\b/.test(request.url());
-const isStream = (response) => /event-stream/.test(response.headers()['content-type'] ?? '');
+/** It is answered when something happens, and no page waits for it. */
+const isHeldOpen = (request) => /\/v1\/events\b|[?&]wait=/.test(request.url());
 
 /** A page whose complaints fail the journey at its end. */
 export async function open(browser, url, { width = 1440, height = 900, scheme = 'light', wait = 'h1', context, quiet = /ERR_|Failed to load resource/ } = {}) {
@@ -89,7 +95,7 @@ export async function settled(page) {
     && document.getAnimations().every((each) => each.playState === 'finished' || each.effect?.getComputedTiming().endTime === Infinity);
   await until(async () => {
     await drawn(page);
-    assert.deepEqual([...page.loading].map((request) => request.url()), [], `${page.url()} loads`);
+    assert.equal([...page.loading].map((request) => request.url()).join(' '), '', `${page.url()} loads`);
     assert.ok(await page.evaluate(still), `${page.url()} moves`);
   });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, launch, open, press, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, launch, open, press, test, until, visit, yesNo } from './harness.mjs';
 import { linkFor, signIn, startTeam } from './people.mjs';
 import { startPushService } from './push_service.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
@@ -19,7 +19,7 @@ after(async () => {
 });
 
 const section = async (name) => {
-  await page.goto(`${server.named}/settings/${name}`);
+  await visit(page, `/settings/${name}`);
   await page.locator('section h2').first().waitFor();
 };
 const dialog = () => page.getByRole('dialog');
@@ -153,9 +153,9 @@ test('the log of what was sent is filtered, and a message that failed is sent ag
 test('who is no admin has notifications of their own, and no channels', async () => {
   const theirs = await open(browser, `${server.named}/sign-in`);
   await signIn(theirs, server, await linkFor(page, 'ada'));
-  await theirs.goto(`${server.named}/settings/channels`);
+  await visit(theirs, '/settings/channels');
   await theirs.getByText('This part is for admins.').waitFor();
-  await theirs.goto(`${server.named}/settings/notifications`);
+  await visit(theirs, '/settings/notifications');
   await theirs.getByRole('group', { name: 'Browser push' }).waitFor();
   const tested = await theirs.evaluate(() => fetch('/v1/me/notifications/test', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"channel":"push"}' }).then((reply) => reply.json()));
   assert.equal(tested.ok, false);

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -44,14 +45,15 @@ func TestJourneys(t *testing.T) {
 	if _, err := os.Stat("../../web/dist/index.html"); err != nil {
 		t.Fatal("the web interface is not built: run make web")
 	}
-	binary, limit := process.Binary(t, ""), limitOf(t)
+	limit := limitOf(t)
+	env := []string{"FERMATA_BINARY=" + process.Binary(t, ""), "FERMATA_TEST_BROWSER=" + startBrowser(t)}
 	journeys := make(chan string)
 	var runners sync.WaitGroup
 	// The journeys of t.Parallel begin in any order.
 	for range min(atOnce, runtime.NumCPU()) {
 		runners.Go(func() {
 			for journey := range journeys {
-				t.Run(journey, func(t *testing.T) { run(t, journey, binary, limit) })
+				t.Run(journey, func(t *testing.T) { run(t, journey, limit, env) })
 			}
 		})
 	}
@@ -91,9 +93,36 @@ func limitOf(t *testing.T) time.Duration {
 	return time.Duration(factor * float64(longest))
 }
 
+// startBrowser starts the browser that the journeys share and returns its address. It ends when its input does: with
+// the test, also with one that dies.
+func startBrowser(t *testing.T) string {
+	cmd := exec.Command("node", "browser_server.mjs") //nolint:noctx // it ends with its input
+	cmd.Stderr = os.Stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		_ = cmd.Wait()
+	})
+	address, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the browser did not start: %v", err)
+	}
+	return strings.TrimSpace(address)
+}
+
 // run runs a journey. What it says is in a file at once, so that it can be read
 // while the journey runs and when nobody is left to show it.
-func run(t *testing.T, journey, binary string, limit time.Duration) {
+func run(t *testing.T, journey string, limit time.Duration, env []string) {
 	log, err := os.CreateTemp("", "fermata-"+journey+"-*.log") //nolint:usetesting // the log of a failure stays
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +133,8 @@ func run(t *testing.T, journey, binary string, limit time.Duration) {
 		t.Fatal(err)
 	}
 	defer block.Release()
-	err = follow(t, log, limit, []string{"FERMATA_BINARY=" + binary, fmt.Sprint("FERMATA_TEST_PORT=", block.First)},
-		"--test-force-exit", "--test-reporter=spec", journey)
+	env = append(slices.Clip(env), fmt.Sprint("FERMATA_TEST_PORT=", block.First))
+	err = follow(t, log, limit, env, "--test-force-exit", "--test-reporter=spec", journey)
 	said, _ := os.ReadFile(log.Name())
 	if err != nil {
 		t.Fatalf("%v; the log is %s\n%s", err, log.Name(), said)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, item, launchWhole, newContext, open, press, startServer, test, until, yesNo } from './harness.mjs';
+import { after, assertCalm, before, item, launchWhole, newContext, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSoundEverywhere } from './sound.mjs';
 
 let server, browser, agent;
@@ -91,7 +91,7 @@ test('the browser tells of news only after it was asked by a press, and only whi
   await until(async () => assert.deepEqual(await page.evaluate(() => window.told.map(({ title, body }) => [title, body])), [['builder asks you', 'Look here?']]));
   await page.evaluate(() => window.told[0].notice.onclick());
   await page.waitForURL(`${server.url}/questions/${id}`);
-  await page.goto(`${server.url}/notifications`);
+  await visit(page, '/notifications');
   await page.getByRole('button', { name: 'Stop telling me here' }).click();
   await page.getByRole('button', { name: 'Tell me in this browser' }).waitFor();
   assertCalm(page);

@@ -17,7 +17,7 @@ after(async () => {
 });
 
 const section = async (name) => {
-  await page.goto(`${server.named}/settings/${name}`);
+  await visit(page, `/settings/${name}`);
   await page.locator('section h2').first().waitFor();
 };
 const dialog = () => page.getByRole('dialog');
@@ -66,7 +66,7 @@ test('an admin sees by which devices a person comes in, and ends them', async ()
   const theirs = await open(browser, `${server.named}/sign-in`);
   await withPasskeys(theirs);
   await signIn(theirs, server, await linkFor(page, 'grace'));
-  await theirs.goto(`${server.named}/settings/account`);
+  await visit(theirs, '/settings/account');
   await theirs.getByRole('button', { name: 'Add a passkey' }).click();
   await theirs.getByLabel('Name of the device').fill('Lost laptop');
   await theirs.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
@@ -183,10 +183,10 @@ test('a rule for tools is added and removed', async () => {
 test('who is no admin reads, and is told who changes', async () => {
   const theirs = await open(browser, `${server.named}/sign-in`);
   await signIn(theirs, server, await linkFor(page, 'ada'));
-  await theirs.goto(`${server.named}/settings/people`);
+  await visit(theirs, '/settings/people');
   await theirs.getByText('Only admins change this.').waitFor();
   assert.equal(await theirs.getByRole('button', { name: /Change|Invite|Disable/ }).count(), 0);
-  await theirs.goto(`${server.named}/settings/policy`);
+  await visit(theirs, '/settings/policy');
   assert.ok(await theirs.getByLabel('Shortest time').isDisabled());
   await theirs.context().close();
 });

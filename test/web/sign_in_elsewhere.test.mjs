@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, launch, open, shoot, test, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, shoot, test, until, visit } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox, startProvider } from './postbox.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
@@ -80,7 +80,7 @@ test('a session that ended is begun again in a new tab, and the page stays', asy
   const page = await open(browser, `${server.named}/sign-in`);
   await signIn(page, server, server.firstLink);
   const { session_id } = await page.evaluate(() => fetch('/v1/whoami').then((reply) => reply.json()));
-  await page.goto(`${server.named}/settings/policy`);
+  await visit(page, '/settings/policy');
   await page.getByLabel('Shortest time').fill('7m');
   await server.call('DELETE', `/v1/sessions/${session_id}`);
   // The page may notice by itself first: its dialog lies over the button then.

@@ -3,10 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { after, approval, assertCalm, before, focused, launch, open, press, settled, shoot, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
-let server, browser;
+/** Every test goes to its own part of one page; what it made is in a project of its own. */
+let server, browser, page;
 before(async () => {
   server = await startServer();
   browser = await launch();
+  page = await open(browser, `${server.url}/tasks`);
 });
 after(async () => {
   await browser?.close();
@@ -41,7 +43,7 @@ test('tasks are a list, a board and a tree of one query, whose filters stand in 
   const child = await make('Write the changelog', { project: 'views', parent_id: parent.id });
   await make('Tag it', { project: 'views', parent_id: parent.id, blocked_by: [child.id] });
   const busy = await working('Build it', { project: 'views' });
-  const page = await open(browser, `${server.url}/tasks?project=views`);
+  await visit(page, '/tasks?project=views');
   await page.getByText('4 tasks').waitFor();
   await page.getByRole('searchbox').fill('changelog');
   await card(page, parent.id).waitFor({ state: 'detached' });
@@ -66,13 +68,12 @@ test('tasks are a list, a board and a tree of one query, whose filters stand in 
   await page.getByRole('button', { name: 'Fold “Ship the release”' }).click();
   await card(page, child.id).waitFor({ state: 'detached' });
   assertCalm(page);
-  await page.context().close();
 });
 
 test('what is read keeps its place while tasks come and go', async () => {
   const ids = [];
   for (let n = 0; n < 5; n++) ids.push((await make(`Steady ${n}`, { project: 'steady' })).id);
-  const page = await open(browser, `${server.url}/tasks?project=steady`);
+  await visit(page, '/tasks?project=steady');
   await card(page, ids[2]).getByRole('link').focus();
   await settled(page);
   const top = async () => (await card(page, ids[2]).boundingBox()).y;
@@ -91,13 +92,12 @@ test('what is read keeps its place while tasks come and go', async () => {
   const next = await make('Came last', { project: 'steady' });
   await card(page, next.id).waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the board is worked with keys alone: columns, menu, verbs', async () => {
   const first = await make('Keys one', { project: 'keys' });
   const busy = await working('Keys two', { project: 'keys' });
-  const page = await open(browser, `${server.url}/tasks?project=keys&view=board`);
+  await visit(page, '/tasks?project=keys&view=board');
   await card(page, busy.task.id).waitFor();
   await card(page, first.id).waitFor();
   const focused = () => page.evaluate(() => document.activeElement.closest('[data-task]')?.dataset.task);
@@ -121,7 +121,6 @@ test('the board is worked with keys alone: columns, menu, verbs', async () => {
   await until(async () => assert.equal((await read(first.id)).state, 'deferred'));
   await card(page, first.id).getByText('Put off').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('on a phone every column of the board is one press away', async () => {
@@ -145,7 +144,7 @@ test('a task page says who is waited for, and the question is answered in its th
   const { task, ask, log } = await working('Fix the login', { project: 'page', body: 'It **loops**.' });
   await log('looking\n');
   await ask({ type: 'blocking', title: 'Which way?', items: [{ key: 'way', prompt: 'Which way?', response_type: 'choice', options: ['lax', 'page'] }], on_timeout: 'fail' });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   await page.getByText(/^Waits for anyone who may answer, since .*; if nobody answers by .*, the task fails\.$/).waitFor();
   // A key that decides does nothing while the question is not what the reader is at.
   await page.getByRole('heading', { name: 'Which way?' }).waitFor();
@@ -159,12 +158,11 @@ test('a task page says who is waited for, and the question is answered in its th
   await page.getByText(/waits for a free worker.*it goes before all other tasks/).waitFor();
   await page.getByText('You answered: page').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a message interrupts the agent, and what was typed survives a reload', async () => {
   const { task } = await working('Long work', { project: 'say' });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   const box = page.getByRole('textbox', { name: 'Message to the agent' });
   await box.waitFor();
   await press(page, 'm');
@@ -177,13 +175,12 @@ test('a message interrupts the agent, and what was typed survives a reload', asy
   await until(async () => assert.equal(await box.inputValue(), ''));
   assert.equal((await read(task.id)).unread, 1);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the log follows, stops when somebody scrolls up, and obeys no escape', async () => {
   const { task, log, finish } = await working('Noisy', { project: 'log' });
   await log(Array.from({ length: 500 }, (_, n) => `line ${n}\n`).join(''));
-  const page = await open(browser, `${server.url}/tasks/${task.id}?part=log`);
+  await visit(page, `/tasks/${task.id}?part=log`);
   const box = page.getByRole('log');
   const fromEnd = () => box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
   await box.getByText('line 499').waitFor();
@@ -209,13 +206,12 @@ test('the log follows, stops when somebody scrolls up, and obeys no escape', asy
   await finish('completed', 'Done with it.');
   await page.getByText('The log ends here.').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a long thread shows its end, and what was before on demand', async () => {
   const { task } = await working('Talk', { project: 'long' });
   for (let n = 0; n < 120; n++) await server.call('POST', `/v1/tasks/${task.id}/messages`, { body: `message ${n}` });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   const thread = page.getByRole('list', { name: 'Thread' });
   await thread.getByText('message 119', { exact: true }).waitFor();
   assert.equal(await thread.getByText('message 0', { exact: true }).count(), 0);
@@ -230,12 +226,11 @@ test('a long thread shows its end, and what was before on demand', async () => {
   const numbers = shown.map((text) => /message (\d+)/.exec(text)).filter(Boolean).map((found) => Number(found[1]));
   assert.deepEqual(numbers, Array.from({ length: 120 }, (_, n) => n));
   assertCalm(page);
-  await page.context().close();
 });
 
 test('verbs: priority, labels, put off, cancel with a reason, reopen', async () => {
   const task = await make('Verbs', { project: 'verbs' });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   await page.getByRole('button', { name: 'Set the priority' }).click();
   await page.getByRole('radio', { name: 'Highest' }).check();
   await page.getByRole('button', { name: 'Save' }).click();
@@ -256,12 +251,11 @@ test('verbs: priority, labels, put off, cancel with a reason, reopen', async () 
   // Why it was cancelled is there for the next run to read.
   await until(async () => assert.equal((await read(task.id)).state, 'input_received'));
   assertCalm(page);
-  await page.context().close();
 });
 
 test('an agent is paused, and its task handed back with what was done', async () => {
   const busy = await working('Halted', { project: 'halt' });
-  const page = await open(browser, `${server.url}/tasks/${busy.task.id}`);
+  await visit(page, `/tasks/${busy.task.id}`);
   await page.getByRole('button', { name: 'Pause and take over' }).click();
   await page.locator('[data-take-over]').getByText('Messages wait until you hand the task back.').waitFor();
   assert.equal((await read(busy.task.id)).reason, 'paused');
@@ -277,13 +271,12 @@ test('an agent is paused, and its task handed back with what was done', async ()
   assert.equal(run.task_id, busy.task.id);
   assert.deepEqual(context.messages.map(({ body }) => body), ['I fixed the tests.']);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('an agent that asked is told to decide itself', async () => {
   const busy = await working('Undecided', { project: 'decide' });
   await busy.ask({ question: 'Which colour?', options: ['green', 'red'] });
-  const page = await open(browser, `${server.url}/tasks/${busy.task.id}`);
+  await visit(page, `/tasks/${busy.task.id}`);
   await page.getByRole('button', { name: 'Go on without an answer' }).click();
   const dialog = page.getByRole('dialog', { name: /^Go on without an answer/ });
   await dialog.getByLabel(/^A word to the agent/).fill('whatever is cheap');
@@ -293,11 +286,10 @@ test('an agent that asked is told to decide itself', async () => {
   assert.equal(question.resolution.decide_yourself, true);
   await page.getByText('whatever is cheap').first().waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the form makes a task, and the command beside it makes the same', async () => {
-  const page = await open(browser, `${server.url}/tasks/new`);
+  await visit(page, '/tasks/new');
   await page.getByRole('button', { name: 'Make the task' }).click();
   await page.getByText('Say what is to be done.').waitFor();
   await page.getByLabel('Title').fill(`It's "$HOME" & 'more' \`id\``);
@@ -320,13 +312,12 @@ test('the form makes a task, and the command beside it makes the same', async ()
   const { id: _3, created_at: _4, updated_at: _5, ...other } = again;
   assert.deepEqual(other, one);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('600 tasks scroll to their end, and only those in sight are drawn', async () => {
   const titles = Array.from({ length: 600 }, (_, n) => `Many ${n}`);
   while (titles.length > 0) await Promise.all(titles.splice(0, 50).map((title) => make(title, { project: 'many' })));
-  const page = await open(browser, `${server.url}/tasks?project=many`);
+  await visit(page, '/tasks?project=many');
   await page.getByText('600 tasks').waitFor();
   const seen = new Set();
   await until(async () => {
@@ -336,11 +327,10 @@ test('600 tasks scroll to their end, and only those in sight are drawn', async (
     drawn.forEach((id) => seen.add(id));
     assert.ok(await page.locator('li[aria-posinset="600"]').count());
   });
-  await page.goto(`${server.url}/tasks?project=many&view=board`);
+  await visit(page, '/tasks?project=many&view=board');
   await page.locator('[data-task]').first().waitFor();
   assert.ok((await page.locator('[data-task]').count()) < 60);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('every page of tasks is sound at every width and in both schemes', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { startGitHub } from './github.mjs';
-import { after, assertCalm, before, launch, newContext, open, patient, press, shoot, startServer, test, until } from './harness.mjs';
+import { after, assertCalm, before, launch, newContext, open, patient, press, shoot, startServer, test, until, visit } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 const secret = 'a-value-that-nobody-may-read-81';
@@ -14,10 +14,11 @@ const elsewhere = createServer((request, response) => {
 });
 elsewhere.status = 503;
 
-let server, hub, browser, address;
+let server, hub, browser, address, page;
 before(async () => {
   process.env.FERMATA_SECRET_DEPLOY = secret;
   [hub, server, browser] = await Promise.all([startGitHub(), startServer({ args: ['--single-user', '--allow-networks', '127.0.0.0/8'] }), launch(), new Promise((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))]);
+  page = await open(browser, server.url);
   address = `http://127.0.0.1:${elsewhere.address().port}`;
   await server.call('POST', '/v1/channels', { name: 'github', kind: 'github', settings: hub.settings });
   hub.inbound(server.url);
@@ -106,18 +107,18 @@ steps: [{ id: sub, tool: workflow, input: { name: asks, inputs: { what: the chil
   const { secret: key } = await server.call('POST', '/v1/workflows/hooked/webhook-secret', {});
   await callHook('hooked', key, { version: '1.4.0' });
 
-  const page = await open(browser, `${server.url}/workflow-runs/${(await runOf('labelled')).id}`);
+  await visit(page, `/workflow-runs/${(await runOf('labelled')).id}`);
   await why(page).getByText(`The label auto-fix was added to ${hub.settings.repository}#7.`).waitFor();
   await page.getByText('What the trigger knew').click();
   await page.getByRole('group', { name: 'What the trigger knew' }).getByText('"actor": "ada"').waitFor();
 
-  await page.goto(`${server.url}/workflow-runs/${(await runOf('hooked')).id}`);
+  await visit(page, `/workflow-runs/${(await runOf('hooked')).id}`);
   await why(page).getByText('Its webhook was called.').waitFor();
   await page.getByText('What the trigger knew').click();
   await page.getByRole('group', { name: 'What the trigger knew' }).getByText('"version": "1.4.0"').waitFor();
 
   const { id: parent } = await start('parent');
-  await page.goto(`${server.url}/workflow-runs/${parent}`);
+  await visit(page, `/workflow-runs/${parent}`);
   await page.getByText('It waits for a task').waitFor();
   await node(page, 'sub').getByText('Waits for a task').waitFor();
   await page.locator('[data-waiting] ~ *').getByRole('link', { name: 'asks' }).click();
@@ -130,11 +131,10 @@ steps: [{ id: sub, tool: workflow, input: { name: asks, inputs: { what: the chil
   await page.waitForURL(`**/${parent}`);
   await page.getByText(/It is done\. It took/).waitFor();
 
-  await page.goto(`${server.url}/workflow-runs/${(await runOf('follower')).id}`);
+  await visit(page, `/workflow-runs/${(await runOf('follower')).id}`);
   await why(page).getByText('The event question.answered happened.').waitFor();
   await page.getByRole('link', { name: 'Open the task of the event' }).waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('inputs are given by their types', async () => {
@@ -147,7 +147,7 @@ inputs:
   more: { type: object }
 steps: [{ id: nap, tool: wait, input: { for: 1s } }]
 `);
-  const page = await open(browser, `${server.url}/workflows/typed`);
+  await visit(page, '/workflows/typed');
   await page.getByRole('button', { name: 'Run typed' }).click();
   const dialog = page.getByRole('dialog', { name: 'Run typed' });
   await dialog.getByRole('textbox', { name: 'count' }).fill('many');
@@ -164,7 +164,6 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
   await page.getByText(/It is done\. It took/).waitFor();
   assert.deepEqual((await read(page.url().split('/').at(-1))).inputs, { count: 2.5, loud: true, where: 'there', more: { a: 1 } });
   assertCalm(page);
-  await page.context().close();
 });
 
 test('an approval is pushed back with words, which the step before gets; then it is given', async () => {
@@ -179,7 +178,7 @@ steps:
     on_resume: { inject: { feedback: "{{ pendingQuestion.comment }}" } }
 `);
   const { id } = await start('drafted');
-  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
+  await visit(page, `/workflow-runs/${id}`);
   await page.getByRole('heading', { name: 'Send the draft?' }).waitFor();
   await page.getByRole('button', { name: 'Add a comment' }).click();
   await page.getByRole('textbox', { name: /comment/i }).fill('Shorter, please.');
@@ -193,7 +192,6 @@ steps:
   await page.getByText(/It is done\. It took/).waitFor();
   assert.deepEqual((await read(id)).steps.map((each) => each.step), ['draft', 'approve', 'draft', 'approve']);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a run that failed says why and what helps, keeps its secret, and goes on when it is tried again', async () => {
@@ -207,7 +205,7 @@ triggers: [{ manual: true }]
 steps: [{ id: call, tool: http, retry: { attempts: 1 }, input: { url: "${address}/large" } }]
 `);
   const { id } = await start('calls');
-  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
+  await visit(page, `/workflow-runs/${id}`);
   await page.locator('[data-state="failed"]').getByText(/The step call failed: .*503/).waitFor();
   await step(page, 'call').getByText('Input').click();
   await page.getByRole('group', { name: 'Input' }).getByText('[secret DEPLOY]').waitFor();
@@ -218,11 +216,10 @@ steps: [{ id: call, tool: http, retry: { attempts: 1 }, input: { url: "${address
   await page.getByText(/It is done\. It took/).waitFor();
 
   const large = await start('large');
-  await page.goto(`${server.url}/workflow-runs/${large.id}`);
+  await visit(page, `/workflow-runs/${large.id}`);
   await page.locator('[data-state="failed"]').waitFor();
   await step(page, 'call').getByText('What helps:').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a list of runs is filtered, kept by the address, gone through by keys, and held still while it is read', async () => {
@@ -232,7 +229,7 @@ inputs: { n: { type: number } }
 steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h } }]
 `);
   for (let n = 0; n < 60; n += 1) await start('many', { n });
-  const page = await open(browser, `${server.url}/workflow-runs`);
+  await visit(page, '/workflow-runs');
   await pick(page, 'Workflow', 'many');
   await pick(page, 'State', 'Done');
   await pick(page, 'Trigger', 'By hand');
@@ -267,7 +264,6 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   await press(page, 'Enter');
   await page.waitForURL(/workflow-runs\/task_/);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('fifteen steps and a loop are readable on a phone', async () => {
@@ -296,7 +292,7 @@ test('fifteen steps and a loop are readable on a phone', async () => {
   await node(page, 'checkout').getByRole('link', { name: 'checkout' }).click();
   await until(async () => assert.equal(await page.evaluate(() => document.activeElement.id), 'step-checkout-1'));
 
-  await page.goto(`${server.url}/workflows/release-train`);
+  await visit(page, '/workflows/release-train');
   await node(page, 'review').waitFor();
   const order = await page.locator('h2').allTextContents();
   assert.deepEqual(order.filter((each) => ['Triggers', 'Runs', 'Steps', 'Definition'].includes(each)), ['Triggers', 'Runs', 'Steps', 'Definition']);
@@ -306,14 +302,13 @@ test('fifteen steps and a loop are readable on a phone', async () => {
 
 test('whoever answers by keys goes on where the page says what came of it', async () => {
   const { id } = await start('asks', { what: 'the key' });
-  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
+  await visit(page, `/workflow-runs/${id}`);
   await page.getByRole('heading', { name: 'Is the key right?' }).waitFor();
   await page.getByRole('radio', { name: 'right', exact: true }).press('Space');
   await page.getByRole('button', { name: /^Answer/ }).first().press('Enter');
   await page.getByText(/It is done\. It took/).waitFor();
   await until(async () => assert.equal(await page.evaluate(() => 'waiting' in document.activeElement.dataset), true));
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a workflow that is switched off says so, and still starts by hand', async () => {
@@ -321,12 +316,12 @@ test('a workflow that is switched off says so, and still starts by hand', async 
 triggers: [{ schedule: "0 9 * * 1" }, { manual: true }]
 steps: [{ id: nap, tool: wait, input: { for: 1s } }]
 `);
-  const page = await open(browser, `${server.url}/workflows/daily`);
+  await visit(page, '/workflows/daily');
   await page.getByText(/next /).waitFor();
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByText('Nothing starts it by itself; by hand it still starts.').waitFor();
   await page.getByText(/next /).waitFor({ state: 'detached' });
-  await page.goto(`${server.url}/workflows`);
+  await visit(page, '/workflows');
   await page.locator('[data-workflow="daily"]').getByText('Disabled').waitFor();
   await assertSound(page, 'a workflow that is off');
   await page.locator('[data-workflow="daily"]').getByRole('button', { name: 'Run daily' }).click();
@@ -336,7 +331,6 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByText(/next /).waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the pages are in German where the reader is', async () => {
@@ -359,15 +353,15 @@ inputs: { pause: { type: string, default: soon } }
 steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
 `);
   const { id } = await start('impatient');
-  await page.goto(`${server.url}/workflow-runs/${id}`);
+  await visit(page, `/workflow-runs/${id}`);
   const why = step(page, 'nap');
   await why.getByText('Die Eingabe passt nicht zum Werkzeug.').waitFor();
   await why.locator('[lang="en"]', { hasText: 'the input does not fit its schema' }).waitFor();
-  await page.goto(`${server.url}/workflows/release-train`);
+  await visit(page, '/workflows/release-train');
   await page.getByRole('heading', { name: 'Auslöser' }).waitFor();
   await node(page, 'review').getByText('build_again: zurück zu build_everything_for_all_platforms').waitFor();
   await assertSoundEverywhere(page, 'workflow-de');
-  await page.goto(`${server.url}/workflow-tools`);
+  await visit(page, '/workflow-tools');
   await page.getByRole('heading', { name: 'Eingebaut' }).waitFor();
   await assertSoundEverywhere(page, 'workflow-tools-de');
   assertCalm(page);
@@ -376,12 +370,11 @@ steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
 
 test('a planned run says for when it was planned', async () => {
   const planned = await runOf('planned', patient(180));
-  const page = await open(browser, `${server.url}/workflow-runs/${planned.id}`);
+  await visit(page, `/workflow-runs/${planned.id}`);
   await why(page).getByText(/It was planned for/).waitFor();
   // The time stands as the reader writes it, not as the server does.
   assert.doesNotMatch(await page.locator('h1').textContent(), /T\d\d:/);
-  await page.goto(`${server.url}/workflow-runs?trigger=schedule`);
+  await visit(page, '/workflow-runs?trigger=schedule');
   await row(page, planned.id).getByText(/^Schedule · /).waitFor();
   assertCalm(page);
-  await page.context().close();
 });
