@@ -1,12 +1,13 @@
 // A person answers by the link of a mail: on a phone, without a script, and
 // without signing in.
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, item, launch, open, schemes, shoot, test, until } from './harness.mjs';
+import { after, approval, assertCalm, before, focused, item, launch, newContext, open, schemes, shoot, test, until, visit } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox } from './postbox.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 let postbox, server, browser;
+const copies = {};
 before(async () => {
   postbox = await startPostbox();
   server = await startTeam(['--smtp', postbox.url, '--mail-from', 'fermata@example.com']);
@@ -30,21 +31,19 @@ async function asked(question) {
     const found = /\/a\/[\w.-]+/.exec(postbox.mails.slice(from).join('\n').replaceAll('=\n', ''));
     assert.ok(found, `a mail with a link:\n${postbox.mails.slice(from).join('\n')}`);
     return found[0];
-  }, 20_000);
+  });
   return { q, url: server.named + path };
 }
 
 /** What a page without scripts shows is examined in one that has them: axe is a script. */
 async function sound(page, name, scheme = 'light') {
-  const context = await browser.newContext({ viewport: { width: 360, height: 780 }, colorScheme: scheme });
-  const copy = await context.newPage();
-  await copy.setContent(await page.content());
-  await assertSound(copy, name);
-  await context.close();
+  copies[scheme] ??= await (await newContext(browser, { viewport: { width: 360, height: 780 }, colorScheme: scheme })).newPage();
+  await copies[scheme].setContent(await page.content());
+  await assertSound(copies[scheme], name);
 }
 
 async function phone(scheme, url) {
-  const context = await browser.newContext({ viewport: { width: 360, height: 780 }, colorScheme: scheme, javaScriptEnabled: false });
+  const context = await newContext(browser, { viewport: { width: 360, height: 780 }, colorScheme: scheme, javaScriptEnabled: false });
   const page = await context.newPage();
   page.complaints = [];
   page.on('console', (message) => message.type() === 'error' && page.complaints.push(message.text()));
@@ -105,10 +104,13 @@ for (const scheme of schemes) {
     await sound(page, `an approval by a link, ${scheme}`, scheme);
     await shoot(page, `answer-link-approval-${scheme}-360`);
     await page.getByLabel('Reject').focus();
+    await focused(page.getByLabel('Reject'));
     await page.keyboard.press('Space');
     await page.keyboard.press('Tab');
+    await focused(page.getByRole('textbox'));
     await page.keyboard.type('not today');
     await page.keyboard.press('Tab');
+    await focused(page.getByRole('button', { name: 'Continue' }));
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Yes, send it' }).click();
     await page.getByText('Rejected by ada: not today.').waitFor();
@@ -132,7 +134,7 @@ test('an admin says what links answer, and it holds for those that were sent bef
   const { q, url } = await asked({ type: 'blocking', title: 'Which way?', items: [item('text', { prompt: 'Which way?' })] });
   const admin = await open(browser, `${server.named}/sign-in`);
   await signIn(admin, server, server.firstLink);
-  await admin.goto(`${server.named}/settings/policy`);
+  await visit(admin, '/settings/policy');
   const links = admin.getByRole('combobox', { name: 'Answered by the link' });
   const say = async (what) => {
     await links.click();
@@ -143,7 +145,7 @@ test('an admin says what links answer, and it holds for those that were sent bef
   await links.waitFor();
   assert.equal(await links.inputValue(), 'Questions of low risk');
   await say('Nothing');
-  await assertSoundEverywhere(admin, 'settings-policy-links', () => links.scrollIntoViewIfNeeded());
+  await assertSoundEverywhere(admin, 'settings-policy-links', { arrange: () => links.scrollIntoViewIfNeeded() });
 
   const page = await phone('light', url);
   await page.getByRole('link', { name: 'Sign in and open the question' }).waitFor();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, approval, assertCalm, before, draftOf, item, launch, open, startServer, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, draftOf, item, launch, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSound } from './sound.mjs';
 
 let server, browser, page;
@@ -10,18 +10,18 @@ before(async () => {
   page = await open(browser, server.url);
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 /** Opens a question at its own address. */
 async function show(question) {
   const { id } = await server.ask(question);
-  await page.goto(`${server.url}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return id;
 }
-const press = (name) => page.getByRole('button', { name, exact: true }).click();
+const click = (name) => page.getByRole('button', { name, exact: true }).click();
 const answerOf = async (id) => (await server.closed(id)).resolution.answer;
 
 test('every form of answer by mouse', async () => {
@@ -78,7 +78,7 @@ test('an approval names the hash of what was shown; an edited one grants exactly
   assert.equal(resolution.action_hash, asked);
 
   const edited = await show(approval('Run it, changed', action));
-  await press('Edit, then approve');
+  await click('Edit, then approve');
   const text = '{"tool":"bash","command":"echo 1","n":1.50,"big":12345678901234567890}';
   await page.getByRole('textbox', { name: 'What is to run instead' }).fill(text);
   const hash = createHash('sha256').update(text).digest('hex');
@@ -107,10 +107,10 @@ test('an approval that ended says what became of it', async () => {
   const [kept, dropped] = [await server.ask(approval('Keep it', { tool: 'a' })), await server.ask(approval('Drop it', { tool: 'b' }))];
   await server.call('POST', `/v1/questions/${kept.id}/answer`, { answer: 'approve', action_hash: kept.action_hash });
   await server.call('POST', `/v1/questions/${dropped.id}/answer`, { answer: 'reject', comment: 'Still used.' });
-  await page.goto(`${server.url}/questions/${kept.id}`);
+  await visit(page, `/questions/${kept.id}`);
   await page.getByRole('heading', { name: 'What was approved' }).waitFor();
   await page.getByRole('status').filter({ hasText: 'Approved' }).waitFor();
-  await page.goto(`${server.url}/questions/${dropped.id}`);
+  await visit(page, `/questions/${dropped.id}`);
   await page.getByRole('heading', { name: 'What would have run' }).waitFor();
   await page.getByRole('status').filter({ hasText: 'Rejected' }).getByText('Still used.').waitFor();
   assert.equal(await page.getByText('What will run').count(), 0);
@@ -118,33 +118,37 @@ test('an approval that ended says what became of it', async () => {
 
 test('what is dangerous takes a second, deliberate step; a rejection does not', async () => {
   const id = await show({ type: 'blocking', title: 'Drop?', items: [item('choice', { options: [{ value: 'keep' }, { value: 'drop', danger: true }] })] });
-  await page.keyboard.press('2');
+  await press(page, '2');
   await page.getByRole('alertdialog').waitFor();
   assert.equal((await server.question(id)).status, 'pending');
   assert.equal((await server.question(id)).held, undefined);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('1');
+  await press(page, 'Escape');
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+  await press(page, '1');
   assert.equal(await answerOf(id), 'keep');
   const risky = await show(approval('Delete all', { tool: 'sql' }, { risk: 'high' }));
-  await page.keyboard.press('a');
+  await press(page, 'a');
   await page.getByRole('button', { name: 'Yes, approve' }).waitFor();
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('r');
+  await press(page, 'Escape');
+  await page.getByRole('button', { name: 'Yes, approve' }).waitFor({ state: 'detached' });
+  await press(page, 'r');
   assert.equal(await answerOf(risky), 'reject');
 });
 
 test('an answer is taken back within its seconds, and the question is open again', async () => {
+  await server.allowUndo(60);
   const { id } = await server.ask(yesNo('Undo me'));
-  await page.goto(`${server.url}/?q=Undo+me`);
+  await visit(page, '/?q=Undo+me');
   await page.getByRole('heading', { name: 'Undo me' }).waitFor();
-  await page.keyboard.press('y');
+  await press(page, 'y');
   await page.getByText('Yes · Undo me').waitFor();
-  await page.keyboard.press('z');
+  await press(page, 'z');
   await page.getByText('Taken back. The question is open again.').waitFor();
   const question = await server.question(id);
   assert.deepEqual([question.status, question.held], ['pending', undefined]);
   await page.getByRole('heading', { name: 'Undo me' }).waitFor();
-  await page.keyboard.press('n');
+  await server.allowUndo(1);
+  await press(page, 'n');
   assert.equal(await answerOf(id), false);
 });
 
@@ -166,7 +170,7 @@ test('a draft survives a reload', async () => {
   await page.getByRole('textbox').fill('Once upon a time');
   await page.keyboard.press('Escape');
   await page.reload();
-  assert.equal(await page.getByRole('textbox').inputValue(), 'Once upon a time');
+  await until(async () => assert.equal(await page.getByRole('textbox').inputValue(), 'Once upon a time'));
   await page.getByRole('textbox').press('Control+Enter');
   assert.equal(await answerOf(id), 'Once upon a time');
   await until(async () => assert.equal(await draftOf(page, id), null));
@@ -175,17 +179,17 @@ test('a draft survives a reload', async () => {
 test('beside answering: extend, ask back, comment, put off, withdraw', async () => {
   const id = await show({ ...yesNo('Much to do'), timeout: '30m' });
   const before = Date.parse((await server.question(id)).deadline);
-  await page.keyboard.press('+');
+  await press(page, '+');
   await until(async () => assert.ok(Date.parse((await server.question(id)).deadline) > before));
-  await page.keyboard.press('m');
+  await press(page, 'm');
   await page.getByLabel('Your comment').fill('Wait for Ann.');
-  await page.keyboard.press('Control+Enter');
+  await page.getByLabel('Your comment').press('Control+Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByText('Wait for Ann.').waitFor();
-  await page.keyboard.press('h');
+  await press(page, 'h');
   await page.getByRole('button', { name: /In 15 minutes/ }).click();
   await until(async () => assert.ok((await server.question(id)).snoozed_until));
-  await press('Withdraw the question');
+  await click('Withdraw the question');
   await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the question' }).click();
   await until(async () => assert.equal((await server.question(id)).status, 'cancelled'));
   await page.getByText('No answer is needed any more').waitFor();
@@ -201,7 +205,7 @@ test('script and markup are text everywhere', async () => {
   await page.getByText('Body').first().waitFor();
   await page.goto(server.url);
   await page.locator('[data-row]').first().waitFor();
-  await page.goto(`${server.url}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   await page.getByRole('radio').first().click();
   await page.getByRole('button', { name: /^Answer/ }).click();
   assert.equal(await answerOf(id), evil);
@@ -215,13 +219,13 @@ test('a very large preview is shown whole and can be answered at once', async ()
   const text = `${'ü'.repeat(20)}\n${`${line}\n`.repeat(1990)}the very end`;
   const id = await show({ ...yesNo('Large'), body: 'b'.repeat(250_000), context: { preview: { kind: 'text', text }, error: 'e'.repeat(19_000) } });
   assert.match(await page.locator('main').textContent(), /the very end/);
-  await page.keyboard.press('y');
+  await press(page, 'y');
   assert.equal(await answerOf(id), true);
   // The largest action that a request can hold.
   const big = await show(approval('A megabyte', { tool: 'write', text: 'y'.repeat(900_000), end: 'last words' }));
-  await page.getByText('checked here').waitFor({ timeout: 30_000 });
+  await page.getByText('checked here').waitFor();
   assert.match(await page.locator('main').textContent(), /last words/);
-  await page.keyboard.press('a');
+  await press(page, 'a');
   assert.equal(await answerOf(big), 'approve');
   assertCalm(page);
 });

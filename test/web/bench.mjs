@@ -1,7 +1,7 @@
 // Measures how fast the inbox is with many open questions, in a real browser.
 // test/bench runs it and writes what it prints, one JSON object a line, into
 // docs/benchmarks.md.
-import { approval, launch, startServer } from './harness.mjs';
+import { approval, launchWhole, startServer } from './harness.mjs';
 
 const many = Number(process.argv[2] ?? 10_000);
 const presses = Number(process.argv[3] ?? 200);
@@ -11,7 +11,7 @@ const tell = (what, result, bar = '', kept = null) => console.log(JSON.stringify
 const at = (list, share) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))];
 const spread = (list) => `p50 ${at(list, 0.5).toFixed(1)} ms, p95 ${at(list, 0.95).toFixed(1)} ms of ${list.length}`;
 
-const server = await startServer();
+const server = await startServer({ undo: null });
 let next = 0;
 await Promise.all(Array.from({ length: 16 }, async () => {
   while (next < many) {
@@ -20,7 +20,7 @@ await Promise.all(Array.from({ length: 16 }, async () => {
   }
 }));
 
-const browser = await launch();
+const browser = await launchWhole();
 const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
 await page.addInitScript(() => {
   // Told after the frame that shows a change was painted.

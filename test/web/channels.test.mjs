@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, launch, open, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, launch, open, press, test, until, visit, yesNo } from './harness.mjs';
 import { linkFor, signIn, startTeam } from './people.mjs';
 import { startPushService } from './push_service.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
@@ -13,13 +13,13 @@ before(async () => {
   await signIn(page, server, server.firstLink);
 });
 after(async () => {
-  await browser.close();
+  await browser?.close();
   service.stop();
   await server.stop();
 });
 
 const section = async (name) => {
-  await page.goto(`${server.named}/settings/${name}`);
+  await visit(page, `/settings/${name}`);
   await page.locator('section h2').first().waitFor();
 };
 const dialog = () => page.getByRole('dialog');
@@ -31,12 +31,12 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   await section('channels');
   await row('Channels', 'push').getByText('Comes with the server').waitFor();
   assert.equal(await row('Channels', 'push').getByRole('button', { name: /Remove/ }).count(), 0);
-  await page.keyboard.press('n');
+  await press(page, 'n');
   await dialog().getByRole('button', { name: 'Add a channel: Slack' }).click();
   await dialog().getByRole('button', { name: 'Add a channel' }).click();
   await dialog().getByText('This is needed.').first().waitFor();
   await assertSoundEverywhere(page, 'settings-channel-form');
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   await dialog().waitFor({ state: 'detached' });
 
   await page.getByRole('button', { name: 'Add a channel' }).click();
@@ -46,7 +46,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   await dialog().getByText('Lower-case letters').waitFor();
   await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('audit-log');
   await fillWebhook();
-  await page.keyboard.press('Control+Enter');
+  await press(page, 'Control+Enter');
   // The secret that the server made is shown this once.
   const secret = await dialog().locator('[data-secret]').first().textContent();
   assert.match(secret, /^whsec_/);
@@ -65,7 +65,7 @@ test('a channel is added by a form of its own, tested with the remedy, changed, 
   await row('Channels', 'audit-log').getByRole('button', { name: 'Change: audit-log' }).click();
   await dialog().getByText('Set. Leave it empty to keep it.').first().waitFor();
   await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('log');
-  await page.keyboard.press('Control+Enter');
+  await press(page, 'Control+Enter');
   await row('Channels', 'log').getByRole('button', { name: 'Turn off: log' }).click();
   await row('Channels', 'log').getByText('Off', { exact: true }).waitFor();
   assert.equal((await here('GET', '/v1/channels/log')).body.enabled, false);
@@ -111,16 +111,16 @@ test('who somebody is elsewhere is entered with the person', async () => {
   await page.getByRole('option', { name: 'Slack' }).click();
   await dialog().getByLabel('Id there').fill('U02ABC');
   await dialog().getByLabel('Name there').fill('Ada L');
-  await page.keyboard.press('Control+Enter');
+  await press(page, 'Control+Enter');
   await row('Known as', 'Slack').getByText('Ada L (U02ABC)').waitFor();
   await assertSoundEverywhere(page, 'settings-identities');
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   await row('People', 'ada').getByText('Slack: Ada L').waitFor();
   assert.deepEqual((await here('GET', '/v1/identities')).body.items.map(({ kind, id, member }) => [kind, id, member]), [['slack', 'U02ABC', 'ada']]);
   await row('People', 'ada').getByRole('button', { name: 'Known as: ada' }).click();
   await row('Known as', 'Slack').getByRole('button', { name: 'Remove: Slack' }).click();
   await dialog().getByText('Known by the e-mail address alone').waitFor();
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   assertCalm(page);
 });
 
@@ -129,9 +129,10 @@ test('the log of what was sent is filtered, and a message that failed is sent ag
   await here('PUT', '/v1/routes', { blocking: [{ after: '0s', channel: 'push' }], approval: [{ after: '0s', channel: 'push' }], error_recovery: [], non_blocking: [], progress: [] });
   service.refusals.push(400);
   const refused = await server.ask(yesNo('Refused at first?'));
-  await until(async () => assert.equal((await here('GET', `/v1/deliveries?question_id=${refused.id}&state=dead`)).body.items.length, 1), 20_000);
-  await server.ask(approval('Sent at once?', { tool: 'x', args: {} }));
-  await until(() => assert.equal(service.messages.length, 1), 20_000);
+  await until(async () => assert.equal((await here('GET', `/v1/deliveries?question_id=${refused.id}&state=dead`)).body.items.length, 1));
+  const taken = await server.ask(approval('Sent at once?', { tool: 'x', args: {} }));
+  const came = (id) => until(() => assert.ok(service.messages.some(({ question }) => question === id)));
+  await came(taken.id);
   await section('deliveries');
   const log = page.getByRole('list', { name: 'What was sent' });
   await until(async () => assert.equal(await log.getByText('Sent', { exact: true }).count(), 1));
@@ -143,7 +144,7 @@ test('the log of what was sent is filtered, and a message that failed is sent ag
   await log.getByText('Sent', { exact: true }).waitFor({ state: 'detached' });
   await log.locator('summary').first().click();
   await log.getByRole('button', { name: 'Send again' }).click();
-  await until(() => assert.equal(service.messages.at(-1).question, refused.id), 20_000);
+  await came(refused.id);
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await until(async () => assert.equal(await log.getByText('Sent', { exact: true }).count(), 2));
   assertCalm(page);
@@ -152,9 +153,9 @@ test('the log of what was sent is filtered, and a message that failed is sent ag
 test('who is no admin has notifications of their own, and no channels', async () => {
   const theirs = await open(browser, `${server.named}/sign-in`);
   await signIn(theirs, server, await linkFor(page, 'ada'));
-  await theirs.goto(`${server.named}/settings/channels`);
+  await visit(theirs, '/settings/channels');
   await theirs.getByText('This part is for admins.').waitFor();
-  await theirs.goto(`${server.named}/settings/notifications`);
+  await visit(theirs, '/settings/notifications');
   await theirs.getByRole('group', { name: 'Browser push' }).waitFor();
   const tested = await theirs.evaluate(() => fetch('/v1/me/notifications/test', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"channel":"push"}' }).then((reply) => reply.json()));
   assert.equal(tested.ok, false);

@@ -2,41 +2,55 @@
 // and complaints of both.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as runner from 'node:test';
+import { told } from './failure.mjs';
+import { inTime, patience, until } from './patience.mjs';
 
-const require = createRequire(new URL('../../web/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
+export * from './browser.mjs';
+export * from './patience.mjs';
 
 const binary = process.env.FERMATA_BINARY;
-const shots = process.env.FERMATA_TEST_SHOTS;
 if (!binary) throw new Error('FERMATA_BINARY names no program; go test ./test/web sets it');
-
-/** How long a test may take that says nothing else. One that waits for what never comes fails by its name. */
-const bound = { timeout: 240_000 };
 
 /** What runs for the tests. A test that failed leaves its own behind: nothing outlives the journey. */
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+process.on('SIGTERM', () => process.exit(1));
 
-export const test = (name, ...rest) => (rest.length === 1 ? runner.test(name, bound, ...rest) : runner.test(name, ...rest));
-export const before = (prepare) => runner.before(prepare, bound);
-export const after = (tidy) => runner.after(tidy, bound);
+/** The servers that no test has ended. */
+const servers = new Set();
+
+// The limit is our own: the runner's would leave nothing to be read.
+export const test = (name, work) => runner.test(name, told(name, work, servers));
+export const before = (prepare) => runner.before(told('before the tests', async () => prepare(), servers));
+export const after = (tidy) => runner.after(told('after the tests', async () => tidy(), servers));
 
 export const widths = [360, 768, 1440];
 export const schemes = ['light', 'dark'];
 
-/** Starts the program on a folder of its own, for one local user unless it is told otherwise. */
-export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-web-')), port = 0, args = ['--single-user'] } = {}) {
+/**
+ * Starts the program on a folder of its own, for one local user unless it is told otherwise. An answer can be taken
+ * back for one second, since most journeys wait until it counts; null leaves the program's own time.
+ */
+export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-web-')), port = 0, args = ['--single-user'], undo = 1 } = {}) {
+  const server = await startProgram(data, port, args);
+  if (undo !== null && args.includes('--single-user')) await server.allowUndo(undo);
+  return server;
+}
+
+async function startProgram(data, port, args) {
   const child = spawn(binary, ['serve', ...args, '--listen', `127.0.0.1:${port}`, '--data', data], { stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
   const said = [];
-  const url = await new Promise((resolve, reject) => {
+  const shown = { args, said };
+  running.add(child);
+  servers.add(shown);
+  child.once('exit', () => running.delete(child));
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const url = await inTime(new Promise((resolve, reject) => {
     const hear = (line) => {
       said.push(line);
       const found = /serves on (http:\S+)/.exec(line);
@@ -44,21 +58,23 @@ export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-w
     };
     createInterface({ input: child.stdout }).on('line', hear);
     createInterface({ input: child.stderr }).on('line', hear);
-    setTimeout(() => reject(new Error(`the server did not start:\n${said.join('\n')}`)), 60_000).unref();
     // Not its exit: what it said last may be read after that.
     child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${said.join('\n')}`)));
-  });
-  const ended = new Promise((resolve) => child.once('close', resolve));
+  }), 'the server has started');
   const end = async (signal) => {
     child.kill(signal);
     // A server that does not end says on which lines it stands.
-    const late = setTimeout(() => child.kill('SIGQUIT'), 45_000);
+    const late = setTimeout(() => child.kill('SIGQUIT'), patience);
     await ended;
     clearTimeout(late);
+    servers.delete(shown);
     assert.ok(child.exitCode === 0 || child.signalCode === signal, `the server ended with ${child.exitCode ?? child.signalCode}:\n${said.join('\n')}`);
   };
   return new Server(url, data, args, said, end);
 }
+
+/** The first of five ports that are ours alone, also while nothing listens there; 0 where a journey runs by itself. */
+const reserved = Number(process.env.FERMATA_TEST_PORT ?? 0);
 
 /**
  * Starts the program on a port that it keeps, also while it is down. Such a port lies below those that the system
@@ -67,7 +83,7 @@ export async function startServer({ data = mkdtempSync(join(tmpdir(), 'fermata-w
 export async function startServerToStay(argsAt = () => undefined) {
   const data = mkdtempSync(join(tmpdir(), 'fermata-web-'));
   for (let tries = 1; ; tries++) {
-    const port = 11_000 + Math.floor(Math.random() * 3_000);
+    const port = reserved ? reserved + ((tries - 1) % 5) : 11_000 + Math.floor(Math.random() * 3_000);
     try {
       return await startServer({ data, port, args: argsAt(port) });
     } catch (error) {
@@ -89,7 +105,12 @@ class Server {
 
   /** Starts it again where it was. */
   again() {
-    return startServer({ data: this.data, port: new URL(this.url).port, args: this.args });
+    return startProgram(this.data, new URL(this.url).port, this.args);
+  }
+
+  /** Lets people take an answer back for so many seconds. */
+  async allowUndo(seconds) {
+    await this.call('PUT', '/v1/policies', { ...(await this.call('GET', '/v1/policies')), undo_seconds: seconds });
   }
 
   async call(method, path, body, headers = {}) {
@@ -111,8 +132,12 @@ class Server {
   }
 
   /** The question as soon as it is closed; held answers are released by then. */
-  async closed(id) {
-    return this.call('GET', `/v1/questions/${id}?wait=30s`);
+  closed(id) {
+    return until(async () => {
+      const question = await this.call('GET', `/v1/questions/${id}?wait=30s`);
+      assert.notEqual(question.status, 'pending', `${id} is open`);
+      return question;
+    });
   }
 }
 
@@ -120,47 +145,8 @@ export const item = (response_type, more = {}) => ({ key: 'it', prompt: 'What sh
 export const yesNo = (title, more = {}) => ({ type: 'blocking', title, items: [item('boolean', { prompt: title })], ...more });
 export const approval = (title, action, more = {}) => ({ type: 'approval', title, items: [item('approval', { prompt: title })], action, ...more });
 
-export const launch = () => chromium.launch({ executablePath: process.env.FERMATA_TEST_CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-
-/** A page whose complaints fail the journey at its end. */
-export async function open(browser, url, { width = 1440, height = 900, scheme = 'light', wait = 'h1', context, quiet = /ERR_|Failed to load resource/ } = {}) {
-  const owner = context ?? (await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' }));
-  const page = await owner.newPage();
-  page.complaints = [];
-  page.on('pageerror', (error) => page.complaints.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !quiet.test(message.text())) page.complaints.push(message.text());
-  });
-  await page.goto(url);
-  if (wait) await page.waitForSelector(wait);
-  return page;
-}
-
 /** What the browser keeps of an answer that was begun. */
 export const draftOf = (page, id) => page.evaluate((end) => {
   const key = Object.keys(localStorage).find((each) => each.endsWith(end));
   return key === undefined ? null : localStorage.getItem(key);
 }, `:draft.${id}`);
-
-/** Nothing went wrong on the page: no error, no refusal of its own policy. */
-export const assertCalm = (page) => assert.deepEqual(page.complaints, []);
-
-/** Keeps a picture where FERMATA_TEST_SHOTS says. */
-export async function shoot(page, name) {
-  if (!shots) return;
-  mkdirSync(shots, { recursive: true });
-  await page.screenshot({ path: join(shots, `${name}.png`) });
-}
-
-/** Waits until a check passes; the last failure is the one that is shown. */
-export async function until(check, within = 30_000) {
-  const end = Date.now() + within;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}

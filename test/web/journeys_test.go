@@ -3,23 +3,41 @@
 package web
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }
 
+// patienceEnv names the factor by which every limit is longer. The journeys read it, too.
+const patienceEnv = "FERMATA_TEST_PATIENCE"
+
 // longest is how long a journey may take. One that hangs is ended with its
 // browser and its server, and says how far it came.
-const longest = 12 * time.Minute
+const longest = 10 * time.Minute
+
+// atOnce is how many journeys run side by side, where there are processors for them.
+const atOnce = 2
+
+// longOnes are the journeys that take longest, the longest first. They begin
+// first: what runs alone in the end is short then.
+var longOnes = []string{"looks", "workflow_runs", "tasks", "pages", "workflows", "settings", "sign_out", "channels"}
 
 // TestJourneys runs every journey. `make test` builds the interface before and
 // installs the browser; FERMATA_TEST_SHOTS names a folder for pictures.
@@ -27,28 +45,121 @@ func TestJourneys(t *testing.T) {
 	if _, err := os.Stat("../../web/dist/index.html"); err != nil {
 		t.Fatal("the web interface is not built: run make web")
 	}
-	binary := process.Binary(t, "")
+	limit := limitOf(t)
+	env := []string{"FERMATA_BINARY=" + process.Binary(t, ""), "FERMATA_TEST_BROWSER=" + startBrowser(t)}
+	journeys := make(chan string)
+	var runners sync.WaitGroup
+	// The journeys of t.Parallel begin in any order.
+	for range min(atOnce, runtime.NumCPU()) {
+		runners.Go(func() {
+			for journey := range journeys {
+				t.Run(journey, func(t *testing.T) { run(t, journey, limit, env) })
+			}
+		})
+	}
+	for _, journey := range find(t) {
+		journeys <- journey
+	}
+	close(journeys)
+	runners.Wait()
+}
+
+// find returns the files of the journeys in the order in which they begin.
+func find(t *testing.T) []string {
 	journeys, err := filepath.Glob("*.test.mjs")
 	if err != nil || len(journeys) == 0 {
 		t.Fatalf("no journeys: %v", err)
 	}
-	for _, journey := range journeys {
-		t.Run(journey, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), longest)
-			defer cancel()
-			var out bytes.Buffer
-			cmd := exec.CommandContext(ctx, "node", "--test-force-exit", "--test-reporter=spec", journey)
-			cmd.Env = append(os.Environ(), "FERMATA_BINARY="+binary)
-			cmd.Stdout, cmd.Stderr = &out, &out
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-			cmd.WaitDelay = time.Second
-			if err := cmd.Run(); err != nil {
-				t.Errorf("%v (%v)\n%s", err, context.Cause(ctx), &out)
-				return
-			}
-			t.Log(out.String())
-		})
+	place := func(journey string) int {
+		if at := slices.Index(longOnes, strings.TrimSuffix(journey, ".test.mjs")); at >= 0 {
+			return at
+		}
+		return len(longOnes)
 	}
+	slices.SortStableFunc(journeys, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	return journeys
+}
+
+// limitOf returns how long a journey may take on this machine.
+func limitOf(t *testing.T) time.Duration {
+	text := os.Getenv(patienceEnv)
+	if text == "" {
+		return longest
+	}
+	factor, err := strconv.ParseFloat(text, 64)
+	if err != nil || factor <= 0 {
+		t.Fatalf("%s is %q: it must be a factor, such as 3", patienceEnv, text)
+	}
+	return time.Duration(factor * float64(longest))
+}
+
+// startBrowser starts the browser that the journeys share and returns its address. It ends when its input does: with
+// the test, also with one that dies.
+func startBrowser(t *testing.T) string {
+	cmd := exec.Command("node", "browser_server.mjs") //nolint:noctx // it ends with its input
+	cmd.Stderr = os.Stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		_ = cmd.Wait()
+	})
+	address, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the browser did not start: %v", err)
+	}
+	return strings.TrimSpace(address)
+}
+
+// run runs a journey. What it says is in a file at once, so that it can be read
+// while the journey runs and when nobody is left to show it.
+func run(t *testing.T, journey string, limit time.Duration, env []string) {
+	log, err := os.CreateTemp("", "fermata-"+journey+"-*.log") //nolint:usetesting // the log of a failure stays
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	block, err := ports.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer block.Release()
+	env = append(slices.Clip(env), fmt.Sprint("FERMATA_TEST_PORT=", block.First))
+	err = follow(t, log, limit, env, "--test-force-exit", "--test-reporter=spec", journey)
+	said, _ := os.ReadFile(log.Name())
+	if err != nil {
+		t.Fatalf("%v; the log is %s\n%s", err, log.Name(), said)
+	}
+	t.Logf("%s", said)
+	_ = os.Remove(log.Name())
+}
+
+// follow runs node with the arguments until it ends or the limit is reached. It
+// ends with everything that it started, also when these tests die.
+func follow(t *testing.T, log *os.File, limit time.Duration, env []string, args ...string) error {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it did not end within %s", limit))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithParent(cmd)
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	// The system watches the thread that starts the program: it lasts as long as this.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Run(); err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	return nil
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, item, launch, open, startServer, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, focused, item, launch, open, press, settled, startServer, test, until, yesNo } from './harness.mjs';
 
 let server, browser;
 before(async () => {
@@ -7,8 +7,8 @@ before(async () => {
   browser = await launch();
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 const options = ['one', 'two', 'three'];
@@ -43,10 +43,11 @@ test('50 mixed questions are cleared by keyboard alone, with at most 1.3 keys a 
   let mice = 0;
   await page.exposeFunction('mouseSeen', () => mice++);
   await page.evaluate(() => addEventListener('pointerdown', () => window.mouseSeen(), true));
+  await settled(page);
   for (let left = plan.size; left > 0; left--) {
     // What is on the screen says what is to be decided; nothing is known beforehand.
     const id = await until(async () => {
-      const on = await page.locator('[data-row][aria-current]').getAttribute('data-row', { timeout: 1000 });
+      const on = await page.locator('[data-row][aria-current]').getAttribute('data-row');
       assert.ok(plan.has(on) && !plan.get(on).done, `${on} is decided already`);
       assert.equal(await page.locator('section h2').first().textContent(), plan.get(on).title);
       return on;
@@ -74,26 +75,29 @@ test('the sheet behind ? lists the keys that act, and letters that are typed do 
   const { id } = await server.ask({ type: 'blocking', title: 'What is your name?', items: [item('text')] });
   const page = await open(browser, server.url);
   await page.getByRole('textbox', { name: 'What shall it be?' }).waitFor();
-  await page.keyboard.press('?');
+  await press(page, '?');
   const sheet = page.getByRole('dialog', { name: 'Keys' });
   await sheet.getByText('Next question').waitFor();
-  await page.keyboard.press('j');
-  await page.keyboard.press('Escape');
+  await press(page, 'j');
+  await press(page, 'Escape');
   await sheet.waitFor({ state: 'detached' });
-  await page.keyboard.press('Enter');
+  const field = page.getByRole('textbox', { name: 'What shall it be?' });
+  await press(page, 'Enter');
+  await focused(field);
   await page.keyboard.type('jane ? k g i');
-  assert.equal(await page.getByRole('textbox', { name: 'What shall it be?' }).inputValue(), 'jane ? k g i');
+  assert.equal(await field.inputValue(), 'jane ? k g i');
   await page.keyboard.press('Control+Enter');
   assert.equal((await server.closed(id)).resolution.answer, 'jane ? k g i');
-  await page.keyboard.press('g');
-  await page.keyboard.press('a');
+  await press(page, 'g', 'a');
   await page.getByRole('heading', { name: 'Approvals' }).waitFor();
-  await page.keyboard.press('Control+k');
-  await page.getByPlaceholder('Type a command').waitFor();
+  const palette = page.getByPlaceholder('Type a command');
+  await press(page, 'Control+k');
+  await focused(palette);
   await page.keyboard.type('Approvals');
   await page.keyboard.press('Escape');
-  await page.getByPlaceholder('Type a command').waitFor({ state: 'detached' });
-  const focused = page.evaluate(() => new Promise((resolve) => {
+  await palette.waitFor({ state: 'detached' });
+  await settled(page);
+  const atOnce = page.evaluate(() => new Promise((resolve) => {
     new MutationObserver((_, observer) => {
       const field = document.querySelector('input[placeholder^="Type a command"]');
       if (!field) return;
@@ -102,9 +106,10 @@ test('the sheet behind ? lists the keys that act, and letters that are typed do 
     }).observe(document.body, { childList: true, subtree: true });
   }));
   await page.keyboard.press('Control+k');
-  assert.ok(await focused, 'the palette takes letters as soon as it is there');
-  assert.equal(await page.getByPlaceholder('Type a command').inputValue(), '');
+  assert.ok(await atOnce, 'the palette takes letters as soon as it is there');
+  assert.equal(await palette.inputValue(), '');
   await page.keyboard.type('Go to: Inbox');
+  await page.getByRole('option', { name: 'Go to: Inbox' }).or(page.locator('[data-selected]', { hasText: 'Go to: Inbox' })).first().waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   assertCalm(page);

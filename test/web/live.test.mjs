@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, item, launch, open, startServer, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, focused, item, launch, newContext, open, press, startServer, test, until, yesNo } from './harness.mjs';
 
 let server, browser;
 before(async () => {
@@ -7,8 +7,8 @@ before(async () => {
   browser = await launch();
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 test('what is new waits behind a control, and nothing moves', async () => {
@@ -24,7 +24,7 @@ test('what is new waits behind a control, and nothing moves', async () => {
   assert.equal((await rows()).length, 2);
   await page.getByRole('heading', { name: 'Second' }).waitFor();
   await until(async () => assert.match(await page.title(), /^\(3\) Inbox/));
-  await page.keyboard.press('.');
+  await press(page, '.');
   await until(async () => assert.equal((await rows()).length, 3));
   await page.getByRole('heading', { name: 'Second' }).waitFor();
   // Another one ends: its row stays where it is and says so.
@@ -47,7 +47,7 @@ async function holdStreams(page) {
 }
 
 test('what happens before the stream is open is shown', async () => {
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  const context = await newContext(browser);
   await server.ask(yesNo('There before'));
   const page = await open(browser, 'about:blank', { context, wait: null });
   const letGo = await holdStreams(page);
@@ -61,7 +61,7 @@ test('what happens before the stream is open is shown', async () => {
 });
 
 test('a page that takes the stream over from a closed one misses nothing', async () => {
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  const context = await newContext(browser);
   await server.ask(yesNo('There already'));
   const holder = await open(browser, server.url, { context });
   const heir = await open(browser, 'about:blank', { context, wait: null });
@@ -76,7 +76,7 @@ test('a page that takes the stream over from a closed one misses nothing', async
   await server.ask(yesNo('Asked while nobody heard'));
   letGo();
   await until(async () => {
-    await heir.keyboard.press('.');
+    await press(heir, '.');
     assert.equal(await heir.locator('[data-row]', { hasText: 'Asked while nobody heard' }).count(), 1);
   });
   assertCalm(heir);
@@ -89,17 +89,19 @@ test('an urgent question opens by itself on another page, and never while somebo
   const { id } = await server.ask(yesNo('Is it urgent?'));
   const dialog = page.getByRole('dialog', { name: 'A question for you' });
   await dialog.getByText('Is it urgent?').first().waitFor();
-  await page.keyboard.press('y');
+  await press(page, 'y');
   await dialog.waitFor({ state: 'detached' });
   assert.equal((await server.closed(id)).resolution.answer, true);
-  await page.keyboard.press('Control+k');
-  await page.getByPlaceholder('Type a command').waitFor();
+  await press(page, 'Control+k');
+  const palette = page.getByPlaceholder('Type a command');
+  await focused(palette);
   await page.keyboard.type('al');
   await server.ask(yesNo('Do I interrupt?'));
   await page.getByText('A question came: Do I interrupt?').waitFor();
   assert.equal(await dialog.count(), 0);
+  await focused(palette);
   await page.keyboard.type('l');
-  assert.equal(await page.getByPlaceholder('Type a command').inputValue(), 'all');
+  assert.equal(await palette.inputValue(), 'all');
   assertCalm(page);
   await page.context().close();
 });
@@ -110,17 +112,17 @@ test('alike approvals are decided together, each with its result; one of high ri
   const risky = await server.ask(approval('Run rm', { tool: 'bash', command: 'rm' }, { risk: 'high' }));
   const page = await open(browser, `${server.url}/approvals`);
   await page.getByRole('button', { name: 'Decide them together' }).waitFor();
-  await page.keyboard.press('t');
+  await press(page, 't');
   const dialog = page.getByRole('dialog', { name: 'Approvals of one kind' });
   await dialog.getByText('make c', { exact: true }).waitFor();
   assert.equal(await dialog.getByText('rm', { exact: true }).count(), 0);
-  await page.keyboard.press('x');
+  await press(page, 'x');
   await dialog.getByRole('checkbox', { name: 'Run make b' }).click();
   await server.call('POST', `/v1/questions/${ids[2]}/cancel`, {});
-  await page.keyboard.press('a');
+  await press(page, 'a');
   await dialog.getByText('Decided', { exact: true }).waitFor();
   await dialog.getByText('Not decided').waitFor();
-  await until(async () => assert.equal((await server.question(ids[0])).status, 'answered'), 15_000);
+  await until(async () => assert.equal((await server.question(ids[0])).status, 'answered'));
   assert.equal((await server.question(ids[1])).status, 'pending');
   assert.equal((await server.question(risky.id)).status, 'pending');
   assertCalm(page);

@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, draftOf, item, launch, open, startServer, startServerToStay, test, until, yesNo } from './harness.mjs';
+import { after, before, draftOf, focused, item, launch, open, press, settled, startServer, startServerToStay, test, until, yesNo } from './harness.mjs';
 
 let browser;
 before(async () => {
   browser = await launch();
 });
-after(() => browser.close());
+after(() => browser?.close());
 
 test('the server is down while somebody answers: the answer waits, and is taken when it is back', async () => {
   let server = await startServerToStay();
   const { id } = await server.ask(yesNo('Down'));
   const page = await open(browser, server.url);
   await page.getByRole('heading', { name: 'Down' }).waitFor();
+  await settled(page);
   await server.end('SIGKILL');
   await page.keyboard.press('y');
-  await page.locator('[data-entry=queued]').waitFor({ timeout: 20_000 });
+  await page.locator('[data-entry=queued]').waitFor();
   server = await server.again();
-  await page.locator('[data-entry=accepted]').waitFor({ timeout: 30_000 });
+  await page.locator('[data-entry=accepted]').waitFor();
   assert.equal((await server.closed(id)).resolution.answer, true);
   await page.context().close();
   await server.stop();
@@ -35,7 +36,8 @@ test('the reply to an answer is lost: it is sent again with the same key, and co
   });
   const field = page.getByRole('textbox', { name: 'What shall it be?' });
   await field.waitFor();
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
+  await focused(field);
   await page.keyboard.type('once');
   assert.equal(await field.inputValue(), 'once');
   await page.keyboard.press('Control+Enter');
@@ -61,7 +63,8 @@ test('20 answers given offline survive the end of the tab: each is accepted or h
   await page.locator('[data-row][aria-current]').waitFor();
   await context.setOffline(true);
   await page.reload();
-  await page.getByText('Without a connection').waitFor({ timeout: 30_000 });
+  await page.getByText('Without a connection').waitFor();
+  await settled(page);
   for (let n = 0; n < 20; n++) {
     await page.keyboard.press('y');
     await page.waitForFunction((count) => document.querySelectorAll('[data-entry=queued]').length === count, n + 1);
@@ -71,7 +74,7 @@ test('20 answers given offline survive the end of the tab: each is accepted or h
   await page.close();
   await context.setOffline(false);
   const again = await open(browser, server.url, { context });
-  await again.waitForFunction(() => document.querySelectorAll('[data-entry=accepted]').length === 19, undefined, { timeout: 30_000 });
+  await again.waitForFunction(() => document.querySelectorAll('[data-entry=accepted]').length === 19);
   await again.locator('[data-entry=refused]', { hasText: 'too late' }).waitFor();
   for (const [n, id] of ids.entries()) {
     const { status, resolution } = await server.closed(id);
@@ -85,8 +88,8 @@ test('a session that ends in the middle of an answer loses nothing that was type
   const server = await startServer({ args: [] });
   await until(() => assert.match(server.said.join('\n'), /fmt_\S+/));
   server.token = /fmt_\S+/.exec(server.said.join('\n'))[0];
-  const link = /\/sign-in#(\S+)/.exec(server.said.join('\n'));
-  assert.ok(link, server.said.join('\n'));
+  const link = await until(() => /\/sign-in#(\S+)/.exec(server.said.join('\n')) ?? assert.fail(server.said.join('\n')));
+  await server.allowUndo(1);
   const page = await open(browser, `${server.url}/sign-in`, { wait: null });
   const signIn = (token) => page.evaluate(async (secret) => (await fetch('/v1/sign-in/link', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ token: secret }) })).status, token);
   assert.equal(await signIn(link[1]), 200);
@@ -97,7 +100,7 @@ test('a session that ends in the middle of an answer loses nothing that was type
   await page.getByRole('textbox').press('Control+Enter');
   await page.getByText('Your session has ended').waitFor();
   assert.equal((await server.question(id)).status, 'pending');
-  assert.match(await draftOf(page, id), /all that I typed/);
+  await until(async () => assert.match(await draftOf(page, id), /all that I typed/));
   // The link is opened in another tab; this page goes on by itself, and the answer counts.
   const { url } = await server.call('POST', '/v1/members/admin/links');
   const other = await page.context().newPage();
@@ -107,7 +110,7 @@ test('a session that ends in the middle of an answer loses nothing that was type
   const { resolution } = await server.closed(id);
   assert.deepEqual([resolution.answer, resolution.answered_by.name], ['all that I typed', 'admin']);
   await page.getByText('You answered').waitFor();
-  assert.equal(await draftOf(page, id), null);
+  await until(async () => assert.equal(await draftOf(page, id), null));
   await page.context().close();
   await server.stop();
 });

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, item, launch, open, schemes, startServer, test, until, yesNo } from './harness.mjs';
-import { assertSoundInBoth, everyWidth } from './sound.mjs';
+import { after, assertCalm, before, item, launchWhole, newContext, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
+import { assertSoundEverywhere } from './sound.mjs';
 
 let server, browser, agent;
 before(async () => {
   server = await startServer();
-  browser = await launch();
+  browser = await launchWhole();
   const { secret } = await server.call('POST', '/v1/tokens', { name: 'builder', kind: 'agent', scopes: ['ask', 'work', 'read'] });
   // What one asks oneself is no news: an agent asks.
   agent = (method, path, body) => server.call(method, path, body, { Authorization: `Bearer ${secret}` });
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 const ask = (question) => agent('POST', '/v1/questions', { timeout: 'never', ...question });
@@ -35,7 +35,7 @@ test('what happened is there, unread until it is marked, and live', async () => 
   await page.getByRole('navigation').getByLabel('2 new').waitFor();
   await agent('POST', `/v1/questions/${id}/cancel`, { reason: 'not needed' });
   await page.getByText('builder withdrew a question').waitFor();
-  await page.keyboard.press('e');
+  await press(page, 'e');
   await page.getByText('Nothing new').waitFor();
   await page.reload();
   await page.getByText('Nothing new').waitFor();
@@ -59,7 +59,7 @@ test('a simple question is answered with one press; others lead to their page', 
 });
 
 test('the browser tells of news only after it was asked by a press, and only while nobody looks', async () => {
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  const context = await newContext(browser);
   await context.grantPermissions(['notifications'], { origin: server.url });
   await context.addInitScript(() => {
     window.told = [];
@@ -91,7 +91,7 @@ test('the browser tells of news only after it was asked by a press, and only whi
   await until(async () => assert.deepEqual(await page.evaluate(() => window.told.map(({ title, body }) => [title, body])), [['builder asks you', 'Look here?']]));
   await page.evaluate(() => window.told[0].notice.onclick());
   await page.waitForURL(`${server.url}/questions/${id}`);
-  await page.goto(`${server.url}/notifications`);
+  await visit(page, '/notifications');
   await page.getByRole('button', { name: 'Stop telling me here' }).click();
   await page.getByRole('button', { name: 'Tell me in this browser' }).waitFor();
   assertCalm(page);
@@ -101,11 +101,9 @@ test('the browser tells of news only after it was asked by a press, and only whi
 test('the page is sound at every width and in both schemes', async () => {
   await ask({ ...yesNo('<script>alert(1)</script> ' + 'long'.repeat(20)) });
   await ended('broken', 'failed');
-  for (const { width, scheme } of everyWidth()) {
-    const page = await open(browser, `${server.url}/notifications`, { width, scheme });
-    await news(page, 'broken').waitFor();
-    await assertSoundInBoth(page, `notifications at ${width}`, { picture: (each) => `notifications-${width}-${each}` });
-    assertCalm(page);
-    await page.context().close();
-  }
+  const page = await open(browser, `${server.url}/notifications`, { scheme: 'dark' });
+  await news(page, 'broken').waitFor();
+  await assertSoundEverywhere(page, 'notifications');
+  assertCalm(page);
+  await page.context().close();
 });

@@ -1,7 +1,7 @@
-import { after, approval, assertCalm, before, item, launch, open, startServer, test, yesNo } from './harness.mjs';
-import { assertSoundInBoth, everyWidth } from './sound.mjs';
+import { after, approval, assertCalm, before, item, launch, open, press, startServer, test, visit, yesNo } from './harness.mjs';
+import { assertSoundEverywhere } from './sound.mjs';
 
-let full, empty, browser;
+let full, empty, browser, page;
 const ids = {};
 const options = [
   { value: 'sqlite', label: 'SQLite', recommended: true, description: 'One file, nothing to run' },
@@ -29,42 +29,45 @@ before(async () => {
   for (const [name, question] of Object.entries(questions)) ids[name] = (await full.ask(question)).id;
   await full.call('POST', `/v1/questions/${ids.answered}/answer`, { answer: true, comment: 'Yes, it was.' });
   await full.call('POST', `/v1/questions/${ids.withdrawn}/cancel`, { reason: 'not needed' });
+  // It is loaded in the dark: turned to the light, every page has been drawn both ways.
+  page = await open(browser, full.url, { scheme: 'dark' });
 });
 after(async () => {
-  await browser.close();
+  await browser?.close();
   await Promise.all([full.stop(), empty.stop()]);
 });
 
-for (const { width, scheme } of everyWidth()) {
-  test(`every page at ${width} pixels`, async () => {
-    const page = await open(browser, full.url, { width, scheme, height: width < 500 ? 780 : 900 });
-    const look = async (name) => {
-      await page.waitForFunction(() => !document.querySelector('.mantine-Loader-root'));
-      await assertSoundInBoth(page, `${name} at ${width}`, { picture: (each) => `${name}-${width}-${each}` });
-    };
-    await page.locator('[data-row]').first().waitFor();
-    await look('inbox');
-    await page.getByRole('button', { name: 'Filters' }).click();
-    await page.getByLabel('Project').waitFor();
-    await look('inbox-filters');
-    for (const name of Object.keys(ids)) {
-      await page.goto(`${full.url}/questions/${ids[name]}`);
-      await page.waitForSelector('h1');
-      await look(`question-${name}`);
-    }
-    await page.goto(`${full.url}/questions/q_nothing`);
-    await page.getByText('There is no such question.').waitFor();
-    await look('question-dead');
-    await page.goto(`${full.url}/approvals`);
-    await page.locator('[data-row]').first().waitFor();
-    await look('approvals');
-    await page.keyboard.press('?');
-    await page.getByRole('dialog').waitFor();
-    await look('keys');
-    await page.goto(empty.url);
-    await page.getByText('Nothing needs you.').waitFor();
-    await look('inbox-empty');
-    assertCalm(page);
-    await page.context().close();
-  });
-}
+test('the inbox is sound, with its filters, and with nothing in it', async () => {
+  await page.locator('[data-row]').first().waitFor();
+  await assertSoundEverywhere(page, 'inbox');
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('Project').waitFor();
+  await assertSoundEverywhere(page, 'inbox-filters');
+  assertCalm(page);
+  const idle = await open(browser, empty.url);
+  await idle.getByText('Nothing needs you.').waitFor();
+  await assertSoundEverywhere(idle, 'inbox-empty');
+  assertCalm(idle);
+  await idle.context().close();
+});
+
+test('the page of every kind of question is sound', async () => {
+  for (const [name, id] of Object.entries(ids)) {
+    await visit(page, `/questions/${id}`);
+    await assertSoundEverywhere(page, `question-${name}`);
+  }
+  await visit(page, '/questions/q_nothing');
+  await page.getByText('There is no such question.').waitFor();
+  await assertSoundEverywhere(page, 'question-dead');
+  assertCalm(page);
+});
+
+test('the approvals are sound, and the sheet of keys over them', async () => {
+  await visit(page, '/approvals');
+  await page.locator('[data-row]').first().waitFor();
+  await assertSoundEverywhere(page, 'approvals');
+  await press(page, '?');
+  await page.getByRole('dialog').waitFor();
+  await assertSoundEverywhere(page, 'keys');
+  assertCalm(page);
+});

@@ -1,14 +1,15 @@
 // Servers on which people sign in, with what journeys need of them.
-import { item, startServerToStay, yesNo } from './harness.mjs';
+import assert from 'node:assert/strict';
+import { item, startServerToStay, until, yesNo } from './harness.mjs';
 
 /** Starts a server with a sign-in; its address is a name, for which passkeys work. */
 export async function startTeam(args = []) {
   const server = await startServerToStay((port) => [...args, '--public-url', `http://localhost:${port}`]);
-  const told = (pattern) => server.said.map((line) => pattern.exec(line)?.[0]).find(Boolean);
   // What is printed after the address may take a moment.
-  for (let tries = 0; !told(/\/sign-in#fml_\S+/) && tries < 100; tries++) await new Promise((resolve) => setTimeout(resolve, 50));
-  server.token = told(/fmt_\w{38}/);
-  server.firstLink = told(/\/sign-in#fml_\S+/);
+  const told = (pattern) => until(() => server.said.map((line) => pattern.exec(line)?.[0]).find(Boolean) ?? assert.fail(`the server said no ${pattern}`));
+  server.firstLink = await told(/\/sign-in#fml_\S+/);
+  server.token = await told(/fmt_\w{38}/);
+  await server.allowUndo(1);
   server.named = server.url.replace('127.0.0.1', 'localhost');
   return server;
 }

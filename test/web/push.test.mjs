@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, launch, open, shoot, test, until } from './harness.mjs';
+import { after, approval, assertCalm, before, launchWhole, open, shoot, test, until } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { startPushService, subscribing } from './push_service.mjs';
 import { assertSoundEverywhere } from './sound.mjs';
@@ -9,7 +9,7 @@ let server, service, browser, page, worker, subscription;
 before(async () => {
   service = await startPushService();
   server = await startTeam(['--allow-networks', '127.0.0.0/8']);
-  browser = await launch();
+  browser = await launchWhole();
   page = await open(browser, `${server.named}/sign-in`);
   await page.context().grantPermissions(['notifications'], { origin: server.named });
   subscription = service.subscription();
@@ -21,7 +21,7 @@ before(async () => {
   await server.call('PUT', '/v1/routes', { blocking: [{ after: '0s', channel: 'push' }], approval: [{ after: '0s', channel: 'push' }], error_recovery: [], non_blocking: [], progress: [] });
 });
 after(async () => {
-  await browser.close();
+  await browser?.close();
   service.stop();
   await server.stop();
 });
@@ -29,7 +29,7 @@ after(async () => {
 const onlyOne = async (tag) => {
   const shown = await worker.shown();
   const found = shown.filter((each) => each.tag === tag);
-  if (found.length !== 1) assert.fail(JSON.stringify({ tag, shown, pushed: service.messages, again: service.again, sent: await server.call('GET', '/v1/deliveries') }, null, 1));
+  if (found.length !== 1) assert.fail(JSON.stringify({ tag, shown, pushed: service.messages, failures: service.failures, sent: await server.call('GET', '/v1/deliveries') }, null, 1));
   return found[0];
 };
 const devicesOf = (on) => on.evaluate(() => fetch('/v1/me/devices').then((reply) => reply.json())).then(({ items }) => items);
@@ -54,7 +54,7 @@ test('a question reaches the closed page, is answered there, and says how it end
   await page.goto('about:blank');
   const question = await server.ask(approval('Clear the cache?', { tool: 'cache', args: { clear: true } }, { risk: 'low', project: 'shop', timeout: '15m' }));
   const tag = `fermata-${question.id}`;
-  const shown = await until(() => onlyOne(tag), 20_000);
+  const shown = await until(() => onlyOne(tag));
   assert.equal(shown.title, 'Clear the cache?');
   assert.match(shown.body, /^\{"tool":"cache","args":\{"clear":true\}\}\nNeeds approval · shop · until /);
   assert.deepEqual(shown.actions, ['Approve', 'Reject']);
@@ -66,7 +66,7 @@ test('a question reaches the closed page, is answered there, and says how it end
     assert.equal(found.actions.length, 0);
     assert.ok(!found.body.startsWith('Your answer'));
     return found;
-  }, 20_000);
+  });
   assert.match(ended.body, /approve|answered/i);
   assert.equal(ended.silent, true);
   await worker.press(tag);
@@ -75,7 +75,7 @@ test('a question reaches the closed page, is answered there, and says how it end
 test('what is risky has no button, and the page says where it was sent', async () => {
   const question = await server.ask(approval('Drop the table?', { tool: 'sql', args: { query: 'drop table x' } }, { risk: 'high' }));
   const tag = `fermata-${question.id}`;
-  const shown = await until(() => onlyOne(tag), 20_000);
+  const shown = await until(() => onlyOne(tag));
   assert.deepEqual([shown.actions, /drop table/.test(shown.body)], [[], false]);
   assert.deepEqual(await worker.press(tag), [`${server.named}/questions/${question.id}`]);
   await page.goto(`${server.named}/questions/${question.id}`);
@@ -84,9 +84,12 @@ test('what is risky has no button, and the page says where it was sent', async (
   await sent.getByText('Sent', { exact: true }).waitFor();
   await sent.locator('summary').click();
   await page.getByRole('region', { name: 'What was sent' }).getByText('Drop the table?').waitFor();
+  // It is sent at least once: what counts is that one more comes.
+  const came = () => service.messages.filter((message) => message.question === question.id).length;
+  const before = came();
   await sent.getByRole('button', { name: 'Send again' }).click();
-  await until(() => assert.equal(service.messages.filter((message) => message.question === question.id).length, 2), 20_000);
-  await assertSoundEverywhere(page, 'question-sent-to', () => sent.first().scrollIntoViewIfNeeded());
+  await until(() => assert.ok(came() > before));
+  await assertSoundEverywhere(page, 'question-sent-to', { arrange: () => sent.first().scrollIntoViewIfNeeded() });
   assertCalm(page);
 });
 
@@ -129,7 +132,7 @@ for (const [how, handedOver] of [['with the new one at hand', true], ['without a
     await devices().getByText('This device').waitFor();
     await page.goto('about:blank');
     const question = await server.ask(approval('Still there?', { tool: 'wave' }, { risk: 'low' }));
-    await until(() => onlyOne(`fermata-${question.id}`), 20_000);
+    await until(() => onlyOne(`fermata-${question.id}`));
     assertCalm(page);
   });
 }

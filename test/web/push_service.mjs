@@ -9,7 +9,7 @@ const ece = createRequire(new URL('../../web/package.json', import.meta.url))('h
 /** Starts a service; its devices are made with subscription(). */
 export async function startPushService() {
   const service = new Service();
-  service.server = createServer((request, response) => void service.take(request, response)).listen(0, '127.0.0.1');
+  service.server = createServer((request, response) => void service.take(request, response).catch((error) => service.failures.push(String(error)))).listen(0, '127.0.0.1');
   await new Promise((resolve) => service.server.once('listening', resolve));
   service.url = `http://127.0.0.1:${service.server.address().port}`;
   return service;
@@ -19,8 +19,8 @@ class Service {
   devices = new Map();
   /** What came, decrypted. */
   messages = [];
-  /** What the browser did not take at first. */
-  again = [];
+  /** What went wrong with a message on its way to the browser. */
+  failures = [];
   /** Called with each message. */
   deliver = () => undefined;
   /** What the next requests are answered with, instead of 201. */
@@ -46,29 +46,11 @@ class Service {
     for await (const part of request) parts.push(part);
     const device = this.devices.get(request.url);
     const status = this.refusals.shift() ?? (device ? 201 : 410);
-    let message;
-    if (status === 201) {
-      message = JSON.parse(ece.decrypt(Buffer.concat(parts), { version: 'aes128gcm', ...device }).toString('utf8'));
-      this.messages.push(message);
-    }
     response.writeHead(status, status === 429 ? { 'Retry-After': '1' } : {}).end();
-    if (message) await this.hand(message);
-  }
-
-  /** Hands a message to the browser until it takes it: one that changes its page just then may not answer. */
-  async hand(message) {
-    for (let attempt = 1; ; attempt += 1) {
-      let timer;
-      const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error('the browser does not answer')), 3000)));
-      try {
-        return await Promise.race([this.deliver(message), late]);
-      } catch (error) {
-        if (attempt === 5) throw error;
-        this.again.push({ message, error: String(error) });
-      } finally {
-        clearTimeout(timer);
-      }
-    }
+    if (status !== 201) return;
+    const message = JSON.parse(ece.decrypt(Buffer.concat(parts), { version: 'aes128gcm', ...device }).toString('utf8'));
+    this.messages.push(message);
+    await this.deliver(message);
   }
 
   stop() {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, item, launch, open, shoot, test, until } from './harness.mjs';
+import { after, assertCalm, before, item, launch, open, shoot, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, startTeam } from './people.mjs';
 import { assertSound } from './sound.mjs';
 
@@ -13,8 +13,8 @@ before(async () => {
   await server.call('POST', '/v1/members', { handle: 'eve' });
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 const whoami = (page) => page.evaluate(() => fetch('/v1/whoami').then((reply) => reply.json()));
@@ -54,7 +54,7 @@ test('a sign-out takes all that the browser kept of the person, in every tab', a
   await other.goto(`${server.named}/questions/${id}`);
   await field(other).fill('A secret thought');
   await until(async () => assert.match(await kept(page), /A secret thought/));
-  await page.goto(`${server.named}/settings/account`);
+  await visit(page, '/settings/account');
   await signOut(page).click();
   // What was begun goes as well: that is said first.
   await page.getByRole('dialog').getByText('What you began to write').waitFor();
@@ -75,14 +75,14 @@ test('a sign-out takes all that the browser kept of the person, in every tab', a
 test('answers that were not sent are asked about, wait for their author alone, and are sent then', async () => {
   const { id } = await server.ask(text('Which harbour?'));
   const page = await browserOf('ada');
-  await page.goto(`${server.named}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   await field(page).fill('Hamburg');
   // The way of answers is cut; the rest of the server is there.
   await page.route('**/answer', (route) => route.abort('connectionreset'));
   await field(page).press('Control+Enter');
   await page.goto(`${server.named}/`);
-  await page.locator('[data-entry=queued]').waitFor({ timeout: 20_000 });
-  await page.goto(`${server.named}/settings/account`);
+  await page.locator('[data-entry=queued]').waitFor();
+  await visit(page, '/settings/account');
   await signOut(page).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('An answer of yours has not been sent').waitFor();
@@ -99,9 +99,9 @@ test('answers that were not sent are asked about, wait for their author alone, a
   await page.getByText('Which harbour?').first().waitFor();
   assert.equal(await page.locator('[data-outbox]').count(), 0);
   assert.equal(await page.getByText('Hamburg').count(), 0);
-  await page.goto(`${server.named}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   assert.equal(await field(page).inputValue(), '');
-  await page.goto(`${server.named}/settings/account`);
+  await visit(page, '/settings/account');
   await signOut(page).click();
   await page.waitForURL(/\/sign-in$/);
   assert.equal((await server.question(id)).status, 'pending');
@@ -119,13 +119,13 @@ test('answers that were not sent can be sent first, or thrown away', async () =>
   const { id: thrown } = await server.ask(text('Which crew?'));
   const page = await browserOf('ada');
   const giveWithout = async (question, words) => {
-    await page.goto(`${server.named}/questions/${question}`);
+    await visit(page, `/questions/${question}`);
     await field(page).fill(words);
     await page.route('**/answer', (route) => route.abort('connectionreset'));
     await field(page).press('Control+Enter');
     await page.goto(`${server.named}/`);
-    await page.locator('[data-entry=queued]').waitFor({ timeout: 20_000 });
-    await page.goto(`${server.named}/settings/account`);
+    await page.locator('[data-entry=queued]').waitFor();
+    await visit(page, '/settings/account');
     await signOut(page).click();
   };
   await giveWithout(thrown, 'Nobody');
@@ -148,19 +148,19 @@ test('answers that were not sent can be sent first, or thrown away', async () =>
 test('who signs in after a session that just ended sees nothing of the one before', async () => {
   const { id } = await server.ask(text('What is it worth?'));
   const page = await browserOf('ada');
-  await page.goto(`${server.named}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   await field(page).fill('A fortune');
   await until(async () => assert.match(await kept(page), /A fortune/));
   const { session_id } = await whoami(page);
   await server.call('DELETE', `/v1/sessions/${session_id}`);
   await signIn(page, server, await linkFor(admin, 'eve'));
-  await page.goto(`${server.named}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   assert.equal(await field(page).inputValue(), '');
   await page.goto(`${server.named}/`);
   await page.getByText('What is it worth?').first().waitFor();
   // Hers is hers: Ada's words wait where she left them.
   await signIn(page, server, await linkFor(admin, 'ada'));
-  await page.goto(`${server.named}/questions/${id}`);
+  await visit(page, `/questions/${id}`);
   assert.equal(await field(page).inputValue(), 'A fortune');
   assertCalm(page);
   await page.context().close();

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { after, approval, assertCalm, before, launch, open, shoot, startServer, test, until, yesNo } from './harness.mjs';
-import { assertSound, assertSoundInBoth, everyWidth } from './sound.mjs';
+import { after, approval, assertCalm, before, focused, launch, open, press, settled, shoot, startServer, test, until, visit, yesNo } from './harness.mjs';
+import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
-let server, browser;
+/** Every test goes to its own part of one page; what it made is in a project of its own. */
+let server, browser, page;
 before(async () => {
   server = await startServer();
   browser = await launch();
+  page = await open(browser, `${server.url}/tasks`);
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 /** A task that only a worker of its own claims. */
@@ -41,22 +43,21 @@ test('tasks are a list, a board and a tree of one query, whose filters stand in 
   const child = await make('Write the changelog', { project: 'views', parent_id: parent.id });
   await make('Tag it', { project: 'views', parent_id: parent.id, blocked_by: [child.id] });
   const busy = await working('Build it', { project: 'views' });
-  const page = await open(browser, `${server.url}/tasks?project=views`);
+  await visit(page, '/tasks?project=views');
   await page.getByText('4 tasks').waitFor();
   await page.getByRole('searchbox').fill('changelog');
   await card(page, parent.id).waitFor({ state: 'detached' });
-  assert.equal(new URL(page.url()).searchParams.get('q'), 'changelog');
+  await until(() => assert.equal(new URL(page.url()).searchParams.get('q'), 'changelog'));
   await page.reload();
   await card(page, child.id).waitFor();
-  assert.equal(await page.locator('[data-task]').count(), 1);
+  await until(async () => assert.equal(await page.locator('[data-task]').count(), 1));
   await page.getByRole('button', { name: 'Show all', exact: true }).click();
   await segment(page, 'Board').click();
   await until(async () => assert.equal(await page.locator('section h2').count(), 4));
   const inColumn = (name, id) => page.getByRole('region', { name, exact: true }).locator(`[data-task="${id}"]`);
   await inColumn('Working', busy.task.id).waitFor();
   await inColumn('Ready', parent.id).waitFor();
-  await page.keyboard.press('v');
-  await page.keyboard.press('t');
+  await press(page, 'v', 't');
   await page.waitForFunction(() => location.search.includes('view=tree'));
   const order = await until(async () => {
     const ids = await page.locator('[data-task]').evaluateAll((all) => all.sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map((each) => each.dataset.task));
@@ -67,20 +68,21 @@ test('tasks are a list, a board and a tree of one query, whose filters stand in 
   await page.getByRole('button', { name: 'Fold “Ship the release”' }).click();
   await card(page, child.id).waitFor({ state: 'detached' });
   assertCalm(page);
-  await page.context().close();
 });
 
 test('what is read keeps its place while tasks come and go', async () => {
   const ids = [];
   for (let n = 0; n < 5; n++) ids.push((await make(`Steady ${n}`, { project: 'steady' })).id);
-  const page = await open(browser, `${server.url}/tasks?project=steady`);
+  await visit(page, '/tasks?project=steady');
   await card(page, ids[2]).getByRole('link').focus();
+  await settled(page);
   const top = async () => (await card(page, ids[2]).boundingBox()).y;
   const before = await top();
   const late = await make('Came later', { project: 'steady' });
   await server.call('POST', `/v1/tasks/${ids[4]}/cancel`, {});
   await page.getByRole('button', { name: 'Show 1 new task' }).waitFor();
   await card(page, ids[4]).getByText('Cancelled').waitFor();
+  await settled(page);
   assert.equal(await top(), before);
   assert.equal(await card(page, late.id).count(), 0);
   await page.getByRole('button', { name: 'Show 1 new task' }).click();
@@ -90,35 +92,35 @@ test('what is read keeps its place while tasks come and go', async () => {
   const next = await make('Came last', { project: 'steady' });
   await card(page, next.id).waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the board is worked with keys alone: columns, menu, verbs', async () => {
   const first = await make('Keys one', { project: 'keys' });
   const busy = await working('Keys two', { project: 'keys' });
-  const page = await open(browser, `${server.url}/tasks?project=keys&view=board`);
+  await visit(page, '/tasks?project=keys&view=board');
   await card(page, busy.task.id).waitFor();
   await card(page, first.id).waitFor();
   const focused = () => page.evaluate(() => document.activeElement.closest('[data-task]')?.dataset.task);
-  await page.keyboard.press('j');
+  await press(page, 'j');
   await until(async () => assert.equal(await focused(), first.id));
-  await page.keyboard.press('ArrowRight');
+  await press(page, 'ArrowRight');
   await until(async () => assert.equal(await focused(), busy.task.id));
-  await page.keyboard.press('h');
+  await press(page, 'h');
   await until(async () => assert.equal(await focused(), first.id));
-  await page.keyboard.press('.');
+  await press(page, '.');
   await page.getByRole('menuitem', { name: 'Put off' }).waitFor();
   for (const name of ['Pause and take over', 'Put off']) {
-    await page.keyboard.press('ArrowDown');
+    await press(page, 'ArrowDown');
     await until(async () => assert.equal(await page.evaluate(() => document.activeElement.textContent), name));
   }
-  await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: /Put off/ }).waitFor();
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
+  const dialog = page.getByRole('dialog', { name: /Put off/ });
+  await dialog.waitFor();
+  await until(async () => assert.ok(await dialog.evaluate((each) => each.contains(document.activeElement))));
+  await press(page, 'Enter');
   await until(async () => assert.equal((await read(first.id)).state, 'deferred'));
   await card(page, first.id).getByText('Put off').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('on a phone every column of the board is one press away', async () => {
@@ -142,42 +144,43 @@ test('a task page says who is waited for, and the question is answered in its th
   const { task, ask, log } = await working('Fix the login', { project: 'page', body: 'It **loops**.' });
   await log('looking\n');
   await ask({ type: 'blocking', title: 'Which way?', items: [{ key: 'way', prompt: 'Which way?', response_type: 'choice', options: ['lax', 'page'] }], on_timeout: 'fail' });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   await page.getByText(/^Waits for anyone who may answer, since .*; if nobody answers by .*, the task fails\.$/).waitFor();
   // A key that decides does nothing while the question is not what the reader is at.
   await page.getByRole('heading', { name: 'Which way?' }).waitFor();
-  await page.keyboard.press('1');
+  await press(page, '1');
+  await settled(page);
   assert.equal((await read(task.id)).state, 'awaiting_input');
-  await page.keyboard.press('o');
-  await page.keyboard.press('2');
-  await until(async () => assert.equal((await read(task.id)).state, 'input_received'), 15_000);
+  await press(page, 'o');
+  await until(async () => assert.match(await page.evaluate(() => document.activeElement.id), /^question-/));
+  await press(page, '2');
+  await until(async () => assert.equal((await read(task.id)).state, 'input_received'));
   await page.getByText(/waits for a free worker.*it goes before all other tasks/).waitFor();
   await page.getByText('You answered: page').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a message interrupts the agent, and what was typed survives a reload', async () => {
   const { task } = await working('Long work', { project: 'say' });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   const box = page.getByRole('textbox', { name: 'Message to the agent' });
   await box.waitFor();
-  await page.keyboard.press('m');
+  await press(page, 'm');
+  await focused(box);
   await page.keyboard.type('stop, <b>wrong</b> branch');
   await page.reload();
-  assert.equal(await box.inputValue(), 'stop, <b>wrong</b> branch');
+  await until(async () => assert.equal(await box.inputValue(), 'stop, <b>wrong</b> branch'));
   await box.press('Control+Enter');
   await page.getByRole('list', { name: 'Thread' }).getByText('stop, <b>wrong</b> branch').waitFor();
   await until(async () => assert.equal(await box.inputValue(), ''));
   assert.equal((await read(task.id)).unread, 1);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the log follows, stops when somebody scrolls up, and obeys no escape', async () => {
   const { task, log, finish } = await working('Noisy', { project: 'log' });
   await log(Array.from({ length: 500 }, (_, n) => `line ${n}\n`).join(''));
-  const page = await open(browser, `${server.url}/tasks/${task.id}?part=log`);
+  await visit(page, `/tasks/${task.id}?part=log`);
   const box = page.getByRole('log');
   const fromEnd = () => box.evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
   await box.getByText('line 499').waitFor();
@@ -185,53 +188,56 @@ test('the log follows, stops when somebody scrolls up, and obeys no escape', asy
   await log('\u001b[2J\u001b[31mred\u001b[0m \u001b]8;;http://evil.example\u0007click\u001b]8;;\u0007 <img src=x onerror=alert(1)>\n');
   await box.getByText('<img src=x onerror=alert(1)>').waitFor();
   assert.equal(await box.locator('a, img').count(), 0);
-  assert.ok((await fromEnd()) < 24);
+  await until(async () => assert.ok((await fromEnd()) < 24));
   await box.getByText('line 10', { exact: false }).first().waitFor({ state: 'attached' });
   await box.hover();
   await page.mouse.wheel(0, -2000);
   await page.getByRole('button', { name: 'Follow again' }).waitFor();
+  await settled(page);
   const at = await box.evaluate((element) => element.scrollTop);
   await log('after that\n');
   await box.getByText('after that').waitFor({ state: 'attached' });
+  await settled(page);
   assert.equal(await box.evaluate((element) => element.scrollTop), at);
-  await page.keyboard.press('f');
+  await press(page, 'f');
   await until(async () => assert.ok((await fromEnd()) < 24));
   await page.getByLabel('Show control characters').check();
   await box.getByText('␛[2J').waitFor();
   await finish('completed', 'Done with it.');
   await page.getByText('The log ends here.').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a long thread shows its end, and what was before on demand', async () => {
   const { task } = await working('Talk', { project: 'long' });
   for (let n = 0; n < 120; n++) await server.call('POST', `/v1/tasks/${task.id}/messages`, { body: `message ${n}` });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   const thread = page.getByRole('list', { name: 'Thread' });
   await thread.getByText('message 119', { exact: true }).waitFor();
   assert.equal(await thread.getByText('message 0', { exact: true }).count(), 0);
-  await until(async () => {
-    await page.getByRole('button', { name: 'Show earlier' }).click({ timeout: 300 }).catch(() => undefined);
-    assert.ok(await page.getByText('This is where it began.').count());
-  });
+  const earlier = page.getByRole('button', { name: 'Show earlier' });
+  const begin = page.getByText('This is where it began.');
+  do {
+    await settled(page);
+    await earlier.or(begin).first().waitFor();
+    if (await earlier.count()) await earlier.click();
+  } while (!(await begin.count()));
   const shown = await thread.locator('li').allInnerTexts();
   const numbers = shown.map((text) => /message (\d+)/.exec(text)).filter(Boolean).map((found) => Number(found[1]));
   assert.deepEqual(numbers, Array.from({ length: 120 }, (_, n) => n));
   assertCalm(page);
-  await page.context().close();
 });
 
 test('verbs: priority, labels, put off, cancel with a reason, reopen', async () => {
   const task = await make('Verbs', { project: 'verbs' });
-  const page = await open(browser, `${server.url}/tasks/${task.id}`);
+  await visit(page, `/tasks/${task.id}`);
   await page.getByRole('button', { name: 'Set the priority' }).click();
   await page.getByRole('radio', { name: 'Highest' }).check();
   await page.getByRole('button', { name: 'Save' }).click();
   await until(async () => assert.equal((await read(task.id)).priority, 0));
   await page.getByRole('button', { name: 'Set the labels' }).click();
   await page.getByRole('dialog').locator('input:not([type=hidden])').fill('<script>');
-  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').locator('input:not([type=hidden])').press('Enter');
   await page.getByRole('button', { name: 'Save' }).click();
   await until(async () => assert.deepEqual((await read(task.id)).labels, ['<script>']));
   await page.getByRole('button', { name: 'Put off' }).click();
@@ -245,12 +251,11 @@ test('verbs: priority, labels, put off, cancel with a reason, reopen', async () 
   // Why it was cancelled is there for the next run to read.
   await until(async () => assert.equal((await read(task.id)).state, 'input_received'));
   assertCalm(page);
-  await page.context().close();
 });
 
 test('an agent is paused, and its task handed back with what was done', async () => {
   const busy = await working('Halted', { project: 'halt' });
-  const page = await open(browser, `${server.url}/tasks/${busy.task.id}`);
+  await visit(page, `/tasks/${busy.task.id}`);
   await page.getByRole('button', { name: 'Pause and take over' }).click();
   await page.locator('[data-take-over]').getByText('Messages wait until you hand the task back.').waitFor();
   assert.equal((await read(busy.task.id)).reason, 'paused');
@@ -266,13 +271,12 @@ test('an agent is paused, and its task handed back with what was done', async ()
   assert.equal(run.task_id, busy.task.id);
   assert.deepEqual(context.messages.map(({ body }) => body), ['I fixed the tests.']);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('an agent that asked is told to decide itself', async () => {
   const busy = await working('Undecided', { project: 'decide' });
   await busy.ask({ question: 'Which colour?', options: ['green', 'red'] });
-  const page = await open(browser, `${server.url}/tasks/${busy.task.id}`);
+  await visit(page, `/tasks/${busy.task.id}`);
   await page.getByRole('button', { name: 'Go on without an answer' }).click();
   const dialog = page.getByRole('dialog', { name: /^Go on without an answer/ });
   await dialog.getByLabel(/^A word to the agent/).fill('whatever is cheap');
@@ -282,11 +286,10 @@ test('an agent that asked is told to decide itself', async () => {
   assert.equal(question.resolution.decide_yourself, true);
   await page.getByText('whatever is cheap').first().waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the form makes a task, and the command beside it makes the same', async () => {
-  const page = await open(browser, `${server.url}/tasks/new`);
+  await visit(page, '/tasks/new');
   await page.getByRole('button', { name: 'Make the task' }).click();
   await page.getByText('Say what is to be done.').waitFor();
   await page.getByLabel('Title').fill(`It's "$HOME" & 'more' \`id\``);
@@ -295,7 +298,7 @@ test('the form makes a task, and the command beside it makes the same', async ()
   await page.getByLabel('Agent').fill('code');
   await page.getByLabel('Priority').selectOption('High');
   await page.getByRole('combobox', { name: 'Labels' }).fill('two words');
-  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'Labels' }).press('Enter');
   await page.getByRole('button', { name: 'More fields' }).click();
   await page.getByLabel('For the runner (JSON)').fill('{"command": ["make", "it\'s"]}');
   await page.getByLabel('Put off until').fill('2030-01-31T09:30');
@@ -309,30 +312,28 @@ test('the form makes a task, and the command beside it makes the same', async ()
   const { id: _3, created_at: _4, updated_at: _5, ...other } = again;
   assert.deepEqual(other, one);
   assertCalm(page);
-  await page.context().close();
 });
 
-test('5,000 tasks scroll to their end, and only those in sight are drawn', { timeout: 240_000 }, async () => {
-  const titles = Array.from({ length: 5000 }, (_, n) => `Many ${n}`);
+test('600 tasks scroll to their end, and only those in sight are drawn', async () => {
+  const titles = Array.from({ length: 600 }, (_, n) => `Many ${n}`);
   while (titles.length > 0) await Promise.all(titles.splice(0, 50).map((title) => make(title, { project: 'many' })));
-  const page = await open(browser, `${server.url}/tasks?project=many`);
-  await page.getByText('5000 tasks').waitFor();
+  await visit(page, '/tasks?project=many');
+  await page.getByText('600 tasks').waitFor();
   const seen = new Set();
   await until(async () => {
     await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
     const drawn = await page.locator('[data-task]').evaluateAll((all) => all.map((each) => each.dataset.task));
     assert.ok(drawn.length < 60, `${drawn.length} are drawn`);
     drawn.forEach((id) => seen.add(id));
-    assert.ok(await page.locator('li[aria-posinset="5000"]').count());
-  }, 120_000);
-  await page.goto(`${server.url}/tasks?project=many&view=board`);
+    assert.ok(await page.locator('li[aria-posinset="600"]').count());
+  });
+  await visit(page, '/tasks?project=many&view=board');
   await page.locator('[data-task]').first().waitFor();
   assert.ok((await page.locator('[data-task]').count()) < 60);
   assertCalm(page);
-  await page.context().close();
 });
 
-test('every page of tasks is sound at every width and in both schemes', { timeout: 240_000 }, async () => {
+test('every page of tasks is sound at every width and in both schemes', async () => {
   const parent = await make('Sound: <script>alert(1)</script> ' + 'long'.repeat(30), { project: 'sound', labels: ['a label'], body: '# Hi\n\n| a | b |\n|---|---|\n| 1 | 2 |' });
   const done = await working('Ended one', { project: 'sound', parent_id: parent.id });
   await done.log('\u001b[32mgreen\u001b[0m \u001b[90mgrey\u001b[0m \u001b[2Jx\n');
@@ -346,18 +347,11 @@ test('every page of tasks is sound at every width and in both schemes', { timeou
     list: '/tasks?project=sound', board: '/tasks?project=sound&view=board', tree: '/tasks?project=sound&view=tree', new: '/tasks/new', none: '/tasks?q=no+such',
     asks: `/tasks/${asks.task.id}`, ended: `/tasks/${done.task.id}`, log: `/tasks/${done.task.id}?part=log`, runs: `/tasks/${done.task.id}?part=runs`, parent: `/tasks/${parent.id}`,
   };
-  const page = await open(browser, server.url);
-  for (const { width, scheme } of everyWidth()) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme: scheme });
-    for (const [name, place] of Object.entries(places)) {
-      await page.goto(server.url + place);
-      await page.waitForSelector('h1');
-      await page.waitForLoadState('networkidle').catch(() => undefined);
-      await page.waitForFunction(() => !document.querySelector('.mantine-Loader-root'));
-      await assertSoundInBoth(page, `${name} at ${width}`, { picture: (each) => `task-${name}-${width}-${each}` });
-      assertCalm(page);
-    }
+  const page = await open(browser, server.url, { scheme: 'dark' });
+  for (const [name, place] of Object.entries(places)) {
+    await visit(page, place);
+    await assertSoundEverywhere(page, `task-${name}`);
   }
+  assertCalm(page);
   await page.context().close();
 });

@@ -1,5 +1,6 @@
 // The page's service worker as a test drives it: messages come through the
 // browser's own door, presses through the event that a press makes.
+import { inTime } from './patience.mjs';
 
 /** Opens the door to the worker of a page. */
 export async function workerOf(page) {
@@ -11,7 +12,9 @@ export async function workerOf(page) {
   const origin = new URL(page.url()).origin;
   const find = () => context.serviceWorkers().find((worker) => worker.url().startsWith(origin));
   const worker = find() ?? (await context.waitForEvent('serviceworker'));
-  const session = await context.newCDPSession(page);
+  // The door is a page of its own: one that goes elsewhere just then would never answer.
+  const session = await context.newCDPSession(await context.newPage());
+  await page.bringToFront();
   await worker.evaluate(countHandled);
   const registrationId = await new Promise((resolve) => {
     session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
@@ -39,13 +42,6 @@ function countHandled() {
   };
 }
 
-/** What a browser answers, or a failure: one that was stopped at a bad moment never answers, and others wait for their turn. */
-function inTime(answer) {
-  let timer;
-  const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error('the browser does not answer')), 20_000)));
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
-}
-
 class Worker {
   constructor(worker, session, origin, registrationId) {
     Object.assign(this, { worker, session, origin, registrationId, pushed: 0, last: Promise.resolve() });
@@ -54,7 +50,7 @@ class Worker {
   // One thing after the other: Chromium forgets a notification for good if it
   // is asked for what is shown between storing and showing a new one.
   turn(work) {
-    const mine = this.last.then(() => inTime(work()));
+    const mine = this.last.then(() => inTime(work(), 'the browser answers'));
     this.last = mine.catch(() => undefined);
     return mine;
   }

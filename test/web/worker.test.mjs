@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, launch, open, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, launchWhole, open, test, until, yesNo } from './harness.mjs';
 import { signIn, startTeam } from './people.mjs';
 import { workerOf } from './worker.mjs';
 
 let server, browser, page, worker;
 before(async () => {
   server = await startTeam();
-  browser = await launch();
+  browser = await launchWhole();
   page = await open(browser, `${server.named}/sign-in`);
   await page.context().grantPermissions(['notifications'], { origin: server.named });
   await signIn(page, server, server.firstLink);
@@ -15,8 +15,8 @@ before(async () => {
   await page.goto('about:blank');
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 let sent = 0;
@@ -46,6 +46,7 @@ test('a message is shown, a newer one of the same question takes its place, a pr
 });
 
 test('a button answers by the session, once, and the answer can be taken back', async () => {
+  await server.allowUndo(60);
   const question = await server.ask(yesNo('Clear the cache?', { risk: 'low' }));
   const pushed = message(question, { actions: yesOrNo });
   await worker.push(pushed);
@@ -59,6 +60,7 @@ test('a button answers by the session, once, and the answer can be taken back', 
   assert.equal((await server.question(question.id)).held, undefined);
   await worker.press(pushed.tag);
 
+  await server.allowUndo(1);
   const other = await server.ask(yesNo('Clear it again?', { risk: 'low' }));
   const second = message(other, { actions: yesOrNo, lang: 'de' });
   await worker.push(second);

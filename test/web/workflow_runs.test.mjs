@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { startGitHub } from './github.mjs';
-import { after, assertCalm, before, launch, open, shoot, startServer, test, until } from './harness.mjs';
+import { after, assertCalm, before, launch, newContext, open, patient, press, shoot, startServer, test, until, visit } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 const secret = 'a-value-that-nobody-may-read-81';
@@ -14,10 +14,11 @@ const elsewhere = createServer((request, response) => {
 });
 elsewhere.status = 503;
 
-let server, hub, browser, address;
+let server, hub, browser, address, page;
 before(async () => {
   process.env.FERMATA_SECRET_DEPLOY = secret;
   [hub, server, browser] = await Promise.all([startGitHub(), startServer({ args: ['--single-user', '--allow-networks', '127.0.0.0/8'] }), launch(), new Promise((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))]);
+  page = await open(browser, server.url);
   address = `http://127.0.0.1:${elsewhere.address().port}`;
   await server.call('POST', '/v1/channels', { name: 'github', kind: 'github', settings: hub.settings });
   hub.inbound(server.url);
@@ -28,8 +29,8 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
 `);
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
   await hub.stop();
   elsewhere.close();
 });
@@ -47,11 +48,11 @@ const pick = async (page, filter, option) => {
 };
 
 /** The only run of a workflow, once there is one. */
-const runOf = (workflow, within) => until(async () => {
+const runOf = (workflow, limit) => until(async () => {
   const { items } = await server.call('GET', `/v1/workflow-runs?workflow=${workflow}`);
   assert.ok(items.length > 0, `no run of ${workflow}`);
   return items.at(-1);
-}, within);
+}, limit);
 
 /** Calls a webhook as Standard Webhooks says. */
 const callHook = (name, key, body) => {
@@ -106,18 +107,18 @@ steps: [{ id: sub, tool: workflow, input: { name: asks, inputs: { what: the chil
   const { secret: key } = await server.call('POST', '/v1/workflows/hooked/webhook-secret', {});
   await callHook('hooked', key, { version: '1.4.0' });
 
-  const page = await open(browser, `${server.url}/workflow-runs/${(await runOf('labelled')).id}`);
+  await visit(page, `/workflow-runs/${(await runOf('labelled')).id}`);
   await why(page).getByText(`The label auto-fix was added to ${hub.settings.repository}#7.`).waitFor();
   await page.getByText('What the trigger knew').click();
   await page.getByRole('group', { name: 'What the trigger knew' }).getByText('"actor": "ada"').waitFor();
 
-  await page.goto(`${server.url}/workflow-runs/${(await runOf('hooked')).id}`);
+  await visit(page, `/workflow-runs/${(await runOf('hooked')).id}`);
   await why(page).getByText('Its webhook was called.').waitFor();
   await page.getByText('What the trigger knew').click();
   await page.getByRole('group', { name: 'What the trigger knew' }).getByText('"version": "1.4.0"').waitFor();
 
   const { id: parent } = await start('parent');
-  await page.goto(`${server.url}/workflow-runs/${parent}`);
+  await visit(page, `/workflow-runs/${parent}`);
   await page.getByText('It waits for a task').waitFor();
   await node(page, 'sub').getByText('Waits for a task').waitFor();
   await page.locator('[data-waiting] ~ *').getByRole('link', { name: 'asks' }).click();
@@ -125,16 +126,15 @@ steps: [{ id: sub, tool: workflow, input: { name: asks, inputs: { what: the chil
   await why(page).getByText('A run of parent started it.').waitFor();
   await page.getByRole('radio', { name: 'right', exact: true }).check();
   await page.getByRole('button', { name: /^Answer/ }).first().click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   await page.getByRole('link', { name: 'Open that run' }).click();
   await page.waitForURL(`**/${parent}`);
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
 
-  await page.goto(`${server.url}/workflow-runs/${(await runOf('follower')).id}`);
+  await visit(page, `/workflow-runs/${(await runOf('follower')).id}`);
   await why(page).getByText('The event question.answered happened.').waitFor();
   await page.getByRole('link', { name: 'Open the task of the event' }).waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('inputs are given by their types', async () => {
@@ -147,7 +147,7 @@ inputs:
   more: { type: object }
 steps: [{ id: nap, tool: wait, input: { for: 1s } }]
 `);
-  const page = await open(browser, `${server.url}/workflows/typed`);
+  await visit(page, '/workflows/typed');
   await page.getByRole('button', { name: 'Run typed' }).click();
   const dialog = page.getByRole('dialog', { name: 'Run typed' });
   await dialog.getByRole('textbox', { name: 'count' }).fill('many');
@@ -161,10 +161,9 @@ steps: [{ id: nap, tool: wait, input: { for: 1s } }]
   await pick(page, 'where', 'there');
   await dialog.getByRole('button', { name: 'Start the run' }).click();
   await page.waitForURL(/workflow-runs\/task_/);
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   assert.deepEqual((await read(page.url().split('/').at(-1))).inputs, { count: 2.5, loud: true, where: 'there', more: { a: 1 } });
   assertCalm(page);
-  await page.context().close();
 });
 
 test('an approval is pushed back with words, which the step before gets; then it is given', async () => {
@@ -179,21 +178,20 @@ steps:
     on_resume: { inject: { feedback: "{{ pendingQuestion.comment }}" } }
 `);
   const { id } = await start('drafted');
-  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
+  await visit(page, `/workflow-runs/${id}`);
   await page.getByRole('heading', { name: 'Send the draft?' }).waitFor();
   await page.getByRole('button', { name: 'Add a comment' }).click();
   await page.getByRole('textbox', { name: /comment/i }).fill('Shorter, please.');
   await page.getByRole('button', { name: /^Reject/ }).click();
-  await page.locator('#step-draft-2').getByText('Shorter, please.').waitFor({ timeout: 20_000 });
+  await page.locator('#step-draft-2').getByText('Shorter, please.').waitFor();
   await node(page, 'draft').getByText('2 times').waitFor();
   await page.locator('#step-approve-2').getByText('Needs you').waitFor();
   // What was said to the question before does not go along with the next answer.
   await page.getByRole('button', { name: 'Add a comment' }).waitFor();
   await page.getByRole('button', { name: /^Approve/ }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   assert.deepEqual((await read(id)).steps.map((each) => each.step), ['draft', 'approve', 'draft', 'approve']);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a run that failed says why and what helps, keeps its secret, and goes on when it is tried again', async () => {
@@ -207,22 +205,21 @@ triggers: [{ manual: true }]
 steps: [{ id: call, tool: http, retry: { attempts: 1 }, input: { url: "${address}/large" } }]
 `);
   const { id } = await start('calls');
-  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
-  await page.locator('[data-state="failed"]').getByText(/The step call failed: .*503/).waitFor({ timeout: 20_000 });
+  await visit(page, `/workflow-runs/${id}`);
+  await page.locator('[data-state="failed"]').getByText(/The step call failed: .*503/).waitFor();
   await step(page, 'call').getByText('Input').click();
   await page.getByRole('group', { name: 'Input' }).getByText('[secret DEPLOY]').waitFor();
   assert.ok(!(await page.content()).includes(secret), 'the page has the secret');
   await assertSoundEverywhere(page, 'workflow-run-failed-early');
   elsewhere.status = 200;
   await page.getByRole('button', { name: 'Try again', exact: true }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
 
   const large = await start('large');
-  await page.goto(`${server.url}/workflow-runs/${large.id}`);
-  await page.locator('[data-state="failed"]').waitFor({ timeout: 20_000 });
+  await visit(page, `/workflow-runs/${large.id}`);
+  await page.locator('[data-state="failed"]').waitFor();
   await step(page, 'call').getByText('What helps:').waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a list of runs is filtered, kept by the address, gone through by keys, and held still while it is read', async () => {
@@ -232,7 +229,7 @@ inputs: { n: { type: number } }
 steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h } }]
 `);
   for (let n = 0; n < 60; n += 1) await start('many', { n });
-  const page = await open(browser, `${server.url}/workflow-runs`);
+  await visit(page, '/workflow-runs');
   await pick(page, 'Workflow', 'many');
   await pick(page, 'State', 'Done');
   await pick(page, 'Trigger', 'By hand');
@@ -245,11 +242,9 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   await until(async () => assert.equal(await rows.count(), 60));
 
   // Somebody reads the third row; what comes new waits until he asks for it.
-  await page.keyboard.press('j');
-  await page.keyboard.press('j');
-  await page.keyboard.press('j');
   const third = rows.nth(2);
-  assert.equal(await third.evaluate((each) => each.contains(document.activeElement)), true);
+  await press(page, 'j', 'j', 'j');
+  await until(async () => assert.ok(await third.evaluate((each) => each.contains(document.activeElement))));
   const read = await third.getAttribute('data-run');
   const { id } = await start('many', { n: 60 });
   await page.getByRole('button', { name: 'Show 1 new run' }).waitFor();
@@ -264,18 +259,18 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   await page.getByRole('button', { name: 'Show all', exact: true }).click();
   await until(async () => assert.equal(new URL(page.url()).searchParams.get('workflow') ?? '', ''));
   await row(page, id).waitFor();
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
+  await press(page, 'j');
+  await until(async () => assert.ok(await page.evaluate(() => 'rowLink' in document.activeElement.dataset)));
+  await press(page, 'Enter');
   await page.waitForURL(/workflow-runs\/task_/);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('fifteen steps and a loop are readable on a phone', async () => {
   await put(train);
   const { id } = await start('release-train');
   const page = await open(browser, `${server.url}/workflow-runs/${id}`, { width: 360 });
-  await node(page, 'review').getByText('Needs you').waitFor({ timeout: 20_000 });
+  await node(page, 'review').getByText('Needs you').waitFor();
   await assertSoundEverywhere(page, 'workflow-run-train');
   await page.setViewportSize({ width: 360, height: 900 });
   // No word of a name is broken, and no name is cut.
@@ -293,11 +288,11 @@ test('fifteen steps and a loop are readable on a phone', async () => {
   }));
   assert.deepEqual(broken, []);
   await node(page, 'review').getByRole('button', { name: /build_again/ }).click();
-  assert.equal(await page.evaluate(() => document.activeElement.dataset.node), 'build_everything_for_all_platforms');
+  await until(async () => assert.equal(await page.evaluate(() => document.activeElement.dataset.node), 'build_everything_for_all_platforms'));
   await node(page, 'checkout').getByRole('link', { name: 'checkout' }).click();
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'step-checkout-1');
+  await until(async () => assert.equal(await page.evaluate(() => document.activeElement.id), 'step-checkout-1'));
 
-  await page.goto(`${server.url}/workflows/release-train`);
+  await visit(page, '/workflows/release-train');
   await node(page, 'review').waitFor();
   const order = await page.locator('h2').allTextContents();
   assert.deepEqual(order.filter((each) => ['Triggers', 'Runs', 'Steps', 'Definition'].includes(each)), ['Triggers', 'Runs', 'Steps', 'Definition']);
@@ -307,16 +302,13 @@ test('fifteen steps and a loop are readable on a phone', async () => {
 
 test('whoever answers by keys goes on where the page says what came of it', async () => {
   const { id } = await start('asks', { what: 'the key' });
-  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
+  await visit(page, `/workflow-runs/${id}`);
   await page.getByRole('heading', { name: 'Is the key right?' }).waitFor();
-  await page.getByRole('radio', { name: 'right', exact: true }).focus();
-  await page.keyboard.press('Space');
-  await page.getByRole('button', { name: /^Answer/ }).first().focus();
-  await page.keyboard.press('Enter');
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByRole('radio', { name: 'right', exact: true }).press('Space');
+  await page.getByRole('button', { name: /^Answer/ }).first().press('Enter');
+  await page.getByText(/It is done\. It took/).waitFor();
   await until(async () => assert.equal(await page.evaluate(() => 'waiting' in document.activeElement.dataset), true));
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a workflow that is switched off says so, and still starts by hand', async () => {
@@ -324,26 +316,25 @@ test('a workflow that is switched off says so, and still starts by hand', async 
 triggers: [{ schedule: "0 9 * * 1" }, { manual: true }]
 steps: [{ id: nap, tool: wait, input: { for: 1s } }]
 `);
-  const page = await open(browser, `${server.url}/workflows/daily`);
+  await visit(page, '/workflows/daily');
   await page.getByText(/next /).waitFor();
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByText('Nothing starts it by itself; by hand it still starts.').waitFor();
   await page.getByText(/next /).waitFor({ state: 'detached' });
-  await page.goto(`${server.url}/workflows`);
+  await visit(page, '/workflows');
   await page.locator('[data-workflow="daily"]').getByText('Disabled').waitFor();
   await assertSound(page, 'a workflow that is off');
   await page.locator('[data-workflow="daily"]').getByRole('button', { name: 'Run daily' }).click();
   await page.getByRole('button', { name: 'Start the run' }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   await page.getByRole('link', { name: 'Workflow: daily' }).click();
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByText(/next /).waitFor();
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the pages are in German where the reader is', async () => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', locale: 'de-DE' });
+  const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, locale: 'de-DE' });
   const page = await open(browser, `${server.url}/workflows`, { context });
   await page.getByRole('heading', { level: 1, name: 'Abläufe' }).waitFor();
   await page.locator('[data-workflow="daily"]').getByText('Von Hand gestartet').waitFor();
@@ -362,15 +353,15 @@ inputs: { pause: { type: string, default: soon } }
 steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
 `);
   const { id } = await start('impatient');
-  await page.goto(`${server.url}/workflow-runs/${id}`);
+  await visit(page, `/workflow-runs/${id}`);
   const why = step(page, 'nap');
-  await why.getByText('Die Eingabe passt nicht zum Werkzeug.').waitFor({ timeout: 20_000 });
+  await why.getByText('Die Eingabe passt nicht zum Werkzeug.').waitFor();
   await why.locator('[lang="en"]', { hasText: 'the input does not fit its schema' }).waitFor();
-  await page.goto(`${server.url}/workflows/release-train`);
+  await visit(page, '/workflows/release-train');
   await page.getByRole('heading', { name: 'Auslöser' }).waitFor();
   await node(page, 'review').getByText('build_again: zurück zu build_everything_for_all_platforms').waitFor();
   await assertSoundEverywhere(page, 'workflow-de');
-  await page.goto(`${server.url}/workflow-tools`);
+  await visit(page, '/workflow-tools');
   await page.getByRole('heading', { name: 'Eingebaut' }).waitFor();
   await assertSoundEverywhere(page, 'workflow-tools-de');
   assertCalm(page);
@@ -378,13 +369,12 @@ steps: [{ id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }]
 });
 
 test('a planned run says for when it was planned', async () => {
-  const planned = await runOf('planned', 90_000);
-  const page = await open(browser, `${server.url}/workflow-runs/${planned.id}`);
+  const planned = await runOf('planned', patient(180));
+  await visit(page, `/workflow-runs/${planned.id}`);
   await why(page).getByText(/It was planned for/).waitFor();
   // The time stands as the reader writes it, not as the server does.
   assert.doesNotMatch(await page.locator('h1').textContent(), /T\d\d:/);
-  await page.goto(`${server.url}/workflow-runs?trigger=schedule`);
+  await visit(page, '/workflow-runs?trigger=schedule');
   await row(page, planned.id).getByText(/^Schedule · /).waitFor();
   assertCalm(page);
-  await page.context().close();
 });

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, launch, open, shoot, startServer, test, until } from './harness.mjs';
+import { after, assertCalm, before, launch, open, press, shoot, startServer, test, until, visit } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
-let server, browser;
+let server, browser, page;
 before(async () => {
   server = await startServer();
   browser = await launch();
+  page = await open(browser, `${server.url}/workflows`);
 });
 after(async () => {
-  await browser.close();
-  await server.stop();
+  await browser?.close();
+  await server?.stop();
 });
 
 const put = (source) => server.call('PUT', `/v1/workflows/${/^name: (\S+)/m.exec(source)[1]}`, { source });
@@ -83,7 +84,7 @@ steps:
 `;
 
 test('nothing is there at first, and the page says how to begin', async () => {
-  const page = await open(browser, `${server.url}/workflows`);
+  await visit(page, '/workflows');
   await page.getByText('There is no workflow yet.').waitFor();
   await page.getByText('fermata workflow put').waitFor();
   await assertSound(page, 'no workflows');
@@ -103,11 +104,10 @@ test('nothing is there at first, and the page says how to begin', async () => {
   await page.getByRole('heading', { level: 1, name: 'release' }).waitFor();
   assert.equal((await server.call('GET', '/v1/workflows/release')).source, release);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a run asks in its page, goes back, and is done', async () => {
-  const page = await open(browser, `${server.url}/workflows`);
+  await visit(page, '/workflows');
   const row = page.locator('[data-workflow="release"]');
   await row.getByText('On schedule: 0 6 * * 1-5 (Europe/Berlin)').waitFor();
   await row.getByText(/next /).waitFor();
@@ -121,7 +121,6 @@ test('a run asks in its page, goes back, and is done', async () => {
   await dialog.getByRole('textbox', { name: 'hosts' }).fill('["a"]');
   await dialog.getByRole('button', { name: 'Start the run' }).click();
   await page.waitForURL(/workflow-runs\/task_/);
-  page.setDefaultTimeout(12_000);
   const id = page.url().split('/').at(-1);
   // It waits on the question, and the page says so without being asked.
   await page.getByRole('heading', { name: 'Ship 2.4 to stable?' }).waitFor();
@@ -134,11 +133,11 @@ test('a run asks in its page, goes back, and is done', async () => {
     await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
   };
   await answer('look_again');
-  await page.locator('#step-prepare-2').getByText('Done').waitFor({ timeout: 20_000 });
+  await page.locator('#step-prepare-2').getByText('Done').waitFor();
   await page.locator('#step-ask-2').getByText('Needs you').waitFor();
   await node(page, 'prepare').getByText('2 times').waitFor();
   await answer('ship');
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   await node(page, 'big_release').getByText('Skipped').waitFor();
   const run = await read(id);
   assert.equal(run.state, 'done');
@@ -147,23 +146,22 @@ test('a run asks in its page, goes back, and is done', async () => {
   await page.getByRole('link', { name: /Show the run of the workflow/ }).click();
   await page.waitForURL(/workflow-runs/);
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a step that failed is tried again with another input; lists are filtered in the address', async () => {
   await put(nap);
   const { id } = await start('nap');
-  const page = await open(browser, `${server.url}/workflow-runs/${id}`);
-  await step(page, 'sleep').getByText('Failed').waitFor({ timeout: 20_000 });
+  await visit(page, `/workflow-runs/${id}`);
+  await step(page, 'sleep').getByText('Failed').waitFor();
   await step(page, 'lists').getByText('0 of 3 items done, 3 failed').waitFor();
   await shoot(page, 'workflow-run-failed');
   await assertSound(page, 'a run that failed');
   await page.getByRole('button', { name: 'Try again with other input' }).click();
   await page.getByRole('textbox', { name: 'Input, as JSON' }).fill('{"for": "1s"}');
   await page.getByRole('dialog').getByRole('button', { name: 'Try again' }).click();
-  await page.getByText(/It is done\. It took/).waitFor({ timeout: 20_000 });
+  await page.getByText(/It is done\. It took/).waitFor();
   const other = await start('nap', { pause: '1h' });
-  await page.goto(`${server.url}/workflow-runs`);
+  await visit(page, '/workflow-runs');
   await page.locator(`[data-run="${id}"]`).waitFor();
   await page.getByRole('combobox', { name: 'State' }).click();
   await page.getByRole('option', { name: 'Under way' }).click();
@@ -178,11 +176,10 @@ test('a step that failed is tried again with another input; lists are filtered i
   await page.getByText('It was cancelled.').waitFor();
   assert.equal((await read(other.id)).state, 'cancelled');
   assertCalm(page);
-  await page.context().close();
 });
 
 test('a workflow is switched off and changed, and its webhook gets a secret', async () => {
-  const page = await open(browser, `${server.url}/workflows/release`);
+  await visit(page, '/workflows/release');
   await page.getByRole('button', { name: 'Disable' }).click();
   await until(async () => assert.equal((await server.call('GET', '/v1/workflows/release')).enabled, false));
   await page.getByRole('button', { name: 'Enable' }).click();
@@ -190,25 +187,26 @@ test('a workflow is switched off and changed, and its webhook gets a secret', as
   await page.getByRole('button', { name: 'New secret' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
   await page.getByText(/^whsec_/).waitFor();
-  await page.keyboard.press('Escape');
+  await press(page, 'Escape');
   await page.getByRole('link', { name: 'Edit' }).click();
   const source = page.getByRole('textbox', { name: 'Definition as YAML' });
   await source.fill(release.replace('Asks whether', 'Asks first whether'));
   await page.getByRole('link', { name: 'Runs', exact: true }).or(page.getByRole('link', { name: 'Inbox' })).first().click();
   await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
+  // Until the page of the workflow is there, the words stand in the source as well.
+  await source.waitFor({ state: 'detached' });
   await page.getByText('Asks first whether to ship, ships, and looks back when it must.', { exact: true }).waitFor();
-  await page.goto(`${server.url}/workflows/nap`);
+  await visit(page, '/workflows/nap');
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Delete the workflow' }).click();
   await page.waitForURL(/workflows$/);
   await page.locator('[data-workflow="nap"]').waitFor({ state: 'detached' });
   assertCalm(page);
-  await page.context().close();
 });
 
 test('tools are defined, changed and removed', async () => {
-  const page = await open(browser, `${server.url}/workflow-tools`);
+  await visit(page, '/workflow-tools');
   await page.getByText('Nothing is defined yet.').waitFor();
   await page.getByRole('button', { name: 'Add a tool' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add a tool' });
@@ -221,28 +219,27 @@ test('tools are defined, changed and removed', async () => {
   await page.locator('[data-tool="run_checks"]').waitFor();
   assert.deepEqual((await server.call('GET', '/v1/tools/run_checks')).command, ['make', 'test']);
   await server.call('PUT', '/v1/tools/tracker', { server: { url: 'http://127.0.0.1:9/mcp' }, description: 'Issues of the tracker' });
-  await page.getByText('Its tools are not known').waitFor({ timeout: 20_000 });
+  await page.getByText('Its tools are not known').waitFor();
   const asked = async () => (await server.call('GET', '/v1/tools/tracker')).listing.at;
   const first = await asked();
   await page.getByRole('button', { name: 'Ask again: tracker' }).click();
-  await until(async () => (await asked()) !== first);
+  await until(async () => assert.notEqual(await asked(), first));
   await assertSoundEverywhere(page, 'workflow-tools');
   await page.getByRole('button', { name: 'Remove: run_checks' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await page.locator('[data-tool="run_checks"]').waitFor({ state: 'detached' });
   assertCalm(page);
-  await page.context().close();
 });
 
 test('the pages are sound at every width, in both schemes', async () => {
-  const page = await open(browser, `${server.url}/workflows`, { wait: '[data-workflow]' });
+  await visit(page, '/workflows');
+  await page.locator('[data-workflow]').first().waitFor();
   await assertSoundEverywhere(page, 'workflows');
-  await page.goto(`${server.url}/workflows/release`);
+  await visit(page, '/workflows/release');
   await page.locator('[data-run]').first().waitFor();
   await assertSoundEverywhere(page, 'workflow');
-  await page.goto(`${server.url}/workflow-runs`);
+  await visit(page, '/workflow-runs');
   await page.locator('[data-run]').first().waitFor();
   await assertSoundEverywhere(page, 'workflow-runs');
   assertCalm(page);
-  await page.context().close();
 });

@@ -1,0 +1,44 @@
+// What a failed test leaves to be read: its error, every page with a picture, and what the servers said last.
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pages } from './browser.mjs';
+import { inTime, longest, patient } from './patience.mjs';
+
+/** How many lines of a page or a server are shown. */
+const lines = 20;
+
+let folder;
+/** The folder for pictures of failures. */
+function picturesOfFailures() {
+  folder ??= process.env.FERMATA_TEST_SHOTS ?? mkdtempSync(join(tmpdir(), 'fermata-failed-'));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+let pictures = 0;
+/** Takes a picture and says where it is; a page that hangs has none. */
+async function picture(page, name) {
+  const path = join(picturesOfFailures(), `failed-${name.replaceAll(/\W+/g, '-').slice(0, 60)}-${process.pid}-${++pictures}.png`);
+  return inTime(page.screenshot({ path, timeout: 0 }), 'the page is pictured', patient(10)).then(() => path, (error) => `none: ${error.message}`);
+}
+
+const last = (said) => said.slice(-lines).map((line) => `      ${line}`).join('\n') || '      nothing';
+
+/** Prints all that helps to understand why a test failed. */
+async function tell(name, error, servers) {
+  const story = [`✖ ${name}`, `    ${String(error?.stack ?? error).replaceAll('\n', '\n    ')}`];
+  for (const page of pages) story.push(`    page ${page.url()}`, `    picture ${await picture(page, name)}`, '    it said last:', last(page.said));
+  for (const { args, said } of servers) story.push(`    server ${args.join(' ')} said last:`, last(said));
+  console.log(story.join('\n'));
+}
+
+/** Returns the work with a limit, which tells its failure before it fails. */
+export const told = (name, work, servers) => async (...given) => {
+  try {
+    return await inTime(work(...given), name, longest);
+  } catch (error) {
+    await tell(name, error, servers);
+    throw error;
+  }
+};

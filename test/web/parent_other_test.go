@@ -1,0 +1,8 @@
+//go:build !linux
+
+package web
+
+import "os/exec"
+
+// endWithParent does nothing: only Linux tells a program that its parent died.
+func endWithParent(*exec.Cmd) {}

@@ -1,0 +1,38 @@
+// How long journeys wait for what must happen. A wait ends because of what happened; its
+// limit only turns a wait without an end into a failure, so it is long, and it is one.
+import assert from 'node:assert/strict';
+
+const factor = Number(process.env.FERMATA_TEST_PATIENCE || 1);
+if (!(factor > 0)) throw new Error(`FERMATA_TEST_PATIENCE is ${process.env.FERMATA_TEST_PATIENCE}: it must be a factor, such as 3`);
+
+/** Returns the seconds in milliseconds, longer on a machine that asks for more patience. */
+export const patient = (seconds) => seconds * 1000 * factor;
+
+/** The limit of every single wait. */
+export const patience = patient(60);
+
+/** The limit of a whole test. */
+export const longest = patient(240);
+
+/** Returns what the promise gives, or fails at the limit with the words. */
+export function inTime(promise, words, limit = patience) {
+  let timer;
+  const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error(`not within ${limit / 1000} s: ${words}`)), limit)));
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Waits until a check passes and returns what it returns; the last failure is the one that is shown. */
+export async function until(check, limit = patience) {
+  const end = Date.now() + limit;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Waits until the element has the focus: keys that are pressed from then on are its own. */
+export const focused = (element) => until(async () => assert.ok(await element.evaluate((each) => each === document.activeElement), `no focus on ${element}`));
