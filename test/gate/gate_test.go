@@ -9,9 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // leaves is the body of a test that starts a process in a session of its own, writes its number to a file and forgets it.
@@ -54,7 +53,7 @@ func TestTwoGatesTakeTurns(t *testing.T) {
 	a := first.start()
 	first.await("begun")
 	b := second.start()
-	process.Await(t, time.Minute, "the second gate waits", func() bool { return strings.Contains(second.out.String(), "waits for its turn") })
+	patience.Await(t, "the second gate waits", func() bool { return strings.Contains(second.out.String(), "waits for its turn") })
 	first.write("go on", "")
 	_, _ = a.Wait(), b.Wait()
 	first.says("==> green (")
@@ -128,7 +127,7 @@ func value(env []string, name string) string {
 // await waits until the test of the sample has written a file.
 func (s *sample) await(name string) {
 	s.Helper()
-	process.Await(s.T, 2*time.Minute, "the test writes "+name, func() bool {
+	patience.Await(s.T, "the test writes "+name, func() bool {
 		_, err := os.Stat(filepath.Join(s.folder, name))
 		return err == nil
 	})
