@@ -94,7 +94,7 @@ func TestStoringAgainLosesNoTime(t *testing.T) {
 	onBoth(t, func(w *world) {
 		d := w.put(watching)
 		w.stop()
-		w.clock.Advance(time.Until(*d.Triggers[0].NextAt) + time.Second)
+		w.clock.Advance(d.Triggers[0].NextAt.Sub(w.clock.Now()) + time.Second)
 		w.put(watching + "# changed\n")
 		_, err := w.s.StartDue(t.Context())
 		w.ok(err)

@@ -149,7 +149,8 @@ steps:
     tool: note
     input: {fixed: "{{ steps.fix.output }}"}
 `, nil)
-		for range 2 {
+		for n := range 2 {
+			w.until("it is tried again", func() bool { return len(w.tools.keys("fix")) == n+1 })
 			w.await(run.ID, fermata.TaskDeferred)
 			w.clock.Advance(1100 * time.Millisecond)
 		}

@@ -52,7 +52,7 @@ func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
 			onBoth(t, func(w *world) {
 				d := w.put(strings.ReplaceAll(nightly, "CATCHUP", tt.catchup))
 				// Just behind the next time: it is due, not missed.
-				w.clock.Advance(time.Until(*d.Triggers[0].NextAt) + time.Second)
+				w.clock.Advance(d.Triggers[0].NextAt.Sub(w.clock.Now()) + time.Second)
 				w.runsOf("nightly", 1)
 				w.stop()
 				// 59 minutes and a little: the newest missed time is nine minutes old.
@@ -91,7 +91,7 @@ func TestSchedulesStartOnceOnTwoProcesses(t *testing.T) {
 				strings.Repeat("  - schedule: \"0 3 * * *\"\n", each)))
 		}
 		_, other := w.process(nil)
-		w.clock.Advance(time.Until(*last.Triggers[0].NextAt) - w.clock.Offset() + 2*time.Second)
+		w.clock.Advance(last.Triggers[0].NextAt.Sub(w.clock.Now()) + 2*time.Second)
 		var both sync.WaitGroup
 		for _, s := range []*workflow.Service{w.s, other} {
 			both.Go(func() {

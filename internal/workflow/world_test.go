@@ -114,8 +114,8 @@ func onBoth(t *testing.T, fn func(w *world)) {
 
 func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
-	w := &world{T: t, opts: opts, clock: &storetest.Clock{}, tools: &bench{does: map[string]func(context.Context, tool.Call) (any, error){}}}
-	w.opts.ClockOffset = w.clock.Offset
+	w := &world{T: t, opts: opts, clock: storetest.StandingClock(), tools: &bench{does: map[string]func(context.Context, tool.Call) (any, error){}}}
+	w.opts.Clock = w.clock.Now
 	w.db = storetest.Open(t, w.opts)
 	w.e, w.s = w.process(nil)
 	w.start()

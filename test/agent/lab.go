@@ -112,36 +112,13 @@ func (l *Lab) Once() {
 	}
 }
 
-// Crash kills server and worker, and starts both again on the same data.
+// Crash kills server and worker, and starts both again on the same data. No run may be under way: nobody would wait for
+// the end of its lease.
 func (l *Lab) Crash() {
 	l.Helper()
 	l.worker.Kill()
 	l.Restart()
-	l.HandBack()
 	l.StartWorker()
-}
-
-// HandBack hands back what a killed worker held, so that no test waits until its lease ends.
-func (l *Lab) HandBack() {
-	l.Helper()
-	tasks, _, err := l.Admin.Tasks(l.Context(), client.TaskQuery{})
-	if err != nil {
-		l.Fatal(err)
-	}
-	for _, t := range tasks {
-		runs, err := l.Admin.Runs(l.Context(), t.ID)
-		if err != nil {
-			l.Fatal(err)
-		}
-		for _, r := range runs {
-			if r.State != fermata.RunRunning {
-				continue
-			}
-			if _, err := l.Worker().Release(l.Context(), r.ID, r.Token); err != nil {
-				l.Fatal(err)
-			}
-		}
-	}
 }
 
 // Restart kills the server, and starts it again where it was.

@@ -102,14 +102,14 @@ func testDies(t *testing.T, k kind) {
 		{Name: "again", Reply: scriptedmodel.Say("I went on.")},
 	}})
 	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work()
+	worker := w.Work("--lease", "15s") // the next worker waits for its end
 	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
 		t.Fatal(err)
 	}
 	patience.Await(t, "the session is known", func() bool { s := w.Look(task.ID).Session; return s != nil && s.ID != "" })
 	session := w.Look(task.ID).Session.ID
 	worker.Kill()
-	w.HandBack()
+	w.Until(task.ID, fermata.TaskOpen)
 	w.Once()
 	done := w.Look(task.ID)
 	if done.State != fermata.TaskDone || done.Summary != "I went on." || done.Session.ID != session {

@@ -6,12 +6,12 @@ import "time"
 
 // How long is searched; make crash searches for half an hour.
 var (
-	calm  = Search{For: 25 * time.Second, Shrink: 20 * time.Second, Together: 6, Corpus: true}
-	rough = Search{For: 25 * time.Second, Shrink: 30 * time.Second, Together: 1, Corpus: true}
+	calm  = Search{For: 12 * time.Second, Shrink: 20 * time.Second, Together: 6, Corpus: true}
+	rough = Search{For: 12 * time.Second, Shrink: 30 * time.Second, Together: 1, Corpus: true}
 )
 
 // allBugs is off: one seeded bug a run, another one each time.
 const allBugs = false
 
-// findsWithin is how long a seeded bug may hide.
-const findsWithin = time.Minute
+// findsWithin is how long a seeded bug may hide, on a machine with much else to do.
+const findsWithin = 4 * time.Minute

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -87,10 +88,29 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
-// run runs every story on one database.
+// onlySQLite is the first line of stories that a second database would not change.
+const onlySQLite = "# Runs on SQLite alone"
+
+// scripts returns the stories that run on a database.
+func scripts(t *testing.T, database string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no stories are found: %v", err)
+	}
+	return slices.DeleteFunc(all, func(name string) bool {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return database != "sqlite" && strings.HasPrefix(string(text), onlySQLite)
+	})
+}
+
+// run runs the stories of one database.
 func run(t *testing.T, database string, prepare func(*testscript.Env) error) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Files:               scripts(t, database),
 		Cmds:                commands,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -16,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/channel/slack"
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/outbound"
+	"github.com/fermata-hq/fermata/test/patience"
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
 
@@ -196,6 +197,8 @@ func TestUnknownStore(t *testing.T) {
 			q := yesNo(l)
 			m, _ := l.send(t, q)
 			l.desk.set(func() { l.desk.err = errors.New("the store is down") })
+			l.Waits(time.Second)
+			slack.SetPatience(l.channel, patience.Limit()) // slow is not lost
 			b, err := l.Button(m.ID, "Yes")
 			if err != nil {
 				t.Fatal(err)
@@ -215,6 +218,7 @@ func TestUnknownStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.desk.set(func() { l.desk.err = nil })
+			l.Waits(patience.Limit()) // the reply that comes again is acknowledged
 			if err := <-written; err != nil {
 				t.Fatal("the reply did not come again: ", err)
 			}

@@ -60,6 +60,8 @@ type Server struct {
 	requests      []Request
 	number        int
 	mail          int
+	// waits is how long a request over the socket waits until the app acknowledges it.
+	waits time.Duration
 }
 
 // User is somebody in Slack.
@@ -121,7 +123,7 @@ func New() *Server {
 	s := &Server{
 		changed: make(chan struct{}), scopes: AllScopes, users: map[string]*User{}, conversations: map[string]*conversation{},
 		faults: map[string][]Fault{}, calls: map[string]int{}, triggers: map[string]*trigger{}, views: map[string]*view{},
-		responses: map[string]*responding{}, told: map[string][]string{},
+		responses: map[string]*responding{}, told: map[string][]string{}, waits: patience.Limit(),
 	}
 	s.users[Bot] = &User{ID: Bot, Name: "fermata", Team: Team, IsBot: true}
 	s.conversations[Room] = &conversation{id: Room, members: []string{Bot}}
@@ -131,6 +133,14 @@ func New() *Server {
 	mux.HandleFunc("/link", s.serveSocket)
 	s.http = httptest.NewServer(mux)
 	return s
+}
+
+// Waits sets how long a request over the socket waits until the app acknowledges it. Slack waits three seconds, and the
+// stand-in as long as tests do. Set it before a request that shall not be acknowledged.
+func (s *Server) Waits(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waits = d
 }
 
 // Close ends it.

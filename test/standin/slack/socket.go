@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // socket is the Socket Mode connection of the app.
@@ -108,7 +106,7 @@ func (s *Server) sendSocket(kind string, payload object, try int) (json.RawMessa
 		return nil, err
 	}
 	s.mu.Lock()
-	k := s.socket
+	k, waits := s.socket, s.waits
 	s.number++
 	id := fmt.Sprintf("envelope-%d", s.number)
 	s.mu.Unlock()
@@ -122,7 +120,7 @@ func (s *Server) sendSocket(kind string, payload object, try int) (json.RawMessa
 	if err := k.say(object{"envelope_id": id, "type": kind, "payload": payload, "accepts_response_payload": kind != "events_api", "retry_attempt": try}); err != nil {
 		return nil, err
 	}
-	timer := time.NewTimer(patience.Limit())
+	timer := time.NewTimer(waits)
 	defer timer.Stop()
 	select {
 	case answer := <-acked:

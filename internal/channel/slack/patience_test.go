@@ -1,0 +1,42 @@
+package slack
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// silent is a network from which nothing comes back.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, context.Cause(r.Context())
+}
+
+// Slack waits three seconds for an acknowledgement, however long it takes to find out what became of a click.
+func TestAcknowledgesWithinThreeSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		settings, err := json.Marshal(map[string]any{"bot_token": "xoxb-1", "conversation": "C1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Open(settings, notice.Env{HTTP: &http.Client{Transport: silent{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		began := time.Now()
+		got, _ := (&task{c: c, user: "U1", in: &notice.Inbound{}}).run(ctx, nil)
+		if took := time.Since(began); !got.acknowledged() || took > 2500*time.Millisecond {
+			t.Errorf("the click was answered with %d after %s", got.status, took)
+		}
+	})
+}
