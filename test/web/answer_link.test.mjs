@@ -143,7 +143,7 @@ test('an admin says what links answer, and it holds for those that were sent bef
     await until(async () => assert.equal((await server.call('GET', '/v1/policies')).link_answers, { Nothing: 'off' }[what] ?? 'medium'));
   };
   await links.waitFor();
-  assert.equal(await links.inputValue(), 'Questions of low risk');
+  await until(async () => assert.equal(await links.inputValue(), 'Questions of low risk'));
   await say('Nothing');
   await assertSoundEverywhere(admin, 'settings-policy-links', { arrange: () => links.scrollIntoViewIfNeeded() });
 
@@ -166,6 +166,6 @@ test('an admin says what links answer, and it holds for those that were sent bef
   assert.equal((await server.question(q.id)).resolution.answer, 'north');
   await admin.reload();
   await links.waitFor();
-  assert.equal(await links.inputValue(), 'Questions of low and medium risk');
+  await until(async () => assert.equal(await links.inputValue(), 'Questions of low and medium risk'));
   assertCalm(admin);
 });

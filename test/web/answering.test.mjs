@@ -94,9 +94,9 @@ test('what cannot be seen is changed as its escape; unchanged, the action itself
   const { action_hash } = await server.question(asked);
   await page.getByRole('button', { name: 'Edit, then approve' }).click();
   const field = page.getByRole('textbox', { name: 'What is to run instead' });
-  assert.match(await field.inputValue(), /"ls \\u202e /);
+  await until(async () => assert.match(await field.inputValue(), /"ls \\u202e /));
   await page.getByText('Nothing is changed yet.').waitFor();
-  assert.equal(await page.locator('code', { hasText: action_hash }).count(), 2);
+  await until(async () => assert.equal(await page.locator('code', { hasText: action_hash }).count(), 2));
   await assertSound(page, 'the action that is changed');
   await page.getByRole('button', { name: /^Approve the changed action/ }).click();
   assert.equal((await server.closed(asked)).resolution.action_hash, action_hash);
@@ -218,13 +218,13 @@ test('a very large preview is shown whole and can be answered at once', async ()
   const line = 'x'.repeat(99);
   const text = `${'ü'.repeat(20)}\n${`${line}\n`.repeat(1990)}the very end`;
   const id = await show({ ...yesNo('Large'), body: 'b'.repeat(250_000), context: { preview: { kind: 'text', text }, error: 'e'.repeat(19_000) } });
-  assert.match(await page.locator('main').textContent(), /the very end/);
+  await until(async () => assert.match(await page.locator('main').textContent(), /the very end/));
   await press(page, 'y');
   assert.equal(await answerOf(id), true);
   // The largest action that a request can hold.
   const big = await show(approval('A megabyte', { tool: 'write', text: 'y'.repeat(900_000), end: 'last words' }));
   await page.getByText('checked here').waitFor();
-  assert.match(await page.locator('main').textContent(), /last words/);
+  await until(async () => assert.match(await page.locator('main').textContent(), /last words/));
   await press(page, 'a');
   assert.equal(await answerOf(big), 'approve');
   assertCalm(page);

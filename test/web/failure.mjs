@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { pages } from './browser.mjs';
 import { inTime, longest, patient } from './patience.mjs';
 
@@ -30,7 +31,7 @@ async function tell(name, error, servers) {
   const story = [`✖ ${name}`, `    ${String(error?.stack ?? error).replaceAll('\n', '\n    ')}`];
   for (const page of pages) story.push(`    page ${page.url()}`, `    picture ${await picture(page, name)}`, '    it said last:', last(page.said));
   for (const { args, said } of servers) story.push(`    server ${args.join(' ')} said last:`, last(said));
-  console.log(story.join('\n'));
+  console.log(stripVTControlCharacters(story.join('\n')));
 }
 
 /** Returns the work with a limit, which tells its failure before it fails. */

@@ -27,10 +27,10 @@ test('every figure has its n, and the table behind a chart says the same', async
   await page.getByRole('button', { name: 'Show the table: Questions over time' }).click();
   const table = page.getByRole('region', { name: 'Table: Questions over time' });
   await table.waitFor();
-  assert.match(await table.textContent(), /n = 8/);
+  await until(async () => assert.match(await table.textContent(), /n = 8/));
   const common = page.getByRole('region', { name: 'Table: Most common questions' });
-  assert.match(await common.textContent(), /Deploy build/);
-  assert.match(await common.textContent(), /Which database\?/);
+  await until(async () => assert.match(await common.textContent(), /Deploy build/));
+  await until(async () => assert.match(await common.textContent(), /Which database\?/));
   assertCalm(page);
 });
 

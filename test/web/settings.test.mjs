@@ -47,7 +47,7 @@ test('a person is invited by a link that is shown once, and changed', async () =
   await theirs.waitForURL(`${server.named}/`);
   const row = page.getByRole('list', { name: 'People' }).getByRole('listitem').filter({ hasText: 'linus' });
   await row.getByText('Operator', { exact: true }).waitFor();
-  assert.match(await row.textContent(), /Viewer in shop/);
+  await until(async () => assert.match(await row.textContent(), /Viewer in shop/));
 
   await row.getByRole('button', { name: 'Change: linus' }).click();
   await dialog().getByLabel('Name', { exact: true }).fill('Linus <b>T</b>');

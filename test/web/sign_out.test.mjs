@@ -161,7 +161,7 @@ test('who signs in after a session that just ended sees nothing of the one befor
   // Hers is hers: Ada's words wait where she left them.
   await signIn(page, server, await linkFor(admin, 'ada'));
   await visit(page, `/questions/${id}`);
-  assert.equal(await field(page).inputValue(), 'A fortune');
+  await until(async () => assert.equal(await field(page).inputValue(), 'A fortune'));
   assertCalm(page);
   await page.context().close();
 });

@@ -69,12 +69,11 @@ const markNew = (page) => page.evaluate(() => {
   const hashOf = (text) => `${[...text].reduce((sum, sign) => (Math.imul(sum, 31) + sign.codePointAt(0)) | 0, 7)}.${text.length}`;
   const looks = new Map();
   const lookOf = (element) => {
-    const copy = element.cloneNode(false);
-    copy.removeAttribute('style');
+    const attributes = [...element.attributes].filter(({ name }) => name !== 'style').map(({ name, value }) => `${name}=${value}`);
     const words = [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE).map(({ data }) => data);
-    return `${looks.get(element.parentElement)} ${hashOf(copy.outerHTML)} ${words.join('')}`;
+    return [looks.get(element.parentElement), element.tagName, ...attributes, ...words].join(' ');
   };
-  for (const element of document.querySelectorAll('body, body *')) looks.set(element, hashOf(lookOf(element)));
+  for (const element of document.querySelectorAll('html, body, body *')) looks.set(element, hashOf(lookOf(element)));
   window.seenOnPage ??= new Set();
   const shown = [...looks.keys()].filter((each) => each.checkVisibility({ visibilityProperty: true }));
   const fresh = new Set(shown.filter((each) => !window.seenOnPage.has(looks.get(each))));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { startGitHub } from './github.mjs';
-import { after, assertCalm, before, launch, newContext, open, patient, press, shoot, startServer, test, until, visit } from './harness.mjs';
+import { after, assertCalm, before, launch, newContext, open, patient, press, settled, shoot, startServer, test, until, visit } from './harness.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
 const secret = 'a-value-that-nobody-may-read-81';
@@ -248,6 +248,7 @@ steps: [{ id: never, condition: "inputs.n > 1000", tool: wait, input: { for: 1h 
   const read = await third.getAttribute('data-run');
   const { id } = await start('many', { n: 60 });
   await page.getByRole('button', { name: 'Show 1 new run' }).waitFor();
+  await settled(page);
   assert.equal(await rows.nth(2).getAttribute('data-run'), read);
   await shoot(page, 'workflow-runs-held');
   await assertSound(page, 'a list with a run that waits');
