@@ -12,25 +12,22 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-// patienceEnv names the factor by which every limit is longer. The journeys read it, too.
-const patienceEnv = "FERMATA_TEST_PATIENCE"
-
-// longest is how long a journey may take. One that hangs is ended with its
+// longest returns how long a journey may take. One that hangs is ended with its
 // browser and its server, and says how far it came.
-const longest = 10 * time.Minute
+func longest() time.Duration { return 5 * patience.Limit() / 2 }
 
 // atOnce is how many journeys run side by side, where there are processors for them.
 const atOnce = 2
@@ -45,7 +42,7 @@ func TestJourneys(t *testing.T) {
 	if _, err := os.Stat("../../web/dist/index.html"); err != nil {
 		t.Fatal("the web interface is not built: run make web")
 	}
-	limit := limitOf(t)
+	limit := longest()
 	env := []string{"FERMATA_BINARY=" + process.Binary(t, ""), "FERMATA_TEST_BROWSER=" + startBrowser(t)}
 	journeys := make(chan string)
 	var runners sync.WaitGroup
@@ -78,19 +75,6 @@ func find(t *testing.T) []string {
 	}
 	slices.SortStableFunc(journeys, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	return journeys
-}
-
-// limitOf returns how long a journey may take on this machine.
-func limitOf(t *testing.T) time.Duration {
-	text := os.Getenv(patienceEnv)
-	if text == "" {
-		return longest
-	}
-	factor, err := strconv.ParseFloat(text, 64)
-	if err != nil || factor <= 0 {
-		t.Fatalf("%s is %q: it must be a factor, such as 3", patienceEnv, text)
-	}
-	return time.Duration(factor * float64(longest))
 }
 
 // startBrowser starts the browser that the journeys share and returns its address. It ends when its input does: with
