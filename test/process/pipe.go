@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 )
 
 // A Pipe carries what a process writes to a writer. Its end is known although programs that the process started may
@@ -46,7 +47,7 @@ func (p *Pipe) carry() {
 	ended := false
 	for {
 		n, err := p.read.Read(buffer)
-		text := append(kept, buffer[:n]...)
+		text := slices.Concat(kept, buffer[:n])
 		kept = nil
 		if before, after, found := bytes.Cut(text, endMark); found && !ended {
 			_, _ = p.to.Write(before)

@@ -80,7 +80,7 @@ func find(t *testing.T) []string {
 // startBrowser starts the browser that the journeys share and returns its address. It ends when its input does: with
 // the test, also with one that dies.
 func startBrowser(t *testing.T) string {
-	cmd := exec.Command("node", "browser_server.mjs") //nolint:noctx // it ends with its input
+	cmd := exec.Command("node", "browser_server.mjs")
 	cmd.Stderr = os.Stderr
 	input, err := cmd.StdinPipe()
 	if err != nil {

@@ -46,7 +46,7 @@ func serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if _, err := conn.Write(binary.BigEndian.AppendUint16(nil, uint16(len(packed)))); err != nil { //nolint:gosec // it is short
+		if _, err := conn.Write(binary.BigEndian.AppendUint16(nil, uint16(len(packed)))); err != nil {
 			return
 		}
 		if _, err := conn.Write(packed); err != nil {
