@@ -9,7 +9,10 @@ const ece = createRequire(new URL('../../web/package.json', import.meta.url))('h
 /** Starts a service; its devices are made with subscription(). */
 export async function startPushService() {
   const service = new Service();
-  service.server = createServer((request, response) => void service.take(request, response).catch((error) => service.failures.push(String(error)))).listen(0, '127.0.0.1');
+  service.server = createServer((request, response) => void service.take(request, response).catch((error) => {
+    service.failures.push(String(error));
+    if (!response.headersSent) response.writeHead(400).end();
+  })).listen(0, '127.0.0.1');
   await new Promise((resolve) => service.server.once('listening', resolve));
   service.url = `http://127.0.0.1:${service.server.address().port}`;
   return service;
@@ -46,9 +49,9 @@ class Service {
     for await (const part of request) parts.push(part);
     const device = this.devices.get(request.url);
     const status = this.refusals.shift() ?? (device ? 201 : 410);
+    const message = status === 201 && JSON.parse(ece.decrypt(Buffer.concat(parts), { version: 'aes128gcm', ...device }).toString('utf8'));
     response.writeHead(status, status === 429 ? { 'Retry-After': '1' } : {}).end();
-    if (status !== 201) return;
-    const message = JSON.parse(ece.decrypt(Buffer.concat(parts), { version: 'aes128gcm', ...device }).toString('utf8'));
+    if (!message) return;
     this.messages.push(message);
     await this.deliver(message);
   }
