@@ -103,7 +103,7 @@ crash: ## Run the long labs: kill, restart, compare; random sequences for half a
 	@scripts/setup go git postgres pgbouncer claude
 	$(call say,running the long labs (up to two hours))
 	@# One package at a time: they kill the database they share.
-	@$(with-postgres) go test -p 1 -count=1 -tags lab -timeout 80m ./test/...
+	@$(with-postgres) go test -p 1 -count=1 -tags lab -timeout 80m ./test/... ./internal/workflow/...
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -24,6 +24,7 @@ type gate struct {
 	// withPostgres is the script that runs a command beside a cluster.
 	withPostgres string
 
+	scratch   string // where tests write
 	processes *processes
 	postgres  *postgres
 }
@@ -110,6 +111,11 @@ func (g *gate) run(ctx context.Context) int {
 		fmt.Fprintln(g.out, "gate:", err)
 		return exitInfrastructure
 	}
+	if g.scratch, err = makeScratch("/dev/shm"); err != nil {
+		fmt.Fprintln(g.out, "gate:", err)
+		return exitInfrastructure
+	}
+	defer func() { _ = os.RemoveAll(g.scratch) }()
 	if g.processes, err = adoptOrphans(); err != nil {
 		fmt.Fprintln(g.out, "gate:", err)
 		return exitInfrastructure

@@ -148,3 +148,31 @@ func (s *sample) assertGone() {
 		s.Errorf("process %d: %v", pid, err)
 	}
 }
+
+func TestScratch(t *testing.T) {
+	t.Parallel()
+	for name, memory := range map[string]string{"no memory": filepath.Join(t.TempDir(), "none"), "memory": t.TempDir()} {
+		folder, err := makeScratch(memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(folder) })
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	memory := t.TempDir()
+	abandoned, other := filepath.Join(memory, "fermata-999999999"), filepath.Join(memory, "fermata-other")
+	for _, folder := range []string{abandoned, other} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removeAbandoned(memory)
+	if _, err := os.Stat(abandoned); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what a killed gate left: %v", err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("what is somebody else's: %v", err)
+	}
+}

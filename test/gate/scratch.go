@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// enoughMemory is the room that a folder in memory must have to hold what tests write, in bytes.
+const enoughMemory = 6 << 30
+
+// scratchPrefix is short: sockets lie below it, and their paths hold about 100 bytes.
+const scratchPrefix = "fermata-"
+
+// makeScratch makes the folder where tests write. It lies in memory if the system has a folder there with enough room
+// that lets programs run, else where temporary files do: most tests wait for the disk, and they kill processes, never
+// the machine.
+func makeScratch(memory string) (string, error) {
+	removeAbandoned(memory)
+	folder := filepath.Join(memory, fmt.Sprint(scratchPrefix, os.Getpid()))
+	if hasRoom(memory) && os.Mkdir(folder, 0o750) == nil {
+		if openToOwners(folder) == nil && runsPrograms(folder) {
+			return folder, nil
+		}
+		_ = os.RemoveAll(folder)
+	}
+	folder, err := os.MkdirTemp("", scratchPrefix)
+	if err != nil {
+		return "", err
+	}
+	return folder, openToOwners(folder)
+}
+
+// openToOwners lets PostgreSQL's own user through; nobody else can list the folder.
+func openToOwners(folder string) error { return os.Chmod(folder, 0o711) } //nolint:gosec // see above
+
+// removeAbandoned removes the folders of gates that were killed: their names end in the number of a process.
+func removeAbandoned(memory string) {
+	folders, _ := filepath.Glob(filepath.Join(memory, scratchPrefix+"*"))
+	for _, folder := range folders {
+		pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(folder), scratchPrefix))
+		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.RemoveAll(folder)
+		}
+	}
+}
+
+func hasRoom(folder string) bool {
+	var room syscall.Statfs_t
+	return syscall.Statfs(folder, &room) == nil && room.Bavail*uint64(room.Bsize) >= enoughMemory
+}
+
+// runsPrograms reports whether a program in the folder can be started: some systems forbid it in memory.
+func runsPrograms(folder string) bool {
+	program := filepath.Join(folder, "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it must run
+		return false
+	}
+	defer func() { _ = os.Remove(program) }()
+	return exec.Command(program).Run() == nil //nolint:noctx // it does nothing
+}
