@@ -98,7 +98,8 @@ test('a session that ends in the middle of an answer loses nothing that was type
   await page.getByRole('textbox').fill('all that I typed');
   await page.evaluate(() => fetch('/v1/sign-out', { method: 'POST' }));
   await page.getByRole('textbox').press('Control+Enter');
-  await page.getByText('Your session has ended').waitFor();
+  // The question says so as well, beneath the dialog.
+  await page.getByRole('dialog').getByText('Your session has ended').waitFor();
   assert.equal((await server.question(id)).status, 'pending');
   await until(async () => assert.match(await draftOf(page, id), /all that I typed/));
   // The link is opened in another tab; this page goes on by itself, and the answer counts.
