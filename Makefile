@@ -102,6 +102,7 @@ seams: ## Play random sequences against the laws of the system (docs/seams.md; F
 crash: ## Run the long labs: kill, restart, compare; random sequences for half an hour
 	@scripts/setup go git postgres pgbouncer claude
 	$(call say,running the long labs (up to two hours))
+	@$(with-postgres) go test -count=1 -race -gcflags='modernc.org/...=-race=false' -timeout 60m . ./client ./internal/...
 	@# One package at a time: they kill the database they share.
 	@$(with-postgres) go test -p 1 -count=1 -tags lab -timeout 80m ./test/... ./internal/workflow/...
 

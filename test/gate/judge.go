@@ -28,7 +28,7 @@ type repeat struct {
 	failed, again string // what it wrote, the first time and when repeated
 }
 
-// slowTest is a test with no tests below it, and how long it took.
+// slowTest is a step, or a test with no tests below it, and how long it took.
 type slowTest struct {
 	name string
 	took time.Duration

@@ -76,7 +76,7 @@ func (g *gate) printSlowest(r *report) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintln(g.out, "==> the slowest tests")
+	fmt.Fprintln(g.out, "==> the slowest tests and steps")
 	for _, test := range slowest(all) {
 		fmt.Fprintf(g.out, "    %6.1f s  %s\n", test.took.Seconds(), test.name)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // step is a command that must succeed.
@@ -74,6 +75,7 @@ func (g *gate) steps(list func(*gate) []step) func(context.Context) outcome {
 
 func (g *gate) runStep(ctx context.Context, s step, o *outcome) {
 	fmt.Fprintf(g.out, "    %s\n", s.what)
+	began := time.Now()
 	cmd := g.command(ctx, s.command, s.env)
 	cmd.Dir = filepath.Join(g.root, s.folder)
 	output := &tail{to: g.out, limit: 40}
@@ -81,6 +83,7 @@ func (g *gate) runStep(ctx context.Context, s step, o *outcome) {
 	err := g.processes.run(cmd)
 	if err == nil {
 		o.passed++
+		o.slow = slowest(append(o.slow, slowTest{name: s.what, took: time.Since(began)}))
 		return
 	}
 	if ctx.Err() != nil {

@@ -92,7 +92,7 @@ func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from so
 	if !s.once {
 		args = append(args, "--rerun-fails=1", "--rerun-fails-max-failures=5", "--rerun-fails-abort-on-data-race")
 	}
-	args = append(args, "--", "-vet=off", "-timeout="+s.limit.String())
+	args = append(args, "--", "-vet=off", "-count=1", "-timeout="+s.limit.String())
 	args = append(append(args, s.flags...), g.flags...)
 	if g.selection.tests != "" {
 		args = append(args, "-run="+g.selection.tests)
