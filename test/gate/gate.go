@@ -29,7 +29,7 @@ type gate struct {
 	postgres  *postgres
 }
 
-// selection is the part of the gate that somebody asked for; empty means all.
+// selection is the part of the gate to run. Empty fields select everything.
 type selection struct {
 	group    string
 	packages []string
@@ -40,9 +40,9 @@ type selection struct {
 type group struct {
 	name string
 	what string // what runs in it
-	// always says that the group runs whichever group was asked for: the others need it.
+	// always marks a group that all others need.
 	always bool
-	// tests says that the group runs tests beside PostgreSQL.
+	// tests marks a group that needs PostgreSQL.
 	tests bool
 	run   func(ctx context.Context) outcome
 }
@@ -53,9 +53,9 @@ type outcome struct {
 	failures []failure
 	repeats  []repeat
 	slow     []slowTest
-	// stopped says why no group can follow; "" when others can.
+	// stopped names what failed, if no group can follow.
 	stopped string
-	// infrastructure says that what is missing is not the fault of the sources.
+	// infrastructure reports that the sources did not cause the failure.
 	infrastructure bool
 }
 
@@ -69,15 +69,6 @@ type failure struct {
 
 func (o *outcome) redden(format string, a ...any) {
 	o.failures = append(o.failures, failure{what: fmt.Sprintf(format, a...)})
-}
-
-func (g *gate) has(name string) bool {
-	for _, group := range g.groups {
-		if group.name == name {
-			return true
-		}
-	}
-	return name == ""
 }
 
 func (g *gate) names() []string {
@@ -157,7 +148,7 @@ func (g *gate) runGroups(ctx context.Context) *report {
 	return report
 }
 
-// runGroup runs one group, with PostgreSQL if it needs that, and ends what it left behind.
+// runGroup runs one group. It starts PostgreSQL for the first group that needs it, and ends processes that were left behind.
 func (g *gate) runGroup(ctx context.Context, group *group) outcome {
 	if group.tests && g.postgres == nil {
 		postgres, err := startPostgres(ctx, g)

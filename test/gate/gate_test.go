@@ -13,7 +13,7 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// leaves is the body of a test that starts a process in a session of its own, writes its number to a file and forgets it.
+// leaves is the body of a test that starts a process in its own session, writes its process id to a file and leaves it.
 const leaves = `
 	cmd := exec.Command("sleep", "600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -133,7 +133,7 @@ func (s *sample) await(name string) {
 	})
 }
 
-// assertGone fails the test if the process lives whose number the sample wrote.
+// assertGone fails the test if the process still runs. The sample wrote its process id to the file pid.
 func (s *sample) assertGone() {
 	s.Helper()
 	text, err := os.ReadFile(filepath.Join(s.folder, "pid"))

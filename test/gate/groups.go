@@ -10,42 +10,41 @@ import (
 // `make crash` runs it.
 var raced = []string{"internal/engine", "internal/store", "internal/delivery", "internal/worker"}
 
-// The folders below test/ that are a group of their own. The tests of truth are never repeated: what they
-// find shows now and then.
+// Each of these lists of folders is a group. Tests of truth are never repeated: the faults that they find do not show
+// in every run.
 var (
 	truth    = []string{"test/crash", "test/race", "test/replicas"}
 	agents   = []string{"test/acp", "test/agent", "test/agents", "test/claude", "test/desk"}
 	journeys = []string{"test/web"}
 )
 
-// The detector watches our code. SQLite itself, translated from C, is left out: it takes locks of its own, and
-// watched it is three times slower.
-var raceFlags = []string{"-trimpath", "-race", "-gcflags=modernc.org/...=-race=false"}
+// The race detector leaves SQLite out. That code is translated from C, takes its own locks and would run three times
+// slower.
+var raceFlags = []string{"-race", "-gcflags=modernc.org/...=-race=false"}
 
 // groups returns the groups of the gate in their order.
 func groups(g *gate) []*group {
 	const limit = 25 * time.Minute
-	drivers := []string{"-trimpath"} // packages that start the program and hold no part of it
 	rooms := []suite{
 		{name: "race", packages: folders(raced...), flags: raceFlags, cgo: true, limit: limit},
-		{name: "rooms", packages: except(outside("test"), folders(raced...)), flags: drivers, limit: limit},
+		{name: "rooms", packages: except(everything, folders("test"), folders(raced...)), limit: limit},
 	}
-	rest := suite{name: "processes", packages: except(folders("test"), folders(truth...), folders(agents...), folders(journeys...)), flags: drivers, limit: limit}
+	rest := suite{name: "processes", packages: except(folders("test"), folders(truth...), folders(agents...), folders(journeys...)), limit: limit}
 	return []*group{
 		{name: "prepare", what: "tools, packages, the interface, the program", always: true, run: g.steps(prepare)},
 		{name: "static", what: "format, vet, lint, types and tests of the interface", run: g.steps(static)},
 		{name: "rooms", what: "the packages of the program", tests: true, run: g.suites("rooms", rooms...)},
 		{name: "processes", what: "the program driven from outside", tests: true, run: g.suites("processes", rest)},
 		{name: "truth", what: "crashes, races and replicas", tests: true, run: g.suites("truth",
-			suite{name: "truth", packages: folders(truth...), flags: append(drivers, "-p=1"), once: true, limit: limit})},
+			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=1"}, once: true, limit: limit})},
 		{name: "agents", what: "real agent programs, one at a time", tests: true, run: g.suites("agents",
-			suite{name: "agents", packages: folders(agents...), flags: append(drivers, "-p=1", "-parallel=1"), limit: limit})},
+			suite{name: "agents", packages: folders(agents...), flags: []string{"-p=1", "-parallel=1"}, limit: limit})},
 		{name: "journeys", what: "the browser, with nothing beside it", tests: true, run: g.suites("journeys",
-			suite{name: "journeys", packages: folders(journeys...), flags: drivers, limit: time.Hour})},
+			suite{name: "journeys", packages: folders(journeys...), limit: time.Hour})},
 	}
 }
 
-// chooser decides by its folder, relative to the module, whether a package belongs to a suite.
+// chooser reports whether the package in a folder belongs to a suite. The folder is relative to the module.
 type chooser func(folder string) bool
 
 func folders(names ...string) chooser {
@@ -59,7 +58,7 @@ func folders(names ...string) chooser {
 	}
 }
 
-func outside(name string) chooser { return except(func(string) bool { return true }, folders(name)) }
+func everything(string) bool { return true }
 
 func except(some chooser, without ...chooser) chooser {
 	return func(folder string) bool {
@@ -72,5 +71,5 @@ func except(some chooser, without ...chooser) chooser {
 	}
 }
 
-// binary is the program that the tests drive.
+// binary returns the path of the program that the tests start.
 func (g *gate) binary() string { return filepath.Join(g.results, "fermata") }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// history is how long each group took when it last ran as a whole on this machine.
+// history holds the duration of the last whole run of each group on this machine.
 type history map[string]time.Duration
 
 func historyFile(cache string) string { return filepath.Join(cache, "gate.json") }
 
-// readHistory returns what is known; a file that cannot be read is as good as none.
+// readHistory returns the stored history. A file that cannot be read counts as empty.
 func readHistory(cache string) history {
 	h := history{}
 	text, err := os.ReadFile(historyFile(cache))

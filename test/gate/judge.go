@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// fatal matches a line of output after which a repeat proves nothing: tests may be lost,
-// or the fault may be one that shows now and then.
+// fatal matches a line of output that forbids a repeat. Either tests were lost, or the fault does not show in every run.
 var fatal = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE|signal: |exit status ([2-9]|\d\d)|\*\*\* Test killed|goroutines outlived the tests)` +
 	`|race detected during execution of test|runtime\.Goexit`)
 
-// neverRepeated matches tests of which one failure decides, in groups that repeat others: what they guard loses data
-// or lets somebody in, or a repeat would test something else.
+// neverRepeated matches tests whose first failure decides. They guard data or access, or they choose their steps by
+// chance.
 var neverRepeated = regexp.MustCompile(`/test/(attack|seams)(/|\.)|/internal/(access|keys|checkpoint)\.|(?i:migrat|backup|signin|sign_in)`)
 
-// ofRapid marks the output of a property test, which draws other values when repeated.
+// ofRapid marks the output of a property test. A repeat would draw other values.
 const ofRapid = "[rapid]"
 
 // repeat is a test that failed and then passed.
@@ -51,13 +50,13 @@ func judge(events io.Reader, source source) (outcome, error) {
 	return j.outcome, nil
 }
 
-// source is where the tests come from: it makes the command that repeats one.
+// source names the group and the module of the tests.
 type source struct {
 	group  string
 	module string
 }
 
-// command returns the command that runs a test of a package with its seed again.
+// command returns the shell command that repeats a test with the seed in its output.
 func (s source) command(pkg, test, output string) string {
 	folder := "." + strings.TrimPrefix(pkg, s.module)
 	var levels []string
@@ -73,7 +72,7 @@ func (s source) command(pkg, test, output string) string {
 	return fmt.Sprintf("%smake test GROUP=%s PACKAGE=%s RUN='%s'", seed, s.group, folder, strings.ReplaceAll(quoted, "$", "$$"))
 }
 
-// seedLine matches the variable that a test prints to have its random choices repeated.
+// seedLine matches the variable by which a test repeats its random choices.
 var seedLine = regexp.MustCompile(`\bFERMATA_(SEED|SEQUENCE)=\S+`)
 
 type judgement struct {
@@ -153,7 +152,7 @@ func slowest(tests []slowTest) []slowTest {
 	return tests[:min(10, len(tests))]
 }
 
-// passedLater reports whether a repeat ran the test and passed as a whole, and what the test wrote then.
+// passedLater reports whether a repeat ran the test and its package passed. It returns the output of the test.
 func (p *packageRuns) passedLater(test string) (passed bool, output string) {
 	for _, x := range p.runs[1:] {
 		if x.result == "pass" && x.tests[test] == "pass" {

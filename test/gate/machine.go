@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// machine watches how busy the machine is, from what Linux says in /proc. Elsewhere it knows nothing and says 0.
+// machine measures processor load and memory by /proc. On systems without /proc both are 0.
 type machine struct {
 	began      ticks
 	peak       uint64
@@ -75,7 +75,7 @@ func readTicks() ticks {
 	return t
 }
 
-// usedMemory returns the memory that could not be given to a new program, in bytes (proc_meminfo(5)).
+// usedMemory returns the memory in use, in bytes: MemTotal less MemAvailable (proc_meminfo(5)).
 func usedMemory() uint64 {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

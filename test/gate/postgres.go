@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// postgres is the cluster that the tests use. It ends when its input is closed, also when the gate is killed.
+// postgres is the cluster of the tests. It ends when its input is closed: by stop, or because the gate was killed.
 type postgres struct {
 	gate    *gate
 	cmd     *exec.Cmd
 	input   io.Closer
 	url     string
-	control string // the program that kills, starts and stops the cluster; "" when it is somebody else's
+	control string // the path of a program that takes kill, start or stop; "" if the cluster was not started here
 }
 
-// holdPostgres prints where the cluster is, and holds it until the input ends.
+// holdPostgres prints the two variables and keeps the cluster running until the input ends.
 const holdPostgres = `printf '%s\n%s\n' "$FERMATA_TEST_POSTGRES" "${FERMATA_TEST_POSTGRES_CTL:-}"; exec cat >/dev/null`
 
 func startPostgres(ctx context.Context, g *gate) (*postgres, error) {
@@ -68,13 +68,13 @@ func (p *postgres) env() []string {
 	return env
 }
 
-// pids returns the processes of the cluster that no other process of it started.
+// pids returns the topmost processes of the cluster. All its other processes descend from them.
 func (p *postgres) pids() map[int]bool {
 	if p == nil {
 		return nil
 	}
 	pids := map[int]bool{p.cmd.Process.Pid: true}
-	// A server that a test killed and started again has another number.
+	// Tests restart the server, so its process id is read anew.
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(p.control), "data", "postmaster.pid"))
 	if err == nil {
 		first, _, _ := strings.Cut(string(text), "\n")

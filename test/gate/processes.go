@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// processes are those that descend from the gate, however they were started: where the system allows it, what
-// loses its parent becomes a child of the gate, so none is lost from sight.
+// processes tracks all descendants of the gate. On Linux, a process whose parent ends becomes a child of the gate.
 type processes struct {
 	mu  sync.Mutex
 	own map[int]bool // started by the gate and waited for by it

@@ -36,7 +36,7 @@ func adoptOrphans() (*processes, error) {
 	return p, nil
 }
 
-// reap removes the dead that nobody else waits for.
+// reap collects adopted processes that have ended.
 func (p *processes) reap() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +47,7 @@ func (p *processes) reap() {
 	}
 }
 
-// endAll ends every descendant that does not belong to PostgreSQL, and describes those that did not end by themselves.
+// endAll waits for all descendants except PostgreSQL, kills those that do not end, and describes what it killed.
 func (p *processes) endAll(postgres *postgres) []string {
 	spared := postgres.pids()
 	left := p.waitForEnd(spared, endsWithin)
@@ -64,7 +64,7 @@ func (p *processes) endAll(postgres *postgres) []string {
 	return described
 }
 
-// waitForEnd waits until no descendant is left, and returns those that are left after that time.
+// waitForEnd waits until no descendant is left. It returns those that still run after the given time.
 func (p *processes) waitForEnd(spared map[int]bool, within time.Duration) map[int]bool {
 	for end := time.Now().Add(within); ; time.Sleep(look) {
 		p.reap()
@@ -74,7 +74,7 @@ func (p *processes) waitForEnd(spared map[int]bool, within time.Duration) map[in
 	}
 }
 
-// descendants returns the living processes below the gate, without the spared and what is below them.
+// descendants returns the running descendants of the gate, except the spared processes and their descendants.
 func descendants(spared map[int]bool) map[int]bool {
 	children := map[int][]int{}
 	for pid, s := range readStats() {

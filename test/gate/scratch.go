@@ -17,9 +17,9 @@ const enoughMemory = 6 << 30
 // scratchPrefix is short: sockets lie below it, and their paths hold about 100 bytes.
 const scratchPrefix = "fermata-"
 
-// makeScratch makes the folder where tests write. It lies in memory if the system has a folder there with enough room
-// that lets programs run, else where temporary files do: most tests wait for the disk, and they kill processes, never
-// the machine.
+// makeScratch makes the folder for the data of tests. It lies in memory if that has enough room and programs may run
+// there, else beside other temporary files. Memory is faster and proves the same: tests kill processes, never the
+// machine.
 func makeScratch(memory string) (string, error) {
 	removeAbandoned(memory)
 	folder := filepath.Join(memory, fmt.Sprint(scratchPrefix, os.Getpid()))
@@ -39,7 +39,7 @@ func makeScratch(memory string) (string, error) {
 // openToOwners lets PostgreSQL's own user through; nobody else can list the folder.
 func openToOwners(folder string) error { return os.Chmod(folder, 0o711) } //nolint:gosec // see above
 
-// removeAbandoned removes the folders of gates that were killed: their names end in the number of a process.
+// removeAbandoned removes folders of killed gates. The name of a folder ends with the process id of its gate.
 func removeAbandoned(memory string) {
 	folders, _ := filepath.Glob(filepath.Join(memory, scratchPrefix+"*"))
 	for _, folder := range folders {

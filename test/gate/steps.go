@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -15,15 +16,15 @@ type step struct {
 	command []string
 	folder  string // relative to the module
 	env     []string
-	// fetches says that the command brings something from outside: that it cannot is no fault of the sources.
+	// fetches marks a command that downloads or installs something. Its failure is a fault of the infrastructure.
 	fetches bool
-	// needed says that nothing can follow when the command fails.
+	// needed marks a command without which no group can follow.
 	needed bool
 }
 
-// prepare brings and builds what the groups need.
+// prepare returns the steps that install, download and build what the groups need.
 func prepare(g *gate) []step {
-	compile := []string{"go", "list", "-test", "-export", "-deps", "-f", "{{with .Error}}{{.}}{{end}}"}
+	compile := []string{"go", "list", "-trimpath", "-test", "-export", "-deps", "-f", "{{with .Error}}{{.}}{{end}}"}
 	return []step{
 		{what: "programs of the system", fetches: true, needed: true,
 			command: strings.Fields("scripts/setup go git cc bwrap tmux postgres pgbouncer mail node chromium examples")},
@@ -35,12 +36,12 @@ func prepare(g *gate) []step {
 		{what: "the interface", command: []string{"make", "web"}, needed: true},
 		{what: "the program", command: []string{"go", "build", "-trimpath", "-buildvcs=false", "-o", g.binary(), "./cmd/fermata"},
 			env: []string{"CGO_ENABLED=0"}, needed: true},
-		{what: "tests", command: append(compile, "-trimpath", "./..."), env: []string{"CGO_ENABLED=0"}},
+		{what: "tests", command: append(compile, "./..."), env: []string{"CGO_ENABLED=0"}},
 		{what: "tests under the race detector", command: append(append(compile, raceFlags...), packagesIn(raced)...), env: []string{"CGO_ENABLED=1"}},
 	}
 }
 
-// static reads the sources without running the program.
+// static returns the checks that do not run the program.
 func static(*gate) []step {
 	return []step{
 		{what: "format", command: []string{"make", "format"}},
@@ -78,8 +79,9 @@ func (g *gate) runStep(ctx context.Context, s step, o *outcome) {
 	began := time.Now()
 	cmd := g.command(ctx, s.command, s.env)
 	cmd.Dir = filepath.Join(g.root, s.folder)
-	output := &tail{to: g.out, limit: 40}
-	cmd.Stdout, cmd.Stderr = output, output
+	var output bytes.Buffer
+	both := io.MultiWriter(g.out, &output)
+	cmd.Stdout, cmd.Stderr = both, both
 	err := g.processes.run(cmd)
 	if err == nil {
 		o.passed++
@@ -97,28 +99,4 @@ func (g *gate) runStep(ctx context.Context, s step, o *outcome) {
 	if s.needed {
 		o.stopped, o.infrastructure = s.what, s.fetches
 	}
-}
-
-// tail keeps the last lines that were written to it, and passes everything on.
-type tail struct {
-	to    io.Writer
-	limit int
-	lines []string
-	begun string
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	parts := strings.Split(t.begun+string(p), "\n")
-	t.begun = parts[len(parts)-1]
-	t.lines = append(t.lines, parts[:len(parts)-1]...)
-	t.lines = t.lines[max(0, len(t.lines)-t.limit):]
-	return t.to.Write(p)
-}
-
-func (t *tail) String() string {
-	lines := t.lines
-	if t.begun != "" {
-		lines = append(lines, t.begun)
-	}
-	return strings.Join(lines, "\n")
 }

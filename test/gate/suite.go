@@ -21,7 +21,7 @@ type suite struct {
 	flags    []string
 	cgo      bool
 	once     bool // no test is repeated
-	// limit is how long the tests of one package may take. One that hangs ends by it and is red.
+	// limit is how long the tests of one package may take. A package that exceeds it is red.
 	limit time.Duration
 }
 
@@ -92,7 +92,7 @@ func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from so
 	if !s.once {
 		args = append(args, "--rerun-fails=1", "--rerun-fails-max-failures=5", "--rerun-fails-abort-on-data-race")
 	}
-	args = append(args, "--", "-vet=off", "-count=1", "-timeout="+s.limit.String())
+	args = append(args, "--", "-vet=off", "-count=1", "-trimpath", "-timeout="+s.limit.String())
 	args = append(append(args, s.flags...), g.flags...)
 	if g.selection.tests != "" {
 		args = append(args, "-run="+g.selection.tests)
@@ -110,7 +110,7 @@ func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from so
 	g.read(events, from, result, o)
 }
 
-// read adds what the events prove to the outcome. The exit status of gotestsum counts as well.
+// read judges the events and adds the result to the outcome. If gotestsum failed without a failed test, that is red.
 func (g *gate) read(events string, from source, result error, o *outcome) {
 	file, err := os.Open(events)
 	if err != nil {
@@ -132,8 +132,8 @@ func (g *gate) read(events string, from source, result error, o *outcome) {
 	o.slow = slowest(append(o.slow, v.slow...))
 }
 
-// command returns a command that ends with its children when the gate is interrupted, and that is not
-// interrupted by the terminal itself.
+// command returns a command with a process group of its own. Ctrl-C in a terminal does not reach the group; an
+// interrupted gate ends it.
 func (g *gate) command(ctx context.Context, args, env []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = g.root

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// waitForTurn lets one gate run at a time on this machine: two would make each other late. It returns the function
-// that lets the next one begin.
+// waitForTurn waits until no other gate of this user runs. It returns the function that releases the lock.
 func waitForTurn(ctx context.Context, cache string, out io.Writer) (func(), error) {
 	if err := os.MkdirAll(cache, 0o750); err != nil {
 		return nil, err
@@ -43,10 +42,10 @@ func waitForTurn(ctx context.Context, cache string, out io.Writer) (func(), erro
 	}
 }
 
-// enoughDisk is what a run needs on a machine that has compiled nothing yet, in bytes.
+// enoughDisk is the free disk space, in bytes, for a run on a machine without compiled files.
 const enoughDisk = 6 << 30
 
-// checkDisk returns an error if a folder has less room than that, in bytes.
+// checkDisk returns an error if one of the folders has less free space than enough bytes.
 func checkDisk(enough uint64, folders ...string) error {
 	for _, folder := range folders {
 		var room syscall.Statfs_t

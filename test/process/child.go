@@ -58,8 +58,7 @@ func Start(tb testing.TB, binary string, env []string, args ...string) *Child {
 	return c
 }
 
-// Write keeps the output, line by line. What was written at once is there at once, so that
-// who sees its first line sees all of it.
+// Write stores output line by line. A reader that sees the first line of a write sees all its lines.
 func (c *Child) Write(data []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,7 @@ type Pipe struct {
 
 	read *os.File
 	to   io.Writer
-	// drained is closed when everything is written that the process wrote.
+	// drained is closed when the writer has all output of the process.
 	drained chan struct{}
 }
 

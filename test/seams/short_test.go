@@ -13,5 +13,5 @@ var (
 // allBugs is off: one seeded bug a run, another one each time.
 const allBugs = false
 
-// findsWithin is how long a seeded bug may hide, on a machine with much else to do.
+// findsWithin is the limit of the search for a seeded bug. It is long because machines may be busy.
 const findsWithin = 4 * time.Minute

@@ -1,13 +1,9 @@
 package email_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/fermata-hq/fermata/test/standin/names"
 )
 
-func TestMain(m *testing.M) {
-	names.Unknown()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { names.Main(m) }

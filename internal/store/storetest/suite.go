@@ -165,7 +165,7 @@ func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	return errs
 }
 
-// awaitQueued waits until so many writes are in the queue. Most often they are there in a moment.
+// awaitQueued waits until n writes are in the queue. It yields first, because that is mostly enough.
 func (s *suite) awaitQueued(n int) {
 	s.Helper()
 	queued := func() bool { return s.config.Queued(s.db, store.DefaultWorkspace) >= n }

@@ -7,12 +7,19 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"os"
+	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Unknown makes every name unknown to this process, except those in the machine's own file of hosts. Call it from
-// TestMain.
+// Main runs the tests of a package with every name unknown. Call it from TestMain.
+func Main(m *testing.M) {
+	Unknown()
+	os.Exit(m.Run())
+}
+
+// Unknown makes every name unknown to this process, except those in the machine's own file of hosts.
 func Unknown() {
 	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
