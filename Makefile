@@ -76,15 +76,16 @@ format:
 	$(call say,checking the format)
 	@scripts/check-format
 
+# These build with the flags of the program and of its tests, so that nothing is compiled twice.
 .PHONY: vet
 vet:
 	$(call say,vetting)
-	@go vet ./...
+	@CGO_ENABLED=0 go vet -trimpath ./...
 
 .PHONY: lint
 lint: ## Run the linters (the first time builds them, about a minute)
 	$(call say,linting)
-	@scripts/tool golangci-lint run ./...
+	@CGO_ENABLED=0 GOFLAGS="$$(go env GOFLAGS) -trimpath" scripts/tool golangci-lint run ./...
 
 .PHONY: bench
 bench: ## Measure speed on SQLite and PostgreSQL (BENCH_FLAGS="...")

@@ -29,34 +29,48 @@ const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 // idLength is the number of characters behind the prefix.
 const idLength = 20
 
-// lastID makes ids of the same millisecond sort in the order in which this
-// process made them: tasks are claimed by age, and age is the order of ids.
-var lastID struct {
+// lastRandom holds the random part of the last id of each millisecond, for the recentMillis milliseconds used last, or
+// twice as many. It makes ids of one millisecond sort in the order in which this process made them: tasks are claimed
+// and messages read in the order of their ids.
+var lastRandom = struct {
 	sync.Mutex
-	millis int64
-	random uint64
-}
+	recent, earlier map[int64]uint64
+}{recent: map[int64]uint64{}}
+
+const recentMillis = 256
 
 // NewID returns a new identifier that sorts by now, and behind those that this
-// process made in the same millisecond before.
+// process made for the same millisecond before.
 func NewID(prefix string, now time.Time) string {
 	millis := now.UnixMilli()
-	lastID.Lock()
-	if millis == lastID.millis {
-		lastID.random += 1 + randomBits()>>44
-	} else {
-		// The highest bit stays free for the steps.
-		lastID.millis, lastID.random = millis, randomBits()>>15
-	}
-	random := lastID.random
-	lastID.Unlock()
 	var sb strings.Builder
 	sb.Grow(len(prefix) + 1 + idLength)
 	sb.WriteString(prefix)
 	sb.WriteByte('_')
 	writeBase32(&sb, uint64(millis), 10)
-	writeBase32(&sb, random, 10)
+	writeBase32(&sb, nextRandom(millis), 10)
 	return sb.String()
+}
+
+// nextRandom returns the random part of an id. It is greater than every random part that the millisecond had before.
+func nextRandom(millis int64) uint64 {
+	lastRandom.Lock()
+	defer lastRandom.Unlock()
+	random, known := lastRandom.recent[millis]
+	if !known {
+		random, known = lastRandom.earlier[millis]
+	}
+	if known {
+		random += 1 + randomBits()>>44
+	} else {
+		// The highest bit stays free for the steps.
+		random = randomBits() >> 15
+	}
+	if len(lastRandom.recent) == recentMillis {
+		lastRandom.earlier, lastRandom.recent = lastRandom.recent, make(map[int64]uint64, recentMillis)
+	}
+	lastRandom.recent[millis] = random
+	return random
 }
 
 func randomBits() uint64 {

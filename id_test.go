@@ -30,6 +30,20 @@ func TestIDSortsByTime(t *testing.T) {
 	})
 }
 
+// Several clocks may give times in turns, so an id of another millisecond comes between.
+func TestIDsOfOneMillisecondSortAsMade(t *testing.T) {
+	t.Parallel()
+	last := ""
+	for i := range 1000 {
+		id := fermata.NewID(fermata.PrefixMessage, noon)
+		if id <= last {
+			t.Fatalf("%s was made after %s and sorts before it", id, last)
+		}
+		last = id
+		fermata.NewID(fermata.PrefixMessage, noon.Add(time.Duration(1+i%40)*time.Millisecond))
+	}
+}
+
 func TestIDIsFoundByItsEnding(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

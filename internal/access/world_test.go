@@ -44,8 +44,8 @@ func each(t *testing.T, with func(w *world, c *api.Config), test func(w *world))
 	t.Helper()
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := &world{T: t, clock: &storetest.Clock{}}
-		opts.ClockOffset = w.clock.Offset
+		w := &world{T: t, clock: storetest.StandingClock()}
+		opts.Clock = w.clock.Now
 		w.e = engine.New(storetest.Open(t, opts), engine.Options{})
 		w.server = httptest.NewUnstartedServer(nil)
 		w.public = "http://" + w.server.Listener.Addr().String()

@@ -39,9 +39,9 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 // newWorldOn makes the world on the database of the options.
 func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *world {
 	t.Helper()
-	clock := &storetest.Clock{}
-	if opts.ClockOffset == nil {
-		opts.ClockOffset = clock.Offset
+	clock := storetest.StandingClock()
+	if opts.ClockError == nil {
+		opts.Clock = clock.Now // else the clock is the test's own
 	}
 	db, err := store.Open(t.Context(), opts)
 	if err != nil {

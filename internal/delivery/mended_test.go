@@ -57,16 +57,20 @@ func TestAMessageThatMayHaveArrivedTellsTheEnd(t *testing.T) {
 	w.ok(err)
 	w.pass(6 * time.Second)
 	w.await("the end is told", func() bool { return w.wall.Seen("")[0].Closed })
+}
 
-	// One that was refused cannot have arrived.
+// A message that was refused cannot have arrived: nobody is told of its end.
+func TestAMessageThatWasRefusedTellsNoEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPlace})
+	w.channel()
 	w.wall.Fail(500)
-	second := w.ask(ask)
-	w.await("it failed", func() bool {
-		all := w.deliveries(second)
-		return len(all) == 1 && all[0].State == fermata.DeliveryFailed
-	})
-	_, err = w.e.Answer(t.Context(), w.caller("bob"), second.ID, fermata.Answer{Answer: "toml"})
+	ask := pick
+	ask.Timeout = "7d"
+	q := w.ask(ask)
+	w.await("it failed", func() bool { all := w.deliveries(q); return len(all) == 1 && all[0].State == fermata.DeliveryFailed })
+	_, err := w.e.Answer(t.Context(), w.caller("bob"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
-	w.await("it is skipped", func() bool { return w.deliveries(second)[0].State == fermata.DeliverySkipped })
-	w.seen("", 1)
+	w.await("it is skipped", func() bool { return w.deliveries(q)[0].State == fermata.DeliverySkipped })
+	w.seen("", 0)
 }

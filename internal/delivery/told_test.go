@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,12 +95,9 @@ func TestAChannelThatFailsIsToldOf(t *testing.T) {
 	failed := func(attempts int) {
 		t.Helper()
 		w.await("it failed again", func() bool {
-			for _, d := range w.deliveries(q) {
-				if d.Attempts < attempts {
-					return false
-				}
-			}
-			return len(w.deliveries(q)) > 0
+			all := w.deliveries(q)
+			tooFew := func(d *fermata.Delivery) bool { return d.Attempts < attempts }
+			return len(all) == len(w.members) && !slices.ContainsFunc(all, tooFew)
 		})
 	}
 	failed(1)

@@ -30,7 +30,6 @@ func TestMessage(t *testing.T) {
 		"ended": {func(w *world) string {
 			id := w.task(fermata.NewTask{}).ID
 			w.cancel(id)
-			w.clock.Advance(time.Millisecond) // the reason is said before
 			return id
 		}, fermata.TaskCancelled},
 		"external, suspended": {func(w *world) string {

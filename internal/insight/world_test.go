@@ -26,8 +26,8 @@ type world struct {
 
 func newWorld(t *testing.T, opts store.Options) *world {
 	t.Helper()
-	w := &world{T: t, clock: &storetest.Clock{}}
-	opts.ClockOffset = w.clock.Offset
+	w := &world{T: t, clock: storetest.StandingClock()}
+	opts.Clock = w.clock.Now
 	w.e = engine.New(storetest.Open(t, opts), engine.Options{})
 	w.a = insight.Analytics{Engine: w.e}
 	w.agent = fermata.Caller{

@@ -105,7 +105,7 @@ func (w *world) outlivesItsLease(claimed *fermata.Task) {
 	for range 6 {
 		before, err := w.person.Run(w.t.Context(), claimed.RunID)
 		must(w.t, err)
-		w.clock.Add(int64(step))
+		w.clock.Advance(step)
 		patience.Await(w.t, "the lease is renewed", func() bool {
 			_, err := w.engine.Sweep(w.t.Context())
 			must(w.t, err)
@@ -124,7 +124,7 @@ func (w *world) loseRun(t *fermata.Task) {
 	w.t.Helper()
 	claimed := w.await(t.ID, fermata.TaskInProgress)
 	for {
-		w.clock.Add(int64(2 * time.Minute))
+		w.clock.Advance(2 * time.Minute)
 		_, err := w.engine.Sweep(w.t.Context())
 		must(w.t, err)
 		run, err := w.person.Run(w.t.Context(), claimed.RunID)

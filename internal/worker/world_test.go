@@ -36,8 +36,8 @@ type world struct {
 	server *httptest.Server
 	person *client.Client
 	agent  *client.Client
-	// clock is how far the database's clock is ahead.
-	clock atomic.Int64
+	// clock is the database's. It stands still until it is moved.
+	clock *storetest.Clock
 	repo  string
 	// folder is where the worker keeps worktrees.
 	folder string
@@ -52,10 +52,10 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, repo: newRepo(t), folder: t.TempDir()}
+	w := &world{t: t, repo: newRepo(t), folder: t.TempDir(), clock: storetest.StandingClock()}
 	w.copies = worker.Copies{Folder: w.folder, WorkDir: w.repo}
 	opts := storetest.SQLite(t)
-	opts.ClockOffset = func() time.Duration { return time.Duration(w.clock.Load()) }
+	opts.Clock = w.clock.Now
 	db, err := store.Open(t.Context(), opts)
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })

@@ -51,7 +51,7 @@ func sealed() (int, error) {
 	binary := os.Getenv(process.BinaryEnv)
 	if binary == "" {
 		binary = folder + "/fermata"
-		if err := process.Build(binary, ""); err != nil {
+		if err := process.Build(binary); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1, nil
 		}
@@ -80,5 +80,5 @@ func sealed() (int, error) {
 // Fermata returns the path of the program under test.
 func Fermata(tb testing.TB) string {
 	tb.Helper()
-	return process.Binary(tb, "")
+	return process.Binary(tb)
 }

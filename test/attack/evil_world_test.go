@@ -27,7 +27,7 @@ type yard struct {
 
 func newYard(t *testing.T) *yard {
 	t.Helper()
-	y := &yard{binary: process.Binary(t, "")}
+	y := &yard{binary: process.Binary(t)}
 	server := process.Serve(t, y.binary, process.SQLite(t))
 	y.url, y.admin = server.URL, process.NewFront(t, server).Client(t, server.FirstToken)
 	made, err := y.admin.CreateToken(t.Context(), fermata.NewToken{

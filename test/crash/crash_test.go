@@ -20,7 +20,7 @@ func TestServerIsKilled(t *testing.T) {
 
 // killServer kills the server so often at random moments of a load.
 func killServer(t *testing.T, database []string, kills int) {
-	binary := process.Binary(t, "")
+	binary := process.Binary(t)
 	random := process.NewRandom(t)
 	server := process.Serve(t, binary, database)
 	front := process.NewFront(t, server)

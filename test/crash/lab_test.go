@@ -18,7 +18,7 @@ const databaseKills = 10
 func TestDatabaseIsKilled(t *testing.T) {
 	database := process.Postgres(t)
 	random := process.NewRandom(t)
-	server := process.Serve(t, process.Binary(t, ""), database)
+	server := process.Serve(t, process.Binary(t), database)
 	front := process.NewFront(t, server)
 	front.Patient = true
 	s := story.Begin(t, front, random, server.FirstToken)

@@ -18,7 +18,7 @@ import (
 // doctor, until all is well again. The server is ready meanwhile.
 func TestClocksDisagree(t *testing.T) {
 	t.Parallel()
-	binary := process.Binary(t, "")
+	binary := process.Binary(t)
 	database, setClock := wrongClock(t)
 	setClock("-7 seconds")
 	s := &served{Server: process.Serve(t, binary, database), t: t}

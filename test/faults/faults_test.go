@@ -112,7 +112,7 @@ func (s *served) doctor(binary, reason string) {
 // A database that is halved under a running server stops it, in all words that there are for it; and it is not served
 // again.
 func TestDatabaseIsHalved(t *testing.T) {
-	binary, folder := process.Binary(t, ""), t.TempDir()
+	binary, folder := process.Binary(t), t.TempDir()
 	s := serveAgain(t, binary, folder)
 	if err := s.create(); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func refusesToStart(t *testing.T, binary, folder, reason string) {
 
 // A write-ahead log that was cut loses acknowledged tasks. The server says so, until an operator accepts it.
 func TestLogIsCut(t *testing.T) {
-	binary, folder := process.Binary(t, ""), t.TempDir()
+	binary, folder := process.Binary(t), t.TempDir()
 	s := serveAgain(t, binary, folder)
 	const acknowledged = 60
 	for range acknowledged {
@@ -193,7 +193,7 @@ func cut(t *testing.T, path string) {
 // A disk that is full makes the server not ready, at once and with the reason; once there is space, it goes on, and
 // everything that was acknowledged is there.
 func TestDiskIsFull(t *testing.T) {
-	binary, folder := process.Binary(t, ""), t.TempDir()
+	binary, folder := process.Binary(t), t.TempDir()
 	s := serve(t, onSmallDisk(t, binary, folder), folder, "--master-key-file", folder+".key")
 	ballast := fillDisk(t, s.PID(), folder)
 	acknowledged := 0
@@ -236,7 +236,7 @@ func TestDiskIsFull(t *testing.T) {
 func TestFileSystemBecomesReadOnly(t *testing.T) {
 	t.Parallel()
 	const reason = "the file system of the database is read-only"
-	binary, folder := process.Binary(t, ""), t.TempDir()
+	binary, folder := process.Binary(t), t.TempDir()
 	disk := newDisk(t, folder)
 	program := disk.under(binary)
 	s := serve(t, program, folder)

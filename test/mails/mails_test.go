@@ -68,7 +68,7 @@ func startWorld(t *testing.T, channel string) *world {
 	}
 	database := process.SQLite(t)
 	w.again = func() *process.Server {
-		server := process.LaunchIn(t, process.Binary(t, ""), []string{"SSL_CERT_FILE=" + authority}, database, args...)
+		server := process.LaunchIn(t, process.Binary(t), []string{"SSL_CERT_FILE=" + authority}, database, args...)
 		server.Ready()
 		return server
 	}

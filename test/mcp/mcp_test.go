@@ -36,7 +36,7 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	binary := process.Binary(t, "")
+	binary := process.Binary(t)
 	server := process.Serve(t, binary, process.SQLite(t))
 	s := &shop{T: t, server: server, binary: binary, url: server.URL}
 	var err error
@@ -233,7 +233,7 @@ func (l *lines) String() string {
 // uses it. Both ask as agents, though the local user needs no token.
 func TestWithoutAServer(t *testing.T) {
 	t.Parallel()
-	binary := process.Binary(t, "")
+	binary := process.Binary(t)
 	stderr := &lines{want: "`fermata serve --single-user`", seen: make(chan struct{})}
 	cmd := command(t, binary, "FERMATA_LISTEN=127.0.0.1:0")
 	cmd.Stderr = stderr

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -15,6 +16,9 @@ import (
 // BugSettleClosed is the build tag of the seeded bug that closes a question a
 // second time.
 const BugSettleClosed = "bug_settle_closed"
+
+// Tag returns the flag that builds the program with a build tag.
+func Tag(name string) string { return "-tags=" + name }
 
 // BinaryEnv names the environment variable that holds the path of the program, where it
 // is built already. `make test` sets it, so that the packages do not build it one by one.
@@ -39,14 +43,15 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary returns the path of the program, built once with the tags, or the one that
-// [BinaryEnv] names where no tags are asked for. It has no race detector, so that
+// Binary returns the path of the program, built once with more flags of go build, or the one that
+// [BinaryEnv] names where there are none. It has no race detector, so that
 // servers are as fast as they will be.
-func Binary(tb testing.TB, tags string) string {
+func Binary(tb testing.TB, flags ...string) string {
 	tb.Helper()
-	if built := os.Getenv(BinaryEnv); built != "" && tags == "" {
+	if built := os.Getenv(BinaryEnv); built != "" && len(flags) == 0 {
 		return built
 	}
+	variant := strings.Join(flags, " ")
 	programs.mu.Lock()
 	if programs.folder == "" {
 		folder, err := os.MkdirTemp("", "fermata-program-") //nolint:usetesting // it outlives the test: Main removes it
@@ -56,11 +61,11 @@ func Binary(tb testing.TB, tags string) string {
 		}
 		programs.folder = folder
 	}
-	once := programs.built[tags]
+	once := programs.built[variant]
 	if once == nil {
-		out := filepath.Join(programs.folder, "fermata"+tags)
-		once = sync.OnceValues(func() (string, error) { return out, Build(out, tags) })
-		programs.built[tags] = once
+		out := filepath.Join(programs.folder, fmt.Sprintf("fermata%d", len(programs.built)))
+		once = sync.OnceValues(func() (string, error) { return out, Build(out, flags...) })
+		programs.built[variant] = once
 	}
 	programs.mu.Unlock()
 	path, err := once()
@@ -70,12 +75,12 @@ func Binary(tb testing.TB, tags string) string {
 	return path
 }
 
-// Build builds the program. It takes the flags of `make build`, so that both share Go's cache.
-func Build(out, tags string) error {
+// Build builds the program with the flags of `make build`, so that both share Go's cache, and more.
+func Build(out string, flags ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience.Limit())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+tags, "-o", out,
-		"github.com/fermata-hq/fermata/cmd/fermata")
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-o", out}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/fermata-hq/fermata/cmd/fermata")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the program: %w\n%s", err, text)

@@ -15,13 +15,13 @@ func TestMain(m *testing.M) { process.Main(m) }
 
 func TestOneEnd(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
-		server := process.Serve(t, process.Binary(t, ""), process.SQLite(t))
+		server := process.Serve(t, process.Binary(t), process.SQLite(t))
 		oneEnd(t, server)
 	})
 	t.Run("postgres, two replicas", func(t *testing.T) {
 		database := process.Postgres(t)
-		first := process.Serve(t, process.Binary(t, ""), database)
-		second := process.Serve(t, process.Binary(t, ""), database)
+		first := process.Serve(t, process.Binary(t), database)
+		second := process.Serve(t, process.Binary(t), database)
 		oneEnd(t, first, second)
 	})
 }
@@ -43,7 +43,7 @@ func oneEnd(t *testing.T, servers ...*process.Server) {
 // The seeded bug lets a question be closed again. A test that does not find it
 // finds nothing.
 func TestSeededBugIsFound(t *testing.T) {
-	server := process.Serve(t, process.Binary(t, process.BugSettleClosed), process.SQLite(t))
+	server := process.Serve(t, process.Binary(t, process.Tag(process.BugSettleClosed)), process.SQLite(t))
 	a := newArena(t, server)
 	a.play(seededQuestions)
 	result := porcupine.CheckOperationsTimeout(oneEndModel, a.history, checksWithin)

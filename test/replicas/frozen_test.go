@@ -29,7 +29,7 @@ func TestReplicaFrozenInsideAWrite(t *testing.T) {
 // The same holds where pgbouncer in transaction mode stands between the replicas and PostgreSQL.
 func TestReplicaFrozenBehindAPooler(t *testing.T) {
 	database, behind := process.Pooler(t)
-	binary := process.Binary(t, "")
+	binary := process.Binary(t)
 	first := process.Serve(t, binary, database)
 	freezeInsideAWrite(t, behind, []*process.Server{first, process.Serve(t, binary, database)})
 }

@@ -158,7 +158,7 @@ func TestNetworkStandsStill(t *testing.T) {
 // standStill halts the network between PostgreSQL, which is at the address, and the first of two servers.
 func standStill(t *testing.T, between *network, address string, over, direct []string) {
 	t.Helper()
-	binary := process.Binary(t, "")
+	binary := process.Binary(t)
 	cut := process.Serve(t, binary, over)
 	other := process.Serve(t, binary, direct)
 	here, beside := impatient(t, cut, cut.FirstToken), impatient(t, other, cut.FirstToken)

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 // pair is two servers on one database.
 func pair(t *testing.T) ([]string, []*process.Server) {
 	t.Helper()
-	database, binary := process.Postgres(t), process.Binary(t, "")
+	database, binary := process.Postgres(t), process.Binary(t)
 	first := process.Serve(t, binary, database)
 	return database, []*process.Server{first, process.Serve(t, binary, database)}
 }
@@ -32,7 +32,7 @@ func TestRollingRestart(t *testing.T) {
 		s.Flow(1 + random.N(mostBetween))
 		replaced := n % len(servers)
 		servers[replaced].Stop()
-		servers[replaced] = process.Serve(t, process.Binary(t, ""), database)
+		servers[replaced] = process.Serve(t, process.Binary(t), database)
 		front.Set(servers...)
 		s.Recheck()
 		if t.Failed() {
@@ -56,7 +56,7 @@ func TestReplicaIsKilled(t *testing.T) {
 		killed := random.N(len(servers))
 		servers[killed].Kill()
 		s.Flow(1 + random.N(mostBetween))
-		servers[killed] = process.Serve(t, process.Binary(t, ""), database)
+		servers[killed] = process.Serve(t, process.Binary(t), database)
 		front.Set(servers...)
 		s.Recheck()
 		if t.Failed() {
@@ -72,7 +72,7 @@ const mostBetween = 150
 // Replicas that start together on an empty database make its tables once, and
 // its first token once.
 func TestReplicasMigrateTogether(t *testing.T) {
-	database, binary := process.Postgres(t), process.Binary(t, "")
+	database, binary := process.Postgres(t), process.Binary(t)
 	const replicas = 3
 	var servers []*process.Server
 	for range replicas {

@@ -28,7 +28,7 @@ func TestSeededBugsAreFound(t *testing.T) {
 	}
 	for _, bug := range chosen {
 		t.Run(bug.tag, func(t *testing.T) {
-			w := NewWorld(t, process.Binary(t, bug.tag), process.SQLite(t), Calm)
+			w := NewWorld(t, process.Binary(t, process.Tag(bug.tag)), process.SQLite(t), Calm)
 			found := Search{For: findsWithin, Together: 6, Until: bug.law}.Run(w)
 			f := found.Failures[bug.law]
 			if f == nil {

@@ -43,9 +43,6 @@ var Laws = []Law{
 const (
 	// promised is how long a word and a stop may take.
 	promised = time.Second
-	// busy is added on a machine with much else to do. Every mend whose absence is to be
-	// found costs much more when it is taken out.
-	busy = 2 * time.Second
 	// turns is what Claude Code takes on such a machine from an interrupt to its next turn.
 	turns = 5 * time.Second
 	// graceOfPause is what a paused program gets to keep its session.

@@ -38,7 +38,7 @@ func newKilled(t *testing.T, database []string) *killed {
 	t.Helper()
 	k := &killed{T: t, slack: standinslack.New()}
 	t.Cleanup(k.slack.Close)
-	k.server = process.Serve(t, process.Binary(t, ""), database, "--allow-networks", "127.0.0.0/8")
+	k.server = process.Serve(t, process.Binary(t), database, "--allow-networks", "127.0.0.0/8")
 	k.front = process.NewFront(t, k.server)
 	k.front.Patient = true
 	k.token = k.server.FirstToken
@@ -126,7 +126,7 @@ func TestServerIsKilledWhileMessagesAreUnderWay(t *testing.T) {
 		// Slack does what it was asked for; nobody hears that.
 		close(hold)
 		patience.Await(t, "Slack has done it", func() bool { messages, _ := k.seen(); return len(messages) == underWay })
-		k.server = process.Serve(t, process.Binary(t, ""), database, "--allow-networks", "127.0.0.0/8")
+		k.server = process.Serve(t, process.Binary(t), database, "--allow-networks", "127.0.0.0/8")
 		k.front.Set(k.server)
 		ids = append(ids, k.ask(afterwards)...)
 		k.rest()

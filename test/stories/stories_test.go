@@ -62,7 +62,7 @@ func provide(path string) error {
 	if built := os.Getenv(process.BinaryEnv); built != "" {
 		return os.Symlink(built, path)
 	}
-	return process.Build(path, "")
+	return process.Build(path)
 }
 
 func TestSQLite(t *testing.T) {

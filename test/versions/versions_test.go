@@ -1,6 +1,5 @@
-// Package versions runs two versions of the program on one database. The build
-// tags schema_next and schema_breaking make a program pass for the version that
-// comes next.
+// Package versions runs two versions of the program on one database. A program
+// passes for the version that comes next when it is linked with a migration more.
 package versions
 
 import (
@@ -16,13 +15,22 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-const (
-	today = ""
-	// next adds a column that the program of today can do without.
-	next = "schema_next"
-	// breaking says that the program of today would damage its database.
-	breaking = "schema_breaking"
-)
+// today returns the path of the program as it is.
+func today(t *testing.T) string { return process.Binary(t) }
+
+// next returns the path of a program that adds a column, which the program of today can do without.
+func next(t *testing.T) string {
+	return process.Binary(t, nextStatement("ALTER TABLE tasks ADD COLUMN next_note TEXT NOT NULL DEFAULT ''"))
+}
+
+// breaking returns the path of a program that says that the program of today would damage its database.
+func breaking(t *testing.T) string {
+	return process.Binary(t, nextStatement("UPDATE workspaces SET min_compatible_version = 9001"))
+}
+
+func nextStatement(sql string) string {
+	return `-ldflags=-X "github.com/fermata-hq/fermata/internal/store.nextStatement=` + sql + `"`
+}
 
 // steps is how many acknowledgements a story has.
 const steps = 40
@@ -31,15 +39,15 @@ const steps = 40
 // goes on when the newer one has migrated, and starts again afterwards.
 func TestCompatibleVersionsServeTogether(t *testing.T) {
 	database := process.Postgres(t)
-	servers := []*process.Server{process.Serve(t, process.Binary(t, today), database)}
+	servers := []*process.Server{process.Serve(t, today(t), database)}
 	front := process.NewFront(t, servers...)
 	s := story.Begin(t, front, process.NewRandom(t), servers[0].FirstToken)
 	s.Flow(steps)
-	servers = append(servers, process.Serve(t, process.Binary(t, next), database))
+	servers = append(servers, process.Serve(t, next(t), database))
 	front.Set(servers...)
 	s.Flow(steps)
 	servers[0].Stop()
-	servers[0] = process.Serve(t, process.Binary(t, today), database)
+	servers[0] = process.Serve(t, today(t), database)
 	front.Set(servers...)
 	s.Flow(steps)
 	s.Recheck()
@@ -50,13 +58,13 @@ func TestCompatibleVersionsServeTogether(t *testing.T) {
 // and leaves it as it is.
 func TestIncompatibleVersionRefusesToStart(t *testing.T) {
 	process.EachDatabase(t, func(t *testing.T, database []string) {
-		newer := process.Serve(t, process.Binary(t, breaking), database)
+		newer := process.Serve(t, breaking(t), database)
 		token := newer.FirstToken
 		if status, body := send(t, http.MethodPost, newer.URL+"/v1/tasks", token, `{"title": "Written by the newer version"}`); status != http.StatusCreated {
 			t.Fatalf("the newer version answers a write: %d %s", status, body)
 		}
 		newer.Stop()
-		older := process.Launch(t, process.Binary(t, today), database)
+		older := process.Launch(t, today(t), database)
 		if err := older.Wait(); err == nil {
 			t.Fatal("the older version ended well")
 		}
@@ -66,7 +74,7 @@ func TestIncompatibleVersionRefusesToStart(t *testing.T) {
 				t.Errorf("the older version does not say %q:\n%s", words, said)
 			}
 		}
-		newer = process.Serve(t, process.Binary(t, breaking), database)
+		newer = process.Serve(t, breaking(t), database)
 		verifyChain(t, newer.URL, token)
 	})
 }
@@ -75,9 +83,9 @@ func TestIncompatibleVersionRefusesToStart(t *testing.T) {
 // ready any more.
 func TestIncompatibleMigrationStopsTheOlderVersion(t *testing.T) {
 	database := process.Postgres(t)
-	older := process.Serve(t, process.Binary(t, today), database)
+	older := process.Serve(t, today(t), database)
 	token := older.FirstToken
-	newer := process.Serve(t, process.Binary(t, breaking), database)
+	newer := process.Serve(t, breaking(t), database)
 
 	status, body := send(t, http.MethodGet, older.URL+"/readyz", token, "")
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, "newer version") {

@@ -43,7 +43,7 @@ func TestJourneys(t *testing.T) {
 		t.Fatal("the web interface is not built: run make web")
 	}
 	limit := longest()
-	env := []string{"FERMATA_BINARY=" + process.Binary(t, ""), "FERMATA_TEST_BROWSER=" + startBrowser(t)}
+	env := []string{"FERMATA_BINARY=" + process.Binary(t), "FERMATA_TEST_BROWSER=" + startBrowser(t)}
 	journeys := make(chan string)
 	var runners sync.WaitGroup
 	// The journeys of t.Parallel begin in any order.

@@ -31,7 +31,7 @@ type world struct {
 
 func begin(t *testing.T, database []string) *world {
 	t.Helper()
-	w := &world{t: t, binary: process.Binary(t, ""), database: database}
+	w := &world{t: t, binary: process.Binary(t), database: database}
 	w.server = process.Serve(t, w.binary, database)
 	w.front = process.NewFront(t, w.server)
 	w.front.Patient = true

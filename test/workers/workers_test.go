@@ -20,13 +20,8 @@ import (
 
 func TestMain(m *testing.M) { process.Main(m) }
 
-const (
-	// lease is how long a task stays with a worker that is silent.
-	lease = 5 * time.Second
-	// offeredWithin is how long after the end of its lease a task may lie, with
-	// the start of the worker that takes it.
-	offeredWithin = 15 * time.Second
-)
+// lease is how long a task stays with a worker that is silent.
+const lease = 5 * time.Second
 
 // agent hangs in its first run until it is told to go on, and completes in any
 // other. It leaves the number of its process behind, and that of a command which it
@@ -59,7 +54,7 @@ type shop struct {
 
 func newShop(t *testing.T, marks string, database []string, serve ...string) *shop {
 	t.Helper()
-	s := &shop{T: t, binary: process.Binary(t, ""), marks: marks}
+	s := &shop{T: t, binary: process.Binary(t), marks: marks}
 	s.server = process.Serve(t, s.binary, database, serve...)
 	s.admin = process.NewFront(t, s.server).Client(t, s.server.FirstToken)
 	made, err := s.admin.CreateToken(t.Context(), fermata.NewToken{

@@ -34,7 +34,7 @@ type world struct {
 // newWorld starts a server, and copies an example.
 func newWorld(t *testing.T, example string, database []string) *world {
 	t.Helper()
-	w := &world{T: t, binary: process.Binary(t, ""), database: database, project: filepath.Join(t.TempDir(), example), home: t.TempDir()}
+	w := &world{T: t, binary: process.Binary(t), database: database, project: filepath.Join(t.TempDir(), example), home: t.TempDir()}
 	w.serve()
 	w.admin = process.NewFront(t, w.server).Client(t, w.server.FirstToken)
 	w.ok(os.CopyFS(w.project, os.DirFS(filepath.Join("..", "..", "examples", example))))

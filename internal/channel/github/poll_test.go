@@ -158,13 +158,11 @@ func TestPollingWaitsAsLongAsGitHubAsks(t *testing.T) {
 	w := start(t, map[string]any{"webhook_secret": nil})
 	w.send(w.question(first, choice()))
 	w.hub.Limit(0, time.Now().Add(3*time.Second), 100, 0)
-	w.hub.Requests()
 	w.listen()
 	w.comment("ada", "B")
-	patience.Await(t, "it has looked", func() bool { return len(w.hub.Requests()) > 0 })
 	patience.Await(t, "the answer counts once the hour is over", func() bool { return w.desk.answer(first) == "ada: toml" })
-	// One request found out that the hour is used up; then it was quiet.
-	if n := len(slices.DeleteFunc(w.hub.Requests(), func(r string) bool { return r != "GET /repos/octo/hello/issues/comments" })); n > 2 {
+	// One request finds out that the hour is used up. Another may come within the second that GitHub rounds off.
+	if n := w.hub.OverLimit(); n > 2 {
 		t.Errorf("%d looks while GitHub asked to wait", n)
 	}
 }

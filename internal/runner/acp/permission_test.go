@@ -90,7 +90,7 @@ func TestNobodyAnswers(t *testing.T) {
 	w.must(err)
 	task := w.task(push)
 	w.work(runs, impatient)
-	w.clock.Store(int64(time.Hour))
+	w.clock.Advance(time.Hour)
 	_, err = w.engine.Sweep(t.Context())
 	w.must(err)
 	w.work(runs, impatient)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,15 +33,15 @@ type world struct {
 	sessions string
 	// sandbox is where the agent runs; nil is none.
 	sandbox *process.Sandbox
-	// clock is how far the database's clock is ahead.
-	clock atomic.Int64
+	// clock is the database's. It stands still until it is moved.
+	clock *storetest.Clock
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, folder: t.TempDir(), sessions: t.TempDir()}
+	w := &world{t: t, folder: t.TempDir(), sessions: t.TempDir(), clock: storetest.StandingClock()}
 	opts := storetest.SQLite(t)
-	opts.ClockOffset = func() time.Duration { return time.Duration(w.clock.Load()) }
+	opts.Clock = w.clock.Now
 	db, err := store.Open(t.Context(), opts)
 	w.must(err)
 	t.Cleanup(func() { _ = db.Close() })

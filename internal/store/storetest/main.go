@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -9,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // leakWithin is how long goroutines may take to end after the last test, on a
@@ -67,13 +71,15 @@ func others() string {
 }
 
 // used are the schemas that the next test may take.
-var used pool
+var used = pool{conns: map[string]*pgx.Conn{}}
 
+// pool keeps schemas, and for each the connection that empties it: a connection that knows the tables already does so
+// in a tenth of the time.
 type pool struct {
-	mu   sync.Mutex
-	on   bool
-	url  string
-	free []string
+	mu    sync.Mutex
+	on    bool
+	free  []string
+	conns map[string]*pgx.Conn
 }
 
 func (p *pool) take() string {
@@ -89,24 +95,44 @@ func (p *pool) take() string {
 
 // give empties a schema and keeps it. It reports false when that cannot be.
 func (p *pool) give(url, schema string) bool {
-	if !p.on || onPostgres(url, fmt.Sprintf(emptied, schema)) != nil {
+	if !p.on {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statementWithin)
+	defer cancel()
+	p.mu.Lock()
+	conn := p.conns[schema]
+	delete(p.conns, schema)
+	p.mu.Unlock()
+	if conn == nil {
+		var err error
+		if conn, err = pgx.Connect(ctx, url); err != nil {
+			return false
+		}
+	}
+	if _, err := conn.Exec(ctx, fmt.Sprintf(emptied, schema)); err != nil {
+		_ = conn.Close(ctx)
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.url, p.free = url, append(p.free, schema)
+	p.free = append(p.free, schema)
+	p.conns[schema] = conn
 	return true
 }
 
+// drop drops the schemas that are free, and closes the connections.
 func (p *pool) drop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, schema := range p.free {
-		if err := onPostgres(p.url, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
-			return err
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), statementWithin)
+	defer cancel()
+	var errs []error
+	for schema, conn := range p.conns {
+		_, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+		errs = append(errs, err, conn.Close(ctx))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // emptied brings a schema back to what the migrations leave. A table that is

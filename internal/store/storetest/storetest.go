@@ -129,8 +129,11 @@ func drop(tb testing.TB, url, schema string) {
 	}
 }
 
+// statementWithin is how long PostgreSQL may take to empty or drop schemas between tests.
+const statementWithin = 30 * time.Second
+
 func onPostgres(url, statements string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), statementWithin)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

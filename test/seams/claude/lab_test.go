@@ -22,7 +22,7 @@ func TestSeededBugsAreFound(t *testing.T) {
 		{"bug_defer_without_words", "words-come-first"},
 	} {
 		t.Run(bug.tag, func(t *testing.T) {
-			w := seams.NewWorld(t, process.Binary(t, bug.tag), process.SQLite(t), seams.Real)
+			w := seams.NewWorld(t, process.Binary(t, process.Tag(bug.tag)), process.SQLite(t), seams.Real)
 			found := seams.Search{For: 10 * time.Minute, Together: 2, Until: bug.law}.Run(w)
 			f := found.Failures[bug.law]
 			if f == nil {

@@ -32,6 +32,13 @@ func (s *Server) Left() int {
 	return s.left
 }
 
+// OverLimit returns how many requests were refused because the hour was used up.
+func (s *Server) OverLimit() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.overLimit
+}
+
 // Requests returns what was asked so far, and forgets it.
 func (s *Server) Requests() []string {
 	s.mu.Lock()

@@ -64,6 +64,8 @@ type Server struct {
 	faults []fault
 	// Requests counts what was asked, by method and path.
 	requests []string
+	// overLimit counts the requests that were refused because the hour was used up.
+	overLimit int
 
 	archived, suspended bool
 	permissions         map[string]string
@@ -296,6 +298,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) bool {
 		s.left, s.reset = 5000, s.now().Add(time.Hour)
 	}
 	if s.left <= 0 {
+		s.overLimit++
 		s.rateHeaders(w)
 		reply(w, http.StatusForbidden, message("API rate limit exceeded for user ID 1."))
 		return true
