@@ -23,8 +23,13 @@ const ofRapid = "[rapid]"
 
 // repeat is a test that failed and then passed.
 type repeat struct {
-	name          string
+	pkg, test     string // the package, and the test with the tests above it: TestIt/part
 	failed, again string // what it wrote, the first time and when repeated
+}
+
+// isIn reports whether a list of tests names this one, one above it, or its file, in backticks.
+func (r repeat) isIn(list string) bool {
+	return slices.ContainsFunc(strings.Split(r.test, "/"), func(part string) bool { return strings.Contains(list, "`"+part+"`") })
 }
 
 // slowTest is a step, or a test with no tests below it, and how long it took.
@@ -127,7 +132,7 @@ func (j *judgement) addFailed(p *packageRuns, test string) {
 	case !passed:
 		why = "failed"
 	default:
-		j.repeats = append(j.repeats, repeat{name: name, failed: output, again: again})
+		j.repeats = append(j.repeats, repeat{pkg: p.name, test: test, failed: output, again: again})
 		return
 	}
 	j.failures = append(j.failures, failure{

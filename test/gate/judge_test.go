@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -51,5 +54,17 @@ func TestRepeatsAreJudged(t *testing.T) {
 			s.env = append(s.env, "TEST_FLAGS=-count=1 "+tt.flags, "CGO_ENABLED=1")
 			s.run().says(tt.verdict, tt.says)
 		})
+	}
+}
+
+// TestAKnownFlakeIsToldAsOne: a test that comes back is known by its name, also by one of its parts.
+func TestAKnownFlakeIsToldAsOne(t *testing.T) {
+	s := newSample(t, `t.Run("part", func(t *testing.T) { if fails() { t.Error("too late") } })`, "")
+	s.write("test/flakes.md", "| `TestIt` | too late | nobody knows |\n")
+	rows := filepath.Join(s.folder, "rows.md")
+	s.env = append(s.env, "GATE_ROW="+rows)
+	s.run().says("passed only when repeated: example.org/sample.TestIt/part\n", "test/flakes.md knows it")
+	if row, err := os.ReadFile(rows); err != nil || !strings.HasSuffix(string(row), " | TestIt/part |\n") {
+		t.Errorf("the row of the run is %q: %v", row, err)
 	}
 }

@@ -106,9 +106,8 @@ func (g *gate) printRepeats(r *report) {
 	known, _ := os.ReadFile(filepath.Join(g.root, "test", "flakes.md"))
 	for _, f := range r.groups {
 		for _, repeat := range f.repeats {
-			fmt.Fprintf(g.out, "==> passed only when repeated: %s\n", repeat.name)
-			_, test, _ := strings.Cut(strings.TrimPrefix(repeat.name, "github.com/fermata-hq/fermata/"), ".")
-			if test != "" && strings.Contains(string(known), test) {
+			fmt.Fprintf(g.out, "==> passed only when repeated: %s.%s\n", repeat.pkg, repeat.test)
+			if repeat.isIn(string(known)) {
 				fmt.Fprintln(g.out, "    test/flakes.md knows it: its cause was not mended, or there is another")
 			} else {
 				fmt.Fprintln(g.out, "    its cause is the next thing to mend; write it into test/flakes.md")
@@ -163,7 +162,7 @@ func (r *report) appendRow(commit, path, verdict string) error {
 	for _, f := range r.groups {
 		seconds = append(seconds, fmt.Sprintf("%s %.0f", f.name, f.took.Seconds()))
 		for _, repeat := range f.repeats {
-			repeated = append(repeated, strings.TrimPrefix(repeat.name, "github.com/fermata-hq/fermata/"))
+			repeated = append(repeated, repeat.test)
 		}
 	}
 	_, err = fmt.Fprintf(file, "| %s | %s | %s | %s | %.0f | %s | %s |\n", time.Now().UTC().Format("2006-01-02 15:04"), commit, os.Getenv("GATE_BESIDE"), word,

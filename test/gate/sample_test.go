@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,7 +128,8 @@ func (s *sample) says(texts ...string) {
 
 func (s *sample) write(name, text string) {
 	s.Helper()
-	if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
+	path := filepath.Join(s.folder, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		s.Fatal(err)
 	}
 }
