@@ -73,8 +73,8 @@ func others() string {
 // used are the schemas that the next test may take.
 var used = pool{conns: map[string]*pgx.Conn{}}
 
-// pool keeps schemas, and for each the connection that empties it: a connection that knows the tables already does so
-// in a tenth of the time.
+// pool keeps schemas, and for each the connection that empties it: a new connection would first have to read what
+// tables there are.
 type pool struct {
 	mu    sync.Mutex
 	on    bool
