@@ -30,7 +30,7 @@ func TestIDSortsByTime(t *testing.T) {
 	})
 }
 
-// Several clocks may give times in turns, so an id of another millisecond comes between.
+// Ids of other milliseconds are made in between, as by a process with several clocks.
 func TestIDsOfOneMillisecondSortAsMade(t *testing.T) {
 	t.Parallel()
 	last := ""

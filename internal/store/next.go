@@ -10,8 +10,8 @@ import (
 // nextVersion is the schema version of a program that comes after this one.
 const nextVersion = 9001
 
-// nextStatement makes this program pass for the version that comes next: it is the SQL of one migration more. Only
-// the tests of mixed versions set it, when they link the program.
+// nextStatement is the SQL of one more migration. The tests of mixed versions set it when they link the program, which
+// then acts as the next version. In every other program it is empty.
 var nextStatement string
 
 // nextMigrations returns the migration of nextStatement, if there is one.

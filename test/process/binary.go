@@ -43,9 +43,9 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary returns the path of the program, built once with more flags of go build, or the one that
-// [BinaryEnv] names where there are none. It has no race detector, so that
-// servers are as fast as they will be.
+// Binary returns the path of the program. It builds the program once for each set of flags of go build. Without flags it
+// returns the program that [BinaryEnv] names, if there is one. The program has no race detector, so that servers are as
+// fast as in use.
 func Binary(tb testing.TB, flags ...string) string {
 	tb.Helper()
 	if built := os.Getenv(BinaryEnv); built != "" && len(flags) == 0 {
@@ -75,7 +75,7 @@ func Binary(tb testing.TB, flags ...string) string {
 	return path
 }
 
-// Build builds the program with the flags of `make build`, so that both share Go's cache, and more.
+// Build builds the program with the flags of `make build`, so that both share Go's cache, and with the given ones.
 func Build(out string, flags ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience.Limit())
 	defer cancel()

@@ -4,6 +4,6 @@ package seams
 
 import "time"
 
-// busy is added to what is promised. A run of the gate judges by what happens, not by how fast its machine is; the lab
-// adds less. Every mend whose absence is to be found costs more when it is taken out.
+// busy is added to the promised time, because the verdict of the gate must not depend on the speed of a machine. It is
+// less than a heartbeat takes, so a word that waits for one is still found.
 const busy = 9 * time.Second

@@ -4,5 +4,5 @@ package seams
 
 import "time"
 
-// busy is added to what is promised, for a machine that does much else.
+// busy is added to the promised time, because other tests of the lab run at the same time.
 const busy = 2 * time.Second

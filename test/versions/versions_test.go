@@ -1,5 +1,5 @@
-// Package versions runs two versions of the program on one database. A program
-// passes for the version that comes next when it is linked with a migration more.
+// Package versions runs two versions of the program on one database. The newer
+// version is the same program, linked with one more migration.
 package versions
 
 import (
@@ -23,7 +23,7 @@ func next(t *testing.T) string {
 	return process.Binary(t, nextStatement("ALTER TABLE tasks ADD COLUMN next_note TEXT NOT NULL DEFAULT ''"))
 }
 
-// breaking returns the path of a program that says that the program of today would damage its database.
+// breaking returns the path of a program whose migration shuts out the program of today.
 func breaking(t *testing.T) string {
 	return process.Binary(t, nextStatement("UPDATE workspaces SET min_compatible_version = 9001"))
 }

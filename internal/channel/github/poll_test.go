@@ -161,7 +161,7 @@ func TestPollingWaitsAsLongAsGitHubAsks(t *testing.T) {
 	w.listen()
 	w.comment("ada", "B")
 	patience.Await(t, "the answer counts once the hour is over", func() bool { return w.desk.answer(first) == "ada: toml" })
-	// One request finds out that the hour is used up. Another may come within the second that GitHub rounds off.
+	// The first request learns that the limit is reached. A second one may come too early: GitHub rounds the time to seconds.
 	if n := w.hub.OverLimit(); n > 2 {
 		t.Errorf("%d looks while GitHub asked to wait", n)
 	}

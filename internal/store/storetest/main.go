@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // leakWithin is how long goroutines may take to end after the last test, on a
@@ -98,7 +100,7 @@ func (p *pool) give(url, schema string) bool {
 	if !p.on {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), statementWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	p.mu.Lock()
 	conn := p.conns[schema]
@@ -125,7 +127,7 @@ func (p *pool) give(url, schema string) bool {
 func (p *pool) drop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), statementWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	var errs []error
 	for schema, conn := range p.conns {

@@ -11,12 +11,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // PostgresEnv names the variable with the address of a PostgreSQL that tests
@@ -129,11 +129,8 @@ func drop(tb testing.TB, url, schema string) {
 	}
 }
 
-// statementWithin is how long PostgreSQL may take to empty or drop schemas between tests.
-const statementWithin = 30 * time.Second
-
 func onPostgres(url, statements string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), statementWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -165,7 +165,7 @@ func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	return errs
 }
 
-// awaitQueued waits until n writes are in the queue. It yields first, because that is mostly enough.
+// awaitQueued waits until n writes are in the queue. It yields first, because that is usually enough.
 func (s *suite) awaitQueued(n int) {
 	s.Helper()
 	queued := func() bool { return s.config.Queued(s.db, store.DefaultWorkspace) >= n }
