@@ -47,7 +47,7 @@ func eachCall(t *testing.T, test func(t *testing.T, w *world, call string, d des
 			}
 			n++
 			call := strings.ToUpper(method) + " " + inBraces.ReplaceAllString(path, "x")
-			t.Run(strings.ToUpper(method)+" "+path, func(t *testing.T) { test(t, w, call, d) })
+			t.Run(strings.ToUpper(method)+" "+path, func(t *testing.T) { test(t, w.in(t), call, d) })
 		}
 	}
 	if n < 100 {

@@ -36,6 +36,14 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	return newWorldOn(t, storetest.SQLite(t), change...)
 }
 
+// in returns the world for a subtest, which fails by itself.
+func (w *world) in(t *testing.T) *world {
+	t.Helper()
+	part := *w
+	part.t = t
+	return &part
+}
+
 // newWorldOn makes the world on the database of the options.
 func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *world {
 	t.Helper()

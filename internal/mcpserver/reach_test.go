@@ -98,6 +98,14 @@ func (x *town) about(r standin.Remote, person, question string, n int) []standin
 	return found
 }
 
+// in returns the town for a subtest, which fails by itself.
+func (x *town) in(t *testing.T) *town {
+	t.Helper()
+	part := *x
+	part.world = x.world.in(t)
+	return &part
+}
+
 func (x *town) agents() map[string]*agent {
 	return map[string]*agent{
 		"over HTTP":  x.overHTTP(versions["without"], x.agent, nil),
@@ -111,7 +119,8 @@ func TestPostQuestionReachesWhomItNames(t *testing.T) {
 	x := newTown(t)
 	for name, a := range x.agents() {
 		t.Run(name, func(t *testing.T) {
-			t.Run("a conversation of Slack, with a mention", func(*testing.T) {
+			t.Run("a conversation of Slack, with a mention", func(t *testing.T) {
+				x, a := x.in(t), a.in(t)
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which format?","options":["toml","yaml"],"default":"toml",
 					"notifyVia":["inbox"],"slackChannel":"#dev","slackMention":"@cem, here"}`)
 				x.equal([]string{"inbox", "team"}, r.Notified)
@@ -123,14 +132,16 @@ func TestPostQuestionReachesWhomItNames(t *testing.T) {
 				x.ok(x.slack.Reply(x.slacks["bob"], m, standin.Reply{Answers: map[string]any{"answer": "yaml"}}))
 				x.closedWith(r.QuestionID, "yaml")
 			})
-			t.Run("an issue of GitHub", func(*testing.T) {
+			t.Run("an issue of GitHub", func(t *testing.T) {
+				x, a := x.in(t), a.in(t)
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which base?","options":["main","next"],"defaultAnswer":"main",
 					"notifyVia":["github"],"issueNumber":88}`)
 				x.equal([]string{"github", "inbox"}, slices.Sorted(slices.Values(r.Notified)))
 				x.about(x.github, "bob", r.QuestionID, 1)
 				x.equal(true, slices.ContainsFunc(x.github.Bodies(88), func(body string) bool { return strings.Contains(body, r.QuestionID) }))
 			})
-			t.Run("the mailboxes of some", func(*testing.T) {
+			t.Run("the mailboxes of some", func(t *testing.T) {
+				x, a := x.in(t), a.in(t)
 				r := a.must("post_question", `{"type":"non_blocking","question":"Which name?","default":"otter","emailRecipients":["Bob <BOB@`+mailhouse.Domain+`>"]}`)
 				x.equal([]string{"inbox", "post"}, r.Notified)
 				x.about(x.mail, "bob", r.QuestionID, 1)
@@ -138,7 +149,8 @@ func TestPostQuestionReachesWhomItNames(t *testing.T) {
 				x.ok(err)
 				x.equal(1, len(rows))
 			})
-			t.Run("nobody at once", func(*testing.T) {
+			t.Run("nobody at once", func(t *testing.T) {
+				x, a := x.in(t), a.in(t)
 				x.equal([]string{"inbox"}, a.must("post_question", `{"type":"non_blocking","question":"Well?","default":"yes"}`).Notified)
 			})
 		})
@@ -150,7 +162,8 @@ func TestPostQuestionRefusesWhereNobodyIs(t *testing.T) {
 	t.Parallel()
 	x := newTown(t)
 	for name, a := range x.agents() {
-		t.Run(name, func(*testing.T) {
+		t.Run(name, func(t *testing.T) {
+			x, a := x.in(t), a.in(t)
 			for arguments, want := range map[string][]string{
 				`{"question":"?","notifyVia":["slakc"]}`:                                                  {"notifyVia", `"slakc"`, "github, post, slack, team"},
 				`{"question":"?","notifyVia":["slack","push"]}`:                                           {"notifyVia", `"push"`},

@@ -35,6 +35,22 @@ type world struct {
 	person       fermata.Caller
 }
 
+// in returns the agent for a subtest, which fails by itself.
+func (a *agent) in(t *testing.T) *agent {
+	t.Helper()
+	part := *a
+	part.world = a.world.in(t)
+	return &part
+}
+
+// in returns the world for a subtest, which fails by itself.
+func (w *world) in(t *testing.T) *world {
+	t.Helper()
+	part := *w
+	part.T = t
+	return &part
+}
+
 func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 	t.Helper()
 	db, err := store.Open(t.Context(), storetest.SQLite(t))

@@ -96,7 +96,8 @@ func TestWebhook(t *testing.T) {
 	channeltest.RunMachine(t, channeltest.Config{ByName: true, Everybody: true, New: func(tb testing.TB) standin.Remote {
 		tb.Helper()
 		return webhook.New(tb)
-	}}, func(r standin.Remote) []channeltest.Heard {
+	}}, func(tb testing.TB, r standin.Remote) []channeltest.Heard {
+		tb.Helper()
 		var all []channeltest.Heard
 		for _, a := range r.(*webhook.Receiver).Attempts() {
 			var told struct {
@@ -106,7 +107,7 @@ func TestWebhook(t *testing.T) {
 				}
 			}
 			if err := json.Unmarshal(a.Body, &told); err != nil || a.Invalid != nil {
-				t.Errorf("%s came with %v, %v", a.Body, err, a.Invalid)
+				tb.Errorf("%s came with %v, %v", a.Body, err, a.Invalid)
 			}
 			all = append(all, channeltest.Heard{ID: a.ID, Type: a.Type, Question: cmp.Or(told.Data.QuestionID, told.Data.Question.ID)})
 		}

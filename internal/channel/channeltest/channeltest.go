@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -217,6 +218,27 @@ func (l *lab) ask(a fermata.Ask) *fermata.Question {
 	return q
 }
 
+// askUntil asks a question that is open until it was told. One that times out
+// before that is asked again, for twice as long.
+func (l *lab) askUntil(title string, end ending, told func(q *fermata.Question) bool) *fermata.Question {
+	l.Helper()
+	for open := end.open; ; open *= 2 {
+		q := l.ask(fermata.Ask{Title: title, Question: "Which format?", Options: choice, Timeout: fermata.Timeout(open.String())})
+		l.await(title+": it is told", func() bool { return told(q) || l.status(q) != fermata.Pending })
+		if told(q) {
+			return q
+		}
+	}
+}
+
+// status returns how the question stands now.
+func (l *lab) status(q *fermata.Question) fermata.QuestionStatus {
+	l.Helper()
+	now, err := l.admin.Question(l.Context(), q.ID)
+	l.ok(err)
+	return now.Status
+}
+
 // about lists the messages about the question that a person sees.
 func (l *lab) about(person string, q *fermata.Question) []standin.Message {
 	return slices.DeleteFunc(l.remote.Seen(l.people[person]), func(m standin.Message) bool { return m.Question != q.ID })
@@ -268,9 +290,8 @@ func (l *lab) closed(q *fermata.Question, answerer string) {
 
 func (l *lab) pending(q *fermata.Question) {
 	l.Helper()
-	now, err := l.admin.Question(l.Context(), q.ID)
-	if l.ok(err); now.Status != fermata.Pending {
-		l.Fatalf("the question is %s", now.Status)
+	if now := l.status(q); now != fermata.Pending {
+		l.Fatalf("the question is %s", now)
 	}
 }
 
@@ -334,34 +355,32 @@ func (l *lab) answered(q *fermata.Question, answers map[string]any) {
 	l.closed(q, "ann")
 }
 
+// ending is a way in which a question ends.
+type ending struct {
+	open  time.Duration // how long the question is open at first
+	event string
+	do    func(l *lab, q *fermata.Question) error
+}
+
 // ends are all ways in which a question ends.
-var ends = map[string]struct {
-	timeout fermata.Timeout
-	event   string
-	do      func(l *lab, q *fermata.Question) error
-}{
-	"answered": {"1h", "question.answered", func(l *lab, q *fermata.Question) error {
+var ends = map[string]ending{
+	"answered": {time.Hour, "question.answered", func(l *lab, q *fermata.Question) error {
 		_, err := l.admin.Answer(l.Context(), q.ID, fermata.Answer{Answer: "toml"})
 		return err
 	}},
-	"cancelled": {"1h", "question.cancelled", func(l *lab, q *fermata.Question) error {
+	"cancelled": {time.Hour, "question.cancelled", func(l *lab, q *fermata.Question) error {
 		_, err := l.agent.CancelQuestion(l.Context(), q.ID, "not needed")
 		return err
 	}},
-	"timed out": {"3s", "question.timed_out", func(*lab, *fermata.Question) error { return nil }},
+	"timed out": {3 * time.Second, "question.timed_out", func(*lab, *fermata.Question) error { return nil }},
 }
 
 // everyEnd ends questions in every way.
 func everyEnd(l *lab) {
 	for name, end := range ends {
-		q := l.ask(fermata.Ask{Title: "How it ends: " + name, Question: "Which format?", Options: choice, Timeout: end.timeout})
-		l.sees("ann", q)
+		q := l.askUntil("How it ends: "+name, end, func(q *fermata.Question) bool { return len(l.about("ann", q)) > 0 })
 		l.ok(end.do(l, q))
-		l.await("it has ended", func() bool {
-			now, err := l.admin.Question(l.Context(), q.ID)
-			l.ok(err)
-			return now.Status != fermata.Pending
-		})
+		l.await("it has ended", func() bool { return l.status(q) != fermata.Pending })
 		l.await("the message says so", func() bool { return l.sees("ann", q).Closed })
 		dead := slices.DeleteFunc(l.sees("ann", q).Buttons, func(b string) bool { return strings.HasPrefix(b, "Open") })
 		if len(dead) > 0 {
@@ -375,11 +394,7 @@ func second(l *lab) {
 	q := l.ask(fermata.Ask{Question: "Which format?", Options: choice})
 	ann, bob := l.sees("ann", q), l.sees("bob", q)
 	l.ok(l.remote.Reply(l.people["ann"], ann, standin.Reply{Answers: map[string]any{"answer": "toml"}}))
-	l.await("it is answered", func() bool {
-		now, err := l.admin.Question(l.Context(), q.ID)
-		l.ok(err)
-		return now.Status == fermata.Answered
-	})
+	l.await("it is answered", func() bool { return l.status(q) == fermata.Answered })
 	if err := l.remote.Reply(l.people["bob"], bob, standin.Reply{Answers: map[string]any{"answer": "yaml"}}); err == nil {
 		l.told("bob", "ann")
 	}

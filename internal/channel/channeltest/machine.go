@@ -18,29 +18,36 @@ type Heard struct{ ID, Type, Question string }
 // RunMachine checks the promises of a channel to machines, which do not
 // answer: told once of a question and once of every kind of end, and again
 // under the same id when an operator says so. What was heard must be signed.
-func RunMachine(t *testing.T, c Config, heard func(r standin.Remote) []Heard) {
+func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remote) []Heard) {
 	t.Parallel()
-	l := newLab(t, c)
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			q := l.ask(fermata.Ask{Title: "How it ends: " + name, Question: "Which format?", Options: choice, Timeout: end.timeout})
-			l.sees("ann", q)
-			l.ok(end.do(l, q))
-			want := map[string]int{"question.asked": 1, end.event: 1, "notice.asked": 1, "notice.closed": 1}
-			l.await("everything is heard", func() bool { return len(l.heard(heard, q)) >= len(want) })
-			if diff := cmp.Diff(want, l.heard(heard, q)); diff != "" {
+			t.Parallel()
+			m := &machine{lab: newLab(t, c), read: heard}
+			want := map[string]int{"question.asked": 1, "notice.asked": 1}
+			q := m.askUntil("How it ends: "+name, end, func(q *fermata.Question) bool { return cmp.Equal(want, m.heard(q)) })
+			m.ok(end.do(m.lab, q))
+			want[end.event], want["notice.closed"] = 1, 1
+			m.await("everything is heard", func() bool { return len(m.heard(q)) >= len(want) })
+			if diff := cmp.Diff(want, m.heard(q)); diff != "" {
 				t.Errorf("what was heard (-want +got):\n%s", diff)
 			}
-			l.redelivered(heard, q)
+			m.redelivered(q)
+			m.scanned()
 		})
 	}
-	l.scanned()
+}
+
+// machine is a lab whose channel is read by a program.
+type machine struct {
+	*lab
+	read func(tb testing.TB, r standin.Remote) []Heard
 }
 
 // heard counts by type what was heard of a question.
-func (l *lab) heard(heard func(r standin.Remote) []Heard, q *fermata.Question) map[string]int {
+func (m *machine) heard(q *fermata.Question) map[string]int {
 	counted := map[string]int{}
-	for _, h := range heard(l.remote) {
+	for _, h := range m.read(m.T, m.remote) {
 		if h.Question == q.ID {
 			counted[h.Type]++
 		}
@@ -49,25 +56,20 @@ func (l *lab) heard(heard func(r standin.Remote) []Heard, q *fermata.Question) m
 }
 
 // redelivered has the question told once more.
-func (l *lab) redelivered(heard func(r standin.Remote) []Heard, q *fermata.Question) {
-	l.Helper()
-	i := slices.IndexFunc(heard(l.remote), func(h Heard) bool { return h.Question == q.ID && h.Type == "question.asked" })
-	first := heard(l.remote)[i]
-	var row *fermata.Delivery
-	l.await("it is noted as sent", func() bool {
-		rows, _, err := l.admin.Deliveries(l.Context(), client.DeliveryQuery{State: fermata.DeliverySent, Limit: 500})
-		l.ok(err)
-		at := slices.IndexFunc(rows, func(d *fermata.Delivery) bool { return d.ID == first.ID })
-		if at >= 0 {
-			row = rows[at]
-		}
-		return at >= 0
+func (m *machine) redelivered(q *fermata.Question) {
+	m.Helper()
+	all := m.read(m.T, m.remote)
+	first := all[slices.IndexFunc(all, func(h Heard) bool { return h.Question == q.ID && h.Type == "question.asked" })]
+	m.await("it is noted as sent", func() bool {
+		rows, _, err := m.admin.Deliveries(m.Context(), client.DeliveryQuery{State: fermata.DeliverySent, Limit: 500})
+		m.ok(err)
+		return slices.ContainsFunc(rows, func(d *fermata.Delivery) bool { return d.ID == first.ID })
 	})
-	_, err := l.admin.Redeliver(l.Context(), row.ID)
-	l.ok(err)
-	l.await("it is heard again", func() bool {
+	_, err := m.admin.Redeliver(m.Context(), first.ID)
+	m.ok(err)
+	m.await("it is heard again", func() bool {
 		n := 0
-		for _, h := range heard(l.remote) {
+		for _, h := range m.read(m.T, m.remote) {
 			if h == first {
 				n++
 			}

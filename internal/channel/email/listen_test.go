@@ -378,8 +378,9 @@ func TestCheckSaysTheRemedy(t *testing.T) {
 		{"folder", map[string]any{"mailbox": "Nowhere"}, []string{"name of the folder"}},
 	}
 	for _, tt := range tests {
+		channel := w.open(tt.change)
 		t.Run(tt.name, func(t *testing.T) {
-			err := w.open(tt.change).Check(t.Context())
+			err := channel.Check(t.Context())
 			hints := hints(err)
 			if len(hints) != len(tt.want) {
 				t.Fatalf("the hints are %q of %v", hints, err)
