@@ -29,9 +29,9 @@ const idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 // idLength is the number of characters behind the prefix.
 const idLength = 20
 
-// lastRandom holds the random part of the last id of each millisecond, for the recentMillis milliseconds used last, or
-// twice as many. It makes ids of one millisecond sort in the order in which this process made them: tasks are claimed
-// and messages read in the order of their ids.
+// lastRandom remembers the random part of the newest id of each millisecond. It forgets a millisecond when at least
+// recentMillis others were used after it. With it, ids of one millisecond sort in the order in which this process made
+// them. That order matters: tasks are claimed, and messages are read, in the order of their ids.
 var lastRandom = struct {
 	sync.Mutex
 	recent, earlier map[int64]uint64

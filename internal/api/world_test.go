@@ -36,7 +36,7 @@ func newWorld(t *testing.T, change ...func(*api.Config)) *world {
 	return newWorldOn(t, storetest.SQLite(t), change...)
 }
 
-// in returns the world for a subtest, which fails by itself.
+// in returns the same world for a subtest. What goes wrong in it fails the subtest.
 func (w *world) in(t *testing.T) *world {
 	t.Helper()
 	part := *w
@@ -49,7 +49,7 @@ func newWorldOn(t *testing.T, opts store.Options, change ...func(*api.Config)) *
 	t.Helper()
 	clock := storetest.StandingClock()
 	if opts.ClockError == nil {
-		opts.Clock = clock.Now // else the clock is the test's own
+		opts.Clock = clock.Now // a test that sets ClockError brings its own clock
 	}
 	db, err := store.Open(t.Context(), opts)
 	if err != nil {

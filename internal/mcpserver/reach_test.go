@@ -98,7 +98,7 @@ func (x *town) about(r standin.Remote, person, question string, n int) []standin
 	return found
 }
 
-// in returns the town for a subtest, which fails by itself.
+// in returns the same town for a subtest. What goes wrong in it fails the subtest.
 func (x *town) in(t *testing.T) *town {
 	t.Helper()
 	part := *x

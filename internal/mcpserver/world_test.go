@@ -35,7 +35,7 @@ type world struct {
 	person       fermata.Caller
 }
 
-// in returns the agent for a subtest, which fails by itself.
+// in returns the same agent for a subtest. What goes wrong with it fails the subtest.
 func (a *agent) in(t *testing.T) *agent {
 	t.Helper()
 	part := *a
@@ -43,7 +43,7 @@ func (a *agent) in(t *testing.T) *agent {
 	return &part
 }
 
-// in returns the world for a subtest, which fails by itself.
+// in returns the same world for a subtest. What goes wrong in it fails the subtest.
 func (w *world) in(t *testing.T) *world {
 	t.Helper()
 	part := *w

@@ -23,11 +23,12 @@ const ofRapid = "[rapid]"
 
 // repeat is a test that failed and then passed.
 type repeat struct {
-	pkg, test     string // the package, and the test with the tests above it: TestIt/part
+	pkg, test     string // the package, and the name of the test, such as TestIt/part
 	failed, again string // what it wrote, the first time and when repeated
 }
 
-// isIn reports whether a list of tests names this one, one above it, or its file, in backticks.
+// isIn reports whether a list in Markdown names the test in backticks. For TestIt/part it is enough that the list names
+// `TestIt` or `part`.
 func (r repeat) isIn(list string) bool {
 	return slices.ContainsFunc(strings.Split(r.test, "/"), func(part string) bool { return strings.Contains(list, "`"+part+"`") })
 }

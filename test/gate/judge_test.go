@@ -57,7 +57,7 @@ func TestRepeatsAreJudged(t *testing.T) {
 	}
 }
 
-// TestAKnownFlakeIsToldAsOne: a test that comes back is known by its name, also by one of its parts.
+// The gate says of a test that test/flakes.md names that it is known, also when only a subtest of it failed.
 func TestAKnownFlakeIsToldAsOne(t *testing.T) {
 	s := newSample(t, `t.Run("part", func(t *testing.T) { if fails() { t.Error("too late") } })`, "")
 	s.write("test/flakes.md", "| `TestIt` | too late | nobody knows |\n")

@@ -43,9 +43,9 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Binary returns the path of the program. It builds the program once for each set of flags of go build. Without flags it
-// returns the program that [BinaryEnv] names, if there is one. The program has no race detector, so that servers are as
-// fast as in use.
+// Binary returns the path of the program, built with these flags of go build. It builds each variant once. Without flags
+// it returns the program that [BinaryEnv] names, if there is one. The program is built without the race detector, so
+// that servers are as fast as in use.
 func Binary(tb testing.TB, flags ...string) string {
 	tb.Helper()
 	if built := os.Getenv(BinaryEnv); built != "" && len(flags) == 0 {

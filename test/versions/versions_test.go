@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { process.Main(m) }
 // today returns the path of the program as it is.
 func today(t *testing.T) string { return process.Binary(t) }
 
-// next returns the path of a program that adds a column, which the program of today can do without.
+// next returns the path of a program whose migration adds a column. The program of today can work without the column.
 func next(t *testing.T) string {
 	return process.Binary(t, nextStatement("ALTER TABLE tasks ADD COLUMN next_note TEXT NOT NULL DEFAULT ''"))
 }

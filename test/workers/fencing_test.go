@@ -38,8 +38,8 @@ func TestWorkerIsKilled(t *testing.T) {
 	})
 }
 
-// refused makes every call that a run can make, with a token that is not the run's: nobody but its worker is told that.
-// What the worker itself says of a run that it lost is refused as well: see [TestSuspendedWorkerComesBack].
+// refused makes every call of a run with a token that is not the run's, and wants each to be refused. Only the worker
+// knows the run's token. For a worker that comes back with the right token too late, see [TestSuspendedWorkerComesBack].
 func (s *shop) refused(run *fermata.Run) {
 	s.Helper()
 	worker := process.NewFront(s, s.server).Client(s, s.token)

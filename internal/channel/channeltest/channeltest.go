@@ -218,12 +218,12 @@ func (l *lab) ask(a fermata.Ask) *fermata.Question {
 	return q
 }
 
-// askUntil asks a question that is open until it was told. One that times out
-// before that is asked again, for twice as long.
-func (l *lab) askUntil(title string, end ending, told func(q *fermata.Question) bool) *fermata.Question {
+// askUntilTold asks a question and waits until the channel has told of it. If
+// the question times out first, it is asked again with twice the timeout.
+func (l *lab) askUntilTold(title string, timeout time.Duration, told func(q *fermata.Question) bool) *fermata.Question {
 	l.Helper()
-	for open := end.open; ; open *= 2 {
-		q := l.ask(fermata.Ask{Title: title, Question: "Which format?", Options: choice, Timeout: fermata.Timeout(open.String())})
+	for ; ; timeout *= 2 {
+		q := l.ask(fermata.Ask{Title: title, Question: "Which format?", Options: choice, Timeout: fermata.Timeout(timeout.String())})
 		l.await(title+": it is told", func() bool { return told(q) || l.status(q) != fermata.Pending })
 		if told(q) {
 			return q
@@ -357,9 +357,9 @@ func (l *lab) answered(q *fermata.Question, answers map[string]any) {
 
 // ending is a way in which a question ends.
 type ending struct {
-	open  time.Duration // how long the question is open at first
-	event string
-	do    func(l *lab, q *fermata.Question) error
+	timeout time.Duration // of the question
+	event   string
+	do      func(l *lab, q *fermata.Question) error
 }
 
 // ends are all ways in which a question ends.
@@ -378,7 +378,7 @@ var ends = map[string]ending{
 // everyEnd ends questions in every way.
 func everyEnd(l *lab) {
 	for name, end := range ends {
-		q := l.askUntil("How it ends: "+name, end, func(q *fermata.Question) bool { return len(l.about("ann", q)) > 0 })
+		q := l.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return len(l.about("ann", q)) > 0 })
 		l.ok(end.do(l, q))
 		l.await("it has ended", func() bool { return l.status(q) != fermata.Pending })
 		l.await("the message says so", func() bool { return l.sees("ann", q).Closed })

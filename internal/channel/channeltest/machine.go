@@ -25,7 +25,7 @@ func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remo
 			t.Parallel()
 			m := &machine{lab: newLab(t, c), read: heard}
 			want := map[string]int{"question.asked": 1, "notice.asked": 1}
-			q := m.askUntil("How it ends: "+name, end, func(q *fermata.Question) bool { return cmp.Equal(want, m.heard(q)) })
+			q := m.askUntilTold("How it ends: "+name, end.timeout, func(q *fermata.Question) bool { return cmp.Equal(want, m.heard(q)) })
 			m.ok(end.do(m.lab, q))
 			want[end.event], want["notice.closed"] = 1, 1
 			m.await("everything is heard", func() bool { return len(m.heard(q)) >= len(want) })
@@ -38,9 +38,10 @@ func RunMachine(t *testing.T, c Config, heard func(tb testing.TB, r standin.Remo
 	}
 }
 
-// machine is a lab whose channel is read by a program.
+// machine is a lab in which a program receives what the channel sends.
 type machine struct {
 	*lab
+	// read returns what the program received.
 	read func(tb testing.TB, r standin.Remote) []Heard
 }
 

@@ -77,7 +77,7 @@ func (b Behaviour) Grace() time.Duration {
 	case Asks, Listens, StopsWell:
 		return time.Minute
 	case StaysDeaf:
-		return 2 * patience.Limit() // a test that waited for its end would fail
+		return 2 * patience.Limit() // longer than any test waits: a test that waits for the grace to end fails
 	default:
 		return 800 * time.Millisecond
 	}

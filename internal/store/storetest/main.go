@@ -75,8 +75,8 @@ func others() string {
 // used are the schemas that the next test may take.
 var used = pool{conns: map[string]*pgx.Conn{}}
 
-// pool keeps schemas, and for each the connection that empties it: a new connection would first have to read what
-// tables there are.
+// pool keeps schemas and a connection for each. The connection empties the schema faster than a new one, which would
+// have to read the tables of the schema first.
 type pool struct {
 	mu    sync.Mutex
 	on    bool
