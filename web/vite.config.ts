@@ -25,6 +25,13 @@ export default defineConfig({
   },
   // `npm run dev` beside a server that runs.
   server: { proxy: { '/v1': { target: 'http://127.0.0.1:7433', changeOrigin: true } } },
-  // The limit only ends what hangs: a busy machine is slow.
-  test: { environment: 'happy-dom', setupFiles: ['./src/test/setup.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    environment: 'happy-dom',
+    setupFiles: ['./src/test/setup.ts'],
+    // A page of its own for each file would take longer than all tests together.
+    isolate: false,
+    // The limit only ends what hangs: a busy machine is slow.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });

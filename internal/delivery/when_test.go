@@ -14,13 +14,25 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// pass lets time pass for the database, and wakes who waits for it.
+// pass lets time pass while no message is under way: its lease would end.
 func (w *world) pass(d time.Duration) {
+	w.Helper()
+	w.await("no message is under way", func() bool {
+		all, _, err := w.s.Deliveries(w.Context(), admin, delivery.Filter{Limit: 500})
+		w.ok(err)
+		return !slices.ContainsFunc(all, func(d *fermata.Delivery) bool { return d.Leased(w.clock.Now()) })
+	})
+	w.passLeases(d)
+}
+
+// passLeases lets time pass, also over leases, and wakes who waits for it.
+func (w *world) passLeases(d time.Duration) {
 	w.Helper()
 	w.clock.Advance(d)
 	_, err := w.e.Sweep(w.Context())
 	w.ok(err)
 	w.nudge()
+	w.s.LookNow()
 }
 
 // nudge commits something, so that everybody looks.
@@ -444,7 +456,7 @@ func TestAClaimThatIsNotHeardOfComesUpAgain(t *testing.T) {
 	}))
 	_, err := w.e.Answer(t.Context(), w.caller("ann"), q.ID, fermata.Answer{Answer: "toml"})
 	w.ok(err)
-	w.pass(16 * time.Second)
+	w.passLeases(16 * time.Second)
 	if m := w.seen("ann", 1)[0]; !m.Closed {
 		t.Errorf("%+v: it may have gone out, so its end must be told", m)
 	}
@@ -467,6 +479,7 @@ func TestASlowMessageKeepsItsClaim(t *testing.T) {
 	}
 	w.await("it is claimed", func() bool { id, _ := claimed(); return id != "" })
 	id, first := claimed()
+	w.clock.Advance(time.Second)
 	w.await("its claim is renewed", func() bool { _, until := claimed(); return until.After(first) })
 	release()
 	w.await("it is sent", func() bool { id, _ := claimed(); return id == "" })

@@ -48,9 +48,9 @@ type setup struct {
 // newWorld makes a world with ann and bob, who are on the wall.
 func newWorld(t *testing.T, opts store.Options, st setup) *world {
 	t.Helper()
-	w := &world{T: t, clock: &storetest.Clock{}, members: map[string]*fermata.Member{}, wall: wall.New()}
+	w := &world{T: t, clock: storetest.StandingClock(), members: map[string]*fermata.Member{}, wall: wall.New()}
 	t.Cleanup(w.wall.Close)
-	opts.ClockOffset = w.clock.Offset
+	opts.Clock = w.clock.Now
 	w.db = storetest.Open(t, opts)
 	w.e = engine.New(w.db, engine.Options{})
 	o := delivery.Options{DB: w.db, Engine: w.e, Kinds: []delivery.Kind{wall.NewKind(st.to)}, PublicURL: "https://fermata.example.com"}

@@ -18,6 +18,9 @@ var (
 	journeys = []string{"test/web"}
 )
 
+// long are the packages that take longest. They start first: started last, one of them would run alone.
+var long = []string{"internal/engine", "internal/workflow", "test/stories", "test/versions"}
+
 // The race detector leaves SQLite out. That code is translated from C, takes its own locks and would run three times
 // slower.
 var raceFlags = []string{"-race", "-gcflags=modernc.org/...=-race=false"}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (g *gate) suites(group string, list ...suite) func(context.Context) outcome
 	}
 }
 
-// choose returns the packages of the suite that somebody asked for.
+// choose returns the packages of the suite that somebody asked for, the long ones first.
 func (g *gate) choose(ctx context.Context, s suite, module string) ([]string, error) {
 	patterns := g.selection.packages
 	if len(patterns) == 0 {
@@ -65,9 +66,12 @@ func (g *gate) choose(ctx context.Context, s suite, module string) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(path string) bool {
-		return !s.packages(strings.TrimPrefix(strings.TrimPrefix(path, module), "/"))
-	}), nil
+	folder := func(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
+	chosen := slices.DeleteFunc(all, func(path string) bool { return !s.packages(folder(path)) })
+	slices.SortStableFunc(chosen, func(a, b string) int {
+		return cmp.Compare(slices.Index(long, folder(b)), slices.Index(long, folder(a)))
+	})
+	return chosen, nil
 }
 
 func (g *gate) goList(ctx context.Context, args ...string) ([]string, error) {

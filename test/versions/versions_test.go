@@ -29,7 +29,7 @@ func breaking(t *testing.T) string {
 }
 
 func nextStatement(sql string) string {
-	return `-ldflags=-X "github.com/fermata-hq/fermata/internal/store.nextStatement=` + sql + `"`
+	return `-ldflags=-s -w -X "github.com/fermata-hq/fermata/internal/store.nextStatement=` + sql + `"`
 }
 
 // steps is how many acknowledgements a story has.
