@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -230,34 +231,54 @@ func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	}
 }
 
+// points is how many points the process of a run of crashing has, at each of which it can be killed.
+const points = 9
+
 // TestKilledAtEveryPoint kills a process before and after each commit of a run;
 // another process brings the run to its end.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		w := newCrashWorld(t, opts)
-		w.put(crashing)
-		for die := int64(1); ; die++ {
-			run, err := w.s.Start(t.Context(), admin, "crashing", nil)
-			w.ok(err)
-			first := w.spawn(die)
-			dead := w.answerWhenAsked(run.ID, first)
-			first.end()
-			if !dead {
-				if die < 10 {
-					t.Fatalf("a run had only %d points to be killed at", die)
+	for point := int64(1); point <= points; point++ {
+		t.Run(fmt.Sprint(point), func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, opts store.Options) {
+				w := newCrashWorld(t, opts)
+				id, died := w.runUntil(point)
+				if !died {
+					t.Fatalf("a run has less than %d points to be killed at", points)
 				}
-				w.judge(run.ID)
-				return
+				// The lease of the dead process is over.
+				w.clock.Advance(time.Minute)
+				second := w.spawn(0)
+				w.answerWhenAsked(id, second)
+				second.end()
+				w.judge(id)
+			})
+		})
+	}
+	t.Run("there are no more", func(t *testing.T) {
+		t.Parallel()
+		storetest.Each(t, func(t *testing.T, opts store.Options) {
+			w := newCrashWorld(t, opts)
+			id, died := w.runUntil(points + 1)
+			if died {
+				t.Fatalf("a run has more than %d points to be killed at: raise the number", points)
 			}
-			// The lease of the dead process is over.
-			w.clock.Advance(time.Minute)
-			second := w.spawn(0)
-			w.answerWhenAsked(run.ID, second)
-			second.end()
-			w.judge(run.ID)
-		}
+			w.judge(id)
+		})
 	})
+}
+
+// runUntil starts a run, and a process that is killed at a point of it.
+func (w *crashWorld) runUntil(point int64) (id string, died bool) {
+	w.Helper()
+	w.put(crashing)
+	run, err := w.s.Start(w.Context(), admin, "crashing", nil)
+	w.ok(err)
+	first := w.spawn(point)
+	died = w.answerWhenAsked(run.ID, first)
+	first.end()
+	return run.ID, died
 }
 
 // TestProcessesShareRuns kills one of two processes in the middle of many runs.

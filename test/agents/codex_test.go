@@ -55,11 +55,6 @@ func TestCodexIsInterrupted(t *testing.T) {
 	testInterrupt(t, codexKind)
 }
 
-func TestCodexLosesItsWorker(t *testing.T) {
-	t.Parallel()
-	testDies(t, codexKind)
-}
-
 func TestCodexIsCancelled(t *testing.T) {
 	t.Parallel()
 	testCancel(t, codexKind)

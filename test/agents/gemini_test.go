@@ -48,7 +48,7 @@ func TestGeminiIsIsolated(t *testing.T) {
 
 func TestGeminiLosesItsWorker(t *testing.T) {
 	t.Parallel()
-	testDies(t, geminiKind)
+	testLostWorkers(t, geminiKind)
 }
 
 func TestGeminiLeavesNothing(t *testing.T) {

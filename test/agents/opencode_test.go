@@ -68,7 +68,7 @@ func TestOpenCodeIsIsolated(t *testing.T) {
 
 func TestOpenCodeLosesItsWorker(t *testing.T) {
 	t.Parallel()
-	testDies(t, openCodeKind)
+	testLostWorkers(t, openCodeKind)
 }
 
 func TestOpenCodeLeavesNothing(t *testing.T) {

@@ -92,35 +92,6 @@ func testCancel(t *testing.T, k kind) {
 	}
 }
 
-// testDies kills the worker while its agent thinks, long before a heartbeat is due: the next
-// one goes on in the same session.
-func testDies(t *testing.T, k kind) {
-	first := 0
-	w := newWorld(t, k, scriptedmodel.Script{Rules: []scriptedmodel.Rule{
-		{Name: "look", When: scriptedmodel.When{Turn: &first}, Reply: []scriptedmodel.Part{{Text: "I begin."}, k.write("fence.txt", "wet")}},
-		{Name: "think", Hold: true, Times: 1, Reply: scriptedmodel.Say("Nobody hears this.")},
-		{Name: "again", Reply: scriptedmodel.Say("I went on.")},
-	}})
-	task := w.Create("Paint the fence", "All of it.")
-	worker := w.Work("--lease", "15s") // the next worker waits for its end
-	if _, err := w.Room.Model.Await(t.Context(), "think"); err != nil {
-		t.Fatal(err)
-	}
-	patience.Await(t, "the session is known", func() bool { s := w.Look(task.ID).Session; return s != nil && s.ID != "" })
-	session := w.Look(task.ID).Session.ID
-	worker.Kill()
-	w.Until(task.ID, fermata.TaskOpen)
-	w.Once()
-	done := w.Look(task.ID)
-	if done.State != fermata.TaskDone || done.Summary != "I went on." || done.Session.ID != session {
-		t.Fatalf("the task is %s: %s, in the session %s after %s\n%s", done.State, done.Summary, done.Session.ID, session, w.RunLog(task))
-	}
-	if text := w.Only("again").Text(); strings.Count(text, "# Paint the fence") != 1 || !strings.Contains(text, "I begin.") {
-		t.Errorf("the session does not know what was: %s", text)
-	}
-	w.Gone()
-}
-
 // testLeft cancels a task while its agent runs a command: nothing of the command is left
 // either.
 func testLeft(t *testing.T, k kind, s shell) {

@@ -67,6 +67,17 @@ type failure struct {
 	command string // repeats it; "" when nothing does
 }
 
+// add adds what another run proved.
+func (o *outcome) add(other outcome) {
+	o.passed += other.passed
+	o.failures = append(o.failures, other.failures...)
+	o.repeats = append(o.repeats, other.repeats...)
+	o.slow = slowest(append(o.slow, other.slow...))
+	if other.stopped != "" {
+		o.stopped, o.infrastructure = other.stopped, other.infrastructure
+	}
+}
+
 func (o *outcome) redden(format string, a ...any) {
 	o.failures = append(o.failures, failure{what: fmt.Sprintf(format, a...)})
 }

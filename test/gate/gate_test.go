@@ -87,8 +87,8 @@ func TestWhatCannotBeHadIsNotRed(t *testing.T) {
 func TestEveryGroupRuns(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, "", "")
-	s.env = append(s.env, "SAMPLE_STEP=false")
-	s.run().says("==> red: prepare: the step", "DONE 1 tests", "==> red: 1 failed (")
+	s.env = append(s.env, "SAMPLE_STEP=false", "SAMPLE_BESIDE=ls /no/such/folder")
+	s.run().says("==> red: prepare: the step\n", "==> red: prepare: the step beside it\n", "cannot access '/no/such/folder'", "DONE 1 tests", "==> red: 2 failed (")
 }
 
 func TestPartsOfAGroup(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,7 +20,14 @@ var (
 )
 
 // long are the packages that take longest. They start first: started last, one of them would run alone.
-var long = []string{"internal/engine", "internal/workflow", "test/stories", "test/versions"}
+var long = []string{
+	"internal/engine", "internal/channel/email", "internal/channel/channeltest", "internal/workflow",
+	"test/seams", "test/stories", "test/webhooks", "test/versions",
+}
+
+// packagesAtOnce is how many packages of the program run side by side. Their tests also wait, so there are more of
+// them than processors.
+const packagesAtOnce = 3
 
 // The race detector leaves SQLite out. That code is translated from C, takes its own locks and would run three times
 // slower.
@@ -28,18 +36,19 @@ var raceFlags = []string{"-race", "-gcflags=modernc.org/...=-race=false"}
 // groups returns the groups of the gate in their order.
 func groups(g *gate) []*group {
 	const limit = 25 * time.Minute
+	atOnce := fmt.Sprint("-p=", packagesAtOnce)
 	rooms := []suite{
-		{name: "race", packages: folders(raced...), flags: raceFlags, cgo: true, limit: limit},
-		{name: "rooms", packages: except(everything, folders("test"), folders(raced...)), limit: limit},
+		{name: "race", packages: folders(raced...), flags: append([]string{atOnce}, raceFlags...), cgo: true, limit: limit},
+		{name: "rooms", packages: except(everything, folders("test"), folders(raced...)), flags: []string{atOnce}, limit: limit},
 	}
-	rest := suite{name: "processes", packages: except(folders("test"), folders(truth...), folders(agents...), folders(journeys...)), limit: limit}
+	rest := suite{name: "processes", flags: []string{atOnce}, packages: except(folders("test"), folders(truth...), folders(agents...), folders(journeys...)), limit: limit}
 	return []*group{
 		{name: "prepare", what: "tools, packages, the interface, the program", always: true, run: g.steps(prepare)},
-		{name: "static", what: "format, vet, lint, types and tests of the interface", run: g.steps(static)},
+		{name: "static", what: "format, vet and lint; lint and tests of the interface", run: g.steps(static)},
 		{name: "rooms", what: "the packages of the program", tests: true, run: g.suites("rooms", rooms...)},
 		{name: "processes", what: "the program driven from outside", tests: true, run: g.suites("processes", rest)},
 		{name: "truth", what: "crashes, races and replicas", tests: true, run: g.suites("truth",
-			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=1"}, once: true, limit: limit})},
+			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=1", "-parallel=5"}, once: true, limit: limit})},
 		{name: "agents", what: "real agent programs, one at a time", tests: true, run: g.suites("agents",
 			suite{name: "agents", packages: folders(agents...), flags: []string{"-p=1", "-parallel=1"}, limit: limit})},
 		{name: "journeys", what: "the browser, with nothing beside it", tests: true, run: g.suites("journeys",

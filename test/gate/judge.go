@@ -51,7 +51,7 @@ func judge(events io.Reader, source source) (outcome, error) {
 		j.redden("no package was tested")
 	}
 	for _, p := range packages {
-		j.add(p)
+		j.addPackage(p)
 	}
 	return j.outcome, nil
 }
@@ -87,8 +87,8 @@ type judgement struct {
 	source source
 }
 
-// add judges one package.
-func (j *judgement) add(p *packageRuns) {
+// addPackage judges one package.
+func (j *judgement) addPackage(p *packageRuns) {
 	first := p.runs[0]
 	j.count(p.name, first)
 	switch {

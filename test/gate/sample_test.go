@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startSample is the command with two groups of its own: a step that SAMPLE_STEP names, and the tests of the module
-// in the current folder. SAMPLE_DISK is the room that it wants.
+// startSample is the command with two groups of its own: a step that SAMPLE_STEP names with one that SAMPLE_BESIDE names
+// beside it, and the tests of the module in the current folder. SAMPLE_DISK is the room that it wants.
 func startSample() int {
 	return start(func(g *gate) {
 		repository := os.Getenv(sampleEnv)
@@ -34,8 +34,9 @@ func startSample() int {
 		g.disk, _ = strconv.ParseUint(os.Getenv("SAMPLE_DISK"), 10, 64)
 		fetches := os.Getenv("SAMPLE_FETCHES") != ""
 		first := step{what: "the step", command: strings.Fields(os.Getenv("SAMPLE_STEP")), fetches: fetches, needed: fetches}
+		beside := step{what: "the step beside it", command: strings.Fields(os.Getenv("SAMPLE_BESIDE")), beside: true}
 		g.groups = []*group{
-			{name: "prepare", what: "a step", always: true, run: g.steps(func(*gate) []step { return []step{first} })},
+			{name: "prepare", what: "two steps", always: true, run: g.steps(func(*gate) []step { return []step{beside, first} })},
 			{name: "rooms", what: "tests", tests: true, run: g.suites("rooms", suite{name: "rooms", packages: everything, limit: time.Minute, cgo: os.Getenv("CGO_ENABLED") == "1"})},
 		}
 	})
@@ -93,7 +94,7 @@ func newSample(t *testing.T, body, more string) *sample {
 		}
 	}
 	s.env = []string{sampleEnv + "=" + repository, "XDG_CACHE_HOME=" + own, "GOFLAGS=", "GOWORK=off", "GROUP=", "PACKAGE=", "RUN=", "GATE_ROW=", "TEST_FLAGS=-count=1",
-		"SAMPLE_STEP=true", "FERMATA_TEST_POSTGRES=none", "SAMPLE_WITH_POSTGRES=" + filepath.Join(repository, "scripts", "with-postgres")}
+		"SAMPLE_STEP=true", "SAMPLE_BESIDE=true", "FERMATA_TEST_POSTGRES=none", "SAMPLE_WITH_POSTGRES=" + filepath.Join(repository, "scripts", "with-postgres")}
 	return s
 }
 

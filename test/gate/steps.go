@@ -20,6 +20,8 @@ type step struct {
 	fetches bool
 	// needed marks a command without which no group can follow.
 	needed bool
+	// beside marks a command that runs while the steps after it do. Its output is printed when the others have ended.
+	beside bool
 }
 
 // prepare returns the steps that install, download and build what the groups need.
@@ -44,11 +46,11 @@ func prepare(g *gate) []step {
 // static returns the checks that do not run the program.
 func static(*gate) []step {
 	return []step{
+		// The types are checked where the interface is built.
+		{what: "lint of the interface", command: strings.Fields("npm run --silent lint"), folder: "web", beside: true},
 		{what: "format", command: []string{"make", "format"}},
 		{what: "vet", command: []string{"make", "vet"}},
 		{what: "lint", command: []string{"make", "lint"}},
-		// The types are checked where the interface is built.
-		{what: "lint of the interface", command: strings.Fields("npm run --silent lint"), folder: "web"},
 		{what: "tests of the interface", command: strings.Fields("npm run --silent test"), folder: "web"},
 	}
 }
@@ -61,43 +63,72 @@ func packagesIn(folders []string) []string {
 	return patterns
 }
 
-// steps returns the run of a group of steps.
+// steps returns the run of a group of steps. They run one after another, except those marked beside.
 func (g *gate) steps(list func(*gate) []step) func(context.Context) outcome {
 	return func(ctx context.Context) outcome {
 		var o outcome
+		var beside []<-chan stepResult
 		for _, s := range list(g) {
 			if o.stopped != "" || ctx.Err() != nil {
 				break
 			}
-			g.runStep(ctx, s, &o)
+			if s.beside {
+				beside = append(beside, g.startStep(ctx, s))
+				continue
+			}
+			fmt.Fprintf(g.out, "    %s\n", s.what)
+			o.add(g.runStep(ctx, s, g.out).outcome)
+		}
+		for _, ended := range beside {
+			r := <-ended
+			fmt.Fprintf(g.out, "    %s\n%s", r.what, r.output)
+			o.add(r.outcome)
 		}
 		return o
 	}
 }
 
-func (g *gate) runStep(ctx context.Context, s step, o *outcome) {
-	fmt.Fprintf(g.out, "    %s\n", s.what)
+// stepResult is what came of a step.
+type stepResult struct {
+	outcome
+
+	what   string
+	output string
+}
+
+// startStep starts a step and returns the channel that gets its result.
+func (g *gate) startStep(ctx context.Context, s step) <-chan stepResult {
+	ended := make(chan stepResult, 1)
+	go func() { ended <- g.runStep(ctx, s, io.Discard) }()
+	return ended
+}
+
+// runStep runs a step. It copies what the command writes to out at once.
+func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
+	r := stepResult{what: s.what}
 	began := time.Now()
 	cmd := g.command(ctx, s.command, s.env)
 	cmd.Dir = filepath.Join(g.root, s.folder)
 	var output bytes.Buffer
-	both := io.MultiWriter(g.out, &output)
+	both := io.MultiWriter(out, &output)
 	cmd.Stdout, cmd.Stderr = both, both
 	err := g.processes.run(cmd)
+	r.output = output.String()
 	if err == nil {
-		o.passed++
-		o.slow = slowest(append(o.slow, slowTest{name: s.what, took: time.Since(began)}))
-		return
+		r.passed = 1
+		r.slow = []slowTest{{name: s.what, took: time.Since(began)}}
+		return r
 	}
 	if ctx.Err() != nil {
-		return
+		return r
 	}
 	command := strings.Join(s.command, " ")
 	if s.folder != "" {
 		command = "cd " + s.folder + " && " + command
 	}
-	o.failures = append(o.failures, failure{what: s.what, why: err.Error(), output: output.String(), command: strings.Join(append(s.env, command), " ")})
+	r.failures = []failure{{what: s.what, why: err.Error(), output: r.output, command: strings.Join(append(s.env, command), " ")}}
 	if s.needed {
-		o.stopped, o.infrastructure = s.what, s.fetches
+		r.stopped, r.infrastructure = s.what, s.fetches
 	}
+	return r
 }

@@ -68,9 +68,13 @@ func (g *gate) choose(ctx context.Context, s suite, module string) ([]string, er
 	}
 	folder := func(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
 	chosen := slices.DeleteFunc(all, func(path string) bool { return !s.packages(folder(path)) })
-	slices.SortStableFunc(chosen, func(a, b string) int {
-		return cmp.Compare(slices.Index(long, folder(b)), slices.Index(long, folder(a)))
-	})
+	place := func(path string) int {
+		if at := slices.Index(long, folder(path)); at >= 0 {
+			return at
+		}
+		return len(long)
+	}
+	slices.SortStableFunc(chosen, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
 	return chosen, nil
 }
 
@@ -130,10 +134,7 @@ func (g *gate) read(events string, from source, result error, o *outcome) {
 	if result != nil && len(v.failures) == 0 {
 		o.redden("gotestsum: %v, though no test failed", result)
 	}
-	o.passed += v.passed
-	o.failures = append(o.failures, v.failures...)
-	o.repeats = append(o.repeats, v.repeats...)
-	o.slow = slowest(append(o.slow, v.slow...))
+	o.add(v)
 }
 
 // command returns a command with a process group of its own. Ctrl-C in a terminal does not reach the group; an

@@ -22,12 +22,14 @@ const writesWithin = 10 * time.Second
 // A replica that is frozen inside a write delays the other replica's writes by seconds. When it wakes up, its write
 // is refused, and it serves again.
 func TestReplicaFrozenInsideAWrite(t *testing.T) {
+	t.Parallel()
 	database, servers := pair(t)
 	freezeInsideAWrite(t, database[1], servers)
 }
 
 // The same holds where pgbouncer in transaction mode stands between the replicas and PostgreSQL.
 func TestReplicaFrozenBehindAPooler(t *testing.T) {
+	t.Parallel()
 	database, behind := process.Pooler(t)
 	binary := process.Binary(t)
 	first := process.Serve(t, binary, database)
