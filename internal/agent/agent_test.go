@@ -19,6 +19,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // desk is a worker's side that keeps what it is told.
@@ -96,12 +97,10 @@ func run(t *testing.T, d *desk, script string, claim *fermata.Claim, o agent.Opt
 	return runKind(t, kind, d, script, claim, o)
 }
 
-func runKind(t *testing.T, k agent.Kind, d *desk, script string, claim *fermata.Claim, o agent.Options) fermata.Finish {
+func runKind(t *testing.T, k agent.Kind, d *desk, text string, claim *fermata.Claim, o agent.Options) fermata.Finish {
 	t.Helper()
 	o.Program, o.Grace = filepath.Join(t.TempDir(), "agent"), time.Second
-	if err := os.WriteFile(o.Program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	script.Write(t, o.Program, text)
 	fin, err := agent.New(k, o).Run(t.Context(), claim, d)
 	if err != nil {
 		t.Fatal(err)

@@ -148,20 +148,20 @@ func readByNobody(t *testing.T, w *world) {
 	}
 }
 
-// sentTo waits until it is written down what a person was sent of a question.
-func (w *world) sentTo(person string, q *fermata.Question) string {
+// sentTo waits until the server has recorded that it sent the person a message about the question, and returns the id of
+// the delivery.
+func (w *world) sentTo(person string, q *fermata.Question) (id string) {
 	w.t.Helper()
-	for limit := time.Now().Add(20 * time.Second); time.Now().Before(limit); {
+	patience.Await(w.t, "a message is sent to "+person, func() bool {
 		var list struct{ Items []*fermata.Delivery }
 		w.must(http.StatusOK, w.admin, "GET /v1/deliveries?state=sent&question_id="+q.ID, "", &list)
-		for _, d := range list.Items {
-			if d.Member == person {
-				return d.ID
-			}
+		at := slices.IndexFunc(list.Items, func(d *fermata.Delivery) bool { return d.Member == person })
+		if at >= 0 {
+			id = list.Items[at].ID
 		}
-	}
-	w.t.Fatalf("nothing was sent to %s", person)
-	return ""
+		return at >= 0
+	})
+	return id
 }
 
 // A program with a token to ask opens no link to itself: not by a low risk, not

@@ -16,6 +16,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/runner/codex"
 	"github.com/fermata-hq/fermata/internal/runner/gemini"
 	"github.com/fermata-hq/fermata/internal/runner/opencode"
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // sessionDesk keeps the session of a run.
@@ -49,10 +50,7 @@ func TestTheLineThatTakesOverFindsTheSession(t *testing.T) {
 				t.Parallel()
 				dir, folder, users := t.TempDir(), filepath.Join(t.TempDir(), "its own"), os.Getenv("HOME")
 				program := filepath.Join(dir, "the program")
-				script := "#!/bin/sh\necho \"$HOME $" + kind.place + "\" >>homes\nprintf '%s\\n' '" + kind.begins + "'\n"
-				if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				script.Write(t, program, "echo \"$HOME $"+kind.place+"\" >>homes\nprintf '%s\\n' '"+kind.begins+"'")
 				o := agent.Options{Program: program, Fermata: "/bin/false", Folder: folder}
 				o.SetEnv = []string{"HOME=" + users}
 				if own {

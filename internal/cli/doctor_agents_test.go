@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // The versions that doctor names are those that the tests install.
@@ -45,9 +47,7 @@ func TestDoctorFindsAgents(t *testing.T) {
 	for name, says := range map[string]string{
 		"claude": "echo '2.1.329 (Claude Code)'", "codex": "echo 'codex-cli 0.200.1'", "gemini": "exit 1", "opencode": "echo dev",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		script.Write(t, filepath.Join(dir, name), says)
 	}
 	got := checkAgents(t.Context())
 	want := []struct{ check, status, detail string }{

@@ -49,6 +49,8 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 	must(t, err)
 	missing, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Start nothing", Spec: noProgram})
 	must(t, err)
+	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Take too long", Spec: json.RawMessage(`{"command": ["sleep", "60"], "timeout": "50ms"}`)})
+	must(t, err)
 	cases := []struct {
 		task         *fermata.Task
 		code, reason string
@@ -56,7 +58,7 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 		{w.task("End badly", `echo 'it does not work' >&2; exit 3`), "agent_failed", "exit status 3. it does not work"},
 		{w.task("Say so", `printf '%s' '{"result":"failed","summary":"no space\nis left"}'`), "agent_failed", "no space is left"},
 		{w.task("Ask in vain", `echo '{"result":"needs_input","question":{"question":"Which?","timeout":"1s"}}'`), "policy_violation", "the server refused the report: "},
-		{w.task("Take too long", `sleep 60`), "run_timeout", "The run took longer than 3s and was stopped."},
+		{slow, "run_timeout", "The run took longer than 50ms and was stopped."},
 		{w.task("Change git", `git config core.editor true; `+completed), "git_config_changed", "the git configuration of its working copy or repository was changed"},
 		{missing, "not_started", "The agent could not be run: start it: "},
 	}
@@ -83,7 +85,7 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 func (w *world) runLogged(log *record) {
 	w.t.Helper()
 	wk, err := worker.New(w.agent, worker.Options{
-		Name: "w1", Copies: w.copies, Once: true, RunTimeout: 3 * time.Second, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Name: "w1", Copies: w.copies, Once: true, Logger: slog.New(slog.NewTextHandler(log, nil)),
 		Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: 100 * time.Millisecond})},
 	})
 	must(w.t, err)

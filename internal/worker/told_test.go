@@ -3,7 +3,6 @@
 package worker_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/claude"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // A program that ends before its session begins was told nothing: the receipt of what
@@ -20,7 +20,7 @@ func TestAgentThatNeverBeganWasToldNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	program := filepath.Join(t.TempDir(), "agent")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >&2\nexit 1\n"), 0o700))
+	script.Write(t, program, "echo x >&2\nexit 1")
 	task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: claude.Name})
 	must(t, err)
 	_, err = w.person.PostMessage(t.Context(), task.ID, "green, please")

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // killed is a git that is killed on its way. It stands first in PATH, does one
@@ -39,12 +40,10 @@ func newKilled(t *testing.T) *killed {
 	return k
 }
 
-func (k *killed) write(script string) {
+func (k *killed) write(text string) {
 	k.t.Helper()
 	name := filepath.Join(k.dir, "git")
-	if err := os.WriteFile(name+".new", []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		k.t.Fatal(err)
-	}
+	script.Write(k.t, name+".new", text)
 	if err := os.Rename(name+".new", name); err != nil {
 		k.t.Fatal(err)
 	}

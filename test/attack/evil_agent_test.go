@@ -194,7 +194,7 @@ func TestAgentMovesTheFolder(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	p := y.plot(t)
-	p.write(filepath.Join(p.repo, "pkg", "app", "main.txt"), "main\n", 0o600)
+	p.write(filepath.Join(p.repo, "pkg", "app", "main.txt"), "main\n")
 	p.git(p.repo, "add", ".")
 	p.git(p.repo, "commit", "--quiet", "-m", "More")
 	top := p.repo

@@ -15,6 +15,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 func TestMain(m *testing.M) { process.Main(m) }
@@ -57,10 +58,8 @@ const canary = "canary"
 
 // payload leaves a line if it does not run as a part of the agent, and passes on
 // what it reads.
-const payload = `#!/bin/sh
-[ -n "$FERMATA_PROCESS" ] || echo "$0 $* in $(pwd)" >>"$(dirname "$0")/` + canary + `"
-exec cat
-`
+const payload = `[ -n "$FERMATA_PROCESS" ] || echo "$0 $* in $(pwd)" >>"$(dirname "$0")/` + canary + `"
+exec cat`
 
 func (y *yard) plot(t *testing.T, flags ...string) *plot {
 	t.Helper()
@@ -70,19 +69,19 @@ func (y *yard) plot(t *testing.T, flags ...string) *plot {
 		*dir = filepath.Join(base, name)
 		must(t, os.Mkdir(*dir, 0o700))
 	}
-	p.write(filepath.Join(p.outside, "payload"), payload, 0o700)
-	p.write(filepath.Join(p.outside, "secret"), "the secret\n", 0o600)
-	p.write(filepath.Join(p.repo, "README.md"), "# Shop\n", 0o600)
+	script.Write(t, filepath.Join(p.outside, "payload"), payload)
+	p.write(filepath.Join(p.outside, "secret"), "the secret\n")
+	p.write(filepath.Join(p.repo, "README.md"), "# Shop\n")
 	p.git(p.repo, "init", "--quiet", "--initial-branch=main")
 	p.git(p.repo, "add", ".")
 	p.git(p.repo, "commit", "--quiet", "-m", "Begin")
 	return p
 }
 
-func (p *plot) write(name, text string, mode os.FileMode) {
+func (p *plot) write(name, text string) {
 	p.Helper()
 	must(p, os.MkdirAll(filepath.Dir(name), 0o700))
-	must(p, os.WriteFile(name, []byte(text), mode))
+	must(p, os.WriteFile(name, []byte(text), 0o600))
 }
 
 // git runs git as the person does.

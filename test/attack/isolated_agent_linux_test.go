@@ -35,12 +35,12 @@ func TestIsolatedAgent(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
 	p := y.plot(t, "--isolate")
-	p.write(filepath.Join(p.home, ".ssh", "id_ed25519"), "the key\n", 0o600)
-	p.write(filepath.Join(p.home, ".claude", "settings.json"), `{"hooks": {}}`, 0o600)
-	p.write(filepath.Join(p.repo, ".env"), "SECRET=1\n", 0o600)
-	p.write(filepath.Join(p.repo, ".git", "info", "exclude"), ".env\n", 0o600)
+	p.write(filepath.Join(p.home, ".ssh", "id_ed25519"), "the key\n")
+	p.write(filepath.Join(p.home, ".claude", "settings.json"), `{"hooks": {}}`)
+	p.write(filepath.Join(p.repo, ".env"), "SECRET=1\n")
+	p.write(filepath.Join(p.repo, ".git", "info", "exclude"), ".env\n")
 	p.git(p.repo, "remote", "add", "origin", "https://robot:hunter2@host.example/shop.git")
-	p.write(filepath.Join(p.folder, "task_another", "other.txt"), "the work of another\n", 0o600)
+	p.write(filepath.Join(p.folder, "task_another", "other.txt"), "the work of another\n")
 	begin := "R=" + fermata.ShellWord(p.repo) + "; FOLDER=" + fermata.ShellWord(p.folder) + "\n"
 	tasks := map[string]*fermata.Task{}
 	for name, script := range grabs {

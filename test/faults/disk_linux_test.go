@@ -7,19 +7,18 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // onSmallDisk returns a program that is the binary on a disk of its own, a small one, in the place of the folder. It
 // needs no root: the disk is mounted in a namespace of the process.
 func onSmallDisk(t *testing.T, binary, folder string) string {
 	t.Helper()
-	script := filepath.Join(t.TempDir(), "fermata")
-	text := fmt.Sprintf("#!/bin/sh\nexec unshare --user --map-root-user --mount "+
-		"sh -c 'mount -t tmpfs -o size=24m none \"$0\" && exec \"$@\"' '%s' '%s' \"$@\"\n", folder, binary)
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return script
+	program := filepath.Join(t.TempDir(), "fermata")
+	script.Write(t, program, fmt.Sprintf("exec unshare --user --map-root-user --mount "+
+		"sh -c 'mount -t tmpfs -o size=24m none \"$0\" && exec \"$@\"' '%s' '%s' \"$@\"", folder, binary))
+	return program
 }
 
 // fillDisk fills the disk of the process but for a little, and returns the file to remove.

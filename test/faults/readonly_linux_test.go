@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // disk is the file system of a folder, as programs under it see it. It becomes read-only as one does after an error:
@@ -56,12 +58,9 @@ func (d *disk) under(binary string) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	script := filepath.Join(d.t.TempDir(), "fermata")
-	text := fmt.Sprintf("#!/bin/sh\n%s='%s' exec '%s' '%s' \"$@\"\n", socketEnv, d.socket.Addr(), own, binary)
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		d.t.Fatal(err)
-	}
-	return script
+	program := filepath.Join(d.t.TempDir(), "fermata")
+	script.Write(d.t, program, fmt.Sprintf("%s='%s' exec '%s' '%s' \"$@\"", socketEnv, d.socket.Addr(), own, binary))
+	return program
 }
 
 // writing are the calls by which a program changes files: by their descriptor, and by their name.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/story"
 )
@@ -118,7 +118,7 @@ func send(t *testing.T, method, url, token, body string) (int, string) {
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
-	res, err := (&http.Client{Timeout: 30 * time.Second}).Do(req)
+	res, err := (&http.Client{Timeout: patience.Limit()}).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

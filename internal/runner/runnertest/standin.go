@@ -3,9 +3,10 @@
 package runnertest
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // speakers are agents as the suite wants them, in the words that a prelude
@@ -61,11 +62,9 @@ func Speaker(t *testing.T, prelude string, b Behaviour) string {
 }
 
 // Program writes a shell script and returns its path.
-func Program(t *testing.T, script string) string {
+func Program(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "agent")
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
+	script.Write(t, name, text)
 	return name
 }

@@ -11,7 +11,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // hook sends events, each once, and keeps what was sent.
@@ -89,7 +90,7 @@ func (h *hook) send(url string, d *Delivery) {
 	req.Header.Set("X-GitHub-Delivery", d.GUID)
 	req.Header.Set("X-GitHub-Event", d.Event)
 	req.Header.Set("X-Hub-Signature-256", Sign(d.Body, Secret))
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: patience.Limit()}
 	resp, err := client.Do(req)
 	h.mu.Lock()
 	defer h.mu.Unlock()
