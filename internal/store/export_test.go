@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 )
@@ -116,6 +118,16 @@ func Backends(ctx context.Context, db *DB) []uint32 {
 		conn.Release()
 	}
 	return ids
+}
+
+// Analyze runs a query on PostgreSQL and returns its plan with what each part of it cost.
+func Analyze(ctx context.Context, db *DB, query string) (string, error) {
+	rows, err := db.backend.(*postgresBackend).pool.Query(ctx, "EXPLAIN ANALYZE "+query)
+	if err != nil {
+		return "", err
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return strings.Join(lines, "\n"), err
 }
 
 // SetPatience sets how long writes wait for PostgreSQL.

@@ -65,7 +65,10 @@ func setConnection(config *pgx.ConnConfig, opts Options) {
 	for name, value := range map[string]string{
 		// Every query has its index. A plan that was made and kept while a table was
 		// small must not read all of it when it has grown.
-		"enable_seqscan":          "off",
+		"enable_seqscan": "off",
+		// Where PostgreSQL must read a whole table all the same, it now takes the query for expensive. It would compile
+		// the query, which takes longer than running it.
+		"jit":                     "off",
 		"tcp_user_timeout":        milliseconds(deadAfter),
 		"tcp_keepalives_idle":     seconds(keepaliveIdle),
 		"tcp_keepalives_interval": seconds(keepaliveInterval),
