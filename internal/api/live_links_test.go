@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (w *world) sends() *wall.Wall {
 	there := wall.New()
 	w.t.Cleanup(there.Close)
 	w.api.Delivery = delivery.New(delivery.Options{DB: w.db, Engine: w.engine, PublicURL: w.url, Kinds: []delivery.Kind{wall.NewKind(delivery.ToPeople)}})
-	if err := w.engine.Start(w.t.Context()); err != nil {
+	if err := errors.Join(w.engine.Start(w.t.Context()), w.api.Delivery.Start(w.t.Context())); err != nil {
 		w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

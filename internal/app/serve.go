@@ -188,6 +188,9 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err := e.Start(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	if err := deliver.Start(ctx); err != nil {
+		return errors.Join(fmt.Errorf("add the channels that come with the server: %w", err), listener.Close())
+	}
 	in, err := newWays(o, e)
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -35,6 +35,7 @@ func (w *world) replica(opts store.Options) {
 	e := engine.New(db, engine.Options{})
 	s := delivery.New(delivery.Options{DB: db, Engine: e, Kinds: w.s.Kinds, PublicURL: w.s.PublicURL})
 	w.ok(e.Start(w.Context()))
+	w.ok(s.Start(w.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { s.Run(ctx); done <- struct{}{} }()

@@ -151,9 +151,6 @@ func (w *workspace) wake() {
 // Run delivers until ctx ends. What is being sent then is given a moment to
 // end; what was not comes up again elsewhere.
 func (s *Service) Run(ctx context.Context) {
-	if err := s.prepare(ctx); err != nil && ctx.Err() == nil {
-		s.Log.ErrorContext(ctx, "prepare channels", "error", err)
-	}
 	run := &running{ctx: ctx}
 	s.mu.Lock()
 	s.run = run
@@ -170,8 +167,9 @@ func (s *Service) Run(ctx context.Context) {
 	run.parts.Wait()
 }
 
-// prepare adds the channels that come with the server.
-func (s *Service) prepare(ctx context.Context) error {
+// Start adds the channels that come with the server. Call it once, before [Service.Run] and before the server answers
+// requests: without it a page finds no key for push messages.
+func (s *Service) Start(ctx context.Context) error {
 	workspaces, err := s.db.In(ctx, "").Workspaces()
 	if err != nil {
 		return err

@@ -87,6 +87,8 @@ func (w *world) inbound() {
 
 // start runs the service; stop ends it.
 func (w *world) start() {
+	w.Helper()
+	w.ok(w.s.Start(w.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); w.s.Run(ctx) }()

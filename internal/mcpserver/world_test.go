@@ -61,6 +61,7 @@ func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 	w.engine = engine.New(db, engine.Options{})
 	w.delivery = delivery.New(delivery.Options{DB: db, Engine: w.engine, Kinds: kinds, PublicURL: "https://fermata.example.com"})
 	w.ok(w.engine.Start(t.Context()))
+	w.ok(w.delivery.Start(t.Context()))
 	running, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); w.delivery.Run(running) }()

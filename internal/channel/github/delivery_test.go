@@ -63,6 +63,7 @@ func newOffice(t *testing.T, settings func(*standin.Server) map[string]any) *off
 	t.Cleanup(server.Close)
 	o.hub.Inbound(server.URL)
 	o.ok(o.e.Start(t.Context()))
+	o.ok(o.s.Start(t.Context()))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go o.e.RunTail(ctx)

@@ -58,6 +58,7 @@ func newHouse(t *testing.T, opts store.Options, by transport) *house {
 		},
 	}}})
 	h.ok(h.e.Start(t.Context()))
+	h.ok(h.s.Start(t.Context()))
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go h.e.RunTail(ctx)

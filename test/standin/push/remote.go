@@ -44,6 +44,9 @@ func (r *Remote) Join(url, token, person string) error {
 	if err := r.call(person, http.MethodGet, "/v1/push/key", nil, nil, &key); err != nil {
 		return err
 	}
+	if key.Key == "" {
+		return errors.New("the server has no key for push messages")
+	}
 	subscription, err := r.Subscribe(person, key.Key)
 	if err != nil {
 		return err
