@@ -167,8 +167,8 @@ func (s *Service) Run(ctx context.Context) {
 	run.parts.Wait()
 }
 
-// Start adds the channels that come with the server. Call it once, before [Service.Run] and before the server answers
-// requests: without it a page finds no key for push messages.
+// Start adds the built-in channels. Call it before [Service.Run] and before the server answers requests; a second call
+// changes nothing. Without the push channel, browsers get no key for push messages.
 func (s *Service) Start(ctx context.Context) error {
 	workspaces, err := s.db.In(ctx, "").Workspaces()
 	if err != nil {

@@ -44,8 +44,7 @@ func TestSQLiteReadsFewTasksByTheirIndex(t *testing.T) {
 	}
 }
 
-// A query for which there is no index reads a whole table. PostgreSQL does not compile it first, which would take longer
-// than to run it.
+// PostgreSQL does not compile a query that reads a whole table: compiling takes longer than running it.
 func TestPostgresCompilesNoQuery(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, postgres(t))

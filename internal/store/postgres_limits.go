@@ -66,8 +66,8 @@ func setConnection(config *pgx.ConnConfig, opts Options) {
 		// Every query has its index. A plan that was made and kept while a table was
 		// small must not read all of it when it has grown.
 		"enable_seqscan": "off",
-		// Where PostgreSQL must read a whole table all the same, it now takes the query for expensive. It would compile
-		// the query, which takes longer than running it.
+		// The setting above makes PostgreSQL overestimate the cost of a query that has no index. PostgreSQL compiles
+		// expensive queries, and compiling takes longer than running this one.
 		"jit":                     "off",
 		"tcp_user_timeout":        milliseconds(deadAfter),
 		"tcp_keepalives_idle":     seconds(keepaliveIdle),

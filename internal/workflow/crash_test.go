@@ -231,7 +231,7 @@ func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	}
 }
 
-// points is how many points the process of a run of crashing has, at each of which it can be killed.
+// points is how often a process reports a point while it runs the workflow crashing. The test kills it at each.
 const points = 9
 
 // TestKilledAtEveryPoint kills a process before and after each commit of a run;
@@ -269,7 +269,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	})
 }
 
-// runUntil starts a run, and a process that is killed at a point of it.
+// runUntil starts a run and a process. It kills the process at the point and reports whether the process got there.
 func (w *crashWorld) runUntil(point int64) (id string, died bool) {
 	w.Helper()
 	w.put(crashing)

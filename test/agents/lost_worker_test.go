@@ -23,8 +23,8 @@ type lostTask struct {
 	session string
 }
 
-// testLostWorkers kills the workers of agents: the next worker of each continues the same session. The leases of all
-// of them run out at the same time.
+// testLostWorkers kills one worker of each kind of agent and wants the next worker to continue the same session. It
+// waits for all leases at the same time.
 func testLostWorkers(t *testing.T, kinds ...kind) {
 	var lost []*lostTask
 	for _, k := range kinds {

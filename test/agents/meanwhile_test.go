@@ -49,15 +49,15 @@ func meanwhile(k kind) scriptedmodel.Script {
 	}
 }
 
-// tasksMeanwhile is how many tasks one worker gets; held is the place of the one that does not end before it is released.
+// tasksMeanwhile is the number of tasks that one worker gets. The task at the index held ends when the test releases it.
 const (
 	tasksMeanwhile = 12
 	held           = 6
 )
 
 // testMeanwhile gives one worker with one slot twelve tasks. While three questions wait, it works on others. Then the
-// server is killed and started again. Tasks whose questions are answered come before tasks that were not started, each
-// in its own session and with its own answer.
+// server is killed and started again. The worker continues the answered tasks before it starts new ones. Each
+// continues in its own session and with its own answer.
 func testMeanwhile(t *testing.T, k kind) {
 	w := newWorld(t, k, meanwhile(k))
 	var all, askers []string

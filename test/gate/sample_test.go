@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startSample is the command with two groups of its own: a step that SAMPLE_STEP names with one that SAMPLE_BESIDE names
-// beside it, and the tests of the module in the current folder. SAMPLE_DISK is the room that it wants.
+// startSample runs a gate with two groups: steps, and the tests of the module in the current folder. SAMPLE_STEP and
+// SAMPLE_BESIDE are the commands of two steps that run at the same time. SAMPLE_DISK is the free room, in bytes, that the gate needs.
 func startSample() int {
 	return start(func(g *gate) {
 		repository := os.Getenv(sampleEnv)

@@ -20,7 +20,8 @@ type step struct {
 	fetches bool
 	// needed marks a command without which no group can follow.
 	needed bool
-	// beside marks a command that runs while the steps after it do. Its output is printed when the others have ended.
+	// beside marks a command that runs at the same time as the steps after it. The gate prints its output when those
+	// steps have ended.
 	beside bool
 }
 

@@ -9,7 +9,8 @@ import (
 
 // Write writes a shell script that can be run at once, also while other tests start processes. A process that is
 // started while the file is open for writing would hold it open, and running the script would fail with ETXTBSY
-// (golang.org/issue/22315). So this process starts none meanwhile.
+// (golang.org/issue/22315). Therefore this process starts no other one until
+// the file is closed.
 func Write(tb testing.TB, path, text string) {
 	tb.Helper()
 	syscall.ForkLock.RLock()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Scripts run although other processes are started while they are written.
+// A script runs although the test starts other processes while it writes the script.
 func TestScriptsRunBesideOthers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
