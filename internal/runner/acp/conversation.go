@@ -42,8 +42,6 @@ type conversation struct {
 	// refused holds the actions that people refused since the last run; each is
 	// refused once more without asking.
 	refused map[string]bool
-	// given holds the answers to elicitations of earlier runs by their digest.
-	given map[string]*fermata.Resolution
 
 	mu sync.Mutex
 	// turn is cancelled when the agent is to stop what it does.
@@ -54,8 +52,8 @@ type conversation struct {
 func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 	c := &conversation{
 		r: r, claim: claim, desk: desk, prompts: agent.NewPrompts(r.opts.Options, agent.AskPerson, claim, desk), session: newSession(desk),
-		asked: make(chan string, 1), asking: make(chan struct{}, 1), prompted: make(chan struct{}, 1), refused: map[string]bool{}, given: map[string]*fermata.Resolution{},
-		mail: mail{desk: desk, state: map[string]bool{}},
+		asked: make(chan string, 1), asking: make(chan struct{}, 1), prompted: make(chan struct{}, 1), refused: map[string]bool{},
+		mail: mail{desk: desk, state: map[string]bool{}, given: map[string]fermata.ResumeAnswer{}},
 	}
 	c.asking <- struct{}{}
 	return c

@@ -55,8 +55,7 @@ func (c *conversation) elicit(ctx context.Context, e *elicitation) reply {
 		return cancelled
 	}
 	digest := fermata.Digest([]string{e.Message, string(e.Schema)})
-	if r := c.given[digest]; r != nil {
-		delete(c.given, digest)
+	if r := c.mail.take(digest); r != nil {
 		return f.reply(r)
 	}
 	if c.r.opts.Asker == nil {

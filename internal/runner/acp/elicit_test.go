@@ -3,9 +3,12 @@
 package acp_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/runner/acp"
 )
 
 func TestAFormIsFilledInWhileTheAgentWaits(t *testing.T) {
@@ -38,4 +41,72 @@ func TestAFormIsFilledInLater(t *testing.T) {
 	w.fillIn(w.asked(task.ID))
 	w.work(elicits, impatient)
 	w.want(task.ID, fermata.TaskDone, `{"colour":"b","the count":3}`)
+}
+
+// The worker hears of the answer before the request that asked has returned: the agent gets it as the result of its
+// elicitation, and is not interrupted by it.
+func TestAFormIsFilledInAtOnce(t *testing.T) {
+	t.Parallel()
+	wantAskedOnce(t, &quickPerson{inbox: make(chan *fermata.ResumeContext)})
+}
+
+// A person interrupts the agent while it waits, and answers before it asks again: the agent gets that answer, and
+// nobody is asked again.
+func TestAFormIsFilledInAfterAMessage(t *testing.T) {
+	t.Parallel()
+	wantAskedOnce(t, &quickPerson{
+		inbox:   make(chan *fermata.ResumeContext),
+		message: &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1", Body: "think of the neighbours"}}},
+	})
+}
+
+func wantAskedOnce(t *testing.T, p *quickPerson) {
+	t.Helper()
+	o := standInOptions(t, elicits, 10*time.Second, sessionsEnv+"="+t.TempDir())
+	o.Asker, o.Wait = p, patient
+	fin, d := playAt(t, o, &desk{dir: t.TempDir(), inbox: p.inbox})
+	if fin.Result != "" || fin.Summary != `{"colour":"b","the count":3}` || p.asked != 1 {
+		t.Errorf("asked %d times, and came to %q %q\n%s", p.asked, fin.Result, fin.Summary, d)
+	}
+}
+
+// quickPerson answers before the request that asks has returned, or right after a message.
+type quickPerson struct {
+	acp.Asker
+	inbox   chan *fermata.ResumeContext
+	message *fermata.ResumeContext
+	asked   int
+	answer  *fermata.ResumeContext
+}
+
+func (p *quickPerson) Ask(ctx context.Context, _ string, a fermata.Ask) (*fermata.Question, error) {
+	p.asked++
+	p.answer = &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: "q_1", State: a.State, Resolution: &fermata.Resolution{
+		Status: fermata.Answered, Answers: map[string]any{"f1": "b", "f2": float64(3)},
+	}}}}
+	if p.asked == 1 && p.message == nil {
+		// The second copy is taken from the inbox when the first one was read.
+		p.deliver(ctx, p.answer, p.answer)
+	}
+	return &fermata.Question{ID: "q_1", Status: fermata.Pending}, nil
+}
+
+func (p *quickPerson) WaitQuestion(ctx context.Context, id string, _ time.Duration) (*fermata.Question, error) {
+	if p.asked == 1 && p.message != nil {
+		p.deliver(ctx, p.message)
+		p.deliver(context.WithoutCancel(ctx), p.answer)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return &fermata.Question{ID: id, Status: fermata.Answered, Resolution: p.answer.Questions[0].Resolution}, nil
+}
+
+// deliver puts news into the inbox, each when the one before was taken.
+func (p *quickPerson) deliver(ctx context.Context, news ...*fermata.ResumeContext) {
+	for _, rc := range news {
+		select {
+		case p.inbox <- rc:
+		case <-ctx.Done():
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/runner/acp"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func TestEnds(t *testing.T) {
@@ -100,8 +101,13 @@ func TestTools(t *testing.T) {
 // play runs an agent to its end.
 func play(t *testing.T, o acp.Options) (fermata.Finish, *desk) {
 	t.Helper()
-	d := &desk{dir: t.TempDir()}
-	fin, err := acp.New(o).Run(t.Context(), &fermata.Claim{
+	return playAt(t, o, &desk{dir: t.TempDir()})
+}
+
+// playAt is play with a desk.
+func playAt(t *testing.T, o acp.Options, d *desk) (fermata.Finish, *desk) {
+	t.Helper()
+	fin, err := acp.New(o).Run(patience.Context(t), &fermata.Claim{
 		Task: &fermata.Task{ID: "task_1", Title: "Paint", Body: push}, Run: &fermata.Run{ID: "run_1", Attempt: 1},
 	}, d)
 	if err != nil {
@@ -111,15 +117,16 @@ func play(t *testing.T, o acp.Options) (fermata.Finish, *desk) {
 }
 
 type desk struct {
-	dir string
-	mu  sync.Mutex
-	log bytes.Buffer
+	dir   string
+	inbox chan *fermata.ResumeContext
+	mu    sync.Mutex
+	log   bytes.Buffer
 }
 
 func (d *desk) Dir() string                          { return d.dir }
 func (d *desk) Log() io.Writer                       { return d }
 func (d *desk) Progress(fermata.Progress)            {}
-func (d *desk) Inbox() <-chan *fermata.ResumeContext { return nil }
+func (d *desk) Inbox() <-chan *fermata.ResumeContext { return d.inbox }
 func (d *desk) KeepSession(fermata.Session)          {}
 
 func (d *desk) Write(p []byte) (int, error) {

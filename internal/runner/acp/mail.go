@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -21,10 +22,37 @@ type mail struct {
 	asking int
 	// held is what brought answers only; news is what the agent must be told.
 	held, news []*fermata.ResumeContext
+	// given holds answers by the digest of their elicitation, whose request ended without them: the
+	// agent gets them when it makes the request again.
+	given map[string]fermata.ResumeAnswer
+}
+
+// give keeps answers to elicitations which the agent does not have yet.
+func (m *mail) give(answers []fermata.ResumeAnswer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range answers {
+		if digest := elicited(a.State); digest != "" && !m.state[a.QuestionID] {
+			m.given[digest] = a
+		}
+	}
+}
+
+// take returns the answer that is kept for an elicitation, once; nil is none.
+func (m *mail) take(digest string) *fermata.Resolution {
+	m.mu.Lock()
+	a, ok := m.given[digest]
+	m.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	m.decided(a.QuestionID)
+	return a.Resolution
 }
 
 // put takes what came, and reports whether it is news.
 func (m *mail) put(rc *fermata.ResumeContext) bool {
+	m.give(rc.Questions)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(rc.Messages) == 0 && (m.asking > 0 || m.isAwaited(rc)) {
@@ -75,6 +103,7 @@ func (m *mail) decided(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state[id] = true
+	maps.DeleteFunc(m.given, func(_ string, a fermata.ResumeAnswer) bool { return a.QuestionID == id })
 	agent.Heard(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
 	m.sweep()
 }

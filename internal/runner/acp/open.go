@@ -216,11 +216,9 @@ func (c *conversation) recall(ctx context.Context) {
 	if c.claim.Context == nil {
 		return
 	}
+	c.mail.give(c.claim.Context.Questions)
 	for i := range c.claim.Context.Questions {
 		a := &c.claim.Context.Questions[i]
-		if digest := elicited(a.State); digest != "" {
-			c.given[digest] = a.Resolution
-		}
 		if a.Type == fermata.Approval && !a.Resolution.Approved() && c.r.opts.Asker != nil {
 			c.recallRefusal(ctx, a.QuestionID)
 		}

@@ -129,7 +129,6 @@ func ownTitle(title string) bool {
 
 // decide asks until there is a decision, or the agent has to stop.
 func (c *conversation) decide(ctx context.Context, p *permission, call fermata.GateCall) acp.RequestPermissionOutcome {
-	defer c.mail.asks()()
 	if hash := fermata.HashAction(call.Action()); c.refused[hash] {
 		delete(c.refused, hash)
 		c.logf("refused before: %s", call.Title())

@@ -41,11 +41,16 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 	}
 }
 
-// turnToAsk waits until nobody else is asked. It reports whether the turn still lasts.
+// turnToAsk waits until nobody else is asked. It reports whether the turn still lasts. Until
+// end is called, no answer interrupts the agent.
 func (c *conversation) turnToAsk(ctx context.Context) (end func(), ok bool) {
 	select {
 	case <-c.asking:
-		end = func() { c.asking <- struct{}{} }
+		asked := c.mail.asks()
+		end = func() {
+			asked()
+			c.asking <- struct{}{}
+		}
 		if ctx.Err() != nil {
 			end()
 			return nil, false

@@ -93,23 +93,30 @@ const (
 // work runs a worker until it has nothing to do.
 func (w *world) work(does string, wait time.Duration) {
 	w.t.Helper()
+	w.must(w.run(does, wait))
+}
+
+// run is work, which returns the worker's error.
+func (w *world) run(does string, wait time.Duration) error {
 	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
 	o.Asker, o.Wait = w.agent, wait
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Once: true, Sandbox: w.sandbox, Runners: []worker.Runner{acp.New(o)}, Copies: worker.Copies{Folder: w.folder},
 	})
-	w.must(err)
-	w.must(wk.Run(w.t.Context()))
+	if err != nil {
+		return err
+	}
+	return wk.Run(w.t.Context())
 }
 
 // meanwhile runs a worker in the background; the function waits for its end.
 func (w *world) meanwhile(does string) (end func()) {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		w.work(does, patient)
-	}()
-	return func() { <-ended }
+	ended := make(chan error, 1)
+	go func() { ended <- w.run(does, patient) }()
+	return func() {
+		w.t.Helper()
+		w.must(patience.Receive(w.t, "the worker has nothing to do any more", ended))
+	}
 }
 
 // asked waits for a question of the task.
