@@ -43,15 +43,15 @@ func TestAFormIsFilledInLater(t *testing.T) {
 	w.want(task.ID, fermata.TaskDone, `{"colour":"b","the count":3}`)
 }
 
-// The worker hears of the answer before the request that asked has returned: the agent gets it as the result of its
-// elicitation, and is not interrupted by it.
+// The worker hears of the answer while the request that asks is under way. The answer is the result of the elicitation;
+// it does not interrupt the agent.
 func TestAFormIsFilledInAtOnce(t *testing.T) {
 	t.Parallel()
 	wantAskedOnce(t, &quickPerson{inbox: make(chan *fermata.ResumeContext)})
 }
 
-// A person interrupts the agent while it waits, and answers before it asks again: the agent gets that answer, and
-// nobody is asked again.
+// A message interrupts the elicitation, and the person answers before the agent elicits again. The agent gets this
+// answer, and nobody is asked a second time.
 func TestAFormIsFilledInAfterAMessage(t *testing.T) {
 	t.Parallel()
 	wantAskedOnce(t, &quickPerson{
@@ -60,6 +60,7 @@ func TestAFormIsFilledInAfterAMessage(t *testing.T) {
 	})
 }
 
+// wantAskedOnce lets the agent elicit. The person is asked once, and the agent gets the answer.
 func wantAskedOnce(t *testing.T, p *quickPerson) {
 	t.Helper()
 	o := standInOptions(t, elicits, 10*time.Second, sessionsEnv+"="+t.TempDir())
@@ -70,7 +71,7 @@ func wantAskedOnce(t *testing.T, p *quickPerson) {
 	}
 }
 
-// quickPerson answers before the request that asks has returned, or right after a message.
+// quickPerson answers while the request that asks is under way. With a message, it sends that first, while the agent waits.
 type quickPerson struct {
 	acp.Asker
 	inbox   chan *fermata.ResumeContext
@@ -85,7 +86,7 @@ func (p *quickPerson) Ask(ctx context.Context, _ string, a fermata.Ask) (*fermat
 		Status: fermata.Answered, Answers: map[string]any{"f1": "b", "f2": float64(3)},
 	}}}}
 	if p.asked == 1 && p.message == nil {
-		// The second copy is taken from the inbox when the first one was read.
+		// The runner takes the second copy only after it has read the first.
 		p.deliver(ctx, p.answer, p.answer)
 	}
 	return &fermata.Question{ID: "q_1", Status: fermata.Pending}, nil
@@ -101,7 +102,7 @@ func (p *quickPerson) WaitQuestion(ctx context.Context, id string, _ time.Durati
 	return &fermata.Question{ID: id, Status: fermata.Answered, Resolution: p.answer.Questions[0].Resolution}, nil
 }
 
-// deliver puts news into the inbox, each when the one before was taken.
+// deliver waits until the runner has taken all the news from the inbox.
 func (p *quickPerson) deliver(ctx context.Context, news ...*fermata.ResumeContext) {
 	for _, rc := range news {
 		select {

@@ -104,7 +104,7 @@ func play(t *testing.T, o acp.Options) (fermata.Finish, *desk) {
 	return playAt(t, o, &desk{dir: t.TempDir()})
 }
 
-// playAt is play with a desk.
+// playAt runs an agent at the desk to its end.
 func playAt(t *testing.T, o acp.Options, d *desk) (fermata.Finish, *desk) {
 	t.Helper()
 	fin, err := acp.New(o).Run(patience.Context(t), &fermata.Claim{

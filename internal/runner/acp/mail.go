@@ -22,12 +22,12 @@ type mail struct {
 	asking int
 	// held is what brought answers only; news is what the agent must be told.
 	held, news []*fermata.ResumeContext
-	// given holds answers by the digest of their elicitation, whose request ended without them: the
-	// agent gets them when it makes the request again.
+	// given holds the answers that came when their elicitation had ended, by its digest. The agent
+	// gets an answer when it elicits the same again.
 	given map[string]fermata.ResumeAnswer
 }
 
-// give keeps answers to elicitations which the agent does not have yet.
+// give keeps the answers to elicitations, except those that the agent has.
 func (m *mail) give(answers []fermata.ResumeAnswer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -38,7 +38,7 @@ func (m *mail) give(answers []fermata.ResumeAnswer) {
 	}
 }
 
-// take returns the answer that is kept for an elicitation, once; nil is none.
+// take returns the kept answer to an elicitation and drops it. It returns nil if there is none.
 func (m *mail) take(digest string) *fermata.Resolution {
 	m.mu.Lock()
 	a, ok := m.given[digest]

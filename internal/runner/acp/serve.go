@@ -41,8 +41,8 @@ func (c *conversation) serve(ctx context.Context, method string, params json.Raw
 	}
 }
 
-// turnToAsk waits until nobody else is asked. It reports whether the turn still lasts. Until
-// end is called, no answer interrupts the agent.
+// turnToAsk waits until no other request asks. It reports whether the turn still lasts. Until
+// the caller calls end, an answer does not interrupt the agent unless a message comes with it.
 func (c *conversation) turnToAsk(ctx context.Context) (end func(), ok bool) {
 	select {
 	case <-c.asking:

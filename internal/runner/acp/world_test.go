@@ -96,7 +96,7 @@ func (w *world) work(does string, wait time.Duration) {
 	w.must(w.run(does, wait))
 }
 
-// run is work, which returns the worker's error.
+// run runs a worker until it has nothing to do, and returns its error.
 func (w *world) run(does string, wait time.Duration) error {
 	o := standInOptions(w.t, does, 10*time.Second, sessionsEnv+"="+w.sessions)
 	o.Asker, o.Wait = w.agent, wait
@@ -109,7 +109,7 @@ func (w *world) run(does string, wait time.Duration) error {
 	return wk.Run(w.t.Context())
 }
 
-// meanwhile runs a worker in the background; the function waits for its end.
+// meanwhile runs a worker in the background. The returned function waits for its end.
 func (w *world) meanwhile(does string) (end func()) {
 	ended := make(chan error, 1)
 	go func() { ended <- w.run(does, patient) }()
