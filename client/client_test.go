@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // newTest returns a client of a server that replies with h, with short waits.
@@ -91,9 +92,9 @@ func TestPostIsTriedAgainWithTheSameKey(t *testing.T) {
 	if err != nil || task.ID != "task_1" {
 		t.Fatalf("got %+v, %v", task, err)
 	}
-	first := <-keys
+	first := patience.Receive(t, "a request comes", keys)
 	for range 3 {
-		if key := <-keys; key != first {
+		if key := patience.Receive(t, "another try comes", keys); key != first {
 			t.Errorf("another try sent %q, the first %q", key, first)
 		}
 	}

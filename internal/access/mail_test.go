@@ -339,7 +339,7 @@ func TestMailIsRefusedWithItsLink(t *testing.T) {
 	each(t, with, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
-		if line := <-w.logged; !strings.Contains(line, "suspicious: http") || strings.Contains(line, "fml_") {
+		if line := patience.Receive(w, "a line is logged", w.logged); !strings.Contains(line, "suspicious: http") || strings.Contains(line, "fml_") {
 			t.Errorf("%s", line)
 		}
 	})
@@ -358,7 +358,7 @@ func TestMailServerIsDown(t *testing.T) {
 	each(t, with, func(w *world) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
-		if line := <-w.logged; !strings.Contains(line, "a mail was not sent") || strings.Contains(line, "s3cret") || strings.Contains(line, "fml_") {
+		if line := patience.Receive(w, "a line is logged", w.logged); !strings.Contains(line, "a mail was not sent") || strings.Contains(line, "s3cret") || strings.Contains(line, "fml_") {
 			t.Errorf("%s", line)
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // toldLog is a log that tells of each line.
@@ -33,8 +35,8 @@ func TestRefusalsAreLoggedTogether(t *testing.T) {
 	for range 5 {
 		r.note(errors.New("the disk is full"))
 	}
-	<-log.came
-	<-log.came
+	patience.Receive(t, "a line is written", log.came)
+	patience.Receive(t, "a line is written", log.came)
 	log.mu.Lock()
 	defer log.mu.Unlock()
 	text := log.text.String()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // later makes a call beside the test.
@@ -23,7 +24,7 @@ func TestWaitEndsWithTheAnswer(t *testing.T) {
 	waiting := w.later(w.agent, "GET /v1/questions/"+q.ID+"?wait=60s", "")
 	w.must(http.StatusOK, w.human, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"x"}`, nil)
 	var got fermata.Question
-	(<-waiting).read(t, &got)
+	patience.Receive(t, "the wait ends", waiting).read(t, &got)
 	if got.Status != fermata.Answered || got.Resolution.Answer != "x" {
 		t.Errorf("got %s %+v", got.Status, got.Resolution)
 	}
@@ -49,7 +50,7 @@ func TestWaitEndsWhenTheServerDrains(t *testing.T) {
 	}
 	w.api.SetDraining()
 	for i, want := range []int{http.StatusOK, http.StatusNoContent} {
-		if r := <-waits[i]; r.status != want {
+		if r := patience.Receive(t, "the wait ends", waits[i]); r.status != want {
 			t.Errorf("wait %d got %d %s, want %d", i, r.status, r.body, want)
 		}
 	}

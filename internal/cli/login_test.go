@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func TestLoginIsForOneServer(t *testing.T) {
@@ -35,20 +36,20 @@ func TestLoginIsForOneServer(t *testing.T) {
 	if code, _, talk := run(t, secret+"\n", "login", "--url", one); code != exitOK || !strings.Contains(talk, "signed in as anna") {
 		t.Fatalf("login: got %d\n%s", code, talk)
 	}
-	if got := <-shown; got != "Bearer "+secret {
+	if got := patience.Receive(t, "a request comes", shown); got != "Bearer "+secret {
 		t.Errorf("login showed %q", got)
 	}
 	if code, _, _ := run(t, "", "list"); code != exitOK {
 		t.Errorf("list: got %d", code)
 	}
-	if got := <-shown; got != "Bearer "+secret {
+	if got := patience.Receive(t, "a request comes", shown); got != "Bearer "+secret {
 		t.Errorf("list showed %q", got)
 	}
 	code, _, talk := run(t, "", "list", "--url", other)
 	if code != exitNotAllowed || !strings.Contains(talk, "fermata login") {
 		t.Errorf("another server: got %d\n%s", code, talk)
 	}
-	if got := <-shown; got != "" {
+	if got := patience.Receive(t, "a request comes", shown); got != "" {
 		t.Errorf("another server was shown %q", got)
 	}
 	if code, _, _ := run(t, "", "login", "--url", one); code != exitUsage {

@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // planned is up to which event deliveries are planned.
@@ -120,7 +121,7 @@ func TestAChangedSubscriptionHoldsFromTheChangeOn(t *testing.T) {
 		w := newWorld(t, opts, setup{to: delivery.ToPlace})
 		w.subscribe("question.asked")
 		w.stop()
-		<-w.stopped
+		patience.Receive(t, "the service stops", w.stopped)
 		change := func(ch fermata.ChannelChange) {
 			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", ch)
 			w.ok(err)
@@ -152,7 +153,7 @@ func TestAChannelThatWasSwitchedOffHearsNothingOfBefore(t *testing.T) {
 		w.ok(err)
 		w.routes([]fermata.RouteStep{}...)
 		w.stop()
-		<-w.stopped
+		patience.Receive(t, "the service stops", w.stopped)
 		w.ask(pick)
 		for _, enabled := range []bool{false, true} {
 			_, err := w.s.ChangeChannel(t.Context(), admin, "wall", fermata.ChannelChange{Enabled: &enabled})
@@ -177,7 +178,7 @@ func TestAChannelThatComesWithTheServerHearsNothingOfBefore(t *testing.T) {
 		w.ok(err)
 		w.ask(pick)
 		w.stop()
-		<-w.stopped
+		patience.Receive(t, "the service stops", w.stopped)
 		fixed, err := json.Marshal(w.wall.Settings())
 		w.ok(err)
 		w.s.Kinds[0].BuiltIn, w.s.Kinds[0].Fixed = true, fixed

@@ -8,6 +8,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
@@ -27,7 +28,7 @@ func TestWhatIsAskedRightAfterTheFirstChannelIsSent(t *testing.T) {
 		w.routes(fermata.RouteStep{After: "0s", Channel: "wall"})
 		w.ask(pick)
 		w.stop()
-		<-w.stopped
+		patience.Receive(t, "the service stops", w.stopped)
 		w.addWall()
 		q := w.ask(pick)
 		w.start()

@@ -10,6 +10,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin/wall"
 )
 
@@ -172,7 +173,7 @@ func TestAChannelThatIsNotOpenYetIsThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
 	w.stop()
-	<-w.stopped
+	patience.Receive(t, "the service stops", w.stopped)
 	w.channel()
 	q := w.ask(pick)
 	if q.Unreached != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // pass lets time pass while no message is under way: its lease would end.
@@ -423,7 +424,7 @@ func TestNothingIsLostWhenAProcessDies(t *testing.T) {
 		w := newWorld(t, opts, setup{to: delivery.ToPeople})
 		w.channel()
 		w.stop()
-		<-w.stopped
+		patience.Receive(t, "the service stops", w.stopped)
 		q := w.ask(pick)
 		second := w.ask(pick)
 		_, err := w.e.Answer(t.Context(), w.caller("ann"), second.ID, fermata.Answer{Answer: "toml"})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func attends(claims ...*fermata.Claim) fermata.AttentionRequest {
@@ -31,7 +32,7 @@ func (w *world) newsAfter(r fermata.AttentionRequest, happens func()) []fermata.
 		ends <- end{found, err}
 	}()
 	happens()
-	got := <-ends
+	got := patience.Receive(w, "the wait ends", ends)
 	w.ok(got.err)
 	return got.found.Runs
 }
@@ -94,7 +95,7 @@ func TestAttentionOnAReplica(t *testing.T) {
 			heard <- err
 		}()
 		w.say(c.Task.ID, "use less paint")
-		w.ok(<-heard)
+		w.ok(patience.Receive(w, "the wait ends", heard))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // TestAuditFindsEdits: whatever a foreign hand changes in the events is found.
@@ -81,6 +82,6 @@ func TestAuditWhileWriting(t *testing.T) {
 			}
 		}
 		close(stop)
-		<-stopped
+		patience.Receive(w, "the writer stops", stopped)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func TestClaimOrder(t *testing.T) {
@@ -148,7 +149,7 @@ func TestClaimWaits(t *testing.T) {
 					got <- claim
 				}()
 				wake()
-				if claim := <-got; claim != nil && id != "" && claim.Task.ID != id {
+				if claim := patience.Receive(w, "the claim ends", got); claim != nil && id != "" && claim.Task.ID != id {
 					w.Errorf("claimed %s, want %s", claim.Task.ID, id)
 				}
 			})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func TestDeadline(t *testing.T) {
@@ -141,7 +142,7 @@ func TestSweepsOfReplicasMeet(t *testing.T) {
 			go func() { _, err := w.e.Sweep(w.Context()); done <- err }()
 		}
 		for range 4 {
-			w.ok(<-done)
+			w.ok(patience.Receive(w, "the call ends", done))
 		}
 		for _, id := range ids {
 			w.equal(1, w.closings(id))

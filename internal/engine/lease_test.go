@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // TestStaleRun: whoever no longer holds the task is refused, whatever it says.
@@ -146,7 +147,7 @@ func TestRunLog(t *testing.T) {
 			got <- ended && err == nil
 		}()
 		w.complete(c)
-		w.equal(true, <-got)
+		w.equal(true, patience.Receive(w, "the wait ends", got))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func TestTasksPage(t *testing.T) {
@@ -198,7 +199,7 @@ func TestWaitQuestion(t *testing.T) {
 		}
 		w.answer(q.ID, "toml")
 		for range 2 {
-			w.equal(fermata.Answered, (<-waited).Status)
+			w.equal(fermata.Answered, patience.Receive(w, "the wait ends", waited).Status)
 		}
 	})
 }

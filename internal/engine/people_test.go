@@ -6,6 +6,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func (w *world) token(n fermata.NewToken) *fermata.Token {
@@ -103,7 +104,7 @@ func TestRevocationMeetsALookUp(t *testing.T) {
 			}()
 			_, err := w.e.RevokeToken(w.Context(), admin, token.ID)
 			w.ok(err)
-			<-looked
+			patience.Receive(w, "the token is looked up", looked)
 			_, err = w.e.Authenticate(w.Context(), token.Secret)
 			w.refused(err, fermata.CodeUnauthenticated)
 		}

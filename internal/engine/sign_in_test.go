@@ -7,6 +7,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // signIn signs a member in with a link that an admin makes.
@@ -73,7 +74,7 @@ func TestLinkIsUsedOnceAtTheSameTime(t *testing.T) {
 					done <- err
 				}()
 			}
-			first, second := <-done, <-done
+			first, second := patience.Receive(w, "one call ends", done), patience.Receive(w, "the other call ends", done)
 			if (first == nil) == (second == nil) {
 				w.Fatalf("one link, two sign-ins: %v, %v", first, second)
 			}
@@ -250,7 +251,7 @@ func TestDisablingMeetsALookUp(t *testing.T) {
 			}()
 			_, err = w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(true)})
 			w.ok(err)
-			<-looked
+			patience.Receive(w, "the session is looked up", looked)
 			_, err = w.e.AuthenticateSession(w.Context(), in.Secret)
 			w.refused(err, fermata.CodeUnauthenticated)
 		}

@@ -97,10 +97,10 @@ func TestTailWaits(t *testing.T) {
 		go func() { got <- follow(ctx, w.e, after, after+2) }()
 		w.note(1)
 		w.note(1)
-		w.ok(<-got)
+		w.ok(patience.Receive(w, "the stream ends", got))
 		go func() { got <- follow(ctx, w.e, after+2, after+3) }()
 		cancel()
-		if <-got == nil {
+		if patience.Receive(w, "the stream ends", got) == nil {
 			w.Error("an event came from nowhere")
 		}
 	})
@@ -221,8 +221,8 @@ func TestReplicaHears(t *testing.T) {
 			waited <- err
 		}()
 		w.answer(q.ID, "toml")
-		w.ok(<-waited)
-		w.ok(<-waited)
+		w.ok(patience.Receive(w, "the wait ends", waited))
+		w.ok(patience.Receive(w, "the wait ends", waited))
 
 		before := w.events()
 		w.setPolicy(func(p *fermata.Policy) { p.AllowNever = false })

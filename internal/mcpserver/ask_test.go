@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/mcpserver"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 func TestAskStopsAndTheAnswerIsThere(t *testing.T) {
@@ -175,12 +176,12 @@ func TestWaitThenAnswer(t *testing.T) {
 		}()
 		// The second sign shows that they go on.
 		for range 2 {
-			if sign := <-said; !strings.Contains(sign, "A?") {
+			if sign := patience.Receive(w, "the call says that it waits", said); !strings.Contains(sign, "A?") {
 				w.Errorf("the sign of life says %q", sign)
 			}
 		}
 		a.answer(a.only().ID, fermata.Answer{Answer: "yes"})
-		state := (<-done).StructuredContent.(map[string]any)
+		state := patience.Receive(w, "the call ends", done).StructuredContent.(map[string]any)
 		a.equal([]any{"answered", "yes"}, []any{state["status"], state["answer"]})
 	})
 }
@@ -199,9 +200,9 @@ func TestACallThatIsGivenUpLeavesTheQuestion(t *testing.T) {
 			_, err := a.session.CallTool(ctx, waitingCall())
 			ended <- err
 		}()
-		<-said
+		patience.Receive(w, "the call says that it waits", said)
 		cancel()
-		if err := <-ended; err == nil {
+		if err := patience.Receive(w, "the call ends", ended); err == nil {
 			w.Error("a call that was given up has a result")
 		}
 		q := a.only()

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // forms fills forms in as a person would, and counts them.
@@ -36,7 +37,7 @@ func TestAPersonAnswersThroughTheClient(t *testing.T) {
 		a := connect(w.human, forms(shown, &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "b"}}))
 		r := a.must("ask_user", `{"question":"Which?","options":["a","b"],"other":false,"wait_seconds":60}`)
 		a.equal([]any{"answered", "b", "ann", "mcp", 1}, []any{r.Status, r.Answer, r.AnsweredBy, r.Channel, len(shown)})
-		data, err := json.Marshal((<-shown).RequestedSchema)
+		data, err := json.Marshal(patience.Receive(a, "the form is shown", shown).RequestedSchema)
 		a.ok(err)
 		a.equal(`{"properties":{"answer":{"enum":["a","b"],"title":"Which?","type":"string"}},"required":["answer"],"type":"object"}`, string(data))
 		// Without a wait nobody is asked there, and an approval never is.

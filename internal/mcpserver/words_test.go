@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // An agent that waits outside any run is given what a person writes at once, with what to
@@ -20,7 +21,7 @@ func TestWordsReachAnAgentThatWaits(t *testing.T) {
 		}()
 		_, err := a.engine.Clarify(a.Context(), a.person, asked.QuestionID, "for which fence?")
 		a.ok(err)
-		got := <-waits
+		got := patience.Receive(a, "the call ends", waits)
 		a.wantWords(got, "for which fence?")
 		a.equal(fermata.Pending, fermata.QuestionStatus(got.Status))
 		if !strings.Contains(got.Message, "cancel_question") || !strings.Contains(got.Message, "ask_user") {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata/internal/process"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // What a program starts in a session of its own ends with it, whether it ends by itself
@@ -39,7 +40,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Errorf("the other program's child is gone: read %d, %v", n, err)
 	}
 	endOther()
-	<-ended
+	patience.Receive(t, "the other program ends", ended)
 }
 
 // leaves runs a program that starts another one in a session of its own. That one holds the

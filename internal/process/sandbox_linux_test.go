@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata/internal/process"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // sandboxed runs a script in a sandbox that was made for a folder, and returns what it
@@ -98,7 +99,7 @@ func TestTwoSandboxesOfARun(t *testing.T) {
 	if got := sandboxed(t, folder, folder, `: <"$FOLDER/first"; `+ask+`; echo go >"$FOLDER/second"`); got != "in the run" {
 		t.Errorf("the second one says %q", got)
 	}
-	if got := <-said; got != "in the run" {
+	if got := patience.Receive(t, "the run says something", said); got != "in the run" {
 		t.Errorf("the first one says %q", got)
 	}
 }

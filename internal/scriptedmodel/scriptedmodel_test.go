@@ -113,7 +113,7 @@ func TestHold(t *testing.T) {
 	default:
 	}
 	model.Release("slow")
-	if text := <-got; !strings.Contains(text, "at last") {
+	if text := patience.Receive(t, "the model replies", got); !strings.Contains(text, "at last") {
 		t.Errorf("got %s", text)
 	}
 }

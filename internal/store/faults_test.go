@@ -310,7 +310,7 @@ func TestWatchTellsOfTrouble(t *testing.T) {
 		t.Errorf("the trouble is %v, with %d events", db.Trouble(), chain(t, db))
 	}
 	stop()
-	<-ended
+	patience.Receive(t, "the watch ends", ended)
 }
 
 func receive(t *testing.T, told <-chan *store.Trouble) *store.Trouble {

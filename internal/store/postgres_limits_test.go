@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // A client that was frozen while it sent a batch is not idle to PostgreSQL, so no limit of the server ends it. The
@@ -45,7 +46,7 @@ func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 	if took := time.Since(began); took < 4*time.Second {
 		t.Errorf("the read took only %s", took)
 	}
-	must(t, <-released)
+	must(t, patience.Receive(t, "the session ends", released))
 }
 
 // sendHalfABatch locks the counter row and sends no end of the batch.

@@ -77,7 +77,7 @@ func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
 		task, err := w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
 		must(t, err)
 		ids[i] = task.ID
-		<-r.began
+		patience.Receive(t, "the run begins", r.began)
 	}
 	slow, err := w.person.Task(t.Context(), ids[0])
 	must(t, err)
@@ -86,7 +86,7 @@ func TestASlowRunKeepsNoOtherWaiting(t *testing.T) {
 	server.mu.Unlock()
 	_, err = w.person.PostMessage(t.Context(), ids[0], "are you there?")
 	must(t, err)
-	<-server.stuck
+	patience.Receive(t, "the server holds the request back", server.stuck)
 	_, err = w.person.PostMessage(t.Context(), ids[1], "go on")
 	must(t, err)
 	if got := patience.Receive(t, "the other run is told", r.heard); got != ids[1] {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/script"
 )
 
@@ -311,7 +312,7 @@ func TestGitOutlivesItsWorker(t *testing.T) {
 	if err := open.Close(); err != nil {
 		t.Fatal(err)
 	}
-	<-ended
+	patience.Receive(t, "git ends", ended)
 	k.never()
 	opened(t, cs, task).die()
 }

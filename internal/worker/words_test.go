@@ -14,6 +14,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // inattentive is a runner whose first agent does some work, gets a message, and ends
@@ -62,13 +63,13 @@ func TestTaskGoesOnOverUnheardWords(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			end := make(chan error, 1)
 			go func() { end <- wk.Run(ctx) }()
-			defer func() { stop(); must(t, <-end) }()
-			<-r.waiting
+			defer func() { stop(); must(t, patience.Receive(t, "the worker ends", end)) }()
+			patience.Receive(t, "the run waits", r.waiting)
 			m, err := w.person.PostMessage(t.Context(), task.ID, "green, please")
 			must(t, err)
 			done := w.await(task.ID, fermata.TaskFailed)
-			<-r.handed
-			if told := <-r.handed; !strings.Contains(told, "green, please") {
+			patience.Receive(t, "the first run is handed its text", r.handed)
+			if told := patience.Receive(t, "the second run is handed its text", r.handed); !strings.Contains(told, "green, please") {
 				t.Errorf("the second run was handed %q", told)
 			}
 			w.settled(task)
@@ -146,5 +147,5 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 		t.Error("no reply was lost")
 	}
 	cancel()
-	must(t, <-end)
+	must(t, patience.Receive(t, "the worker ends", end))
 }

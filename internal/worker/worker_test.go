@@ -88,7 +88,7 @@ func TestSessionIsKnownAtOnce(t *testing.T) {
 	go func() { end <- wk.Run(ctx) }()
 	w.awaitSession(task, func(s fermata.Session) bool { return s.ID == "s-1" })
 	cancel()
-	must(t, <-end)
+	must(t, patience.Receive(t, "the worker ends", end))
 }
 
 // awaitSession waits until the server knows a session of the task that is as wanted.
@@ -138,11 +138,11 @@ func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
 	must(t, err)
 	end := make(chan error, 1)
 	go func() { end <- wk.Run(ctx) }()
-	<-server.sent
+	patience.Receive(t, "the request is sent", server.sent)
 	unlock()
 	w.awaitPlace(task)
 	cancel()
-	must(t, <-end)
+	must(t, patience.Receive(t, "the worker ends", end))
 }
 
 func TestFailedIsRolledBack(t *testing.T) {
@@ -439,7 +439,7 @@ func TestWorkerThatIsRefusedMeanwhileEnds(t *testing.T) {
 	listen(t, ready)
 	w.revokeTokens()
 	letGo(t, proceed)
-	if err := <-end; fermata.CodeOf(err) != fermata.CodeUnauthenticated {
+	if err := patience.Receive(t, "the worker ends", end); fermata.CodeOf(err) != fermata.CodeUnauthenticated {
 		t.Errorf("got %v, want %s", err, fermata.CodeUnauthenticated)
 	}
 	if !exists(filepath.Join(w.worktree(task), "fence.txt")) {

@@ -112,7 +112,7 @@ func (w *world) start(opts worker.Options) (stop func()) {
 		if !ended {
 			ended = true
 			cancel()
-			if err := <-end; err != nil {
+			if err := patience.Receive(w.t, "the worker ends", end); err != nil {
 				w.t.Errorf("the worker ended with %v", err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // stopsIn makes a call of a tool, counted from 1, wait until its process is
@@ -46,7 +47,7 @@ func TestLostAfterSilence(t *testing.T) {
 		run := w.run(autofix, map[string]any{"issue": 7})
 		w.asked(run.ID)
 		w.clock.Advance(25 * time.Hour)
-		<-entered
+		patience.Receive(w, "the tool is called", entered)
 		w.restart()
 		run = w.await(run.ID, fermata.TaskSkipped)
 		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
@@ -88,7 +89,7 @@ steps:
 		entered := w.stopsIn("apply", 1)
 		_, err := w.s.Retry(t.Context(), admin, run.ID, []byte(`{"approach":"good"}`))
 		w.ok(err)
-		<-entered
+		patience.Receive(w, "the tool is called", entered)
 		w.restart()
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"fixed":"good"}` {

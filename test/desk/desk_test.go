@@ -166,7 +166,7 @@ func TestClaudeDialogIsMirrored(t *testing.T) {
 		d.decide(fermata.Reject)
 	}()
 	d.run(agent.Program(t, "claude"), slices.Concat(claudeFlags[:4], []string{"--permission-mode", "default"})...)
-	<-done
+	patience.Receive(t, "both are decided", done)
 	if !d.exists("asked") || d.exists("refused") {
 		t.Errorf("asked ran: %v, refused ran: %v\n%s", d.exists("asked"), d.exists("refused"), d.results())
 	}

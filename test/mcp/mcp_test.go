@@ -19,6 +19,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -238,7 +239,7 @@ func TestWithoutAServer(t *testing.T) {
 	cmd := command(t, binary, "FERMATA_LISTEN=127.0.0.1:0")
 	cmd.Stderr = stderr
 	session := connect(t, "2025-11-25", &mcp.CommandTransport{Command: cmd})
-	<-stderr.seen
+	patience.Receive(t, "it says where it runs", stderr.seen)
 	_, rest, _ := strings.Cut(stderr.String(), "runs at ")
 	url, _, _ := strings.Cut(rest, " ")
 	asked := call(t, session, "ask_user", object{"question": "Which?"})
@@ -328,9 +329,9 @@ func TestAServerThatStopsEndsTheWait(t *testing.T) {
 			}
 			done <- reply
 		}()
-		<-waits
+		patience.Receive(t, "the call waits", waits)
 		s.server.Signal(syscall.SIGTERM)
-		if state, _ := (<-done).StructuredContent.(map[string]any); state["status"] != "pending" {
+		if state, _ := patience.Receive(t, "the call ends", done).StructuredContent.(map[string]any); state["status"] != "pending" {
 			t.Errorf("%s: got %v, want pending", version, state)
 		}
 		if err := s.server.Wait(); err != nil {

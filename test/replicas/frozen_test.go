@@ -60,7 +60,7 @@ func freezeInsideAWrite(t *testing.T, address string, servers []*process.Server)
 	}
 
 	frozen.Signal(syscall.SIGCONT)
-	if code := fermata.CodeOf(<-refused); code != fermata.CodeUnavailable {
+	if code := fermata.CodeOf(patience.Receive(t, "the call is refused", refused)); code != fermata.CodeUnavailable {
 		t.Errorf("the frozen write was refused with %q, not %q", code, fermata.CodeUnavailable)
 	}
 	stop()

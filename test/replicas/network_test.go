@@ -173,7 +173,7 @@ func standStill(t *testing.T, between *network, address string, over, direct []s
 		}
 	}
 	writes.Wait()
-	if code := fermata.CodeOf(<-refused); code != fermata.CodeUnavailable {
+	if code := fermata.CodeOf(patience.Receive(t, "the call is refused", refused)); code != fermata.CodeUnavailable {
 		t.Errorf("the write that was under way was refused with %q, not %q", code, fermata.CodeUnavailable)
 	}
 	stop()

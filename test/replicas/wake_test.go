@@ -80,7 +80,7 @@ func latency(t *testing.T, there *client.Client, wait func(context.Context) erro
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- wait(ctx) }()
-	<-sent
+	patience.Receive(t, "the request is sent", sent)
 	// Requests that came later have been replied to: the wait has begun.
 	for range 3 {
 		if _, err := there.Whoami(t.Context()); err != nil {
@@ -96,7 +96,7 @@ func latency(t *testing.T, there *client.Client, wait func(context.Context) erro
 	if err := act(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err != nil {
+	if err := patience.Receive(t, "the wait ends", ended); err != nil {
 		t.Fatal(err)
 	}
 	return time.Since(began)

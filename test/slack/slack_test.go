@@ -68,11 +68,11 @@ func TestAgainstTheLibrarysServer(t *testing.T) {
 	go func() { ended <- channel.Listen(ctx, hear) }()
 	defer func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := patience.Receive(t, "Listen ends", ended); err != nil {
 			t.Errorf("Listen ended with %v", err)
 		}
 	}()
-	<-connected
+	patience.Receive(t, "it connects", connected)
 	value, err := json.Marshal(map[string]any{"q": question, "r": secret, "k": "ok", "v": true})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestAgainstTheLibrarysServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.SendToWebsocket(string(payload))
-	in := <-heard
+	in := patience.Receive(t, "the click is heard", heard)
 	if in.Question != question || in.Reply != secret || in.From.ID != "W012A3CDE" || in.Answer == nil || in.Answer.Answer != true {
 		t.Errorf("it was heard as %+v", in)
 	}

@@ -52,7 +52,7 @@ func TestEveryDeliveryArrives(t *testing.T) {
 			patience.Await(t, "the load goes on", func() bool { return r.Came() >= at })
 			w.kill()
 		}
-		<-made
+		patience.Receive(t, "all tasks are created", made)
 		want := w.created()
 		if len(want) != deliveries {
 			t.Fatalf("%d tasks were created, want %d", len(want), deliveries)

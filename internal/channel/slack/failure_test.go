@@ -219,7 +219,7 @@ func TestUnknownStore(t *testing.T) {
 			}
 			l.desk.set(func() { l.desk.err = nil })
 			l.Waits(patience.Limit()) // the reply that comes again is acknowledged
-			if err := <-written; err != nil {
+			if err := patience.Receive(t, "the request is written", written); err != nil {
 				t.Fatal("the reply did not come again: ", err)
 			}
 			l.awaitTold(t, l.ada, "It counted.")
@@ -254,7 +254,7 @@ func TestSocketIsGuarded(t *testing.T) {
 		t.Error("a connection to this machine was made")
 	}
 	cancel()
-	if err := <-ended; err != nil {
+	if err := patience.Receive(t, "Listen ends", ended); err != nil {
 		t.Error(err)
 	}
 }

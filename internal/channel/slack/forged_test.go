@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/standin"
 	remote "github.com/fermata-hq/fermata/test/standin/slack"
 )
@@ -263,7 +264,7 @@ func TestRepeatedTogether(t *testing.T) {
 		go func() { statuses <- l.receive(t, r) }()
 	}
 	for range cap(statuses) {
-		if got := <-statuses; got != http.StatusOK {
+		if got := patience.Receive(t, "the request is replied to", statuses); got != http.StatusOK {
 			t.Errorf("it is answered %d", got)
 		}
 	}

@@ -201,7 +201,7 @@ func newLab(t *testing.T, by transport) *lab {
 		go func() { ended <- l.channel.Listen(ctx, l.desk.hear) }()
 		t.Cleanup(func() {
 			cancel()
-			if err := <-ended; err != nil {
+			if err := patience.Receive(t, "Listen ends", ended); err != nil {
 				t.Errorf("Listen ended with %v", err)
 			}
 		})
