@@ -31,6 +31,7 @@ func (w *world) strangers(n int) (handles []string) {
 // replica starts a second process beside the first.
 func (w *world) replica(opts store.Options) {
 	w.Helper()
+	opts.Clock = w.clock.Now
 	db := storetest.Open(w.T, opts)
 	e := engine.New(db, engine.Options{})
 	s := delivery.New(delivery.Options{DB: db, Engine: e, Kinds: w.s.Kinds, PublicURL: w.s.PublicURL})

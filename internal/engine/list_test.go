@@ -190,7 +190,7 @@ func TestWaitQuestion(t *testing.T) {
 		waited := make(chan *fermata.Question, 2)
 		for range 2 {
 			go func() {
-				q, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, 30*time.Second)
+				q, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, patience.Limit())
 				if err != nil {
 					w.Errorf("wait: %v", err)
 				}

@@ -36,11 +36,11 @@ func TestPostgresSlowReadIsWaitedFor(t *testing.T) {
 	_, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE workspaces").ReadAll()
 	must(t, err)
 	released := make(chan error, 1)
+	began := time.Now()
 	go func() {
 		_, err := conn.Exec(t.Context(), "SELECT pg_sleep(5); COMMIT").ReadAll()
 		released <- err
 	}()
-	began := time.Now()
 	_, err = db.In(t.Context(), "").Workspaces()
 	must(t, err)
 	if took := time.Since(began); took < 4*time.Second {

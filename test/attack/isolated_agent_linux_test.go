@@ -59,20 +59,27 @@ func TestIsolatedAgent(t *testing.T) {
 	p.unharmed()
 }
 
-// A sandbox stops like any other run: the agent may end by itself, and is offline
-// where the worker says so. What a flag opens is open.
-func TestIsolatedAgentStopsAndIsOffline(t *testing.T) {
+// A sandbox stops like any other run: the agent may end by itself.
+func TestIsolatedAgentStops(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)
-	p := y.plot(t, "--isolate", "--isolate-offline", "--on-failed", "keep", "--run-timeout", "3s")
-	p.flags = append(p.flags, "--isolate-read", filepath.Join(p.outside, "secret"), "--isolate-write", p.home)
+	p := y.plot(t, "--isolate", "--on-failed", "keep", "--run-timeout", "10s")
 	stopped := p.task(`trap 'echo bye >bye.txt; exit 1' TERM; sleep 1000 & wait`, nil)
-	offline := p.task(`tail -n +3 /proc/net/dev | cut -d: -f1 >net.txt; cat "$OUT/secret" >>net.txt; echo kept >"$HOME/kept.txt"`, nil)
 	p.run()
-	p.caught(stopped, "took longer than 3s")
+	p.caught(stopped, "took longer than 10s")
 	if _, err := os.Stat(filepath.Join(p.copyOf(stopped), "bye.txt")); err != nil {
 		t.Errorf("the agent could not end by itself: %v", err)
 	}
+}
+
+// A sandbox is offline where the worker says so. What a flag opens is open.
+func TestIsolatedAgentIsOffline(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	p := y.plot(t, "--isolate", "--isolate-offline")
+	p.flags = append(p.flags, "--isolate-read", filepath.Join(p.outside, "secret"), "--isolate-write", p.home)
+	offline := p.task(`tail -n +3 /proc/net/dev | cut -d: -f1 >net.txt; cat "$OUT/secret" >>net.txt; echo kept >"$HOME/kept.txt"`, nil)
+	p.run()
 	p.done(offline)
 	if seen := strings.Fields(p.git(p.repo, "show", "fermata/"+offline.ID+":net.txt")); strings.Join(seen, " ") != "lo the secret" {
 		t.Errorf("the agent sees %v", seen)

@@ -133,7 +133,7 @@ func (s *sample) await(name string) {
 	})
 }
 
-// assertGone fails the test if the process still runs. The sample wrote its process id to the file pid.
+// assertGone fails the test if the process lives on: a zombie is dead. The sample wrote its process id to the file pid.
 func (s *sample) assertGone() {
 	s.Helper()
 	text, err := os.ReadFile(filepath.Join(s.folder, "pid"))
@@ -144,9 +144,10 @@ func (s *sample) assertGone() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-		s.Errorf("process %d: %v", pid, err)
-	}
+	patience.Await(s, "process "+string(text)+" is gone", func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || strings.Contains(string(stat), ") Z ")
+	})
 }
 
 func TestScratch(t *testing.T) {

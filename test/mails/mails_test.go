@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/ports"
 	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/standin"
@@ -148,7 +148,7 @@ func (w *world) ask(a fermata.Ask) *fermata.Question {
 
 func (w *world) closed(id string) *fermata.Question {
 	w.t.Helper()
-	q, err := w.admin.WaitQuestion(w.t.Context(), id, 30*time.Second)
+	q, err := w.admin.WaitQuestion(w.t.Context(), id, patience.Limit())
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -68,6 +68,9 @@ func command(t *testing.T, binary string, env ...string) *exec.Cmd {
 
 func connect(t *testing.T, version string, transport mcp.Transport) *mcp.ClientSession {
 	t.Helper()
+	if child, ok := transport.(*mcp.CommandTransport); ok {
+		child.TerminateDuration = patience.Limit()
+	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {

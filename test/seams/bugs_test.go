@@ -29,7 +29,8 @@ func TestSeededBugsAreFound(t *testing.T) {
 	for _, bug := range chosen {
 		t.Run(bug.tag, func(t *testing.T) {
 			w := NewWorld(t, process.Binary(t, process.Tag(bug.tag)), process.SQLite(t), Calm)
-			found := Search{For: findsWithin, Together: 6, Until: bug.law}.Run(w)
+			w.pace = hurried
+			found := Search{For: findsWithin, Together: 6, Corpus: corpusFirst, Until: bug.law}.Run(w)
 			f := found.Failures[bug.law]
 			if f == nil {
 				t.Fatalf("%d sequences with %d steps did not find %s: %s", found.Sequences, found.Steps, bug.tag, found.tally())

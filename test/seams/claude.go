@@ -83,7 +83,7 @@ type session struct {
 // reply lets the test say what the model replies.
 func (c *Claude) reply(ctx context.Context, conv *scriptedmodel.Conversation) ([]scriptedmodel.Part, bool) {
 	task, run := "", ""
-	if !c.w.until(ctx, settlesWithin, func() bool {
+	if !c.w.until(ctx, c.w.pace.settles, func() bool {
 		task = c.w.titled(conv.Text())
 		run = runOf(task)
 		return run != ""

@@ -14,5 +14,8 @@ var (
 // allBugs is on: every seeded bug must be found.
 const allBugs = true
 
+// corpusFirst is off: random sequences must find the bugs.
+const corpusFirst = false
+
 // findsWithin is how long a seeded bug may hide.
 const findsWithin = 5 * time.Minute

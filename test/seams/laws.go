@@ -47,8 +47,6 @@ const (
 	turns = 5 * time.Second
 	// graceOfPause is what a paused program gets to keep its session.
 	graceOfPause = 5 * time.Second
-	// hearsWithin is how long words are waited for at the end of a sequence.
-	hearsWithin = promised + busy
 	// lastMoment is how near to the end of its process an agent may miss a word.
 	lastMoment = 100 * time.Millisecond
 )
@@ -272,7 +270,7 @@ func wordsArriveAtOnce(c *Case) (how []string) {
 	if c.Disturbed {
 		return nil
 	}
-	allowed := promised + busy
+	allowed := promised + c.Busy
 	if c.Real {
 		allowed += turns
 	}
@@ -403,7 +401,7 @@ func noEffectAfterStop(c *Case) (how []string) {
 			if ended.IsZero() || c.Disturbed && l.hasChild() {
 				continue
 			}
-			allowed := promised + busy
+			allowed := promised + c.Busy
 			if strings.Contains(why, fermata.ReasonPaused) {
 				allowed += graceOfPause
 			}

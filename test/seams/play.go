@@ -12,16 +12,25 @@ import (
 
 // Times that a play allows.
 const (
-	// settlesWithin is how long a task may take to come to rest, on a machine with
-	// much else to do.
-	settlesWithin = 25 * time.Second
 	// callWithin bounds a call, also over the restart of a server.
-	callWithin = 45 * time.Second
-	// goneWithin is how long the agents of tasks that have ended may take to be gone.
-	goneWithin = 20 * time.Second
+	callWithin = 2 * time.Minute
 	// rounds is how often agents are told to complete until no task is under way.
 	rounds = 8
 )
+
+// pace is how long a world waits.
+type pace struct {
+	// busy is added to what is promised, because the machine may be busy.
+	busy time.Duration
+	// settles is how long a task may take to come to rest.
+	settles time.Duration
+}
+
+// hears is how long words are waited for at the end of a sequence.
+func (p pace) hears() time.Duration { return promised + p.busy }
+
+// gone is how long the agents of tasks that have ended may take to be gone: longer than a law allows.
+func (p pace) gone() time.Duration { return 2*promised + p.busy + graceOfPause }
 
 // role is a task in a sequence.
 type role struct {
@@ -44,7 +53,7 @@ type Play struct {
 // Play plays a sequence and returns what is known of it. The next step comes from
 // next, which returns false at the end.
 func (w *World) Play(ctx context.Context, next func(p *Play) (Step, bool)) *Case {
-	p := &Play{w: w, ctx: ctx, c: &Case{Letters: map[string]byte{}, Real: w.claude != nil}, roles: map[byte]*role{}}
+	p := &Play{w: w, ctx: ctx, c: &Case{Letters: map[string]byte{}, Real: w.claude != nil, Busy: w.pace.busy}, roles: map[byte]*role{}}
 	before := w.disturbed.Load()
 	var beside sync.WaitGroup
 	for {
@@ -105,9 +114,9 @@ func (p *Play) settle(r *role) {
 	if r.id == "" {
 		return
 	}
-	if !p.w.until(p.ctx, settlesWithin, func() bool { return p.w.atRest(r.id) }) && p.ctx.Err() == nil {
+	if !p.w.until(p.ctx, p.w.pace.settles, func() bool { return p.w.atRest(r.id) }) && p.ctx.Err() == nil {
 		t := p.w.ledger.look(r.id)
-		p.c.stuck("task %c is %s and does not come to rest: for %s nobody moved it on", r.letter, t.State, settlesWithin)
+		p.c.stuck("task %c is %s and does not come to rest: for %s nobody moved it on", r.letter, t.State, p.w.pace.settles)
 	}
 }
 
@@ -211,11 +220,10 @@ func (p *Play) close() {
 		p.w.startWorker()
 	}
 	p.settleAll()
-	if !p.heardAll() {
-		// An agent that ended with its worker is followed by another one, when its lease is over.
-		p.settleAll()
-		p.heardAll()
-	}
+	p.awaitHeard()
+	// An agent that ended with its worker is followed by another one, when its lease is over.
+	p.settleAll()
+	p.awaitHeard()
 	p.c.Settled = p.snapshots()
 	for range rounds {
 		if !p.completeAll() {
@@ -223,7 +231,7 @@ func (p *Play) close() {
 		}
 		p.settleAll()
 	}
-	p.heardAll()
+	p.awaitHeard()
 	p.c.Final = p.snapshots()
 	for _, r := range p.roles {
 		if r.id != "" && !p.w.ledger.look(r.id).State.Ended() {
@@ -236,22 +244,28 @@ func (p *Play) close() {
 // settleAll waits until every task has come to rest, and no answer can be taken back any more.
 func (p *Play) settleAll() {
 	for _, r := range p.roles {
-		p.w.until(p.ctx, settlesWithin, func() bool { return r.id == "" || p.w.ledger.look(r.id).Held == "" })
+		p.w.until(p.ctx, p.w.pace.settles, func() bool { return r.id == "" || p.w.ledger.look(r.id).Held == "" })
 		p.settle(r)
 	}
 }
 
-// heardAll waits until every agent that listens was told what was said to it, as
-// long as that may take, and reports whether they were.
-func (p *Play) heardAll() bool {
-	return p.w.until(p.ctx, hearsWithin, func() bool {
+// awaitHeard waits until every agent that listens was told what was said to it, as long as that may take.
+func (p *Play) awaitHeard() {
+	p.w.until(p.ctx, p.w.pace.hears(), func() bool {
 		for _, w := range p.c.Words {
-			if w.Kind == wordMessage && w.Run != "" && w.Run == p.w.ledger.look(w.Task).Run && !heard(p.toldAll(w.Task), w.Text) {
+			if w.Kind == wordMessage && p.listens(w.Task, w.Run) && !heard(p.toldAll(w.Task), w.Text) {
 				return false
 			}
 		}
 		return true
 	})
+}
+
+// listens reports whether the agent of the run takes orders and the run goes on.
+func (p *Play) listens(task, run string) bool {
+	t := p.w.ledger.look(task)
+	l := p.w.stage.last(task, run)
+	return run != "" && t.State == fermata.TaskInProgress && t.Run == run && l != nil && l.alive()
 }
 
 // toldAll is what the agents of a task were told.
@@ -294,7 +308,7 @@ func (p *Play) snapshots() map[string]*Snapshot {
 
 // leave waits until no agent is left, and reads the events.
 func (p *Play) leave() {
-	p.w.until(p.ctx, goneWithin, func() bool {
+	p.w.until(p.ctx, p.w.pace.gone(), func() bool {
 		for _, id := range p.c.Tasks {
 			for _, l := range p.w.stage.of(id) {
 				if l.isThere() {

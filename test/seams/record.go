@@ -26,6 +26,8 @@ type Case struct {
 	Disturbed bool
 	// Real says that the agents were Claude Code.
 	Real bool
+	// Busy is added to what is promised.
+	Busy time.Duration
 
 	mu         sync.Mutex
 	Acts       []Act

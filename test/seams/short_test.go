@@ -13,5 +13,9 @@ var (
 // allBugs is off: one seeded bug a run, another one each time.
 const allBugs = false
 
+// corpusFirst plays the sequences that are known to find something before random ones: what the gate says must not
+// depend on luck.
+const corpusFirst = true
+
 // findsWithin is the limit of the search for a seeded bug. It is long because machines may be busy.
 const findsWithin = 4 * time.Minute

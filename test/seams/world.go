@@ -30,7 +30,7 @@ const (
 // Lease of the worker: long where nothing is killed, so that no heartbeat brings
 // by chance what should be brought at once.
 const (
-	calmLease  = 60 * time.Second
+	calmLease  = 10 * time.Minute
 	roughLease = 2 * time.Second
 	// realLease is longer, because a worker beside several Claude Codes is slow.
 	realLease = 5 * time.Second
@@ -50,6 +50,7 @@ type World struct {
 	database                        []string
 	kind                            Kind
 	rough                           bool
+	pace                            pace
 
 	server *process.Server
 	front  *process.Front
@@ -103,7 +104,7 @@ func NewWorld(tb testing.TB, binary string, database []string, kind Kind) *World
 	tb.Helper()
 	w := &World{
 		TB: tb, binary: binary, address: ports.Address(tb), folder: process.Folder(tb),
-		database: database, kind: kind, rough: kind == Rough || kind == RealRough, bell: &bell{},
+		database: database, kind: kind, rough: kind == Rough || kind == RealRough, pace: usual, bell: &bell{},
 	}
 	w.ledger, w.stage = newLedger(w.bell), newStage(tb, w.bell)
 	if kind == Real || kind == RealRough {
@@ -133,7 +134,7 @@ func (w *World) follow(e *fermata.Event) error {
 func Puppet(tb testing.TB) string {
 	tb.Helper()
 	out := filepath.Join(tb.TempDir(), "puppet")
-	cmd := exec.CommandContext(tb.Context(), "go", "build", "-o", out, "github.com/fermata-hq/fermata/test/seams/puppet")
+	cmd := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-o", out, "github.com/fermata-hq/fermata/test/seams/puppet")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("build the agent: %v\n%s", err, text)

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 /** Starts it; its settings are those of a channel that points at it. */
 export async function startGitHub() {
-  const child = spawn('go', ['run', './github'], { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('go', ['run', '-trimpath', './github'], { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
     once(child, 'exit').then(([code]) => { throw new Error(`the stand-in of GitHub ended with ${code}`); }),

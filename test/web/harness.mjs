@@ -145,6 +145,9 @@ export const item = (response_type, more = {}) => ({ key: 'it', prompt: 'What sh
 export const yesNo = (title, more = {}) => ({ type: 'blocking', title, items: [item('boolean', { prompt: title })], ...more });
 export const approval = (title, action, more = {}) => ({ type: 'approval', title, items: [item('approval', { prompt: title })], action, ...more });
 
+/** Submits the answer, also while a dialog lies over the page: the page may notice by itself that its session has ended. */
+export const submitAnswer = (page) => page.locator('main form').first().evaluate((form) => form.requestSubmit());
+
 /** What the browser keeps of an answer that was begun. */
 export const draftOf = (page, id) => page.evaluate((end) => {
   const key = Object.keys(localStorage).find((each) => each.endsWith(end));

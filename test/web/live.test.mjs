@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, focused, item, launch, newContext, open, press, startServer, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, focused, item, launch, newContext, open, press, settled, startServer, test, until, yesNo } from './harness.mjs';
 
 let server, browser;
 before(async () => {
@@ -14,11 +14,15 @@ after(async () => {
 test('what is new waits behind a control, and nothing moves', async () => {
   await server.ask(yesNo('First'));
   await server.ask(yesNo('Second'));
-  const page = await open(browser, server.url);
+  const page = await open(browser, 'about:blank', { wait: null });
+  const stream = page.waitForResponse(/\/v1\/events/);
+  await page.goto(server.url);
+  await stream;
   await page.locator('[data-row]').nth(1).click();
   const rows = () => page.locator('[data-row]').evaluateAll((all) => all.map((row) => row.textContent));
   await until(async () => assert.equal((await rows()).length, 2));
   await until(async () => assert.match(await page.title(), /^\(2\) Inbox/));
+  await settled(page); // what the page reads when its stream is open
   const { id } = await server.ask({ type: 'error_recovery', title: 'Urgent', items: [item('choice', { options: ['retry'] })], priority: 0 });
   await page.getByRole('button', { name: '1 new question' }).waitFor();
   assert.equal((await rows()).length, 2);

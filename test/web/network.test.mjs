@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, draftOf, focused, item, launch, open, press, settled, startServer, startServerToStay, test, until, yesNo } from './harness.mjs';
+import { after, before, draftOf, focused, item, launch, open, press, settled, startServer, startServerToStay, submitAnswer, test, until, yesNo } from './harness.mjs';
 
 let browser;
 before(async () => {
@@ -97,7 +97,7 @@ test('a session that ends in the middle of an answer loses nothing that was type
   await page.goto(`${server.url}/questions/${id}`);
   await page.getByRole('textbox').fill('all that I typed');
   await page.evaluate(() => fetch('/v1/sign-out', { method: 'POST' }));
-  await page.getByRole('textbox').press('Control+Enter');
+  await submitAnswer(page);
   // The question says so as well, beneath the dialog.
   await page.getByRole('dialog').getByText('Your session has ended').waitFor();
   assert.equal((await server.question(id)).status, 'pending');

@@ -12,7 +12,7 @@ export const patient = (seconds) => seconds * 1000 * factor;
 export const patience = patient(60);
 
 /** The limit of a whole test. */
-export const longest = patient(240);
+export const longest = patient(480);
 
 /** Returns what the promise gives, or fails at the limit with the words. */
 export function inTime(promise, words, limit = patience) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, item, launch, open, shoot, test, until, visit } from './harness.mjs';
+import { after, assertCalm, before, item, launch, open, shoot, submitAnswer, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, startTeam, withPasskeys } from './people.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
@@ -83,7 +83,7 @@ test('a passkey is added, signs in, and a session that ended takes nothing that 
   const field = page.locator('main').getByRole('textbox').first();
   await field.fill('Ship on Monday, after the tests.');
   await server.call('DELETE', `/v1/sessions/${me.session_id}`);
-  await field.press('Control+Enter');
+  await submitAnswer(page);
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Your session has ended').waitFor();
   await assertSound(page, 'the sign-in over a page');
@@ -123,7 +123,7 @@ test('an answer that waits is not sent by somebody else who signs in', async () 
   const field = page.locator('main').getByRole('textbox').first();
   await field.fill('The word of the admin.');
   await server.call('DELETE', `/v1/sessions/${session_id}`);
-  await field.press('Control+Enter');
+  await submitAnswer(page);
   await page.getByRole('dialog').getByText('Your session has ended').waitFor();
   await signIn(page, server, await linkFor(admin, 'eve'));
   await page.getByText('Whose word is it?').first().waitFor();

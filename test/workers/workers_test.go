@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { process.Main(m) }
 
 // lease is how long a task stays with a worker that is silent.
-const lease = 5 * time.Second
+const lease = 10 * time.Second
 
 // agent hangs in its first run until it is told to go on, and completes in any
 // other. It leaves the number of its process behind, and that of a command which it

@@ -404,7 +404,7 @@ func TestTroubleIsNotAcknowledged(t *testing.T) {
 		"the comments":   func(w *world) { w.hub.Fail("GET /repos/octo/hello/issues/7/comments", http.StatusBadGateway) },
 		"the permission": func(w *world) { w.hub.Fail("GET /repos/octo/hello/collaborators", http.StatusBadGateway) },
 		"the reaction":   func(w *world) { w.hub.Fail("POST /repos/octo/hello/issues/comments", http.StatusBadGateway) },
-		"the limit":      func(w *world) { w.hub.Limit(0, time.Now().Add(time.Second), 100, 0) },
+		"the limit":      func(w *world) { w.hub.Limit(0, time.Now().Add(10*time.Second), 100, 0) },
 	}
 	for name, trouble := range troubles {
 		t.Run(name, func(t *testing.T) {

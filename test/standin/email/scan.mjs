@@ -19,7 +19,7 @@ try {
 async function scan(address) {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(5_000);
+  page.setDefaultTimeout(60_000);
   page.on('dialog', (dialog) => void dialog.accept());
   let clickable = 1;
   for (let i = 0; i < clickable && i < 20; i++) {
