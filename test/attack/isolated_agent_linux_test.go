@@ -72,7 +72,7 @@ func TestIsolatedAgentStops(t *testing.T) {
 	}
 }
 
-// A sandbox is offline where the worker says so. What a flag opens is open.
+// A sandbox is offline where the worker says so. Folders that a flag opens can be read or written.
 func TestIsolatedAgentIsOffline(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -66,11 +66,14 @@ func command(t *testing.T, binary string, env ...string) *exec.Cmd {
 	return cmd
 }
 
+// overStdio connects a client to the program that cmd starts. On a busy machine the program may take its time to end.
+func overStdio(t *testing.T, version string, cmd *exec.Cmd) *mcp.ClientSession {
+	t.Helper()
+	return connect(t, version, &mcp.CommandTransport{Command: cmd, TerminateDuration: patience.Limit()})
+}
+
 func connect(t *testing.T, version string, transport mcp.Transport) *mcp.ClientSession {
 	t.Helper()
-	if child, ok := transport.(*mcp.CommandTransport); ok {
-		child.TerminateDuration = patience.Limit()
-	}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
@@ -105,7 +108,7 @@ func TestAskEndAndReadTheAnswer(t *testing.T) {
 	for _, version := range versions {
 		start := func() *mcp.ClientSession {
 			cmd := command(t, s.binary, "FERMATA_URL="+s.url, "FERMATA_TOKEN="+s.agent, "CLAUDE_CODE_SESSION_ID="+version)
-			return connect(t, version, &mcp.CommandTransport{Command: cmd})
+			return overStdio(t, version, cmd)
 		}
 		session := start()
 		asked := call(t, session, "ask_user", object{"question": "Which?", "options": []string{"a", "b"}})
@@ -139,7 +142,7 @@ func TestQuestionsBelongToTheTaskOfTheWorker(t *testing.T) {
 	_, err = worker.Claim(t.Context(), fermata.ClaimRequest{Worker: "w"})
 	s.ok(err)
 	cmd := command(t, s.binary, "FERMATA_URL="+s.url, "FERMATA_TOKEN="+s.agent, "FERMATA_TASK="+task.ID)
-	session := connect(t, "2025-11-25", &mcp.CommandTransport{Command: cmd})
+	session := overStdio(t, "2025-11-25", cmd)
 	if asked := call(t, session, "ask_user", object{"question": "Which?"}); asked["task_id"] != task.ID {
 		t.Errorf("asked in %v, not in %s", asked["task_id"], task.ID)
 	}
@@ -241,14 +244,12 @@ func TestWithoutAServer(t *testing.T) {
 	stderr := &lines{want: "`fermata serve --single-user`", seen: make(chan struct{})}
 	cmd := command(t, binary, "FERMATA_LISTEN=127.0.0.1:0")
 	cmd.Stderr = stderr
-	session := connect(t, "2025-11-25", &mcp.CommandTransport{Command: cmd})
+	session := overStdio(t, "2025-11-25", cmd)
 	patience.Receive(t, "it says where it runs", stderr.seen)
 	_, rest, _ := strings.Cut(stderr.String(), "runs at ")
 	url, _, _ := strings.Cut(rest, " ")
 	asked := call(t, session, "ask_user", object{"question": "Which?"})
-	second := connect(t, "2026-07-28", &mcp.CommandTransport{
-		Command: command(t, binary, "FERMATA_LISTEN="+strings.TrimPrefix(url, "http://")),
-	})
+	second := overStdio(t, "2026-07-28", command(t, binary, "FERMATA_LISTEN="+strings.TrimPrefix(url, "http://")))
 	call(t, second, "ask_user", object{"question": "And?"})
 	person, err := client.New(url, "")
 	if err != nil {

@@ -18,20 +18,6 @@ const (
 	rounds = 8
 )
 
-// pace is how long a world waits.
-type pace struct {
-	// busy is added to what is promised, because the machine may be busy.
-	busy time.Duration
-	// settles is how long a task may take to come to rest.
-	settles time.Duration
-}
-
-// hears is how long words are waited for at the end of a sequence.
-func (p pace) hears() time.Duration { return promised + p.busy }
-
-// gone is how long the agents of tasks that have ended may take to be gone: longer than a law allows.
-func (p pace) gone() time.Duration { return 2*promised + p.busy + graceOfPause }
-
 // role is a task in a sequence.
 type role struct {
 	letter byte
@@ -176,11 +162,11 @@ func (p *Play) agent(r *role) *Life {
 
 // listening returns the run whose agent would hear a word at once.
 func (p *Play) listening(r *role) string {
-	t := p.w.ledger.look(r.id)
-	if l := p.agent(r); l != nil && t.State == fermata.TaskInProgress && l.Run == t.Run {
-		return l.Run
+	run := p.w.ledger.look(r.id).Run
+	if !p.listens(r.id, run) {
+		return ""
 	}
-	return ""
+	return run
 }
 
 // order tells the agent of the task to do something, if there is one.
@@ -249,7 +235,8 @@ func (p *Play) settleAll() {
 	}
 }
 
-// awaitHeard waits until every agent that listens was told what was said to it, as long as that may take.
+// awaitHeard waits until each listening agent has read what was said to it, or until
+// the time of the pace is over.
 func (p *Play) awaitHeard() {
 	p.w.until(p.ctx, p.w.pace.hears(), func() bool {
 		for _, w := range p.c.Words {

@@ -156,7 +156,7 @@ func (l *lab) serve() string {
 	}
 	l.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
+		if err := patience.Receive(l.T, "the server ends", ended); err != nil {
 			l.Errorf("the server ended with %v", err)
 		}
 		if l.Failed() {

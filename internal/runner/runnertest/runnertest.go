@@ -249,7 +249,7 @@ func stopAndWait(t *testing.T, s *stage) {
 	end := s.start(ctx)
 	s.awaitReady()
 	cancel(worker.ErrStopping)
-	if err := <-end; !errors.Is(err, worker.ErrStopping) {
+	if err := patience.Receive(s.t, "the run has ended", end); !errors.Is(err, worker.ErrStopping) {
 		t.Errorf("got the error %v, want %v", err, worker.ErrStopping)
 	}
 	s.awaitGone()
@@ -286,7 +286,7 @@ func testInbox(t *testing.T, play func(Behaviour) *stage) {
 	end := s.start(t.Context())
 	s.awaitReady()
 	s.desk.inbox <- &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1", Body: "use less paint"}}, Text: "use less paint"}
-	if err := <-end; err != nil {
+	if err := patience.Receive(s.t, "the run has ended", end); err != nil {
 		t.Fatal(err)
 	}
 	s.wantCompleted(s.fin, "use less paint")
@@ -296,7 +296,7 @@ func testLeftBehind(t *testing.T, play func(Behaviour) *stage) {
 	s := play(LeavesChild)
 	end := s.start(t.Context())
 	s.awaitReady()
-	if err := <-end; err != nil {
+	if err := patience.Receive(s.t, "the run has ended", end); err != nil {
 		t.Fatal(err)
 	}
 	s.wantCompleted(s.fin, "done")

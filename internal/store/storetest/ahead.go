@@ -5,6 +5,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 var aheads = map[string]func(*suite){
@@ -56,14 +57,14 @@ func (s *suite) ahead(want store.Ahead, fns ...func(tx *store.Tx) error) {
 		<-release
 		return nil
 	})
-	<-held
+	patience.Receive(s, "the first write runs", held)
 	for i, fn := range fns {
 		go write(fn)
 		s.awaitQueued(i + 1)
 	}
 	close(release)
 	for range len(fns) + 1 {
-		s.ok(<-results)
+		s.ok(patience.Receive(s, "a write ends", results))
 	}
 }
 
@@ -97,7 +98,7 @@ func aheadBad(s *suite) {
 	go func() {
 		holder <- s.try(func(*store.Tx) error { close(held); <-release; return nil })
 	}()
-	<-held
+	patience.Receive(s, "the first write runs", held)
 	write := func(done chan<- error, ahead store.Ahead, fn func(tx *store.Tx) error, before int) {
 		go func() { done <- s.db.Write(s.Context(), store.DefaultWorkspace, fn, ahead) }()
 		s.awaitQueued(before + 1)
@@ -105,9 +106,9 @@ func aheadBad(s *suite) {
 	write(bad, store.Ahead{Run: "run_\x00"}, func(tx *store.Tx) error { _, err := tx.Run("run_\x00"); return err }, 0)
 	write(good, store.Ahead{Task: t.ID}, func(tx *store.Tx) error { marked(tx, "good"); return nil }, 1)
 	close(release)
-	s.ok(<-holder)
-	s.ok(<-good)
-	if err := <-bad; err == nil {
+	s.ok(patience.Receive(s, "the first write ends", holder))
+	s.ok(patience.Receive(s, "the good write ends", good))
+	if err := patience.Receive(s, "the bad write ends", bad); err == nil {
 		s.Error("a run with an impossible id was found")
 	}
 	s.equal([]string{"good"}, s.marks())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 var groups = map[string]func(*suite){
@@ -279,11 +280,11 @@ func groupClosing(s *suite) {
 			return nil
 		})
 	}()
-	<-inside
+	patience.Receive(s, "the write runs", inside)
 	go func() { closed <- db.Close() }()
 	close(release)
-	s.ok(<-written)
-	s.ok(<-closed)
+	s.ok(patience.Receive(s, "the write ends", written))
+	s.ok(patience.Receive(s, "the database is closed", closed))
 	s.equal(1, len(verify(s, s.config.Open(s.T, opts))))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/patience"
 )
 
 // replicas are several handles on one database.
@@ -89,7 +90,7 @@ func replicasHear(s *suite) {
 		}
 	}
 	cancel()
-	if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+	if err := patience.Receive(s, "listening ends", ended); err != nil && !errors.Is(err, context.Canceled) {
 		s.Errorf("listen: %v", err)
 	}
 }

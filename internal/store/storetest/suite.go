@@ -149,7 +149,7 @@ func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 			return nil
 		})
 	}()
-	<-held
+	patience.Receive(s, "the first write runs", held)
 	results := make([]chan error, len(fns))
 	for i, fn := range fns {
 		results[i] = make(chan error, 1)
@@ -159,9 +159,9 @@ func (s *suite) together(fns ...func(tx *store.Tx) error) []error {
 	close(release)
 	errs := []error{}
 	for _, result := range results {
-		errs = append(errs, <-result)
+		errs = append(errs, patience.Receive(s, "a write ends", result))
 	}
-	s.ok(<-holder)
+	s.ok(patience.Receive(s, "the first write ends", holder))
 	return errs
 }
 
