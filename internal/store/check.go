@@ -193,7 +193,7 @@ func (db *DB) AcceptLoss(ctx context.Context, losses []Loss, record func(Loss) *
 			return err
 		}
 	}
-	return kept.replace(func(last map[string]Head) {
+	return kept.rewrite(func(last map[string]Head) {
 		for _, loss := range losses {
 			if end, ok := db.ends.Load(loss.Acknowledged.Workspace); ok {
 				chain := end.(fermata.Chain)
@@ -217,13 +217,12 @@ func (db *DB) acceptOne(ctx context.Context, loss Loss, record func(Loss) *ferma
 	return err
 }
 
-// replace changes the heads and writes a new file.
-func (h *heads) replace(change func(last map[string]Head)) error {
+// rewrite changes the heads and writes a new file.
+func (h *heads) rewrite(change func(last map[string]Head)) error {
+	h.syncing.Lock()
+	defer h.syncing.Unlock()
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	change(h.last)
-	if err := h.replaceLocked(); err != nil {
-		return headTrouble(err)
-	}
-	return nil
+	h.mu.Unlock()
+	return h.beginAnew(nil)
 }

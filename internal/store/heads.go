@@ -50,9 +50,11 @@ type record struct {
 // was committed since the last sync.
 type heads struct {
 	path string
+	// syncing is held by the one sync that is under way. A disk may take long for it, and commits do not wait.
+	syncing sync.Mutex
 
 	mu   sync.Mutex
-	file *os.File
+	file headFile
 	rest rest
 	// last are the heads by workspace; places are where they stand in the file.
 	last   map[string]Head
@@ -60,6 +62,16 @@ type heads struct {
 	// dirty reports that something was written since the last sync; err is the first failure to write.
 	dirty bool
 	err   error
+	// failed reports that a sync failed and no new file took the place of this one. What such a sync did not
+	// make durable is lost, and a later one that succeeds does not say so (fsync(2)).
+	failed bool
+}
+
+// headFile is what heads need of a file.
+type headFile interface {
+	io.WriterAt
+	io.Closer
+	Sync() error
 }
 
 // place is the two slots of a workspace, which are written in turn.
@@ -141,91 +153,120 @@ func slotOf(v any) ([]byte, error) {
 func (h *heads) note(head Head) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.last[head.Workspace] = head
+	h.writeHead(head)
+}
+
+func (h *heads) writeHead(head Head) {
 	p := h.places[head.Workspace]
 	if p == nil {
 		p = &place{slot: 1 + 2*int64(len(h.places))}
 		h.places[head.Workspace] = p
 	}
-	h.last[head.Workspace] = head
 	h.write(p.slot+p.turn, head)
 	p.turn = 1 - p.turn
 }
 
 func (h *heads) write(slot int64, v any) {
-	line, err := slotOf(v)
-	if err == nil {
-		_, err = h.file.WriteAt(line, slot*slotSize)
-	}
-	if err != nil && h.err == nil {
+	if err := writeSlot(h.file, slot, v); err != nil && h.err == nil {
 		h.err = err
 	}
 	h.dirty = true
 }
 
-// sync makes durable what was written. A failure is returned once; a later sync begins anew with all heads.
+func writeSlot(file headFile, slot int64, v any) error {
+	line, err := slotOf(v)
+	if err == nil {
+		_, err = file.WriteAt(line, slot*slotSize)
+	}
+	return err
+}
+
+// sync makes durable what was written before it began. After a failure a new file with all heads takes the place of the
+// old one; until one does, every sync returns the failure.
 func (h *heads) sync() error {
 	if h == nil {
 		return nil
 	}
+	h.syncing.Lock()
+	defer h.syncing.Unlock()
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.syncLocked()
+	file, dirty, failed, err := h.file, h.dirty, h.failed, h.err
+	h.dirty, h.err = false, nil
+	h.mu.Unlock()
+	if !dirty && !failed {
+		return nil
+	}
+	if err == nil && !failed {
+		if err = file.Sync(); err == nil {
+			return nil
+		}
+	}
+	return h.beginAnew(err)
 }
 
-func (h *heads) syncLocked() error {
-	if !h.dirty {
-		return nil
-	}
-	err := h.err
-	if err == nil {
-		err = h.file.Sync()
-	}
-	if err == nil {
-		h.dirty = false
-		return nil
-	}
-	h.err = nil
-	if again := h.replaceLocked(); again != nil {
-		return headTrouble(errors.Join(err, again))
+// beginAnew replaces the file after a failure. The caller holds syncing.
+func (h *heads) beginAnew(failure error) error {
+	err := h.replace()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed = err != nil
+	if err != nil {
+		return headTrouble(errors.Join(failure, err))
 	}
 	return nil
 }
 
-// replaceLocked writes a new file with every head and puts it in the place of the old one.
-func (h *heads) replaceLocked() error {
+// replace writes a new file with every head and puts it in the place of the old one. The caller holds syncing.
+func (h *heads) replace() error {
+	h.mu.Lock()
+	rest, last := h.rest, maps.Clone(h.last)
+	h.mu.Unlock()
 	file, err := os.CreateTemp(filepath.Dir(h.path), filepath.Base(h.path)+".*")
 	if err != nil {
 		return err
 	}
-	old := h.file
-	h.file, h.places, h.err = file, map[string]*place{}, nil
-	h.write(0, h.rest)
-	for _, workspace := range slices.Sorted(maps.Keys(h.last)) {
-		p := &place{slot: 1 + 2*int64(len(h.places))}
-		h.places[workspace] = p
+	places := map[string]*place{}
+	err = writeSlot(file, 0, rest)
+	for _, workspace := range slices.Sorted(maps.Keys(last)) {
+		p := &place{slot: 1 + 2*int64(len(places))}
+		places[workspace] = p
 		// Both slots hold the same, so that no older head is left.
-		h.write(p.slot, h.last[workspace])
-		h.write(p.slot+1, h.last[workspace])
+		err = errors.Join(err, writeSlot(file, p.slot, last[workspace]), writeSlot(file, p.slot+1, last[workspace]))
 	}
-	err = errors.Join(h.err, file.Sync())
-	if err == nil {
+	if err = errors.Join(err, file.Sync()); err == nil {
 		err = os.Rename(file.Name(), h.path)
 	}
 	if err != nil {
-		h.file = old
 		return errors.Join(err, file.Close(), os.Remove(file.Name()))
 	}
-	h.err, h.dirty = nil, false
-	return errors.Join(old.Close(), private.SyncFolder(filepath.Dir(h.path)))
+	return errors.Join(h.swap(file, places, rest, last).Close(), private.SyncFolder(filepath.Dir(h.path)))
+}
+
+// swap goes on with a new file, adds the heads that were noted while it was written, and returns the old file.
+func (h *heads) swap(file headFile, places map[string]*place, left rest, written map[string]Head) (old headFile) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old = h.file
+	h.file, h.places, h.dirty, h.err = file, places, false, nil
+	if h.rest != left {
+		h.write(0, h.rest)
+	}
+	for _, workspace := range slices.Sorted(maps.Keys(h.last)) {
+		if head := h.last[workspace]; head != written[workspace] {
+			h.writeHead(head)
+		}
+	}
+	return old
 }
 
 // setRest writes how the database is left.
 func (h *heads) setRest(r rest) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.rest = r
 	h.write(0, r)
-	return h.syncLocked()
+	h.mu.Unlock()
+	return h.sync()
 }
 
 // close closes the file. A database that is whole is noted as such.

@@ -25,8 +25,9 @@ type health struct {
 	trouble, headTrouble *Trouble
 	// suspected reports that a write failed, so that the next look tries one.
 	suspected bool
-	// written is when a write was last committed, and probed since when one is being tried.
-	written, probed time.Time
+	// written is when a write was last committed, and probed since when one is being tried. synced is since when the
+	// heads are being made durable.
+	written, probed, synced time.Time
 	// failed wakes the watch.
 	failed chan struct{}
 }
@@ -45,6 +46,11 @@ func (db *DB) Trouble() *Trouble {
 		return &Trouble{
 			Reason: "a write waits for the database for longer than " + slowProbe.String(),
 			Hint:   "see whether the database and its disk answer", Since: h.probed,
+		}
+	case !h.synced.IsZero() && time.Since(h.synced) > slowProbe:
+		return &Trouble{
+			Reason: "the disk with the file that keeps what was acknowledged does not answer for longer than " + slowProbe.String(),
+			Hint:   "see whether this disk answers", Since: h.synced,
 		}
 	}
 	return nil
@@ -120,22 +126,34 @@ func (db *DB) noteCommit() {
 }
 
 // Watch looks after the database until ctx ends: it writes a row when nothing else was written, and at once after a
-// failure. It calls changed when a trouble begins, changes or ends, and once a minute while one lasts.
+// failure. It calls changed when a trouble begins, changes or ends, and once a minute while one lasts. A disk that does
+// not answer keeps it from neither: each of its parts waits for itself alone.
 func (db *DB) Watch(ctx context.Context, changed func(*Trouble)) {
+	looked := make(chan struct{}, 1)
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	parts.Go(func() { repeat(ctx, nil, looked, db.syncHeads) })
+	parts.Go(func() { repeat(ctx, db.health.failed, looked, func() { db.examine(ctx) }) })
+	report := reporter{changed: changed}
+	repeat(ctx, looked, nil, func() { report.tell(db.Trouble(), time.Now()) })
+}
+
+// repeat does a part of the watch every watchInterval, and sooner when it is woken, until ctx ends. It says on done that
+// it did.
+func repeat(ctx context.Context, woken <-chan struct{}, done chan<- struct{}, do func()) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
-	report := reporter{changed: changed}
 	for {
-		db.examine(ctx)
-		if ctx.Err() != nil {
-			return
+		do()
+		select {
+		case done <- struct{}{}:
+		default:
 		}
-		report.tell(db.Trouble(), time.Now())
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-db.health.failed:
+		case <-woken:
 		}
 	}
 }
@@ -145,7 +163,6 @@ func (db *DB) examine(ctx context.Context) {
 	if err := db.backend.inspect(); err != nil {
 		_ = db.noteFailure(err)
 	}
-	db.syncHeads()
 	if !db.needsProbe() {
 		return
 	}
@@ -170,7 +187,9 @@ func (db *DB) confirm(err error) {
 
 // syncHeads makes durable what was acknowledged.
 func (db *DB) syncHeads() {
+	db.setSynced(time.Now())
 	t := troubleOf(db.heads.sync())
+	db.setSynced(time.Time{})
 	db.health.mu.Lock()
 	defer db.health.mu.Unlock()
 	if t == nil || db.health.headTrouble == nil {
@@ -200,6 +219,12 @@ func (db *DB) Probe(ctx context.Context) error {
 			tx.Now().UnixMilli())
 		return nil
 	})
+}
+
+func (db *DB) setSynced(t time.Time) {
+	db.health.mu.Lock()
+	defer db.health.mu.Unlock()
+	db.health.synced = t
 }
 
 func (db *DB) setProbed(t time.Time) {

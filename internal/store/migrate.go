@@ -71,15 +71,17 @@ func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 }
 
 func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
-	conn, err := b.pool.Acquire(ctx)
+	// The lock belongs to a transaction: a pooler may run the next statement outside of one
+	// on another connection, and the lock of a session would stay on the first.
+	tx, err := b.pool.Begin(ctx)
 	if err != nil {
 		return postgresError(err)
 	}
-	defer conn.Release()
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	_, err = tx.Exec(ctx, "SELECT set_config('idle_in_transaction_session_timeout', '0', true), pg_advisory_xact_lock($1)", lockKey)
+	if err != nil {
 		return postgresError(err)
 	}
-	defer func() { _, _ = conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", lockKey) }()
 	db := stdlib.OpenDBFromPool(b.pool)
 	err = migrateUp(ctx, goose.DialectPostgres, db, ring)
 	return errors.Join(postgresError(err), db.Close())
