@@ -2,6 +2,7 @@ package fermata
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -22,6 +23,10 @@ type AttentionRun struct {
 	Token int64 `json:"token"`
 	// Deadline is that of the task's pending question, as the worker knows it.
 	Deadline *time.Time `json:"deadline,omitempty"`
+	// Stop is the reason to stop that the worker follows already. It is no news.
+	Stop StopReason `json:"stop,omitempty" enum:"cancelled,paused,lost,ended"`
+	// StopsOnly is for an agent that takes no words now: only a reason to stop is news.
+	StopsOnly bool `json:"stops_only,omitempty"`
 }
 
 // Attention lists the runs that have news.
@@ -65,6 +70,9 @@ func (r AttentionRequest) Check() error {
 	}
 	for i, run := range r.Runs {
 		ps.text(fmt.Sprintf("runs[%d].run_id", i), run.RunID, 1, 64)
+		if run.Stop != "" && !slices.Contains(StopReasons, run.Stop) {
+			ps.add(fmt.Sprintf("runs[%d].stop", i), "%q is no reason to stop", run.Stop)
+		}
 	}
 	ps.between("wait_seconds", r.WaitSeconds, 0, 60)
 	if len(ps) > 0 {

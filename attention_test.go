@@ -41,6 +41,9 @@ func TestNews(t *testing.T) {
 		{"another token", fermata.Watched{Run: running, Task: task(fermata.TaskInProgress, "", "run_1", 1)}, fermata.AttentionRun{Token: 2}, fermata.News{Stop: fermata.StopLost}},
 		{"it finished by itself", fermata.Watched{Run: run(fermata.RunFinished, fermata.ResultCompleted), Task: task(fermata.TaskDone, "", "run_1", 0)}, fermata.AttentionRun{}, fermata.News{}},
 		{"it handed its task back", fermata.Watched{Run: run(fermata.RunReleased, ""), Task: task(fermata.TaskInputReceived, "", "run_1", 1)}, fermata.AttentionRun{}, fermata.News{}},
+		{"words for an agent that takes none", fermata.Watched{Run: running, Task: task(fermata.TaskInProgress, "", "run_1", 2), Deadline: &soon}, fermata.AttentionRun{StopsOnly: true}, fermata.News{}},
+		{"paused, as it is known", fermata.Watched{Run: stopped, Task: task(fermata.TaskDeferred, fermata.ReasonPaused, "run_1", 1)}, fermata.AttentionRun{Stop: fermata.StopPaused, StopsOnly: true}, fermata.News{}},
+		{"cancelled while it stops for a pause", fermata.Watched{Run: stopped, Task: task(fermata.TaskCancelled, "", "run_1", 0)}, fermata.AttentionRun{Stop: fermata.StopPaused, StopsOnly: true}, fermata.News{Stop: fermata.StopCancelled}},
 		{"a new deadline", fermata.Watched{Run: running, Task: task(fermata.TaskInProgress, "", "run_1", 0), Deadline: &soon}, fermata.AttentionRun{Deadline: &now}, fermata.News{Deadline: &soon}},
 		{"a known deadline", fermata.Watched{Run: running, Task: task(fermata.TaskInProgress, "", "run_1", 0), Deadline: &soon}, fermata.AttentionRun{Deadline: &soon}, fermata.News{}},
 	} {

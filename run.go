@@ -245,7 +245,8 @@ func (r *Run) CountsLate(t *Task, token int64, now time.Time) bool {
 	if r.Token != token || t.RunID != r.ID {
 		return false
 	}
-	return r.State == RunLost && t.State.Claimable() || r.State == RunRunning && !now.Before(r.LeaseUntil)
+	waits := t.State.Claimable() || t.State == TaskFailed && t.Reason == ReasonAttemptsUsedUp
+	return r.State == RunLost && waits || r.State == RunRunning && !now.Before(r.LeaseUntil)
 }
 
 // Progress is an update that asks for nothing.

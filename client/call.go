@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -88,7 +89,8 @@ func (c *Client) send(ctx context.Context, k call) ([]byte, error) {
 	}
 	key := ""
 	if k.method == http.MethodPost {
-		key = rand.Text()
+		key, _ = ctx.Value(keyOf{}).(string)
+		key = cmp.Or(key, rand.Text())
 	}
 	return retry(ctx, c, func() ([]byte, error) {
 		req, err := c.request(ctx, k, body)
@@ -100,6 +102,16 @@ func (c *Client) send(ctx context.Context, k call) ([]byte, error) {
 		}
 		return c.try(req)
 	})
+}
+
+// keyOf is where a context has an idempotency key.
+type keyOf struct{}
+
+// WithKey returns a context with an idempotency key for one write. Who makes the same request
+// with the same key again, after the client gave up, gets the reply to the first one if that
+// arrived. The key has at most 200 bytes.
+func WithKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, keyOf{}, key)
 }
 
 // request makes the HTTP request of one try.

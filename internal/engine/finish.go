@@ -67,6 +67,13 @@ func (e *Engine) heldOrLost(tx *store.Tx, c fermata.Caller, runID string, f ferm
 	run.State, run.EndedAt = fermata.RunRunning, nil
 	tx.FindRun(run)
 	t.Attempts = max(0, t.Attempts-1)
+	if t.State.Ended() {
+		// It was the last attempt.
+		t.Reason = ""
+		if err := move(tx, t, t.Ready(), c.Actor()); err != nil {
+			return nil, nil, err
+		}
+	}
 	if err := move(tx, t, fermata.TaskInProgress, c.Actor()); err != nil {
 		return nil, nil, err
 	}

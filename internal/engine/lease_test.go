@@ -217,6 +217,19 @@ func TestResultOfALostRun(t *testing.T) {
 	}
 }
 
+// TestResultOfALostLastRun: the end of its lease has failed the task, which had no attempt left.
+func TestResultOfALostLastRun(t *testing.T) {
+	each(t, func(w *world) {
+		claim := w.running(fermata.NewTask{MaxAttempts: 1})
+		w.sweep(fermata.DefaultLease)
+		w.equal(fermata.ReasonAttemptsUsedUp, w.state(claim.Task.ID, fermata.TaskFailed).Reason)
+		done, err := w.tryFinish(claim, completed)
+		w.ok(err)
+		w.equal([]any{fermata.TaskDone, "", completed.Summary}, []any{done.State, done.Reason, done.Summary})
+		w.audited()
+	})
+}
+
 // Words whose reply was lost on the way to the worker are handed to the same run again.
 func TestALostReplyIsHandedOverAgain(t *testing.T) {
 	each(t, func(w *world) {

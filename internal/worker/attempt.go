@@ -33,8 +33,7 @@ type attempt struct {
 	// ended makes heartbeats rare, so that what people write is left to the next run.
 	beating sync.Mutex
 	ended   bool
-	// away says that the agent has ended, and stopped that it has to: there is no
-	// news for either.
+	// away says that the agent has ended, and stopped that it has to: neither takes words.
 	away, stopped atomic.Bool
 	// hearing says that news of the run are being passed on.
 	hearing atomic.Bool
@@ -49,6 +48,8 @@ type attempt struct {
 	session fermata.Session
 	// deadline is that of the task's pending question, as far as it is known.
 	deadline *time.Time
+	// told is the reason to stop that the server told last.
+	told fermata.StopReason
 	// received are the ids of what reached the worker; unsure says that the reply of the
 	// last heartbeat was lost, and perhaps words with it. beating guards both.
 	received []string
@@ -78,7 +79,7 @@ func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 	a.logw = newRunLog(func(sendCtx context.Context, text string) error {
 		_, err := w.server.AppendLog(sendCtx, claim.Run.ID, claim.Run.Token, text)
 		if fermata.CodeOf(err) == fermata.CodeStaleRun {
-			a.stop(ErrStale)
+			a.overtaken(sendCtx)
 		}
 		return err
 	})

@@ -75,14 +75,18 @@ func (n *attention) run(ctx context.Context) {
 	}
 }
 
-// waiting are the runs whose agents can be told something.
+// waiting are the runs of which there can be news. Those whose agents take no words now
+// wait for reasons to stop: a cancellation leaves a stopping agent no more time.
 func (n *attention) waiting() []fermata.AttentionRun {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var waits []fermata.AttentionRun
 	for id, a := range n.runs {
-		if len(waits) < fermata.MaxAttentionRuns && !a.away.Load() && !a.hearing.Load() && !a.stopped.Load() {
-			waits = append(waits, fermata.AttentionRun{RunID: id, Token: a.claim.Run.Token, Deadline: a.knownDeadline()})
+		if len(waits) < fermata.MaxAttentionRuns && !a.isOver() {
+			waits = append(waits, fermata.AttentionRun{
+				RunID: id, Token: a.claim.Run.Token, Deadline: a.knownDeadline(), Stop: a.knownStop(),
+				StopsOnly: a.away.Load() || a.hearing.Load() || a.stopped.Load(),
+			})
 		}
 	}
 	return waits
@@ -125,7 +129,13 @@ func (n *attention) tell(ctx context.Context, news []fermata.News) {
 		n.mu.Lock()
 		a := n.runs[one.RunID]
 		n.mu.Unlock()
-		if a == nil || !a.hearing.CompareAndSwap(false, true) {
+		switch {
+		case a == nil:
+			continue
+		case one.Stop != "":
+			a.obey(one.Stop)
+			continue
+		case !a.hearing.CompareAndSwap(false, true):
 			continue
 		}
 		go func() {
@@ -145,23 +155,19 @@ const hearAgain = time.Second
 // fetchWithin bounds the heartbeat that fetches what people wrote.
 const fetchWithin = 10 * time.Second
 
-// hear takes news of the run.
+// hear takes what people wrote, or a new deadline.
 func (a *attempt) hear(ctx context.Context, news fermata.News) error {
-	if why := stopCause(news.Stop); why != nil {
-		a.stop(why)
-		return nil
-	}
 	if news.Deadline != nil {
 		if a.knowDeadline(*news.Deadline) {
 			a.logf("The deadline of the question was moved to %s.", news.Deadline.UTC().Format(time.RFC3339))
 		}
 	}
-	if news.Unread == 0 || a.away.Load() {
+	if news.Unread == 0 || a.away.Load() || a.stopped.Load() {
 		return nil
 	}
 	err := a.heartbeat(ctx, fetchWithin)
 	if isStale(err) {
-		a.stop(ErrStale)
+		a.overtaken(ctx)
 		return nil
 	}
 	if err != nil {
@@ -169,18 +175,6 @@ func (a *attempt) hear(ctx context.Context, news fermata.News) error {
 		a.beatNow()
 	}
 	return err
-}
-
-// stopCause is the cause for which the context of a run ends.
-func stopCause(why fermata.StopReason) error {
-	switch why {
-	case "":
-		return nil
-	case fermata.StopPaused:
-		return ErrPaused
-	default:
-		return ErrStale
-	}
 }
 
 // knownDeadline is the deadline of the pending question as far as it is known.

@@ -57,7 +57,14 @@ func (a *attempt) secure(ctx context.Context, fin fermata.Finish) fermata.Finish
 		a.copy.keep = true
 		return a.fail(codeCommitFailed, "The work is done, but could not be committed: "+err.Error())
 	}
-	if err := a.copy.publish(ctx, a.logw); err != nil {
+	ctx, cancel := a.untilOver(ctx)
+	defer cancel()
+	err := a.copy.publish(ctx, a.logw)
+	if a.isOver() {
+		// The report will be refused, which takes the commit back.
+		return fin
+	}
+	if err != nil {
 		a.copy.keep = true
 		return a.fail(codePushFailed, "The work is done, but could not be pushed: "+err.Error())
 	}

@@ -43,9 +43,9 @@ func wishesOf(t *fermata.Task) (wishes, error) {
 	return w, nil
 }
 
-// inherit takes over a worktree that tasks share. What another one left there
-// without committing it, because it waits or was stopped, is committed: rolling
-// this one back must not lose it.
+// inherit takes over a worktree that tasks share. What another one left there, because
+// it waits or was stopped, is committed, and this task begins behind it: rolling this
+// one back must not lose it.
 func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Writer) error {
 	if err := c.cs.register(c); err != nil {
 		return err
@@ -64,9 +64,10 @@ func (c *workingCopy) inherit(ctx context.Context, t *fermata.Task, log io.Write
 		}
 		if done {
 			logLine(log, "Committed what the task %s had left in the working copy.", last)
-			if err := c.setBase(ctx); err != nil {
-				return err
-			}
+		}
+		// Its agent may have committed by itself, too.
+		if err := c.setBase(ctx); err != nil {
+			return err
 		}
 	}
 	return replaceFile(c.marker(), []byte(t.ID))

@@ -140,19 +140,27 @@ func (w *world) loseRun(t *fermata.Task) {
 // those that go on meanwhile.
 func TestStepThatAsksKeepsItsWork(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	flow := w.flow()
-	asking := w.step(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then cat half.txt; exit; fi
-		echo half >half.txt; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'`, nil)
-	w.once()
-	stopped := w.await(asking.ID, fermata.TaskAwaitingInput)
-	broken := w.step(flow, `rm half.txt; exit 3`, nil)
-	w.once()
-	w.await(broken.ID, fermata.TaskFailed)
-	w.answer(stopped, "green")
-	w.once()
-	if done := w.await(asking.ID, fermata.TaskDone); done.Summary != "half" {
-		t.Errorf("it found %q", done.Summary)
+	for name, before := range map[string]string{
+		"uncommitted": `echo half >half.txt`,
+		"committed":   `echo half >half.txt; git add half.txt; git commit --quiet --message half`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			flow := w.flow()
+			asking := w.step(flow, `if [ "$FERMATA_RESUMED" = 1 ]; then cat half.txt; exit; fi
+				`+before+`; echo '{"result":"needs_input","question":{"question":"Which colour?"}}'`, nil)
+			w.once()
+			stopped := w.await(asking.ID, fermata.TaskAwaitingInput)
+			broken := w.step(flow, `rm half.txt; exit 3`, nil)
+			w.once()
+			w.await(broken.ID, fermata.TaskFailed)
+			w.answer(stopped, "green")
+			w.once()
+			if done := w.await(asking.ID, fermata.TaskDone); done.Summary != "half" {
+				t.Errorf("it found %q", done.Summary)
+			}
+		})
 	}
 }
 

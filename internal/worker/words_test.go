@@ -5,6 +5,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/worker"
 	"github.com/fermata-hq/fermata/test/patience"
@@ -148,4 +150,37 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 	}
 	cancel()
 	must(t, patience.Receive(t, "the worker ends", end))
+}
+
+// losesClaim loses the reply to the first claim, and does not reach the server for a while.
+type losesClaim struct {
+	http.RoundTripper
+	lost atomic.Int32
+}
+
+func (l *losesClaim) RoundTrip(r *http.Request) (*http.Response, error) {
+	reply, err := l.RoundTripper.RoundTrip(r)
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/claims") || reply.StatusCode != http.StatusOK || l.lost.Add(1) > 1 {
+		return reply, err
+	}
+	_ = reply.Body.Close()
+	return nil, errors.New("the connection broke")
+}
+
+// A task whose claim got no reply is the worker's at once, and not when its lease is over.
+func TestAClaimWhoseReplyIsLostIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	network := &http.Transport{}
+	t.Cleanup(network.CloseIdleConnections)
+	transport := &losesClaim{RoundTripper: network}
+	token, err := w.person.CreateToken(t.Context(), fermata.NewToken{Name: "other", Scopes: []fermata.Scope{fermata.ScopeWork}})
+	must(t, err)
+	w.agent, err = client.New(w.server.URL, token.Secret, client.WithHTTPClient(&http.Client{Transport: transport}), client.WithoutRetries())
+	must(t, err)
+	task := w.task("Paint", completed)
+	w.start(worker.Options{Lease: longLease})
+	if done := w.await(task.ID, fermata.TaskDone); done.Runs != 1 || transport.lost.Load() == 0 {
+		t.Errorf("it took %d runs", done.Runs)
+	}
 }

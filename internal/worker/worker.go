@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	secret "crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -139,9 +140,13 @@ func (w *Worker) watchRuns(ctx context.Context) (end func()) {
 // slot runs one task after the other. It ends with ctx, or with the error for
 // which the server refuses every claim.
 func (w *Worker) slot(ctx context.Context) error {
-	pause := backoff{}
+	pause, key := backoff{}, secret.Text()
 	for ctx.Err() == nil {
-		claim, err := w.claim(ctx)
+		claim, err := w.claim(client.WithKey(ctx, key))
+		if w.opts.Once || fermata.CodeOf(err) != fermata.CodeUnavailable {
+			// A claim whose reply was lost is made with the same key until there is one: the task may be ours.
+			key = secret.Text()
+		}
 		switch {
 		case err == nil:
 			pause = backoff{}

@@ -1,0 +1,242 @@
+//go:build unix
+
+package worker_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/process"
+	"github.com/fermata-hq/fermata/internal/runner/command"
+	"github.com/fermata-hq/fermata/internal/worker"
+	"github.com/fermata-hq/fermata/test/patience"
+)
+
+// refusing tells when the server refused output and a heartbeat, because the run is over.
+type refusing struct {
+	worker.Server
+	// mute keeps back what a waiting call would tell.
+	mute      bool
+	log, beat func()
+}
+
+func (s *refusing) AppendLog(ctx context.Context, run string, token int64, text string) (int64, error) {
+	n, err := s.Server.AppendLog(ctx, run, token, text)
+	if fermata.CodeOf(err) == fermata.CodeStaleRun {
+		s.log()
+	}
+	return n, err
+}
+
+func (s *refusing) Heartbeat(ctx context.Context, run string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
+	reply, err := s.Server.Heartbeat(ctx, run, h)
+	if fermata.CodeOf(err) == fermata.CodeStaleRun {
+		s.beat()
+	}
+	return reply, err
+}
+
+func (s *refusing) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
+	if s.mute && r.WaitSeconds > 0 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Server.Attention(ctx, r)
+}
+
+// stopping is an agent that reports when it is told to stop, and ends when it has to hurry
+// or is let go.
+type stopping struct {
+	began, told chan context.Context
+	desk        chan worker.Desk
+	letGo       chan struct{}
+}
+
+func newStopping() *stopping {
+	return &stopping{
+		began: make(chan context.Context, 1), told: make(chan context.Context, 1), desk: make(chan worker.Desk, 1), letGo: make(chan struct{}),
+	}
+}
+
+func (*stopping) Name() string { return "stopping" }
+
+func (r *stopping) Run(ctx context.Context, _ *fermata.Claim, desk worker.Desk) (fermata.Finish, error) {
+	r.desk <- desk
+	r.began <- ctx
+	<-ctx.Done()
+	r.told <- ctx
+	select {
+	case <-process.Hurried(ctx):
+	case <-r.letGo:
+	}
+	return fermata.Finish{}, context.Cause(ctx)
+}
+
+// work lets a worker run a task with the agent.
+func (w *world) work(server worker.Server, r worker.Runner) (task *fermata.Task, stop func()) {
+	w.t.Helper()
+	wk, err := worker.New(server, worker.Options{
+		Name: "w1", Copies: w.copies, Lease: longLease, Grace: 10 * time.Minute, Runners: []worker.Runner{r},
+	})
+	must(w.t, err)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- wk.Run(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		must(w.t, patience.Receive(w.t, "the worker ends", ended))
+	})
+	task, err = w.agent.CreateTask(w.t.Context(), fermata.NewTask{Title: "Paint", Runner: r.Name()})
+	must(w.t, err)
+	return task, cancel
+}
+
+// An agent whose task is paused has its time to keep the session, whatever the server
+// refuses meanwhile, and by whatever call the worker learns of the pause.
+func TestAPausedAgentHasItsTime(t *testing.T) {
+	t.Parallel()
+	for name, mute := range map[string]bool{"told by the waiting call": false, "told by a refusal": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			log, beat := make(chan struct{}), make(chan struct{})
+			server := &refusing{Server: w.agent, mute: mute, log: sync.OnceFunc(func() { close(log) }), beat: sync.OnceFunc(func() { close(beat) })}
+			r := newStopping()
+			task, _ := w.work(server, r)
+			t.Cleanup(func() { close(r.letGo) })
+			patience.Receive(t, "the run begins", r.began)
+			desk := patience.Receive(t, "it has a desk", r.desk)
+
+			_, err := w.person.PauseTask(t.Context(), task.ID)
+			must(t, err)
+			if mute {
+				_, err = io.WriteString(desk.Log(), "painting\n")
+				must(t, err)
+			}
+			ctx := patience.Receive(t, "the agent is told to stop", r.told)
+			if !mute {
+				_, err = io.WriteString(desk.Log(), "saving\n")
+				must(t, err)
+				patience.Receive(t, "the output is refused", log)
+				desk.KeepSession(fermata.Session{ID: "s-1"})
+				patience.Receive(t, "the heartbeat is refused", beat)
+			}
+			if got := process.GraceOf(ctx, time.Minute); got != 5*time.Second {
+				t.Errorf("the agent has %s", got)
+			}
+			select {
+			case <-process.Hurried(ctx):
+				t.Error("it has to hurry")
+			default:
+			}
+		})
+	}
+}
+
+// An agent that is stopping already has no more time when its task is cancelled.
+func TestACancelledTaskHurriesAStoppingAgent(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"paused", "the worker stops"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			r := newStopping()
+			task, stop := w.work(w.agent, r)
+			t.Cleanup(func() { close(r.letGo) })
+			patience.Receive(t, "the run begins", r.began)
+			if name == "paused" {
+				_, err := w.person.PauseTask(t.Context(), task.ID)
+				must(t, err)
+			} else {
+				stop()
+			}
+			ctx := patience.Receive(t, "the agent is told to stop", r.told)
+			_, err := w.person.CancelTask(t.Context(), task.ID, "enough")
+			must(t, err)
+			patience.Receive(t, "the agent has to hurry", process.Hurried(ctx))
+		})
+	}
+}
+
+// settling keeps a run of one task from its end until the worker knows that it is over: then
+// it no longer waits for news of it.
+type settling struct {
+	worker.Server
+	task          string
+	asked, passed chan struct{}
+	mu            sync.Mutex
+	run           string
+	pass          func()
+}
+
+func (s *settling) Task(ctx context.Context, id string) (*fermata.Task, error) {
+	t, err := s.Server.Task(ctx, id)
+	if err != nil || id != s.task {
+		return t, err
+	}
+	s.mu.Lock()
+	s.run = t.RunID
+	s.mu.Unlock()
+	close(s.asked)
+	select {
+	case <-s.passed:
+	case <-ctx.Done():
+	}
+	return t, err
+}
+
+func (s *settling) Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error) {
+	s.mu.Lock()
+	known := s.run != "" && !slices.ContainsFunc(r.Runs, func(run fermata.AttentionRun) bool { return run.RunID == s.run })
+	s.mu.Unlock()
+	if known {
+		s.pass()
+	}
+	return s.Server.Attention(ctx, r)
+}
+
+// Nothing is pushed for a task that a person cancels while its work is being secured.
+func TestACancelledTaskIsNotPushed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bare := w.origin()
+	spec := json.RawMessage(`{"command": ["sh", "-c", "echo one >one.txt"], "push": true}`)
+	task, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Paint", Runner: "command", Spec: spec})
+	must(t, err)
+	server := &settling{Server: w.agent, task: task.ID, asked: make(chan struct{}), passed: make(chan struct{})}
+	server.pass = sync.OnceFunc(func() { close(server.passed) })
+	other := newStopping()
+	wk, err := worker.New(server, worker.Options{
+		Name: "w1", Slots: 2, Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true}), other},
+	})
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- wk.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		must(t, patience.Receive(t, "the worker ends", ended))
+	})
+	t.Cleanup(func() { close(other.letGo) })
+	_, err = w.agent.CreateTask(t.Context(), fermata.NewTask{Title: "Wait", Runner: other.Name()})
+	must(t, err)
+	patience.Receive(t, "another run begins", other.began)
+	patience.Receive(t, "the run has ended", server.asked)
+	_, err = w.person.CancelTask(t.Context(), task.ID, "enough")
+	must(t, err)
+	patience.Receive(t, "the worker knows it", server.passed)
+	// The slot takes another task when it is done with this one.
+	w.await(w.task("Wash", `true`).ID, fermata.TaskDone)
+	if n := run(t, w.repo, "rev-list", "--count", "fermata/"+task.ID); n != "1" {
+		t.Errorf("%s commits are left", n)
+	}
+	if branches := run(t, bare, "branch", "--list"); branches != "" {
+		t.Errorf("pushed: %s", branches)
+	}
+}
