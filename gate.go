@@ -394,7 +394,7 @@ func (q *Question) Refusal() string {
 	case r.TaskEnded != "":
 		return fmt.Sprintf("the task ended at %s before anybody decided on %s; nobody approved this call", at, q.ID)
 	case r.Status == Cancelled:
-		return fmt.Sprintf("the question %s about this call was withdrawn by %s at %s; nobody approved it", q.ID, r.decider().DisplayName(), at)
+		return withWords(fmt.Sprintf("the question %s about this call was withdrawn by %s at %s; nobody approved it", q.ID, r.decider().DisplayName(), at), r.Comment)
 	case r.AnsweredBy != nil:
 		return withWords(fmt.Sprintf("%s rejected this call at %s", personName(*r.AnsweredBy), at), r.Comment)
 	default:

@@ -149,6 +149,19 @@ func (q *Question) SeenBy(c Caller) *Question {
 	return &seen
 }
 
+// Remarks returns the votes that have a comment, without the one that closed the question:
+// its comment is the resolution's.
+func (q *Question) Remarks() []Vote {
+	var remarks []Vote
+	for _, v := range q.Votes {
+		closed := q.Resolution != nil && q.Resolution.AnsweredBy != nil && *q.Resolution.AnsweredBy == v.By
+		if v.Comment != "" && !closed {
+			remarks = append(remarks, v)
+		}
+	}
+	return remarks
+}
+
 // forAgents returns the resolution without the answer that did not count.
 func (r *Resolution) forAgents() *Resolution {
 	if r == nil || r.Overtaken == nil {

@@ -82,10 +82,10 @@ func (t *Task) ReceiptOf(m *Message) Receipt {
 		return ReceiptHanded
 	case !t.ReadsMessages():
 		return ReceiptUnread
-	case t.Runner == RunnerExternal:
-		return ReceiptMaker
 	case t.State.Ended():
 		return ReceiptEnded
+	case t.Runner == RunnerExternal:
+		return ReceiptMaker
 	case t.Paused():
 		return ReceiptPaused
 	default:

@@ -63,6 +63,19 @@ type ResumeAnswer struct {
 	// to run it once. Both are set where there is something to run.
 	Action json.RawMessage `json:"action,omitempty"`
 	Grant  string          `json:"grant,omitempty"`
+	// Votes are those before the last one that have a comment.
+	Votes []Vote `json:"votes,omitempty" doc:"what others who voted wrote"`
+}
+
+// SaysMore reports whether people said more than the decision itself. See [Question.SaysMore].
+func (a *ResumeAnswer) SaysMore() bool { return a.Resolution.saysMore() || len(a.Votes) > 0 }
+
+// SaysMore reports whether people said more than the decision itself, which is all that some
+// programs can be told in reply: a comment, also one of a vote, or that the agent decides.
+func (q *Question) SaysMore() bool { return q.Resolution.saysMore() || len(q.Remarks()) > 0 }
+
+func (r *Resolution) saysMore() bool {
+	return r != nil && (r.Comment != "" || r.DecideYourself || len(r.Late) > 0)
 }
 
 // NewResumeContext gathers what a run is handed. The last run is the one that works, or the one before; nil where there was none.
@@ -81,7 +94,7 @@ func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Me
 	}
 	for _, q := range closed {
 		rc.Questions = append(rc.Questions, ResumeAnswer{
-			QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution.forAgents(),
+			QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution.forAgents(), Votes: q.Remarks(),
 		})
 	}
 	for _, m := range messages {
@@ -204,6 +217,10 @@ func writeAnswer(sb *strings.Builder, a *ResumeAnswer) {
 	if r.Comment != "" {
 		sb.WriteString("Comment:\n")
 		writeFenced(sb, r.Comment)
+	}
+	for _, v := range a.Votes {
+		fmt.Fprintf(sb, "At %s, %s voted %s. Comment:\n", stamp(v.At), personName(v.By), v.Value)
+		writeFenced(sb, v.Comment)
 	}
 	for _, late := range r.Late {
 		fmt.Fprintf(sb, "After the deadline, at %s, %s answered:\n", stamp(late.At), personName(late.By))

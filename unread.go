@@ -19,9 +19,9 @@ func HasWords(closed []*Question, messages []*Message) bool {
 }
 
 // hasWords reports whether a person said something with the resolution: an answer, also
-// a late one, or that the agent decides.
+// a late one, that the agent decides, or why the question was withdrawn.
 func (r *Resolution) hasWords() bool {
-	return r != nil && (r.DecidedBy == ActorHuman && (r.Status == Answered || r.DecideYourself) || len(r.Late) > 0)
+	return r != nil && (r.DecidedBy == ActorHuman && (r.Status == Answered || r.DecideYourself || r.Comment != "") || len(r.Late) > 0)
 }
 
 // GoesOn reports whether a run that ends with the result leaves its task running on,

@@ -33,7 +33,7 @@ func TestWire(t *testing.T) {
 	rc := fermata.ResumeContext{
 		LastRun: &fermata.LastRun{ID: "run_1", Attempt: 1, State: fermata.RunFinished, Result: fermata.ResultNeedsInput, Summary: "Drafted it."},
 		TaskID:  "task_1", TaskState: fermata.TaskInProgress, Resumed: true, AtDesk: true, Session: wireTask().Session,
-		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution, Action: q.Action, Grant: "fg1.…"}},
+		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution, Action: q.Action, Grant: "fg1.…", Votes: []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "only on staging", Assurance: fermata.AssuranceChannel, At: noon}}}},
 		Pending:   &q, Messages: []fermata.Message{wireMessage()}, Checkpoint: json.RawMessage(`{"step":4}`), Text: "The work stopped …",
 	}
 	wire(t, "resume_context", rc)
@@ -54,7 +54,7 @@ func TestWire(t *testing.T) {
 		DecidedBy: fermata.ActorHuman, Input: json.RawMessage(`{"command":"ls"}`), Rule: &verdictRule,
 	})
 	wire(t, "attention_request", fermata.AttentionRequest{
-		Runs: []fermata.AttentionRun{{RunID: "run_1", Token: 7, Deadline: &over}}, WaitSeconds: 50,
+		Runs: []fermata.AttentionRun{{RunID: "run_1", Token: 7, Deadline: &over, Stop: fermata.StopPaused, StopsOnly: true}}, WaitSeconds: 50,
 	})
 	wire(t, "attention", fermata.Attention{Runs: []fermata.News{{RunID: "run_1", Stop: fermata.StopCancelled, Unread: 2, Deadline: &over}}})
 	wire(t, "gate_call", fermata.GateCall{

@@ -5,12 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 )
 
 // Notes remember the questions of one session at a desk whose answers the agent has
-// not read. Each is an empty file, so programs that run at the same time need no lock.
+// not read, and the tasks in which people may write to it. Each is an empty file, so
+// programs that run at the same time need no lock.
 type Notes struct{ dir string }
 
 // NotesOf returns the notes of the session. Folder is where those of all sessions
@@ -27,16 +29,26 @@ func NotesOf(folder, session string) (Notes, error) {
 }
 
 // Asked notes that the answer to the question is not read.
-func (n Notes) Asked(question string) error {
+func (n Notes) Asked(question string) error { return n.add(question) }
+
+// Works notes that the session works on the task.
+func (n Notes) Works(task string) error { return n.add(task) }
+
+func (n Notes) add(id string) error {
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(n.dir, filepath.Base(question)), nil, 0o600)
+	return os.WriteFile(filepath.Join(n.dir, filepath.Base(id)), nil, 0o600)
 }
 
 // Read notes that the agent was told how the question ended.
-func (n Notes) Read(question string) error {
-	err := os.Remove(filepath.Join(n.dir, filepath.Base(question)))
+func (n Notes) Read(question string) error { return n.remove(question) }
+
+// Left notes that nobody writes to the session in the task any more.
+func (n Notes) Left(task string) error { return n.remove(task) }
+
+func (n Notes) remove(id string) error {
+	err := os.Remove(filepath.Join(n.dir, filepath.Base(id)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -55,15 +67,18 @@ func removeEmpty(dir string) error {
 	return err
 }
 
-// Unread returns the ids of the questions, the oldest first.
-func (n Notes) Unread() ([]string, error) {
+// Unread returns the ids of the questions and of the tasks, the oldest first.
+func (n Notes) Unread() (questions, tasks []string, err error) {
 	entries, err := os.ReadDir(n.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	ids := make([]string, 0, len(entries))
 	for _, e := range entries {
-		ids = append(ids, e.Name())
+		if strings.HasPrefix(e.Name(), fermata.PrefixTask+"_") {
+			tasks = append(tasks, e.Name())
+		} else {
+			questions = append(questions, e.Name())
+		}
 	}
-	return ids, err
+	return questions, tasks, err
 }

@@ -194,10 +194,15 @@ func (t *turn) interrupt(ctx context.Context, rc *fermata.ResumeContext) {
 	t.consider(ctx)
 }
 
-// wrote reports whether the news is a person's word. Answers alone wait a while: an
-// agent that asked is about to end by itself.
+// wrote reports whether the news is a person's word to an agent that works. Answers to
+// questions that suspend the task wait a while: the agent is about to end by itself.
 func (t *turn) wrote() bool {
-	return slices.ContainsFunc(t.news, func(rc *fermata.ResumeContext) bool { return len(rc.Messages) > 0 })
+	beside := func(a fermata.ResumeAnswer) bool {
+		return !a.Type.Suspends() && a.Resolution != nil && a.Resolution.DecidedBy == fermata.ActorHuman
+	}
+	return slices.ContainsFunc(t.news, func(rc *fermata.ResumeContext) bool {
+		return len(rc.Messages) > 0 || slices.ContainsFunc(rc.Questions, beside)
+	})
 }
 
 // consider stops the agent when there is a reason to, and nothing is under way

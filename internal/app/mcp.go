@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -130,8 +131,8 @@ func serveAgent(ctx context.Context, o MCPOptions) error {
 	return err
 }
 
-// toldAtDesk notes which questions of a session at a desk are unread, for the hook
-// that tells their answers. In a worker the runner does that.
+// toldAtDesk notes which questions of a session at a desk are unread, and its task, for the
+// hook that tells what people answered and wrote. In a worker the runner does that.
 func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
 	if o.Task != "" {
 		return nil
@@ -141,7 +142,7 @@ func toldAtDesk(o MCPOptions) func(string, *fermata.Question) {
 		switch {
 		case err != nil:
 		case q.Resolution == nil:
-			err = notes.Asked(q.ID)
+			err = errors.Join(notes.Asked(q.ID), notes.Works(q.TaskID))
 		default:
 			err = notes.Read(q.ID)
 		}

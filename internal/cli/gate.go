@@ -209,7 +209,7 @@ type gateTestCommand struct {
 	Args    []string `arg:"" optional:"" name:"argument" help:"PATH=VALUE of an argument."`
 	Input   string   `placeholder:"JSON|@FILE" help:"All arguments, as JSON."`
 	Project string   `help:"As if called in this project."`
-	Task    string   `placeholder:"ID" help:"As if called by this task."`
+	Task    string   `placeholder:"ID" help:"As if called by this task, in its project."`
 	Session string   `placeholder:"KEY" help:"As if called in this session."`
 }
 
@@ -223,6 +223,11 @@ Examples:
 }
 
 func (c *gateTestCommand) Run(ctx context.Context, s *session) error {
+	if c.Task != "" {
+		if err := checkUnread("--task", map[string]bool{"--project": c.Project != "", "--session": c.Session != ""}); err != nil {
+			return err
+		}
+	}
 	input, err := c.input(s)
 	if err != nil {
 		return err

@@ -183,11 +183,27 @@ func (h *gateHook) ask(ctx context.Context, call fermata.GateCall) (*fermata.Gat
 	if err != nil {
 		return nil, err
 	}
+	h.works(v.TaskID)
 	switch v.Decision {
 	case fermata.GateAllow, fermata.GateDeny, fermata.GateAsk:
 		return v, nil
 	default:
 		return nil, fmt.Errorf("the server decided %q, which this version does not know", v.Decision)
+	}
+}
+
+// works notes the task of a session at a desk, so that its agent is told what people write
+// there. Trouble with that stops no call: it is said on standard error.
+func (h *gateHook) works(task string) {
+	if task == "" || h.Task != "" {
+		return
+	}
+	notes, err := agent.NotesOf("", h.runner+":"+h.in.SessionID)
+	if err == nil {
+		err = notes.Works(task)
+	}
+	if err != nil {
+		fmt.Fprintf(h.err, "fermata: the agent may not be told what people write: %s\n", oneLine(err.Error()))
 	}
 }
 

@@ -29,11 +29,16 @@ func (h *gateHook) mirror(ctx context.Context) error {
 	if err == nil && v.Decision == fermata.GateAsk {
 		v, err = h.awaitBesideDesk(ctx, call, v)
 	}
+	if err == nil && v.Status == fermata.Cancelled {
+		// Whoever withdrew the question may have stopped the whole session.
+		call.DryRun = true
+		v, err = h.ask(ctx, call)
+	}
 	if err != nil {
 		fmt.Fprintf(h.err, "fermata: only the dialog here decides: %s\n", oneLine(hookError(err)))
 		return nil
 	}
-	if v.Decision == fermata.GateAsk || v.Status == fermata.Pending || v.DecidedBy == fermata.ActorTimeout || v.Status == fermata.Cancelled {
+	if v.Decision == fermata.GateAsk || v.Status == fermata.Pending || v.DecidedBy == fermata.ActorTimeout {
 		return nil
 	}
 	return h.say(h.permit(v))

@@ -32,6 +32,7 @@ func (h *gateHook) mirrorQuestions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.works(q.TaskID)
 	id := q.ID
 	if q, err = h.server.WaitQuestion(ctx, id, h.Wait); err != nil || q.Status == fermata.Pending {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), gateWithin)

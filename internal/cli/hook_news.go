@@ -50,8 +50,8 @@ func (h *gateHook) tellNews(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids, err := notes.Unread()
-	if err != nil || len(ids) == 0 {
+	ids, tasks, err := notes.Unread()
+	if err != nil || len(ids)+len(tasks) == 0 {
 		return err
 	}
 	if err := h.connect(); err != nil {
@@ -61,14 +61,11 @@ func (h *gateHook) tellNews(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	words, err := h.wordsOf(ctx, closed, waiting)
+	words, err := h.wordsOf(ctx, notes, slices.Concat(tasksOf(waiting), tasks, tasksOf(closed)))
 	if err != nil || len(closed) == 0 && len(words) == 0 {
 		return err
 	}
 	if err := h.say(newsOf(h.in.Event, closed, words)); err != nil {
-		return err
-	}
-	if err := h.handed(ctx, words); err != nil {
 		return err
 	}
 	for _, q := range closed {
@@ -76,7 +73,18 @@ func (h *gateHook) tellNews(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return h.handed(ctx, words)
+}
+
+// tasksOf are the tasks of the questions.
+func tasksOf(questions []*fermata.Question) []string {
+	var ids []string
+	for _, q := range questions {
+		if q.TaskID != "" {
+			ids = append(ids, q.TaskID)
+		}
+	}
+	return ids
 }
 
 // askedOf reads the questions that have ended, and those that wait. One that is not
@@ -131,6 +139,18 @@ func newsLine(q *fermata.Question) ([]byte, error) {
 	news := map[string]any{
 		"question_id": q.ID, "question": q.Title, "status": q.Status, "decided_by": q.Resolution.DecidedBy,
 		"answer": q.Resolution.Answer, "answers": q.Resolution.Answers, "comment": q.Resolution.Comment,
+	}
+	if q.Resolution.AnsweredBy != nil {
+		news["answered_by"] = q.Resolution.AnsweredBy.Name
+	}
+	if votes := q.Remarks(); len(votes) > 0 {
+		news["votes"] = votes
+	}
+	if len(q.Resolution.Late) > 0 {
+		news["late"] = q.Resolution.Late
+	}
+	if len(q.Resolution.Action) > 0 {
+		news["action"], news["message"] = q.Resolution.Action, "Approved with edits; only this action was approved."
 	}
 	if q.Resolution.DecideYourself {
 		news["message"] = fermata.DecideYourself(q.Type)

@@ -45,7 +45,7 @@ func TestDeskIsToldTheAnswers(t *testing.T) {
 				if code, out, _ := run(t, stdin, "--url", server.URL, "hook", program); code != exitOK || out != "" {
 					t.Errorf("told again: %d %s", code, out)
 				}
-				if left, err := notes.Unread(); err != nil || len(left) != 1 || left[0] != "q_2" {
+				if left, _, err := notes.Unread(); err != nil || len(left) != 1 || left[0] != "q_2" {
 					t.Errorf("unread are %q %v", left, err)
 				}
 			})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // taskWords are what people wrote in a task to its agent at a desk.
@@ -15,23 +16,31 @@ type taskWords struct {
 	messages []fermata.Message
 }
 
-// wordsOf reads what people wrote in the tasks of the questions and the agent was not handed.
-func (h *gateHook) wordsOf(ctx context.Context, closed, waiting []*fermata.Question) ([]taskWords, error) {
+// wordsOf reads what people wrote in the tasks and the agent was not handed. A task that
+// has ended, or is not there any more, is forgotten.
+func (h *gateHook) wordsOf(ctx context.Context, notes agent.Notes, tasks []string) ([]taskWords, error) {
 	ctx, cancel := context.WithTimeout(ctx, gateWithin)
 	defer cancel()
 	var found []taskWords
 	seen := map[string]bool{}
-	// One that waits comes first: what to do with the words depends on it.
-	for _, q := range append(waiting[:len(waiting):len(waiting)], closed...) {
-		if q.TaskID == "" || seen[q.TaskID] {
+	for _, id := range tasks {
+		if seen[id] {
 			continue
 		}
-		seen[q.TaskID] = true
-		rc, err := h.server.Context(ctx, q.TaskID)
+		seen[id] = true
+		rc, err := h.server.Context(ctx, id)
+		if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && rc.TaskState.Ended() {
+			if gone := notes.Left(id); gone != nil {
+				return nil, gone
+			}
+		}
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		words := taskWords{task: q.TaskID, pending: rc.Pending}
+		words := taskWords{task: id, pending: rc.Pending}
 		for i := range rc.Messages {
 			if m := &rc.Messages[i]; rc.AtDesk && m.HandedTo == "" && m.IsForAgents() {
 				words.messages = append(words.messages, *m)

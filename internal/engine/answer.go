@@ -105,9 +105,10 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s is not restarted by an answer", t.State).
 			WithHint("reopen the task first")
 	}
+	// The next run is handed the question anew, with the late answer: also one that begins
+	// when a person reopens the task.
+	q.HandedTo = ""
 	if last.Restarted || !t.State.Ended() {
-		// The run that goes on is handed the question anew, with the late answer.
-		q.HandedTo = ""
 		t.Unread++
 	}
 	tx.SaveLate(q)

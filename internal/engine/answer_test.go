@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,6 +164,24 @@ func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	})
 }
 
+// TestAReopenedTaskIsToldTheLateAnswer: a run was told of the default and ended the task.
+func TestAReopenedTaskIsToldTheLateAnswer(t *testing.T) {
+	each(t, func(w *world) {
+		a := format
+		a.Timeout, a.Default = "10m", "yaml"
+		task, q := w.suspended(a)
+		w.sweep(10 * time.Minute)
+		w.complete(w.claimed(task.ID))
+		w.answer(q.ID, "json")
+		w.state(task.ID, fermata.TaskDone)
+		_, err := w.e.ReopenTask(w.Context(), w.alice, task.ID)
+		w.ok(err)
+		rc := w.claimed(task.ID).Context
+		w.equal([]string{"timed_out: Which format?"}, handed(rc))
+		w.equal("json", rc.Questions[0].Resolution.Late[0].Answers["answer"])
+	})
+}
+
 func TestCancelQuestionResumes(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.suspended(format)
@@ -243,6 +262,31 @@ func TestQuorum(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEveryVotersWordsReachTheAgent: not only those of the person who voted last.
+func TestEveryVotersWordsReachTheAgent(t *testing.T) {
+	each(t, func(w *world) {
+		bob, carol := w.person("bob"), w.person("carol")
+		task, q := w.suspended(fermata.Ask{
+			Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Approvals: &fermata.Quorum{Required: 3},
+		})
+		for _, vote := range []struct {
+			by      fermata.Caller
+			comment string
+		}{{w.alice, "only on staging"}, {bob, ""}, {carol, "looks fine"}} {
+			_, err := w.e.Answer(w.Context(), vote.by, q.ID, fermata.Answer{Answer: fermata.Approve, Comment: vote.comment, ActionHash: q.ActionHash})
+			w.ok(err)
+		}
+		rc := w.claimed(task.ID).Context
+		a := rc.Questions[0]
+		w.equal([]any{1, "only on staging", "alice", "looks fine"}, []any{len(a.Votes), a.Votes[0].Comment, a.Votes[0].By.Name, a.Resolution.Comment})
+		for _, words := range []string{"alice (human) voted approve. Comment:\n```\nonly on staging\n```", "Comment:\n```\nlooks fine\n```"} {
+			if !strings.Contains(rc.Text, words) {
+				w.Errorf("%q is not in\n%s", words, rc.Text)
+			}
+		}
+	})
 }
 
 func TestWhoAskedMayNotApprove(t *testing.T) {

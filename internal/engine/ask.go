@@ -49,8 +49,8 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		if a.IdempotencyKey != "" {
 			q, err := sameKey(tx, a, c.Actor())
-			if q != nil && !sameParty(q.AskedBy, c.Actor()) {
-				return nil, keyTaken(q, c.Actor())
+			if q != nil {
+				err = checkSamePlace(tx, c, q, project, session)
 			}
 			if q != nil || err != nil {
 				return q, err
@@ -68,9 +68,27 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	})
 }
 
+// checkSamePlace refuses an idempotency key that another caller asked with, or the same one
+// in another session or project.
+func checkSamePlace(tx *store.Tx, c fermata.Caller, q *fermata.Question, project, session string) error {
+	if !sameParty(q.AskedBy, c.Actor()) {
+		return keyTaken(q, c.Actor())
+	}
+	t, err := tx.Task(q.TaskID)
+	if err != nil {
+		return err
+	}
+	// The task of a session may be of another project than the one that is named.
+	if t.SessionKey != session || session == "" && project != "" && project != t.Project {
+		return keyTaken(q, c.Actor())
+	}
+	return nil
+}
+
 // sessionReader is a reader, or a transaction.
 type sessionReader interface {
 	TasksOfSession(key string) ([]*fermata.Task, error)
+	EndedOfSession(key string) ([]*fermata.Task, error)
 }
 
 // taskOfSession returns the newest task of a session that the caller is in.
@@ -88,6 +106,39 @@ func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string
 	return nil, fermata.NotFound("session", key)
 }
 
+// cancelledTask returns the last task of a session that the caller is in, if it was
+// cancelled, and nil otherwise.
+func cancelledTask(r sessionReader, c fermata.Caller, key string) (*fermata.Task, error) {
+	ended, err := r.EndedOfSession(key)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range ended {
+		if !joins(c, t) {
+			continue
+		}
+		if t.State != fermata.TaskCancelled {
+			return nil, nil
+		}
+		return t, nil
+	}
+	return nil, nil
+}
+
+// checkNotStopped refuses an agent a new task for a session whose task was cancelled:
+// only a person lets the session go on.
+func checkNotStopped(r sessionReader, c fermata.Caller, key string) error {
+	if c.Kind != fermata.ActorAgent {
+		return nil
+	}
+	t, err := cancelledTask(r, c, key)
+	if err != nil || t == nil {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the session is stopped: its task %s was cancelled", t.ID).
+		WithHint("a person lets the session go on: fermata reopen %s", t.ID)
+}
+
 // joins reports whether a caller who knows the key of a session is in it: an
 // agent in its own only, a person in any.
 func joins(c fermata.Caller, t *fermata.Task) bool {
@@ -103,6 +154,9 @@ func (e *Engine) outsideTask(tx *store.Tx, c fermata.Caller, project, session st
 		}
 		if err == nil && !t.State.Ended() || err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
 			return t, err
+		}
+		if err := checkNotStopped(tx, c, session); err != nil {
+			return nil, err
 		}
 	}
 	policy, err := e.policy(tx.Reader)
@@ -233,7 +287,11 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
 		Data: data(askedOf(t, q)),
 	})
-	switch policy.Judge(q) {
+	verdict, err := judge(tx, t, q, policy)
+	if err != nil {
+		return err
+	}
+	switch verdict {
 	case fermata.TakeGuess:
 		return e.takeGuess(tx, t, q, by)
 	case fermata.SkipForPerson:
@@ -266,6 +324,20 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 	}
 	tx.SaveTask(t)
 	return nil
+}
+
+// judge returns the policy's verdict on the agent's confidence. A task is not set aside over
+// words of a person that no run was handed: somebody is there, so people are asked.
+func judge(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (fermata.Verdict, error) {
+	v := policy.Judge(q)
+	if v != fermata.SkipForPerson || t.Unread == 0 {
+		return v, nil
+	}
+	questions, messages, err := tx.Unhanded(t.ID)
+	if err == nil && fermata.HasWords(questions, messages) {
+		v = fermata.AskPerson
+	}
+	return v, err
 }
 
 // takeGuess lets the policy answer with the agent's own default. The task is

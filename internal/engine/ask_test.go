@@ -198,6 +198,20 @@ func TestOwnAnswersToAgents(t *testing.T) {
 	})
 }
 
+// TestUnsureButAPersonWrote: words that no run was handed keep a task from being set aside.
+func TestUnsureButAPersonWrote(t *testing.T) {
+	each(t, func(w *world) {
+		w.setPolicy(func(p *fermata.Policy) { p.AskConfidence = ptr(50) })
+		unsure := fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "a"}}, Default: "a", Confidence: ptr(10)}
+		c := w.running(fermata.NewTask{})
+		w.say(c.Task.ID, "take b")
+		w.equal(fermata.TaskInputReceived, w.finish(c, asks(unsure)).State)
+		next := w.claimed(c.Task.ID)
+		w.equal([]string{"take b"}, handed(next.Context))
+		w.equal("Which?", next.Context.Pending.Title)
+	})
+}
+
 func TestConfidence(t *testing.T) {
 	guess := fermata.Ask{Question: "Which?", Options: []fermata.Option{{Value: "a"}, {Value: "b", Danger: true}}, Default: "a", Timeout: fermata.Never}
 	with := func(confidence int, change func(a *fermata.Ask)) fermata.Ask {

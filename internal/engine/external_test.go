@@ -64,6 +64,13 @@ func TestExternalTaskIsNeitherBlockedNorDeferred(t *testing.T) {
 	})
 }
 
+// finishOutside ends the task of a session as done.
+func (w *world) finishOutside(id string) {
+	w.Helper()
+	_, err := w.e.FinishExternal(w.Context(), w.agent, id, completed)
+	w.ok(err)
+}
+
 func (w *world) outside(session string, a fermata.Ask) *fermata.Question {
 	w.Helper()
 	q, err := w.e.AskOutside(w.Context(), w.agent, "web", session, a)
@@ -126,7 +133,8 @@ func TestAskOutsideOnceASession(t *testing.T) {
 		w.state(first.TaskID, fermata.TaskInProgress)
 		second := w.outside("s1", fermata.Ask{Question: "And?"})
 		w.equal(first.TaskID, second.TaskID)
-		w.cancel(first.TaskID)
+		w.answer(second.ID, "yes")
+		w.finishOutside(first.TaskID)
 		if third := w.outside("s1", format); third.TaskID == first.TaskID {
 			w.Error("an ended task was asked on")
 		}
@@ -138,8 +146,10 @@ func TestASessionHasOneTask(t *testing.T) {
 		n := fermata.NewTask{Title: "session", Runner: fermata.RunnerExternal, SessionKey: "s1"}
 		task := w.task(n)
 		w.equal(task.ID, w.task(n).ID)
-		w.equal(task.ID, w.outside("s1", format).TaskID)
-		w.cancel(task.ID)
+		asked := w.outside("s1", format)
+		w.equal(task.ID, asked.TaskID)
+		w.answer(asked.ID, "toml")
+		w.finishOutside(task.ID)
 		if next := w.task(n); next.ID == task.ID {
 			w.Error("an ended task was joined")
 		}
@@ -154,6 +164,11 @@ func TestAskOutsideWithAKey(t *testing.T) {
 		w.equal(first.ID, w.outside("", a).ID)
 		w.answer(first.ID, "toml")
 		w.equal(fermata.Answered, w.outside("", a).Status)
+		// The same question of another project or session is another question.
+		for project, session := range map[string]string{"shop": "", "web": "s1"} {
+			_, err := w.e.AskOutside(w.Context(), w.agent, project, session, a)
+			w.refused(err, fermata.CodeIdempotencyConflict)
+		}
 		a.Question = "And?"
 		_, err := w.e.AskOutside(w.Context(), w.agent, "web", "", a)
 		w.refused(err, fermata.CodeIdempotencyConflict)

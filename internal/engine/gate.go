@@ -57,7 +57,6 @@ type gateCase struct {
 type taskReader interface {
 	taskGetter
 	sessionReader
-	EndedOfSession(key string) ([]*fermata.Task, error)
 	GateRules() ([]*fermata.GateRule, error)
 }
 
@@ -123,8 +122,8 @@ func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, run *fermata.R
 	return nil
 }
 
-// gateTask returns the task of a call; nil for a session that never had one. A session
-// whose task has ended keeps it, so that the end holds until a person reopens it.
+// gateTask returns the task of a call; nil for a session that has none. A session whose
+// task was cancelled keeps it, so that it stays stopped until a person reopens the task.
 func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.Task, error) {
 	switch {
 	case call.TaskID != "":
@@ -135,24 +134,13 @@ func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.T
 		return t, mayTask(r, c, fermata.ToGate, t)
 	case call.SessionKey != "":
 		t, err := taskOfSession(r, c, fermata.ToGate, call.SessionKey)
-		if fermata.CodeOf(err) == fermata.CodeNotFound {
-			return endedTask(r, c, call)
+		if fermata.CodeOf(err) != fermata.CodeNotFound {
+			return t, err
 		}
-		return t, err
-	default:
-		return nil, c.May(fermata.ToGate, fermata.InProject(call.Project))
-	}
-}
-
-// endedTask returns the newest ended task of the call's session that the caller was in;
-// nil is none.
-func endedTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.Task, error) {
-	ended, err := r.EndedOfSession(call.SessionKey)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range ended {
-		if joins(c, t) {
+		if t, err = cancelledTask(r, c, call.SessionKey); err != nil {
+			return nil, err
+		}
+		if t != nil {
 			return t, c.May(fermata.ToGate, fermata.InTask(t))
 		}
 	}

@@ -40,6 +40,9 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 			if err == nil || fermata.CodeOf(err) != fermata.CodeNotFound {
 				return t, err
 			}
+			if err := checkNotStopped(tx, c, n.SessionKey); err != nil {
+				return nil, err
+			}
 		}
 		if err := mayParent(tx, c, n.ParentID); err != nil {
 			return nil, err

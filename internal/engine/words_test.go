@@ -50,6 +50,23 @@ func TestRunCannotEndOverAnUnreadAnswer(t *testing.T) {
 	})
 }
 
+// TestRunCannotEndOverAnUnreadReason: so does the reason for which a person withdrew a question.
+func TestRunCannotEndOverAnUnreadReason(t *testing.T) {
+	each(t, func(w *world) {
+		note := fermata.Ask{Type: fermata.NonBlocking, Question: "Which?", ResponseType: fermata.ResponseText, Default: "a"}
+		for _, tt := range []struct {
+			reason string
+			want   fermata.TaskState
+		}{{"", fermata.TaskDone}, {"use b", fermata.TaskInputReceived}} {
+			c := w.running(fermata.NewTask{})
+			_, err := w.e.CancelQuestion(w.Context(), w.alice, w.ask(c.Task.ID, note).ID, tt.reason)
+			w.ok(err)
+			w.complete(c)
+			w.state(c.Task.ID, tt.want)
+		}
+	})
+}
+
 // TestRunThatEndsReleasesHeldAnswers: an answer that its author could still take back is
 // not dropped when the run ends; it counts at once.
 func TestRunThatEndsReleasesHeldAnswers(t *testing.T) {

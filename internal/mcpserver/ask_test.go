@@ -77,18 +77,23 @@ func TestBadInputChangesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {
 		for arguments, field := range map[string]string{
-			`{}`:                                              "question",
-			`{"question":"?","optons":[]}`:                    "optons",
-			`{"question":"?","context":{"stp":"x"}}`:          "context.stp",
-			`{"question":7}`:                                  "question",
-			`{"question":"?","options":[]}`:                   "",
-			`{"question":"?","wait_seconds":601}`:             "wait_seconds",
-			`{"question":"?","wait_seconds":-1}`:              "wait_seconds",
-			`{"question":"?","questions":[{"question":"?"}]}`: "questions",
-			`{"question":"?","response_type":"choice"}`:       "options",
-			`{"question":"?","timeout":"soon"}`:               "timeout",
-			`{"question":"?","type":"non_blocking"}`:          "default",
-			`{"questions":[{"question":"?","options":[{"label":"a"},{"label":"a"}]}]}`: "items[0].options",
+			`{}`:                                                                "question",
+			`{"question":"?","optons":[]}`:                                      "optons",
+			`{"question":"?","context":{"stp":"x"}}`:                            "context.stp",
+			`{"question":7}`:                                                    "question",
+			`{"question":"?","options":[]}`:                                     "",
+			`{"question":"?","wait_seconds":601}`:                               "wait_seconds",
+			`{"question":"?","wait_seconds":-1}`:                                "wait_seconds",
+			`{"question":"?","questions":[{"question":"?"}]}`:                   "questions",
+			`{"question":"?","response_type":"choice"}`:                         "options",
+			`{"question":"?","timeout":"soon"}`:                                 "timeout",
+			`{"question":"?","options":["keep",{"label":"drop","dangr":true}]}`: "options[1].dangr",
+			`{"questions":[{"question":"?","options":["keep",{"label":"drop","Danger":true}]}]}`: "questions[0].options[1].Danger",
+			`{"question":"?","title":"a","header":"b"}`:                                          "header",
+			`{"question":"?","options":["a","b"],"response_type":"choice","multiSelect":true}`:   "multiSelect",
+			`{"questions":[{"question":"?"}],"multiSelect":true}`:                                "questions",
+			`{"question":"?","type":"non_blocking"}`:                                             "default",
+			`{"questions":[{"question":"?","options":[{"label":"a"},{"label":"a"}]}]}`:           "items[0].options",
 		} {
 			if field == "" {
 				a.must("ask_user", arguments)

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -23,6 +24,7 @@ type call struct {
 	runID string
 	// key names the call where the client does: repeated, it has the same.
 	key string
+	log *slog.Logger
 }
 
 // Headers by which an agent that comes over HTTP says where it belongs.
@@ -37,7 +39,7 @@ func (s *Server) call(req *mcp.CallToolRequest) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &call{CallToolRequest: req, desk: desk, task: s.Task, runID: s.RunID, session: s.Session, project: s.Project}
+	c := &call{CallToolRequest: req, desk: desk, task: s.Task, runID: s.RunID, session: s.Session, project: s.Project, log: s.Log}
 	if req.Extra != nil && req.Extra.Header != nil {
 		c.readHeaders(req)
 	}

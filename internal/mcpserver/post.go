@@ -27,7 +27,7 @@ type posted struct {
 }
 
 // planWait is how long a reply waits to learn what is sent for its question.
-const planWait = 3 * time.Second
+const planWait = 10 * time.Second
 
 func (s *Server) postQuestion(ctx context.Context, c *call) (*mcp.CallToolResult, error) {
 	var in postInput

@@ -26,6 +26,7 @@ type State struct {
 	AnsweredAt *time.Time        `json:"answered_at,omitempty"`
 	Channel    string            `json:"channel,omitempty"`
 	Comment    string            `json:"comment,omitempty"`
+	Votes      []fermata.Vote    `json:"votes,omitempty"`
 	ActionHash string            `json:"action_hash,omitempty"`
 	Action     json.RawMessage   `json:"action,omitempty"`
 	Late       []fermata.Late    `json:"late,omitempty"`
@@ -48,7 +49,7 @@ func (c *call) stateOf(q *fermata.Question) State {
 	}
 	st.Deadline = nil
 	st.DecidedBy, st.AnsweredAt, st.Channel, st.Comment = r.DecidedBy, &r.At, r.Channel, r.Comment
-	st.Action, st.Late = r.Action, r.Late
+	st.Votes, st.Action, st.Late = q.Remarks(), r.Action, r.Late
 	if r.ActionHash != "" {
 		st.ActionHash = r.ActionHash
 	}

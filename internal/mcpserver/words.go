@@ -9,7 +9,8 @@ import (
 )
 
 // replyState tells how the question stands, with what people wrote meanwhile to an agent
-// of an external task. Those words count as handed from here on, and not before.
+// of an external task. Those words count as handed from here on, and not before: where that
+// cannot be noted, they are told again, and nothing that people said is held back.
 func (c *call) replyState(ctx context.Context, q *fermata.Question) (*mcp.CallToolResult, error) {
 	st := c.stateOf(q)
 	words, err := c.words(ctx, q.TaskID)
@@ -28,7 +29,7 @@ func (c *call) replyState(ctx context.Context, q *fermata.Question) (*mcp.CallTo
 		st.Message = fermata.WordsAdvice(q)
 	}
 	if err := c.desk.HandMessages(ctx, q.TaskID, ids); err != nil {
-		return nil, err
+		c.log.WarnContext(ctx, "note that the agent was told", "task", q.TaskID, "error", err)
 	}
 	return reply(st)
 }

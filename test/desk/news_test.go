@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,28 +21,32 @@ type newsroom struct {
 	env     []string
 	session string
 	asked   *fermata.Question
+	// forget takes the notes of the session away.
+	forget func()
 }
 
 func newNewsroom(t *testing.T, program string) *newsroom {
 	t.Helper()
 	server := process.Serve(t, agent.Fermata(t), []string{"--data", t.TempDir()})
 	n := &newsroom{T: t, session: "s"}
+	folder := filepath.Join(t.TempDir(), "fermata", "asked")
+	n.forget = func() { n.ok(os.RemoveAll(folder)) }
 	var err error
 	n.person, err = client.New(server.URL, server.FirstToken)
 	n.ok(err)
 	token, err := n.person.CreateToken(t.Context(), fermata.NewToken{Name: "desk", Scopes: []fermata.Scope{fermata.ScopeAsk}})
 	n.ok(err)
-	cache := t.TempDir()
-	n.env = []string{"HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + cache, "FERMATA_URL=" + server.URL, "FERMATA_TOKEN=" + token.Secret}
+	n.env = []string{"HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + filepath.Dir(filepath.Dir(folder)), "FERMATA_URL=" + server.URL, "FERMATA_TOKEN=" + token.Secret}
 	maker, err := client.New(server.URL, token.Secret)
 	n.ok(err)
 	n.asked, err = maker.AskOutside(t.Context(), client.Outside{
 		Session: program + ":s", Ask: fermata.Ask{Title: "Which colour?"},
 	})
 	n.ok(err)
-	notes, err := asking.NotesOf(filepath.Join(cache, "fermata", "asked"), program+":s")
+	notes, err := asking.NotesOf(folder, program+":s")
 	n.ok(err)
 	n.ok(notes.Asked(n.asked.ID))
+	n.ok(notes.Works(n.asked.TaskID))
 	return n
 }
 
@@ -57,7 +62,7 @@ func (n *newsroom) hook(program, event string) string {
 	n.Helper()
 	cmd := exec.CommandContext(n.Context(), agent.Fermata(n), "hook", program)
 	cmd.Env = n.env
-	cmd.Stdin = strings.NewReader(`{"session_id":"s","hook_event_name":"` + event + `"}`)
+	cmd.Stdin = strings.NewReader(`{"session_id":"s","hook_event_name":"` + event + `","tool_use_id":"c1","tool_name":"Bash","tool_input":{"command":"make deploy"}}`)
 	var trouble strings.Builder
 	cmd.Stderr = &trouble
 	out, err := cmd.Output()
@@ -128,5 +133,43 @@ func TestDeskIsToldTheWords(t *testing.T) {
 				t.Errorf("the agent is told %s", said)
 			}
 		})
+	}
+}
+
+// Words reach an agent at a desk also when it waits for nobody: after its question was
+// answered and read, and where a permission dialog was all that people were told of.
+func TestDeskIsToldTheWordsWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	t.Run("after an answer", func(t *testing.T) {
+		t.Parallel()
+		n := newNewsroom(t, "claude")
+		_, err := n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
+		n.ok(err)
+		n.wantSaid(n.hook("claude", "Stop"), "green")
+		_, err = n.person.PostMessage(t.Context(), n.asked.TaskID, "a darker one")
+		n.ok(err)
+		n.wantSaid(n.hook("claude", "Stop"), "a darker one")
+		if said := n.hook("claude", "Stop"); said != "" {
+			t.Errorf("the agent is told again %s", said)
+		}
+	})
+	t.Run("about a call", func(t *testing.T) {
+		t.Parallel()
+		n := newNewsroom(t, "claude")
+		_, err := n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
+		n.ok(err)
+		n.wantSaid(n.hook("claude", "Stop"), "green")
+		n.forget()
+		n.hook("claude", "PermissionRequest")
+		_, err = n.person.PostMessage(t.Context(), n.asked.TaskID, "deploy what?")
+		n.ok(err)
+		n.wantSaid(n.hook("claude", "UserPromptSubmit"), "deploy what?")
+	})
+}
+
+func (n *newsroom) wantSaid(said, want string) {
+	n.Helper()
+	if !strings.Contains(said, want) {
+		n.Errorf("the agent is told %s, want %s", said, want)
 	}
 }

@@ -53,7 +53,9 @@ func newConversation(r *Runner, claim *fermata.Claim, desk Desk) *conversation {
 	c := &conversation{
 		r: r, claim: claim, desk: desk, prompts: agent.NewPrompts(r.opts.Options, agent.AskPerson, claim, desk), session: newSession(desk),
 		asked: make(chan string, 1), asking: make(chan struct{}, 1), prompted: make(chan struct{}, 1), refused: map[string]bool{},
-		mail: mail{desk: desk, state: map[string]bool{}, given: map[string]fermata.ResumeAnswer{}},
+		mail: mail{
+			desk: desk, state: map[string]bool{}, more: map[string]bool{}, refusal: make(chan struct{}, 1), given: map[string]fermata.ResumeAnswer{},
+		},
 	}
 	c.asking <- struct{}{}
 	return c
@@ -235,6 +237,9 @@ func (c *conversation) take(ctx context.Context, prompt string) taken {
 				stop()
 				c.cancel(ctx)
 			}
+		case <-c.mail.refusal:
+			stop()
+			c.cancel(ctx)
 		case t.asked = <-c.asked:
 			late = c.halt(ctx, stop)
 		case t.asked = <-c.session.asked:

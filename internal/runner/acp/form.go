@@ -107,7 +107,7 @@ func (f *form) readFields(properties json.RawMessage) error {
 
 // item is the field as people fill it in.
 func (p *field) item() (fermata.Item, error) {
-	it := fermata.Item{Prompt: cmp.Or(p.Description, p.Title, p.name), Default: p.Default, Pattern: p.Pattern}
+	it := fermata.Item{Prompt: cmp.Or(p.Description, p.Title, p.name), Default: p.Default}
 	if p.Description != "" {
 		it.Header = p.Title
 	}
@@ -124,7 +124,7 @@ func (p *field) item() (fermata.Item, error) {
 	case p.Type == "string" && p.Format == "date":
 		it.ResponseType = fermata.ResponseDate
 	case p.Type == "string":
-		it.ResponseType, it.MinLength, it.MaxLength = fermata.ResponseText, p.MinLength, p.MaxLength
+		it.ResponseType, it.MinLength, it.MaxLength, it.Pattern = fermata.ResponseText, p.MinLength, p.MaxLength, p.Pattern
 	default:
 		return it, fmt.Errorf("the field %s is of the type %q", p.name, p.Type)
 	}

@@ -22,6 +22,11 @@ type mail struct {
 	asking int
 	// held is what brought answers only; news is what the agent must be told.
 	held, news []*fermata.ResumeContext
+	// more holds the questions whose answer says more than the reply to a request can: the
+	// agent has it when a prompt tells it.
+	more map[string]bool
+	// refusal gets a token for words that came with a refusal: the agent is interrupted for them.
+	refusal chan struct{}
 	// given holds the answers that came when their elicitation had ended, by its digest. The agent
 	// gets an answer when it elicits the same again.
 	given map[string]fermata.ResumeAnswer
@@ -98,25 +103,50 @@ func (m *mail) waits(id string) {
 	m.state[id] = false
 }
 
+// closed notes how a question ended for which the agent waits.
+func (m *mail) closed(q *fermata.Question) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.more[q.ID] = q.SaysMore()
+}
+
 // decided notes that the agent has the answer.
 func (m *mail) decided(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state[id] = true
 	maps.DeleteFunc(m.given, func(_ string, a fermata.ResumeAnswer) bool { return a.QuestionID == id })
-	agent.Heard(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
+	if !m.more[id] {
+		agent.Heard(m.desk, &fermata.ResumeContext{Questions: []fermata.ResumeAnswer{{QuestionID: id}}})
+	}
 	m.sweep()
 }
 
-// sweep lets go of what the agent knows.
+// sweep lets go of what the agent knows. Answers that say more are news: the agent is
+// interrupted for the words that came with a refusal, and told others when its turn is over.
 func (m *mail) sweep() {
 	m.held = slices.DeleteFunc(m.held, func(rc *fermata.ResumeContext) bool {
 		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return !m.state[a.QuestionID] }) {
 			return false
 		}
-		agent.Heard(m.desk, rc)
+		if !slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return a.SaysMore() }) {
+			agent.Heard(m.desk, rc)
+			return true
+		}
+		m.news = append(m.news, rc)
+		if slices.ContainsFunc(rc.Questions, func(a fermata.ResumeAnswer) bool { return a.SaysMore() && refuses(&a) }) {
+			select {
+			case m.refusal <- struct{}{}:
+			default:
+			}
+		}
 		return true
 	})
+}
+
+// refuses reports whether the agent may not do what it asked for, or got no answer.
+func refuses(a *fermata.ResumeAnswer) bool {
+	return a.Resolution.Status != fermata.Answered || a.Type == fermata.Approval && !a.Resolution.Approved()
 }
 
 // unread takes what is left in the inbox, and reports whether there is news.
@@ -140,5 +170,9 @@ func (m *mail) read() []*fermata.ResumeContext {
 	defer m.mu.Unlock()
 	news := m.news
 	m.news = nil
+	select {
+	case <-m.refusal: // its words are among the news
+	default:
+	}
 	return news
 }

@@ -79,7 +79,7 @@ func (s *session) replay(on bool) {
 
 // A replay is over when nothing of it has come for the pause, or at the latest after so long.
 const (
-	replayPause   = 200 * time.Millisecond
+	replayPause   = 500 * time.Millisecond
 	longestReplay = 5 * time.Second
 )
 

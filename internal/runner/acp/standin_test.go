@@ -52,6 +52,9 @@ const (
 	wantsAlways = "wants always"
 	// elicits asks for a colour and a count, and says what it got.
 	elicits = "elicits"
+	// hears is runs, and hearsForm is elicits, when a prompt tells the task. To other prompts they say "heard".
+	hears     = "hears"
+	hearsForm = "hears form"
 	// wantsLogin refuses to begin a session.
 	wantsLogin = "wants login"
 	// isNew speaks a later version of the protocol.
@@ -225,6 +228,15 @@ func (t *turn) play() {
 		t.run()
 	case elicits:
 		t.elicit()
+	case hears, hearsForm:
+		switch {
+		case !strings.Contains(t.text, "RUN "):
+			t.say("heard")
+		case t.does == hears:
+			t.run()
+		default:
+			t.elicit()
+		}
 	case actsUnasked, failsUnasked, leavesRunning, looks:
 		t.actUnasked()
 	case defies, usesTwice:

@@ -111,6 +111,7 @@ func TestResults(t *testing.T) {
 		{"a question without a result", `echo '{"question":"Which one then?","questionContext":"x"}'`, "failed", "the result is missing"},
 		{"a misspelt word for a question", `echo '{"state":"needs-input","question":"Which?"}'`, "failed", `"state"`},
 		{"a misspelt result is named", `echo '{"reslt":"failed","summary":"x"}'`, "failed", `"reslt"`},
+		{"a misspelt word beside fields that no report has", `echo '{"result":"faild","error":"disk full"}'`, "failed", `"error"`},
 		{"a result alone under a misspelt name", `echo '{"reslt":"failed"}'`, "failed", `"reslt"`},
 		{"a state of another program is output", `echo '{"state":"completed","id":7}'`, "", `"state"`},
 		{"a line of a log with a session is output", `echo '{"level":"info","session":"s","state":"failed"}'`, "", `"level"`},

@@ -41,7 +41,8 @@ var everyday = []string{"ok", "success", "succeeded", "pass", "passed", "healthy
 // of a log, answers of servers – is output:
 //
 //   - an object that says one of the four results as result or status, however
-//     these are spelt, or needs_input under any name, is a report;
+//     these are spelt, or needs_input under any name, is a report; so is one whose result
+//     is one of them but for one letter;
 //   - so is one with another word there, if it has more of a report's fields, or
 //     no other fields at all and no everyday word for success;
 //   - so is one with a question or a result under another name, if all other
@@ -67,6 +68,8 @@ func looksLikeReport(text string) bool {
 		case spelled(said) == string(fermata.ResultNeedsInput):
 			return true
 		case known && (near(lower, resultName) || near(lower, statusName)):
+			return true
+		case lower == resultName && isText && slices.ContainsFunc(results, func(r string) bool { return near(spelled(said), r) }):
 			return true
 		case lower == resultName || lower == statusName:
 			if isText {
