@@ -166,6 +166,7 @@ func (it *Item) checkOptions(ps *problems, path string, form askForm) {
 // checkLimits refuses limits that contradict each other, and those that no
 // answer could keep: nobody could ever answer the question.
 func (it *Item) checkLimits(ps *problems, at string) {
+	it.checkUnreadLimits(ps, at)
 	switch {
 	case it.MaxLength != nil && *it.MaxLength < 1:
 		ps.add(at+"max_length", "leaves no room for an answer")
@@ -183,6 +184,26 @@ func (it *Item) checkLimits(ps *problems, at string) {
 	if it.Pattern != "" {
 		if _, err := wholePattern(it.Pattern); err != nil {
 			ps.add(at+"pattern", "is no regular expression (RE2): %v", err)
+		}
+	}
+}
+
+// checkUnreadLimits refuses limits that no answer of this type is held against.
+func (it *Item) checkUnreadLimits(ps *problems, at string) {
+	text := it.ResponseType == ResponseText
+	counted := it.ResponseType == ResponseNumber || it.ResponseType == ResponseMultiChoice
+	for _, limit := range []struct {
+		name   string
+		unread bool
+	}{
+		{"min", it.Min != nil && !counted},
+		{"max", it.Max != nil && !counted},
+		{"min_length", it.MinLength != nil && !text},
+		{"max_length", it.MaxLength != nil && !text && !it.TakesOther()},
+		{"pattern", it.Pattern != "" && !text},
+	} {
+		if limit.unread {
+			ps.add(at+limit.name, "is no limit of a %s answer", it.ResponseType)
 		}
 	}
 }

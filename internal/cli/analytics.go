@@ -15,8 +15,8 @@ type analyticsCommand struct {
 	Report   string                 `arg:"" optional:"" enum:"summary,series,questions,responders,projects" default:"summary" help:"summary, series, questions, responders or projects."`
 	Project  string                 `help:"Of this project."`
 	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"TYPE" help:"Of this type of questions."`
-	Interval fermata.SeriesInterval `enum:"hour,day,week" default:"day" help:"Length of a step of a series: hour, day or week."`
-	Limit    quantity               `default:"20" help:"How many of the most common questions."`
+	Interval fermata.SeriesInterval `enum:",hour,day,week" default:"" placeholder:"STEP" help:"Length of a step of a series: hour, day (the default) or week."`
+	Limit    quantity               `help:"How many of the most common questions (default: 20)."`
 	CSV      bool                   `name:"csv" help:"Print a table in CSV."`
 }
 
@@ -34,7 +34,12 @@ Examples:
 
 func (c *analyticsCommand) Run(ctx context.Context, s *session) error {
 	q := client.AnalyticsQuery{Project: c.Project, Type: c.Type, Interval: c.Interval, Limit: int(c.Limit)}
-	var err error
+	err := checkUnread(c.Report, map[string]bool{
+		"--interval": c.Interval != "" && c.Report != "series", "--limit": c.Limit != 0 && c.Report != "questions",
+	})
+	if err != nil {
+		return err
+	}
 	if q.From, q.To, err = c.bounds(s); err != nil {
 		return err
 	}

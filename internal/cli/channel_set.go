@@ -32,6 +32,9 @@ func (c *channelSetCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	for _, name := range c.Unset {
+		if _, set := settings[name]; set {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "%s is set and taken away with --unset", name).WithHint("leave one of them out")
+		}
 		settings[name] = nil
 	}
 	kind := func(server *client.Client) (string, error) {

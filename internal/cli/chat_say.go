@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -23,6 +24,9 @@ func (c *chat) say(ctx context.Context, line string) error {
 	}
 	verb, rest, _ := strings.Cut(line[1:], " ")
 	rest = strings.TrimSpace(rest)
+	if rest != "" && slices.Contains(bareVerbs, verb) {
+		return badPick("/%s takes no words, nothing was sent", verb)
+	}
 	switch verb {
 	case "quit", "q", "exit":
 		return errQuit
@@ -49,6 +53,9 @@ func (c *chat) say(ctx context.Context, line string) error {
 			WithHint("/answer /approve /reject /clarify /decide /show /quit; a message that begins with a slash begins with two")
 	}
 }
+
+// bareVerbs are the commands that stand alone. Words behind one of them would reach nobody.
+var bareVerbs = []string{"quit", "q", "exit", "yes", "y", "show"}
 
 func (c *chat) message(ctx context.Context, text string) error {
 	m, err := c.s.client.PostMessage(ctx, c.task.ID, text)

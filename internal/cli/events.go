@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/fermata-hq/fermata"
@@ -11,8 +12,8 @@ type eventsCommand struct {
 	Task   string              `placeholder:"ID" help:"Only this task."`
 	Type   []fermata.EventType `placeholder:"TYPE" help:"Only these types of events."`
 	After  int64               `help:"Only what came after the event with this number."`
-	Limit  quantity            `default:"100" help:"At most so many."`
-	Follow bool                `short:"f" help:"Go on with what happens from now on."`
+	Limit  quantity            `xor:"follow" help:"At most so many (default: 100)."`
+	Follow bool                `short:"f" xor:"follow" help:"Go on with what happens from now on."`
 	Verify bool                `help:"Check the whole chain instead, as audit verify does."`
 }
 
@@ -29,6 +30,12 @@ Examples:
 
 func (c *eventsCommand) Run(ctx context.Context, s *session) error {
 	if c.Verify {
+		err := checkUnread("--verify", map[string]bool{
+			"--task": c.Task != "", "--type": len(c.Type) > 0, "--after": c.After != 0, "--limit": c.Limit != 0, "--follow": c.Follow,
+		})
+		if err != nil {
+			return err
+		}
 		return s.verifyAudit(ctx)
 	}
 	server, err := s.server()
@@ -46,7 +53,7 @@ func (c *eventsCommand) Run(ctx context.Context, s *session) error {
 	if c.Follow {
 		return s.follow(ctx, client.StreamQuery{TaskID: q.TaskID, Types: c.Type, After: c.After, FromStart: true})
 	}
-	return eachEvent(ctx, server, q, int(c.Limit), s.printEvent, s.tellMoreEvents)
+	return eachEvent(ctx, server, q, int(cmp.Or(c.Limit, 100)), s.printEvent, s.tellMoreEvents)
 }
 
 // tellMoreEvents says on standard error that events follow the one with the number.

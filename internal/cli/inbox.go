@@ -30,7 +30,7 @@ func (c *inboxCommand) Run(ctx context.Context, s *session) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "an inbox is for people").WithHint("fermata list --awaiting --json")
 	}
 	if !s.fullScreen() {
-		return (&respondCommand{}).walk(ctx, s)
+		return (&respondCommand{}).walk(ctx, s, c.Project)
 	}
 	me, err := s.whoAmI(ctx)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 
 type listCommand struct {
 	Awaiting bool                   `short:"a" help:"What waits for a person: the pending questions."`
-	Tasks    bool                   `help:"With --awaiting: the tasks that wait instead of their questions."`
+	Tasks    bool                   `help:"With --awaiting: the tasks that wait instead of their questions. So do all flags that are about tasks."`
 	State    []fermata.TaskState    `placeholder:"STATE" help:"Tasks in these states (default: all that have not ended)."`
 	All      bool                   `help:"Also tasks that have ended."`
 	Project  string                 `help:"Of this project."`
-	Label    string                 `help:"Tasks with this label."`
+	Label    string                 `help:"With this label, which is the task's."`
 	Agent    string                 `placeholder:"ROLE" help:"Tasks for this role."`
-	Sort     fermata.TaskSort       `enum:"newest,oldest,priority,updated" default:"newest" help:"Order of tasks: newest, oldest, priority or updated."`
+	Sort     fermata.TaskSort       `enum:",newest,oldest,priority,updated" default:"" placeholder:"ORDER" help:"Order of tasks: newest (the default), oldest, priority or updated."`
 	Parent   string                 `placeholder:"ID" help:"Tasks right below this one."`
 	Type     fermata.QuestionType   `enum:",blocking,non_blocking,approval,error_recovery" default:"" placeholder:"TYPE" help:"Questions of this type."`
 	Status   fermata.QuestionStatus `enum:",pending,answered,timed_out,cancelled" default:"" placeholder:"STATUS" help:"Questions with this status."`
@@ -41,11 +41,19 @@ func (listCommand) Help() string {
 }
 
 func (c *listCommand) Run(ctx context.Context, s *session) error {
-	questions := c.Awaiting || c.Status != "" || c.Type != "" || c.Assignee != ""
-	if questions && !c.Tasks && len(c.State) == 0 {
+	ofQuestions := given(map[string]bool{"--type": c.Type != "", "--status": c.Status != "", "--assignee": c.Assignee != ""})
+	ofTasks := given(map[string]bool{
+		"--tasks": c.Tasks, "--state": len(c.State) > 0, "--all": c.All, "--agent": c.Agent != "", "--parent": c.Parent != "", "--sort": c.Sort != "",
+	})
+	switch {
+	case len(ofQuestions) > 0 && len(ofTasks) > 0:
+		return fermata.Errorf(fermata.CodeInvalidRequest, "%s lists questions, %s lists tasks", strings.Join(ofQuestions, ", "), strings.Join(ofTasks, ", ")).
+			WithHint("leave one of them out")
+	case len(ofQuestions) > 0, c.Awaiting && len(ofTasks) == 0:
 		return c.questions(ctx, s)
+	default:
+		return c.tasks(ctx, s)
 	}
-	return c.tasks(ctx, s)
 }
 
 func (c *listCommand) questions(ctx context.Context, s *session) error {
@@ -54,7 +62,7 @@ func (c *listCommand) questions(ctx context.Context, s *session) error {
 		status = fermata.Pending
 	}
 	list, more, err := s.questions(ctx, client.QuestionQuery{
-		Status: status, Type: c.Type, Project: c.Project, Assignee: c.Assignee, Q: c.Search,
+		Status: status, Type: c.Type, Project: c.Project, Label: c.Label, Assignee: c.Assignee, Q: c.Search,
 	}, int(c.Limit))
 	if err != nil {
 		return err
@@ -70,7 +78,7 @@ func (c *listCommand) questions(ctx context.Context, s *session) error {
 // noQuestion says that the list has no question, and what to do next.
 func (c *listCommand) noQuestion(status fermata.QuestionStatus) string {
 	switch {
-	case c.Project != "" || c.Type != "" || c.Assignee != "" || c.Search != "":
+	case c.Project != "" || c.Label != "" || c.Type != "" || c.Assignee != "" || c.Search != "":
 		return "no " + string(status) + " question fits the filters; leave some out to see more"
 	case status != fermata.Pending:
 		return "no question is " + strings.ReplaceAll(string(status), "_", " ")

@@ -14,8 +14,8 @@ import (
 
 type logCommand struct {
 	ID     string `arg:"" help:"A task, a question of it, or a run."`
-	Number string `name:"run" placeholder:"N" help:"The run with this number, or this id, instead of the latest one."`
-	All    bool   `help:"Every run of the task, oldest first."`
+	Number string `name:"run" xor:"runs" placeholder:"N" help:"The run with this number, or this id, instead of the latest one."`
+	All    bool   `xor:"runs" help:"Every run of the task, oldest first."`
 	Follow bool   `short:"f" help:"Go on with what is printed from now on, over the task's next runs, until the task has ended."`
 	Raw    bool   `help:"Print control characters as they are, also on a terminal. Where the output is no terminal they are never changed."`
 }
@@ -36,8 +36,10 @@ Examples:
 }
 
 func (c *logCommand) Run(ctx context.Context, s *session) error {
-	if c.All && c.Number != "" {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "give either --all or --run")
+	if c.isRun() {
+		if err := checkUnread("a run", map[string]bool{"--all": c.All, "--run": c.Number != ""}); err != nil {
+			return err
+		}
 	}
 	t, runs, err := c.runs(ctx, s)
 	if err != nil {
@@ -49,7 +51,7 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 			return err
 		}
 	}
-	if c.Number != "" || strings.HasPrefix(c.ID, fermata.PrefixRun+"_") {
+	if c.Number != "" || c.isRun() {
 		return nil
 	}
 	if !c.Follow {
@@ -61,13 +63,16 @@ func (c *logCommand) Run(ctx context.Context, s *session) error {
 	return l.goOn(ctx)
 }
 
+// isRun reports whether the id is that of a run.
+func (c *logCommand) isRun() bool { return strings.HasPrefix(c.ID, fermata.PrefixRun+"_") }
+
 // runs returns the task and the runs that are asked for.
 func (c *logCommand) runs(ctx context.Context, s *session) (*fermata.Task, []*fermata.Run, error) {
 	server, err := s.server()
 	if err != nil {
 		return nil, nil, err
 	}
-	if strings.HasPrefix(c.ID, fermata.PrefixRun+"_") {
+	if c.isRun() {
 		run, err := server.Run(ctx, c.ID)
 		if err != nil {
 			return nil, nil, err

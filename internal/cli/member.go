@@ -165,11 +165,11 @@ type memberSetCommand struct {
 	Name    *string                 `placeholder:"NAME" help:"What people read."`
 	Email   *string                 `placeholder:"ADDRESS" help:"Where sign-in links go; empty takes it away."`
 	Role    fermata.Role            `enum:",viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"viewer, responder, operator or admin."`
-	Group   []string                `help:"Group that the person is in; repeat it. Replaces all."`
-	NoGroup bool                    `name:"no-group" help:"Take the person out of every group."`
+	Group   []string                `xor:"groups" help:"Group that the person is in; repeat it. Replaces all."`
+	NoGroup bool                    `name:"no-group" xor:"groups" help:"Take the person out of every group."`
 	Project map[string]fermata.Role `mapsep:"none" placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it. Replaces all."`
-	Disable bool                    `help:"The person may not sign in: sessions and tokens end at once."`
-	Enable  bool                    `help:"The person may sign in again."`
+	Disable bool                    `xor:"state" help:"The person may not sign in: sessions and tokens end at once."`
+	Enable  bool                    `xor:"state" help:"The person may sign in again."`
 }
 
 func (memberSetCommand) Help() string {
@@ -192,10 +192,7 @@ func (c *memberSetCommand) change() (fermata.MemberChange, error) {
 	if c.Disable || c.Enable {
 		ch.Disabled = &c.Disable
 	}
-	switch {
-	case c.Disable && c.Enable:
-		return ch, fermata.Errorf(fermata.CodeInvalidRequest, "--disable and --enable exclude each other")
-	case ch.OnlyName() && ch.Name == nil:
+	if ch.OnlyName() && ch.Name == nil {
 		return ch, fermata.Errorf(fermata.CodeInvalidRequest, "there is nothing to change").WithHint("fermata member set --help")
 	}
 	return ch, nil

@@ -31,8 +31,17 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if c.Remove || c.Handle == "" {
+		asked := "a list"
+		if c.Remove {
+			asked = "--remove"
+		}
+		if err := checkUnread(asked, map[string]bool{"an id": c.ID != "", "--name": c.Name != ""}); err != nil {
+			return err
+		}
+	}
 	switch {
-	case c.Handle == "":
+	case c.Handle == "" && !c.Remove:
 		all, err := server.Identities(ctx)
 		if err != nil {
 			return err

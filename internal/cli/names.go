@@ -23,7 +23,7 @@ Examples:
 }
 
 // namesWithin is how long somebody who pressed the tab key waits.
-const namesWithin = 2 * time.Second
+const namesWithin = 5 * time.Second
 
 // mostNames bounds the runs that are offered: the newest.
 const mostNames = 50

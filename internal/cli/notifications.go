@@ -92,7 +92,7 @@ func (c *notificationsCommand) apply(s *session, p *fermata.Preferences) error {
 func (c *notificationsCommand) applyQuiet(p *fermata.Preferences) error {
 	if c.Quiet != nil && *c.Quiet == "off" {
 		p.Quiet = nil
-		return nil
+		return checkUnread("--quiet off", map[string]bool{"--days": len(c.Days) > 0, "--urgent": c.Urgent != nil, "--deadlines": c.Deadline != nil})
 	}
 	if c.Quiet != nil {
 		from, to, ok := strings.Cut(*c.Quiet, "-")

@@ -49,7 +49,7 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 		if c.ID != "" || len(c.Values) > 0 || c.Edit {
 			return fermata.Errorf(fermata.CodeInvalidRequest, "--all asks for each answer: it takes no id, no --answer and no --edit")
 		}
-		return c.walk(ctx, s)
+		return c.walk(ctx, s, "")
 	}
 	if c.Edit && len(c.Answer)+len(c.Values) > 0 {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "--edit asks for the answer, and the command line says one").WithHint("leave one of them out")

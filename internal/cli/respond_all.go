@@ -10,10 +10,11 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// walk shows every pending question, oldest deadline first as the server
-// lists them, and takes an answer to each. An empty line leaves one out.
-func (c *respondCommand) walk(ctx context.Context, s *session) error {
-	list, _, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true}, 1000)
+// walk shows every pending question of a project, or of all where it is empty, oldest
+// deadline first as the server lists them, and takes an answer to each. An empty line
+// leaves one out.
+func (c *respondCommand) walk(ctx context.Context, s *session, project string) error {
+	list, _, err := s.questions(ctx, client.QuestionQuery{Status: fermata.Pending, Mine: true, Project: project}, 1000)
 	if err != nil {
 		return err
 	}

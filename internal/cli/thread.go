@@ -106,7 +106,7 @@ func (t *thread) text(x *entry, p printer) string {
 		head("%s asks (%s):", who, shortID(e.QuestionID))
 		inner := p
 		inner.w, inner.width = &prefixed{w: &buf, prefix: "       "}, p.width-7
-		inner.question(x.Question, t.s.now())
+		inner.question(asAsked(x.Question), t.s.now())
 	case x.Question != nil:
 		head("%s: %s", p.green(shortID(e.QuestionID)), oneLine(t.closing(x)))
 	case x.Run != nil:
@@ -120,6 +120,16 @@ func (t *thread) text(x *entry, p printer) string {
 		}
 	}
 	return buf.String()
+}
+
+// asAsked returns the question as it was asked: votes and the end stand where they came.
+func asAsked(q *fermata.Question) *fermata.Question {
+	asked := *q
+	asked.Votes, asked.Held = nil, nil
+	if q.Resolution != nil {
+		asked.Status, asked.Resolution, asked.Deadline = fermata.Pending, nil, nil
+	}
+	return &asked
 }
 
 // closing says how a question closed.
@@ -191,7 +201,11 @@ func plainText(e *fermata.Event) string {
 	case fermata.EventQuestionAnsweredLate:
 		return fmt.Sprintf("%s answered %s after the deadline", who, shortID(e.QuestionID))
 	case fermata.EventMessageHanded:
-		return fmt.Sprintf("%s was handed %s", shortID(e.RunID), messagesText(len(data.MessageIDs)))
+		whom := "the agent at the desk"
+		if e.RunID != "" {
+			whom = shortID(e.RunID)
+		}
+		return fmt.Sprintf("%s was handed %s", whom, messagesText(len(data.MessageIDs)))
 	case fermata.EventRunLost:
 		return "the worker was lost"
 	default:

@@ -169,6 +169,7 @@ func TestInputsAreReadByType(t *testing.T) {
 		{"string", "42", `"42"`}, {"string", "", `""`}, {"number", "42", "42"}, {"number", " 0.5\n", "0.5"}, {"number", "1e3", "1e3"},
 		{"number", "12345678901234567890", "12345678901234567890"},
 		{"boolean", "yes", "true"}, {"boolean", "false", "false"}, {"array", "[1]", "[1]"}, {"object", `{"a":1}`, `{"a":1}`},
+		{"array", "[12345678901234567890]", "[12345678901234567890]"}, {"object", `{"a":1,"a":2}`, ""},
 		{"number", "x", ""}, {"number", "", ""}, {"number", "0x10", ""}, {"number", "Inf", ""}, {"number", "NaN", ""}, {"number", "1_000", ""},
 		{"boolean", "maybe", ""}, {"array", "{}", ""}, {"object", "[]", ""}, {"object", "null", ""}, {"object", "{", ""},
 	} {

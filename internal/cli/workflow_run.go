@@ -153,16 +153,20 @@ func inputValue(in fermata.WorkflowInput, text string) (any, error) {
 		}
 		return on, nil
 	case "object", "array":
-		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
+		if !json.Valid([]byte(text)) {
 			return nil, wrong("JSON, or @FILE for a file with JSON")
+		}
+		var v any
+		if err := unmarshalFile("--input "+in.Name, "", []byte(text), &v); err != nil {
+			return nil, err
 		}
 		_, isList := v.([]any)
 		_, isObject := v.(map[string]any)
 		if in.Type == "array" && !isList || in.Type == "object" && !isObject {
 			return nil, wrong("a JSON " + in.Type)
 		}
-		return v, nil
+		// As it is written: no digit of a number is lost.
+		return json.RawMessage(text), nil
 	default:
 		return text, nil
 	}

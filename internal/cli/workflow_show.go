@@ -38,7 +38,14 @@ func (c *workflowShowCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if run != nil {
+		if err := checkUnread("a run", map[string]bool{"--source": c.Source, "--hash": c.Hash != ""}); err != nil {
+			return err
+		}
 		return c.run(ctx, s, run)
+	}
+	if c.Watch {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--watch is for runs, and %q is a workflow", c.Word).
+			WithHint("fermata workflow runs %s lists its runs", c.Word)
 	}
 	if c.Hash != "" {
 		if w, err = s.client.Workflow(ctx, w.Name, c.Hash); err != nil {
@@ -48,10 +55,6 @@ func (c *workflowShowCommand) Run(ctx context.Context, s *session) error {
 	if c.Source {
 		_, err := s.out.Write([]byte(w.Source))
 		return err
-	}
-	if c.Watch {
-		return fermata.Errorf(fermata.CodeInvalidRequest, "--watch is for runs, and %q is a workflow", c.Word).
-			WithHint("fermata workflow runs %s lists its runs", c.Word)
 	}
 	if s.JSON {
 		return s.json(w)

@@ -254,7 +254,7 @@ func answerOf(q *fermata.Question, in *notice.Inbound) (fermata.Answer, error) {
 	if in.Answer != nil {
 		return *in.Answer, nil
 	}
-	return notice.ParseReply(q, in.Text)
+	return in.Read(q)
 }
 
 // sawAction makes sure that who approves was shown the action over this

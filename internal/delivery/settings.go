@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
@@ -50,13 +53,35 @@ func readSecret(name, given string) (string, error) {
 	if !ok {
 		return given, nil
 	}
-	secret, err := os.ReadFile(path)
-	if err != nil || len(secret) > mostSecretFile {
-		// What the system says of files of the server is not for the wire.
-		return "", fermata.Invalid(fermata.Problem{Field: field, Message: "the server cannot read the file " + path}).
-			WithHint("put the secret there, readable for the user that the server runs as")
+	secret, problem := secretIn(path)
+	if problem != "" {
+		return "", fermata.Invalid(fermata.Problem{Field: field, Message: problem}).
+			WithHint("put the secret there as text, readable for the user that the server runs as")
 	}
-	return strings.TrimSpace(string(secret)), nil
+	return secret, nil
+}
+
+// secretIn reads a secret from a file of the server, or says what is wrong with the file.
+// What the system says of it is not for the wire.
+func secretIn(path string) (secret, problem string) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", "the server cannot read the file " + path
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, mostSecretFile+1))
+	secret = strings.TrimSpace(string(data))
+	switch {
+	case err != nil:
+		return "", "the server cannot read the file " + path
+	case len(data) > mostSecretFile:
+		return "", fmt.Sprintf("the file %s has more than %d bytes", path, mostSecretFile)
+	case secret == "":
+		return "", fmt.Sprintf("the file %s is empty", path)
+	case !utf8.Valid(data):
+		return "", fmt.Sprintf("the file %s is not valid UTF-8", path)
+	}
+	return secret, ""
 }
 
 // check reports what is wrong with settings.

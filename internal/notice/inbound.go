@@ -24,6 +24,8 @@ type Inbound struct {
 	// not answer it.
 	Text   string
 	Answer *fermata.Answer
+	// Among says that Text was written where people also talk to each other.
+	Among bool
 	// Context is opaque to Fermata and given back to Tell: where the person is
 	// to be told what became of it.
 	Context json.RawMessage

@@ -16,7 +16,7 @@ var (
 		yes y yep yeah yup ok okay k sure fine agreed approve approved accepted granted go lgtm +1 👍 👌 ✅ ✔ 🆗 :+1: :thumbsup: :white_check_mark: :ok_hand:
 		ja j jo jawohl genehmigt genehmige freigegeben einverstanden passt gern gerne machen
 		oui d'accord approuvé accord sí si vale aprobado conforme sì approvato sim aprovado
-		goed akkoord goedgekeurd tak zgoda да ок хорошо согласен 是 好 可以 同意 はい 了解 承認 네 좋아요 evet tamam joo kyllä godkänt godkendt`)
+		goed akkoord goedgekeurd zgoda да ок хорошо согласен 是 好 可以 同意 はい 了解 承認 네 좋아요 evet tamam joo kyllä godkänt godkendt`)
 	noWords = setOfWords(`
 		no n nope nah reject rejected denied refused declined stop -1 👎 ❌ ✖ 🚫 :-1: :thumbsdown: :x: :no_entry:
 		nein nö ne abgelehnt ablehnen lieber-nicht non refusé rechazado rifiutato não nao recusado

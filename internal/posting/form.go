@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // Form is a question in any form that agents write: the fields of
@@ -39,14 +40,15 @@ type Choice struct {
 	Danger      bool   `json:"danger"`
 }
 
-// UnmarshalJSON accepts the bare text "x" for {"label": "x"}.
+// UnmarshalJSON accepts the bare text "x" for {"label": "x"}. A field that no option has is
+// an error: a mark that is misspelt would be missing.
 func (c *Choice) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		*c = Choice{}
 		return json.Unmarshal(data, &c.Label)
 	}
 	type plain Choice
-	return json.Unmarshal(data, (*plain)(c))
+	return strictjson.Unmarshal(data, (*plain)(c))
 }
 
 func (c Choice) option() fermata.Option {
@@ -67,8 +69,8 @@ func (in *Form) Request() (fermata.Ask, error) {
 		return a, err
 	}
 	if len(in.Questions) > 0 {
-		if len(a.Items) > 0 || a.Question != "" || len(in.Options) > 0 {
-			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options or items"})
+		if len(a.Items) > 0 || a.Question != "" || len(in.Options) > 0 || in.Header != "" || in.MultiSelect {
+			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "cannot stand beside question, options, items, header or multiSelect"})
 		}
 		if len(in.Questions) > fermata.MaxItems {
 			return a, fermata.Invalid(fermata.Problem{Field: "questions", Message: "are too many"})
@@ -81,11 +83,8 @@ func (in *Form) Request() (fermata.Ask, error) {
 		a.Body += previews.String()
 		return a, nil
 	}
-	if in.Header != "" && a.Title == "" {
-		a.Title = in.Header
-	}
-	if in.MultiSelect && a.ResponseType == "" {
-		a.ResponseType = fermata.ResponseMultiChoice
+	if err := in.applyNames(&a); err != nil {
+		return a, err
 	}
 	for _, c := range in.Options {
 		a.Options = append(a.Options, c.option())
@@ -95,6 +94,23 @@ func (in *Form) Request() (fermata.Ask, error) {
 	a.Body += previews.String()
 	a.Default = typed(a.Default, a.ResponseType)
 	return a, nil
+}
+
+// applyNames takes over what AskUserQuestion has other names for.
+func (in *Form) applyNames(a *fermata.Ask) error {
+	if in.Header != "" {
+		if a.Title != "" && a.Title != in.Header {
+			return fermata.Invalid(fermata.Problem{Field: "header", Message: "is another name of title, which says something else"})
+		}
+		a.Title = in.Header
+	}
+	if in.MultiSelect {
+		if a.ResponseType != "" && a.ResponseType != fermata.ResponseMultiChoice {
+			return fermata.Invalid(fermata.Problem{Field: "multiSelect", Message: "contradicts response_type " + string(a.ResponseType)})
+		}
+		a.ResponseType = fermata.ResponseMultiChoice
+	}
+	return nil
 }
 
 // item follows AskUserQuestion: the person can write something else, unless it or

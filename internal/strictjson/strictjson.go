@@ -96,6 +96,10 @@ func explain(err error) *FieldError {
 		return &FieldError{"", "is not what is expected here"}
 	}
 	at := field(semantic.JSONPointer)
+	if inner, ok := errors.AsType[*FieldError](err); ok {
+		// A type that reads itself says what is wrong within it.
+		return &FieldError{strings.Trim(at+"."+inner.Field, "."), inner.Message}
+	}
 	switch {
 	case errors.Is(err, json.ErrUnknownName):
 		return &FieldError{at, "is no known field; names are exact"}

@@ -376,6 +376,46 @@ func TestTalkInAThreadStaysAmongPeople(t *testing.T) {
 	l.awaitTold(t, l.ada, "It counted.")
 }
 
+// An agent's question takes answers beside its options. Talk in its thread is none of them.
+func TestTalkBelowAnAgentsQuestionIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, overHTTP)
+	own := choice(options(2))
+	own.Other = new(true)
+	for _, tt := range []struct {
+		item   fermata.Item
+		talk   string
+		answer string
+		want   any
+	}{
+		{own, "has anybody tried the second one?", "B", options(2)[1].Value},
+		{own, "then let us not take it", "other: neither of the two", "neither of the two"},
+		{own, "I would rather take a third one", "“a third one, please”", "a third one, please"},
+		{own, "who knows?", "third one", "third one"},
+		{fermata.Item{Key: "answer", Prompt: "Which name?", ResponseType: fermata.ResponseText}, "does Ben know?", "call it otter and be done", "call it otter and be done"},
+	} {
+		q := l.desk.ask(&fermata.Question{Type: fermata.Blocking, Title: "Which one?", Items: []fermata.Item{tt.item}})
+		n := l.tells(q)
+		n.To = notice.Recipient{People: []string{"here"}}
+		if _, err := l.channel.Send(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		m := l.last(t, l.ada)
+		if err := l.Write(l.ada, m.ID, tt.talk); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Write(l.ada, m.ID, tt.answer); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Await("the question is answered", func() bool { return l.desk.now(q.ID).Resolution != nil }); err != nil {
+			t.Fatalf("%q: %v", tt.answer, err)
+		}
+		if got := l.desk.now(q.ID).Resolution.Answer; got != tt.want {
+			t.Errorf("after %q: the answer is %v, want %v", tt.talk, got, tt.want)
+		}
+	}
+}
+
 func TestARefusalBelowAYesIsToldEveryTime(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, overHTTP)

@@ -97,7 +97,7 @@ func (d *desk) settle(q *fermata.Question, c fermata.Caller, in *notice.Inbound)
 	if in.Answer != nil {
 		a = *in.Answer
 	} else {
-		a, err = notice.ParseReply(q, in.Text)
+		a, err = in.Read(q)
 	}
 	if err == nil {
 		a.Channel = slack.Kind

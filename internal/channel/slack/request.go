@@ -203,7 +203,7 @@ func (c *Channel) event(ctx context.Context, e *slackevents.EventsAPIEvent, hear
 			says: voice{channel: m.Channel, thread: m.ThreadTimeStamp, user: m.User},
 			in: &notice.Inbound{
 				ID: outer.EventID, Question: root.question, Delivery: root.delivery, Reply: root.reply,
-				Text: written(m.Text), At: parseStamp(m.TimeStamp),
+				Text: written(m.Text), Among: m.ChannelType != "im", At: parseStamp(m.TimeStamp),
 			},
 		}
 		switch root.stage {

@@ -1,0 +1,47 @@
+package notice
+
+import (
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// fewWords is how many words an answer beside the options has at most where people also
+// talk to each other. A longer one says that it is an answer.
+const fewWords = 2
+
+// Read reads the words as the answer to the question. See [ParseReply].
+func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
+	if in.Among && isTalk(q, tidy(in.Text)) {
+		e := refuse("these words name no option, so they are taken for talk")
+		e.Hint = HowToAnswer(q)
+		return fermata.Answer{}, e
+	}
+	return ParseReply(q, in.Text)
+}
+
+// isTalk reports whether words that answer the only item in the person's own way are more
+// likely talk: a question, or, where there are options, several words. An answer beside the
+// options that begins with "other:" or stands in quotation marks is none.
+func isTalk(q *fermata.Question, text string) bool {
+	if len(q.Items) != 1 {
+		return false
+	}
+	it := q.Items[0]
+	asks := strings.HasSuffix(text, "?")
+	if it.ResponseType == fermata.ResponseText {
+		return asks
+	}
+	if !it.TakesOther() || !asks && len(strings.Fields(text)) <= fewWords {
+		return false
+	}
+	if _, says := otherPrefix(&it, text); says {
+		return false
+	}
+	if _, quoted := unquote(text); quoted {
+		return false
+	}
+	it.Other = nil
+	_, err := readReply(q, &it, text)
+	return err != nil
+}
