@@ -27,7 +27,7 @@ func EndAll(mark string) {
 	}
 }
 
-// killMarked kills those that are there, and reports whether any was.
+// killMarked kills those that are there, and reports whether any was, or may have been.
 func killMarked(mark string) (found bool) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -40,10 +40,14 @@ func killMarked(mark string) (found bool) {
 	}
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err == nil && pid != os.Getpid() && isMarked(name, mark) {
-			found = true
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		marked, unknown := isMarked(name, mark)
+		if marked {
 			kill(pid, mark)
 		}
+		found = found || marked || unknown
 	}
 	return found
 }
@@ -56,20 +60,56 @@ func kill(pid int, mark string) {
 		return
 	}
 	defer held.Release() //nolint:errcheck // nothing hangs on it
-	if isMarked(strconv.Itoa(pid), mark) {
+	if marked, _ := isMarked(strconv.Itoa(pid), mark); marked {
 		held.Kill() //nolint:errcheck // a process that is gone is what is wanted
 	}
 }
 
-func isMarked(pid, mark string) bool {
-	environ, err := os.ReadFile(filepath.Join("/proc", pid, "environ"))
-	if err != nil {
-		return false // it is gone, or another user's
-	}
+// isMarked reports whether the process has the mark, or that this cannot be known now.
+func isMarked(pid, mark string) (marked, unknown bool) {
+	environ, unknown := environOf(pid)
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {
 		if rest, ok := bytes.CutPrefix(entry, []byte(MarkEnv+"="+mark)); ok && (len(rest) == 0 || rest[0] == '.') {
-			return true
+			return true, false
 		}
 	}
-	return false
+	return false, unknown
+}
+
+// environTries is how often an environment is read that seems to be empty.
+const environTries = 10
+
+// environOf returns the environment with which a process was started. It is unknown while the process goes over to
+// another program (execve(2)): the old environment is gone then, and the new one is not there.
+func environOf(pid string) (environ []byte, unknown bool) {
+	for range environTries {
+		environ, err := os.ReadFile(filepath.Join("/proc", pid, "environ"))
+		if err != nil {
+			return nil, false // it is gone, or another user's
+		}
+		if len(environ) > 0 || !hasProgram(pid) {
+			return environ, false
+		}
+	}
+	// A program that was started without an environment has arguments.
+	arguments, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+	return nil, err == nil && len(arguments) == 0
+}
+
+// kernelThread is PF_KTHREAD of the kernel's include/linux/sched.h.
+const kernelThread = 0x00200000
+
+// hasProgram reports whether the process runs a program, which a zombie and a thread of the kernel do not.
+func hasProgram(pid string) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return false
+	}
+	// Behind the name, the state comes first and the flags are the seventh (proc_pid_stat(5)).
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 7 || bytes.ContainsAny(fields[0], "ZX") {
+		return false
+	}
+	flags, err := strconv.ParseUint(string(fields[6]), 10, 64)
+	return err == nil && flags&kernelThread == 0
 }

@@ -1,18 +1,23 @@
 package process_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/test/patience"
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // What a program starts in a session of its own ends with it, whether it ends by itself
@@ -73,4 +78,50 @@ func leaves(ctx context.Context, t *testing.T, then string) (pipe *os.File, ende
 		t.Fatal(err)
 	}
 	return file, done
+}
+
+// A process that is about to run another program has no environment for a moment. It ends all the same.
+func TestNothingIsLeftThatStartsAnotherProgram(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		name := filepath.Join(t.TempDir(), "alive")
+		if err := syscall.Mkfifo(name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		// It runs the same program anew for ever, in a session of its own.
+		again := filepath.Join(t.TempDir(), "again")
+		script.Write(t, again, "#!/bin/sh\nexec \"$0\"\n")
+		begin := `setsid sh -c 'exec 3>"$1"; echo $$ >&3; exec "$2"' sh "$1" "$2" & until [ -s "$3" ]; do sleep 0.01; done`
+		seen := filepath.Join(t.TempDir(), "seen")
+		ended := make(chan error, 1)
+		go func() {
+			_, err := process.Program{
+				Argv: []string{"sh", "-c", begin, "sh", name, again, seen}, Env: os.Environ(), Stdout: io.Discard, Stderr: io.Discard,
+			}.Run(t.Context())
+			ended <- err
+		}()
+		pipe, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(pipe).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(seen, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := patience.Receive(t, "the program ends", ended); err != nil {
+			t.Fatal(err)
+		}
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(state), ") Z ") {
+			t.Errorf("process %d goes on", pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		_ = pipe.Close()
+	}
 }
