@@ -18,8 +18,8 @@ func HasWords(closed []*Question, messages []*Message) bool {
 	return false
 }
 
-// hasWords reports whether a person said something with the resolution: an answer, also
-// a late one, that the agent decides, or why the question was withdrawn.
+// hasWords reports whether a person said something with the resolution. An answer counts, also
+// a late one. "Decide yourself" counts. A withdrawal counts if the person gave a reason.
 func (r *Resolution) hasWords() bool {
 	return r != nil && (r.DecidedBy == ActorHuman && (r.Status == Answered || r.DecideYourself || r.Comment != "") || len(r.Late) > 0)
 }

@@ -34,12 +34,18 @@ func (n Notes) Asked(question string) error { return n.add(question) }
 // Works notes that the session works on the task.
 func (n Notes) Works(task string) error { return n.add(task) }
 
+// add leaves a note that is there already as it is.
 func (n Notes) add(id string) error {
+	if _, err := os.Stat(n.file(id)); err == nil {
+		return nil
+	}
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(n.dir, filepath.Base(id)), nil, 0o600)
+	return os.WriteFile(n.file(id), nil, 0o600)
 }
+
+func (n Notes) file(id string) string { return filepath.Join(n.dir, filepath.Base(id)) }
 
 // Read notes that the agent was told how the question ended.
 func (n Notes) Read(question string) error { return n.remove(question) }
@@ -48,7 +54,7 @@ func (n Notes) Read(question string) error { return n.remove(question) }
 func (n Notes) Left(task string) error { return n.remove(task) }
 
 func (n Notes) remove(id string) error {
-	err := os.Remove(filepath.Join(n.dir, filepath.Base(id)))
+	err := os.Remove(n.file(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -10,8 +9,14 @@ import (
 
 // given returns the names of the flags that are set, sorted.
 func given(flags map[string]bool) []string {
-	maps.DeleteFunc(flags, func(_ string, set bool) bool { return !set })
-	return slices.Sorted(maps.Keys(flags))
+	var names []string
+	for name, set := range flags {
+		if set {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // checkUnread refuses the flags that are set: what was asked for does not read them, so

@@ -29,12 +29,13 @@ func (h *gateHook) wordsOf(ctx context.Context, notes agent.Notes, tasks []strin
 		}
 		seen[id] = true
 		rc, err := h.server.Context(ctx, id)
-		if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && rc.TaskState.Ended() {
-			if gone := notes.Left(id); gone != nil {
-				return nil, gone
+		gone := fermata.CodeOf(err) == fermata.CodeNotFound
+		if gone || err == nil && rc.TaskState.Ended() {
+			if err := notes.Left(id); err != nil {
+				return nil, err
 			}
 		}
-		if fermata.CodeOf(err) == fermata.CodeNotFound {
+		if gone {
 			continue
 		}
 		if err != nil {

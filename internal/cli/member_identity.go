@@ -31,17 +31,12 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if c.Remove || c.Handle == "" {
-		asked := "a list"
-		if c.Remove {
-			asked = "--remove"
-		}
-		if err := checkUnread(asked, map[string]bool{"an id": c.ID != "", "--name": c.Name != ""}); err != nil {
-			return err
-		}
-	}
+	unread := map[string]bool{"an id": c.ID != "", "--name": c.Name != ""}
 	switch {
 	case c.Handle == "" && !c.Remove:
+		if err := checkUnread("a list", unread); err != nil {
+			return err
+		}
 		all, err := server.Identities(ctx)
 		if err != nil {
 			return err
@@ -51,6 +46,9 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "name the kind of channels and the person's id there").
 			WithHint("fermata member identity %s slack U0123456789", c.Handle)
 	case c.Remove:
+		if err := checkUnread("--remove", unread); err != nil {
+			return err
+		}
 		if done, err := s.rehearse(c.write, "DELETE", "/members/"+c.Handle+"/identities/"+c.Kind, nil); done {
 			return err
 		}

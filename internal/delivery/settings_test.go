@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file with a secret that cannot be one says what is wrong with it, and never what it holds.
+// An error about a file with a secret names what is wrong and does not show the content.
 func TestAFileWithASecretIsChecked(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -147,14 +147,21 @@ func TestLateAnswer(t *testing.T) {
 	})
 }
 
+// defaulted returns a task whose question was closed by its deadline with the default "yaml".
+func (w *world) defaulted() (*fermata.Task, *fermata.Question) {
+	w.Helper()
+	a := format
+	a.Timeout, a.Default = "10m", "yaml"
+	task, q := w.suspended(a)
+	w.sweep(10 * time.Minute)
+	return task, q
+}
+
 // TestLateAnswerIsHandedToTheRun: the run went on with the default, and is told
 // what a person would have said.
 func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	each(t, func(w *world) {
-		a := format
-		a.Timeout, a.Default = "10m", "yaml"
-		task, q := w.suspended(a)
-		w.sweep(10 * time.Minute)
+		task, q := w.defaulted()
 		c := w.claimed(task.ID)
 		w.equal(1, len(handed(c.Context)))
 		w.answer(q.ID, "json")
@@ -167,10 +174,7 @@ func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 // TestAReopenedTaskIsToldTheLateAnswer: a run was told of the default and ended the task.
 func TestAReopenedTaskIsToldTheLateAnswer(t *testing.T) {
 	each(t, func(w *world) {
-		a := format
-		a.Timeout, a.Default = "10m", "yaml"
-		task, q := w.suspended(a)
-		w.sweep(10 * time.Minute)
+		task, q := w.defaulted()
 		w.complete(w.claimed(task.ID))
 		w.answer(q.ID, "json")
 		w.state(task.ID, fermata.TaskDone)

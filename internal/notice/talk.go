@@ -6,9 +6,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// fewWords is how many words an answer beside the options has at most where people also
-// talk to each other. A longer one says that it is an answer.
+// fewWords is how many words an attempt to answer has at most where people also talk to
+// each other. A longer answer beside the options says that it is one.
 const fewWords = 2
+
+// LooksLikeTalk reports whether words are more likely said to other people than meant as
+// an answer: a question, or more words than an attempt to answer has.
+func LooksLikeTalk(text string) bool { return isAsking(text) || len(strings.Fields(text)) > fewWords }
+
+func isAsking(text string) bool { return strings.HasSuffix(strings.TrimSpace(text), "?") }
 
 // Read reads the words as the answer to the question. See [ParseReply].
 func (in *Inbound) Read(q *fermata.Question) (fermata.Answer, error) {
@@ -28,11 +34,10 @@ func isTalk(q *fermata.Question, text string) bool {
 		return false
 	}
 	it := q.Items[0]
-	asks := strings.HasSuffix(text, "?")
 	if it.ResponseType == fermata.ResponseText {
-		return asks
+		return isAsking(text)
 	}
-	if !it.TakesOther() || !asks && len(strings.Fields(text)) <= fewWords {
+	if !it.TakesOther() || !LooksLikeTalk(text) {
 		return false
 	}
 	if _, says := otherPrefix(&it, text); says {

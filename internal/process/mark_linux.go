@@ -101,13 +101,9 @@ const kernelThread = 0x00200000
 
 // hasProgram reports whether the process runs a program, which a zombie and a thread of the kernel do not.
 func hasProgram(pid string) bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
-	if err != nil {
-		return false
-	}
-	// Behind the name, the state comes first and the flags are the seventh (proc_pid_stat(5)).
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 7 || bytes.ContainsAny(fields[0], "ZX") {
+	// The state is the first field, and the flags are the seventh.
+	fields, err := statOf(pid)
+	if err != nil || len(fields) < 7 || bytes.ContainsAny(fields[0], "ZX") {
 		return false
 	}
 	flags, err := strconv.ParseUint(string(fields[6]), 10, 64)

@@ -187,9 +187,9 @@ func (db *DB) confirm(err error) {
 
 // syncHeads makes durable what was acknowledged.
 func (db *DB) syncHeads() {
-	db.setSynced(time.Now())
+	db.health.set(&db.health.synced, time.Now())
 	t := troubleOf(db.heads.sync())
-	db.setSynced(time.Time{})
+	db.health.set(&db.health.synced, time.Time{})
 	db.health.mu.Lock()
 	defer db.health.mu.Unlock()
 	if t == nil || db.health.headTrouble == nil {
@@ -212,8 +212,8 @@ func (db *DB) needsProbe() bool {
 
 // Probe writes a row of its own and returns when it is durable.
 func (db *DB) Probe(ctx context.Context) error {
-	db.setProbed(time.Now())
-	defer db.setProbed(time.Time{})
+	db.health.set(&db.health.probed, time.Now())
+	defer db.health.set(&db.health.probed, time.Time{})
 	return db.Write(ctx, DefaultWorkspace, func(tx *Tx) error {
 		tx.execAny("INSERT INTO write_probe (id, written_at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
 			tx.Now().UnixMilli())
@@ -221,16 +221,11 @@ func (db *DB) Probe(ctx context.Context) error {
 	})
 }
 
-func (db *DB) setSynced(t time.Time) {
-	db.health.mu.Lock()
-	defer db.health.mu.Unlock()
-	db.health.synced = t
-}
-
-func (db *DB) setProbed(t time.Time) {
-	db.health.mu.Lock()
-	defer db.health.mu.Unlock()
-	db.health.probed = t
+// set sets one of the times of h.
+func (h *health) set(field *time.Time, t time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	*field = t
 }
 
 // reminderInterval is how often a trouble that lasts is told again.

@@ -38,11 +38,11 @@ type attempt struct {
 	// hearing says that news of the run are being passed on.
 	hearing atomic.Bool
 
-	// kill ends the life of the run; hurry is closed when nothing that its agent
-	// does counts any more.
-	kill  context.CancelCauseFunc
-	hurry chan struct{}
-	once  sync.Once
+	// kill ends the life of the run. over ends when nothing that its agent does counts
+	// any more, and end ends it.
+	kill context.CancelCauseFunc
+	over context.Context //nolint:containedctx // it lasts as long as the run
+	end  context.CancelFunc
 
 	mu      sync.Mutex
 	session fermata.Session
@@ -65,7 +65,7 @@ type attempt struct {
 func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 	a := &attempt{
 		w: w, claim: claim, runner: w.runner(claim.Task), inbox: newInbox(),
-		progress: make(chan fermata.Progress, 1), hasty: make(chan struct{}, 1), hurry: make(chan struct{}),
+		progress: make(chan fermata.Progress, 1), hasty: make(chan struct{}, 1),
 		log: w.log.With("task", claim.Task.ID, "run", claim.Run.ID),
 	}
 	a.session = a.firstSession()
@@ -75,6 +75,8 @@ func (w *Worker) attend(ctx context.Context, claim *fermata.Claim) {
 	// The agent outlives ctx by the time it takes to stop, and so does the lease.
 	life, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	a.kill = kill
+	a.over, a.end = context.WithCancel(context.WithoutCancel(ctx))
+	defer a.end()
 	defer context.AfterFunc(ctx, func() { a.stop(ErrStopping) })()
 	a.logw = newRunLog(func(sendCtx context.Context, text string) error {
 		_, err := w.server.AppendLog(sendCtx, claim.Run.ID, claim.Run.Token, text)

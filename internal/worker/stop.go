@@ -19,31 +19,18 @@ func (a *attempt) stop(why error) {
 	a.stopped.Store(true)
 	a.kill(a.halt(why))
 	if errors.Is(why, ErrStale) {
-		a.once.Do(func() { close(a.hurry) })
+		a.end()
 	}
 }
 
 // isOver reports whether the task went on without this run: nothing of it counts any more.
-func (a *attempt) isOver() bool {
-	select {
-	case <-a.hurry:
-		return true
-	default:
-		return false
-	}
-}
+func (a *attempt) isOver() bool { return a.over.Err() != nil }
 
 // untilOver returns a context that also ends when nothing of the run counts any more.
 func (a *attempt) untilOver(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		select {
-		case <-a.hurry:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
+	stop := context.AfterFunc(a.over, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // obey stops the run for a reason that the server told.
@@ -74,7 +61,7 @@ const askWhyWithin = time.Second
 
 // overtaken stops a run of which the server said that it is over, without a reason. It asks
 // for the reason, because an agent whose task is paused has time to keep its session. A
-// run that stops already hears by itself if it has to hurry.
+// run that is stopping already learns from the waiting call whether it has to hurry.
 func (a *attempt) overtaken(ctx context.Context) {
 	if a.stopped.Load() {
 		return
@@ -96,7 +83,7 @@ func (a *attempt) overtaken(ctx context.Context) {
 
 // halt says how long the agent may take to stop for the reason.
 func (a *attempt) halt(why error) *process.Halt {
-	h := &process.Halt{Why: why, Hurry: a.hurry}
+	h := &process.Halt{Why: why, Hurry: a.over.Done()}
 	switch {
 	case errors.Is(why, ErrStale):
 		h.Grace = process.ShortGrace

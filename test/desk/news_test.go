@@ -143,10 +143,8 @@ func TestDeskIsToldTheWordsWithoutAQuestion(t *testing.T) {
 	t.Run("after an answer", func(t *testing.T) {
 		t.Parallel()
 		n := newNewsroom(t, "claude")
-		_, err := n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
-		n.ok(err)
-		n.wantSaid(n.hook("claude", "Stop"), "green")
-		_, err = n.person.PostMessage(t.Context(), n.asked.TaskID, "a darker one")
+		n.answerAndRead("green")
+		_, err := n.person.PostMessage(t.Context(), n.asked.TaskID, "a darker one")
 		n.ok(err)
 		n.wantSaid(n.hook("claude", "Stop"), "a darker one")
 		if said := n.hook("claude", "Stop"); said != "" {
@@ -156,15 +154,21 @@ func TestDeskIsToldTheWordsWithoutAQuestion(t *testing.T) {
 	t.Run("about a call", func(t *testing.T) {
 		t.Parallel()
 		n := newNewsroom(t, "claude")
-		_, err := n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
-		n.ok(err)
-		n.wantSaid(n.hook("claude", "Stop"), "green")
+		n.answerAndRead("green")
 		n.forget()
 		n.hook("claude", "PermissionRequest")
-		_, err = n.person.PostMessage(t.Context(), n.asked.TaskID, "deploy what?")
+		_, err := n.person.PostMessage(t.Context(), n.asked.TaskID, "deploy what?")
 		n.ok(err)
 		n.wantSaid(n.hook("claude", "UserPromptSubmit"), "deploy what?")
 	})
+}
+
+// answerAndRead answers the question, and lets the agent read the answer.
+func (n *newsroom) answerAndRead(answer string) {
+	n.Helper()
+	_, err := n.person.Answer(n.Context(), n.asked.ID, fermata.Answer{Answer: answer})
+	n.ok(err)
+	n.wantSaid(n.hook("claude", "Stop"), answer)
 }
 
 func (n *newsroom) wantSaid(said, want string) {

@@ -10,7 +10,7 @@ type pace struct {
 	settles time.Duration
 }
 
-// hears is how long words are waited for at the end of a sequence.
+// hears is how long a sequence waits at its end until agents have read what was said to them.
 func (p pace) hears() time.Duration { return promised + p.busy }
 
 // gone is how long agents may take to exit after their tasks have ended. It is longer

@@ -8,17 +8,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/notice"
 )
 
-// shortWords is how many words an attempt to answer has at most.
-const shortWords = 2
-
 // isTalk reports whether words in a thread that did not count are people talking
-// to each other: several words, or a question, and no command.
+// to each other. A command is no talk.
 func isTalk(text string) bool {
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "/") {
-		return false
-	}
-	return len(strings.Fields(text)) > shortWords || strings.HasSuffix(text, "?")
+	return !strings.HasPrefix(strings.TrimSpace(text), "/") && notice.LooksLikeTalk(text)
 }
 
 // talkWords begin what a person is told once of talk in a thread.

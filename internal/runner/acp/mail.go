@@ -25,7 +25,7 @@ type mail struct {
 	// more holds the questions whose answer says more than the reply to a request can: the
 	// agent has it when a prompt tells it.
 	more map[string]bool
-	// refusal gets a token for words that came with a refusal: the agent is interrupted for them.
+	// refusal is signalled when a refusal came with words, so that the agent is interrupted.
 	refusal chan struct{}
 	// given holds the answers that came when their elicitation had ended, by its digest. The agent
 	// gets an answer when it elicits the same again.

@@ -22,14 +22,8 @@ func TestWordsWithADecisionReachTheAgent(t *testing.T) {
 		words  string
 		ran    []string
 	}{
-		"an approval with a comment": {hears, func(w *world, q *fermata.Question) error {
-			_, err := w.person.Answer(w.t.Context(), q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Comment: "only on staging"})
-			return err
-		}, "only on staging", []string{"git push"}},
-		"a rejection with a comment": {hears, func(w *world, q *fermata.Question) error {
-			_, err := w.person.Answer(w.t.Context(), q.ID, fermata.Answer{Answer: fermata.Reject, ActionHash: q.ActionHash, Comment: "open a pull request"})
-			return err
-		}, "open a pull request", nil},
+		"an approval with a comment": {hears, decideWith(fermata.Approve, "only on staging"), "only on staging", []string{"git push"}},
+		"a rejection with a comment": {hears, decideWith(fermata.Reject, "open a pull request"), "open a pull request", nil},
 		"a withdrawal with a reason": {hears, func(w *world, q *fermata.Question) error {
 			_, err := w.person.CancelQuestion(w.t.Context(), q.ID, "ask ben first")
 			return err
@@ -59,6 +53,14 @@ func TestWordsWithADecisionReachTheAgent(t *testing.T) {
 			w.wantTold(done, tt.words)
 			w.wantRan(done, tt.ran...)
 		})
+	}
+}
+
+// decideWith returns the person's decision on an approval, with a comment.
+func decideWith(decision, comment string) func(*world, *fermata.Question) error {
+	return func(w *world, q *fermata.Question) error {
+		_, err := w.person.Answer(w.t.Context(), q.ID, fermata.Answer{Answer: decision, ActionHash: q.ActionHash, Comment: comment})
+		return err
 	}
 }
 
