@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -227,8 +228,12 @@ func note(a *fermata.Ask, field, key, value string) error {
 }
 
 // mentioned is how one who is mentioned can be named: by the handle in
-// Fermata, or as Slack names people, groups and everybody who is there.
-var mentioned = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]{0,99}|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
+// Fermata, or as Slack names people, groups and everybody who is there. The length
+// is bounded apart: a repeat of a hundred letters of all scripts makes a large program.
+var mentioned = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
+
+// longestMention bounds the name of one who is mentioned, in characters.
+const longestMention = 101
 
 // mostMentioned bounds how many one question mentions.
 const mostMentioned = 10
@@ -239,7 +244,7 @@ func (in *Input) mention(a *fermata.Ask) error {
 		return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("names %d people, may name at most %d", len(names), mostMentioned)})
 	}
 	for _, name := range names {
-		if !mentioned.MatchString(name) {
+		if utf8.RuneCountInString(name) > longestMention || !mentioned.MatchString(name) {
 			return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("%q names nobody: write @handle, a Slack id, here or channel", name)})
 		}
 	}
