@@ -21,13 +21,18 @@ var (
 
 // long are the packages that take longest. They start first: started last, one of them would run alone.
 var long = []string{
-	"internal/engine", "internal/channel/email", "internal/channel/channeltest", "internal/workflow",
-	"test/seams", "test/stories", "test/webhooks", "test/versions",
+	"internal/engine", "internal/worker", "internal/channel/email", "internal/channel/channeltest", "internal/workflow",
+	"test/seams", "test/stories", "test/webhooks", "test/workers", "test/mails", "test/versions", "test/seams/claude", "test/gate",
+	"test/agents", "test/claude",
 }
 
-// packagesAtOnce is how many packages of the program run side by side. Their tests also wait, so there are more of
-// them than processors.
-const packagesAtOnce = 3
+// packagesAtOnce is how many packages run side by side, of the program and of what drives it. Their tests also wait, so
+// there are more of them than processors. agentsAtOnce is how many packages of real agents do: one agent uses half of
+// two processors.
+const (
+	packagesAtOnce = 4
+	agentsAtOnce   = 2
+)
 
 // The race detector leaves SQLite out. That code is translated from C, takes its own locks and would run three times
 // slower.
@@ -50,8 +55,8 @@ func groups(g *gate) []*group {
 		{name: "truth", what: "crashes, races and replicas", tests: true, run: g.suites("truth",
 			// Five tests of replicas mostly wait for a limit of the product, so they wait together; the others run alone.
 			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=1", "-parallel=5"}, once: true, limit: limit})},
-		{name: "agents", what: "real agent programs, one at a time", tests: true, run: g.suites("agents",
-			suite{name: "agents", packages: folders(agents...), flags: []string{"-p=1", "-parallel=1"}, limit: limit})},
+		{name: "agents", what: "real agent programs, two at a time", tests: true, run: g.suites("agents",
+			suite{name: "agents", packages: folders(agents...), flags: []string{fmt.Sprint("-p=", agentsAtOnce), "-parallel=1"}, limit: limit})},
 		{name: "journeys", what: "the browser, with nothing beside it", tests: true, run: g.suites("journeys",
 			suite{name: "journeys", packages: folders(journeys...), limit: time.Hour})},
 	}

@@ -8,15 +8,15 @@ import (
 )
 
 // bugs are defects that a build tag puts back, each with the law that must be found
-// broken.
-var bugs = []struct{ tag, law string }{
-	{"bug_end_over_unread", "words-reach-agents"},
-	{"bug_resume_keeps_question", "deciding-yourself-closes"},
-	{"bug_gate_after_end", "no-leave-after-stop"},
-	{"bug_stop_without_kill", "no-effect-after-stop"},
-	{"bug_pause_goes_on", "paused-stays-paused"},
-	{"bug_attention_silent", "words-arrive-at-once"},
-	{process.BugSettleClosed, "one-end-a-question"},
+// broken, and with a sequence that shows it.
+var bugs = []struct{ tag, law, shown string }{
+	{"bug_end_over_unread", "words-reach-agents", "create A; message A beside; agent-ends A"},
+	{"bug_resume_keeps_question", "deciding-yourself-closes", "create A; agent-ends A 2; resume A 1; agent-ends A"},
+	{"bug_gate_after_end", "no-leave-after-stop", "create A; agent-child A; pause A; message A; late-gate A; resume A"},
+	{"bug_stop_without_kill", "no-effect-after-stop", "create A; agent-deaf A; cancel A; agent-looks A at-once; late-gate A"},
+	{"bug_pause_goes_on", "paused-stays-paused", "create A; agent-child A; pause A; message A; late-gate A; resume A"},
+	{"bug_attention_silent", "words-arrive-at-once", "create A; message A; agent-looks A"},
+	{process.BugSettleClosed, "one-end-a-question", "create A; agent-asks A 1; answer A 1 at-once beside; answer A 3"},
 }
 
 // An instrument that does not find what is known to be wrong finds nothing.
@@ -30,7 +30,11 @@ func TestSeededBugsAreFound(t *testing.T) {
 		t.Run(bug.tag, func(t *testing.T) {
 			w := NewWorld(t, process.Binary(t, process.Tag(bug.tag)), process.SQLite(t), Calm)
 			w.pace = hurried
-			found := Search{For: findsWithin, Together: 6, Corpus: corpusFirst, Until: bug.law}.Run(w)
+			search := Search{For: findsWithin, Together: 3, Corpus: corpusFirst, Until: bug.law}
+			if corpusFirst {
+				search.First = bug.shown
+			}
+			found := search.Run(w)
 			f := found.Failures[bug.law]
 			if f == nil {
 				t.Fatalf("%d sequences with %d steps did not find %s: %s", found.Sequences, found.Steps, bug.tag, found.tally())

@@ -20,8 +20,10 @@ type Search struct {
 	For, Shrink time.Duration
 	// Together is how many sequences are played at the same time.
 	Together int
-	// Corpus says that the corpus is played first.
+	// Corpus says that the corpus is played before random sequences, and First is a
+	// sequence to play before the corpus.
 	Corpus bool
+	First  string
 	// Until names the law whose breach ends the search early.
 	Until string
 }
@@ -108,12 +110,16 @@ func (s Search) Run(w *World) Found {
 	return found
 }
 
-// known returns the corpus of the world.
+// known returns the sequences that are played before random ones.
 func (s Search) known(w *World) (known []Sequence) {
-	if !s.Corpus {
-		return nil
+	var texts []string
+	if s.First != "" {
+		texts = append(texts, s.First)
 	}
-	for _, text := range Corpus[w.kind] {
+	if s.Corpus {
+		texts = append(texts, Corpus[w.kind]...)
+	}
+	for _, text := range texts {
 		q, err := ParseSequence(text)
 		if err != nil {
 			w.Fatalf("the corpus: %v", err)

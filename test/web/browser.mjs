@@ -33,7 +33,10 @@ export const launch = async () => {
 /** Starts a browser for others to share; each has windows of its own in it, and takes them along when it goes. */
 export const launchShared = () => chromium.launchServer({ ...plain(), host: '127.0.0.1' });
 
-const plain = () => ({ executablePath: headless(), args: flags, timeout: patience });
+/** A page of a journey lives for seconds: less than it takes until machine code that is optimized pays. */
+const quick = [...flags, '--js-flags=--no-opt'];
+
+const plain = () => ({ executablePath: headless(), args: quick, timeout: patience });
 
 /** Starts the browser that also shows notifications and takes pushes. */
 export const launchWhole = () => chromium.launch({ executablePath: whole(), args: flags, timeout: patience });

@@ -29,8 +29,16 @@ func TestMain(m *testing.M) { process.Main(m) }
 // browser and its server, and says how far it came.
 func longest() time.Duration { return 5 * patience.Limit() / 2 }
 
-// atOnce is how many journeys run side by side, where there are processors for them.
-const atOnce = 2
+// atOnce is how many journeys run side by side, where there is more than one processor. Each waits for a third of its
+// time, so there are more of them than processors.
+const atOnce = 3
+
+func journeysAtOnce() int {
+	if runtime.NumCPU() == 1 {
+		return 1
+	}
+	return atOnce
+}
 
 // longOnes are the journeys that take longest, the longest first. They begin
 // first: what runs alone in the end is short then.
@@ -47,7 +55,7 @@ func TestJourneys(t *testing.T) {
 	journeys := make(chan string)
 	var runners sync.WaitGroup
 	// The journeys of t.Parallel begin in any order.
-	for range min(atOnce, runtime.NumCPU()) {
+	for range journeysAtOnce() {
 		runners.Go(func() {
 			for journey := range journeys {
 				t.Run(journey, func(t *testing.T) { run(t, journey, limit, env) })
