@@ -31,12 +31,11 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	unread := map[string]bool{"an id": c.ID != "", "--name": c.Name != ""}
+	if err := c.checkUnread(); err != nil {
+		return err
+	}
 	switch {
 	case c.Handle == "" && !c.Remove:
-		if err := checkUnread("a list", unread); err != nil {
-			return err
-		}
 		all, err := server.Identities(ctx)
 		if err != nil {
 			return err
@@ -46,9 +45,6 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "name the kind of channels and the person's id there").
 			WithHint("fermata member identity %s slack U0123456789", c.Handle)
 	case c.Remove:
-		if err := checkUnread("--remove", unread); err != nil {
-			return err
-		}
 		if done, err := s.rehearse(c.write, "DELETE", "/members/"+c.Handle+"/identities/"+c.Kind, nil); done {
 			return err
 		}
@@ -68,6 +64,18 @@ func (c *memberIdentityCommand) Run(ctx context.Context, s *session) error {
 	s.wrote("", "%s is %s on %s", oneLine(i.Member), oneLine(i.ID), oneLine(i.Kind))
 	if s.JSON {
 		return s.json(i)
+	}
+	return nil
+}
+
+// checkUnread refuses words that a list and --remove do not read.
+func (c *memberIdentityCommand) checkUnread() error {
+	unread := map[string]bool{"an id": c.ID != "", "--name": c.Name != ""}
+	switch {
+	case c.Remove:
+		return checkUnread("--remove", unread)
+	case c.Handle == "":
+		return checkUnread("a list", unread)
 	}
 	return nil
 }

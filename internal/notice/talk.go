@@ -7,7 +7,7 @@ import (
 )
 
 // fewWords is how many words an attempt to answer has at most where people also talk to
-// each other. A longer answer beside the options says that it is one.
+// each other. Whoever answers beside the options with more words begins with "other:" or quotes them.
 const fewWords = 2
 
 // LooksLikeTalk reports whether words are more likely said to other people than meant as

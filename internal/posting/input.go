@@ -228,12 +228,18 @@ func note(a *fermata.Ask, field, key, value string) error {
 }
 
 // mentioned is how one who is mentioned can be named: by the handle in
-// Fermata, or as Slack names people, groups and everybody who is there. The length
-// is bounded apart: a repeat of a hundred letters of all scripts makes a large program.
+// Fermata, or as Slack names people, groups and everybody who is there.
 var mentioned = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
 
-// longestMention bounds the name of one who is mentioned, in characters.
-const longestMention = 101
+// longestHandle bounds the handle of one who is mentioned, in characters. It is
+// checked by itself, because a repeat of a hundred in the pattern compiles to 4 MB.
+const longestHandle = 100
+
+// canBeMentioned reports whether a name is of a form that can be mentioned.
+func canBeMentioned(name string) bool {
+	tooLong := !strings.HasPrefix(name, "<") && utf8.RuneCountInString(strings.TrimPrefix(name, "@")) > longestHandle
+	return !tooLong && mentioned.MatchString(name)
+}
 
 // mostMentioned bounds how many one question mentions.
 const mostMentioned = 10
@@ -244,7 +250,7 @@ func (in *Input) mention(a *fermata.Ask) error {
 		return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("names %d people, may name at most %d", len(names), mostMentioned)})
 	}
 	for _, name := range names {
-		if utf8.RuneCountInString(name) > longestMention || !mentioned.MatchString(name) {
+		if !canBeMentioned(name) {
 			return fermata.Invalid(fermata.Problem{Field: "slackMention", Message: fmt.Sprintf("%q names nobody: write @handle, a Slack id, here or channel", name)})
 		}
 	}

@@ -100,6 +100,22 @@ func TestWhatCannotBeMeant(t *testing.T) {
 	}
 }
 
+// The names of people are bounded, the ids that Slack gives are not.
+func TestLongestMention(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		strings.Repeat("é", 100):              true,
+		strings.Repeat("é", 101):              false,
+		"@" + strings.Repeat("a", 100):        true,
+		"@" + strings.Repeat("a", 101):        false,
+		"<@" + strings.Repeat("U", 150) + ">": true,
+	} {
+		if _, err := read(t, `{"slackMention":"`+name+`"}`).Ask(); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // What the engine finds wrong is said in the words of the input.
 func TestExplain(t *testing.T) {
 	t.Parallel()

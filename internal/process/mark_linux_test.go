@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/fermata-hq/fermata/internal/process"
 	"github.com/fermata-hq/fermata/test/patience"
+	driven "github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/script"
 )
 
@@ -118,7 +118,7 @@ func TestNothingIsLeftThatStartsAnotherProgram(t *testing.T) {
 		if err := patience.Receive(t, "the program ends", ended); err != nil {
 			t.Fatal(err)
 		}
-		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(state), ") Z ") {
+		if driven.IsRunning(pid) {
 			t.Errorf("process %d goes on", pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}

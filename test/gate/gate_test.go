@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/fermata-hq/fermata/test/patience"
+	"github.com/fermata-hq/fermata/test/process"
 )
 
 // leaves is the body of a test that starts a process in its own session, writes its process id to a file and leaves it.
@@ -144,9 +144,8 @@ func (s *sample) assertGone() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !strings.Contains(string(stat), ") Z ") {
-		s.Errorf("process %d lives on: %s", pid, stat)
+	if process.IsRunning(pid) {
+		s.Errorf("process %d lives on", pid)
 	}
 }
 

@@ -26,12 +26,12 @@ var long = []string{
 	"test/agents", "test/claude",
 }
 
-// packagesAtOnce is how many packages run side by side, of the program and of what drives it. Their tests also wait, so
-// there are more of them than processors. agentsAtOnce is how many packages of real agents do: one agent uses half of
-// two processors.
 const (
+	// packagesAtOnce is how many packages of the groups rooms and processes run side by side. Their tests also wait, so
+	// there are more of them than processors.
 	packagesAtOnce = 4
-	agentsAtOnce   = 2
+	// agentsAtOnce is how many packages that start real agents run side by side. One agent keeps one processor busy.
+	agentsAtOnce = 2
 )
 
 // The race detector leaves SQLite out. That code is translated from C, takes its own locks and would run three times

@@ -30,9 +30,9 @@ func TestSeededBugsAreFound(t *testing.T) {
 		t.Run(bug.tag, func(t *testing.T) {
 			w := NewWorld(t, process.Binary(t, process.Tag(bug.tag)), process.SQLite(t), Calm)
 			w.pace = hurried
-			search := Search{For: findsWithin, Together: 3, Corpus: corpusFirst, Until: bug.law}
+			search := Search{For: findsWithin, Together: 6, Corpus: corpusFirst, Until: bug.law}
 			if corpusFirst {
-				search.First = bug.shown
+				search.First, search.Together = bug.shown, 3
 			}
 			found := search.Run(w)
 			f := found.Failures[bug.law]

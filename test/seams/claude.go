@@ -1,7 +1,6 @@
 package seams
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -18,6 +17,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/scriptedmodel"
 	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/process"
 )
 
 // Claude is the real Claude Code, whose model the test plays.
@@ -199,7 +199,7 @@ func (s *session) watch() {
 		}
 		there := false
 		for _, pid := range pids {
-			there = there || isRunning(pid)
+			there = there || process.IsRunning(pid)
 		}
 		if there {
 			s.mu.Lock()
@@ -270,12 +270,6 @@ func environments() iter.Seq2[int, []string] {
 			}
 		}
 	}
-}
-
-// isRunning reports whether the process is there and no zombie.
-func isRunning(pid int) bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	return err == nil && !bytes.Contains(stat, []byte(") Z "))
 }
 
 // claudeVerbs are what Claude Code does when its model says so.

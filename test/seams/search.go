@@ -20,10 +20,10 @@ type Search struct {
 	For, Shrink time.Duration
 	// Together is how many sequences are played at the same time.
 	Together int
-	// Corpus says that the corpus is played before random sequences, and First is a
-	// sequence to play before the corpus.
+	// First is a sequence to play before all others, or empty.
+	First string
+	// Corpus says that the corpus is played before random sequences.
 	Corpus bool
-	First  string
 	// Until names the law whose breach ends the search early.
 	Until string
 }
@@ -122,7 +122,7 @@ func (s Search) known(w *World) (known []Sequence) {
 	for _, text := range texts {
 		q, err := ParseSequence(text)
 		if err != nil {
-			w.Fatalf("the corpus: %v", err)
+			w.Fatalf("the sequence %q: %v", text, err)
 		}
 		known = append(known, q)
 	}

@@ -33,7 +33,7 @@ export const launch = async () => {
 /** Starts a browser for others to share; each has windows of its own in it, and takes them along when it goes. */
 export const launchShared = () => chromium.launchServer({ ...plain(), host: '127.0.0.1' });
 
-/** A page of a journey lives for seconds: less than it takes until machine code that is optimized pays. */
+/** These flags leave out V8's optimizing compiler. Its work does not pay for pages that live for seconds. */
 const quick = [...flags, '--js-flags=--no-opt'];
 
 const plain = () => ({ executablePath: headless(), args: quick, timeout: patience });

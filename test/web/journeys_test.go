@@ -29,15 +29,13 @@ func TestMain(m *testing.M) { process.Main(m) }
 // browser and its server, and says how far it came.
 func longest() time.Duration { return 5 * patience.Limit() / 2 }
 
-// atOnce is how many journeys run side by side, where there is more than one processor. Journeys also wait: on two
-// processors, three at once take a tenth less time than two.
-const atOnce = 3
-
-func journeysAtOnce() int {
+// atOnce returns how many journeys run side by side. Journeys also wait: on two processors, three at once take a tenth
+// less time than two.
+func atOnce() int {
 	if runtime.NumCPU() == 1 {
 		return 1
 	}
-	return atOnce
+	return 3
 }
 
 // longOnes are the journeys that take longest, the longest first. They begin
@@ -55,7 +53,7 @@ func TestJourneys(t *testing.T) {
 	journeys := make(chan string)
 	var runners sync.WaitGroup
 	// The journeys of t.Parallel begin in any order.
-	for range journeysAtOnce() {
+	for range atOnce() {
 		runners.Go(func() {
 			for journey := range journeys {
 				t.Run(journey, func(t *testing.T) { run(t, journey, limit, env) })

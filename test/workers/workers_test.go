@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -165,12 +164,5 @@ func (s *shop) runs(id string, want ...fermata.RunState) []*fermata.Run {
 // gone waits until a process has ended.
 func (s *shop) gone(pid int) {
 	s.Helper()
-	patience.Await(s, "the agent has ended", func() bool {
-		if syscall.Kill(pid, 0) != nil {
-			return true
-		}
-		// Nobody may have reaped it.
-		status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-		return err != nil || strings.Contains(string(status), ") Z ")
-	})
+	patience.Await(s, "the agent has ended", func() bool { return !process.IsRunning(pid) })
 }
