@@ -9,6 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/test/patience"
@@ -174,20 +175,29 @@ func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
-// rests waits until no delivery of the question has anything to do any more.
+// rests waits until no delivery of the question has anything to do any more. What was sent of a closed question shows
+// then that it is closed.
 func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
 	w.Helper()
+	now, err := w.e.Question(w.Context(), admin, q.ID)
+	w.ok(err)
+	closed := now.Status != fermata.Pending
 	var all []*fermata.Delivery
 	w.await("the deliveries rest", func() bool {
 		all = w.deliveries(q)
 		for _, d := range all {
-			if d.NextAt != nil {
+			if d.NextAt != nil || closed && d.State == fermata.DeliverySent && changes(d) && d.Shows == fermata.Pending {
 				return false
 			}
 		}
 		return len(all) > 0
 	})
 	return all
+}
+
+// changes reports whether what was sent is changed when its question closes.
+func changes(d *fermata.Delivery) bool {
+	return len(d.Ref) > 0 && d.Purpose != string(notice.Digest)
 }
 
 // caller is the member with a session.
