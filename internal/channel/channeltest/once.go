@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -46,24 +47,37 @@ func (l *lab) sentOnce(q *fermata.Question) {
 // No link in them answers any more, and the operator's token reads none of them.
 func (l *lab) sentContents() []string {
 	l.Helper()
+	var rows []*fermata.Delivery
+	// What people see already may not be recorded yet.
+	l.await("every message is recorded", func() bool {
+		rows = l.deliveries()
+		return !slices.ContainsFunc(rows, func(d *fermata.Delivery) bool { return d.State == fermata.DeliveryWaiting && d.Reason == "" })
+	})
 	var all []string
 	browser := l.browser()
+	for _, d := range rows {
+		full, err := l.admin.Delivery(l.Context(), d.ID)
+		l.ok(err)
+		if full.Content != "" {
+			l.Errorf("a token of somebody else reads what %q was sent: %s", d.Member, full.Content)
+		}
+		shown := l.delivery(browser, d.ID)
+		if answers.MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
+			l.Errorf("an operator reads of what %q was sent: %q", d.Member, shown.Content)
+		}
+		all = append(all, shown.Content)
+	}
+	return all
+}
+
+// deliveries are all of the lab.
+func (l *lab) deliveries() []*fermata.Delivery {
+	l.Helper()
+	var all []*fermata.Delivery
 	for cursor, more := "", true; more; more = cursor != "" {
 		rows, next, err := l.admin.Deliveries(l.Context(), client.DeliveryQuery{Limit: 100, Cursor: cursor})
 		l.ok(err)
-		for _, d := range rows {
-			full, err := l.admin.Delivery(l.Context(), d.ID)
-			l.ok(err)
-			if full.Content != "" {
-				l.Errorf("a token of somebody else reads what %q was sent: %s", d.Member, full.Content)
-			}
-			shown := l.delivery(browser, d.ID)
-			if answers.MatchString(shown.Content) || d.State == fermata.DeliverySent && shown.Content == "" {
-				l.Errorf("an operator reads of what %q was sent: %q", d.Member, shown.Content)
-			}
-			all = append(all, shown.Content)
-		}
-		cursor = next
+		all, cursor = append(all, rows...), next
 	}
 	return all
 }
