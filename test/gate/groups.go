@@ -53,8 +53,8 @@ func groups(g *gate) []*group {
 		{name: "rooms", what: "the packages of the program", tests: true, run: g.suites("rooms", rooms...)},
 		{name: "processes", what: "the program driven from outside", tests: true, run: g.suites("processes", rest)},
 		{name: "truth", what: "crashes, races and replicas", tests: true, run: g.suites("truth",
-			// Five tests of replicas mostly wait for a limit of the product, so they wait together; the others run alone.
-			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=1", "-parallel=5"}, once: true, limit: limit})},
+			// Five tests of replicas mostly wait for a limit of the product, so they wait together.
+			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=2", "-parallel=5"}, once: true, limit: limit})},
 		{name: "agents", what: "real agent programs, two at a time", tests: true, run: g.suites("agents",
 			suite{name: "agents", packages: folders(agents...), flags: []string{fmt.Sprint("-p=", agentsAtOnce), "-parallel=1"}, limit: limit})},
 		{name: "journeys", what: "the browser, with nothing beside it", tests: true, run: g.suites("journeys",

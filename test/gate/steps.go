@@ -34,13 +34,13 @@ func prepare(g *gate) []step {
 		{what: "real agents", command: strings.Fields("scripts/setup claude codex"), fetches: true, needed: true},
 		{what: "Go modules", command: strings.Fields("go mod download"), fetches: true, needed: true},
 		{what: "Go modules of the tools", command: strings.Fields("go mod download -modfile=tools/go.mod"), fetches: true, needed: true},
+		{what: "tests under the race detector", command: append(append(compile, raceFlags...), packagesIn(raced)...), env: []string{"CGO_ENABLED=1"}, beside: true},
 		{what: "packages of the interface", command: strings.Fields("make web/node_modules/.package-lock.json"), fetches: true, needed: true},
 		{what: "tools", command: strings.Fields("scripts/tool --keep golangci-lint gotestsum"), needed: true},
 		{what: "the interface", command: []string{"make", "web"}, needed: true},
 		{what: "the program", command: []string{"go", "build", "-trimpath", "-buildvcs=false", "-o", g.binary(), "./cmd/fermata"},
 			env: []string{"CGO_ENABLED=0"}, needed: true},
 		{what: "tests", command: append(compile, "./..."), env: []string{"CGO_ENABLED=0"}},
-		{what: "tests under the race detector", command: append(append(compile, raceFlags...), packagesIn(raced)...), env: []string{"CGO_ENABLED=1"}},
 	}
 }
 
@@ -48,7 +48,7 @@ func prepare(g *gate) []step {
 func static(*gate) []step {
 	return []step{
 		// The types are checked where the interface is built.
-		{what: "lint of the interface", command: strings.Fields("npm run --silent lint"), folder: "web", beside: true},
+		{what: "lint of the interface", command: []string{"scripts/lint-web"}, beside: true},
 		{what: "format", command: []string{"make", "format"}},
 		{what: "vet", command: []string{"make", "vet"}},
 		{what: "lint", command: []string{"make", "lint"}},

@@ -137,12 +137,19 @@ func (g *gate) read(events string, from source, result error, o *outcome) {
 	o.add(v)
 }
 
+// seldomCollected returns the variables that let programs in Go and in JavaScript collect garbage less often than they
+// do by default. It takes memory and saves processor time: a third of what the program needs to start. Variables that
+// are already set win.
+func seldomCollected() []string {
+	return []string{"GOGC=400", "GOMEMLIMIT=3GiB", "NODE_OPTIONS=--max-semi-space-size=64"}
+}
+
 // command returns a command with a process group of its own. Ctrl-C in a terminal does not reach the group; an
 // interrupted gate ends it.
 func (g *gate) command(ctx context.Context, args, env []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = g.root
-	cmd.Env = append(append(os.Environ(), "TMPDIR="+g.scratch), env...)
+	cmd.Env = append(append(append(seldomCollected(), os.Environ()...), "TMPDIR="+g.scratch), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
