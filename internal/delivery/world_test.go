@@ -175,8 +175,8 @@ func (w *world) deliveries(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
-// rests waits until no delivery of the question has anything to do any more. What was sent of a closed question shows
-// then that it is closed.
+// rests waits until nothing is left to do for any delivery of the question. If the question is closed, every message
+// that can be changed says so by then.
 func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
 	w.Helper()
 	now, err := w.e.Question(w.Context(), admin, q.ID)
@@ -195,7 +195,7 @@ func (w *world) rests(q *fermata.Question) []*fermata.Delivery {
 	return all
 }
 
-// changes reports whether what was sent is changed when its question closes.
+// changes reports whether a message is changed when its question closes.
 func changes(d *fermata.Delivery) bool {
 	return len(d.Ref) > 0 && d.Purpose != string(notice.Digest)
 }

@@ -227,12 +227,12 @@ func note(a *fermata.Ask, field, key, value string) error {
 	return nil
 }
 
-// mentioned is how one who is mentioned can be named: by the handle in
-// Fermata, or as Slack names people, groups and everybody who is there.
+// mentioned matches the name of somebody to mention: a handle in Fermata, or
+// what Slack writes for a person, a group or everybody in the channel.
 var mentioned = regexp.MustCompile(`^(@?[\pL\pN][\pL\pN._-]*|<@[A-Z0-9]+>|<!subteam\^[A-Z0-9]+>)$`)
 
-// longestHandle bounds the handle of one who is mentioned, in characters. It is
-// checked by itself, because a repeat of a hundred in the pattern compiles to 4 MB.
+// longestHandle is how many characters a handle may have. The pattern does not
+// check it, because a repeat of a hundred there compiles to 4 MB.
 const longestHandle = 100
 
 // canBeMentioned reports whether a name is of a form that can be mentioned.

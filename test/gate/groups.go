@@ -53,7 +53,7 @@ func groups(g *gate) []*group {
 		{name: "rooms", what: "the packages of the program", tests: true, run: g.suites("rooms", rooms...)},
 		{name: "processes", what: "the program driven from outside", tests: true, run: g.suites("processes", rest)},
 		{name: "truth", what: "crashes, races and replicas", tests: true, run: g.suites("truth",
-			// Five tests of replicas mostly wait for a limit of the product, so they wait together.
+			// Five tests of replicas mostly wait for a limit of the product, so they run at the same time.
 			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=2", "-parallel=5"}, once: true, limit: limit})},
 		{name: "agents", what: "real agent programs, two at a time", tests: true, run: g.suites("agents",
 			suite{name: "agents", packages: folders(agents...), flags: []string{fmt.Sprint("-p=", agentsAtOnce), "-parallel=1"}, limit: limit})},

@@ -137,10 +137,9 @@ func (g *gate) read(events string, from source, result error, o *outcome) {
 	o.add(v)
 }
 
-// seldomCollected returns the variables that let programs in Go and in JavaScript collect garbage less often than they
-// do by default. It takes memory and saves processor time: a third of what the program needs to start. Variables that
-// are already set win.
-func seldomCollected() []string {
+// rareCollection returns environment variables. With them, programs in Go and in JavaScript collect garbage less often
+// than by default. They take more memory and less processor time: the start of the program takes a third less.
+func rareCollection() []string {
 	return []string{"GOGC=400", "GOMEMLIMIT=3GiB", "NODE_OPTIONS=--max-semi-space-size=64"}
 }
 
@@ -149,7 +148,8 @@ func seldomCollected() []string {
 func (g *gate) command(ctx context.Context, args, env []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = g.root
-	cmd.Env = append(append(append(seldomCollected(), os.Environ()...), "TMPDIR="+g.scratch), env...)
+	// Of two variables with the same name the last one counts.
+	cmd.Env = slices.Concat(rareCollection(), os.Environ(), []string{"TMPDIR=" + g.scratch}, env)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second

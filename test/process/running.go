@@ -1,20 +1,21 @@
 package process
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
-// IsRunning reports whether there is a process with the given number that has not ended. One that has ended and was not
-// reaped (a zombie) does not run; where there is no /proc, it counts as running.
+// IsRunning reports whether there is a process with the given number that has not ended. A zombie, which has ended and
+// was not reaped, does not run; where there is no /proc, it counts as running.
 func IsRunning(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	}
-	stat, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	// The name of the program stands in parentheses and may hold anything (proc_pid_stat(5)).
-	return !strings.HasPrefix(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " Z ")
+	return !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z "))
 }

@@ -20,7 +20,7 @@ type Search struct {
 	For, Shrink time.Duration
 	// Together is how many sequences are played at the same time.
 	Together int
-	// First is a sequence to play before all others, or empty.
+	// First is the sequence that is played first. It may be empty.
 	First string
 	// Corpus says that the corpus is played before random sequences.
 	Corpus bool

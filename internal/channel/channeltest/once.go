@@ -48,7 +48,7 @@ func (l *lab) sentOnce(q *fermata.Question) {
 func (l *lab) sentContents() []string {
 	l.Helper()
 	var rows []*fermata.Delivery
-	// What people see already may not be recorded yet.
+	// People may see a message before the server has recorded it.
 	l.await("every message is recorded", func() bool {
 		rows = l.deliveries()
 		return !slices.ContainsFunc(rows, func(d *fermata.Delivery) bool { return d.State == fermata.DeliveryWaiting && d.Reason == "" })
@@ -70,7 +70,7 @@ func (l *lab) sentContents() []string {
 	return all
 }
 
-// deliveries are all of the lab.
+// deliveries lists all deliveries of the lab.
 func (l *lab) deliveries() []*fermata.Delivery {
 	l.Helper()
 	var all []*fermata.Delivery
