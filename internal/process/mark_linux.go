@@ -43,26 +43,38 @@ func killMarked(mark string) (found bool) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
+		// Read before the environment: a process that has this number later began later.
+		began := beginningOf(name)
 		marked, unknown := isMarked(name, mark)
 		if marked {
-			kill(pid, mark)
+			kill(pid, began)
 		}
 		found = found || marked || unknown
 	}
 	return found
 }
 
-// kill kills the process if it still is the one with the mark: its number may
-// be another one's by now, but not while it is held.
-func kill(pid int, mark string) {
+// kill kills the process if it is the one that began then: its number may be another one's by now, but not while it is
+// held.
+func kill(pid int, began string) {
 	held, err := os.FindProcess(pid)
 	if err != nil {
 		return
 	}
 	defer held.Release() //nolint:errcheck // nothing hangs on it
-	if marked, _ := isMarked(strconv.Itoa(pid), mark); marked {
+	if began != "" && beginningOf(strconv.Itoa(pid)) == began {
 		held.Kill() //nolint:errcheck // a process that is gone is what is wanted
 	}
+}
+
+// beginningOf returns when a process began, in ticks of the kernel's clock, or "" if it is gone. It stays the same when
+// the process goes over to another program.
+func beginningOf(pid string) string {
+	fields, err := statOf(pid)
+	if err != nil || len(fields) <= statBeginning {
+		return ""
+	}
+	return string(fields[statBeginning])
 }
 
 // isMarked reports whether the process has the mark, or that this cannot be known now.
@@ -87,25 +99,28 @@ func environOf(pid string) (environ []byte, unknown bool) {
 		if err != nil {
 			return nil, false // it is gone, or another user's
 		}
-		if len(environ) > 0 || !hasProgram(pid) {
+		if len(environ) > 0 || hasNoEnvironment(pid) {
 			return environ, false
 		}
 	}
-	// A program that was started without an environment has arguments.
-	arguments, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
-	return nil, err == nil && len(arguments) == 0
+	return nil, true
 }
 
 // kernelThread is PF_KTHREAD of the kernel's include/linux/sched.h.
 const kernelThread = 0x00200000
 
-// hasProgram reports whether the process runs a program, which a zombie and a thread of the kernel do not.
-func hasProgram(pid string) bool {
-	// The state is the first field, and the flags are the seventh.
+// hasNoEnvironment reports whether the process cannot have one: it is gone, a zombie or a thread of the kernel, or its
+// program was started without.
+func hasNoEnvironment(pid string) bool {
 	fields, err := statOf(pid)
-	if err != nil || len(fields) < 7 || bytes.ContainsAny(fields[0], "ZX") {
-		return false
+	if err != nil || len(fields) <= statEnvironmentEnd || bytes.ContainsAny(fields[statState], "ZX") {
+		return true
 	}
-	flags, err := strconv.ParseUint(string(fields[6]), 10, 64)
-	return err == nil && flags&kernelThread == 0
+	flags, err := strconv.ParseUint(string(fields[statFlags]), 10, 64)
+	if err != nil || flags&kernelThread != 0 {
+		return true
+	}
+	// One read tells both ends. While the process goes over to another program, the end is 0.
+	begin, end := string(fields[statEnvironmentBegin]), string(fields[statEnvironmentEnd])
+	return begin == end && end != "0"
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -80,6 +81,51 @@ func leaves(ctx context.Context, t *testing.T, then string) (pipe *os.File, ende
 	return file, done
 }
 
+// While a process goes over to another program, nobody can say that it has no mark.
+func TestAMarkIsNeverLost(t *testing.T) {
+	t.Parallel()
+	again := filepath.Join(t.TempDir(), "again")
+	script.Write(t, again, `exec "$0"`)
+	// Another name than MarkEnv's own mark, so that what ends the programs of this test leaves it alone.
+	cmd := exec.Command(again)
+	cmd.Env = []string{process.MarkEnv + "=of-a-test"}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := strconv.Itoa(cmd.Process.Pid)
+	for range 5_000 {
+		if marked, unknown := process.IsMarked(pid, "of-a-test"); !marked && !unknown {
+			t.Error("a process with the mark seems to have none")
+			break
+		}
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+}
+
+// A process that was started without an environment is known to have no mark.
+func TestAProcessWithoutAnEnvironment(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("cat")
+	cmd.Env = []string{}
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := strconv.Itoa(cmd.Process.Pid)
+	if marked, unknown := process.IsMarked(pid, "of-a-test"); marked || unknown {
+		t.Errorf("marked %t, unknown %t", marked, unknown)
+	}
+	_ = input.Close()
+	_ = cmd.Wait()
+	if marked, unknown := process.IsMarked(pid, "of-a-test"); marked || unknown {
+		t.Errorf("gone: marked %t, unknown %t", marked, unknown)
+	}
+}
+
 // A process that is about to run another program has no environment for a moment. It ends all the same.
 func TestNothingIsLeftThatStartsAnotherProgram(t *testing.T) {
 	t.Parallel()
@@ -90,7 +136,7 @@ func TestNothingIsLeftThatStartsAnotherProgram(t *testing.T) {
 		}
 		// It runs the same program anew for ever, in a session of its own.
 		again := filepath.Join(t.TempDir(), "again")
-		script.Write(t, again, "#!/bin/sh\nexec \"$0\"\n")
+		script.Write(t, again, `exec "$0"`)
 		begin := `setsid sh -c 'exec 3>"$1"; echo $$ >&3; exec "$2"' sh "$1" "$2" & until [ -s "$3" ]; do sleep 0.01; done`
 		seen := filepath.Join(t.TempDir(), "seen")
 		ended := make(chan error, 1)

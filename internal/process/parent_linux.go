@@ -14,8 +14,8 @@ func parentOf(pid int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(fields) < 2 {
+	if len(fields) <= statParent {
 		return 0, errNoParent
 	}
-	return strconv.Atoi(string(fields[1]))
+	return strconv.Atoi(string(fields[statParent]))
 }

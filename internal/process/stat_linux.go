@@ -6,6 +6,16 @@ import (
 	"path/filepath"
 )
 
+// Where fields stand in what statOf returns (proc_pid_stat(5) counts two more: the process id and the name).
+const (
+	statState            = 0
+	statParent           = 1
+	statFlags            = 6
+	statBeginning        = 19
+	statEnvironmentBegin = 47
+	statEnvironmentEnd   = 48
+)
+
 // statOf returns the fields of /proc/PID/stat behind the name (proc_pid_stat(5)): the state, the parent, and so on.
 // The name stands in parentheses and may hold any character.
 func statOf(pid string) ([][]byte, error) {

@@ -28,6 +28,9 @@ type postgresBackend struct {
 	self string
 	// patience is how long a write waits for each reply.
 	patience time.Duration
+	// stallLimit is how long a write may stand still. limitWrite sets it for a transaction.
+	stallLimit time.Duration
+	limitWrite statement
 	// line ends round trips while PostgreSQL does not answer.
 	line *line
 	// pooled reports whether a transaction pooler such as pgbouncer stands before the server: settings of a
@@ -72,7 +75,10 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 	if err != nil {
 		return nil, unavailable("connect to PostgreSQL", err)
 	}
-	b := &postgresBackend{pool: pool, schema: opts.Schema, self: rand.Text(), patience: patience, pooled: pooled, line: newLine(config.ConnConfig)}
+	b := &postgresBackend{
+		pool: pool, schema: opts.Schema, self: rand.Text(), patience: patience, stallLimit: opts.StallLimit, limitWrite: limitWrite(opts.StallLimit),
+		pooled: pooled, line: newLine(config.ConnConfig),
+	}
 	if err := b.check(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -219,7 +225,7 @@ func (b *postgresBackend) lock(ctx context.Context, workspace string, ahead []lo
 		chain, err := scanHead(rs, &needed, &ms)
 		return counter{chain, time.UnixMilli(ms)}, errors.Join(err, checkVersion(needed))
 	}, "SELECT event_seq, event_hash, min_compatible_version, "+postgresDialect.clock+" FROM workspaces WHERE id = $1"+postgresDialect.lockRow, workspace)
-	err = s.run(ctx, []statement{{sql: "BEGIN"}, limitWrite}, append([]lookup{lock}, ahead...))
+	err = s.run(ctx, []statement{{sql: "BEGIN"}, s.b.limitWrite}, append([]lookup{lock}, ahead...))
 	if err == nil && len(heads) == 0 {
 		err = fermata.NotFound("workspace", workspace)
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 // A write holds the counter row of its workspace, so every other writer waits for it. These limits end a write whose
-// process, machine or network stands still, so that the others go on within ten seconds.
+// process, machine or network stands still. With the default, the others go on within ten seconds.
 const (
-	// idleLimit is how long the server waits for the next statement of a write.
-	idleLimit = 5 * time.Second
-	// lockLimit is how long a write waits for the counter row. It leaves the server time to end an idle holder.
-	lockLimit = 7 * time.Second
-	// statementLimit bounds each statement of a write but the commit. It exceeds lockLimit, so that a wait for a lock
-	// is known as one.
-	statementLimit = 9 * time.Second
+	// defaultStallLimit is how long the server waits for the next statement of a write ([Options.StallLimit]).
+	defaultStallLimit = 5 * time.Second
+	// lockMargin is how much longer a write waits for the counter row. It leaves the server time to end an idle holder.
+	lockMargin = 2 * time.Second
+	// statementMargin is how much longer each statement of a write but the commit may take. It exceeds lockMargin, so
+	// that a wait for a lock is known as one.
+	statementMargin = 4 * time.Second
 )
 
 // SQL states of PostgreSQL.
@@ -30,11 +30,13 @@ const (
 	codeProtocolViolation = "08P01"
 )
 
-// limitWrite sets the limits for one transaction: migrations, exports and audits are not bound by them, and a pooler
-// cannot carry them into a transaction of another program.
-var limitWrite = statement{sql: fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%d', true),
+// limitWrite returns the statement that sets the limits for one transaction: migrations, exports and audits are not
+// bound by them, and a pooler cannot carry them into a transaction of another program.
+func limitWrite(stall time.Duration) statement {
+	return statement{sql: fmt.Sprintf(`SELECT set_config('idle_in_transaction_session_timeout', '%d', true),
 	set_config('lock_timeout', '%d', true), set_config('statement_timeout', '%d', true)`,
-	idleLimit.Milliseconds(), lockLimit.Milliseconds(), statementLimit.Milliseconds())}
+		stall.Milliseconds(), (stall + lockMargin).Milliseconds(), (stall + statementMargin).Milliseconds())}
+}
 
 // unlimitCommit lifts the limit of statements. A COMMIT that waits for a synchronous standby must not be cut short:
 // PostgreSQL would report success though the standby may not have it.
@@ -128,8 +130,8 @@ func isLockTimeout(err error) bool {
 }
 
 // endFrozen ends sessions of this role that hold a lock on the counter rows and have waited for their client for
-// longer than idleLimit, and returns how many. PostgreSQL itself ends them, but for a client that was frozen while it
-// sent a batch or while it received one.
+// longer than the stall limit, and returns how many. PostgreSQL itself ends them, but for a client that was frozen
+// while it sent a batch or while it received one.
 func (b *postgresBackend) endFrozen(ctx context.Context) (ended int, err error) {
 	ctx, cancel := b.patient(ctx)
 	defer cancel()
@@ -138,6 +140,6 @@ func (b *postgresBackend) endFrozen(ctx context.Context) (ended int, err error) 
 		AND a.wait_event_type = 'Client' AND a.xact_start IS NOT NULL
 		AND greatest(a.query_start, a.state_change) < clock_timestamp() - $1 * interval '1 millisecond'
 		AND EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.granted
-			AND l.relation = 'workspaces'::regclass AND l.mode <> 'AccessShareLock')`, idleLimit.Milliseconds())
+			AND l.relation = 'workspaces'::regclass AND l.mode <> 'AccessShareLock')`, b.stallLimit.Milliseconds())
 	return int(tag.RowsAffected()), replied(ctx, err)
 }

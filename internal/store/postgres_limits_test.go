@@ -17,6 +17,7 @@ import (
 func TestPostgresBatchThatWasCutHoldsNobody(t *testing.T) {
 	t.Parallel()
 	opts := postgres(t)
+	opts.StallLimit = 0
 	db := storetest.Open(t, opts)
 	must(t, note(t, db))
 	cut := sendHalfABatch(t, opts.URL, opts.Schema)

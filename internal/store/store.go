@@ -33,6 +33,8 @@ type Options struct {
 	HeadFile string
 	// MaxConns bounds the connections that read; 0 takes 8.
 	MaxConns int
+	// StallLimit is how long a write on PostgreSQL may stand still before the server ends it; 0 takes five seconds.
+	StallLimit time.Duration
 	// Clock replaces the database's clock where it is set; in tests, time stands still by it until they move it.
 	Clock func() time.Time
 	// ClockOffset moves time; tests travel in time with it.
@@ -76,6 +78,9 @@ type DB struct {
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	if opts.MaxConns == 0 {
 		opts.MaxConns = 8
+	}
+	if opts.StallLimit == 0 {
+		opts.StallLimit = defaultStallLimit
 	}
 	if opts.ClockOffset == nil {
 		opts.ClockOffset = func() time.Duration { return 0 }

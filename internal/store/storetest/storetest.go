@@ -87,7 +87,8 @@ var schemas atomic.Int64
 
 // Postgres returns the options of a PostgreSQL schema without rows. It is
 // dropped after the test, or used again by the next one where [Main] drops all
-// of them in the end: making one costs more than most tests.
+// of them in the end: making one costs more than most tests. On a busy machine
+// a write may stand still for longer than five seconds.
 func Postgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url := postgresURL(tb)
@@ -100,7 +101,7 @@ func Postgres(tb testing.TB) store.Options {
 			drop(tb, url, schema)
 		}
 	})
-	return store.Options{URL: url, Schema: schema, MaxConns: 4, Keys: MasterKeys}
+	return store.Options{URL: url, Schema: schema, MaxConns: 4, StallLimit: patience.Limit(), Keys: MasterKeys}
 }
 
 // EmptyPostgres returns the options of a PostgreSQL schema that is not there
@@ -109,7 +110,7 @@ func EmptyPostgres(tb testing.TB) store.Options {
 	tb.Helper()
 	url, schema := postgresURL(tb), newSchema()
 	tb.Cleanup(func() { drop(tb, url, schema) })
-	return store.Options{URL: url, Schema: schema, MaxConns: 4, Keys: MasterKeys}
+	return store.Options{URL: url, Schema: schema, MaxConns: 4, StallLimit: patience.Limit(), Keys: MasterKeys}
 }
 
 func newSchema() string { return fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1)) }

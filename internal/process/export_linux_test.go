@@ -1,0 +1,4 @@
+package process
+
+// IsMarked is isMarked.
+var IsMarked = isMarked
