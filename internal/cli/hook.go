@@ -8,11 +8,3 @@ type hookCommand struct {
 	Gemini   hookGeminiCommand   `cmd:"" help:"Called by Gemini CLI."`
 	OpenCode hookOpenCodeCommand `cmd:"" name:"opencode" help:"Called by the plugin of opencode."`
 }
-
-// hookRoot is the grammar of the hooks alone: they are started for every call
-// of a tool, and building the whole grammar takes half of their time.
-type hookRoot struct {
-	globals
-
-	Hook hookCommand `cmd:"" help:"What agents call before they use a tool."`
-}

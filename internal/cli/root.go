@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"cmp"
+	"reflect"
+	"strings"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -87,4 +91,18 @@ type root struct {
 	Completion    completionCommand    `cmd:"" group:"access" help:"Print a script that completes commands in a shell."`
 	Names         namesCommand         `cmd:"" hidden:"" group:"access" help:"Print names for the completion of a shell."`
 	Ver           versionCommand       `cmd:"" name:"version" group:"access" help:"Print the version."`
+}
+
+// commandNamed returns the option that adds one of the commands to a grammar; nil if there is none of that name, and for
+// completion, which lists all commands.
+func (r *root) commandNamed(name string) kong.Option {
+	fields := reflect.ValueOf(r).Elem()
+	for i := range fields.NumField() {
+		field := fields.Type().Field(i)
+		if _, command := field.Tag.Lookup("cmd"); !command || cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) != name || name == "completion" {
+			continue
+		}
+		return kong.DynamicCommand(name, field.Tag.Get("help"), field.Tag.Get("group"), fields.Field(i).Addr().Interface())
+	}
+	return nil
 }
