@@ -44,9 +44,12 @@ export const launchWhole = () => chromium.launch({ executablePath: whole(), args
 /** The pages that are open; what fails a test is looked up there. */
 export const pages = new Set();
 
-/** Opens a window of its own, whose pages are patient and remember what they said. */
+/**
+ * Opens a window of its own, whose pages are patient and remember what they said. They have no service worker, unless
+ * the options allow it: it would fetch and keep all files anew for each window.
+ */
 export async function newContext(browser, options = {}) {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(patience);
   context.on('page', remember);
   return context;
@@ -73,8 +76,8 @@ function remember(page) {
 const isHeldOpen = (request) => /\/v1\/events\b|[?&]wait=/.test(request.url());
 
 /** A page whose complaints fail the journey at its end. */
-export async function open(browser, url, { width = 1440, height = 900, scheme = 'light', wait = 'h1', context, quiet = /ERR_|Failed to load resource/ } = {}) {
-  const owner = context ?? (await newContext(browser, { viewport: { width, height }, colorScheme: scheme }));
+export async function open(browser, url, { width = 1440, height = 900, scheme = 'light', wait = 'h1', context, serviceWorkers = 'block', quiet = /ERR_|Failed to load resource/ } = {}) {
+  const owner = context ?? (await newContext(browser, { viewport: { width, height }, colorScheme: scheme, serviceWorkers }));
   const page = await owner.newPage();
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));

@@ -10,7 +10,7 @@ after(() => browser?.close());
 test('the server is down while somebody answers: the answer waits, and is taken when it is back', async () => {
   let server = await startServerToStay();
   const { id } = await server.ask(yesNo('Down'));
-  const page = await open(browser, server.url);
+  const page = await open(browser, server.url, { serviceWorkers: 'allow' });
   await page.getByRole('heading', { name: 'Down' }).waitFor();
   await settled(page);
   await server.end('SIGKILL');
@@ -26,7 +26,7 @@ test('the server is down while somebody answers: the answer waits, and is taken 
 test('the reply to an answer is lost: it is sent again with the same key, and counts once', async () => {
   const server = await startServer();
   const { id } = await server.ask({ type: 'blocking', title: 'Lost', items: [item('text')] });
-  const page = await open(browser, server.url);
+  const page = await open(browser, server.url, { serviceWorkers: 'allow' });
   const keys = [];
   await page.route('**/answer', async (route) => {
     keys.push(route.request().headers()['idempotency-key']);
@@ -55,7 +55,7 @@ test('20 answers given offline survive the end of the tab: each is accepted or h
   const server = await startServer();
   const ids = [];
   for (let n = 0; n < 20; n++) ids.push((await server.ask(yesNo(`Offline ${n}`))).id);
-  const page = await open(browser, server.url);
+  const page = await open(browser, server.url, { serviceWorkers: 'allow' });
   const context = page.context();
   await page.locator('[data-row]').first().waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready);

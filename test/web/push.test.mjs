@@ -10,7 +10,7 @@ before(async () => {
   service = await startPushService();
   server = await startTeam(['--allow-networks', '127.0.0.0/8']);
   browser = await launchWhole();
-  page = await open(browser, `${server.named}/sign-in`);
+  page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
   await page.context().grantPermissions(['notifications'], { origin: server.named });
   subscription = service.subscription();
   await page.context().addInitScript(...subscribing(subscription));

@@ -7,7 +7,7 @@ let server, browser, admin;
 before(async () => {
   server = await startTeam();
   browser = await launch();
-  admin = await open(browser, `${server.named}/sign-in`);
+  admin = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
   await signIn(admin, server, server.firstLink);
   await server.call('POST', '/v1/members', { handle: 'ada' });
   await server.call('POST', '/v1/members', { handle: 'eve' });
@@ -40,7 +40,7 @@ const kept = (page) => page.evaluate(async () => {
 
 /** A browser in which somebody is signed in. */
 async function browserOf(handle) {
-  const page = await open(browser, `${server.named}/sign-in`);
+  const page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
   await signIn(page, server, await linkFor(admin, handle));
   return page;
 }

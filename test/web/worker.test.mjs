@@ -7,7 +7,7 @@ let server, browser, page, worker;
 before(async () => {
   server = await startTeam();
   browser = await launchWhole();
-  page = await open(browser, `${server.named}/sign-in`);
+  page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
   await page.context().grantPermissions(['notifications'], { origin: server.named });
   await signIn(page, server, server.firstLink);
   worker = await workerOf(page);
