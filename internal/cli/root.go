@@ -93,16 +93,15 @@ type root struct {
 	Ver           versionCommand       `cmd:"" name:"version" group:"access" help:"Print the version."`
 }
 
-// commandNamed returns the option that adds one of the commands to a grammar; nil if there is none of that name, and for
-// completion, which lists all commands.
+// commandNamed returns the option that adds a command to a grammar, or nil if no command has the name.
 func (r *root) commandNamed(name string) kong.Option {
 	fields := reflect.ValueOf(r).Elem()
 	for i := range fields.NumField() {
 		field := fields.Type().Field(i)
-		if _, command := field.Tag.Lookup("cmd"); !command || cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) != name || name == "completion" {
-			continue
+		_, isCommand := field.Tag.Lookup("cmd")
+		if isCommand && cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) == name {
+			return kong.DynamicCommand(name, field.Tag.Get("help"), field.Tag.Get("group"), fields.Field(i).Addr().Interface())
 		}
-		return kong.DynamicCommand(name, field.Tag.Get("help"), field.Tag.Get("group"), fields.Field(i).Addr().Interface())
 	}
 	return nil
 }

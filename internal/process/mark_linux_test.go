@@ -86,7 +86,7 @@ func TestAMarkIsNeverLost(t *testing.T) {
 	t.Parallel()
 	again := filepath.Join(t.TempDir(), "again")
 	script.Write(t, again, `exec "$0"`)
-	// Another name than MarkEnv's own mark, so that what ends the programs of this test leaves it alone.
+	// Programs of this process have other marks. Tests that end them leave this one alone.
 	cmd := exec.Command(again)
 	cmd.Env = []string{process.MarkEnv + "=of-a-test"}
 	if err := cmd.Start(); err != nil {
