@@ -2,6 +2,8 @@ package process
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -95,7 +97,7 @@ const environTries = 10
 // another program (execve(2)): the old environment is gone then, and the new one is not there.
 func environOf(pid string) (environ []byte, unknown bool) {
 	for range environTries {
-		environ, err := os.ReadFile(filepath.Join("/proc", pid, "environ"))
+		environ, err := readAtOnce(filepath.Join("/proc", pid, "environ"))
 		if err != nil {
 			return nil, false // it is gone, or another user's
 		}
@@ -104,6 +106,26 @@ func environOf(pid string) (environ []byte, unknown bool) {
 		}
 	}
 	return nil, true
+}
+
+// readAtOnce reads a file with one call of read(2). An environment that is read in parts ends early when the process goes
+// over to another program meanwhile.
+func readAtOnce(path string) ([]byte, error) {
+	for size := 16 << 10; ; size *= 4 {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		content := make([]byte, size)
+		n, err := file.Read(content)
+		_ = file.Close()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if n < size {
+			return content[:n], nil
+		}
+	}
 }
 
 // kernelThread is PF_KTHREAD of the kernel's include/linux/sched.h.
@@ -120,7 +142,8 @@ func hasNoEnvironment(pid string) bool {
 	if err != nil || flags&kernelThread != 0 {
 		return true
 	}
-	// One read tells both ends. While the process goes over to another program, the end is 0.
-	begin, end := string(fields[statEnvironmentBegin]), string(fields[statEnvironmentEnd])
-	return begin == end && end != "0"
+	// The kernel notes where the code is when all of the new program is there. Before, the ends of its environment may be
+	// equal although it has one.
+	code, begin, end := string(fields[statCode]), string(fields[statEnvironmentBegin]), string(fields[statEnvironmentEnd])
+	return code != "0" && begin == end
 }

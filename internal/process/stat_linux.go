@@ -12,6 +12,7 @@ const (
 	statParent           = 1
 	statFlags            = 6
 	statBeginning        = 19
+	statCode             = 23
 	statEnvironmentBegin = 47
 	statEnvironmentEnd   = 48
 )
