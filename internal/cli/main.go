@@ -83,7 +83,7 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 // command, the parser knows that command alone: building the grammar of all takes a third of the time of a short command.
 func newParserOf(args []string, s *session) (*kong.Kong, *globals, error) {
 	var all root
-	// The script for a shell names all commands.
+	// The completion command prints the names of all commands.
 	if len(args) > 0 && args[0] != "completion" {
 		if command := all.commandNamed(args[0]); command != nil {
 			parser, err := newParser(&all.globals, s, command)

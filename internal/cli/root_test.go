@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A parser that knows one command alone says the same of it as the parser that knows all.
+// The parser of one command prints the same help as the parser of all commands.
 func TestParserOfOneCommand(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

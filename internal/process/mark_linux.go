@@ -45,7 +45,7 @@ func killMarked(mark string) (found bool) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// Read before the environment: a process that has this number later began later.
+		// This comes before the environment. If another process gets the number meanwhile, it has a later start.
 		began := beginningOf(name)
 		marked, unknown := isMarked(name, mark)
 		if marked {
@@ -56,8 +56,8 @@ func killMarked(mark string) (found bool) {
 	return found
 }
 
-// kill kills the process if it is the one that began then: its number may be another one's by now, but not while it is
-// held.
+// kill kills the process with the number if its start is the given one. Another process may have the number by now, but
+// none gets it while the process is held.
 func kill(pid int, began string) {
 	held, err := os.FindProcess(pid)
 	if err != nil {
@@ -69,8 +69,8 @@ func kill(pid int, began string) {
 	}
 }
 
-// beginningOf returns when a process began, in ticks of the kernel's clock, or "" if it is gone. It stays the same when
-// the process goes over to another program.
+// beginningOf returns the start of a process in ticks of the kernel's clock, or "" if the process is gone. A process that
+// executes another program keeps its start.
 func beginningOf(pid string) string {
 	fields, err := statOf(pid)
 	if err != nil || len(fields) <= statBeginning {
@@ -93,8 +93,8 @@ func isMarked(pid, mark string) (marked, unknown bool) {
 // environTries is how often an environment is read that seems to be empty.
 const environTries = 10
 
-// environOf returns the environment with which a process was started. It is unknown while the process goes over to
-// another program (execve(2)): the old environment is gone then, and the new one is not there.
+// environOf returns the environment of a process. It is unknown while the process executes another program (execve(2)):
+// the old environment is gone then, and the new one is not there.
 func environOf(pid string) (environ []byte, unknown bool) {
 	for range environTries {
 		environ, err := readAtOnce(filepath.Join("/proc", pid, "environ"))
@@ -108,8 +108,8 @@ func environOf(pid string) (environ []byte, unknown bool) {
 	return nil, true
 }
 
-// readAtOnce reads a file with one call of read(2). An environment that is read in parts ends early when the process goes
-// over to another program meanwhile.
+// readAtOnce reads a file with one call of read(2). If an environment is read in parts and the process executes another
+// program between them, the later parts are missing.
 func readAtOnce(path string) ([]byte, error) {
 	for size := 16 << 10; ; size *= 4 {
 		file, err := os.Open(path)
@@ -131,8 +131,8 @@ func readAtOnce(path string) ([]byte, error) {
 // kernelThread is PF_KTHREAD of the kernel's include/linux/sched.h.
 const kernelThread = 0x00200000
 
-// hasNoEnvironment reports whether the process cannot have one: it is gone, a zombie or a thread of the kernel, or its
-// program was started without.
+// hasNoEnvironment reports whether the process surely has no environment. It is gone, it is a zombie or a thread of the
+// kernel, or its program was executed without one.
 func hasNoEnvironment(pid string) bool {
 	fields, err := statOf(pid)
 	if err != nil || len(fields) <= statEnvironmentEnd || bytes.ContainsAny(fields[statState], "ZX") {
@@ -142,8 +142,8 @@ func hasNoEnvironment(pid string) bool {
 	if err != nil || flags&kernelThread != 0 {
 		return true
 	}
-	// The kernel notes where the code is when all of the new program is there. Before, the ends of its environment may be
-	// equal although it has one.
+	// The kernel sets the address of the code last. Before that, both ends of the environment may be equal although the
+	// new program has one.
 	code, begin, end := string(fields[statCode]), string(fields[statEnvironmentBegin]), string(fields[statEnvironmentEnd])
 	return code != "0" && begin == end
 }

@@ -81,7 +81,7 @@ func leaves(ctx context.Context, t *testing.T, then string) (pipe *os.File, ende
 	return file, done
 }
 
-// While a process goes over to another program, nobody can say that it has no mark.
+// A process that executes other programs all the time is never taken for a process without the mark.
 func TestAMarkIsNeverLost(t *testing.T) {
 	t.Parallel()
 	again := filepath.Join(t.TempDir(), "again")
@@ -104,7 +104,7 @@ func TestAMarkIsNeverLost(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// A process that was started without an environment is known to have no mark.
+// A process without an environment has no mark, and that is known.
 func TestAProcessWithoutAnEnvironment(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("cat")
