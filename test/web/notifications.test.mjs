@@ -18,6 +18,13 @@ after(async () => {
 const ask = (question) => agent('POST', '/v1/questions', { timeout: 'never', ...question });
 const news = (page, title) => page.locator('[data-news]').filter({ hasText: title });
 
+/** What waits until it is released. */
+function gate() {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  return { held, release };
+}
+
 /** A task of the reader's that an agent ended. */
 async function ended(title, result) {
   await server.call('POST', '/v1/tasks', { title, runner: title });
@@ -58,7 +65,8 @@ test('a simple question is answered with one press; others lead to their page', 
   await page.context().close();
 });
 
-test('the browser tells of news only after it was asked by a press, and only while nobody looks', async () => {
+/** A page that notes what the browser tells, and whose person looks at it until window.looking is false. */
+async function noting(prepare = async () => undefined) {
   const context = await newContext(browser);
   await context.grantPermissions(['notifications'], { origin: server.url });
   await context.addInitScript(() => {
@@ -78,23 +86,73 @@ test('the browser tells of news only after it was asked by a press, and only whi
       }
     };
   });
+  await prepare(context);
   const page = await open(browser, `${server.url}/notifications`, { context });
   assert.equal(await page.evaluate(() => window.asked), 0);
   await page.getByRole('button', { name: 'Tell me in this browser' }).click();
   await page.getByText('This browser tells you.').waitFor();
   assert.equal(await page.evaluate(() => window.asked), 1);
+  return { context, page };
+}
+
+const tells = (page, ...titles) =>
+  until(async () => assert.deepEqual(await page.evaluate(() => window.told.map(({ title, body }) => [title, body])), titles.map((title) => ['builder asks you', title])));
+
+test('the browser tells of news only after it was asked by a press, and only while nobody looks', async () => {
+  const { context, page } = await noting();
   await ask(yesNo('Seen anyway?'));
   await news(page, 'Seen anyway?').waitFor();
   await page.evaluate(() => (window.looking = false));
   await ask({ type: 'non_blocking', title: 'Not urgent', items: [item('text', { default: 'x' })] });
   const { id } = await ask(yesNo('Look here?'));
-  await until(async () => assert.deepEqual(await page.evaluate(() => window.told.map(({ title, body }) => [title, body])), [['builder asks you', 'Look here?']]));
+  await tells(page, 'Look here?');
   await page.evaluate(() => window.told[0].notice.onclick());
   await page.waitForURL(`${server.url}/questions/${id}`);
   await visit(page, '/notifications');
   await page.getByRole('button', { name: 'Stop telling me here' }).click();
   await page.getByRole('button', { name: 'Tell me in this browser' }).waitFor();
   assertCalm(page);
+  await context.close();
+});
+
+test('the browser tells of what comes right after the press', async () => {
+  const { context, page } = await noting();
+  await page.evaluate(() => (window.looking = false));
+  await ask(yesNo('At once?'));
+  await tells(page, 'At once?');
+  await context.close();
+});
+
+test('the browser tells of what comes before it has read what is old', async () => {
+  const { held, release } = gate();
+  const { held: reading, release: reads } = gate();
+  const { context, page } = await noting();
+  await context.route('**/v1/notifications?limit=10', async (route) => {
+    reads();
+    await held;
+    await route.continue();
+  });
+  await page.reload();
+  await reading;
+  await page.evaluate(() => (window.looking = false));
+  await ask(yesNo('Too early?'));
+  await news(page, 'Too early?').waitFor();
+  release();
+  await tells(page, 'Too early?');
+  await context.close();
+});
+
+test('the browser tells of what it missed while it had no stream of events', async () => {
+  const { held, release } = gate();
+  const { context, page } = await noting((context) =>
+    context.route('**/v1/events', async (route) => {
+      await held;
+      await route.continue();
+    }));
+  await page.evaluate(() => (window.looking = false));
+  await ask(yesNo('Missed?'));
+  release();
+  await tells(page, 'Missed?');
   await context.close();
 });
 

@@ -4,6 +4,7 @@ import { usePreference } from '@/shell/preferences';
 import { Icon } from '@/ui/Icon';
 import { askPermission, permission } from './browser';
 import classes from './news.module.css';
+import { startTelling } from './telling';
 import { useNewsText } from './text';
 
 /** Whether this browser tells of news. It is asked by a press, never by itself. */
@@ -15,8 +16,8 @@ export function BrowserPanel() {
   const active = on && allowed === 'granted';
   const turnOn = async () => {
     const now = await askPermission();
-    // Who tells is at hand before it is said that the browser tells.
-    await import('./BrowserNotices').catch(() => undefined);
+    // What comes from now on is told, however long the part that tells takes to load.
+    if (now === 'granted') await startTelling().begun;
     setAllowed(now);
     setOn(now === 'granted');
   };
