@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net"
 
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
 	"github.com/fermata-hq/fermata/internal/keys"
@@ -68,23 +67,6 @@ func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	}
 	_, err = b.checkpoint(ctx, "TRUNCATE")
 	return err
-}
-
-func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
-	// The lock belongs to a transaction: a pooler may run the next statement outside of one
-	// on another connection, and the lock of a session would stay on the first.
-	tx, err := b.pool.Begin(ctx)
-	if err != nil {
-		return postgresError(err)
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	_, err = tx.Exec(ctx, "SELECT set_config('idle_in_transaction_session_timeout', '0', true), pg_advisory_xact_lock($1)", lockKey)
-	if err != nil {
-		return postgresError(err)
-	}
-	db := stdlib.OpenDBFromPool(b.pool)
-	err = migrateUp(ctx, goose.DialectPostgres, db, ring)
-	return errors.Join(postgresError(err), db.Close())
 }
 
 // isConnectionError reports whether the connection to the server broke.

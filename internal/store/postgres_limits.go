@@ -124,9 +124,14 @@ func forPooler(config *pgx.ConnConfig, opts Options) error {
 	return nil
 }
 
-func isLockTimeout(err error) bool {
+func isLockTimeout(err error) bool { return hasCode(err, codeLockTimeout) }
+
+// isStalled reports whether the server ended a transaction whose client stood still.
+func isStalled(err error) bool { return hasCode(err, codeIdleInTransaction) }
+
+func hasCode(err error, code string) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == codeLockTimeout
+	return errors.As(err, &e) && e.Code == code
 }
 
 // endFrozen ends sessions of this role that hold a lock on the counter rows and have waited for their client for

@@ -3,11 +3,16 @@
 package versions
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/story"
@@ -99,6 +104,58 @@ func TestIncompatibleMigrationStopsTheOlderVersion(t *testing.T) {
 		t.Errorf("the newer version answers a write: %d %s", status, body)
 	}
 	verifyChain(t, newer.URL, token)
+}
+
+// A newer version that stands still inside its migration loses it: the older version goes on writing, and another
+// replica of the newer version migrates and starts. The one that wakes up ends, and says why.
+func TestReplicaFrozenInsideAMigration(t *testing.T) {
+	database := process.Postgres(t)
+	older := process.Serve(t, today(t), database)
+	conn, err := pgx.Connect(t.Context(), database[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	// The migration waits for this lock, so it can be stopped between its first statement and its commit.
+	reading, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = reading.Exec(t.Context(), "LOCK TABLE tasks IN ACCESS SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	frozen := process.Launch(t, next(t), database)
+	patience.Await(t, "the newer version migrates", func() bool {
+		var waits bool
+		err := reading.QueryRow(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'tasks'::regclass AND NOT granted)").Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waits
+	})
+	frozen.Signal(syscall.SIGSTOP)
+	if err = reading.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	front := process.NewFront(t, older)
+	admin := front.Client(t, older.FirstToken)
+	if _, err = admin.CreateTask(t.Context(), fermata.NewTask{Title: "Written beside a migration that stands still"}); err != nil {
+		t.Errorf("a write at the older version: %v", err)
+	}
+	front.Set(process.Serve(t, next(t), database))
+	if _, err = admin.CreateTask(t.Context(), fermata.NewTask{Title: "Written after the migration"}); err != nil {
+		t.Errorf("a write at the newer version: %v", err)
+	}
+
+	frozen.Signal(syscall.SIGCONT)
+	if err = frozen.Wait(); err == nil {
+		t.Error("the replica that stood still inside its migration ended well")
+	}
+	if said := "the migration stood still for too long"; !frozen.Wrote(said) {
+		t.Errorf("it does not say %q:\n%s", said, frozen.Output())
+	}
+	verifyChain(t, older.URL, older.FirstToken)
 }
 
 // verifyChain fails the test if the chain of events is broken.

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/keys"
+)
+
+// migrate holds a lock while it migrates, so that replicas do it one after the other. A replica that stands still
+// meanwhile loses the lock and its migration.
+func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
+	// The lock belongs to a transaction: a pooler may run the next statement outside of one
+	// on another connection, and the lock of a session would stay on the first.
+	tx, err := b.pool.Begin(ctx)
+	if err != nil {
+		return postgresError(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if _, err = tx.Exec(ctx, limitIdle(b.stallLimit)); err != nil {
+		return postgresError(err)
+	}
+	if _, err = tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey); err != nil {
+		return postgresError(err)
+	}
+	migrating, release := b.hold(ctx, tx)
+	db := sql.OpenDB(limitedConnector{stdlib.GetPoolConnector(b.pool), limitIdle(b.stallLimit)})
+	// The pool keeps the connections.
+	db.SetMaxIdleConns(0)
+	err = migrateUp(migrating, goose.DialectPostgres, db, ring)
+	err = errors.Join(err, release(), db.Close())
+	if isStalled(err) {
+		return fermata.Errorf(fermata.CodeUnavailable, "the migration stood still for too long, and PostgreSQL ended it: %w", err).
+			WithHint("start Fermata again")
+	}
+	return postgresError(err)
+}
+
+// hold keeps the server from ending tx as idle, until release is called. held ends when the server has ended tx.
+// The caller must not use tx meanwhile.
+func (b *postgresBackend) hold(ctx context.Context, tx pgx.Tx) (held context.Context, release func() error) {
+	held, cancel := context.WithCancelCause(ctx)
+	stop := make(chan struct{})
+	var holding sync.WaitGroup
+	holding.Go(func() {
+		beat := time.NewTicker(b.stallLimit / 5)
+		defer beat.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-held.Done():
+				return
+			case <-beat.C:
+			}
+			if _, err := tx.Exec(held, "SELECT 1"); err != nil {
+				cancel(fmt.Errorf("keep the lock of the migration: %w", err))
+				return
+			}
+		}
+	})
+	return held, func() error {
+		close(stop)
+		holding.Wait()
+		defer cancel(nil)
+		return context.Cause(held)
+	}
+}
+
+// limitIdle returns the statement with which the server ends the transaction when it hears nothing for the time.
+func limitIdle(limit time.Duration) string {
+	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds())
+}
+
+// limitedConnector opens connections each of whose transactions begins with a statement.
+type limitedConnector struct {
+	driver.Connector
+	first string
+}
+
+// Connect opens a connection.
+func (c limitedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return limitedConn{conn.(*stdlib.Conn), c.first}, nil
+}
+
+type limitedConn struct {
+	*stdlib.Conn
+	first string
+}
+
+// BeginTx begins a transaction.
+func (c limitedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	tx, err := c.Conn.BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = c.Conn.Conn().Exec(ctx, c.first); err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
+}
