@@ -15,6 +15,9 @@ import (
 // pushedRef holds the commit that was pushed last.
 func pushedRef(id string) string { return "refs/fermata/pushed/" + id }
 
+// pushingRef holds the commit whose push was begun last. A worker that was killed then leaves it other than pushedRef.
+func pushingRef(id string) string { return "refs/fermata/pushing/" + id }
+
 // publish pushes the branch to the remote origin, where the task asks for it.
 // The branch is the worker's: a commit of its own that it has taken back may be
 // replaced there, and nobody else's.
@@ -25,7 +28,8 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 	if err := c.check(ctx); err != nil {
 		return err
 	}
-	if _, err := c.git.git(ctx, "remote", "get-url", "--push", "origin"); err != nil {
+	origin, err := c.git.git(ctx, "remote", "get-url", "--push", "origin")
+	if err != nil {
 		return errors.New("the repository has no remote origin: add one (git remote add origin ADDRESS), or leave push out")
 	}
 	head, err := c.head(ctx)
@@ -36,10 +40,13 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	args := []string{"-c", "advice.pushUpdateRejected=false", "push", "--quiet", "--no-verify", "--no-recurse-submodules"}
-	if last, err := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushedRef(c.id)); err == nil {
+	if last := c.lastPushed(ctx, origin); last != "" {
 		args = append(args, "--force-with-lease=refs/heads/"+c.branch+":"+last)
 	}
 	args = append(args, "origin", head+":refs/heads/"+c.branch)
+	if _, err := c.inRepo(ctx, "update-ref", pushingRef(c.id), head); err != nil {
+		return err
+	}
 	if _, err := c.git.run(ctx, pushEnv(), "", args); err != nil {
 		return fmt.Errorf("git push origin %s: %s", c.branch, withoutPassword(err.Error()))
 	}
@@ -48,6 +55,21 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 	}
 	logLine(log, "Pushed the branch %s to origin.", c.branch)
 	return nil
+}
+
+// lastPushed returns the commit that the worker left at origin, and "" when it knows of none.
+func (c *workingCopy) lastPushed(ctx context.Context, origin string) string {
+	pushed, _ := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushedRef(c.id))
+	pushing, _ := c.inRepo(ctx, "rev-parse", "--verify", "--quiet", pushingRef(c.id))
+	if pushing == "" || pushing == pushed {
+		return pushed
+	}
+	// Nobody saw the end of that push. Where origin cannot be asked, the next one fails and says why.
+	there, err := c.git.run(ctx, pushEnv(), "", []string{"ls-remote", "--quiet", origin, "refs/heads/" + c.branch})
+	if commit, _, _ := strings.Cut(there, "\t"); err == nil && commit == pushing {
+		return pushing
+	}
+	return pushed
 }
 
 // pushEnv is the environment of git where it speaks with a remote: what agents

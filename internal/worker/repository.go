@@ -143,6 +143,15 @@ func (r repository) dataOf(dir string) (string, error) {
 	return "", errors.New("the repository " + r.top + " does not know the worktree " + dir + " any more")
 }
 
+// forget removes the repository's data about the worktree at dir, and leaves its files.
+func (r repository) forget(dir string) error {
+	data, err := r.dataOf(dir)
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(data)
+}
+
 // within returns the path, which begins at the folder unless it is absolute.
 func within(folder, path string) string {
 	if filepath.IsAbs(path) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -80,11 +81,7 @@ const sharedFolder = ".shared"
 // register notes a shared worktree, so that it is removed when it is no longer
 // needed.
 func (cs *copies) register(c *workingCopy) error {
-	folder := filepath.Join(cs.Folder, sharedFolder)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, c.id), []byte(c.repo.top), 0o600)
+	return replaceFile(filepath.Join(cs.Folder, sharedFolder, c.id), []byte(c.repo.top))
 }
 
 // tidyEvery is how often an idle worker looks for worktrees to remove.
@@ -108,6 +105,9 @@ func (w *Worker) tidy(ctx context.Context) {
 		return // there are none
 	}
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue // one that is being written
+		}
 		t, err := w.server.Task(ctx, e.Name())
 		if fermata.CodeOf(err) != fermata.CodeNotFound && (err != nil || !t.State.Ended()) {
 			continue

@@ -40,6 +40,12 @@ func (c *workingCopy) completeWorktrees(ctx context.Context) (map[string]string,
 			if err := os.RemoveAll(w.dir); err != nil {
 				return nil, err
 			}
+		} else if exists(w.dir) && !exists(filepath.Join(w.dir, ".git")) {
+			// Git refuses to remove the rest. It lies in another worker's folder, so git only forgets it.
+			if err := c.repo.forget(w.dir); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if err := c.cs.removeWorktree(ctx, *c.repo, c.id, w.dir); err != nil {
 			return nil, err
@@ -122,7 +128,7 @@ func (cs *copies) removeWorktree(ctx context.Context, r repository, id, dir stri
 // removeGitLocks removes the lock files that a git that was killed left for the
 // working copy. Nobody else writes what they lock.
 func (c *workingCopy) removeGitLocks() {
-	for _, ref := range []string{"refs/heads/" + c.branch, baseRef(c.id), pushedRef(c.id)} {
+	for _, ref := range []string{"refs/heads/" + c.branch, baseRef(c.id), pushedRef(c.id), pushingRef(c.id)} {
 		_ = os.Remove(filepath.Join(c.repo.common, filepath.FromSlash(ref)+".lock"))
 	}
 	for _, data := range c.dataFolders() {

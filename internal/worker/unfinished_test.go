@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -230,6 +231,79 @@ func TestHalfForgottenWorktree(t *testing.T) {
 		}
 		c.die()
 		opened(t, cs, task).die()
+	}
+}
+
+// TestHalfRemovedWorktreeOfAnotherFolder: what a worker with another folder was removing when it was killed does not
+// keep the branch. Its files are not this worker's, and stay.
+func TestHalfRemovedWorktreeOfAnotherFolder(t *testing.T) {
+	t.Parallel()
+	cs := shop(t)
+	task := &fermata.Task{ID: "task_elsewhere", Title: "Paint"}
+	first := opened(t, cs, task)
+	if _, err := first.repo.git(t.Context(), "worktree", "lock", "--reason", unfinished, first.root); err != nil {
+		t.Fatal(err)
+	}
+	first.die()
+	if err := os.Remove(filepath.Join(first.root, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := newCopies(Copies{Folder: t.TempDir(), WorkDir: cs.WorkDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened(t, elsewhere, task).die()
+	if !exists(filepath.Join(first.root, "file-000")) {
+		t.Error("files of another worker's folder are gone")
+	}
+}
+
+// TestKilledWhilePushing: a worker that was killed before, or right after, its push can push again, with other work too.
+func TestKilledWhilePushing(t *testing.T) {
+	k := newKilled(t)
+	cs := shop(t)
+	bare := filepath.Join(t.TempDir(), "origin.git")
+	for _, args := range [][]string{{"init", "--quiet", "--bare", bare}, {"remote", "add", "origin", bare}} {
+		if _, err := findGit(t.Context(), cs.WorkDir, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	task := &fermata.Task{ID: "task_pushing", Title: "Paint", Spec: json.RawMessage(`{"push": true}`)}
+	push := func(work string) (string, error) {
+		c := opened(t, cs, task)
+		defer c.die()
+		if err := c.goBack(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(c.root, "done.txt"), work)
+		if err := c.commit(t.Context(), task, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		head, err := c.head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return head, c.publish(t.Context(), io.Discard)
+	}
+	k.instead("update-ref refs/fermata/pushed/")
+	if _, err := push("first"); err == nil {
+		t.Fatal("the worker was not killed on its way")
+	}
+	k.never()
+	head, err := push("second")
+	if err != nil {
+		t.Fatalf("the next push: %v", err)
+	}
+	if at, err := findGit(t.Context(), bare, "rev-parse", "refs/heads/fermata/"+task.ID); err != nil || at != head {
+		t.Errorf("at origin stands %s (%v), not %s", at, err, head)
+	}
+	k.instead("push --quiet")
+	if _, err := push("third"); err == nil {
+		t.Fatal("the worker was not killed on its way")
+	}
+	k.never()
+	if _, err := push("fourth"); err != nil {
+		t.Fatalf("the push after one that did not begin: %v", err)
 	}
 }
 
