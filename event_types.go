@@ -30,18 +30,37 @@ func (t EventType) Among(names []string) bool {
 // CheckEventTypes refuses subscriptions to types that there are not; "*" stands
 // for all of them.
 func CheckEventTypes(field string, types []string) error {
-	known := make([]string, 0, len(EventTypes)+1)
-	for _, t := range EventTypes {
-		known = append(known, string(t))
+	return checkEventNames(field, types, append(eventNames(), "*"), "there are %s; * is every type")
+}
+
+// CheckEventFilter refuses to filter by types that there are not. A noun such as question stands for all of its types.
+func CheckEventFilter(field string, names []string) error {
+	known := eventNames()
+	for _, name := range known {
+		noun, _, _ := strings.Cut(name, ".")
+		known = append(known, noun)
 	}
+	return checkEventNames(field, names, known, "there are %s; a noun alone, such as question, is all of its types")
+}
+
+func eventNames() []string {
+	names := make([]string, 0, len(EventTypes))
+	for _, t := range EventTypes {
+		names = append(names, string(t))
+	}
+	return names
+}
+
+// checkEventNames refuses names that are not known. The hint lists those that begin as an unknown one does.
+func checkEventNames(field string, names, known []string, hint string) error {
 	var ps problems
 	var near []string
-	for i, t := range types {
-		if t == "*" || slices.Contains(known, t) {
+	for i, name := range names {
+		if slices.Contains(known, name) {
 			continue
 		}
-		ps.add(at(field, i), "there are no events of the type %q", t)
-		noun, _, _ := strings.Cut(t, ".")
+		ps.add(at(field, i), "there are no events of the type %q", name)
+		noun, _, _ := strings.Cut(name, ".")
 		for _, k := range known {
 			if strings.HasPrefix(k, noun+".") && !slices.Contains(near, k) {
 				near = append(near, k)
@@ -52,7 +71,7 @@ func CheckEventTypes(field string, types []string) error {
 		return nil
 	}
 	if len(near) == 0 {
-		near = []string{"question.asked", "question.answered", "task.ended", "*"}
+		near = []string{"question.asked", "question.answered", "task.ended"}
 	}
-	return Invalid(ps...).WithHint("there are %s; * is every type", strings.Join(near, ", "))
+	return Invalid(ps...).WithHint(hint, strings.Join(near, ", "))
 }

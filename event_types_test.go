@@ -61,3 +61,16 @@ func TestSubscriptionsAreToTypesThatThereAre(t *testing.T) {
 		t.Errorf("got %+v", e)
 	}
 }
+
+func TestFiltersNameTypesOrNounsThatThereAre(t *testing.T) {
+	t.Parallel()
+	if err := fermata.CheckEventFilter("type", []string{"question.asked", "task"}); err != nil {
+		t.Error(err)
+	}
+	for _, unknown := range []string{"question.anwsered", "questions", "*", ""} {
+		var e *fermata.Error
+		if err := fermata.CheckEventFilter("type", []string{"task", unknown}); !asError(err, &e) || e.Problems[0].Field != "type[1]" || e.Hint == "" {
+			t.Errorf("%q: got %+v", unknown, e)
+		}
+	}
+}

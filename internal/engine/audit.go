@@ -49,6 +49,9 @@ func (e *Engine) Audit(ctx context.Context, c fermata.Caller, f AuditFilter) (fe
 	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
 		return page, err
 	}
+	if err := fermata.CheckEventFilter("type", f.Types); err != nil {
+		return page, err
+	}
 	if f.TaskID != "" {
 		id, err := e.taskID(ctx, c, f.TaskID)
 		if err != nil {

@@ -22,6 +22,9 @@ func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([
 	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
 		return nil, 0, err
 	}
+	if err := fermata.CheckEventFilter("type", f.Types); err != nil {
+		return nil, 0, err
+	}
 	if f.TaskID != "" {
 		id, err := e.taskID(ctx, c, f.TaskID)
 		if err != nil {
