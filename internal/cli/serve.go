@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -44,6 +45,9 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	if c.AgentToken, err = s.tokenOf("--agent-token", c.AgentToken); err != nil {
 		return err
 	}
+	if err = c.checkWorkers(); err != nil {
+		return err
+	}
 	if s.hooks.Serve == nil {
 		return notBuilt("serve")
 	}
@@ -52,6 +56,22 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 		Listen: c.Listen, Data: c.Data, Database: c.Database, MasterKeyFile: c.MasterKeyFile, AuditWitnesses: c.AuditWitness, CheckpointEvery: c.CheckpointEvery, PublicURL: c.PublicURL, AllowNetworks: c.AllowNetworks, TrustedProxies: c.TrustedProxies, AllowToolCommands: c.AllowToolCommands, AccessOptions: c.AccessOptions, Workers: c.Workers, SingleUser: c.SingleUser, NewAdminToken: c.NewAdminToken,
 		LogLevel: c.LogLevel, LogFormat: c.LogFormat, WorkDir: c.Workdir, AgentOptions: c.agentFlags.options(),
 	})
+}
+
+// checkWorkers refuses what only workers inside the server would read, where there are none.
+func (c *serveCommand) checkWorkers() error {
+	if c.Workers > 0 {
+		return c.checkRunners()
+	}
+	unread := c.agentFlags.given()
+	if c.Workdir != "" {
+		unread = append(unread, "--workdir")
+	}
+	if len(unread) == 0 {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "a server without workers does not read %s", strings.Join(unread, ", ")).
+		WithHint("add --workers 1 to run tasks inside the server, or leave this out")
 }
 
 func notBuilt(command string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -42,6 +43,32 @@ func (f agentFlags) options() AgentOptions {
 	}
 }
 
+// defaultLiveWait is the default of --live-wait.
+const defaultLiveWait = time.Minute
+
+// checkRunners refuses flags that none of the runners reads.
+func (f agentFlags) checkRunners() error {
+	others := slices.ContainsFunc(f.Runner, func(name string) bool { return name != "command" })
+	return checkUnread("--runner "+strings.Join(f.Runner, " and "), map[string]bool{
+		"--program":             f.Program != "" && !others,
+		"--allow-task-commands": f.AllowTaskCommands && !slices.Contains(f.Runner, "command"),
+		"--live-wait":           f.LiveWait != defaultLiveWait && !slices.Contains(f.Runner, "acp"),
+	})
+}
+
+// given returns the flags for agents that the command line has. What the environment says may be meant for another
+// command, so it does not count.
+func (f agentFlags) given() []string {
+	here := func(variable string) bool { return os.Getenv(variable) == "" }
+	return given(map[string]bool{
+		"--runner": !slices.Equal(f.Runner, []string{"command"}) && here("FERMATA_RUNNER"), "--program": f.Program != "",
+		"--allow-task-commands": f.AllowTaskCommands, "--run-timeout": f.RunTimeout != 0, "--live-wait": f.LiveWait != defaultLiveWait,
+		"--pass-env": len(f.PassEnv) > 0, "--isolate": f.Isolate && here("FERMATA_ISOLATE"), "--isolate-read": len(f.IsolateRead) > 0,
+		"--isolate-write": len(f.IsolateWrite) > 0, "--isolate-offline": f.IsolateOffline,
+		"--agent-token": f.AgentToken != "" && here("FERMATA_AGENT_TOKEN"), "an agent program": len(f.Command) > 0,
+	})
+}
+
 type workerCommand struct {
 	Name        string        `env:"FERMATA_WORKER" help:"Name of the worker (default: the host's)."`
 	Project     []string      `placeholder:"NAME" help:"Only tasks of this project; repeat it."`
@@ -72,6 +99,9 @@ func (workerCommand) Help() string {
 func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	var err error
 	if c.AgentToken, err = s.tokenOf("--agent-token", c.AgentToken); err != nil {
+		return err
+	}
+	if err = c.checkRunners(); err != nil {
 		return err
 	}
 	if s.hooks.Worker == nil {
