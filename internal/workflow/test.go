@@ -44,6 +44,9 @@ func Test(ctx context.Context, source, script []byte) (*TestReport, error) {
 	if d == nil {
 		return &TestReport{Problems: onWire(problems), Failures: []string{"the definition is wrong"}}, nil
 	}
+	if err := sc.check(d); err != nil {
+		return nil, err
+	}
 	r, err := newRehearsal(ctx, d, source, sc)
 	if err != nil {
 		return nil, err
@@ -110,6 +113,9 @@ func newRehearsal(ctx context.Context, d *definition.Workflow, source []byte, sc
 	if err = r.e.Start(ctx); err != nil {
 		return nil, err
 	}
+	if err = r.rules(ctx); err != nil {
+		return nil, err
+	}
 	if err = r.people(ctx); err != nil {
 		return nil, err
 	}
@@ -120,6 +126,15 @@ func newRehearsal(ctx context.Context, d *definition.Workflow, source []byte, sc
 	}
 	r.stop = func() { cancel(); parts.Wait() }
 	return r, nil
+}
+
+// rules sets the policy of the script.
+func (r *rehearsal) rules(ctx context.Context) error {
+	p, err := r.script.policy()
+	if err == nil {
+		_, err = r.e.SetPolicy(ctx, tester, p)
+	}
+	return err
 }
 
 // people adds as many as any question may need.

@@ -1,17 +1,28 @@
 package workflow
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/goccy/go-yaml"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
 // Script says what happens in a test of a workflow: what starts it, what tools
 // and people say, and what has to come of it.
 type Script struct {
 	// Now is the time at which the run starts.
-	Now     string         `yaml:"now"`
-	Inputs  map[string]any `yaml:"inputs"`
+	Now    string         `yaml:"now"`
+	Inputs map[string]any `yaml:"inputs"`
+	// Policy are the settings in which the policy of the workspace differs from a new one's.
+	Policy  map[string]any `yaml:"policy"`
 	Trigger map[string]any `yaml:"trigger"`
 	// Tools are what steps get, by the id of a step or the name of a tool.
 	Tools map[string]Outcomes `yaml:"tools"`
@@ -52,6 +63,55 @@ type Expectation struct {
 	Output map[string]any `yaml:"output"`
 	// Asked are the texts of questions, by step.
 	Asked map[string]string `yaml:"asked"`
+}
+
+// check refuses names that are none of the workflow's: what stands there would not be read.
+func (sc Script) check(d *definition.Workflow) error {
+	var steps, tools []string
+	for i := range d.Steps {
+		step := &d.Steps[i]
+		steps, tools = append(steps, step.ID), append(tools, step.Tool)
+		if late := d.Timeout(step); late != nil && late.Tool != "" {
+			steps, tools = append(steps, timeoutStep(step)), append(tools, late.Tool)
+		}
+	}
+	var problems []fermata.Problem
+	var hint string
+	refuse := func(field, message string, names, known []string) {
+		for _, name := range names {
+			if slices.Contains(known, name) {
+				continue
+			}
+			problems = append(problems, fermata.Problem{Field: field + "." + name, Message: message})
+			if near := expression.Nearest(name, known); near != "" && hint == "" {
+				hint = fmt.Sprintf("did you mean %s?", near)
+			}
+		}
+	}
+	refuse("tools", "is neither a step nor a tool of the workflow", sorted(sc.Tools), append(tools, steps...))
+	const noStep = "is no step of the workflow"
+	refuse("answers", noStep, sorted(sc.Answers), steps)
+	refuse("expect.steps", noStep, sorted(sc.Expect.Steps), steps)
+	refuse("expect.input", noStep, sorted(sc.Expect.Input), steps)
+	refuse("expect.output", noStep, sorted(sc.Expect.Output), steps)
+	refuse("expect.asked", noStep, sorted(sc.Expect.Asked), steps)
+	if len(problems) == 0 {
+		return nil
+	}
+	return fermata.Invalid(problems...).WithHint("%s", cmp.Or(hint, "the steps are "+strings.Join(steps, ", ")))
+}
+
+// policy returns the policy of the workspace in which the workflow is tested.
+func (sc Script) policy() (fermata.Policy, error) {
+	p := fermata.DefaultPolicy()
+	if len(sc.Policy) == 0 {
+		return p, nil
+	}
+	settings, err := json.Marshal(sc.Policy)
+	if err == nil {
+		err = strictjson.Request(settings, "policy", &p)
+	}
+	return p, err
 }
 
 // UnmarshalYAML takes one outcome or a list of them.

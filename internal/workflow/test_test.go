@@ -65,7 +65,44 @@ func TestScriptsThatFail(t *testing.T) {
 			}
 		})
 	}
-	if _, err := workflow.Test(t.Context(), []byte(autofix), []byte("unknown: 1")); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
-		t.Errorf("a script with an unknown field: %v", err)
+}
+
+// What a script says and nobody would read is refused by its name.
+func TestScriptsThatWouldNotBeRead(t *testing.T) {
+	t.Parallel()
+	for script, field := range map[string]string{
+		"unknown: 1":                                   "unknown",
+		"tools: {analize: {output: 1}}":                "tools.analize",
+		"answers: {chek_confidence: a}":                "answers.chek_confidence",
+		"expect: {steps: {aply_fix: done}}":            "expect.steps.aply_fix",
+		"expect: {input: {aply_fix: {}}}":              "expect.input.aply_fix",
+		"expect: {output: {aply_fix: {}}}":             "expect.output.aply_fix",
+		"expect: {asked: {chek_confidence: Which?}}":   "expect.asked.chek_confidence",
+		"inputs: {issue: 1}\npolicy: {min_timout: 1m}": "policy.min_timout",
+	} {
+		_, err := workflow.Test(t.Context(), []byte(autofix), []byte(script))
+		if fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+}
+
+// A workflow is tested under the policy of the workspace that it is written for.
+func TestScriptsHaveAPolicy(t *testing.T) {
+	t.Parallel()
+	const source = `
+name: short
+triggers: [{manual: true}]
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Ship?", options: [a, b], timeout: 1m}}
+`
+	for policy, passes := range map[string]bool{"": false, "policy: {min_timeout: 1m}\n": true} {
+		report, err := workflow.Test(t.Context(), []byte(source), []byte(policy+"answers: {ask: a}\nexpect: {state: done}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Passed != passes {
+			t.Errorf("%q: passed is %v: %v", policy, report.Passed, report.Failures)
+		}
 	}
 }
