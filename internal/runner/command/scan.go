@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
 // longestLine is where lines are cut, in bytes.
@@ -99,12 +100,21 @@ func (s *scanner) ending() string {
 // ending.
 func (s *scanner) leftOut() int { return s.written - len(s.ending()) }
 
-// report passes a progress line on. One that is no JSON object of a progress is taken
-// as text.
+// report passes a progress line on: JSON as it is meant, anything else as text. JSON that is no progress is passed on as
+// text with what is wrong with it.
 func (s *scanner) report(text string) {
-	var p fermata.Progress
-	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &p) != nil || p.Message == "" {
-		p = fermata.Progress{Message: text}
+	p := fermata.Progress{Message: text}
+	if raw := []byte(text); strings.HasPrefix(text, "{") && json.Valid(raw) {
+		var told fermata.Progress
+		err := strictjson.Unmarshal(raw, &told)
+		switch {
+		case err != nil:
+			p.Message += " (" + err.Error() + ")"
+		case told.Message == "":
+			p.Message += " (message: is missing)"
+		default:
+			p = told
+		}
 	}
 	p.Token = 0
 	s.progress(p)
