@@ -104,7 +104,8 @@ func (db *DB) Clock() ClockState { return db.clock.state() }
 // the clock before the jump: see [DB.RenewLeases].
 func (db *DB) AcceptClock() { db.clock.accept() }
 
-// RenewLeases begins the lease of every run anew.
+// RenewLeases begins the lease of every run anew, and lets go of what a clock that was set back keeps: answers are
+// released, channels can be listened to, and what was to be sent at once is sent.
 func (db *DB) RenewLeases(ctx context.Context) error {
 	workspaces, err := db.In(ctx, "").Workspaces()
 	for _, workspace := range workspaces {
@@ -138,4 +139,19 @@ func (db *DB) WatchClock(ctx context.Context) error {
 	}
 	db.clock.begin(newest)
 	return err
+}
+
+// longestPause exceeds every lease, and every time for which an answer is held or what is to be sent at once waits. Only
+// a clock that was set back since lets one of these last longer.
+const longestPause = 10 * time.Minute
+
+// renewLeases does so in one workspace. A second time changes nothing, so each replica may do it. A delivery that is
+// being sent is left to its sender.
+func (tx *Tx) renewLeases() {
+	now, late := tx.Now().UnixMilli(), tx.Now().Add(longestPause).UnixMilli()
+	tx.execAny("UPDATE runs SET lease_until = $1 + lease_ms WHERE workspace_id = $2 AND state = 'running'", now, tx.workspace)
+	tx.execAny("UPDATE held_answers SET release_at = $1 WHERE release_at > $2 AND workspace_id = $3", now, late, tx.workspace)
+	tx.execAny("UPDATE channels SET listens_until = $1 WHERE listens_until > $2 AND workspace_id = $3", now, late, tx.workspace)
+	tx.execAny(`UPDATE deliveries SET next_at = $1, version = version + 1 WHERE next_at > $2 AND next_at < created_at + $3
+		AND leased_until = 0 AND workspace_id = $4`, now, late, longestPause.Milliseconds(), tx.workspace)
 }

@@ -76,11 +76,6 @@ func (tx *Tx) FindRun(run *fermata.Run) {
 		tx.workspace, run.ID, run.Token)
 }
 
-// renewLeases begins every lease of the workspace anew.
-func (tx *Tx) renewLeases() {
-	tx.execAny("UPDATE runs SET lease_until = $1 + lease_ms WHERE workspace_id = $2 AND state = 'running'", tx.Now().UnixMilli(), tx.workspace)
-}
-
 // LogSize returns how many bytes a run has logged.
 func (r Reader) LogSize(runID string) (int64, error) {
 	return one(r, "run", runID, func(rs rows) (int64, error) {

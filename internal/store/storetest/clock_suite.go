@@ -9,6 +9,7 @@ import (
 
 var clocks = map[string]func(*suite){
 	"leases begin anew":                    clockRenewsLeases,
+	"what waits for a clock set back":      clockLetsGo,
 	"a clock that is behind its events":    clockBehindEvents,
 	"a clock that runs as it should":       clockRuns,
 	"a jump counts when it is accepted":    clockAccepts,
@@ -97,4 +98,37 @@ func clockRenewsLeases(s *suite) {
 	if left := fresh.LeaseUntil.Sub(s.reading(s.db)); left < 50*time.Minute || left > time.Hour {
 		s.Errorf("the lease runs %s from now on, want an hour", left)
 	}
+}
+
+// An hour before, everything here was due within seconds or already taken.
+func clockLetsGo(s *suite) {
+	before := s.reading(s.db).Add(time.Hour)
+	q := s.question(func(*fermata.Question) {})
+	q.Held = &fermata.Held{By: alice, At: before, ReleaseAt: before.Add(5 * time.Second), Channel: "web"}
+	wall := s.addChannel("wall")
+	soon, quiet := newDelivery(wall, "a", before.Add(time.Second)), newDelivery(wall, "b", before.Add(8*time.Hour))
+	soon.CreatedAt, quiet.CreatedAt = before, before
+	s.planned(soon, quiet)
+	s.write(func(tx *store.Tx) {
+		tx.Hold(q)
+		if _, err := tx.ListenAs(wall.ID, "gone", before.Add(time.Second)); err != nil {
+			s.Error(err)
+		}
+	})
+	for range 2 {
+		s.ok(s.db.RenewLeases(s.Context()))
+	}
+	now := s.reading(s.db)
+	s.equal(1, len(s.overdue(now, 10).Held))
+	due, err := s.db.DueDeliveries(s.Context(), wall.ID, now, 10)
+	s.ok(err)
+	s.equal(1, len(due))
+	s.equal(soon.ID, due[0].ID)
+	var mine bool
+	s.write(func(tx *store.Tx) {
+		if mine, err = tx.ListenAs(wall.ID, "here", now.Add(time.Minute)); err != nil {
+			s.Error(err)
+		}
+	})
+	s.equal(true, mine)
 }
