@@ -56,7 +56,7 @@ test: ## Run the gate: format, vet, lint, all tests, SQLite and PostgreSQL, the 
 	@scripts/gate
 
 .PHONY: quick
-quick: ## Check what was changed, on SQLite, in two minutes or less
+quick: ## Check what was changed, on SQLite, in about two minutes
 	@scripts/quick $(SINCE)
 
 .PHONY: test-agents
