@@ -14,9 +14,9 @@ func TestProgressLines(t *testing.T) {
 		`nearly there`: {Message: "nearly there"},
 		`{"message":"half way","step":"two","current":1,"total":2,"token":7}`: {Message: "half way", Step: "two", Current: 1, Total: 2},
 		// Nothing that an agent says is dropped in silence.
-		`{"message":"half way","curent":1}`: {Message: `{"message":"half way","curent":1} (curent: is no known field; names are exact)`},
-		`{"step":"two"}`:                    {Message: `{"step":"two"} (message: is missing)`},
-		`{3 of 4} built`:                    {Message: `{3 of 4} built`},
+		`{"message":"half way","now":1}`: {Message: `{"message":"half way","now":1} (now: is no known field; names are exact)`},
+		`{"step":"two"}`:                 {Message: `{"step":"two"} (message: is missing)`},
+		`{3 of 4} built`:                 {Message: `{3 of 4} built`},
 	} {
 		var got []fermata.Progress
 		s := newScanner(func(p fermata.Progress) { got = append(got, p) })
