@@ -49,14 +49,12 @@ func (w *world) touches(task *fermata.Task, q *fermata.Question) map[string]func
 			return err
 		},
 		"cancel question": func(c fermata.Caller) error { _, err := w.e.CancelQuestion(ctx, c, q.ID, "no"); return err },
-		"resume":          func(c fermata.Caller) error { _, err := w.e.ResumeTask(ctx, c, task.ID, "go on"); return err },
 		"pause":           func(c fermata.Caller) error { _, err := w.e.PauseTask(ctx, c, task.ID); return err },
 		"finish": func(c fermata.Caller) error {
 			_, err := w.e.FinishExternal(ctx, c, task.ID, fermata.Finish{Result: fermata.ResultCompleted})
 			return err
 		},
 		"cancel": func(c fermata.Caller) error { _, err := w.e.CancelTask(ctx, c, task.ID, "no"); return err },
-		"reopen": func(c fermata.Caller) error { _, err := w.e.ReopenTask(ctx, c, task.ID); return err },
 	}
 }
 
@@ -79,6 +77,32 @@ func TestAgentsAreApart(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// What a person stopped, or asked to be decided, is moved on by people alone: an agent that resumes its own task would
+// close the question that it waits for, and one that reopens it would undo a cancellation.
+func TestNoAgentMovesItsTaskOn(t *testing.T) {
+	each(t, func(w *world) {
+		suspended, _ := w.suspended(format)
+		w.task(fermata.NewTask{})
+		paused := w.claim().Task
+		_, err := w.e.PauseTask(w.Context(), w.alice, paused.ID)
+		w.ok(err)
+		w.task(fermata.NewTask{})
+		cancelled := w.claim().Task
+		_, err = w.e.CancelTask(w.Context(), w.alice, cancelled.ID, "stop")
+		w.ok(err)
+		before := w.head()
+		for _, c := range []fermata.Caller{w.agent, w.withToken("tok_other")} {
+			for _, id := range []string{suspended.ID, paused.ID, cancelled.ID} {
+				_, err = w.e.ResumeTask(w.Context(), c, id, "go on")
+				w.refused(err, fermata.CodeForbidden)
+				_, err = w.e.ReopenTask(w.Context(), c, id)
+				w.refused(err, fermata.CodeForbidden)
+			}
+		}
+		w.equal(before, w.head())
 	})
 }
 
