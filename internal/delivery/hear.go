@@ -113,7 +113,7 @@ func (l *lane) settle(ctx context.Context, r store.Reader, info fermata.Channel,
 		return l.refused(nil, nil, err)
 	}
 	c := memberCaller(l.w.id, m, l.assurance())
-	if err := l.mayHear(q, d, m, c, in); err != nil {
+	if err := l.mayHear(q, d, m, c); err != nil {
 		return l.refused(q, &c, err)
 	}
 	a, err := answerOf(q, in)
@@ -241,9 +241,9 @@ func (l *lane) which(ctx context.Context, r store.Reader, in *notice.Inbound) (*
 
 // mayHear refuses an answer by somebody else than the one whom the message was
 // for, and by who may not answer.
-func (l *lane) mayHear(q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller, in *notice.Inbound) error {
-	if in.Reply != "" && d != nil && d.MemberID != "" && d.MemberID != m.ID {
-		return fermata.Errorf(fermata.CodeNotEligible, "this address for replies is somebody else's").
+func (l *lane) mayHear(q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
+	if d != nil && d.MemberID != "" && d.MemberID != m.ID {
+		return fermata.Errorf(fermata.CodeNotEligible, "the message that you answer is somebody else's").
 			WithHint("answer in reply to your own message, or at %s", l.w.s.PublicURL+"/q/"+q.ID)
 	}
 	return q.MayDecide(c)

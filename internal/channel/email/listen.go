@@ -151,11 +151,12 @@ func (c *Channel) inbound(r *reply, m incoming, text string) *notice.Inbound {
 		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: text, At: m.at,
 		From: notice.Identity{Kind: Kind, ID: r.from.Address, Name: r.from.Name},
 	}
+	// A server vouches for a domain. Only the secret shows that the person got the mail.
 	switch p, why := c.prove(r); {
 	case p == forged:
 		in.From.Denied = "your mail server did not vouch that the mail comes from " + r.from.Address + " (" + why + ")"
 		in.From.Remedy = c.remedy(r)
-	case p == unproven && secret == "":
+	case secret == "":
 		in.From.Denied = "the mail does not hold what binds it to the question"
 		in.From.Remedy = "reply to the mail with the question itself"
 	case !whole:

@@ -193,7 +193,9 @@ func TestTheSenderIsWhomTheServerVouchesFor(t *testing.T) {
 	denied("a mail that somebody else of the server wrote", true)
 	w.submit("ada", plain("adas", adas, replyTo, ""), replyTo)
 	denied("a mail of ada", false)
-	w.awaitSeen("fermata", 4)
+	w.submit("ada", plain("guessed", adas, "fermata@people.test", "In-Reply-To: <dlv_1@people.test>\n"), "fermata@people.test")
+	denied("a mail of ada without the secret", true)
+	w.awaitSeen("fermata", 5)
 	stop()
 
 	// Where the server is not named, its header can speak against a mail, and
