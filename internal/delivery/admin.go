@@ -121,12 +121,23 @@ func held(settings map[string]any, v any) bool {
 	return false
 }
 
-// withOnce returns the channel as it is shown to whoever has just written its
-// settings: with what was made for it.
-func (s *Service) withOnce(c *fermata.Channel, once map[string]any) *fermata.Channel {
-	shown := s.hidden(c)
+// writeChannel writes a channel and returns it as it is shown to whoever wrote it: with what was made for it, this once.
+// What is kept for a repeat of the call does not hold that.
+func (s *Service) writeChannel(ctx context.Context, c fermata.Caller, write func(*store.Tx) (row *fermata.Channel, made map[string]any, err error)) (*fermata.Channel, error) {
+	var once map[string]any
+	shown, err := engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
+		row, made, err := write(tx)
+		if err != nil {
+			return nil, err
+		}
+		once = made
+		return s.hidden(row), nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	maps.Copy(shown.Settings, once)
-	return shown
+	return shown, nil
 }
 
 // AddChannel adds a channel.
@@ -145,19 +156,19 @@ func (s *Service) AddChannel(ctx context.Context, c fermata.Caller, n fermata.Ne
 	if err != nil {
 		return nil, err
 	}
-	return engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
+	return s.writeChannel(ctx, c, func(tx *store.Tx) (*fermata.Channel, map[string]any, error) {
 		if err := nameIsFree(tx.Reader, row.Name); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if row.Enabled {
 			if err := startPlanning(tx); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		row.ID, row.CreatedAt = fermata.NewID(fermata.PrefixChannel, tx.Now()), tx.Now()
 		tx.InsertChannel(row)
 		tx.Append(&fermata.Event{Type: fermata.EventChannelAdded, Actor: c.Actor(), Data: data(facts(row))})
-		return s.withOnce(row, once), nil
+		return row, once, nil
 	})
 }
 
@@ -182,31 +193,31 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 	if err := c.May(fermata.ToManageChannels, fermata.InWorkspace); err != nil {
 		return nil, err
 	}
-	return engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {
+	return s.writeChannel(ctx, c, func(tx *store.Tx) (*fermata.Channel, map[string]any, error) {
 		row, err := tx.ChannelByName(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if ch.Name != nil && *ch.Name != row.Name {
 			if err := nameIsFree(tx.Reader, *ch.Name); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if err := startPlanning(tx, row); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		before := *row
 		if err := ch.Apply(row); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var once map[string]any
 		if len(ch.Settings) > 0 {
 			if k, ok := s.kind(row.Kind); ok && k.fixes(row) {
-				return nil, fermata.Invalid(fermata.Problem{Field: "settings", Message: "are fixed: the server was started with them"})
+				return nil, nil, fermata.Invalid(fermata.Problem{Field: "settings", Message: "are fixed: the server was started with them"})
 			}
 			row.Settings = fermata.Merge(before.Settings, ch.Settings)
 			if once, err = s.accept(c.WorkspaceID, row, before.Settings); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			row.Works()
 		}
@@ -217,20 +228,17 @@ func (s *Service) ChangeChannel(ctx context.Context, c fermata.Caller, name stri
 			tx.SkipDeliveriesOf(row.ID, fermata.SkippedDisabled)
 		}
 		if err := renameInRoutes(tx, c, before.Name, row); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		var left []string
 		if before.Enabled && !row.Enabled {
-			if left, err = leadNowhere(tx, row); err != nil {
-				return nil, err
+			if row.LeftRoutes, err = leadNowhere(tx, row); err != nil {
+				return nil, nil, err
 			}
 		}
 		changed := facts(row)
 		changed["settings"] = slices.Sorted(maps.Keys(ch.Settings))
 		tx.Append(&fermata.Event{Type: fermata.EventChannelChanged, Actor: c.Actor(), Data: data(changed)})
-		shown := s.withOnce(row, once)
-		shown.LeftRoutes = left
-		return shown, nil
+		return row, once, nil
 	})
 }
 
