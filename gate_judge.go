@@ -22,6 +22,8 @@ type Shell struct {
 	// Commands are the commands that it runs, with the quotes taken off,
 	// those within substitutions and within sh -c as well.
 	Commands []string
+	// Writes are the files that its redirections write.
+	Writes []string
 }
 
 // ReadShell reads a command line.

@@ -31,7 +31,8 @@ func (c *GateCall) writesGitFiles(fields any, read ReadShell) bool {
 	return anyText(fields, "", func(name, text string) bool {
 		switch {
 		case isCommand(name):
-			return slices.ContainsFunc(read(text).Commands, commandWritesGitFiles) || patchesGitFiles(text)
+			line := read(text)
+			return slices.ContainsFunc(line.Writes, isGitFile) || slices.ContainsFunc(line.Commands, commandWritesGitFiles) || patchesGitFiles(text)
 		case !writes:
 			return false
 		default:
@@ -116,11 +117,15 @@ func patchesGitFiles(text string) bool {
 	return false
 }
 
-// lookers are commands that read the files that they name.
-var lookers = []string{"cat", "ls", "head", "tail", "less", "more", "stat", "file", "wc", "grep", "rg", "diff", "cmp", "test", "[", "find", "tree", "du", "cd", "echo"}
+// lookers are commands that read the files that they name, and do nothing else with them.
+var lookers = []string{"cat", "ls", "head", "tail", "stat", "wc", "grep", "diff", "cmp", "test", "[", "find", "du", "echo"}
+
+// findActs are the beginnings of options by which find does more than look.
+var findActs = []string{"-delete", "-exec", "-ok", "-fprint", "-fls"}
 
 // commandWritesGitFiles reports whether a command may write such a file: it names one
-// and does more than look at it, or it sets what git goes by.
+// and does more than look at it, or it sets what git goes by. Whoever goes into such a
+// folder may name its files without it.
 func commandWritesGitFiles(command string) bool {
 	words := strings.Fields(command)
 	if len(words) == 0 {
@@ -129,11 +134,29 @@ func commandWritesGitFiles(command string) bool {
 	if words[0] == "git" {
 		return setsGitConfig(words[1:])
 	}
-	return !slices.Contains(lookers, path.Base(words[0])) && slices.ContainsFunc(words[1:], func(word string) bool {
+	return !looks(words) && slices.ContainsFunc(words[1:], func(word string) bool {
 		_, value, _ := strings.Cut(word, "=")
 		return isGitFile(strings.Trim(word, `"'`)) || value != "" && isGitFile(value)
 	})
 }
+
+// looks reports whether a command only reads the files that it names.
+func looks(words []string) bool {
+	name := path.Base(words[0])
+	if !slices.Contains(lookers, name) {
+		return false
+	}
+	return name != "find" || !slices.ContainsFunc(words[1:], func(word string) bool {
+		return slices.ContainsFunc(findActs, func(act string) bool { return strings.HasPrefix(word, act) })
+	})
+}
+
+// Words of git config. What it reads stands before the name of a setting; what it writes stands before or behind it.
+var (
+	configReads  = []string{"get", "list"}
+	configWrites = []string{"set", "unset", "edit", "rename-section", "remove-section"}
+	configValued = []string{"-f", "--file", "--blob", "--type", "--default", "--comment", "--value", "--url"}
+)
 
 // setsGitConfig reports whether the words behind git set a value of a configuration.
 func setsGitConfig(words []string) bool {
@@ -143,12 +166,31 @@ func setsGitConfig(words []string) bool {
 		}
 		words = words[1:]
 	}
-	if len(words) < 3 || words[0] != "config" {
+	if len(words) == 0 || words[0] != "config" {
 		return false
 	}
-	return !slices.ContainsFunc(words[1:], func(word string) bool {
-		return strings.HasPrefix(word, "--get") || slices.Contains([]string{"--list", "-l", "get", "list"}, word)
-	})
+	words = words[1:]
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		option := strings.TrimLeft(words[0], "-")
+		switch {
+		case strings.HasPrefix(words[0], "--get") || option == "list" || words[0] == "-l":
+			return false
+		case slices.ContainsFunc(configWrites, func(write string) bool { return strings.HasPrefix(option, write) }) ||
+			slices.Contains([]string{"add", "replace-all", "e"}, option):
+			return true
+		case slices.Contains(configValued, words[0]) && len(words) > 1:
+			words = words[1:]
+		}
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 0 || slices.Contains(configReads, words[0]):
+		return false
+	case slices.Contains(configWrites, words[0]):
+		return true
+	default:
+		return len(words) > 1
+	}
 }
 
 // namesGitFiles reports whether an allow rule is meant for such files: a pattern of

@@ -19,13 +19,24 @@ func readShell(command string) fermata.Shell {
 		for i, part := range parts {
 			parts[i] = strings.Join(strings.Fields(part), " ")
 		}
-		return fermata.Shell{Commands: parts}
+		return fermata.Shell{Commands: parts, Writes: behindArrows(command)}
 	}
 	r.walk(file, 0)
-	return fermata.Shell{Plain: isPlain(command, file), Commands: r.commands}
+	return fermata.Shell{Plain: isPlain(command, file), Commands: r.commands, Writes: r.writes}
 }
 
-type shellReader struct{ commands []string }
+// behindArrows lists the words behind each > of a line that cannot be read as a whole.
+func behindArrows(command string) []string {
+	var words []string
+	for _, rest := range strings.Split(command, ">")[1:] {
+		if fields := strings.FieldsFunc(rest, func(c rune) bool { return strings.ContainsRune(" \t\r\n;&|()<`\"'", c) }); len(fields) > 0 {
+			words = append(words, fields[0])
+		}
+	}
+	return words
+}
+
+type shellReader struct{ commands, writes []string }
 
 func (shellReader) parse(command string) *syntax.File {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
@@ -102,14 +113,30 @@ func unescape(s string) string {
 // mostShells bounds how deep command lines within command lines are followed.
 const mostShells = 4
 
-// walk collects every command, also those within substitutions.
+// walk collects every command and every file that is written, also those within substitutions.
 func (r *shellReader) walk(node syntax.Node, depth int) {
 	syntax.Walk(node, func(n syntax.Node) bool {
-		if call, ok := n.(*syntax.CallExpr); ok {
-			r.add(call, depth)
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			r.add(n, depth)
+		case *syntax.Redirect:
+			if writes(n.Op) && n.Word != nil {
+				target, _ := wordText(n.Word)
+				r.writes = append(r.writes, target)
+			}
 		}
 		return true
 	})
+}
+
+// writes reports whether a redirection writes the file that it names.
+func writes(op syntax.RedirOperator) bool {
+	switch op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.DplOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		return true
+	default:
+		return false
+	}
 }
 
 func (r *shellReader) add(call *syntax.CallExpr, depth int) {

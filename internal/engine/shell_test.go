@@ -21,6 +21,52 @@ func judge(t *testing.T, decision fermata.GateDecision, pattern, command string)
 	return fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, p, engine.ReadShell, time.Now()).Decision
 }
 
+// TestGitFilesAreGuardedInShellLines: a line that writes what git goes by is asked, however it does so.
+func TestGitFilesAreGuardedInShellLines(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]fermata.GateDecision{
+		`printf x > .git/hooks/pre-commit`:           fermata.GateAsk,
+		`echo '* filter=x' >>.gitattributes`:         fermata.GateAsk,
+		"cat >.gitattributes <<E\n* filter=x\nE":     fermata.GateAsk,
+		`make 2>.git/config`:                         fermata.GateAsk,
+		`true &>.git/config`:                         fermata.GateAsk,
+		`{ echo a; echo b; } >| sub/.git/config`:     fermata.GateAsk,
+		`sh -c 'echo x > .gitmodules'`:               fermata.GateAsk,
+		`x=$(echo y > .git/config)`:                  fermata.GateAsk,
+		`cd .git && echo x > config`:                 fermata.GateAsk,
+		`echo 'unfinished > .git/config`:             fermata.GateAsk,
+		`find .git -name '*.lock' -delete`:           fermata.GateAsk,
+		`find .git -exec cp x {} ;`:                  fermata.GateAsk,
+		`tree -o .git/config`:                        fermata.GateAsk,
+		`git config core.hooksPath list`:             fermata.GateAsk,
+		`git config core.hooksPath -l`:               fermata.GateAsk,
+		`git config --file a core.hooksPath get`:     fermata.GateAsk,
+		`git config set core.hooksPath x`:            fermata.GateAsk,
+		`git config --unset core.hooksPath`:          fermata.GateAsk,
+		`git config --edit`:                          fermata.GateAsk,
+		`cat .gitattributes > notes.txt`:             fermata.GateAllow,
+		`cat < .gitattributes`:                       fermata.GateAllow,
+		`find .git -name '*.lock'`:                   fermata.GateAllow,
+		`git config --get core.hooksPath`:            fermata.GateAllow,
+		`git config --global --list`:                 fermata.GateAllow,
+		`git config get core.hooksPath`:              fermata.GateAllow,
+		`git config list --global`:                   fermata.GateAllow,
+		`git config user.name`:                       fermata.GateAllow,
+		`git -C sub config --file x --get user.name`: fermata.GateAllow,
+		`make 2>&1 | tee build.log`:                  fermata.GateAllow,
+	} {
+		input, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call, policy := fermata.GateCall{Tool: "Bash", Input: input}, fermata.DefaultPolicy()
+		policy.GateDefault = fermata.GateAllow
+		if got := fermata.Judge(&call, fermata.GateScope{}, nil, policy, engine.ReadShell, time.Now()); got.Decision != want {
+			t.Errorf("%s: %s, want %s", command, got.Decision, want)
+		}
+	}
+}
+
 // TestAnAllowRuleIsNotFooled: nothing rides on a command that a rule allows.
 func TestAnAllowRuleIsNotFooled(t *testing.T) {
 	t.Parallel()
