@@ -123,6 +123,17 @@ func TestProgressAndMessages(t *testing.T) {
 	})
 }
 
+func TestMessagesOfATaskThatEndedInSilence(t *testing.T) {
+	t.Parallel()
+	each(t, func(a *agent) {
+		_, err := a.engine.CancelTask(a.Context(), a.person, a.task, "")
+		a.ok(err)
+		if r := a.must("read_messages", `{}`); !strings.Contains(r.Note, "The task has ended (cancelled), and everything that people wrote was handed") {
+			a.Errorf("the agent is told %q", r.Note)
+		}
+	})
+}
+
 func TestPermissionPrompt(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {

@@ -38,8 +38,10 @@ func TestClocksDisagree(t *testing.T) {
 	setClock("2 hours")
 	s.awaitReadiness("the database's clock jumped by 2h0m0s", true)
 	s.checkClock(binary, "warn  db-clock  the database's clock jumped by 2h0m0s: nothing times out until it is right again")
+	patience.Await(t, "the log tells of the jump", func() bool { return s.Wrote("the database's clock jumped: nothing times out") })
 	setClock("0")
 	s.awaitReadiness("database's", false)
+	patience.Await(t, "the log tells that the clock is right", func() bool { return s.Wrote("the database's clock is right again") })
 	if err := s.create(); err != nil {
 		t.Error(err)
 	}

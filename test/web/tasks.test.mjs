@@ -32,6 +32,7 @@ async function working(title, more = {}) {
   return {
     task, run, runner,
     log: (text) => say('log', { text }),
+    beat: (more) => say('heartbeat', { lease_seconds: 3600, ...more }),
     progress: (message, more = {}) => say('progress', { message, ...more }),
     ask: (question) => say('finish', { result: 'needs_input', summary: 'Two ways are open.', question: { timeout: '30m', ...question } }),
     finish: (result, summary) => say('finish', { result, summary }),
@@ -255,8 +256,11 @@ test('verbs: priority, labels, put off, cancel with a reason, reopen', async () 
 
 test('an agent is paused, and its task handed back with what was done', async () => {
   const busy = await working('Halted', { project: 'halt' });
+  await busy.beat({ session: { id: 's-1', runner: 'claude', dir: '/src/shop', worker: 'desk', command: 'claude --resume s-1' } });
   await visit(page, `/tasks/${busy.task.id}`);
   await page.getByRole('button', { name: 'Pause and take over' }).click();
+  await page.locator('[data-take-over]').getByText('Open the session by hand, at the worker desk:').waitFor();
+  await page.locator('[data-take-over]').getByText('cd /src/shop && claude --resume s-1', { exact: true }).waitFor();
   await page.locator('[data-take-over]').getByText('Messages wait until you hand the task back.').waitFor();
   assert.equal((await read(busy.task.id)).reason, 'paused');
   await assert.rejects(busy.finish('completed', 'Done anyway.'), /stale_run/);
