@@ -33,7 +33,8 @@ func CheckEventTypes(field string, types []string) error {
 	return checkEventNames(field, types, append(eventNames(), "*"), "there are %s; * is every type")
 }
 
-// CheckEventFilter refuses to filter by types that there are not. A noun such as question stands for all of its types.
+// CheckEventFilter returns an error if a name is no type of events. A noun alone, such as question, stands for all of its
+// types.
 func CheckEventFilter(field string, names []string) error {
 	known := eventNames()
 	for _, name := range known {

@@ -124,8 +124,8 @@ var lookers = []string{"cat", "ls", "head", "tail", "stat", "wc", "grep", "diff"
 var findActs = []string{"-delete", "-exec", "-ok", "-fprint", "-fls"}
 
 // commandWritesGitFiles reports whether a command may write such a file: it names one
-// and does more than look at it, or it sets what git goes by. Whoever goes into such a
-// folder may name its files without it.
+// and does more than look at it, or it sets what git goes by. A command that changes into
+// such a folder counts as well, because the next one can name a file without the folder.
 func commandWritesGitFiles(command string) bool {
 	words := strings.Fields(command)
 	if len(words) == 0 {
@@ -151,7 +151,8 @@ func looks(words []string) bool {
 	})
 }
 
-// Words of git config. What it reads stands before the name of a setting; what it writes stands before or behind it.
+// Words of git config. A word of configReads or configWrites is a subcommand only before the name of a setting. An option
+// of configValued is followed by its value.
 var (
 	configReads  = []string{"get", "list"}
 	configWrites = []string{"set", "unset", "edit", "rename-section", "remove-section"}

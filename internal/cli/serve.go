@@ -58,7 +58,7 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	})
 }
 
-// checkWorkers refuses what only workers inside the server would read, where there are none.
+// checkWorkers refuses flags that only workers inside the server read if the server has no workers.
 func (c *serveCommand) checkWorkers() error {
 	if c.Workers > 0 {
 		return c.checkRunners()

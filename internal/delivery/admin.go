@@ -121,8 +121,8 @@ func held(settings map[string]any, v any) bool {
 	return false
 }
 
-// writeChannel writes a channel and returns it as it is shown to whoever wrote it: with what was made for it, this once.
-// What is kept for a repeat of the call does not hold that.
+// writeChannel writes a channel and returns it to its writer, with the secrets that were made for it. The reply that is
+// stored for a repeated call has no secrets.
 func (s *Service) writeChannel(ctx context.Context, c fermata.Caller, write func(*store.Tx) (row *fermata.Channel, made map[string]any, err error)) (*fermata.Channel, error) {
 	var once map[string]any
 	shown, err := engine.Write(ctx, s.e, c, fermata.ToManageChannels, func(tx *store.Tx) (*fermata.Channel, error) {

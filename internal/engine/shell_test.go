@@ -21,7 +21,8 @@ func judge(t *testing.T, decision fermata.GateDecision, pattern, command string)
 	return fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, p, engine.ReadShell, time.Now()).Decision
 }
 
-// TestGitFilesAreGuardedInShellLines: a line that writes what git goes by is asked, however it does so.
+// TestGitFilesAreGuardedInShellLines: people are asked about every command line that writes a file by which git starts
+// programs.
 func TestGitFilesAreGuardedInShellLines(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]fermata.GateDecision{

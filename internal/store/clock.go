@@ -104,8 +104,9 @@ func (db *DB) Clock() ClockState { return db.clock.state() }
 // the clock before the jump: see [DB.RenewLeases].
 func (db *DB) AcceptClock() { db.clock.accept() }
 
-// RenewLeases begins the lease of every run anew, and lets go of what a clock that was set back keeps: answers are
-// released, channels can be listened to, and what was to be sent at once is sent.
+// RenewLeases begins the lease of every run anew. After the clock was set back, it also releases held answers, lets
+// another process listen to channels, and makes deliveries due that were due before. Otherwise these would wait for as long
+// as the clock went back.
 func (db *DB) RenewLeases(ctx context.Context) error {
 	workspaces, err := db.In(ctx, "").Workspaces()
 	for _, workspace := range workspaces {
@@ -141,12 +142,12 @@ func (db *DB) WatchClock(ctx context.Context) error {
 	return err
 }
 
-// longestPause exceeds every lease, and every time for which an answer is held or what is to be sent at once waits. Only
-// a clock that was set back since lets one of these last longer.
+// longestPause is longer than any lease, than any answer is held, and than a delivery waits that is to be sent at once. An
+// instant further ahead was written before the clock was set back.
 const longestPause = 10 * time.Minute
 
-// renewLeases does so in one workspace. A second time changes nothing, so each replica may do it. A delivery that is
-// being sent is left to its sender.
+// renewLeases does the work of [DB.RenewLeases] in one workspace. Repeating it changes nothing, so every replica may do it.
+// It skips deliveries that are being sent, because their senders write the result.
 func (tx *Tx) renewLeases() {
 	now, late := tx.Now().UnixMilli(), tx.Now().Add(longestPause).UnixMilli()
 	tx.execAny("UPDATE runs SET lease_until = $1 + lease_ms WHERE workspace_id = $2 AND state = 'running'", now, tx.workspace)

@@ -46,8 +46,8 @@ func (b *postgresBackend) migrate(ctx context.Context, ring *keys.Ring) error {
 	return postgresError(err)
 }
 
-// hold keeps the server from ending tx as idle, until release is called. held ends when the server has ended tx.
-// The caller must not use tx meanwhile.
+// hold sends statements in tx until release is called, so that the server does not end tx as idle. The context held ends
+// if the server has ended tx all the same. The caller must not use tx before release returns.
 func (b *postgresBackend) hold(ctx context.Context, tx pgx.Tx) (held context.Context, release func() error) {
 	held, cancel := context.WithCancelCause(ctx)
 	stop := make(chan struct{})
@@ -77,7 +77,7 @@ func (b *postgresBackend) hold(ctx context.Context, tx pgx.Tx) (held context.Con
 	}
 }
 
-// limitIdle returns the statement with which the server ends the transaction when it hears nothing for the time.
+// limitIdle returns the statement that makes the server end the transaction if it receives nothing for the given time.
 func limitIdle(limit time.Duration) string {
 	return fmt.Sprintf("SELECT set_config('idle_in_transaction_session_timeout', '%d', true)", limit.Milliseconds())
 }

@@ -15,7 +15,7 @@ import (
 // pushedRef holds the commit that was pushed last.
 func pushedRef(id string) string { return "refs/fermata/pushed/" + id }
 
-// pushingRef holds the commit whose push was begun last. A worker that was killed then leaves it other than pushedRef.
+// pushingRef holds the commit whose push began last. If the worker is killed during the push, it differs from pushedRef.
 func pushingRef(id string) string { return "refs/fermata/pushing/" + id }
 
 // publish pushes the branch to the remote origin, where the task asks for it.

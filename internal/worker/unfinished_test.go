@@ -234,8 +234,8 @@ func TestHalfForgottenWorktree(t *testing.T) {
 	}
 }
 
-// TestHalfRemovedWorktreeOfAnotherFolder: what a worker with another folder was removing when it was killed does not
-// keep the branch. Its files are not this worker's, and stay.
+// TestHalfRemovedWorktreeOfAnotherFolder: a worktree that was half removed by a worker with another folder does not keep
+// the branch. Its files stay, because they are not this worker's.
 func TestHalfRemovedWorktreeOfAnotherFolder(t *testing.T) {
 	t.Parallel()
 	cs := shop(t)

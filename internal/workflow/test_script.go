@@ -65,7 +65,8 @@ type Expectation struct {
 	Asked map[string]string `yaml:"asked"`
 }
 
-// check refuses names that are none of the workflow's: what stands there would not be read.
+// check returns an error that lists every name that is no step or tool of the workflow. Nothing would read what stands
+// under such a name.
 func (sc Script) check(d *definition.Workflow) error {
 	var steps, tools []string
 	for i := range d.Steps {
@@ -101,7 +102,7 @@ func (sc Script) check(d *definition.Workflow) error {
 	return fermata.Invalid(problems...).WithHint("%s", cmp.Or(hint, "the steps are "+strings.Join(steps, ", ")))
 }
 
-// policy returns the policy of the workspace in which the workflow is tested.
+// policy returns the policy under which the workflow is tested.
 func (sc Script) policy() (fermata.Policy, error) {
 	p := fermata.DefaultPolicy()
 	if len(sc.Policy) == 0 {

@@ -106,8 +106,8 @@ func TestIncompatibleMigrationStopsTheOlderVersion(t *testing.T) {
 	verifyChain(t, newer.URL, token)
 }
 
-// A newer version that stands still inside its migration loses it: the older version goes on writing, and another
-// replica of the newer version migrates and starts. The one that wakes up ends, and says why.
+// A newer version that stands still inside its migration loses it. The older version goes on writing, and another replica
+// of the newer version migrates and starts. The replica that wakes up ends, and says why.
 func TestReplicaFrozenInsideAMigration(t *testing.T) {
 	database := process.Postgres(t)
 	older := process.Serve(t, today(t), database)

@@ -100,8 +100,8 @@ func (s *scanner) ending() string {
 // ending.
 func (s *scanner) leftOut() int { return s.written - len(s.ending()) }
 
-// report passes a progress line on: JSON as it is meant, anything else as text. JSON that is no progress is passed on as
-// text with what is wrong with it.
+// report passes a progress line on. A line that is no JSON is the message. JSON that is no valid progress is the message
+// too, followed by what is wrong with it.
 func (s *scanner) report(text string) {
 	p := fermata.Progress{Message: text}
 	if raw := []byte(text); strings.HasPrefix(text, "{") && json.Valid(raw) {

@@ -100,7 +100,7 @@ func clockRenewsLeases(s *suite) {
 	}
 }
 
-// An hour before, everything here was due within seconds or already taken.
+// Everything here was written by a clock that was an hour ahead and was set back since.
 func clockLetsGo(s *suite) {
 	before := s.reading(s.db).Add(time.Hour)
 	q := s.question(func(*fermata.Question) {})

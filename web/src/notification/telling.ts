@@ -6,7 +6,7 @@ import { looks, toTell, withdraw } from './browser';
 
 const soon = 400;
 
-/** Hears of news from its start on. What is to be told waits until there is somebody who tells it. */
+/** Hears of news from its start on. It keeps them until `by` says who shows them. */
 class Telling {
   /** Settles when it is known what was old at the start. */
   readonly begun: Promise<void>;
@@ -17,7 +17,7 @@ class Telling {
   private readonly stops: (() => void)[];
 
   constructor() {
-    // An event that comes before this reply says better where the old ends.
+    // If an event comes before this reply, all news before the event is old.
     this.begun = latestNews().then(({ items }) => void (this.told ??= items[0]?.seq ?? 0), () => undefined);
     this.stops = [onEvent((event) => this.hear(event)), onReset(() => this.miss())];
   }
