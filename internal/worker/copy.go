@@ -52,6 +52,8 @@ type copies struct {
 	Copies
 	// mu keeps two slots from adding worktrees to one repository at once.
 	mu sync.Mutex
+	// notes are the settings of git that the worker has read.
+	notes notes
 	// tidying is held while shared worktrees are removed, the last time at tidied.
 	tidying sync.Mutex
 	tidied  time.Time
@@ -82,7 +84,7 @@ func newCopies(c Copies) (*copies, error) {
 	}
 	// Git names folders by their real paths.
 	c.Folder, err = filepath.EvalSymlinks(folder)
-	return &copies{Copies: c}, err
+	return &copies{Copies: c, notes: notes{known: map[string]settings{}}}, err
 }
 
 // workingCopy is where the agent of one run works. While it is open, no other

@@ -23,22 +23,85 @@ type copyGit struct {
 	data string
 	// seen are the settings that were noted.
 	seen settings
+	// branch is what is checked out.
+	branch string
 }
 
-// prepare makes the git folder, or brings it up to date.
-func (g copyGit) prepare(branch string) error {
+// worktreeNotes is the file of the git folder with the noted settings of the worktree.
+const worktreeNotes = "worktree.json"
+
+// prepare makes the git folder anew. Only the notes of the worktree stay: an agent that
+// is not isolated can write the folder, so nothing else in it counts for the next git.
+func (g copyGit) prepare() error {
+	if err := g.empty(); err != nil {
+		return err
+	}
 	for _, name := range []string{"objects", "refs", "info"} {
 		if err := os.MkdirAll(filepath.Join(g.dir, name), 0o700); err != nil {
 			return err
 		}
 	}
-	return errors.Join(
-		replaceFile(filepath.Join(g.dir, "config"), []byte(g.config())),
-		replaceFile(filepath.Join(g.dir, "HEAD"), []byte("ref: refs/heads/"+branch+"\n")),
+	errs := []error{
 		g.copyIn(filepath.Join(g.repo.common, "info", "exclude"), "info/exclude"),
 		g.copyIn(filepath.Join(g.repo.common, "info", "attributes"), "info/attributes"),
 		g.copyIn(filepath.Join(g.data, "info", "sparse-checkout"), "info/sparse-checkout"),
-	)
+	}
+	for name, text := range g.fixed() {
+		errs = append(errs, replaceFile(filepath.Join(g.dir, name), []byte(text)))
+	}
+	return errors.Join(errs...)
+}
+
+// empty removes what the git folder holds, without the notes of the worktree.
+func (g copyGit) empty() error {
+	switch real, err := filepath.EvalSymlinks(g.dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case real != g.dir:
+		return fmt.Errorf("%s leads to %s: remove the link", g.dir, real)
+	}
+	entries, err := os.ReadDir(g.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == worktreeNotes {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(g.dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fixed are the files of the git folder whose text the worker knows.
+func (g copyGit) fixed() map[string]string {
+	return map[string]string{"config": g.config(), "HEAD": "ref: refs/heads/" + g.branch + "\n"}
+}
+
+// leading are files and folders that would give git another configuration. The worker makes none of them.
+var leading = []string{"commondir", "config.worktree", "hooks"}
+
+// faults names what of the git folder itself is not as the worker made it.
+func (g copyGit) faults() []string {
+	var faults []string
+	for name, want := range g.fixed() {
+		path := filepath.Join(g.dir, name)
+		if text, ok := readRegular(path); !ok || text != want {
+			faults = append(faults, path+", the worker's own, was changed; the next run makes it anew")
+		}
+	}
+	for _, name := range leading {
+		path := filepath.Join(g.dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			faults = append(faults, path+" was put into the worker's own git folder; the next run removes it")
+		}
+	}
+	slices.Sort(faults)
+	return faults
 }
 
 // config is the whole configuration of the git folder.
@@ -110,7 +173,7 @@ func (g copyGit) run(ctx context.Context, env []string, input string, args []str
 // checkout makes the files and the index those of a commit, whatever was there.
 // Files that git does not know stay.
 func (g copyGit) checkout(ctx context.Context, commit string) error {
-	if err := g.checkPrograms(ctx); err != nil {
+	if err := g.begin(ctx); err != nil {
 		return err
 	}
 	if _, err := g.loadIndex(ctx); err != nil {
@@ -129,7 +192,7 @@ func (g copyGit) checkout(ctx context.Context, commit string) error {
 // comes of it. Of a repository inside the copy it takes the commit, and runs no
 // git in there: that one would go by the configuration that lies there.
 func (g copyGit) stage(ctx context.Context) (string, error) {
-	if err := g.checkPrograms(ctx); err != nil {
+	if err := g.begin(ctx); err != nil {
 		return "", err
 	}
 	links, err := g.loadIndex(ctx)
@@ -170,6 +233,15 @@ func (g copyGit) changed(ctx context.Context, head string) (bool, error) {
 func (g copyGit) clean(ctx context.Context) error {
 	_, err := g.git(ctx, "clean", "--quiet", "-ffd")
 	return err
+}
+
+// begin makes the git folder anew, and refuses programs that lie in the working copy. It
+// goes before every git that can start a program.
+func (g copyGit) begin(ctx context.Context) error {
+	if err := g.prepare(); err != nil {
+		return err
+	}
+	return g.checkPrograms(ctx)
 }
 
 // programKeys are the settings whose value is a program that git starts.

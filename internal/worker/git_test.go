@@ -74,6 +74,23 @@ func TestChangedSettings(t *testing.T) {
 	w.await(task.ID, fermata.TaskDone)
 }
 
+// An agent that is not isolated can remove what the worker noted. The worker still knows.
+func TestNotesThatAnAgentRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.task("Plant", `git config core.fsmonitor /bin/true; rm ../.git-state/repositories/*.json`)
+	second := w.task("Paint", `echo two >two.txt`)
+	w.once()
+	for _, task := range []*fermata.Task{first, second} {
+		if failed := w.await(task.ID, fermata.TaskFailed); !strings.Contains(failed.Summary, "core.fsmonitor (added)") {
+			t.Errorf("%s failed with %q", task.Title, failed.Summary)
+		}
+	}
+	if noted, err := filepath.Glob(filepath.Join(w.folder, ".git-state", "repositories", "*.json")); err != nil || len(noted) != 1 {
+		t.Errorf("the notes are %v (%v)", noted, err)
+	}
+}
+
 // A run that asks and has changed what git goes by fails: it does not wait.
 func TestChangedSettingsOfARunThatAsks(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,13 @@ func (cs *copies) gitFolder(id string) string {
 	return filepath.Join(cs.Folder, stateFolder, "copies", id)
 }
 
+// dropGitFolder removes the worker's own git folder for a copy, and what it noted there.
+func (cs *copies) dropGitFolder(id string) error {
+	dir := cs.gitFolder(id)
+	cs.notes.forget(filepath.Join(dir, worktreeNotes))
+	return os.RemoveAll(dir)
+}
+
 // recall returns the settings that were noted before the first run in the
 // repository. It refuses a repository whose settings are others now.
 func (cs *copies) recall(ctx context.Context, r repository) (settings, error) {
@@ -35,12 +42,9 @@ func (cs *copies) recall(ctx context.Context, r repository) (settings, error) {
 		return now, err
 	}
 	name := cs.settingsFile(r)
-	seen, known, err := loadSettings(name)
-	switch {
-	case err != nil:
-		return seen, fmt.Errorf("read %s: %w", name, err)
-	case !known:
-		return now, now.save(name)
+	seen, err := cs.notes.recall(name, now)
+	if err != nil {
+		return seen, err
 	}
 	if changes := seen.changes(now); len(changes) > 0 {
 		return seen, fmt.Errorf("the git configuration of %s is not as it was before the runs of this worker: %s. %s",
@@ -52,7 +56,7 @@ func (cs *copies) recall(ctx context.Context, r repository) (settings, error) {
 // mendSettings says how a person lets the runs go on.
 func mendSettings(r repository, noted string) string {
 	return fmt.Sprintf("An agent could make git run programs by it, so no run begins here. Look at %s, and undo the change; %s shows what was there. "+
-		"If the change is yours, remove that file: the next run notes what is there then.", r.common, noted)
+		"If the change is yours, remove that file and start the worker again: the next run notes what is there then.", r.common, noted)
 }
 
 // openGit makes the copy's own git ready. What its data holds for this worktree
@@ -63,22 +67,18 @@ func (c *workingCopy) openGit(ctx context.Context, seen settings) error {
 	if err := c.repo.readConfig(ctx, filepath.Join(c.data, "config.worktree"), ownPrefix, own.Config); err != nil {
 		return err
 	}
-	name := filepath.Join(c.git.dir, "worktree.json")
-	noted, known, err := loadSettings(name)
+	name := filepath.Join(c.git.dir, worktreeNotes)
+	noted, err := c.cs.notes.recall(name, own)
 	if err != nil {
 		return err
 	}
-	if !known {
-		noted, err = own, own.save(name)
-	} else if changes := noted.changes(own); len(changes) > 0 {
-		err = fmt.Errorf("the settings of the worktree %s are not as they were: %s. Undo the change in %s, or remove %s if it is yours",
+	if changes := noted.changes(own); len(changes) > 0 {
+		return fmt.Errorf("the settings of the worktree %s are not as they were: %s. Undo the change in %s, or, if it is yours, remove %s and start the worker again",
 			c.root, list(changes), filepath.Join(c.data, "config.worktree"), name)
 	}
-	if err != nil {
-		return err
-	}
 	c.git.seen = seen.with(noted)
-	return c.git.prepare(c.branch)
+	c.git.branch = c.branch
+	return c.git.prepare()
 }
 
 // faults names what of the worktree itself is no longer as the worker made it.
@@ -103,16 +103,22 @@ func (c *workingCopy) faults() []string {
 
 // readLine returns the one line of a small file behind its prefix.
 func readLine(name, prefix string) (string, bool) {
+	text, ok := readRegular(name)
+	if !ok {
+		return "", false
+	}
+	line, ok := strings.CutPrefix(strings.TrimSuffix(text, "\n"), prefix)
+	return line, ok && !strings.Contains(line, "\n")
+}
+
+// readRegular returns the text of a small file. A link or a pipe is none.
+func readRegular(name string) (string, bool) {
 	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return "", false
 	}
 	data, err := os.ReadFile(name)
-	if err != nil {
-		return "", false
-	}
-	line, ok := strings.CutPrefix(strings.TrimSuffix(string(data), "\n"), prefix)
-	return line, ok && !strings.Contains(line, "\n")
+	return string(data), err == nil
 }
 
 // tampering says, once the agent has ended, what it changed of what git goes by,
@@ -123,7 +129,7 @@ func (c *workingCopy) tampering(ctx context.Context) string {
 		return ""
 	}
 	ctx = c.holding(context.WithoutCancel(ctx))
-	reasons := c.faults()
+	reasons := append(c.faults(), c.git.faults()...)
 	now, err := c.repo.readSettings(ctx)
 	if err == nil {
 		err = c.repo.readConfig(ctx, filepath.Join(c.data, "config.worktree"), ownPrefix, now.Config)

@@ -28,15 +28,15 @@ func (c *workingCopy) publish(ctx context.Context, log io.Writer) error {
 	if err := c.check(ctx); err != nil {
 		return err
 	}
+	if err := c.git.begin(ctx); err != nil {
+		return err
+	}
 	origin, err := c.git.git(ctx, "remote", "get-url", "--push", "origin")
 	if err != nil {
 		return errors.New("the repository has no remote origin: add one (git remote add origin ADDRESS), or leave push out")
 	}
 	head, err := c.head(ctx)
 	if err != nil {
-		return err
-	}
-	if err := c.git.checkPrograms(ctx); err != nil {
 		return err
 	}
 	args := []string{"-c", "advice.pushUpdateRejected=false", "push", "--quiet", "--no-verify", "--no-recurse-submodules"}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // settings are what decides which programs git starts in a repository, and where
@@ -258,6 +259,50 @@ func loadSettings(name string) (s settings, known bool, err error) {
 		err = json.Unmarshal(data, &s)
 	}
 	return s, true, err
+}
+
+// notes are the settings that were noted, by the files that hold them. What was read once
+// counts until the worker ends: an agent that is not isolated can write the files.
+type notes struct {
+	mu    sync.Mutex
+	known map[string]settings
+}
+
+// recall returns the noted settings. Where there are none, it notes those of now.
+func (n *notes) recall(name string, now settings) (settings, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	inFile, there, err := loadSettings(name)
+	noted, known := n.known[name]
+	switch {
+	case known && err == nil && there && inFile.equal(noted):
+		return noted, nil
+	case known:
+		return noted, noted.save(name)
+	case err != nil:
+		return noted, fmt.Errorf("read %s: %w", name, err)
+	case there:
+		noted = inFile
+	default:
+		noted = now
+		if err := now.save(name); err != nil {
+			return now, err
+		}
+	}
+	n.known[name] = noted
+	return noted, nil
+}
+
+// forget lets the file be noted anew.
+func (n *notes) forget(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.known, name)
+}
+
+// equal reports whether both say the same.
+func (s settings) equal(other settings) bool {
+	return maps.EqualFunc(s.Config, other.Config, slices.Equal[[]string]) && maps.Equal(s.Files, other.Files)
 }
 
 // save notes the settings, whole or not at all.

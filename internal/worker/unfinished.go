@@ -122,7 +122,7 @@ func (cs *copies) removeWorktree(ctx context.Context, r repository, id, dir stri
 	if _, err := r.git(ctx, "worktree", "remove", "--force", "--force", dir); err != nil {
 		return err
 	}
-	return os.RemoveAll(cs.gitFolder(id))
+	return cs.dropGitFolder(id)
 }
 
 // removeGitLocks removes the lock files that a git that was killed left for the

@@ -119,7 +119,7 @@ func (c *workingCopy) add(ctx context.Context, seen settings, args ...string) er
 	} else if len(entries) > 0 {
 		return fmt.Errorf("%s is in the way of the worktree: move it away", c.root)
 	}
-	if err := os.RemoveAll(c.cs.gitFolder(c.id)); err != nil {
+	if err := c.cs.dropGitFolder(c.id); err != nil {
 		return err
 	}
 	args = append([]string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", unfinished}, args...)

@@ -18,9 +18,9 @@ import (
 var plants = []struct {
 	name, script string
 	// words are a part of the reason; push asks for a push, and mend takes the
-	// change back.
+	// change back. What is remade is made anew by the next run.
 	words, mend string
-	push        bool
+	push, remade bool
 }{
 	{
 		name: "a folder in the place of .git", words: ".git is not the file that git made",
@@ -73,6 +73,18 @@ var plants = []struct {
 		name: "a clone that lacks objects", words: "extensions.partialclone (added)",
 		script: `git config extensions.partialclone evil; git config remote.evil.url "$OUT"; git config remote.evil.uploadpack "$P"; git config remote.evil.promisor true`,
 	},
+	{
+		name: "the worker's own git folder", words: "config, the worker's own, was changed", remade: true,
+		script: `own=$(ls -d ../.git-state/copies/*); printf '[core]\n\tfsmonitor = %s\n[filter "x"]\n\tclean = %s\n' "$P" "$P" >>"$own/config"; echo '* filter=x' >.gitattributes`,
+	},
+	{
+		name: "hooks of the worker's own git folder", words: "hooks was put into the worker's own git folder", remade: true, push: true,
+		script: `own=$(ls -d ../.git-state/copies/*); mkdir "$own/hooks"; for h in reference-transaction pre-push post-index-change; do cp "$P" "$own/hooks/$h"; done`,
+	},
+	{
+		name: "another repository behind the worker's own git folder", words: "commondir was put into the worker's own git folder", remade: true,
+		script: `own=$(ls -d ../.git-state/copies/*); git init -q "$OUT/other"; git --git-dir="$OUT/other/.git" config core.fsmonitor "$P"; echo "$OUT/other/.git" >"$own/commondir"`,
+	},
 	{name: "a pipe for a hook", words: "hooks/pre-commit (added)", script: `mkfifo "$G/hooks/pre-commit"`},
 	{name: "a pipe for the settings", words: "is no file", script: `mv "$G/config" "$OUT/config"; mkfifo "$G/config"`},
 	{name: "the settings of a submodule", words: "modules/sub/config (added)", script: `git init -q "$OUT/sub"; git -C "$OUT/sub" config core.fsmonitor "$P"; mkdir -p "$G/modules"; cp -r "$OUT/sub/.git" "$G/modules/sub"`},
@@ -104,6 +116,14 @@ func TestAgentPlantsPrograms(t *testing.T) {
 			}
 			if out, _ := exec.CommandContext(t.Context(), "git", "--git-dir="+origin, "for-each-ref").CombinedOutput(); len(out) > 0 {
 				t.Errorf("something was pushed: %s", out)
+			}
+			if tt.remade {
+				// The agent does it again, to a folder that was made anew.
+				p.reopen(task)
+				p.run()
+				p.unharmed()
+				p.caught(task, tt.words)
+				return
 			}
 			p.again(task, tt.words)
 			if tt.mend != "" {
