@@ -222,16 +222,44 @@ func (c *GateCall) Action() json.RawMessage {
 	return CanonicalAction(data)
 }
 
-// CallOf returns the call that an action stands for, and false for an action
-// that no gate makes. An approval of such an action lets the call through.
-func CallOf(action json.RawMessage) (*GateCall, bool) {
-	dec := json.NewDecoder(bytes.NewReader(action))
-	dec.DisallowUnknownFields()
-	var a gateAction
-	if dec.Decode(&a) != nil || a.Tool == "" || plainObject(a.Input) != nil {
-		return nil, false
+// shellTools are what agent programs call the tool that runs a command.
+var shellTools = []string{"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command", "execute"}
+
+// CallsOf returns the calls that an action can stand for, so that the rules of gates count
+// for it as well; none for an action that is no call of a tool. An action that names a command
+// and no tool stands for that command in the tool of every program.
+func CallsOf(action json.RawMessage) []*GateCall {
+	var a struct {
+		Tool      string          `json:"tool"`
+		Input     json.RawMessage `json:"input"`
+		Arguments json.RawMessage `json:"arguments"`
+		Command   json.RawMessage `json:"command"`
+		Dir       json.RawMessage `json:"dir"`
 	}
-	return &GateCall{Tool: a.Tool, Input: a.Input, Dir: a.Dir}, true
+	if json.Unmarshal(action, &a) != nil {
+		return nil
+	}
+	var dir string
+	_ = json.Unmarshal(a.Dir, &dir) // a folder of another form is none
+	input := a.Input
+	for _, other := range []json.RawMessage{a.Arguments, json.RawMessage("{}")} {
+		if plainObject(input) != nil {
+			input = other
+		}
+	}
+	if a.Tool != "" {
+		return []*GateCall{{Tool: a.Tool, Input: input, Dir: dir}}
+	}
+	if len(a.Command) == 0 {
+		return nil
+	}
+	// A command of any form is valid JSON here, and so is an object around it.
+	input, _ = json.Marshal(map[string]json.RawMessage{"command": a.Command})
+	calls := make([]*GateCall, 0, len(shellTools))
+	for _, tool := range shellTools {
+		calls = append(calls, &GateCall{Tool: tool, Input: input, Dir: dir})
+	}
+	return calls
 }
 
 // EditedInput returns the arguments of an action that was approved instead of

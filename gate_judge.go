@@ -41,8 +41,8 @@ type Ruling struct {
 
 // Judge says what the rules make of a call. A rule that denies wins over one
 // that asks, and that over one that allows; among equals the most specific is
-// named. Without any the policy decides. What git goes by is always asked about,
-// unless a rule allows it by name: see [ProtectedRule].
+// named. Without any the policy decides. What git and agent programs go by is always asked
+// about, unless a rule allows it by name: see [ProtectedRule] and [ProtectedAgentRule].
 //
 // The three are not matched alike. An allow rule must not be fooled: a pattern
 // fits a command line only if that is a single plain command, and no other
@@ -59,8 +59,10 @@ func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadSh
 			fits = append(fits, r)
 		}
 	}
-	if c.writesGitFiles(fields, read) && !slices.ContainsFunc(fits, func(r *GateRule) bool { return r.Decision == GateAllow && r.namesGitFiles() }) {
-		fits = append(fits, protectedRule(c.Tool))
+	for _, p := range protections {
+		if p.writtenBy(c, fields, read) && !slices.ContainsFunc(fits, p.isAllowedBy) {
+			fits = append(fits, p.rule(c.Tool))
+		}
 	}
 	if len(fits) == 0 {
 		return Ruling{Decision: p.Gate()}
@@ -78,7 +80,7 @@ func Judge(c *GateCall, from GateScope, rules []*GateRule, p Policy, read ReadSh
 }
 
 // RiskOfCall returns the highest risk that the rules give to a call which they
-// send to people; empty where none does.
+// send to people, those that every workspace has among them; empty where none does.
 func RiskOfCall(c *GateCall, from GateScope, rules []*GateRule, read ReadShell, now time.Time) Risk {
 	var fields any
 	if json.Unmarshal(c.Input, &fields) != nil {
@@ -88,6 +90,11 @@ func RiskOfCall(c *GateCall, from GateScope, rules []*GateRule, read ReadShell, 
 	for _, r := range rules {
 		if r.Decision == GateAsk && r.Risk != "" && r.Live(now) && r.covers(from) && r.fits(c.Tool, fields, read) {
 			most = HigherRisk(most, r.Risk)
+		}
+	}
+	for _, p := range protections {
+		if p.writtenBy(c, fields, read) {
+			most = HigherRisk(most, p.rule(c.Tool).Risk)
 		}
 	}
 	return most

@@ -1,44 +1,94 @@
 package fermata
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// ProtectedRule is the id of the rule that every workspace has: a call that writes
-// what git goes by is asked, whatever allows the tool. A git of the user's, or of a
-// worker, would start what is written there.
-const ProtectedRule = "protected_git_files"
+// The rules that every workspace has: a call that writes files by which a program starts
+// others is asked, whatever allows the tool. A git of the user's or of a worker, or the next
+// agent, would start what is written there.
+const (
+	// ProtectedRule is the id of the rule for what git goes by.
+	ProtectedRule = "protected_git_files"
+	// ProtectedAgentRule is the id of the rule for what agent programs go by.
+	ProtectedAgentRule = "protected_agent_files"
+)
 
-// protectedRule is that rule, for the tool of a call.
-func protectedRule(tool string) *GateRule {
+// protection is one of these rules.
+type protection struct {
+	id, reason string
+	// names are the files and folders. An allow rule that has one of words means such a file.
+	names, words []string
+	// alsoPath reports further paths, by their parts, and alsoCommand further commands, by their
+	// words; nil is none.
+	alsoPath, alsoCommand func(parts []string) bool
+}
+
+var protections = []*protection{
+	{
+		id: ProtectedRule, reason: "it writes .git, .gitattributes, .gitmodules or hooks: by these, git starts programs",
+		// A worker keeps its own git folders in .git-state.
+		names: []string{".git", "git~1", ".gitattributes", ".gitmodules", ".gitconfig", ".lfsconfig", ".githooks", ".husky", ".git-state"},
+		words: []string{"git config"}, alsoPath: isInBareRepository, alsoCommand: runsGitConfig,
+	},
+	{
+		id: ProtectedAgentRule, reason: "it writes the settings of an agent program, such as .mcp.json or .claude: by these, the program starts others",
+		names: []string{".mcp.json", ".claude", ".claude.json", ".codex", ".gemini", ".opencode", "opencode.json", "opencode.jsonc"},
+	},
+}
+
+// rule is the protection as a rule for the tool of a call.
+func (p *protection) rule(tool string) *GateRule {
 	return &GateRule{
-		ID:    ProtectedRule,
-		Owner: Actor{Kind: ActorSystem, Name: "Fermata"},
-		NewGateRule: NewGateRule{
-			Tool: tool, Decision: GateAsk, Risk: RiskHigh,
-			Reason: "it writes .git, .gitattributes, .gitmodules or hooks: by these, git starts programs",
-		},
+		ID:          p.id,
+		Owner:       Actor{Kind: ActorSystem, Name: "Fermata"},
+		NewGateRule: NewGateRule{Tool: tool, Decision: GateAsk, Risk: RiskHigh, Reason: p.reason},
 	}
 }
 
-// writesGitFiles reports whether a call writes, moves or removes what git goes by,
-// as far as its arguments tell.
-func (c *GateCall) writesGitFiles(fields any, read ReadShell) bool {
-	writes := slices.ContainsFunc(writeWords, func(word string) bool { return strings.Contains(strings.ToLower(c.Tool), word) })
+// writtenBy reports whether a call writes, moves or removes such files, as far as its
+// arguments tell.
+func (p *protection) writtenBy(c *GateCall, fields any, read ReadShell) bool {
+	writes := c.Writes()
 	return anyText(fields, "", func(name, text string) bool {
 		switch {
 		case isCommand(name):
 			line := read(text)
-			return slices.ContainsFunc(line.Writes, isGitFile) || slices.ContainsFunc(line.Commands, commandWritesGitFiles) || patchesGitFiles(text)
+			return slices.ContainsFunc(line.Writes, p.covers) || slices.ContainsFunc(line.Commands, p.writtenByCommand) || slices.ContainsFunc(patchedFiles(text), p.covers)
 		case !writes:
 			return false
 		default:
-			return isPathName(name) && isGitFile(text) || patchesGitFiles(text)
+			return isPathName(name) && p.covers(text) || slices.ContainsFunc(patchedFiles(text), p.covers)
 		}
 	})
+}
+
+// Writes reports whether the tool writes files, by its name.
+func (c *GateCall) Writes() bool {
+	tool := strings.ToLower(c.Tool)
+	return slices.ContainsFunc(writeWords, func(word string) bool { return strings.Contains(tool, word) })
+}
+
+// Paths returns the files that the arguments name, those of patches among them. Whether the tool
+// writes them, reads them or does something else is the tool's affair.
+func (c *GateCall) Paths() []string {
+	var fields any
+	if json.Unmarshal(c.Input, &fields) != nil {
+		return nil
+	}
+	var paths []string
+	anyText(fields, "", func(name, text string) bool {
+		if isPathName(name) && !isCommand(name) {
+			paths = append(paths, text)
+		}
+		paths = append(paths, patchedFiles(text)...)
+		return false
+	})
+	return paths
 }
 
 // writeWords are parts of the names of tools that write files.
@@ -75,20 +125,21 @@ func isPathName(name string) bool {
 	})
 }
 
-// gitNames are files and folders by which git, or a person's hooks, start programs.
-var gitNames = []string{".git", "git~1", ".gitattributes", ".gitmodules", ".gitconfig", ".lfsconfig", ".githooks", ".husky"}
-
-// isGitFile reports whether a path is one of them, or lies in one. Another spelling
+// covers reports whether a path is one of the files, or lies in one. Another spelling
 // that some file system takes for the same counts as well.
-func isGitFile(text string) bool {
+func (p *protection) covers(text string) bool {
 	parts := strings.Split(path.Clean(strings.ReplaceAll(plainLetters(text), `\`, "/")), "/")
 	for i, part := range parts {
-		part = strings.TrimRight(part, " .")
-		if slices.Contains(gitNames, part) {
-			return true
-		}
-		// A repository without files of its own: shop.git/hooks/pre-receive.
-		if strings.HasSuffix(part, ".git") && i+1 < len(parts) && slices.Contains([]string{"hooks", "config", "info"}, parts[i+1]) {
+		parts[i] = strings.TrimRight(part, " .")
+	}
+	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(p.names, part) }) || p.alsoPath != nil && p.alsoPath(parts)
+}
+
+// isInBareRepository reports whether a path leads to what git goes by in a repository
+// without files of its own: shop.git/hooks/pre-receive.
+func isInBareRepository(parts []string) bool {
+	for i, part := range parts[:len(parts)-1] {
+		if strings.HasSuffix(part, ".git") && slices.Contains([]string{"hooks", "config", "info"}, parts[i+1]) {
 			return true
 		}
 	}
@@ -105,16 +156,17 @@ func plainLetters(text string) string {
 	}, text)
 }
 
-// patchesGitFiles reports whether a text is a patch of such a file.
-func patchesGitFiles(text string) bool {
+// patchedFiles returns the files that a patch names; none for a text that is no patch.
+func patchedFiles(text string) []string {
+	var names []string
 	for line := range strings.Lines(text) {
 		for _, mark := range []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ", "rename to "} {
-			if name, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok && isGitFile(name) {
-				return true
+			if name, ok := strings.CutPrefix(strings.TrimSpace(line), mark); ok {
+				names = append(names, name)
 			}
 		}
 	}
-	return false
+	return names
 }
 
 // lookers are commands that read the files that they name, and do nothing else with them.
@@ -123,22 +175,25 @@ var lookers = []string{"cat", "ls", "head", "tail", "stat", "wc", "grep", "diff"
 // findActs are the beginnings of options by which find does more than look.
 var findActs = []string{"-delete", "-exec", "-ok", "-fprint", "-fls"}
 
-// commandWritesGitFiles reports whether a command may write such a file: it names one
+// writtenByCommand reports whether a command may write such a file: it names one
 // and does more than look at it, or it sets what git goes by. A command that changes into
 // such a folder counts as well, because the next one can name a file without the folder.
-func commandWritesGitFiles(command string) bool {
+func (p *protection) writtenByCommand(command string) bool {
 	words := strings.Fields(command)
 	if len(words) == 0 {
 		return false
 	}
-	if words[0] == "git" {
-		return setsGitConfig(words[1:])
+	if p.alsoCommand != nil && p.alsoCommand(words) {
+		return true
 	}
-	return !looks(words) && slices.ContainsFunc(words[1:], func(word string) bool {
+	return words[0] != "git" && !looks(words) && slices.ContainsFunc(words[1:], func(word string) bool {
 		_, value, _ := strings.Cut(word, "=")
-		return isGitFile(strings.Trim(word, `"'`)) || value != "" && isGitFile(value)
+		return p.covers(strings.Trim(word, `"'`)) || value != "" && p.covers(value)
 	})
 }
+
+// runsGitConfig reports whether a command is git config with a value.
+func runsGitConfig(words []string) bool { return words[0] == "git" && setsGitConfig(words[1:]) }
 
 // looks reports whether a command only reads the files that it names.
 func looks(words []string) bool {
@@ -194,12 +249,15 @@ func setsGitConfig(words []string) bool {
 	}
 }
 
-// namesGitFiles reports whether an allow rule is meant for such files: a pattern of
+// isAllowedBy reports whether an allow rule is meant for such files: a pattern of
 // its arguments names one.
-func (r *GateRule) namesGitFiles() bool {
+func (p *protection) isAllowedBy(r *GateRule) bool {
+	if r.Decision != GateAllow {
+		return false
+	}
 	for _, pattern := range r.Args {
 		text := fixedText(pattern)
-		if slices.ContainsFunc(gitNames, func(name string) bool { return strings.Contains(text, name) }) || strings.Contains(text, "git config") {
+		if slices.ContainsFunc(slices.Concat(p.names, p.words), func(name string) bool { return strings.Contains(text, name) }) {
 			return true
 		}
 	}

@@ -41,6 +41,7 @@ func TestProtectedGitFiles(t *testing.T) {
 		"a move":                    {"move", `{"source":"x","destination":".git/hooks/pre-push"}`, true},
 		"git config":                {"Bash", `{"command":"git -C sub config core.fsmonitor x"}`, true},
 		"a copy":                    {"Bash", `{"command":"ls; cp x .git/hooks/pre-commit"}`, true},
+		"the worker's own git":      {"Write", `{"file_path":"../.git-state/copies/task_1/config"}`, true},
 		"dd":                        {"Bash", `{"command":"dd if=x of=.git/config"}`, true},
 		"reading it":                {"Read", `{"file_path":".gitattributes"}`, false},
 		"looking at it":             {"Bash", `{"command":"cat .git/config"}`, false},
@@ -60,6 +61,38 @@ func TestProtectedGitFiles(t *testing.T) {
 				if asks := got.Decision == fermata.GateAsk && got.Rule.ID == fermata.ProtectedRule; asks != tt.asks {
 					t.Errorf("with %d rules: %s, %s", len(rules), got.Decision, got.Why())
 				}
+			}
+		})
+	}
+}
+
+// A call that writes what agent programs go by is asked as well.
+func TestProtectedAgentFiles(t *testing.T) {
+	t.Parallel()
+	all := gateRule("all", fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow})
+	for name, tt := range map[string]struct {
+		tool, input string
+		asks        bool
+	}{
+		"servers of MCP":          {"write_file", `{"file_path":"/w/.mcp.json","content":"{}"}`, true},
+		"hooks of Claude Code":    {"Edit", `{"file_path":".claude/settings.local.json"}`, true},
+		"settings of Gemini CLI":  {"replace", `{"file_path":"sub/.gemini/settings.json"}`, true},
+		"settings of opencode":    {"edit", `{"filePath":"opencode.jsonc"}`, true},
+		"a plugin of opencode":    {"write", `{"filePath":".OpenCode/plugin/x.js"}`, true},
+		"a patch":                 {"apply_patch", `{"input":"*** Begin Patch\n*** Add File: .codex/config.toml\n+x"}`, true},
+		"a command":               {"Bash", `{"command":"cp x .mcp.json"}`, true},
+		"reading it":              {"Read", `{"file_path":".mcp.json"}`, false},
+		"looking at it":           {"Bash", `{"command":"cat .mcp.json"}`, false},
+		"what is committed of it": {"Bash", `{"command":"git add .mcp.json"}`, false},
+		"instructions":            {"Write", `{"file_path":"CLAUDE.md"}`, false},
+		"another file":            {"Write", `{"file_path":"docs/opencode.json.md"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			call := fermata.GateCall{Tool: tt.tool, Input: json.RawMessage(tt.input)}
+			got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{all}, fermata.Policy{GateDefault: fermata.GateAllow}, wordShell, noon)
+			if asks := got.Decision == fermata.GateAsk && got.Rule.ID == fermata.ProtectedAgentRule; asks != tt.asks {
+				t.Errorf("%s, %s", got.Decision, got.Why())
 			}
 		})
 	}

@@ -7,6 +7,10 @@ type Consent struct {
 	Question *Question
 	// Policy is that of today.
 	Policy Policy
+	// Risk is the least risk that the rules of gates give to the action today; Denied is the rule
+	// that denies it, and nil where none does.
+	Risk   Risk
+	Denied *GateRule
 	// Members are those who approved, as they are today, by id. Who is gone is not among them.
 	Members map[string]*Member
 }
@@ -37,6 +41,10 @@ func (g Grant) CheckConsent(c Consent) error {
 	if !ok || !g.equals(given) {
 		return Errorf(CodeForbidden, "the grant does not say what was approved").
 			WithHint("take it from the context of the resumed task, whole")
+	}
+	if c.Denied != nil {
+		return Errorf(CodeForbidden, "the grant cannot be used any more: a rule denies the action: %s", c.Denied.Sentence()).
+			WithHint("nobody's approval goes before such a rule")
 	}
 	if q.Resolution.DecidedBy != ActorHuman {
 		return nil
@@ -79,27 +87,31 @@ func (c Consent) missingApprover() (why string) {
 	return why
 }
 
-// checkPolicy refuses an approval by people who were known less than the policy of today asks for.
+// checkPolicy refuses an approval by people who were known less than the policy of today asks for
+// in a question of the risk that this one would have today.
 func (c Consent) checkPolicy() error {
-	q := c.Question
-	if q.Resolution.Assurance == AssuranceLink {
-		if err := c.Policy.CheckLink(q); err != nil {
+	q := *c.Question
+	q.Raise(HigherRisk(c.Risk, c.Policy.RiskFloor(&q)), c.Policy)
+	given := q.weakestApproval()
+	if given == AssuranceLink {
+		if err := c.Policy.CheckLink(&q); err != nil {
 			return Errorf(CodeForbidden, "the approval came by a link, and the policy of today says: %s", err).WithHint("ask again")
 		}
 	}
-	least := c.Policy.LeastFor(q)
-	if least == "" {
+	if q.LeastAssurance == "" || given.AtLeast(q.LeastAssurance) {
 		return nil
 	}
+	return Errorf(CodeForbidden, "the policy of today asks for %s, and the approval was given by somebody who was known by %s", q.LeastAssurance, given).
+		WithHint("ask again")
+}
+
+// weakestApproval returns how well that one of those who approved was known who was known least.
+func (q *Question) weakestApproval() Assurance {
 	given := q.Resolution.Assurance
 	for _, v := range q.Votes {
 		if v.Value == Approve && !v.Assurance.AtLeast(given) {
 			given = v.Assurance
 		}
 	}
-	if given.AtLeast(least) {
-		return nil
-	}
-	return Errorf(CodeForbidden, "the policy of today asks for %s, and the approval was given by somebody who was known by %s", least, given).
-		WithHint("ask again")
+	return given
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -245,17 +246,32 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 // raiseByRules gives an approval of a tool call the risk that the rules of
 // gates give to the call: asking for it directly is no way around them.
 func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) error {
-	call, ok := fermata.CallOf(q.Action)
-	if !ok {
-		return nil
+	risk, _, err := rulesOnAction(tx, t, q.Action, policy)
+	if err == nil && risk != "" {
+		q.Raise(risk, policy)
+	}
+	return err
+}
+
+// rulesOnAction returns the highest risk that the rules of gates give to an action, and a rule that
+// denies it; nil where none does.
+func rulesOnAction(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy fermata.Policy) (risk fermata.Risk, denied *fermata.GateRule, err error) {
+	calls := fermata.CallsOf(action)
+	if len(calls) == 0 {
+		return "", nil, nil
 	}
 	rules, err := tx.GateRules()
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	from := fermata.GateScope{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey}
-	q.Raise(fermata.RiskOfCall(call, from, rules, readShell, tx.Now()), policy)
-	return nil
+	for _, call := range calls {
+		risk = fermata.HigherRisk(risk, fermata.RiskOfCall(call, from, rules, readShell, tx.Now()))
+		if r := fermata.Judge(call, from, rules, policy, readShell, tx.Now()); r.Decision == fermata.GateDeny && r.Rule != nil {
+			denied = r.Rule
+		}
+	}
+	return risk, denied, nil
 }
 
 // checkPeople refuses a question that nobody may decide. What a run reports as

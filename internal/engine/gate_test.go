@@ -129,6 +129,19 @@ func TestUsesAreCounted(t *testing.T) {
 	})
 }
 
+// The rules that every workspace has give their risk to approvals, too.
+func TestAnApprovalHasTheRiskOfTheRulesThatAreAlwaysThere(t *testing.T) {
+	each(t, func(w *world) {
+		for _, action := range []string{
+			`{"tool":"Write","input":{"file_path":".gitattributes"}}`, `{"tool":"write_file","arguments":{"file_path":"/w/.mcp.json"}}`,
+			`{"command":"git config core.fsmonitor ./x"}`,
+		} {
+			_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
+			w.equal(fermata.RiskHigh, q.Risk)
+		}
+	})
+}
+
 // Asking for the approval of a call directly is no way around the risk that the
 // rules give to the call.
 func TestAnApprovalHasTheRiskOfTheRules(t *testing.T) {
@@ -140,7 +153,11 @@ func TestAnApprovalHasTheRiskOfTheRules(t *testing.T) {
 			`{"tool":"Bash","input":{"command":"git push origin"}}`:            fermata.RiskCritical,
 			`{"tool":"Bash","input":{"command":"git push origin"},"dir":"/x"}`: fermata.RiskCritical,
 			`{"tool":"Edit","input":{}}`:                                       fermata.RiskHigh,
-			`{"command":"git push origin"}`:                                    fermata.RiskMedium,
+			`{"tool":"Bash","arguments":{"command":"git push origin"}}`:        fermata.RiskCritical,
+			`{"tool":"Bash","input":{"command":"git push origin"},"x":1}`:      fermata.RiskCritical,
+			`{"command":"git push origin"}`:                                    fermata.RiskCritical,
+			`{"command":["git","push","origin"]}`:                              fermata.RiskCritical,
+			`{"deploy":"shop"}`:                                                fermata.RiskMedium,
 		} {
 			_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Risk: fermata.RiskLow, Action: []byte(action)})
 			w.equal(want, q.Risk)

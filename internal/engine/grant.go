@@ -120,7 +120,16 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 		}
 		c.Members[id] = m
 	}
-	return c, nil
+	t, err := tx.Task(q.TaskID)
+	if err != nil {
+		return c, err
+	}
+	action := q.Action
+	if r := q.Resolution; r != nil && len(r.Action) > 0 {
+		action = r.Action
+	}
+	c.Risk, c.Denied, err = rulesOnAction(tx, t, action, c.Policy)
+	return c, err
 }
 
 // isOutdated reports whether the question was approved in a way that does not count any more.

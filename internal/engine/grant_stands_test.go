@@ -87,6 +87,35 @@ func TestAGrantMeetsThePolicyOfToday(t *testing.T) {
 	})
 }
 
+// The risk is the one of today: of the project, and of the rules for the action.
+func TestAGrantMeetsTheRiskOfToday(t *testing.T) {
+	each(t, func(w *world) {
+		project, action := w.granted(""), w.granted("")
+		p, err := w.e.Policy(w.Context(), admin)
+		w.ok(err)
+		p.LeastAssurance = map[fermata.Risk]fermata.Assurance{fermata.RiskCritical: fermata.AssurancePasskey}
+		before := p
+		p.ProjectRisk = map[string]fermata.Risk{fermata.DefaultProject: fermata.RiskCritical}
+		_, err = w.e.SetPolicy(w.Context(), admin, p)
+		w.ok(err)
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(project.Grant, removeOld)))
+		_, err = w.e.SetPolicy(w.Context(), admin, before)
+		w.ok(err)
+		w.ok(w.verify(project.Grant, removeOld))
+		w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateAsk, Risk: fermata.RiskCritical})
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(action.Grant, removeOld)))
+	})
+}
+
+// A rule that denies the action goes before an approval that was given earlier.
+func TestAGrantMeetsTheRulesOfToday(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+	})
+}
+
 // Of two people who had to approve, both must still be ones who may.
 func TestAGrantOfTwoNeedsBothStill(t *testing.T) {
 	each(t, func(w *world) {
