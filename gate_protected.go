@@ -37,7 +37,9 @@ var protections = []*protection{
 	},
 	{
 		id: ProtectedAgentRule, reason: "it writes the settings of an agent program, such as .mcp.json or .claude: by these, the program starts others",
-		names: []string{".mcp.json", ".claude", ".claude.json", ".codex", ".gemini", ".opencode", "opencode.json", "opencode.jsonc"},
+		names:    []string{".mcp.json", ".claude.json", ".codex", ".opencode", "opencode.json", "opencode.jsonc"},
+		words:    []string{".claude", ".gemini"},
+		alsoPath: isAgentFolder,
 	},
 }
 
@@ -140,6 +142,21 @@ func (p *protection) covers(text string) bool {
 func isInBareRepository(parts []string) bool {
 	for i, part := range parts[:len(parts)-1] {
 		if strings.HasSuffix(part, ".git") && slices.Contains([]string{"hooks", "config", "info"}, parts[i+1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownNotes are the folders in which Claude Code and Gemini CLI let their agents keep plans and
+// notes. They start nothing.
+var ownNotes = map[string][]string{".claude": {"plans", "projects", "todos"}, ".gemini": {"tmp"}}
+
+// isAgentFolder reports whether a path is the folder of such a program, or lies in it and outside
+// of its notes.
+func isAgentFolder(parts []string) bool {
+	for i, part := range parts {
+		if notes, ok := ownNotes[part]; ok && (i+1 == len(parts) || !slices.Contains(notes, parts[i+1])) {
 			return true
 		}
 	}

@@ -81,6 +81,8 @@ func TestProtectedAgentFiles(t *testing.T) {
 		"a plugin of opencode":    {"write", `{"filePath":".OpenCode/plugin/x.js"}`, true},
 		"a patch":                 {"apply_patch", `{"input":"*** Begin Patch\n*** Add File: .codex/config.toml\n+x"}`, true},
 		"a command":               {"Bash", `{"command":"cp x .mcp.json"}`, true},
+		"the whole folder":        {"move", `{"source":"x","destination":"/home/ada/.gemini"}`, true},
+		"the file of a plan":      {"Write", `{"file_path":"/home/ada/.claude/plans/blue-fox.md"}`, false},
 		"reading it":              {"Read", `{"file_path":".mcp.json"}`, false},
 		"looking at it":           {"Bash", `{"command":"cat .mcp.json"}`, false},
 		"what is committed of it": {"Bash", `{"command":"git add .mcp.json"}`, false},

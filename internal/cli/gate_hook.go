@@ -22,7 +22,7 @@ type gateFlags struct {
 	Task    string        `env:"FERMATA_TASK" placeholder:"ID" help:"Task that makes the call; without one the session's own is used."`
 	Run     string        `env:"FERMATA_RUN" placeholder:"ID" help:"Run that makes the call; once it is over, nothing of it may run."`
 	Worker  bool          `help:"Set by a worker's runner: a call that a person has to decide stops the agent, and the worker resumes it with the answer. Without it the hook stands aside in the runs of such a worker, where it is sure to be in one."`
-	Unasked []string      `placeholder:"TOOL,…" help:"Tools about which the agent of a worker need not ask, unless a rule names them."`
+	Unasked []string      `placeholder:"TOOL,…" help:"Tools about which the agent of a worker need not ask, unless a rule names them, or they write outside of its folder."`
 
 	// What is named on the command line leaves the environment no say: settings of a
 	// project may change that.
@@ -216,7 +216,7 @@ func (h *gateHook) gate(ctx context.Context) error {
 			return err
 		}
 	}
-	if h.Worker && (h.isHarmless() || slices.Contains(h.Unasked, h.in.Tool)) {
+	if h.Worker && (h.isHarmless() || slices.Contains(h.Unasked, h.in.Tool) && !h.in.writesOutside()) {
 		named, err := h.isNamed(ctx, call)
 		if !named || err != nil {
 			h.passed = err == nil

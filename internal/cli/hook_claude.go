@@ -37,7 +37,16 @@ var claude = gateDialect{
 		"ExitPlanMode": (*gateHook).exitPlanMode,
 	},
 	harmless: func(in *hookEvent) bool {
-		return slices.Contains(reading, in.Tool) || slices.Contains(editing, in.Tool) && slices.Contains(editingModes, in.Mode)
+		switch {
+		case slices.Contains(reading, in.Tool):
+			return true
+		case !slices.Contains(editing, in.Tool):
+			return false
+		case in.Mode == "plan":
+			return true // Claude Code lets its agent write the plan's own file, and no other
+		default:
+			return slices.Contains(editingModes, in.Mode) && !in.writesOutside()
+		}
 	},
 }
 
@@ -50,7 +59,7 @@ var (
 		"TaskUpdate", "TaskList", "TaskGet", "TodoWrite", "ListAgents", "SendMessage", "EnterPlanMode", "ReportFindings",
 	}
 	editing      = []string{"Edit", "MultiEdit", "Write", "NotebookEdit"}
-	editingModes = []string{"acceptEdits", "bypassPermissions", "plan"} // in plan only the plan's own file
+	editingModes = []string{"acceptEdits", "bypassPermissions"}
 )
 
 func (c *hookClaudeCommand) Run(ctx context.Context, s *session) error {

@@ -19,7 +19,7 @@ var plants = []struct {
 	name, script string
 	// words are a part of the reason; push asks for a push, and mend takes the
 	// change back. What is remade is made anew by the next run.
-	words, mend string
+	words, mend  string
 	push, remade bool
 }{
 	{
