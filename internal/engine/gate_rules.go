@@ -41,6 +41,28 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	return nil
 }
 
+// ruledProject returns the project in which a rule works. That of a session works where its tasks
+// are today, unless it is made by somebody who rules in every project: the agent of the session
+// may make a task in another one tomorrow.
+func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (string, error) {
+	if n.SessionKey == "" || c.May(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
+		return n.Project, nil
+	}
+	tasks, err := r.TasksOfSession(n.SessionKey)
+	if err != nil {
+		return "", err
+	}
+	project := ""
+	for _, t := range tasks {
+		if project != "" && t.Project != project {
+			return "", fermata.Errorf(fermata.CodeInvalidRequest, "the session has tasks in the projects %s and %s", project, t.Project).
+				WithHint("make a rule for one of these projects, or for one task")
+		}
+		project = t.Project
+	}
+	return project, nil
+}
+
 // GateRules lists the rules, also those that are expired or used up.
 func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.GateRule, error) {
 	if err := c.May(fermata.ToReadGateRules, fermata.Somewhere); err != nil {
@@ -67,6 +89,9 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 		}
 		r, err := n.Make(fermata.NewID(fermata.PrefixGateRule, tx.Now()), c.Actor(), tx.Now())
 		if err != nil {
+			return nil, err
+		}
+		if r.Project, err = ruledProject(tx.Reader, c, n); err != nil {
 			return nil, err
 		}
 		rules, err := tx.GateRules()

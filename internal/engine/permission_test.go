@@ -49,6 +49,36 @@ func TestRulesOfAProject(t *testing.T) {
 	})
 }
 
+// A rule for a session works in the project of whoever made it, also when the agent of the
+// session makes a task in another one.
+func TestARuleOfASessionStaysInItsProject(t *testing.T) {
+	each(t, func(w *world) {
+		cid := w.person("cid")
+		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"web": fermata.RoleOperator}
+		in := func(project string) *fermata.Task {
+			task, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{
+				Title: "s", Project: project, Runner: fermata.RunnerExternal, SessionKey: "claude:1",
+			})
+			w.ok(err)
+			return task
+		}
+		decision := func(task *fermata.Task) fermata.GateDecision {
+			v, err := w.e.Gate(w.Context(), w.agent, fermata.GateCall{TaskID: task.ID, Tool: "Bash", Input: []byte(`{"command":"make"}`), DryRun: true})
+			w.ok(err)
+			return v.Decision
+		}
+		web := in("web")
+		_, err := w.e.AddGateRule(w.Context(), cid, fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow, SessionKey: "claude:1"})
+		w.ok(err)
+		w.equal(fermata.GateAllow, decision(web))
+		_, err = w.e.FinishExternal(w.Context(), w.agent, web.ID, fermata.Finish{Result: fermata.ResultCompleted})
+		w.ok(err)
+		w.equal(fermata.GateAsk, decision(in("secret")))
+		_, err = w.e.AddGateRule(w.Context(), cid, fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow, SessionKey: "claude:1"})
+		w.refused(err, fermata.CodeForbidden)
+	})
+}
+
 // TestViewersGateNothing: who may only read in a project opens no approvals
 // there, claims none of its tasks and uses no grants of it.
 func TestViewersGateNothing(t *testing.T) {
