@@ -58,7 +58,21 @@ func NewOIDC(o OIDCOptions) (*OIDC, error) {
 	if o.Name == "" {
 		o.Name = u.Host
 	}
-	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerWithin}}, nil
+	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerWithin, CheckRedirect: staysAtHost}}, nil
+}
+
+// staysAtHost follows a redirection of the provider at its own host only. Elsewhere it could
+// lead to addresses that only the server reaches, or take the code of a sign-in there.
+func staysAtHost(to *http.Request, via []*http.Request) error {
+	from := via[0].URL
+	switch {
+	case to.URL.Scheme != from.Scheme || to.URL.Host != from.Host:
+		return fmt.Errorf("%s redirects to %s, which is not followed", from.Host, to.URL.Redacted())
+	case len(via) > 5:
+		return fmt.Errorf("%s redirects again and again", from.Host)
+	default:
+		return nil
+	}
 }
 
 // DisplayName is what the button says.

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,6 +43,8 @@ type provider struct {
 	signer *ecdsa.PrivateKey
 	// refuse makes the person say no.
 	refuse bool
+	// redirected is a path that leads elsewhere.
+	redirected, to string
 }
 
 func newProvider(t *testing.T) *provider {
@@ -65,6 +68,10 @@ func newProvider(t *testing.T) *provider {
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if r.URL.Path == p.redirected {
+		http.Redirect(w, r, p.to, http.StatusTemporaryRedirect)
+		return
+	}
 	switch r.URL.Path {
 	case "/auth":
 		p.authorize(w, r)
@@ -374,6 +381,41 @@ func TestIdentityProviderIsDown(t *testing.T) {
 			w.browser().must(http.StatusServiceUnavailable, "GET /v1/sign-in/oidc/start", "")
 		})
 	})
+}
+
+// A redirection to another host is not followed, neither where the server asks for addresses
+// nor where it redeems a code.
+func TestIdentityProviderRedirectsElsewhere(t *testing.T) {
+	for _, path := range []string{"/.well-known/openid-configuration", "/token"} {
+		t.Run(path, func(t *testing.T) {
+			var visits atomic.Int32
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))
+			t.Cleanup(elsewhere.Close)
+			t.Cleanup(func() {
+				if n := visits.Load(); n != 0 {
+					t.Errorf("the other host was visited %d times", n)
+				}
+			})
+			each(t, withProvider, func(w *world) {
+				w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+				w.idp.redirect(path, elsewhere.URL+"/inside")
+				b := w.browser()
+				if path == "/token" {
+					b.must(http.StatusSeeOther, "GET "+b.leave("/"), "")
+				} else {
+					b.must(http.StatusServiceUnavailable, "GET /v1/sign-in/oidc/start", "")
+				}
+				b.is("", "")
+			})
+		})
+	}
+}
+
+// redirect sends whoever asks for the path elsewhere.
+func (p *provider) redirect(path, to string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.redirected, p.to = path, to
 }
 
 func TestWithoutAProvider(t *testing.T) {
