@@ -54,13 +54,13 @@ func (g copyGit) prepare() error {
 
 // empty removes what the git folder holds, without the notes of the worktree.
 func (g copyGit) empty() error {
-	switch real, err := filepath.EvalSymlinks(g.dir); {
+	switch place, err := filepath.EvalSymlinks(g.dir); {
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case real != g.dir:
-		return fmt.Errorf("%s leads to %s: remove the link", g.dir, real)
+	case place != g.dir:
+		return fmt.Errorf("%s leads to %s: remove the link", g.dir, place)
 	}
 	entries, err := os.ReadDir(g.dir)
 	if err != nil {
