@@ -27,6 +27,32 @@ func (t EventType) Among(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return name == string(t) || name == noun })
 }
 
+// forAgents are the types that agents read, whole or as nouns: what becomes of work and of questions. The others are
+// for people, as the audit is: who signs in from where, tokens, addresses, policies, channels.
+var forAgents = []string{
+	"task", "question", "message", "progress", "run", "grant", string(EventGateDecided), string(EventStepStarted),
+	string(EventStepFinished), string(EventWorkflowTriggered),
+}
+
+// EventsFor returns the types of events that a list or a stream with the filter shows the caller; none is all. It
+// refuses a filter of types that do not exist, and one of which the caller reads no type.
+func EventsFor(c Caller, field string, filter []string) ([]string, error) {
+	if err := CheckEventFilter(field, filter); err != nil || c.Kind != ActorAgent {
+		return filter, err
+	}
+	var shown []string
+	for _, t := range EventTypes {
+		if t.Among(forAgents) && (len(filter) == 0 || t.Among(filter)) {
+			shown = append(shown, string(t))
+		}
+	}
+	if len(shown) == 0 {
+		return nil, Errorf(CodeForbidden, "agents do not read events of the type %s", strings.Join(filter, ", ")).
+			WithHint("agents read the events of tasks, questions, messages and runs; people read all: fermata audit")
+	}
+	return shown, nil
+}
+
 // CheckEventTypes refuses subscriptions to types that there are not; "*" stands
 // for all of them.
 func CheckEventTypes(field string, types []string) error {

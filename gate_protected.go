@@ -84,13 +84,21 @@ func (c *GateCall) Paths() []string {
 	}
 	var paths []string
 	anyText(fields, "", func(name, text string) bool {
-		if isPathName(name) && !isCommand(name) {
+		switch {
+		case isPatchName(name):
+			paths = append(paths, patchedFiles(text)...)
+		case isPathName(name) && !isCommand(name):
 			paths = append(paths, text)
 		}
-		paths = append(paths, patchedFiles(text)...)
 		return false
 	})
-	return paths
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "/dev/null" })
+}
+
+// isPatchName reports whether an argument of this name is a patch. The text of a file may look like one.
+func isPatchName(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"patch", "diff", "input"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // writeWords are parts of the names of tools that write files.

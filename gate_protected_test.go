@@ -2,6 +2,7 @@ package fermata_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,23 @@ func TestProtectedGitFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The files that a call names are those of its arguments and of its patch, and not what looks like a patch in a text.
+func TestPathsOfACall(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string][]string{
+		`{"file_path":"a","content":"--- b\n+++ c"}`:                                               {"a"},
+		`{"edits":[{"path":"a"},{"path":"b"}]}`:                                                    {"a", "b"},
+		`{"patchText":"*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c"}`: {"a", "b", "c"},
+		`{"input":"--- /dev/null\n+++ a"}`:                                                         {"a"},
+		`{"command":"rm a"}`:                                                                       nil,
+	} {
+		call := fermata.GateCall{Tool: "edit", Input: json.RawMessage(input)}
+		if got := call.Paths(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", input, got, want)
+		}
 	}
 }
 

@@ -145,11 +145,12 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	if err := fermata.CheckEventFilter("type", f.types); err != nil {
+	types, err := fermata.EventsFor(c, "type", f.types)
+	if err != nil {
 		return nil, err
 	}
 	st := &stream{
-		w: w, conn: http.NewResponseController(w), tail: s.Engine.Tail(), workspace: c.WorkspaceID, types: f.types,
+		w: w, conn: http.NewResponseController(w), tail: s.Engine.Tail(), workspace: c.WorkspaceID, types: types,
 	}
 	if f.task != "" {
 		t, err := s.Engine.Task(ctx, c, f.task)

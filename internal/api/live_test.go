@@ -35,7 +35,7 @@ func (w *world) follow(query string, headers ...string) *feed {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+w.agent)
+	req.Header.Set("Authorization", "Bearer "+w.human)
 	req.Header.Set("Accept", "text/event-stream")
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
@@ -195,7 +195,7 @@ func TestStreamAndListFilterAlike(t *testing.T) {
 	q := w.ask(say)
 	w.must(http.StatusOK, w.human, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"x"}`, nil)
 	var list struct{ Items []*fermata.Event }
-	r := w.call(w.agent, "GET /v1/events"+filter, "", "Accept", "application/json")
+	r := w.call(w.human, "GET /v1/events"+filter, "", "Accept", "application/json")
 	if err := json.Unmarshal(r.body, &list); err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +210,39 @@ func TestStreamAndListFilterAlike(t *testing.T) {
 	}
 	if last := list.Items[len(list.Items)-1].Type; last != fermata.EventQuestionAnswered {
 		t.Errorf("the list ends with %s", last)
+	}
+}
+
+// TestAgentsReadEventsOfWork: an agent reads what becomes of work and of questions, and
+// nothing of people, tokens and policies: not as a list, nor live, nor by asking for it.
+func TestAgentsReadEventsOfWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ask(say)
+	w.must(http.StatusOK, w.admin, "PUT /v1/policies", `{"min_timeout":"5m","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":false}`, nil)
+	w.ask(say)
+	var list, live []fermata.EventType
+	var page struct{ Items []*fermata.Event }
+	r := w.call(w.agent, "GET /v1/events?after=0", "", "Accept", "application/json")
+	if err := json.Unmarshal(r.body, &page); err != nil {
+		t.Fatalf("%s: %v", r.body, err)
+	}
+	feed := w.follow("?after=0", "Authorization", "Bearer "+w.agent)
+	for _, e := range page.Items {
+		list, live = append(list, e.Type), append(live, feed.take(1)[0].Type)
+	}
+	if !slices.Equal(list, live) || list[len(list)-1] != fermata.EventQuestionAsked {
+		t.Errorf("listed %v, live %v", list, live)
+	}
+	for _, e := range append(list, live...) {
+		if noun, _, _ := strings.Cut(string(e), "."); noun != "task" && noun != "question" {
+			t.Errorf("an agent reads %s", e)
+		}
+	}
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		if r := w.call(w.agent, "GET /v1/events?type=token,member.added", "", "Accept", accept); r.status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", accept, r.status, r.body)
+		}
 	}
 }
 
@@ -253,7 +286,7 @@ func TestEventsAsAList(t *testing.T) {
 			Items      []fermata.Event `json:"items"`
 			NextCursor string          `json:"next_cursor"`
 		}
-		r := w.call(w.agent, "GET /v1/events?limit=2&after="+after, "", "Accept", "application/json")
+		r := w.call(w.human, "GET /v1/events?limit=2&after="+after, "", "Accept", "application/json")
 		if err := json.Unmarshal(r.body, &page); err != nil {
 			t.Fatalf("%s: %v", r.body, err)
 		}

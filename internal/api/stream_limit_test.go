@@ -13,15 +13,16 @@ func TestATokenHasFewStreamsOpen(t *testing.T) {
 	w := newWorld(t, func(c *api.Config) { c.Limits.Streams = 2 })
 	first := w.follow("")
 	w.follow("")
-	r := w.call(w.agent, "GET /v1/events", "")
+	r := w.call(w.human, "GET /v1/events", "")
 	if p := r.problem(t); r.status != http.StatusTooManyRequests || p.Code != fermata.CodeRateLimited || p.RetryAfter < 1 {
 		t.Errorf("a third stream got %d %s", r.status, r.body)
 	}
 	// A list is no stream, and another token has streams of its own.
 	w.must(http.StatusOK, w.human, "GET /v1/tasks", "", nil)
+	w.follow("", "Authorization", "Bearer "+w.agent)
 	first.stop()
 	// The place is free when the server has seen that the client left.
-	for w.call(w.agent, "HEAD /v1/events", "").status == http.StatusTooManyRequests {
+	for w.call(w.human, "HEAD /v1/events", "").status == http.StatusTooManyRequests {
 		select {
 		case <-t.Context().Done():
 			t.Fatal("a stream that ended keeps its place")

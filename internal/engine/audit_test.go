@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -48,12 +49,69 @@ func TestAuditFindsEdits(t *testing.T) {
 	}
 }
 
+// TestAuditFindsEditsOfTables: a foreign hand that changes what decides today, and no event, is found.
+func TestAuditFindsEditsOfTables(t *testing.T) {
+	for name, edit := range map[string]struct{ sql, problem string }{
+		"an answer":               {`UPDATE questions SET resolution = replace(resolution, 'toml', 'yaml') WHERE status = 'answered'`, "another answers than event"},
+		"who answered":            {`UPDATE questions SET resolution = replace(resolution, 'mem_', 'mem_x') WHERE status = 'answered'`, "another by than event"},
+		"how that one was known":  {`UPDATE questions SET resolution = replace(resolution, '"assurance":"', '"assurance":"x') WHERE status = 'answered'`, "another assurance than event"},
+		"the end":                 {`UPDATE questions SET status = 'timed_out' WHERE status = 'answered'`, "another end than event"},
+		"an end without an event": {`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human","answer":"approve"}' WHERE status = 'pending'`, "ended, and no event says so"},
+		"a risk":                  {`UPDATE questions SET asked = replace(asked, '"risk":"medium"', '"risk":"low"') WHERE status = 'pending'`, "another risk than event"},
+		"an action":               {`UPDATE questions SET asked = replace(asked, '"action_hash":"', '"action_hash":"0') WHERE status = 'pending'`, "another action_hash than event"},
+		"a question that is gone": {`UPDATE questions SET id = 'q_x' WHERE status = 'answered'`, "there is no such question"},
+		"a role":                  {`UPDATE members SET role = 'viewer' WHERE handle = 'alice'`, "the member alice has another role than event"},
+		"a member without events": {`UPDATE members SET id = 'mem_x' WHERE handle = 'alice'`, "no event says who added the member alice"},
+		"the policy":              {`UPDATE workspaces SET policy = '{"gate_default":"allow"}'`, "the policy is another one than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				_, q := w.suspended(format)
+				w.answer(q.ID, "toml")
+				w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Action: []byte(`{"tool":"Bash","input":{"command":"make"}}`)})
+				report, err := w.e.VerifyAudit(w.Context(), admin)
+				w.ok(err)
+				if !report.OK {
+					w.Fatalf("before the edit: %+v", report)
+				}
+				storetest.Exec(w.T, w.opts, edit.sql)
+				report, err = w.e.VerifyAudit(w.Context(), admin)
+				w.ok(err)
+				if report.OK || !strings.Contains(report.Problem, edit.problem) {
+					w.Fatalf("got %+v, want %q", report, edit.problem)
+				}
+			})
+		})
+	}
+}
+
+// TestAuditOfAPolicyThatWasChanged: what people change themselves is no fault.
+func TestAuditOfAPolicyThatWasChanged(t *testing.T) {
+	each(t, func(w *world) {
+		p, err := w.e.Policy(w.Context(), admin)
+		w.ok(err)
+		p.GateDefault = fermata.GateDeny
+		_, err = w.e.SetPolicy(w.Context(), admin, p)
+		w.ok(err)
+		viewer := fermata.RoleViewer
+		_, err = w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Role: &viewer})
+		w.ok(err)
+		report, err := w.e.VerifyAudit(w.Context(), admin)
+		w.ok(err)
+		w.equal("", report.Problem)
+		storetest.Exec(w.T, w.opts, `UPDATE workspaces SET policy = replace(policy, 'deny', 'allow')`)
+		report, err = w.e.VerifyAudit(w.Context(), admin)
+		w.ok(err)
+		w.equal(false, report.OK)
+	})
+}
+
 func TestAuditOfNothing(t *testing.T) {
 	each(t, func(w *world) {
-		storetest.Exec(w.T, w.opts, "DELETE FROM events; UPDATE workspaces SET event_seq = 0, event_hash = ''")
+		storetest.Exec(w.T, w.opts, "DELETE FROM tokens; DELETE FROM members; DELETE FROM events; UPDATE workspaces SET event_seq = 0, event_hash = ''")
 		report, err := w.e.VerifyAudit(w.Context(), w.alice)
 		w.ok(err)
-		w.equal(true, report.OK)
+		w.equal("", report.Problem)
 	})
 }
 

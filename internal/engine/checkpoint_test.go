@@ -68,6 +68,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 		"the end is cut off": func(w *world) {
 			seen := 0
 			w.rewriteChain(func(*fermata.Event) bool { seen++; return seen <= 3 })
+			storetest.Exec(w.T, w.opts, "UPDATE questions SET status = 'pending', resolution = ''")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

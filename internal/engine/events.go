@@ -22,7 +22,8 @@ func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([
 	if err := c.May(fermata.ToReadEvents, fermata.Somewhere); err != nil {
 		return nil, 0, err
 	}
-	if err := fermata.CheckEventFilter("type", f.Types); err != nil {
+	types, err := fermata.EventsFor(c, "type", f.Types)
+	if err != nil {
 		return nil, 0, err
 	}
 	if f.TaskID != "" {
@@ -33,7 +34,7 @@ func (e *Engine) Events(ctx context.Context, c fermata.Caller, f EventFilter) ([
 		f.TaskID = id
 	}
 	events, err := e.reads(ctx, c).Events(store.EventFilter{
-		After: f.After, TaskID: f.TaskID, Types: f.Types, Limit: pageSize(f.Limit),
+		After: f.After, TaskID: f.TaskID, Types: types, Limit: pageSize(f.Limit),
 	})
 	if err != nil {
 		return nil, 0, err
@@ -62,16 +63,19 @@ type AuditReport struct {
 }
 
 // VerifyAudit follows the chain of hashes from the first event to the last, checks the signatures of its checkpoints,
-// and compares it with what the witnesses keep.
+// compares questions, members and the policy with it, and compares it with what the witnesses keep.
 func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport, error) {
 	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
 		return AuditReport{}, err
 	}
 	r := e.reads(ctx, c)
-	v := verification{e: e, r: r}
+	v := verification{e: e, r: r, last: recorded{members: map[string]*fermata.Event{}}}
 	err := v.follow()
 	if err == nil && v.report.Problem == "" {
 		err = v.checkEnd()
+	}
+	if err == nil && v.report.Problem == "" {
+		err = v.checkTables()
 	}
 	if err == nil && v.report.Problem == "" {
 		err = e.verifyWitnesses(ctx, r, &v.report)
@@ -88,6 +92,7 @@ type verification struct {
 	e      *Engine
 	r      store.Reader
 	chain  fermata.Chain
+	last   recorded
 	report AuditReport
 }
 
@@ -115,6 +120,10 @@ func (v *verification) follow() error {
 			if err := v.next(event, head); err != nil || v.report.Problem != "" {
 				return err
 			}
+			v.last.take(event)
+		}
+		if err := v.checkQuestions(events); err != nil || v.report.Problem != "" {
+			return err
 		}
 	}
 	return nil
@@ -150,6 +159,24 @@ func (v *verification) checkEnd() error {
 		return v.fail("event %d was added: the last one that was noted is %d", head.Seq+1, head.Seq)
 	}
 	return nil
+}
+
+// checkTables compares the rest of the tables with the chain. Where somebody wrote meanwhile, it follows the chain to
+// its new end and compares again.
+func (v *verification) checkTables() error {
+	for {
+		if err := v.checkRest(); err != nil || v.report.Problem == "" {
+			return err
+		}
+		head, err := v.r.Head()
+		if err != nil || head.Seq <= v.chain.Seq {
+			return err
+		}
+		v.report.Problem = ""
+		if err := v.follow(); err != nil || v.report.Problem != "" {
+			return err
+		}
+	}
 }
 
 // Stats are the gauges of the whole database.

@@ -179,16 +179,24 @@ type asked struct {
 	Items int `json:"items,omitempty"`
 	// Approvals is how many people must approve, where it is not one.
 	Approvals int `json:"approvals,omitempty"`
+	// ActionHash names the action; it is empty where there is none.
+	ActionHash string `json:"action_hash"`
 }
 
 // askedOf says what people choose a question by.
 func askedOf(t *fermata.Task, q *fermata.Question) asked {
-	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk}
-	if len(q.Items) > 1 {
-		a.Items = len(q.Items)
-	}
+	a := askedFacts(q)
 	if t.Title != q.Title {
 		a.TaskTitle = t.Title
+	}
+	return a
+}
+
+// askedFacts is what of that the question itself says.
+func askedFacts(q *fermata.Question) asked {
+	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash}
+	if len(q.Items) > 1 {
+		a.Items = len(q.Items)
 	}
 	if q.Approvals != nil && q.Approvals.Required > 1 {
 		a.Approvals = q.Approvals.Required
@@ -208,6 +216,36 @@ type closed struct {
 	// Seconds is the time from the question to its end; none where the clock was
 	// set back in between.
 	Seconds float64 `json:"seconds"`
+	// By is the id of who answered, Assurance how strongly that one was known, and ActionHash names the action that was
+	// approved. They are always there: what is empty is said to be.
+	By         string            `json:"by"`
+	Assurance  fermata.Assurance `json:"assurance"`
+	ActionHash string            `json:"action_hash"`
+	// Votes are the approvals and refusals of a question that needs several people.
+	Votes []closedVote `json:"votes,omitempty"`
+}
+
+type closedVote struct {
+	By        string            `json:"by"`
+	Value     string            `json:"value"`
+	Assurance fermata.Assurance `json:"assurance,omitempty"`
+}
+
+// closedOf says how a question ended.
+func closedOf(q *fermata.Question) closed {
+	r := q.Resolution
+	c := closed{
+		Type: q.Type, Project: q.Project, DecidedBy: r.DecidedBy, Channel: r.Channel, Outcome: r.Outcome,
+		Answers: r.Answers, Comment: r.Comment, Seconds: max(0, r.At.Sub(q.CreatedAt).Seconds()),
+		Assurance: r.Assurance, ActionHash: r.ActionHash,
+	}
+	if r.AnsweredBy != nil {
+		c.By = r.AnsweredBy.ID
+	}
+	for _, v := range q.Votes {
+		c.Votes = append(c.Votes, closedVote{v.By.ID, v.Value, v.Assurance})
+	}
+	return c
 }
 
 var closedEvents = map[fermata.QuestionStatus]fermata.EventType{
@@ -219,14 +257,9 @@ var closedEvents = map[fermata.QuestionStatus]fermata.EventType{
 // saveClosed writes the end of a question and its event. It does not touch the
 // task; see [Engine.settle].
 func saveClosed(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
-	r := q.Resolution
 	tx.UpdatePending(q)
 	tx.Append(&fermata.Event{
-		Type: closedEvents[q.Status], TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
-		Data: data(closed{
-			Type: q.Type, Project: q.Project, DecidedBy: r.DecidedBy, Channel: r.Channel, Outcome: r.Outcome,
-			Answers: r.Answers, Comment: r.Comment, Seconds: max(0, r.At.Sub(q.CreatedAt).Seconds()),
-		}),
+		Type: closedEvents[q.Status], TaskID: q.TaskID, QuestionID: q.ID, Actor: by, Data: data(closedOf(q)),
 	})
 }
 

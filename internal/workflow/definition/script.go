@@ -12,10 +12,19 @@ type interpreter struct {
 	// script are the letters of short options whose value is a script, and long the names of such options.
 	script string
 	long   []string
-	// value are the letters of short options that take another value, and module those behind which all is for another
-	// program.
+	// value are the letters of short options that take another value, and longValue the names of such options. Module are
+	// those behind which all is for another program.
 	value, module string
-	operands      operands
+	longValue     []string
+	// file are those of value that name a file with the script.
+	file string
+	// setting are the letters of short options whose value is a setting, and a script if the setting is a command.
+	setting  string
+	operands operands
+	// repeats says that an option with a script may follow another one, and permutes that options may follow operands.
+	repeats, permutes bool
+	// find replaces all of these: it returns which of the arguments from a place on are scripts.
+	find func(command []string, from int) []int
 }
 
 // operands are the arguments that are no options.
@@ -32,30 +41,46 @@ const (
 	nameHostFirst
 	// areIgnored: a script may follow as an option.
 	areIgnored
+	// areCommand: the first one that sets no variable is another program, and the rest is for that one.
+	areCommand
 )
 
 var (
-	shell  = interpreter{script: "c", value: "oO"}
-	python = interpreter{script: "c", value: "WX", module: "m"}
-	node   = interpreter{script: "ep", long: []string{"--eval", "--print"}, value: "rC"}
-	awk    = interpreter{value: "Fv", operands: beginWithScript}
-	user   = interpreter{script: "c", long: []string{"--command"}, value: "ugGsw", operands: areIgnored}
+	shell  = interpreter{script: "c", value: "oO", longValue: []string{"--rcfile", "--init-file"}}
+	python = interpreter{script: "c", value: "WX", module: "m", longValue: []string{"--check-hash-based-pycs"}}
+	node   = interpreter{script: "ep", long: []string{"--eval", "--print"}, value: "rC", longValue: []string{
+		"--require", "--import", "--loader", "--experimental-loader", "--conditions", "--env-file", "--input-type", "--title", "--preload",
+	}}
+	awk = interpreter{
+		script: "e", long: []string{"--source"}, value: "Fvfi", file: "f", longValue: []string{"--field-separator", "--assign", "--file", "--include"},
+		operands: beginWithScript, repeats: true,
+	}
+	pwsh = interpreter{find: findPowerShell}
+	user = interpreter{script: "c", long: []string{"--command"}, value: "ugGsw", operands: areIgnored}
 )
 
 // interpreters by their name, without a version.
 var interpreters = map[string]interpreter{
 	"sh": shell, "bash": shell, "dash": shell, "zsh": shell, "ksh": shell, "ash": shell, "fish": shell,
-	"python": python, "pypy": python, "node": node, "nodejs": node, "bun": node,
-	"perl": {script: "eE", value: "IMm"}, "ruby": {script: "e", value: "rIC"}, "php": {script: "rBRE", long: []string{"--run"}, value: "dc"},
-	"lua": {script: "e", value: "l"}, "osascript": {script: "e", value: "l"}, "awk": awk, "gawk": awk, "mawk": awk,
-	"sed": {script: "e", long: []string{"--expression"}, value: "l", operands: beginWithScript}, "su": user, "runuser": user,
-	"ssh": {value: "BbcDEeFIiJLlmOoPpQRSWw", operands: nameHostFirst}, "watch": {value: "n", operands: areScript},
+	"csh": shell, "tcsh": shell, "nu": shell, "pwsh": pwsh, "powershell": pwsh,
+	"python": python, "pypy": python, "node": node, "nodejs": node, "bun": node, "deno": {find: findDeno},
+	"perl": {script: "eE", value: "IMm", repeats: true}, "ruby": {script: "e", value: "rIC", repeats: true},
+	"php": {script: "rBRE", long: []string{"--run"}, value: "dc", longValue: []string{"--define", "--php-ini"}},
+	"lua": {script: "e", value: "l", repeats: true}, "osascript": {script: "e", value: "l", repeats: true}, "awk": awk, "gawk": awk, "mawk": awk,
+	"julia": {script: "eE", long: []string{"--eval", "--print"}}, "elixir": {script: "e", long: []string{"--eval"}}, "Rscript": {script: "e", repeats: true},
+	"sed": {script: "e", long: []string{"--expression"}, value: "lf", file: "f", longValue: []string{"--file"}, operands: beginWithScript, repeats: true, permutes: true},
+	"su":  user, "runuser": user, "script": {script: "c", long: []string{"--command"}, value: "BEIOTmo", operands: areIgnored},
+	"nix-shell": {long: []string{"--run", "--command"}, value: "pI", operands: areIgnored},
+	"env":       {script: "S", long: []string{"--split-string"}, value: "uCa", longValue: []string{"--unset", "--chdir", "--argv0"}, operands: areCommand},
+	"ssh":       {value: "BbcDEeFIiJLlmOPpQRSWw", setting: "o", operands: nameHostFirst}, "watch": {value: "n", operands: areScript},
 }
 
 // wrappers start another program that stands among their arguments.
 var wrappers = []string{
 	"env", "nice", "ionice", "timeout", "sudo", "doas", "nohup", "setsid", "stdbuf", "time", "chroot", "busybox", "toybox", "xargs", "flock",
 	"unshare", "nsenter", "docker", "podman", "kubectl", "find", "parallel", "strace", "chrt", "taskset", "systemd-run", "bwrap", "su", "runuser",
+	"tini", "dumb-init", "gosu", "su-exec", "setpriv", "firejail", "fakeroot", "proot", "faketime", "xvfb-run", "dbus-run-session", "unbuffer", "ltrace",
+	"valgrind", "uv", "uvx", "pipx", "poetry", "conda", "mamba", "bundle", "direnv", "nix", "mise", "asdf", "npx", "script", "nix-shell",
 }
 
 // ScriptsIn returns which arguments of a command are scripts for an interpreter, as in sh -c and python -c, also where
@@ -77,7 +102,10 @@ func ScriptsIn(command []string) []int {
 
 // scripts returns which of the arguments from a place on are scripts.
 func (it interpreter) scripts(command []string, from int) (found []int) {
-	named, seen := false, 0
+	if it.find != nil {
+		return it.find(command, from)
+	}
+	named, inFile, seen := false, false, 0
 	for i := from; i < len(command); i++ {
 		isCommand := seen > 0 && (it.operands == areScript || it.operands == nameHostFirst)
 		if isOption(command[i]) && !isCommand {
@@ -85,22 +113,33 @@ func (it interpreter) scripts(command []string, from int) (found []int) {
 			if o.end {
 				return found
 			}
-			if o.here {
+			if o.here || o.setting && !o.skip && setsCommand(command[i][2:]) {
 				found = append(found, i)
 			}
-			named = named || o.next
+			if o.setting && o.skip && i+1 < len(command) && setsCommand(command[i+1]) {
+				found = append(found, i+1)
+			}
+			named, inFile = named || o.next, inFile || o.file
 			if o.skip {
 				i++
 			}
 			continue
 		}
+		if named && it.repeats {
+			found, named = append(found, i), false
+			continue
+		}
+		if it.operands == areCommand && !named && strings.Contains(command[i], "=") {
+			continue
+		}
 		seen++
 		switch {
-		case named || it.operands == beginWithScript && len(found) == 0:
+		case named || it.operands == beginWithScript && len(found) == 0 && !inFile:
 			return append(found, i)
 		case it.operands == areScript, it.operands == nameHostFirst && seen > 1:
 			found = append(found, i)
-		case it.operands == areFiles, it.operands == beginWithScript:
+		case it.permutes:
+		case it.operands == areFiles, it.operands == beginWithScript, it.operands == areCommand:
 			return found
 		}
 	}
@@ -110,8 +149,9 @@ func (it interpreter) scripts(command []string, from int) (found []int) {
 func isOption(arg string) bool { return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+') }
 
 // option says where an option has its script: in itself or in the next argument. Skip says that the next argument is
-// another value of it, and end that nothing behind is for the interpreter.
-type option struct{ here, next, skip, end bool }
+// another value of it, setting that this value or the rest of the option is a setting, file that it names the script, and end that nothing behind is for
+// the interpreter.
+type option struct{ here, next, skip, setting, file, end bool }
 
 // mostFlags is how many letters may follow in a cluster such as -lne; more are a script that stands there.
 const mostFlags = 3
@@ -119,7 +159,7 @@ const mostFlags = 3
 func (it interpreter) read(arg string) (o option) {
 	if name, _, joined := strings.Cut(arg, "="); strings.HasPrefix(arg, "--") {
 		known := slices.Contains(it.long, name)
-		return option{here: known && joined, next: known && !joined}
+		return option{here: known && joined, next: known && !joined, skip: !joined && slices.Contains(it.longValue, name)}
 	}
 	for i, letter := range arg[1:] {
 		rest := arg[1+i+len(string(letter)):]
@@ -128,9 +168,12 @@ func (it interpreter) read(arg string) (o option) {
 			return option{here: true}
 		case strings.ContainsRune(it.script, letter):
 			o.next = true
+		case i == 0 && strings.ContainsRune(it.setting, letter):
+			return option{setting: true, skip: rest == ""}
 		case strings.ContainsRune(it.module, letter):
 			return option{end: true}
 		case strings.ContainsRune(it.value, letter):
+			o.file = strings.ContainsRune(it.file, letter)
 			o.skip = rest == "" || it.value == shell.value
 			if it.value != shell.value {
 				return o
@@ -138,6 +181,53 @@ func (it interpreter) read(arg string) (o option) {
 		}
 	}
 	return o
+}
+
+// setsCommand reports whether a setting of ssh is a command, as ProxyCommand is, or may be one.
+func setsCommand(setting string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(setting, " "), "=")
+	name, _, _ = strings.Cut(strings.ToLower(name), " ")
+	return strings.HasSuffix(name, "command") || strings.Contains(name, "{{")
+}
+
+// findPowerShell finds the scripts of PowerShell: all behind -Command, of which a part of the name is enough.
+func findPowerShell(command []string, from int) (found []int) {
+	for i := from; i < len(command); i++ {
+		name := strings.ToLower(strings.TrimLeft(command[i], "-"))
+		if name == "" || name == strings.ToLower(command[i]) {
+			continue // the value of an option
+		}
+		switch {
+		case isPartOf(name, "command"), isPartOf(name, "encodedcommand"), name == "ec":
+			for at := i + 1; at < len(command); at++ {
+				found = append(found, at)
+			}
+			return found
+		case isPartOf(name, "file"):
+			return nil
+		}
+	}
+	return nil
+}
+
+// isPartOf reports whether the name of an option is the beginning of its whole name.
+func isPartOf(name, whole string) bool { return strings.HasPrefix(whole, name) }
+
+// findDeno finds the script of deno eval.
+func findDeno(command []string, from int) []int {
+	evaluates := false
+	for i := from; i < len(command); i++ {
+		switch {
+		case isOption(command[i]):
+		case evaluates:
+			return []int{i}
+		case command[i] != "eval":
+			return nil
+		default:
+			evaluates = true
+		}
+	}
+	return nil
 }
 
 const (

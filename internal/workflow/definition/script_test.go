@@ -19,6 +19,13 @@ func TestScriptsIn(t *testing.T) {
 		"node -e x": {2}, "node --eval x": {2}, "node --eval=x": {1}, "node -pe x": {2}, "node run.js -e x": nil,
 		"perl -e x": {2}, "perl -lne x f": {2}, "ruby -e x": {2}, "php -r x": {2}, "awk x f": {1}, "awk -F : x f": {3}, "sed -e x f": {2}, "sed x f": {1},
 		"su bob -c x": {3}, "ssh host x y": {2, 3}, "ssh -p 22 host x": {4}, "ssh -o A=b host sh -c x": {4, 5, 6}, "watch x y": {1, 2},
+		"perl -e a -e x f": {2, 4}, "perl -w -e a f -e x": {3}, "sed -e a -e x f": {2, 4}, "sed -e a f -e x": {2, 5}, "sed -f a f": nil, "gawk -e a -e x f": {2, 4},
+		"bash --rcfile f -c x": {4}, "bash --login -c x y": {3}, "node --require f -e x": {4}, "node --require f run.js -e x": nil,
+		"env -S x": {2}, "env --split-string=x": {1}, "env -u A B=c sort -S x": nil, "env A=b -S x": {3},
+		"ssh -oProxyCommand=x host": {1}, "ssh -o ProxyCommand=x host": {2}, "ssh -o proxycommand host": {2}, "ssh -oPort=x host": nil, "ssh -o {{x}} host": {2},
+		"tini -- sh -c x": {4}, "gosu bob sh -c x": {4}, "script -c x f": {2}, "script -q /dev/null sh -c x": {5}, "uv run python -c x": {4}, "nix-shell -p a --run x": {4},
+		"deno eval x": {2}, "deno eval --ext=ts x y": {3}, "deno run a.ts eval x": nil,
+		"pwsh -c x": {2}, "pwsh -NoProfile -Command x y": {3, 4}, "pwsh -ExecutionPolicy Bypass -File f -c x": nil, "pwsh -ExecutionPolicy Bypass -comm x": {4},
 		"grep sh -c x": nil, "grep -r node -e x": nil, "echo python -c x": nil,
 	} {
 		if got := definition.ScriptsIn(strings.Fields(command)); !slices.Equal(got, want) {
