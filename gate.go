@@ -225,9 +225,9 @@ func (c *GateCall) Action() json.RawMessage {
 // shellTools are what agent programs call the tool that runs a command.
 var shellTools = []string{"Bash", "bash", "shell", "local_shell", "exec_command", "run_shell_command", "execute"}
 
-// CallsOf returns the calls that an action can stand for, so that the rules of gates count
-// for it as well; none for an action that is no call of a tool. An action that names a command
-// and no tool stands for that command in the tool of every program.
+// CallsOf returns the calls for which an action can stand, so that the rules of gates can judge
+// it. It returns none if the action is no call of a tool. An action with a command and without a
+// tool can stand for a call of each program's shell.
 func CallsOf(action json.RawMessage) []*GateCall {
 	var a struct {
 		Tool      string          `json:"tool"`
@@ -253,7 +253,7 @@ func CallsOf(action json.RawMessage) []*GateCall {
 	if len(a.Command) == 0 {
 		return nil
 	}
-	// A command of any form is valid JSON here, and so is an object around it.
+	// This cannot fail: the command was read from JSON.
 	input, _ = json.Marshal(map[string]json.RawMessage{"command": a.Command})
 	calls := make([]*GateCall, 0, len(shellTools))
 	for _, tool := range shellTools {

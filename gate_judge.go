@@ -41,8 +41,9 @@ type Ruling struct {
 
 // Judge says what the rules make of a call. A rule that denies wins over one
 // that asks, and that over one that allows; among equals the most specific is
-// named. Without any the policy decides. What git and agent programs go by is always asked
-// about, unless a rule allows it by name: see [ProtectedRule] and [ProtectedAgentRule].
+// named. If no rule fits, the policy decides. A call that writes the files by which git or an
+// agent program starts others is asked, unless a rule allows these files by name: see
+// [ProtectedRule] and [ProtectedAgentRule].
 //
 // The three are not matched alike. An allow rule must not be fooled: a pattern
 // fits a command line only if that is a single plain command, and no other

@@ -21,7 +21,8 @@ const (
 // protection is one of these rules.
 type protection struct {
 	id, reason string
-	// names are the files and folders. An allow rule that has one of words means such a file.
+	// names are the files and folders that it protects. An allow rule is meant for them if one of
+	// its patterns holds one of names or words.
 	names, words []string
 	// alsoPath reports further paths, by their parts, and alsoCommand further commands, by their
 	// words; nil is none.

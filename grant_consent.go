@@ -7,8 +7,8 @@ type Consent struct {
 	Question *Question
 	// Policy is that of today.
 	Policy Policy
-	// Risk is the least risk that the rules of gates give to the action today; Denied is the rule
-	// that denies it, and nil where none does.
+	// Risk is the highest risk that the rules of gates give to the action today. Denied is the rule
+	// that denies the action, or nil.
 	Risk   Risk
 	Denied *GateRule
 	// Members are those who approved, as they are today, by id. Who is gone is not among them.
@@ -87,8 +87,8 @@ func (c Consent) missingApprover() (why string) {
 	return why
 }
 
-// checkPolicy refuses an approval by people who were known less than the policy of today asks for
-// in a question of the risk that this one would have today.
+// checkPolicy refuses an approval if the policy of today asks for people who are known better. It
+// takes the risk that the question would have today.
 func (c Consent) checkPolicy() error {
 	q := *c.Question
 	q.Raise(HigherRisk(c.Risk, c.Policy.RiskFloor(&q)), c.Policy)
@@ -105,7 +105,7 @@ func (c Consent) checkPolicy() error {
 		WithHint("ask again")
 }
 
-// weakestApproval returns how well that one of those who approved was known who was known least.
+// weakestApproval returns the assurance of the approver who was known least.
 func (q *Question) weakestApproval() Assurance {
 	given := q.Resolution.Assurance
 	for _, v := range q.Votes {

@@ -12,13 +12,13 @@ import (
 // The chain holds what happened. What decides today are the tables, so they are compared with it: every question with what
 // was asked and how it ended, the policy and the members with what was written about them last.
 
-// recorded is what the events say last of the policy and of each member.
+// recorded holds the last event about the policy, and the last one about each member.
 type recorded struct {
 	policy  *fermata.Event
 	members map[string]*fermata.Event
 }
 
-// take notes what an event says of the policy or of a member.
+// take keeps an event about the policy or about a member.
 func (l *recorded) take(e *fermata.Event) {
 	switch e.Type {
 	case fermata.EventPolicyChanged:
@@ -69,7 +69,8 @@ func (v *verification) checkQuestions(events []*fermata.Event) error {
 // closingEvents are the types of the events that close a question.
 var closingEvents = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled}
 
-// questionDiffers names what a question has otherwise than the event that opened or closed it; "" is nothing.
+// questionDiffers returns the name of a fact in which a question differs from the event that opened or closed it. It returns
+// "" if there is none.
 func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	said := dataOf(e)
 	if e.Type == fermata.EventQuestionAsked {
@@ -84,10 +85,10 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	return differs(said, plain(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "action_hash", "votes")
 }
 
-// approvedAction is the action that people approved: that of the question, or what they made of it.
+// approvedAction returns the action that people approved: the edited one, or that of the question.
 func approvedAction(q *fermata.Question) json.RawMessage {
-	if len(q.Resolution.Action) > 0 {
-		return q.Resolution.Action
+	if r := q.Resolution; r != nil && len(r.Action) > 0 {
+		return r.Action
 	}
 	return q.Action
 }
@@ -143,8 +144,8 @@ func plain(v any) map[string]any {
 	return facts
 }
 
-// differs returns the first of the names under which something else was said than is now, "" for none. Events of questions
-// that were written before they had a hash of the action say less: what they leave out is not compared.
+// differs returns the first name under which the event has another value than the row, or "". Older events of questions lack
+// the hash of the action and other facts. A fact that they lack is not compared.
 func differs(said, now map[string]any, names ...string) string {
 	_, whole := said["action_hash"]
 	for _, name := range names {

@@ -41,9 +41,9 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	return nil
 }
 
-// ruledProject returns the project in which a rule works. That of a session works where its tasks
-// are today, unless it is made by somebody who rules in every project: the agent of the session
-// may make a task in another one tomorrow.
+// ruledProject returns the project in which a rule works. A rule for a session works only in the
+// project of the session's tasks, because the agent of the session may make a task in another
+// project later. If its maker may rule in every project, it works in every project.
 func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (string, error) {
 	if n.SessionKey == "" || c.May(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
 		return n.Project, nil

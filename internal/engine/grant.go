@@ -124,11 +124,7 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 	if err != nil {
 		return c, err
 	}
-	action := q.Action
-	if r := q.Resolution; r != nil && len(r.Action) > 0 {
-		action = r.Action
-	}
-	c.Risk, c.Denied, err = rulesOnAction(tx, t, action, c.Policy)
+	c.Risk, c.Denied, err = rulesOnAction(tx, t, approvedAction(q), c.Policy)
 	return c, err
 }
 

@@ -192,7 +192,7 @@ func askedOf(t *fermata.Task, q *fermata.Question) asked {
 	return a
 }
 
-// askedFacts is what of that the question itself says.
+// askedFacts returns the data of question.asked without what belongs to the task.
 func askedFacts(q *fermata.Question) asked {
 	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash}
 	if len(q.Items) > 1 {

@@ -52,7 +52,7 @@ type copies struct {
 	Copies
 	// mu keeps two slots from adding worktrees to one repository at once.
 	mu sync.Mutex
-	// notes are the settings of git that the worker has read.
+	// notes holds the settings of git that the worker has read.
 	notes notes
 	// tidying is held while shared worktrees are removed, the last time at tidied.
 	tidying sync.Mutex

@@ -30,8 +30,8 @@ type copyGit struct {
 // worktreeNotes is the file of the git folder with the noted settings of the worktree.
 const worktreeNotes = "worktree.json"
 
-// prepare makes the git folder anew. Only the notes of the worktree stay: an agent that
-// is not isolated can write the folder, so nothing else in it counts for the next git.
+// prepare makes the git folder anew, because an agent that is not isolated can write into
+// it. Only the notes of the worktree stay.
 func (g copyGit) prepare() error {
 	if err := g.empty(); err != nil {
 		return err
@@ -77,15 +77,15 @@ func (g copyGit) empty() error {
 	return nil
 }
 
-// fixed are the files of the git folder whose text the worker knows.
+// fixed returns the text of those files of the git folder that the worker writes itself, by their names.
 func (g copyGit) fixed() map[string]string {
 	return map[string]string{"config": g.config(), "HEAD": "ref: refs/heads/" + g.branch + "\n"}
 }
 
-// leading are files and folders that would give git another configuration. The worker makes none of them.
+// leading are names of files and folders by which git would read another configuration. The worker makes none of them.
 var leading = []string{"commondir", "config.worktree", "hooks"}
 
-// faults names what of the git folder itself is not as the worker made it.
+// faults describes what in the git folder is not as the worker made it.
 func (g copyGit) faults() []string {
 	var faults []string
 	for name, want := range g.fixed() {
@@ -235,8 +235,8 @@ func (g copyGit) clean(ctx context.Context) error {
 	return err
 }
 
-// begin makes the git folder anew, and refuses programs that lie in the working copy. It
-// goes before every git that can start a program.
+// begin makes the git folder anew, and refuses programs that lie in the working copy. Call
+// it before a git command that can start a program.
 func (g copyGit) begin(ctx context.Context) error {
 	if err := g.prepare(); err != nil {
 		return err

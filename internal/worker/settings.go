@@ -261,14 +261,14 @@ func loadSettings(name string) (s settings, known bool, err error) {
 	return s, true, err
 }
 
-// notes are the settings that were noted, by the files that hold them. What was read once
-// counts until the worker ends: an agent that is not isolated can write the files.
+// notes holds the noted settings by the names of their files. Settings that were read once
+// count until the worker ends, because an agent that is not isolated can write the files.
 type notes struct {
 	mu    sync.Mutex
 	known map[string]settings
 }
 
-// recall returns the noted settings. Where there are none, it notes those of now.
+// recall returns the settings that the file holds. If there is no file, it writes one with the settings of now.
 func (n *notes) recall(name string, now settings) (settings, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
