@@ -45,13 +45,16 @@ type Role string
 
 // Roles, from least to most.
 const (
+	// RoleNone is no role: what is there does not exist for the person. It hides one project from a member or, as the
+	// role of the whole workspace, every project in which the member has no role of its own.
+	RoleNone      Role = "none"
 	RoleViewer    Role = "viewer"
 	RoleResponder Role = "responder"
 	RoleOperator  Role = "operator"
 	RoleAdmin     Role = "admin"
 )
 
-// Roles lists every role, from least to most.
+// Roles lists every role with which somebody sees a project, from least to most.
 var Roles = []Role{RoleViewer, RoleResponder, RoleOperator, RoleAdmin}
 
 // AtLeast reports whether r includes what least may do.
@@ -112,6 +115,8 @@ type Caller struct {
 	Projects map[string]Role
 	Groups   []string
 	Scopes   []Scope
+	// TokenProjects are the projects of an agent's token; none is every project.
+	TokenProjects []string
 	// Assurance is how strongly the person is known.
 	Assurance Assurance
 	// Outside says that the person answers over a channel or by a link, where

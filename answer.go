@@ -62,10 +62,7 @@ func (q *Question) mayDecide(c Caller) error {
 // checkAssurance refuses a person who is not known as strongly as the policy
 // asks. He may see the question and answer it once he is.
 func (q *Question) checkAssurance(c Caller) error {
-	least := q.LeastAssurance
-	if least == "" && (c.Outside || q.Risk == RiskCritical) {
-		least = q.leastOutside()
-	}
+	least := q.leastAssurance(c.Outside)
 	if least == "" || c.Assurance.AtLeast(least) {
 		return nil
 	}
@@ -78,6 +75,15 @@ func (q *Question) checkAssurance(c Caller) error {
 	}
 	return Errorf(CodeNotEligible, "the policy asks for more to answer this: you are known by %s, a question of %s risk needs %s",
 		c.Assurance, q.Risk, least).WithHint("%s", how)
+}
+
+// leastAssurance is how strongly somebody must be known, over a channel or by a link if outside; empty asks for no more
+// than who it is.
+func (q *Question) leastAssurance(outside bool) Assurance {
+	if q.LeastAssurance == "" && (outside || q.Risk == RiskCritical) {
+		return q.leastOutside()
+	}
+	return q.LeastAssurance
 }
 
 // leastOutside is how strongly somebody must be known where the policy does not

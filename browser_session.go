@@ -115,7 +115,7 @@ type NewInvitation struct {
 	Email    string          `json:"email,omitempty" maxLength:"254" doc:"where a mail with the link goes, if mail is set up"`
 	Handle   string          `json:"handle,omitempty" maxLength:"64" doc:"default: the first part of the e-mail address"`
 	Name     string          `json:"name,omitempty" maxLength:"100"`
-	Role     Role            `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"default responder"`
+	Role     Role            `json:"role,omitempty" enum:"none,viewer,responder,operator,admin" doc:"default responder"`
 	Groups   []string        `json:"groups,omitempty" maxItems:"50"`
 	Projects map[string]Role `json:"projects,omitempty" doc:"role by project"`
 }

@@ -227,6 +227,17 @@ func (d *Delivery) WithoutAllBearers() *Delivery {
 	return d
 }
 
+// SeenBy takes out what the caller may not read: what decides, and for agents the errors, which may name addresses.
+func (d *Delivery) SeenBy(c Caller) *Delivery {
+	if c.Kind == ActorAgent {
+		d.LastError = ""
+		for i := range d.History {
+			d.History[i].Error = ""
+		}
+	}
+	return d.WithoutAllBearers()
+}
+
 // replySecretLength is the least length of the secret behind a delivery's id.
 const replySecretLength = 16
 

@@ -265,3 +265,16 @@ func TestWhereTheAskerWantsIt(t *testing.T) {
 		}
 	}
 }
+
+// An agent reads that a message failed, but not the error: it may name an address.
+func TestAgentsReadNoErrorOfADelivery(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[fermata.ActorKind]string{fermata.ActorHuman: "no mailbox ann@example.com", fermata.ActorAgent: ""} {
+		d := waiting()
+		d.Fail(noon, "no mailbox ann@example.com", false, 0)
+		d.SeenBy(fermata.Caller{Kind: kind})
+		if d.LastError != want || d.History[0].Error != want || d.History[0].What != "failed" {
+			t.Errorf("%s reads %q and %+v", kind, d.LastError, d.History)
+		}
+	}
+}

@@ -22,7 +22,7 @@ type Member struct {
 	// Name is what people read; empty shows the handle.
 	Name  string `json:"name,omitempty"`
 	Email string `json:"email,omitempty" doc:"unique in the workspace; where sign-in links go"`
-	Role  Role   `json:"role" enum:"viewer,responder,operator,admin" doc:"where projects says nothing else"`
+	Role  Role   `json:"role" enum:"none,viewer,responder,operator,admin" doc:"where projects says nothing else; none sees the named projects only"`
 	// Projects holds the role in single projects.
 	Projects   map[string]Role `json:"projects,omitempty" doc:"role by project"`
 	Groups     []string        `json:"groups,omitempty"`
@@ -122,8 +122,8 @@ func (ps *problems) person(name, email string, role Role, projects map[string]Ro
 	if email != "" && CanonicalEmail(email) != email {
 		ps.add("email", "is no e-mail address")
 	}
-	if !slices.Contains(Roles, role) {
-		ps.add("role", "is %q, must be one of viewer, responder, operator, admin", role)
+	if !slices.Contains(Roles, role) && role != RoleNone {
+		ps.add("role", "is %q, must be one of none, viewer, responder, operator, admin", role)
 	}
 	if len(projects) > MaxProjectRoles {
 		ps.add("projects", "has %d roles, may have at most %d", len(projects), MaxProjectRoles)
@@ -133,8 +133,8 @@ func (ps *problems) person(name, email string, role Role, projects map[string]Ro
 			ps.add("projects", "names an empty project")
 		}
 		ps.name("projects."+project, project)
-		if !slices.Contains(Roles, role) || role == RoleAdmin {
-			ps.add("projects."+project, "is %q, must be one of viewer, responder, operator; an admin is one everywhere", role)
+		if !slices.Contains(Roles, role) && role != RoleNone || role == RoleAdmin {
+			ps.add("projects."+project, "is %q, must be one of none, viewer, responder, operator; an admin is one everywhere", role)
 		}
 	}
 	if len(groups) > MaxGroupsOfMember {
@@ -168,7 +168,7 @@ func CanonicalEmail(s string) string {
 type MemberChange struct {
 	Name  *string `json:"name,omitempty" maxLength:"100"`
 	Email *string `json:"email,omitempty" maxLength:"254" doc:"empty takes it away"`
-	Role  *Role   `json:"role,omitempty" enum:"viewer,responder,operator,admin"`
+	Role  *Role   `json:"role,omitempty" enum:"none,viewer,responder,operator,admin"`
 	// Groups and Projects replace all; absent leaves them.
 	Groups   []string        `json:"groups,omitzero" required:"false" doc:"replaces all; empty leaves every group"`
 	Projects map[string]Role `json:"projects,omitzero" required:"false" doc:"role by project; replaces all"`

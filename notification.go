@@ -47,7 +47,7 @@ var NotifiedOf = []EventType{
 // a task that the caller started or took part in. What one did oneself is no
 // news.
 func (e *Event) Concerns(c Caller, t *Task, q *Question, tookPart bool) bool {
-	if c.MemberID == "" || e.Actor.ID == c.MemberID {
+	if c.MemberID == "" || e.Actor.ID == c.MemberID || t != nil && !c.VisibleProjects().Has(t.Project) {
 		return false
 	}
 	mine := t != nil && t.CreatedBy.ID == c.MemberID

@@ -61,9 +61,10 @@ type Place struct {
 	kind   placeKind
 	name   string
 	member string
-	// task is the one that it is about; agents are the tokens whose own it is.
+	// task is the one that it is about; agents are the tokens whose own it is. shared says that no agent's own counts.
 	task   string
 	agents []string
+	shared bool
 }
 
 type placeKind int
@@ -99,10 +100,8 @@ func InProject(name string) Place {
 // its subtasks, too: the ancestors are the tasks above it.
 func InTask(t *Task, ancestors ...*Task) Place {
 	at := InProject(t.Project)
-	if t.RunID != "" && t.WorkerTokenID == "" && !t.State.Ended() {
-		// An older server claimed it and noted no holder: its run goes on.
-		return at
-	}
+	// An older server claimed it and noted no holder: its run goes on.
+	at.shared = t.RunID != "" && t.WorkerTokenID == "" && !t.State.Ended()
 	at.task, at.agents = t.ID, t.agents()
 	for _, a := range ancestors {
 		at.agents = append(at.agents, a.agents()...)
@@ -137,6 +136,9 @@ func (c Caller) May(v Verb, at Place) error {
 	}
 	if p.own != ownNever && c.isMember(at.member) {
 		return c.mayOwn(p)
+	}
+	if err := c.maySee(at); err != nil {
+		return err
 	}
 	if err := c.mayAsKind(p, at); err != nil {
 		return err
@@ -179,7 +181,7 @@ func (c Caller) mayAsKind(p *permission, at Place) error {
 		return Errorf(CodeForbidden, "only people may %s; the token is an agent's", p.Does).
 			WithHint("a person's token names the person: fermata token create NAME --member HANDLE --scope %s", p.Scopes[0])
 	}
-	if c.Kind == ActorAgent && p.Apart && at.task != "" && !slices.Contains(at.agents, c.TokenID) {
+	if c.Kind == ActorAgent && p.Apart && at.task != "" && !at.shared && !slices.Contains(at.agents, c.TokenID) {
 		return Errorf(CodeForbidden, "the task %s is another agent's: this token may not %s there", at.task, p.Does).
 			WithHint("an agent has the tasks that its token made, and those of runs whose worker names the token with --agent-token")
 	}

@@ -46,7 +46,7 @@ var (
 // What is done with questions.
 var (
 	ToReadQuestions = verb(permission{Name: "question.read", Does: "read questions", Scopes: byReading, Agents: true, Calls: []string{
-		"list-questions", "list-task-questions", "get-question", "count-questions", "similar",
+		"list-questions", "list-task-questions", "get-question", "count-questions", "similar", "list-deciders",
 	}})
 	ToAsk          = verb(permission{Name: "question.ask", Does: "ask people", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"ask", "ask-outside"}})
 	ToHandMessages = verb(permission{
@@ -172,7 +172,8 @@ const permissionsHead = `# Permissions
 
 Who may do what. A call needs one of the scopes, and a person the role as well: in the project of the thing, or of the whole
 workspace. Agents are bounded by the scopes of their tokens, and never have ` + "`answer`" + ` or ` + "`admin`" + `. Where it says "own tasks", an agent
-reaches those that its token made and those that its worker claimed last, with their subtasks and questions. The scope ` + "`admin`" + ` of a person includes
+reaches those that its token made and those that its worker claimed last, with their subtasks and questions. What belongs to a project that
+the caller does not see does not exist: every verb finds nothing there. The scope ` + "`admin`" + ` of a person includes
 every other one; every scope reads. A refused call says what is missing.
 
 This page is printed from the table that the server asks.

@@ -40,6 +40,7 @@ type Token struct {
 	MemberID   string     `json:"member_id,omitempty"`
 	Member     string     `json:"member,omitempty" doc:"the member's handle"`
 	Scopes     []Scope    `json:"scopes"`
+	Projects   []string   `json:"projects,omitempty" doc:"of an agent's token: what it sees and works in; absent: every project"`
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
@@ -58,6 +59,8 @@ type NewToken struct {
 	Role   Role      `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"of a new member; default responder"`
 	Groups []string  `json:"groups,omitempty" doc:"of a new member"`
 	Scopes []Scope   `json:"scopes" minItems:"1"`
+	// Projects bind an agent's token: other projects do not exist for it.
+	Projects []string `json:"projects,omitempty" maxItems:"200" doc:"of an agent's token: the projects that it sees and works in; left out: every project"`
 	// ExpiresIn is how long it is good for; empty or never: until revoked.
 	ExpiresIn Timeout `json:"expires_in,omitempty"`
 }
@@ -88,6 +91,7 @@ func (n NewToken) Check() error {
 	if n.Kind != ActorHuman && n.Member != "" {
 		ps.add("member", "goes with a person's token only")
 	}
+	ps.tokenProjects(n)
 	if n.ExpiresIn != "" && n.ExpiresIn != Never {
 		if _, err := n.ExpiresIn.Duration(); err != nil {
 			ps.add("expires_in", "%s", err)
@@ -101,6 +105,22 @@ func (n NewToken) Check() error {
 		return refusal.WithHint("for a person's token name the person: fermata token create %q --member HANDLE", n.Name)
 	}
 	return refusal
+}
+
+// tokenProjects checks the projects that bind a token.
+func (ps *problems) tokenProjects(n NewToken) {
+	if n.Kind == ActorHuman && len(n.Projects) > 0 {
+		ps.add("projects", "goes with an agent's token only: a person sees the projects in which they have a role")
+	}
+	if len(n.Projects) > MaxProjectRoles {
+		ps.add("projects", "has %d names, may have at most %d", len(n.Projects), MaxProjectRoles)
+	}
+	for i, project := range n.Projects {
+		if project == "" {
+			ps.add(at("projects", i), "must not be empty")
+		}
+		ps.name(at("projects", i), project)
+	}
 }
 
 // NewSecret returns a new secret: the prefix, 190 random bits, and a checksum

@@ -1,6 +1,9 @@
 package fermata
 
-import "time"
+import (
+	"net/url"
+	"time"
+)
 
 // SavedView is a list of the inbox under a name of its own.
 type SavedView struct {
@@ -12,6 +15,13 @@ type SavedView struct {
 	OwnerID   string    `json:"owner_id"`
 	Owner     string    `json:"owner" doc:"handle"`
 	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// VisibleTo reports whether the caller may see the view: it is his own, or it names no project that he does not see.
+func (v SavedView) VisibleTo(c Caller) bool {
+	query, _ := url.ParseQuery(v.Query) // what can be read of it counts
+	project := query.Get("project")
+	return v.OwnerID == c.MemberID || project == "" || c.VisibleProjects().Has(project)
 }
 
 // Limits of saved views.

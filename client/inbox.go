@@ -45,6 +45,11 @@ func (c *Client) Similar(ctx context.Context, id string) ([]fermata.PastAnswer, 
 	return p.Items, err
 }
 
+// Deciders lists who may decide a question, and why others may not.
+func (c *Client) Deciders(ctx context.Context, id string) (*fermata.Deciders, error) {
+	return get[*fermata.Deciders](ctx, c, path("questions", id, "deciders"), nil)
+}
+
 // Views lists the caller's saved views and those that others share.
 func (c *Client) Views(ctx context.Context) ([]fermata.SavedView, error) {
 	p, err := get[page[fermata.SavedView]](ctx, c, path("views"), nil)

@@ -80,7 +80,7 @@ func (s *Server) exportAudit(ctx context.Context, c fermata.Caller, in *PeriodIn
 	if err != nil {
 		return nil, err
 	}
-	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
+	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return nil, err
 	}
 	return &streamed{func(hc huma.Context) {

@@ -42,10 +42,11 @@ func (s *Server) attention(ctx context.Context, c fermata.Caller, in *bodyInput[
 }
 
 func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*claimReply, error) {
-	var err error
-	if in.Body.AgentTokenID, err = s.agentToken(ctx, c, in.AgentToken); err != nil {
+	agents, err := s.agentsOf(ctx, c, in.AgentToken)
+	if err != nil {
 		return nil, err
 	}
+	in.Body.AgentTokenID, in.Body.Visible = agents.TokenID, agents.VisibleProjects()
 	waiting, done := s.waiting(ctx)
 	defer done()
 	claim, err := s.Engine.Claim(waiting, c, in.Body)
@@ -58,20 +59,20 @@ func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*
 	return &claimReply{Status: http.StatusOK, Body: claim}, nil
 }
 
-// agentToken returns the id of the token that a worker gives its agents, "" for none.
-func (s *Server) agentToken(ctx context.Context, worker fermata.Caller, secret string) (string, error) {
+// agentsOf returns whom the token that a worker gives its agents belongs to; nobody for none.
+func (s *Server) agentsOf(ctx context.Context, worker fermata.Caller, secret string) (agents fermata.Caller, err error) {
 	if secret == "" {
-		return "", nil
+		return agents, nil
 	}
-	agents, err := s.Engine.Authenticate(ctx, secret)
+	agents, err = s.Engine.Authenticate(ctx, secret)
 	if err != nil && fermata.CodeOf(err) != fermata.CodeUnauthenticated {
-		return "", err
+		return agents, err
 	}
 	if err != nil || agents.WorkspaceID != worker.WorkspaceID {
-		return "", fermata.Errorf(fermata.CodeUnauthenticated, "the token of the agents is unknown, expired or revoked").
+		return agents, fermata.Errorf(fermata.CodeUnauthenticated, "the token of the agents is unknown, expired or revoked").
 			WithHint("give the worker another one: fermata token create --scope ask agents")
 	}
-	return agents.TokenID, nil
+	return agents, nil
 }
 
 // wasDrained reports whether a wait ended only because the server stops.

@@ -56,6 +56,10 @@ func (s *Server) inboxRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[page[fermata.PastAnswer]], error) {
 			return listOf(e.Similar(ctx, c, in.ID))
 		})
+	add(s, operation("GET /questions/{id}/deciders", "list-deciders", "List who may decide a question, and why others may not"),
+		func(ctx context.Context, c fermata.Caller, in *IDInput) (*reply[fermata.Deciders], error) {
+			return replyOf(e.Deciders(ctx, c, in.ID))
+		})
 	s.viewRoutes()
 	s.notificationRoutes()
 }

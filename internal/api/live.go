@@ -17,6 +17,10 @@ import (
 const (
 	// heartbeatEvery is how often a quiet stream shows that it lives.
 	heartbeatEvery = 15 * time.Second
+	// streamLasts is how long a stream is open at most. A client whose token has not expired meanwhile connects again.
+	streamLasts = 15 * time.Minute
+	// rightsKnownWithin is how long before its stream begins a caller may have been authenticated.
+	rightsKnownWithin = time.Minute
 	// writeWithin is how long a reader may take for what is sent at once.
 	writeWithin = 10 * time.Second
 )
@@ -122,14 +126,17 @@ func (s *Server) listEvents(w http.ResponseWriter, r *http.Request, f follow) {
 // stream is one client that follows events. It holds a cursor and nothing
 // else: what it is to be sent next is read from the shared tail.
 type stream struct {
-	w         http.ResponseWriter
-	conn      *http.ResponseController
-	tail      *engine.Tail
-	workspace string
-	task      string
-	types     []string
+	w      http.ResponseWriter
+	conn   *http.ResponseController
+	tail   *engine.Tail
+	caller fermata.Caller
+	task   string
+	types  []string
 	// seen is the last event that was passed, sent or filtered out.
 	seen int64
+	// since is the instant from which on a change of the caller's rights ends the stream. Older ones were known when the
+	// caller was authenticated.
+	since time.Time
 	// told is the last number that the client knows.
 	told int64
 	// wrote is when the client was last sent anything.
@@ -150,7 +157,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 		return nil, err
 	}
 	st := &stream{
-		w: w, conn: http.NewResponseController(w), tail: s.Engine.Tail(), workspace: c.WorkspaceID, types: types,
+		w: w, conn: http.NewResponseController(w), tail: s.Engine.Tail(), caller: c, types: types,
 	}
 	if f.task != "" {
 		t, err := s.Engine.Task(ctx, c, f.task)
@@ -159,6 +166,11 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 		}
 		st.task = t.ID
 	}
+	now, err := s.Engine.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st.since = now.Add(-rightsKnownWithin)
 	head, err := st.tail.Head(ctx, c.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -176,19 +188,22 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 // run sends events until the client leaves, falls behind for too long, or the
 // server drains.
 func (st *stream) run(ctx context.Context) {
+	ctx, end := context.WithTimeout(ctx, streamLasts)
+	defer end()
 	if !st.begin() {
 		return
 	}
 	for {
 		wait, cancel := context.WithDeadline(ctx, st.wrote.Add(heartbeatEvery))
-		events, err := st.tail.Next(wait, st.workspace, st.seen)
+		events, err := st.tail.Next(wait, st.caller.WorkspaceID, st.seen)
 		failed := err != nil && wait.Err() == nil
 		cancel()
 		if failed || ctx.Err() != nil {
 			// The client reconnects and goes on where it was.
 			return
 		}
-		if !st.send(events) {
+		sees, err := st.tail.Visible(ctx, st.caller, events)
+		if err != nil || !st.send(events, sees) {
 			return
 		}
 		// Events that the filters leave out keep no connection open.
@@ -210,11 +225,18 @@ func (st *stream) begin() bool {
 	return st.write(out, "\n") && st.conn.Flush() == nil
 }
 
-func (st *stream) send(events []*engine.TailEvent) bool {
+// send writes the events that the caller sees and wants. It reports whether the stream goes on: it ends when the rights
+// of the caller change, and a client that still has some connects again.
+func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) bool) bool {
 	sent := false
 	for _, e := range events {
 		st.seen = e.Seq
-		if !st.wants(e) {
+		if e.At.After(st.since) && e.ChangesRights(st.caller) {
+			// The client goes on behind this event.
+			_ = st.heartbeat()
+			return false
+		}
+		if !sees(e) || !st.wants(e) {
 			continue
 		}
 		if !sent {

@@ -15,7 +15,7 @@ type whoami struct {
 	Name      string            `json:"name" doc:"of a person: the handle"`
 	FullName  string            `json:"full_name,omitempty"`
 	Email     string            `json:"email,omitempty"`
-	Role      fermata.Role      `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"where projects says nothing else"`
+	Role      fermata.Role      `json:"role,omitempty" enum:"none,viewer,responder,operator,admin" doc:"where projects says nothing else"`
 	// Projects holds the role in single projects.
 	Projects  map[string]fermata.Role `json:"projects,omitempty" doc:"role by project"`
 	Groups    []string                `json:"groups,omitempty"`
@@ -57,7 +57,7 @@ func (s *Server) sessionRoutes() {
 // whoIs describes a caller.
 func (s *Server) whoIs(ctx context.Context, c fermata.Caller) (whoami, error) {
 	me := whoami{
-		Workspace: c.WorkspaceID, Kind: c.Kind, MemberID: c.MemberID, Name: c.Name, Role: c.Role, Projects: c.Projects, Groups: c.Groups,
+		Workspace: c.WorkspaceID, Kind: c.Kind, MemberID: c.MemberID, Name: c.Name, Role: c.Role, Projects: c.VisibleRoles(), Groups: c.Groups,
 		Scopes: c.Scopes, SessionID: c.SessionID, SingleUser: s.SingleUser, ServerTime: fermata.Cut(time.Now()), Version: s.Version,
 	}
 	if c.MemberID == "" {

@@ -18,6 +18,7 @@ type memberCommand struct {
 	Devices  memberDevicesCommand  `cmd:"" help:"List a person's passkeys and the browsers in which the person is signed in, and end them."`
 	Identity memberIdentityCommand `cmd:"" help:"Say who a person is in Slack, GitHub …"`
 	Set      memberSetCommand      `cmd:"" help:"Change a person, or take the access away."`
+	WhoCan   memberWhoCanCommand   `cmd:"" name:"who-can" help:"Say who may decide a question, and why others may not."`
 }
 
 // personFlags say what a person gets.
@@ -32,7 +33,7 @@ type memberAddCommand struct {
 	personFlags
 	Handle string       `arg:"" help:"Name that is unique in the workspace; what assignees name."`
 	Email  string       `placeholder:"ADDRESS" help:"Where sign-in links go."`
-	Role   fermata.Role `enum:"viewer,responder,operator,admin" default:"responder" placeholder:"ROLE" help:"viewer, responder (default), operator or admin."`
+	Role   fermata.Role `enum:"none,viewer,responder,operator,admin" default:"responder" placeholder:"ROLE" help:"none, viewer, responder (default), operator or admin."`
 }
 
 func (memberAddCommand) Help() string {
@@ -71,7 +72,7 @@ type memberInviteCommand struct {
 	personFlags
 	Email  string       `arg:"" optional:"" help:"Where a mail with the link goes, if the server sends mails."`
 	Handle string       `placeholder:"HANDLE" help:"Name that is unique in the workspace (default: the first part of the address)."`
-	Role   fermata.Role `enum:"viewer,responder,operator,admin" default:"responder" placeholder:"ROLE" help:"viewer, responder (default), operator or admin."`
+	Role   fermata.Role `enum:"none,viewer,responder,operator,admin" default:"responder" placeholder:"ROLE" help:"none, viewer, responder (default), operator or admin."`
 }
 
 func (memberInviteCommand) Help() string {
@@ -164,7 +165,7 @@ type memberSetCommand struct {
 	Handle  string                  `arg:"" help:"Whom to change."`
 	Name    *string                 `placeholder:"NAME" help:"What people read."`
 	Email   *string                 `placeholder:"ADDRESS" help:"Where sign-in links go; empty takes it away."`
-	Role    fermata.Role            `enum:",viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"viewer, responder, operator or admin."`
+	Role    fermata.Role            `enum:",none,viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"none, viewer, responder, operator or admin."`
 	Group   []string                `xor:"groups" help:"Group that the person is in; repeat it. Replaces all."`
 	NoGroup bool                    `name:"no-group" xor:"groups" help:"Take the person out of every group."`
 	Project map[string]fermata.Role `mapsep:"none" placeholder:"PROJECT=ROLE" help:"Role in one project; repeat it. Replaces all."`

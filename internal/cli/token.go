@@ -15,12 +15,13 @@ type tokenCommand struct {
 
 type tokenCreateCommand struct {
 	write
-	Name   string          `arg:"" help:"What it is for."`
-	Scope  []fermata.Scope `short:"s" placeholder:"SCOPE" help:"ask, answer, work, read, admin; default: ask and read, for a person answer and read."`
-	Person string          `name:"member" placeholder:"HANDLE" help:"Make it a person's token; only those can answer."`
-	Role   fermata.Role    `enum:",viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"Of a new person: viewer, responder, operator or admin."`
-	Group  []string        `help:"Of a new person."`
-	Expiry fermata.Timeout `name:"expires-in" placeholder:"90d" help:"How long it is good for; default: until it is revoked."`
+	Name    string          `arg:"" help:"What it is for."`
+	Scope   []fermata.Scope `short:"s" placeholder:"SCOPE" help:"ask, answer, work, read, admin; default: ask and read, for a person answer and read."`
+	Person  string          `name:"member" placeholder:"HANDLE" help:"Make it a person's token; only those can answer."`
+	Role    fermata.Role    `enum:",viewer,responder,operator,admin" default:"" placeholder:"ROLE" help:"Of a new person: viewer, responder, operator or admin."`
+	Group   []string        `help:"Of a new person."`
+	Project []string        `placeholder:"PROJECT" help:"Project that an agent's token sees and works in; repeat it. Default: every project."`
+	Expiry  fermata.Timeout `name:"expires-in" placeholder:"90d" help:"How long it is good for; default: until it is revoked."`
 }
 
 func (tokenCreateCommand) Help() string {
@@ -28,14 +29,14 @@ func (tokenCreateCommand) Help() string {
 
 Examples:
 
-    fermata token create ci --scope ask
+    fermata token create ci --scope ask --project web
     fermata token create worker-1 --scope work,ask --expires-in 90d
     fermata token create laptop --member anna --role operator --scope answer,ask,read`
 }
 
 func (c *tokenCreateCommand) Run(ctx context.Context, s *session) error {
 	n := fermata.NewToken{
-		Name: c.Name, Kind: fermata.ActorAgent, Member: c.Person, Role: c.Role, Groups: c.Group,
+		Name: c.Name, Kind: fermata.ActorAgent, Member: c.Person, Role: c.Role, Groups: c.Group, Projects: c.Project,
 		Scopes: c.Scope, ExpiresIn: c.Expiry,
 	}
 	first := fermata.ScopeAsk
@@ -100,9 +101,9 @@ func (c *tokenListCommand) Run(ctx context.Context, s *session) error {
 	if s.JSON {
 		return s.json(list)
 	}
-	t := &table{columns: []column{{head: "ID"}, {head: "NAME", flex: true}, {head: "KIND"}, {head: "MEMBER", flex: true}, {head: "SCOPES", flex: true}, {head: "EXPIRES"}, {head: "USED"}}}
+	t := &table{columns: []column{{head: "ID"}, {head: "NAME", flex: true}, {head: "KIND"}, {head: "MEMBER", flex: true}, {head: "SCOPES", flex: true}, {head: "PROJECTS", flex: true}, {head: "EXPIRES"}, {head: "USED"}}}
 	for _, token := range list {
-		t.add(s.id(token.ID), token.Name, string(token.Kind), token.Member, scopeList(token.Scopes), s.expiry(token), s.used(token))
+		t.add(s.id(token.ID), token.Name, string(token.Kind), token.Member, scopeList(token.Scopes), strings.Join(token.Projects, ","), s.expiry(token), s.used(token))
 	}
 	s.print(t, "there are no tokens; fermata token create NAME makes one")
 	return nil

@@ -62,8 +62,15 @@ var wholeCommands = []struct {
 		"token create",
 		[]string{"token", "create", "t", "--member", "anna", "--role", "operator", "--group", "ops", "--scope", "answer,read", "--expires-in", "90d"},
 		fermata.NewToken{},
-		nil,
+		map[string]string{"projects": "only agents' tokens have them"},
 		`{"name":"t","kind":"human","member":"anna","role":"operator","groups":["ops"],"scopes":["answer","read"],"expires_in":"90d"}`,
+	},
+	{
+		"token create for an agent",
+		[]string{"token", "create", "t", "--scope", "ask", "--project", "web", "--project", "shop", "--expires-in", "90d"},
+		fermata.NewToken{},
+		map[string]string{"member": "it is nobody's", "role": "it is nobody's", "groups": "it is nobody's"},
+		`{"name":"t","kind":"agent","scopes":["ask"],"projects":["web","shop"],"expires_in":"90d"}`,
 	},
 	{
 		"member add",

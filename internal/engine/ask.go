@@ -41,6 +41,7 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	if err := c.May(fermata.ToAsk, fermata.Somewhere); err != nil {
 		return nil, err
 	}
+	project = c.ProjectOr(project)
 	if err := c.May(fermata.ToAsk, fermata.InProject(project)); err != nil {
 		return nil, err
 	}

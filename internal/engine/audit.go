@@ -158,7 +158,7 @@ type ExportRange struct{ From, To *time.Time }
 // ExportAudit hands over the events of a range in the order of the chain, a
 // part at a time and without a gap, so that whoever has them can verify them.
 func (e *Engine) ExportAudit(ctx context.Context, c fermata.Caller, within ExportRange, give func([]*fermata.Event) error) error {
-	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
+	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return err
 	}
 	r := e.reads(ctx, c)

@@ -31,6 +31,7 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
+	r.Visible = r.Visible.And(c.VisibleProjects())
 	return e.claimNext(ctx, c, r)
 }
 
@@ -175,6 +176,9 @@ func held(tx *store.Tx, c fermata.Caller, runID string, token int64) (*fermata.R
 	t, err := tx.Task(run.TaskID)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !c.VisibleProjects().Has(t.Project) {
+		return nil, nil, fermata.NotFound("run", runID)
 	}
 	if err := c.May(fermata.ToHoldRun, fermata.InProject(t.Project)); err != nil {
 		return nil, nil, err

@@ -100,7 +100,7 @@ func data(v any) json.RawMessage {
 	return b
 }
 
-// reads returns a reader of the caller's workspace.
+// reads returns a reader of what the caller sees of the workspace.
 func (e *Engine) reads(ctx context.Context, c fermata.Caller) store.Reader {
-	return e.db.In(ctx, c.WorkspaceID)
+	return e.db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
 }

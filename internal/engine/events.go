@@ -65,7 +65,7 @@ type AuditReport struct {
 // VerifyAudit follows the chain of hashes from the first event to the last, checks the signatures of its checkpoints,
 // compares questions, members and the policy with it, and compares it with what the witnesses keep.
 func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport, error) {
-	if err := c.May(fermata.ToReadAudit, fermata.Somewhere); err != nil {
+	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return AuditReport{}, err
 	}
 	r := e.reads(ctx, c)

@@ -24,7 +24,9 @@ func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCa
 	if err := call.Check(); err != nil {
 		return nil, err
 	}
-	r := e.reads(ctx, c)
+	// Every rule judges the call, also those that the caller may not read.
+	r := e.db.In(ctx, c.WorkspaceID)
+	call.Project = c.ProjectOr(call.Project)
 	if call.TaskID != "" {
 		id, err := e.taskID(ctx, c, call.TaskID)
 		if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/fermata-hq/fermata"
@@ -63,12 +64,47 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 	return project, nil
 }
 
-// GateRules lists the rules, also those that are expired or used up.
+// GateRules lists the rules, also those that are expired or used up, without those of projects that the caller does not
+// see.
 func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.GateRule, error) {
 	if err := c.May(fermata.ToReadGateRules, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	return e.reads(ctx, c).GateRules()
+	r := e.reads(ctx, c)
+	all, err := r.GateRules()
+	if err != nil || c.VisibleProjects().Every() {
+		return all, err
+	}
+	var seen []*fermata.GateRule
+	for _, rule := range all {
+		sees, err := seesRule(r, c, rule)
+		if err != nil {
+			return nil, err
+		}
+		if sees {
+			seen = append(seen, rule)
+		}
+	}
+	return seen, nil
+}
+
+// seesRule reports whether a rule works in a project that the caller sees. The reader sees what the caller does.
+func seesRule(r store.Reader, c fermata.Caller, rule *fermata.GateRule) (bool, error) {
+	switch {
+	case rule.Project != "":
+		return c.VisibleProjects().Has(rule.Project), nil
+	case rule.TaskID != "":
+		_, err := r.Task(rule.TaskID)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			return false, nil
+		}
+		return err == nil, err
+	case rule.SessionKey != "":
+		tasks, err := r.TasksOfSession(rule.SessionKey)
+		return len(tasks) > 0, err
+	default:
+		return true, nil
+	}
 }
 
 // AddGateRule makes a rule.
@@ -108,12 +144,29 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 	})
 }
 
+// ruleID returns the whole id for what a person typed, of a rule that the caller sees.
+func (e *Engine) ruleID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
+	r := e.reads(ctx, c)
+	id, err := r.FindID("rule", "gate_rules", fermata.PrefixGateRule, typed)
+	if err != nil {
+		return "", err
+	}
+	rule, err := r.GateRule(id)
+	if err != nil {
+		return "", err
+	}
+	if sees, err := seesRule(r, c, rule); err != nil || !sees {
+		return "", cmp.Or(err, error(fermata.NotFound("rule", typed)))
+	}
+	return id, nil
+}
+
 // RemoveGateRule removes a rule, at once.
 func (e *Engine) RemoveGateRule(ctx context.Context, c fermata.Caller, id string) (*fermata.GateRule, error) {
 	if err := c.May(fermata.ToChangeGateRules, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	id, err := e.reads(ctx, c).FindID("rule", "gate_rules", fermata.PrefixGateRule, id)
+	id, err := e.ruleID(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}

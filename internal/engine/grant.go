@@ -143,7 +143,7 @@ func (e *Engine) isOutdated(tx *store.Tx, q *fermata.Question) (bool, error) {
 func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) error {
 	t, err := tx.Task(g.TaskID)
 	if err == nil {
-		err = c.May(fermata.ToUseGrant, fermata.InProject(t.Project))
+		err = c.May(fermata.ToUseGrant, fermata.InTask(t))
 	}
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ type NewMember struct {
 	Handle   string                  `json:"handle" minLength:"1" maxLength:"64" doc:"unique in the workspace; what assignees name"`
 	Name     string                  `json:"name,omitempty" maxLength:"100"`
 	Email    string                  `json:"email,omitempty" maxLength:"254"`
-	Role     fermata.Role            `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"default responder"`
+	Role     fermata.Role            `json:"role,omitempty" enum:"none,viewer,responder,operator,admin" doc:"default responder"`
 	Groups   []string                `json:"groups,omitempty" maxItems:"50"`
 	Projects map[string]fermata.Role `json:"projects,omitempty" doc:"role by project"`
 }
@@ -98,15 +98,17 @@ func handleIsFree(r store.Reader, handle string) error {
 	return err
 }
 
-// Members lists the workspace's people; agents see neither addresses nor roles in projects.
+// Members lists the workspace's people, with their roles in the projects that the caller sees; agents see neither
+// addresses nor roles in projects.
 func (e *Engine) Members(ctx context.Context, c fermata.Caller) ([]*fermata.Member, error) {
 	if err := c.May(fermata.ToReadPeople, fermata.Somewhere); err != nil {
 		return nil, err
 	}
 	members, err := e.reads(ctx, c).Members()
-	if c.Kind == fermata.ActorAgent {
-		// An agent names people in questions. Where they are written to, and what else they work on, is not its business.
-		for _, m := range members {
+	for _, m := range members {
+		m.VisibleTo(c)
+		if c.Kind == fermata.ActorAgent {
+			// An agent names people in questions. Where they are written to, and what else they work on, is not its business.
 			m.Email, m.Projects = "", nil
 		}
 	}

@@ -121,7 +121,8 @@ func badToken() error {
 func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller, error) {
 	if t.Kind != fermata.ActorHuman {
 		return fermata.Caller{
-			WorkspaceID: t.WorkspaceID, Kind: t.Kind, TokenID: t.ID, Name: t.Name, Scopes: t.Scopes, Assurance: fermata.AssuranceChannel,
+			WorkspaceID: t.WorkspaceID, Kind: t.Kind, TokenID: t.ID, Name: t.Name, Scopes: t.Scopes, TokenProjects: t.Projects,
+			Assurance: fermata.AssuranceChannel,
 		}, nil
 	}
 	m, err := e.db.In(ctx, t.WorkspaceID).Member(t.MemberID)
@@ -204,7 +205,7 @@ func (e *Engine) tokenHolder(tx *store.Tx, n fermata.NewToken, by fermata.Actor)
 func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by fermata.Actor) (*fermata.Token, error) {
 	t := &fermata.Token{
 		ID: fermata.NewID(fermata.PrefixToken, tx.Now()), WorkspaceID: tx.Workspace(), Name: n.Name, Kind: n.Kind,
-		Scopes: n.Scopes, CreatedAt: tx.Now(), Hash: hash,
+		Scopes: n.Scopes, Projects: fermata.Distinct(n.Projects), CreatedAt: tx.Now(), Hash: hash,
 	}
 	if n.ExpiresIn != "" && n.ExpiresIn != fermata.Never {
 		d, err := n.ExpiresIn.Duration()
@@ -224,7 +225,7 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 	tx.InsertToken(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTokenCreated, Actor: by,
-		Data: data(map[string]any{"token_id": t.ID, "name": t.Name, "kind": t.Kind, "scopes": t.Scopes, "member": t.Member}),
+		Data: data(map[string]any{"token_id": t.ID, "name": t.Name, "kind": t.Kind, "scopes": t.Scopes, "projects": t.Projects, "member": t.Member}),
 	})
 	return t, nil
 }
@@ -308,12 +309,13 @@ func (e *Engine) FirstToken(ctx context.Context) (string, error) {
 	return secret, err
 }
 
-// Policy returns the workspace's policy.
+// Policy returns the workspace's policy, without what it says of projects that the caller does not see.
 func (e *Engine) Policy(ctx context.Context, c fermata.Caller) (fermata.Policy, error) {
 	if err := c.May(fermata.ToReadPolicy, fermata.Somewhere); err != nil {
 		return fermata.Policy{}, err
 	}
-	return e.reads(ctx, c).Policy()
+	p, err := e.reads(ctx, c).Policy()
+	return p.VisibleTo(c), err
 }
 
 // SetPolicy replaces the workspace's policy.

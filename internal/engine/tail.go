@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -23,6 +24,8 @@ const tailPage = 256
 type TailEvent struct {
 	*fermata.Event
 	JSON []byte
+	// project is that of the event's task; nil until it was looked up.
+	project atomic.Pointer[string]
 }
 
 // Tail is the end of every workspace's events, shared by all streams of the
@@ -209,6 +212,34 @@ func (t *Tail) after(workspace string, after int64) (events []*TailEvent, more c
 		}
 	}
 	return events, w.more, false
+}
+
+// Visible reports of events whether the caller sees them: with every project all of them, otherwise those of tasks in
+// the projects that the caller sees.
+func (t *Tail) Visible(ctx context.Context, c fermata.Caller, events []*TailEvent) (func(*TailEvent) bool, error) {
+	projects := c.VisibleProjects()
+	if projects.Every() {
+		return func(*TailEvent) bool { return true }, nil
+	}
+	var unknown []string
+	for _, e := range events {
+		if e.TaskID != "" && e.project.Load() == nil {
+			unknown = append(unknown, e.TaskID)
+		}
+	}
+	known, err := t.e.db.In(ctx, c.WorkspaceID).ProjectsOf(unknown)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		if project, ok := known[e.TaskID]; ok {
+			e.project.Store(&project)
+		}
+	}
+	return func(e *TailEvent) bool {
+		project := e.project.Load()
+		return project != nil && projects.Has(*project)
+	}, nil
 }
 
 func encode(e *fermata.Event) []byte {

@@ -20,6 +20,7 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 	if err := c.May(fermata.ToCreateTask, fermata.Somewhere); err != nil {
 		return nil, err
 	}
+	n.Project = c.ProjectOr(n.Project)
 	if err := c.May(fermata.ToCreateTask, fermata.InProject(n.Project)); err != nil {
 		return nil, err
 	}

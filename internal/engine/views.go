@@ -8,13 +8,15 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Views lists the caller's saved views and those that others share.
+// Views lists the caller's saved views and those that others share, without those of a project that the caller does not
+// see.
 func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedView, error) {
 	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
 		return nil, err
 	}
 	r := e.reads(ctx, c)
 	views, err := r.Views(c.MemberID)
+	views = slices.DeleteFunc(views, func(v fermata.SavedView) bool { return !v.VisibleTo(c) })
 	if err != nil || len(views) == 0 {
 		return views, err
 	}

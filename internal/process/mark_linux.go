@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -94,11 +95,12 @@ func isMarked(pid, mark string) (marked, unknown bool) {
 const environTries = 10
 
 // environOf returns the environment of a process. It is unknown while the process executes another program (execve(2)):
-// the old environment is gone then, and the new one is not there.
+// the old environment is gone then, and the new one is not there. It is also unknown while a process ends: its memory is
+// gone before the process is.
 func environOf(pid string) (environ []byte, unknown bool) {
 	for range environTries {
 		environ, err := readAtOnce(filepath.Join("/proc", pid, "environ"))
-		if err != nil {
+		if err != nil && !errors.Is(err, syscall.ESRCH) {
 			return nil, false // it is gone, or another user's
 		}
 		if len(environ) > 0 || hasNoEnvironment(pid) {

@@ -104,6 +104,39 @@ func TestAMarkIsNeverLost(t *testing.T) {
 	_ = cmd.Wait()
 }
 
+// A process that was killed is not taken for gone before it has ended, although its environment is gone sooner.
+func TestAProcessThatEndsIsNotGone(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("sh", "-c", `exec 3>"$1"; rm "$1"; head -c 64000000 /dev/zero >&3; echo; exec cat`, "sh", filepath.Join(t.TempDir(), "large"))
+	cmd.Env = append(os.Environ(), process.MarkEnv+"=of-another-test")
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := output.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	// The kernel frees the file after the memory of the process, and that takes a while.
+	pid := strconv.Itoa(cmd.Process.Pid)
+	for running := true; running; {
+		marked, unknown := process.IsMarked(pid, "of-another-test")
+		if running = driven.IsRunning(cmd.Process.Pid); running && !marked && !unknown {
+			t.Error("a process that has not ended seems to be gone")
+			break
+		}
+	}
+	_ = cmd.Wait()
+}
+
 // A process without an environment has no mark, and that is known.
 func TestAProcessWithoutAnEnvironment(t *testing.T) {
 	t.Parallel()

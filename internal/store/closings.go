@@ -68,6 +68,7 @@ func (f ClosingFilter) conditions(r Reader, asked string) *filter {
 	w.add(asked+" >= $%d", f.Asked.From.UnixMilli())
 	w.add(asked+" < $%d", f.Asked.To.UnixMilli())
 	w.equal("project", f.Project)
+	w.visible(r.visible, "project")
 	w.equal("type", f.Type)
 	if f.Alike != nil {
 		w.in("alike", f.Alike)

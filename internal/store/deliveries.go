@@ -103,6 +103,7 @@ func (r Reader) Deliveries(f DeliveryFilter) ([]*fermata.Delivery, error) {
 	w := r.where()
 	// Looks whether anybody was reached are nobody's messages.
 	w.conditions = append(w.conditions, "kind <> 'watch'")
+	w.visibleRow(r.visible, "deliveries")
 	if f.QuestionID != "" {
 		w.add("question_id = $%d AND question_id <> ''", f.QuestionID)
 	}

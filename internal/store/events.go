@@ -64,6 +64,7 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	if f.TaskID != "" {
 		w.add("task_id = $%d AND task_id <> ''", f.TaskID)
 	}
+	w.visibleTask(r.visible, "events")
 	w.types(f.Types)
 	if f.Actor != "" {
 		w.add("(actor_kind = $%[1]d OR actor_id = $%[1]d OR actor_name = $%[1]d)", f.Actor)

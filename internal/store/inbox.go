@@ -158,6 +158,7 @@ func (r Reader) questionsWhere(f QuestionFilter) *filter {
 	}
 	w.equal("type", f.Type)
 	w.equal("project", f.Project)
+	w.visible(r.visible, "project")
 	w.equal("task_id", f.TaskID)
 	if f.Assignee != "" {
 		w.contains("assignees", text(f.Assignee))
@@ -228,18 +229,18 @@ func (w *filter) meant(c *fermata.Caller) {
 		if role.AtLeast(fermata.RoleResponder) {
 			answers = append(answers, projects...)
 		}
-		either = append(either, "("+w.named("role:"+string(role))+" AND "+w.among(projects)+")")
+		either = append(either, "("+w.named("role:"+string(role))+" AND "+w.among("project", projects)+")")
 	}
 	own := w.named("role:" + string(c.Role))
 	if len(elsewhere) > 0 {
-		own = "(" + own + " AND NOT " + w.among(elsewhere) + ")"
+		own = "(" + own + " AND NOT " + w.among("project", elsewhere) + ")"
 	}
 	w.conditions = append(w.conditions, "("+strings.Join(append(either, own), " OR ")+")")
 	switch denied := without(elsewhere, answers); {
 	case !c.Role.AtLeast(fermata.RoleResponder):
-		w.conditions = append(w.conditions, w.among(answers))
+		w.conditions = append(w.conditions, w.among("project", answers))
 	case len(denied) > 0:
-		w.conditions = append(w.conditions, "NOT "+w.among(denied))
+		w.conditions = append(w.conditions, "NOT "+w.among("project", denied))
 	}
 	if c.MemberID == "" {
 		return
@@ -255,15 +256,6 @@ func (w *filter) meant(c *fermata.Caller) {
 func (w *filter) named(name string) string {
 	w.args = append(w.args, likeAnywhere(text(name)))
 	return fmt.Sprintf(`assignees LIKE $%d ESCAPE '\'`, len(w.args))
-}
-
-// among is the condition that the project is one of these.
-func (w *filter) among(projects []string) string {
-	if len(projects) == 0 {
-		return "1 = 0"
-	}
-	w.args = append(w.args, text(projects))
-	return "(" + fmt.Sprintf(w.d.inList, "project", len(w.args)) + ")"
 }
 
 func without(all, some []string) []string {
@@ -368,8 +360,11 @@ func (r Reader) countBlocked(into map[string]int, edges [][2]string) error {
 	for _, edge := range edges {
 		waiters = append(waiters, edge[1])
 	}
-	found, err := list(r, scanString, "SELECT id FROM tasks WHERE workspace_id = $1 AND state = 'blocked' AND "+
-		fmt.Sprintf(r.d.inList, "id", 2), r.workspace, text(waiters))
+	w := r.where()
+	w.conditions = append(w.conditions, "state = 'blocked'")
+	w.in("id", waiters)
+	w.visible(r.visible, "project")
+	found, err := list(r, scanString, "SELECT id FROM tasks WHERE "+w.sql(), w.args...)
 	blocked := make(map[string]bool, len(found))
 	for _, id := range found {
 		blocked[id] = true

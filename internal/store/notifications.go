@@ -50,7 +50,10 @@ const recentQuestions = 5000
 // PastAnswers lists answered questions of a type among the latest ones of the
 // workspace, newest first.
 func (r Reader) PastAnswers(typ fermata.QuestionType, limit int) ([]*fermata.Question, error) {
-	return list(r, r.scanQuestion, fmt.Sprintf("SELECT "+questionColumns+" FROM (SELECT "+questionColumns+
-		` FROM questions WHERE workspace_id = $1 ORDER BY id DESC LIMIT %d) AS recent
-		WHERE status = 'answered' AND type = $2 ORDER BY id DESC LIMIT %d`, recentQuestions, limit), r.workspace, string(typ))
+	w := r.where()
+	w.visible(r.visible, "project")
+	w.args = append(w.args, string(typ))
+	return list(r, r.scanQuestion, "SELECT "+questionColumns+" FROM (SELECT "+questionColumns+" FROM questions WHERE "+w.sql()+
+		fmt.Sprintf(` ORDER BY id DESC LIMIT %d) AS recent WHERE status = 'answered' AND type = $%d ORDER BY id DESC LIMIT %d`,
+			recentQuestions, len(w.args), limit), w.args...)
 }

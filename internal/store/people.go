@@ -6,18 +6,21 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-const tokenColumns = "id, workspace_id, hash, name, kind, member_id, scopes, created_at, expires_at, last_used_at, revoked_at"
+const tokenColumns = "id, workspace_id, hash, name, kind, member_id, scopes, projects, created_at, expires_at, last_used_at, revoked_at"
 
 func scanToken(rs rows) (*fermata.Token, error) {
 	t := &fermata.Token{}
-	var kind, scopes string
+	var kind, scopes, projects string
 	var createdAt, expiresAt, lastUsedAt, revokedAt int64
-	if err := rs.Scan(&t.ID, &t.WorkspaceID, &t.Hash, &t.Name, &kind, &t.MemberID, &scopes, &createdAt, &expiresAt,
+	if err := rs.Scan(&t.ID, &t.WorkspaceID, &t.Hash, &t.Name, &kind, &t.MemberID, &scopes, &projects, &createdAt, &expiresAt,
 		&lastUsedAt, &revokedAt); err != nil {
 		return nil, err
 	}
 	t.Kind, t.CreatedAt = fermata.ActorKind(kind), at(createdAt)
 	t.ExpiresAt, t.LastUsedAt, t.RevokedAt = optional(expiresAt), optional(lastUsedAt), optional(revokedAt)
+	if err := parse("projects", projects, &t.Projects); err != nil {
+		return nil, err
+	}
 	return t, parse("scopes", scopes, &t.Scopes)
 }
 
@@ -39,9 +42,9 @@ func (r Reader) Token(id string) (*fermata.Token, error) {
 // InsertToken adds a token. Its secret is not stored.
 func (tx *Tx) InsertToken(t *fermata.Token) {
 	t.WorkspaceID = tx.workspace
-	tx.exec(`INSERT INTO tokens (workspace_id, id, hash, name, kind, member_id, scopes, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		tx.workspace, t.ID, t.Hash, t.Name, string(t.Kind), t.MemberID, text(t.Scopes), t.CreatedAt.UnixMilli(), millis(t.ExpiresAt))
+	tx.exec(`INSERT INTO tokens (workspace_id, id, hash, name, kind, member_id, scopes, projects, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		tx.workspace, t.ID, t.Hash, t.Name, string(t.Kind), t.MemberID, text(t.Scopes), text(t.Projects), t.CreatedAt.UnixMilli(), millis(t.ExpiresAt))
 }
 
 // RevokeToken ends a token's life.

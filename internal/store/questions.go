@@ -106,7 +106,11 @@ func deadlineColumn(q *fermata.Question) int64 {
 
 // Question returns the question with the id.
 func (r Reader) Question(id string) (*fermata.Question, error) {
-	return one(r, "question", id, r.scanQuestion, questionByID, r.workspace, id)
+	q, err := one(r, "question", id, r.scanQuestion, questionByID, r.workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	return seen(r, "question", id, q, q.Project)
 }
 
 const questionByID = "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND id = $2"
@@ -119,7 +123,8 @@ func (r Reader) QuestionByKey(key string) (*fermata.Question, error) {
 
 // QuestionsByID returns the questions with the ids.
 func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
-	return byID(r, r.scanQuestion, questionColumns, "questions", ids, questionID)
+	found, err := byID(r, r.scanQuestion, questionColumns, "questions", ids, questionID)
+	return onlySeen(r, found, projectOfQuestion), err
 }
 
 // ClosedWithoutEvent returns ids of questions that are not pending, and of whose end no event of the types tells.

@@ -19,6 +19,8 @@ type Reader struct {
 	d         *dialect
 	ring      *keys.Ring
 	workspace string
+	// visible are the projects of which the reader knows; see [Reader.Seeing].
+	visible fermata.ProjectSet
 }
 
 // Workspace is the workspace that the reader is bound to.

@@ -129,6 +129,7 @@ func (o taskOrder) sqlFor(state fermata.TaskState) string {
 func (r Reader) whereTask(f TaskFilter) *filter {
 	w := r.where()
 	w.equal("project", f.Project)
+	w.visible(r.visible, "project")
 	w.equal("agent", f.Agent)
 	if f.ParentID != "" {
 		w.add("parent_id = $%d AND parent_id <> ''", f.ParentID)

@@ -53,28 +53,40 @@ func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 
 // Task returns the task with the id.
 func (r Reader) Task(id string) (*fermata.Task, error) {
-	return one(r, "task", id, r.scanTask, taskByID, r.workspace, id)
+	t, err := one(r, "task", id, r.scanTask, taskByID, r.workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	return seen(r, "task", id, t, t.Project)
 }
 
 const taskByID = "SELECT " + taskColumns + " FROM tasks WHERE workspace_id = $1 AND id = $2"
 
 // TasksByID returns the tasks with the ids, in the order of their ids.
 func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
-	return byID(r, r.scanTask, taskColumns, "tasks", ids, taskID)
+	found, err := byID(r, r.scanTask, taskColumns, "tasks", ids, taskID)
+	return onlySeen(r, found, projectOfTask), err
 }
 
 // FindID returns the one id of the noun's table that ends so. Several are an
-// error that lists some of them.
+// error that lists some of them. A whole id is only looked up where the reader does not see every project.
 func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
-	if fermata.IsID(prefix, typed) {
+	whole := fermata.IsID(prefix, typed)
+	if whole && r.visible.Every() {
 		return typed, nil
 	}
 	suffix, ok := fermata.IDSuffix(prefix, typed)
-	if !ok {
+	if !whole && !ok {
 		return "", fermata.NotFound(noun, typed).WithHint("an id may be shortened to its last %d characters", fermata.LeastEnding)
 	}
-	ids, err := list(r, scanString, "SELECT id FROM "+table+" WHERE workspace_id = $1 AND id LIKE $2 ORDER BY id DESC LIMIT 4",
-		r.workspace, "%"+suffix)
+	w := r.where()
+	if whole {
+		w.add("id = $%d", typed)
+	} else {
+		w.add("id LIKE $%d", "%"+suffix)
+	}
+	w.visibleRow(r.visible, table)
+	ids, err := list(r, scanString, "SELECT id FROM "+table+" WHERE "+w.sql()+" ORDER BY id DESC LIMIT 4", w.args...)
 	switch {
 	case err != nil:
 		return "", err
@@ -89,8 +101,9 @@ func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {
 
 // Children lists the tasks right below one.
 func (r Reader) Children(id string) ([]*fermata.Task, error) {
-	return list(r, r.scanTask, "SELECT "+taskColumns+
+	found, err := list(r, r.scanTask, "SELECT "+taskColumns+
 		" FROM tasks WHERE workspace_id = $1 AND parent_id = $2 AND parent_id <> '' ORDER BY id", r.workspace, id)
+	return onlySeen(r, found, projectOfTask), err
 }
 
 // Ends lists what the end of a task concerns, in one round trip: its pending
@@ -126,6 +139,19 @@ func split(links []link) (questions, dependents []string) {
 	return questions, dependents
 }
 
+// ProjectsOf returns the projects of the tasks with the ids.
+func (r Reader) ProjectsOf(ids []string) (map[string]string, error) {
+	projects := map[string]string{}
+	if len(ids) == 0 {
+		return projects, nil
+	}
+	found, err := list(r, scanTexts2, fmt.Sprintf(r.d.byID, "id, project", "tasks"), r.workspace, text(ids))
+	for _, row := range found {
+		projects[row[0]] = row[1]
+	}
+	return projects, err
+}
+
 // TasksOfSession returns the tasks that hold an external session's questions,
 // the newest first: one for each who uses the key.
 func (r Reader) TasksOfSession(key string) ([]*fermata.Task, error) {
@@ -140,9 +166,10 @@ func (r Reader) EndedOfSession(key string) ([]*fermata.Task, error) {
 
 // ofSession lists the tasks of a session whose state is in the ended ones, or not.
 func (r Reader) ofSession(key, in string) ([]*fermata.Task, error) {
-	return list(r, r.scanTask, "SELECT "+taskColumns+` FROM tasks WHERE workspace_id = $1
+	found, err := list(r, r.scanTask, "SELECT "+taskColumns+` FROM tasks WHERE workspace_id = $1
 		AND session_key = $2 AND session_key <> '' AND state `+in+` ('done', 'failed', 'cancelled', 'skipped')
 		ORDER BY id DESC`, r.workspace, key)
+	return onlySeen(r, found, projectOfTask), err
 }
 
 // Claimable returns the task that a worker gets next: input_received first,
@@ -173,6 +200,7 @@ func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) 
 	if len(c.Projects) > 0 {
 		w.oneOf("project", c.Projects)
 	}
+	w.visible(c.Visible, "project")
 	if len(c.Agents) > 0 {
 		w.oneOf("agent", append(slices.Clone(c.Agents), ""))
 	}
@@ -278,5 +306,6 @@ func (tx *Tx) EnsureProject(name string) {
 
 // Projects lists the names of the workspace's projects.
 func (r Reader) Projects() ([]string, error) {
-	return list(r, scanString, "SELECT name FROM projects WHERE workspace_id = $1 ORDER BY name", r.workspace)
+	names, err := list(r, scanString, "SELECT name FROM projects WHERE workspace_id = $1 ORDER BY name", r.workspace)
+	return onlySeen(r, names, func(name string) string { return name }), err
 }

@@ -39,13 +39,18 @@ func (r Reader) workflowCell(name string) cell {
 
 // Workflow returns the workflow with the name.
 func (r Reader) Workflow(name string) (*fermata.Workflow, error) {
-	return one(r, "workflow", name, r.scanWorkflow, "SELECT "+workflowColumns+
+	w, err := one(r, "workflow", name, r.scanWorkflow, "SELECT "+workflowColumns+
 		" FROM workflows WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+	if err != nil {
+		return nil, err
+	}
+	return seen(r, "workflow", name, w, w.Project)
 }
 
 // Workflows lists all workflows by name.
 func (r Reader) Workflows() ([]*fermata.Workflow, error) {
-	return list(r, r.scanWorkflow, "SELECT "+workflowColumns+" FROM workflows WHERE workspace_id = $1 ORDER BY name", r.workspace)
+	all, err := list(r, r.scanWorkflow, "SELECT "+workflowColumns+" FROM workflows WHERE workspace_id = $1 ORDER BY name", r.workspace)
+	return onlySeen(r, all, func(w *fermata.Workflow) string { return w.Project }), err
 }
 
 // SaveWorkflow writes a workflow under its name.
@@ -214,7 +219,11 @@ func scanWorkflowRun(rs rows) (*fermata.WorkflowRun, error) {
 
 // WorkflowRun returns the run whose task has the id.
 func (r Reader) WorkflowRun(id string) (*fermata.WorkflowRun, error) {
-	return one(r, "run of a workflow", id, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND r.task_id = $2", r.workspace, id)
+	run, err := one(r, "run of a workflow", id, scanWorkflowRun, "SELECT "+workflowRunColumns+workflowRunRows+" AND r.task_id = $2", r.workspace, id)
+	if err != nil {
+		return nil, err
+	}
+	return seen(r, "run of a workflow", id, run, run.Project)
 }
 
 // WorkflowRuns lists runs, newest first.
@@ -223,6 +232,7 @@ func (r Reader) WorkflowRuns(f WorkflowRunFilter) ([]*fermata.WorkflowRun, error
 	w.equal("r.workflow", f.Workflow)
 	w.equal("r.trigger_type", string(f.Trigger))
 	w.equal("t.project", f.Project)
+	w.visible(r.visible, "t.project")
 	if f.Before != "" {
 		w.add("r.task_id < $%d", f.Before)
 	}

@@ -138,6 +138,8 @@ func (s *Service) keep(tx *store.Tx, c fermata.Caller, w *definition.Workflow, d
 	next := &fermata.Workflow{Name: w.Name, Enabled: true, CreatedAt: tx.Now()}
 	before, err := tx.Workflow(w.Name)
 	switch {
+	case err == nil && !c.VisibleProjects().Has(before.Project):
+		return nil, fermata.Invalid(fermata.Problem{Field: "name", Message: "is taken"})
 	case err == nil:
 		// Only whoever may change it where it is takes it to another project.
 		if err := c.May(fermata.ToDefineWorkflow, fermata.InProject(before.Project)); err != nil {
@@ -328,7 +330,7 @@ func (s *Service) NewWebhookSecret(ctx context.Context, c fermata.Caller, name s
 	secret, replaced := newSecret(), false
 	_, err := engine.Write(ctx, s.e, c, fermata.ToDefineWorkflow, func(tx *store.Tx) (struct{}, error) {
 		replaced = true
-		w, err := tx.Workflow(name)
+		w, err := tx.Seeing(c.VisibleProjects()).Workflow(name)
 		if err == nil {
 			err = c.May(fermata.ToDefineWorkflow, fermata.InProject(w.Project))
 		}

@@ -111,7 +111,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// reads returns a reader of the caller's workspace.
+// reads returns a reader of what the caller sees of the workspace.
 func (s *Service) reads(ctx context.Context, c fermata.Caller) store.Reader {
-	return s.db.In(ctx, c.WorkspaceID)
+	return s.db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
 }

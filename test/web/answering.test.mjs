@@ -176,8 +176,11 @@ test('a draft survives a reload', async () => {
   await until(async () => assert.equal(await draftOf(page, id), null));
 });
 
-test('beside answering: extend, ask back, comment, put off, withdraw', async () => {
+test('beside answering: see who may, extend, ask back, comment, put off, withdraw', async () => {
   const id = await show({ ...yesNo('Much to do'), timeout: '30m' });
+  await click('Who may answer');
+  await page.getByRole('region', { name: 'Who may answer' }).getByText(': may answer').waitFor();
+  await page.getByText('One answer decides.').waitFor();
   const before = Date.parse((await server.question(id)).deadline);
   await press(page, '+');
   await until(async () => assert.ok(Date.parse((await server.question(id)).deadline) > before));

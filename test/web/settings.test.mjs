@@ -52,8 +52,11 @@ test('a person is invited by a link that is shown once, and changed', async () =
   await row.getByRole('button', { name: 'Change: linus' }).click();
   await dialog().getByLabel('Name', { exact: true }).fill('Linus <b>T</b>');
   await dialog().getByRole('radio', { name: 'Responder' }).check();
+  await dialog().getByRole('combobox', { name: 'Role' }).click();
+  await page.getByRole('option', { name: 'No role' }).click();
   await press(page, 'Control+Enter');
   await row.getByText('Linus <b>T</b> (linus)').waitFor();
+  await until(async () => assert.match(await row.textContent(), /No role in shop/));
   await row.getByRole('button', { name: 'Disable: linus' }).click();
   await dialog().getByRole('button', { name: 'Disable', exact: true }).click();
   await row.getByText(/Disabled since/i).waitFor();
@@ -113,6 +116,8 @@ test('a token is made, works, and is withdrawn', async () => {
   await press(page, 'n');
   await dialog().getByRole('textbox', { name: 'Name' }).fill('claude on build-1');
   assert.ok(await dialog().getByRole('checkbox', { name: 'Answer' }).isDisabled());
+  await dialog().getByLabel('Projects', { exact: true }).fill('shop,');
+  await dialog().getByText('shop', { exact: true }).waitFor();
   await assertSound(page, 'the form of a token');
   await shoot(page, 'settings-token-form-light-1440');
   await press(page, 'Control+Enter');
@@ -126,6 +131,7 @@ test('a token is made, works, and is withdrawn', async () => {
   await dialog().waitFor({ state: 'detached' });
   assert.equal(await page.getByText(secret).count(), 0);
   const row = page.getByRole('listitem').filter({ hasText: 'claude on build-1' });
+  await row.getByText('in shop', { exact: true }).waitFor();
   await row.getByRole('button', { name: /Withdraw/ }).click();
   await dialog().getByRole('button', { name: 'Withdraw' }).click();
   await row.waitFor({ state: 'detached' });

@@ -25,6 +25,7 @@ func newToken(hash string) *fermata.Token {
 func tokenRoundTrip(s *suite) {
 	forever, brief := newToken("h1"), newToken("h2")
 	brief.ExpiresAt, brief.Kind, brief.MemberID, brief.Scopes = ptr(noon.Add(time.Hour)), fermata.ActorAgent, "", []fermata.Scope{fermata.ScopeWork}
+	brief.Projects = []string{"shop", "web"}
 	s.write(func(tx *store.Tx) { tx.InsertToken(forever); tx.InsertToken(brief) })
 	got, err := s.db.In(s.Context(), "").TokenByHash("h2")
 	s.ok(err)

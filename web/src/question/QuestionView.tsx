@@ -18,6 +18,7 @@ import { useNow } from '@/ui/useNow';
 import { AnswerForm } from './AnswerForm';
 import { RiskBadge, StatusBadge, TypeBadge } from './Badges';
 import { Announcements, Countdown } from './Countdown';
+import { Deciders } from './Deciders';
 import { Discussion } from './Discussion';
 import { Ended, nameOf } from './Ended';
 import { fateOf } from './item';
@@ -88,6 +89,7 @@ export function QuestionView({ question, onSent, focus, page, within }: Props) {
       <Discussion question={question} page={page} />
       {pending && <Then question={question} />}
       {pending && mayAnswer(question) && <Tools question={question} onLeave={onSent} />}
+      {page && pending && <Deciders question={question.id} />}
       {page && <Suspense fallback={null}><SentTo question={question.id} /></Suspense>}
     </Stack>
   );

@@ -4,6 +4,7 @@ import { createContext, useCallback, useContext, useMemo, useState, type ReactNo
 import { whoamiQuery } from '@/api/queries';
 import type { Task } from '@/api/types';
 import { useRefusal } from '@/ui/Refused';
+import { mayRun } from '@/workflow/rights';
 import { cancelTask, deferTask, pauseTask, reopenTask, resumeTask, taskKey, taskListKey, updateTask } from './api';
 import { CancelDialog, DeferDialog, LabelsDialog, PriorityDialog, ResumeDialog } from './dialogs';
 import { useTaskText } from './text';
@@ -40,7 +41,7 @@ export function VerbsProvider({ children }: { children: ReactNode }) {
     },
     [mutate],
   );
-  const may = me !== undefined && me.role !== 'viewer';
+  const may = mayRun(me);
   const verbs = useMemo(() => ({ act, may }), [act, may]);
   const close = () => setAsked(undefined);
   const finish = (call: () => Promise<Task>) => {

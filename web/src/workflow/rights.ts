@@ -10,5 +10,6 @@ export const mayDefine = (me: Whoami | undefined, project = 'default') => me?.ki
 /** Changes tools, which work for every project: an operator or an admin of the workspace. */
 export const mayDefineTools = (me: Whoami | undefined) => me?.kind === 'human' && (strong.includes(me.role ?? '') || me.scopes.includes('admin'));
 
-/** Starts runs, tries them again and cancels them. */
-export const mayRun = (me: Whoami | undefined) => me !== undefined && me.role !== 'viewer';
+/** Changes tasks, and starts, repeats and cancels runs, in some project. The server decides. */
+export const mayRun = (me: Whoami | undefined) =>
+  me !== undefined && [me.role, ...Object.values(me.projects ?? {})].some((role) => role !== 'viewer' && role !== 'none');

@@ -3,7 +3,7 @@ import type { Member } from '@/api/types';
 export type Role = Member['role'];
 
 /** Every role, from least to most. */
-export const roles = ['viewer', 'responder', 'operator', 'admin'] as const satisfies Role[];
+export const roles = ['none', 'viewer', 'responder', 'operator', 'admin'] as const satisfies Role[];
 
 export const isRole = (word: string | null): word is Role => roles.some((role) => role === word);
 

@@ -1,4 +1,5 @@
 import type { Member, MemberChange } from '@/api/types';
+import { isName } from '../parts/name';
 import { isRole, type Role } from '../parts/roles';
 import type { Errors } from '../parts/useForm';
 
@@ -27,8 +28,6 @@ interface Words {
   projectTwice: string;
 }
 
-/** What stands for a name in addresses and on command lines. */
-const isName = (text: string) => /^[-_./0-9A-Za-z]{1,64}$/.test(text);
 export const isGroupName = (text: string) => text.length > 0 && text.length <= 64 && !/[,\r\n\t]/.test(text) && text.trim() === text;
 
 /** The server's rules for people. An invitation may take the handle from the address. */

@@ -1,4 +1,4 @@
-import { Autocomplete, Button, Checkbox, Code, Group, Radio, Stack, Text, TextInput } from '@mantine/core';
+import { Autocomplete, Button, Checkbox, Code, Group, Radio, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, need } from '@/api/client';
@@ -12,7 +12,7 @@ import { Once } from '../parts/Once';
 import { mayAdminister } from '../parts/rights';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
-import { membersQuery, tokensQuery } from '../queries';
+import { membersQuery, projectsQuery, tokensQuery } from '../queries';
 import { useText } from './text';
 import { checkToken, mayHave, newToken, scopes, type Scope, type TokenValues } from './token';
 
@@ -48,8 +48,9 @@ function TokenForm({ onMade, onClose }: { onMade: (token: Token) => void; onClos
   const client = useQueryClient();
   const { data: me } = useQuery(whoamiQuery);
   const { data: members } = useQuery(membersQuery);
+  const { data: projects } = useQuery(projectsQuery);
   const admin = mayAdminister(me);
-  const initial: TokenValues = { name: '', kind: admin ? 'agent' : 'human', member: admin ? '' : (me?.name ?? ''), scopes: admin ? ['ask'] : ['read'], expires_in: '90d' };
+  const initial: TokenValues = { name: '', kind: admin ? 'agent' : 'human', member: admin ? '' : (me?.name ?? ''), scopes: admin ? ['ask'] : ['read'], projects: [], expires_in: '90d' };
   const form = useForm({
     initial,
     check: (values) => checkToken(values, { ...parts, ...text }),
@@ -83,6 +84,12 @@ function TokenForm({ onMade, onClose }: { onMade: (token: Token) => void; onClos
             {scopes.map((scope) => <ScopeBox key={scope} scope={scope} allowed={mayHave(values.kind, scope)} mine={admin || (me?.scopes.includes(scope) ?? false)} />)}
           </Stack>
         </Checkbox.Group>
+        {values.kind === 'agent' && (
+          <TagsInput
+            label={text.projects} description={text.projectsAbout} splitChars={[',', ' ']} acceptValueOnBlur data={projects?.items.map(({ name }) => name) ?? []}
+            value={values.projects} error={errors.projects} onChange={(chosen) => set('projects', chosen)}
+          />
+        )}
         <Expiry value={values.expires_in} set={(value) => set('expires_in', value)} error={errors.expires_in} />
         <FormEnd yes={text.make} sending={form.sending} error={form.error} submit={form.submit} onCancel={onClose} />
       </Stack>

@@ -72,6 +72,7 @@ function TokenRow({ token, now, onWithdraw }: { token: Token; now: number; onWit
         <>
           <Badge tt="none" variant="default">{token.kind === 'agent' ? text.agentOf : text.personOf(token.member ?? '?')}</Badge>
           {token.scopes.map((scope) => <Badge tt="none" key={scope} variant="light">{scopeWord(text, scope)}</Badge>)}
+          {token.projects?.map((project) => <Badge tt="none" key={project} variant="outline">{text.inProject(project)}</Badge>)}
           {state !== 'good' && <Badge tt="none" color="gray" variant="outline">{state === 'expired' ? text.expired : text.withdrawn}</Badge>}
         </>
       }

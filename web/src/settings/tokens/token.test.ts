@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Token } from '@/api/types';
 import { checkToken, newToken, tokenState, type TokenValues } from './token';
 
-const words = { needed: 'needed', memberNeeded: 'who', scopesNeeded: 'what', notADuration: 'time', tooLong: (most: number) => `most ${most}` };
-const good: TokenValues = { name: 'claude', kind: 'agent', member: '', scopes: ['ask'], expires_in: '30d' };
+const words = { needed: 'needed', memberNeeded: 'who', scopesNeeded: 'what', notADuration: 'time', projectsWrong: 'project', tooLong: (most: number) => `most ${most}` };
+const good: TokenValues = { name: 'claude', kind: 'agent', member: '', scopes: ['ask'], projects: [], expires_in: '30d' };
 
 describe('a new token', () => {
   it.each<[Partial<TokenValues>, object]>([
@@ -16,10 +16,17 @@ describe('a new token', () => {
     [{ scopes: [] }, { scopes: 'what' }],
     [{ scopes: ['answer', 'admin'] }, { scopes: 'what' }],
     [{ expires_in: 'soon' }, { expires_in: 'time' }],
+    [{ projects: ['web', 'a b'] }, { projects: 'project' }],
+    [{ kind: 'human', member: 'ada', projects: ['a b'] }, {}],
   ])('with %j has the faults %j', (change, errors) => expect(checkToken({ ...good, ...change }, words)).toEqual(errors));
 
   it('of an agent has neither a person nor what only people may', () => {
     expect(newToken({ ...good, name: ' claude ', member: 'ada', scopes: ['ask', 'answer', 'admin'] })).toEqual({ name: 'claude', kind: 'agent', scopes: ['ask'], expires_in: '30d' });
+  });
+
+  it('has projects only if it is an agent’s', () => {
+    expect(newToken({ ...good, projects: ['web'] })).toMatchObject({ projects: ['web'] });
+    expect(newToken({ ...good, kind: 'human', member: 'ada', projects: ['web'] })).not.toHaveProperty('projects');
   });
 });
 

@@ -1,5 +1,6 @@
 import type { NewToken, Token } from '@/api/types';
 import { milliseconds } from '../parts/duration';
+import { isName } from '../parts/name';
 import type { Errors } from '../parts/useForm';
 
 export const scopes = ['ask', 'answer', 'work', 'read', 'admin'] as const;
@@ -16,6 +17,7 @@ export interface TokenValues {
   kind: Token['kind'];
   member: string;
   scopes: Scope[];
+  projects: string[];
   expires_in: string;
 }
 
@@ -27,6 +29,7 @@ interface Words {
   memberNeeded: string;
   scopesNeeded: string;
   notADuration: string;
+  projectsWrong: string;
   tooLong: (most: number) => string;
 }
 
@@ -38,15 +41,16 @@ export function checkToken(values: TokenValues, words: Words): Errors {
   if (name.length > 100) errors.name = words.tooLong(100);
   if (values.kind === 'human' && values.member === '') errors.member = words.memberNeeded;
   if (!values.scopes.some((scope) => mayHave(values.kind, scope))) errors.scopes = words.scopesNeeded;
+  if (values.kind === 'agent' && !values.projects.every(isName)) errors.projects = words.projectsWrong;
   if (values.expires_in !== 'never' && milliseconds(values.expires_in) === undefined) errors.expires_in = words.notADuration;
   return errors;
 }
 
 /** What is sent for the values. */
-export function newToken({ name, kind, member, scopes: chosen, expires_in }: TokenValues): NewToken {
+export function newToken({ name, kind, member, scopes: chosen, projects, expires_in }: TokenValues): NewToken {
   return {
     name: name.trim(), kind, scopes: chosen.filter((scope) => mayHave(kind, scope)), expires_in,
-    ...(kind === 'human' ? { member } : {}),
+    ...(kind === 'human' ? { member } : {}), ...(kind === 'agent' && projects.length > 0 ? { projects } : {}),
   };
 }
 

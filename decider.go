@@ -1,0 +1,66 @@
+package fermata
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Decider says whether a member may decide a question.
+type Decider struct {
+	Handle string `json:"handle"`
+	Name   string `json:"name,omitempty"`
+	Role   Role   `json:"role" doc:"in the project of the question"`
+	May    bool   `json:"may"`
+	// Why says why not.
+	Why string `json:"why,omitempty" doc:"why not; absent where may is true"`
+}
+
+// Deciders says who may decide a question, and how strongly they must be known.
+type Deciders struct {
+	// Items are all members: those who may first, then by handle.
+	Items []Decider `json:"items"`
+	// Least is how strongly a person must be known who calls the server, Outside one who answers over a channel or by a
+	// link. Empty asks for nothing more than who it is.
+	Least   Assurance `json:"least_assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly somebody must be known who is signed in or has a token"`
+	Outside Assurance `json:"least_outside,omitempty" enum:"link,channel,session,passkey" doc:"the same over a channel or by a link"`
+	// Required is how many must approve; 1 without a quorum.
+	Required int `json:"required" doc:"how many must approve"`
+}
+
+// Deciders says who of the members may decide the question, by the rule that judges every answer.
+func (q *Question) Deciders(members []*Member) Deciders {
+	d := Deciders{Items: make([]Decider, 0, len(members)), Least: q.leastAssurance(false), Outside: q.leastAssurance(true), Required: 1}
+	if q.Approvals != nil {
+		d.Required = max(1, q.Approvals.Required)
+	}
+	for _, m := range members {
+		d.Items = append(d.Items, q.decider(m))
+	}
+	slices.SortFunc(d.Items, func(a, b Decider) int {
+		switch {
+		case a.May && !b.May:
+			return -1
+		case b.May && !a.May:
+			return 1
+		default:
+			return cmp.Compare(a.Handle, b.Handle)
+		}
+	})
+	return d
+}
+
+func (q *Question) decider(m *Member) Decider {
+	c := m.Caller()
+	// Which scopes a token has is another matter than who the person is.
+	c.Scopes = []Scope{ScopeAnswer}
+	d := Decider{Handle: m.Handle, Name: m.Name, Role: c.RoleIn(q.Project)}
+	switch err := q.MayAnswer(c); {
+	case m.DisabledAt != nil:
+		d.Why = "the member is disabled"
+	case err != nil:
+		d.Why = err.Error()
+	default:
+		d.May = true
+	}
+	return d
+}

@@ -1,0 +1,20 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Deciders says who may decide a question, and why others may not.
+func (e *Engine) Deciders(ctx context.Context, c fermata.Caller, id string) (fermata.Deciders, error) {
+	q, err := e.Question(ctx, c, id)
+	if err != nil {
+		return fermata.Deciders{}, err
+	}
+	members, err := e.reads(ctx, c).Members()
+	if err != nil {
+		return fermata.Deciders{}, err
+	}
+	return q.Deciders(members), nil
+}

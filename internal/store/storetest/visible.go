@@ -1,0 +1,223 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var visible = map[string]func(*suite){
+	"tasks and questions": visibleWork,
+	"runs and deliveries": visibleRuns,
+	"events":              visibleEvents,
+	"numbers":             visibleNumbers,
+	"workflows":           visibleWorkflows,
+	"claims":              visibleClaims,
+}
+
+// seeing are readers who see the project web of the two projects web and shop.
+func (s *suite) seeing() map[string]store.Reader {
+	return map[string]store.Reader{
+		"only web":     s.read().Seeing(fermata.ProjectSet{Only: true, Names: []string{"web"}}),
+		"all but shop": s.read().Seeing(fermata.ProjectSet{Names: []string{"shop"}}),
+	}
+}
+
+// nothing is a reader who sees no project.
+func (s *suite) nothing() store.Reader { return s.read().Seeing(fermata.ProjectSet{Only: true}) }
+
+// inProjects makes a task with a question in each of the projects, and a task that waits for it.
+func (s *suite) inProjects() (tasks, waiting map[string]*fermata.Task, questions map[string]*fermata.Question) {
+	s.Helper()
+	tasks, waiting, questions = map[string]*fermata.Task{}, map[string]*fermata.Task{}, map[string]*fermata.Question{}
+	for _, project := range []string{"web", "shop"} {
+		t := s.task(func(t *fermata.Task) { t.Project, t.SessionKey, t.State = project, "s", fermata.TaskAwaitingInput })
+		tasks[project] = t
+		questions[project] = s.question(func(q *fermata.Question) { q.TaskID, q.Project = t.ID, project })
+		s.write(func(tx *store.Tx) { tx.EnsureProject(project) })
+	}
+	for _, project := range []string{"web", "shop"} {
+		waiting[project] = s.task(func(t *fermata.Task) {
+			t.Project, t.ParentID, t.State, t.BlockedBy = project, tasks["web"].ID, fermata.TaskBlocked, []string{tasks["web"].ID}
+		})
+	}
+	return tasks, waiting, questions
+}
+
+func visibleWork(s *suite) {
+	tasks, waiting, questions := s.inProjects()
+	both, all := []string{tasks["web"].ID, tasks["shop"].ID}, []string{questions["web"].ID, questions["shop"].ID}
+	for _, r := range s.seeing() {
+		_, err := r.Task(tasks["shop"].ID)
+		s.code(err, fermata.CodeNotFound)
+		_, err = r.Question(questions["shop"].ID)
+		s.code(err, fermata.CodeNotFound)
+		for _, project := range []string{"web", "shop"} {
+			_, err := r.FindID("task", "tasks", fermata.PrefixTask, tasks[project].ID)
+			s.equal(project == "web", err == nil)
+			_, err = r.FindID("question", "questions", fermata.PrefixQuestion, questions[project].ID[len(questions[project].ID)-10:])
+			s.equal(project == "web", err == nil)
+		}
+		found, err := r.TasksByID(both)
+		s.ok(err)
+		s.ids([]string{tasks["web"].ID}, idsOfTasks(found))
+		found, err = r.Children(tasks["web"].ID)
+		s.ok(err)
+		s.ids([]string{waiting["web"].ID}, idsOfTasks(found))
+		found, err = r.TasksOfSession("s")
+		s.ok(err)
+		s.ids([]string{tasks["web"].ID}, idsOfTasks(found))
+		found, err = r.Tasks(store.TaskFilter{Limit: 10})
+		s.ok(err)
+		s.ids([]string{tasks["web"].ID, waiting["web"].ID}, idsOfTasks(found))
+		found, err = r.Tasks(store.TaskFilter{States: []fermata.TaskState{fermata.TaskOpen, fermata.TaskAwaitingInput}, Limit: 10})
+		s.ok(err)
+		s.ids([]string{tasks["web"].ID}, idsOfTasks(found))
+		counts, err := r.CountTasksBy(store.TaskFilter{})
+		s.ok(err)
+		s.equal(int64(2), counts.Total)
+		asked, err := r.QuestionsByID(all)
+		s.ok(err)
+		s.equal(1, len(asked))
+		asked, err = r.Questions(store.QuestionFilter{Status: "pending", Limit: 10})
+		s.ok(err)
+		s.equal(1, len(asked))
+		around, err := r.Surroundings(asked, "mem_1")
+		s.ok(err)
+		s.equal(map[string]int{tasks["web"].ID: 1}, around.Blocked)
+		n, err := r.CountQuestions(store.QuestionFilter{Status: "pending", Limit: 10})
+		s.ok(err)
+		s.equal([]store.QuestionCount{{Type: questions["web"].Type, Project: "web", N: 1}}, n)
+		place, err := r.PlaceBehind(store.QuestionFilter{Status: "pending", Text: "x"}, 2)
+		s.ok(err)
+		s.equal((*store.QuestionPlace)(nil), place)
+	}
+	names, err := s.seeing()["only web"].Projects()
+	s.ok(err)
+	s.equal([]string{"web"}, names)
+	found, err := s.nothing().Tasks(store.TaskFilter{Limit: 10})
+	s.ok(err)
+	s.equal(0, len(found))
+	projects, err := s.read().ProjectsOf(both)
+	s.ok(err)
+	s.equal(map[string]string{tasks["web"].ID: "web", tasks["shop"].ID: "shop"}, projects)
+}
+
+func idsOfTasks(tasks []*fermata.Task) []string {
+	ids := []string{}
+	for _, t := range tasks {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+func visibleRuns(s *suite) {
+	tasks, _, questions := s.inProjects()
+	sent := map[string]string{}
+	for _, project := range []string{"web", "shop", ""} {
+		d := &fermata.Delivery{ID: id(fermata.PrefixDelivery), ChannelID: "chn_1", Kind: "wall", Purpose: "asked", State: fermata.DeliverySent, CreatedAt: noon}
+		d.Unique = "u/" + project
+		if project != "" {
+			d.TaskID, d.QuestionID = tasks[project].ID, questions[project].ID
+		}
+		s.write(func(tx *store.Tx) { tx.PlanDelivery(d) })
+		sent[project] = d.ID
+	}
+	runs := map[string]string{}
+	for project, t := range tasks {
+		runs[project] = s.run(func(r *fermata.Run) { r.TaskID = t.ID }).ID
+	}
+	for _, r := range s.seeing() {
+		for _, project := range []string{"web", "shop"} {
+			_, err := r.FindID("run", "runs", fermata.PrefixRun, runs[project])
+			s.equal(project == "web", err == nil)
+			_, err = r.FindID("delivery", "deliveries", fermata.PrefixDelivery, sent[project])
+			s.equal(project == "web", err == nil)
+		}
+		all, err := r.Deliveries(store.DeliveryFilter{Limit: 10})
+		s.ok(err)
+		found := []string{}
+		for _, d := range all {
+			found = append(found, d.ID)
+		}
+		s.ids([]string{sent["web"], sent[""]}, found)
+	}
+}
+
+func visibleEvents(s *suite) {
+	tasks, _, _ := s.inProjects()
+	s.write(func(tx *store.Tx) {
+		for _, project := range []string{"web", "shop"} {
+			tx.Append(&fermata.Event{Type: fermata.EventTaskUpdated, TaskID: tasks[project].ID, Actor: alice})
+		}
+		tx.Append(&fermata.Event{Type: fermata.EventMemberAdded, Actor: alice})
+	})
+	for _, r := range s.seeing() {
+		events, err := r.Events(store.EventFilter{Types: []string{"task.updated", "member"}, Limit: 10})
+		s.ok(err)
+		s.equal(1, len(events))
+		s.equal(tasks["web"].ID, events[0].TaskID)
+	}
+}
+
+func visibleNumbers(s *suite) {
+	_, _, questions := s.inProjects()
+	for _, q := range questions {
+		q.Status = fermata.Answered
+		q.Resolution = &fermata.Resolution{Status: fermata.Answered, DecidedBy: fermata.ActorHuman, AnsweredBy: &alice, At: noon}
+		s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
+	}
+	period := fermata.Period{From: noon.Add(-time.Hour), To: noon.Add(time.Hour)}
+	for _, r := range s.seeing() {
+		counts, err := r.Closings(store.ClosingFilter{Asked: period, By: store.ByProject})
+		s.ok(err)
+		s.equal(1, len(counts))
+		s.equal("web", counts[0].Key)
+		n, err := r.CountClosings(store.ClosingFilter{Asked: period})
+		s.ok(err)
+		s.equal(int64(1), n)
+		past, err := r.PastAnswers(questions["web"].Type, 10)
+		s.ok(err)
+		s.equal(1, len(past))
+		s.equal(questions["web"].ID, past[0].ID)
+	}
+}
+
+func visibleWorkflows(s *suite) {
+	runs := map[string]string{}
+	for _, project := range []string{"web", "shop"} {
+		w := newWorkflow("in-" + project)
+		w.Project = project
+		t := s.task(func(t *fermata.Task) { t.Project, t.Runner = project, fermata.RunnerWorkflow })
+		runs[project] = t.ID
+		s.write(func(tx *store.Tx) {
+			tx.SaveWorkflow(w)
+			tx.InsertWorkflowRun(&fermata.WorkflowRun{ID: t.ID, Workflow: w.Name, Hash: "h1", Trigger: fermata.TriggerManual})
+		})
+	}
+	for _, r := range s.seeing() {
+		_, err := r.Workflow("in-shop")
+		s.code(err, fermata.CodeNotFound)
+		all, err := r.Workflows()
+		s.ok(err)
+		s.equal(1, len(all))
+		s.equal("in-web", all[0].Name)
+		_, err = r.WorkflowRun(runs["shop"])
+		s.code(err, fermata.CodeNotFound)
+		found, err := r.WorkflowRuns(store.WorkflowRunFilter{Limit: 10})
+		s.ok(err)
+		s.equal(1, len(found))
+		s.equal(runs["web"], found[0].ID)
+	}
+}
+
+func visibleClaims(s *suite) {
+	s.task(func(t *fermata.Task) { t.Project, t.Priority = "shop", 0 })
+	web := s.task(func(t *fermata.Task) { t.Project = "web" })
+	t, err := s.read().Claimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Only: true, Names: []string{"web"}}})
+	s.ok(err)
+	s.equal(web.ID, t.ID)
+	_, err = s.read().Claimable(fermata.ClaimRequest{Worker: "w", Visible: fermata.ProjectSet{Names: []string{"web", "shop"}}})
+	s.code(err, fermata.CodeNotFound)
+}

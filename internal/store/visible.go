@@ -1,0 +1,86 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Seeing returns a reader for which only what belongs to the projects exists: tasks and what is of a task, workflows
+// and their runs, and the numbers of analytics. What belongs to no project stays.
+func (r Reader) Seeing(projects fermata.ProjectSet) Reader {
+	r.visible = projects
+	return r
+}
+
+// visible keeps the rows of the projects. The column names the project.
+func (f *filter) visible(projects fermata.ProjectSet, column string) {
+	if !projects.Every() {
+		f.conditions = append(f.conditions, f.inProjects(projects, column))
+	}
+}
+
+// visibleTask keeps the rows of a table whose task is in one of the projects.
+func (f *filter) visibleTask(projects fermata.ProjectSet, table string) {
+	if !projects.Every() {
+		f.conditions = append(f.conditions, f.taskInProjects(projects, table))
+	}
+}
+
+// inProjects is the condition that a column names one of the projects.
+func (f *filter) inProjects(projects fermata.ProjectSet, column string) string {
+	condition := f.among(column, projects.Names)
+	if projects.Only {
+		return condition
+	}
+	return "NOT " + condition
+}
+
+// taskInProjects is the condition that the task of a table's row is in one of the projects.
+func (f *filter) taskInProjects(projects fermata.ProjectSet, table string) string {
+	return fmt.Sprintf("EXISTS (SELECT 1 FROM tasks WHERE tasks.workspace_id = %[1]s.workspace_id AND tasks.id = %[1]s.task_id AND %[2]s)",
+		table, f.inProjects(projects, "tasks.project"))
+}
+
+// among is the condition that a column names one of the projects.
+func (f *filter) among(column string, projects []string) string {
+	if len(projects) == 0 {
+		return "1 = 0"
+	}
+	f.args = append(f.args, text(projects))
+	return "(" + fmt.Sprintf(f.d.inList, column, len(f.args)) + ")"
+}
+
+// seen returns the value if its project is visible, and otherwise the error for a noun that does not exist.
+func seen[T any](r Reader, noun, id string, v *T, project string) (*T, error) {
+	if !r.visible.Has(project) {
+		return nil, fermata.NotFound(noun, id)
+	}
+	return v, nil
+}
+
+// onlySeen leaves out what belongs to a project that is not visible.
+func onlySeen[T any](r Reader, all []T, project func(T) string) []T {
+	if r.visible.Every() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(v T) bool { return !r.visible.Has(project(v)) })
+}
+
+func projectOfTask(t *fermata.Task) string         { return t.Project }
+func projectOfQuestion(q *fermata.Question) string { return q.Project }
+
+// visibleRow keeps the rows of a table that are visible. Tables without a task and without a project have no other.
+func (f *filter) visibleRow(projects fermata.ProjectSet, table string) {
+	switch table {
+	case "tasks", "questions":
+		f.visible(projects, "project")
+	case "runs":
+		f.visibleTask(projects, table)
+	case "deliveries":
+		if !projects.Every() {
+			f.conditions = append(f.conditions, "(task_id = '' OR "+f.taskInProjects(projects, table)+")")
+		}
+	}
+}

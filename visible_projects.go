@@ -1,0 +1,138 @@
+package fermata
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ProjectSet is a set of projects: every project but the named ones or, with Only, just the named ones. The zero set has
+// every project.
+type ProjectSet struct {
+	Only  bool
+	Names []string
+}
+
+// Has reports whether the project is in the set.
+func (s ProjectSet) Has(project string) bool { return slices.Contains(s.Names, project) == s.Only }
+
+// Every reports whether every project is in the set, also one that is made later.
+func (s ProjectSet) Every() bool { return !s.Only && len(s.Names) == 0 }
+
+// And returns the projects that are in both sets.
+func (s ProjectSet) And(t ProjectSet) ProjectSet {
+	switch {
+	case s.Only:
+		return ProjectSet{Only: true, Names: slices.DeleteFunc(slices.Clone(s.Names), func(name string) bool { return !t.Has(name) })}
+	case t.Only:
+		return t.And(s)
+	default:
+		return ProjectSet{Names: slices.Concat(s.Names, t.Names)}
+	}
+}
+
+// VisibleProjects returns the projects that the caller sees. What belongs to another project does not exist for the
+// caller: it is not found, not listed and not counted.
+func (c Caller) VisibleProjects() ProjectSet {
+	switch c.Kind {
+	case ActorHuman:
+		return c.projectsByRole()
+	case ActorAgent:
+		return ProjectSet{Only: len(c.TokenProjects) > 0, Names: c.TokenProjects}
+	default:
+		return ProjectSet{}
+	}
+}
+
+// projectsByRole returns the projects in which a person has a role.
+func (c Caller) projectsByRole() ProjectSet {
+	set := ProjectSet{Only: c.Role == RoleNone}
+	for _, project := range slices.Sorted(maps.Keys(c.Projects)) {
+		if (c.RoleIn(project) != RoleNone) == set.Only {
+			set.Names = append(set.Names, project)
+		}
+	}
+	return set
+}
+
+// ProjectOr returns the named project, and for an empty name the one in which the caller works: the only project of an
+// agent's token, or the default project.
+func (c Caller) ProjectOr(name string) string {
+	if name == "" && len(c.TokenProjects) == 1 {
+		return c.TokenProjects[0]
+	}
+	return name
+}
+
+// maySee refuses what belongs to a project that the caller does not see. A task there is not found.
+func (c Caller) maySee(at Place) error {
+	visible := c.VisibleProjects()
+	switch {
+	case at.kind == everywhere && !visible.Every():
+		return Errorf(CodeForbidden, "this is about every project, and you do not see every project").
+			WithHint("ask somebody who does, such as an admin")
+	case at.kind != inProject || visible.Has(at.name):
+		return nil
+	case at.task != "":
+		return NotFound("task", at.task)
+	case c.Kind == ActorAgent:
+		return Errorf(CodeForbidden, "the token is not for the project %s", at.name).
+			WithHint("it is for %s", strings.Join(c.TokenProjects, ", "))
+	default:
+		return Errorf(CodeForbidden, "you have no role in the project %s", at.name).
+			WithHint("an admin can give you one: fermata member set %s --project %s=%s", c.Name, at.name, RoleViewer)
+	}
+}
+
+// VisibleRoles returns the caller's roles in single projects, without those that are hidden from him.
+func (c Caller) VisibleRoles() map[string]Role { return onlyVisible(c.Projects, c) }
+
+// VisibleTo leaves out the member's roles in projects that the caller does not see.
+func (m *Member) VisibleTo(c Caller) {
+	m.Projects = onlyVisible(m.Projects, c)
+}
+
+// VisibleTo returns the policy without what it says of projects that the caller does not see.
+func (p Policy) VisibleTo(c Caller) Policy {
+	p.ProjectRisk = onlyVisible(p.ProjectRisk, c)
+	return p
+}
+
+// onlyVisible returns the values of the projects that the caller sees, nil for none.
+func onlyVisible[V any](byProject map[string]V, c Caller) map[string]V {
+	visible := c.VisibleProjects()
+	if visible.Every() {
+		return byProject
+	}
+	var kept map[string]V
+	for project, v := range byProject {
+		if visible.Has(project) {
+			if kept == nil {
+				kept = map[string]V{}
+			}
+			kept[project] = v
+		}
+	}
+	return kept
+}
+
+// ChangesRights reports whether the event ends the token or the session of the caller, or changes what the member may do.
+func (e *Event) ChangesRights(c Caller) bool {
+	var changed struct {
+		TokenID   string `json:"token_id"`
+		SessionID string `json:"session_id"`
+		MemberID  string `json:"member_id"`
+	}
+	switch e.Type {
+	case EventTokenRevoked, EventMemberSignedOut, EventMemberChanged:
+	default:
+		return false
+	}
+	if json.Unmarshal(e.Data, &changed) != nil {
+		return false
+	}
+	return e.Type == EventTokenRevoked && changed.TokenID == c.TokenID ||
+		e.Type == EventMemberSignedOut && changed.SessionID == c.SessionID ||
+		e.Type == EventMemberChanged && changed.MemberID == c.MemberID
+}

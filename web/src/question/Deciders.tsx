@@ -1,0 +1,48 @@
+import { Button, List, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, need } from '@/api/client';
+import { Trouble } from '@/ui/Trouble';
+import { Waiting } from '@/ui/Waiting';
+import { useText } from './text';
+
+/** Who may answer the question, and why others may not. It is asked for when somebody wants to know. */
+export function Deciders({ question }: { question: string }) {
+  const text = useText();
+  const [opened, setOpened] = useState(false);
+  return (
+    <section aria-label={text.deciders}>
+      <Button variant="subtle" size="compact-sm" onClick={() => setOpened(!opened)} aria-expanded={opened}>{text.deciders}</Button>
+      {opened && <People question={question} />}
+    </section>
+  );
+}
+
+function People({ question }: { question: string }) {
+  const text = useText();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['deciders', question],
+    queryFn: () => need(api.GET('/v1/questions/{id}/deciders', { params: { path: { id: question } } })),
+  });
+  if (error && !data) return <Trouble error={error} again={() => void refetch()} />;
+  if (!data) return <Waiting />;
+  return (
+    <>
+      <List size="sm" mt="xs" listStyleType="none">
+        {data.items.map((person) => (
+          <List.Item key={person.handle}>
+            <Text span fw={500}>{person.name || person.handle}</Text>
+            <Text span c="dimmed">{': '}{person.may ? text.mayDecide : person.why}</Text>
+          </List.Item>
+        ))}
+      </List>
+      <Needs required={data.required} least={data.least_assurance} />
+    </>
+  );
+}
+
+function Needs({ required, least }: { required: number; least?: string }) {
+  const text = useText();
+  const signIn = least === 'passkey' ? text.needsPasskey : least === 'session' ? text.needsSession : '';
+  return <Text size="sm" c="dimmed" mt="xs">{[text.needsAnswers(required), signIn].filter(Boolean).join(' ')}</Text>;
+}
