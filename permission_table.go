@@ -85,8 +85,10 @@ var (
 
 // What is read of the past.
 var (
-	ToReadEvents    = verb(permission{Name: "event.read", Does: "read events", Scopes: byReading, Agents: true, Calls: []string{"list-task-events", "stream-events"}})
-	ToReadAudit     = verb(permission{Name: "audit.read", Does: "read and verify the audit", Scopes: byReading, Calls: []string{"list-audit", "export-audit", "verify-audit"}})
+	ToReadEvents = verb(permission{Name: "event.read", Does: "read events", Scopes: byReading, Agents: true, Calls: []string{"list-task-events", "stream-events"}})
+	ToReadAudit  = verb(permission{Name: "audit.read", Does: "read and verify the audit", Scopes: byReading, Beside: "to export and to verify all of it, sight of every project", Calls: []string{
+		"list-audit", "export-audit", "verify-audit",
+	}})
 	ToReadAnalytics = verb(permission{Name: "analytics.read", Does: "read analytics", Scopes: byReading, Agents: true, Calls: []string{
 		"analytics-summary", "analytics-series", "analytics-questions", "analytics-responders", "analytics-projects",
 	}})

@@ -179,7 +179,7 @@ test('a draft survives a reload', async () => {
 test('beside answering: see who may, extend, ask back, comment, put off, withdraw', async () => {
   const id = await show({ ...yesNo('Much to do'), timeout: '30m' });
   await click('Who may answer');
-  await page.getByRole('region', { name: 'Who may answer' }).getByText(': may answer').waitFor();
+  await page.getByRole('region', { name: 'Who may answer' }).getByText(': may answer').first().waitFor();
   await page.getByText('One answer decides.').waitFor();
   const before = Date.parse((await server.question(id)).deadline);
   await press(page, '+');

@@ -54,7 +54,7 @@ test('a person is invited by a link that is shown once, and changed', async () =
   await dialog().getByRole('radio', { name: 'Responder' }).check();
   await dialog().getByRole('combobox', { name: 'Role' }).click();
   await page.getByRole('option', { name: 'No role' }).click();
-  await press(page, 'Control+Enter');
+  await dialog().getByRole('button', { name: 'Save' }).click();
   await row.getByText('Linus <b>T</b> (linus)').waitFor();
   await until(async () => assert.match(await row.textContent(), /No role in shop/));
   await row.getByRole('button', { name: 'Disable: linus' }).click();
@@ -116,8 +116,9 @@ test('a token is made, works, and is withdrawn', async () => {
   await press(page, 'n');
   await dialog().getByRole('textbox', { name: 'Name' }).fill('claude on build-1');
   assert.ok(await dialog().getByRole('checkbox', { name: 'Answer' }).isDisabled());
-  await dialog().getByLabel('Projects', { exact: true }).fill('shop,');
+  await dialog().getByLabel('Projects', { exact: true }).pressSequentially('shop,');
   await dialog().getByText('shop', { exact: true }).waitFor();
+  await dialog().getByRole('heading', { name: 'Make a token' }).click();
   await assertSound(page, 'the form of a token');
   await shoot(page, 'settings-token-form-light-1440');
   await press(page, 'Control+Enter');
