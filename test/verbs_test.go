@@ -40,6 +40,7 @@ var unasked = map[string]string{
 	"engine.Write":   "its caller names the verb",
 	"engine.Session": "it returns the session that calls",
 	"engine.Self":    "it returns who calls",
+	"engine.Visible": "the stream that calls it has asked",
 }
 
 // methodsWithCaller returns the functions of a room that have a parameter of

@@ -110,13 +110,19 @@ func TestAskLimitOfATask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Limits.Ask = api.Rate{PerSecond: 0.001, Burst: 1} })
 	q := w.ask(say)
-	for _, id := range []string{q.TaskID, q.TaskID[len(q.TaskID)-10:]} {
+	for _, id := range []string{q.TaskID, q.TaskID[len(q.TaskID)-10:], q.TaskID[len(q.TaskID)-7:], q.TaskID[len(q.TaskID)-6:], strings.ToUpper(q.TaskID), "%20" + q.TaskID} {
 		r := w.call(w.agent, "POST /v1/tasks/"+id+"/questions", say)
 		if r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
 			t.Errorf("got %d %s", r.status, r.body)
 		}
 	}
 	w.ask(say)
+	for i, project := range []string{"", "default", "other"} {
+		r := w.call(w.agent, "POST /v1/questions", `{"question":"?","session":"s","project":"`+project+`"}`)
+		if limited := r.status == http.StatusTooManyRequests; limited != (i > 0) {
+			t.Errorf("question %d of a session: %d %s", i, r.status, r.body)
+		}
+	}
 }
 
 func TestWrongTokensAreLimitedAndRightOnesAreNot(t *testing.T) {

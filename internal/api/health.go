@@ -19,10 +19,21 @@ func (s *Server) healthRoutes() {
 	s.mux.HandleFunc("GET /healthz", healthy)
 	s.mux.HandleFunc("GET /readyz", s.ready)
 	s.mux.HandleFunc("GET /openapi.json", s.document())
-	s.mux.Handle("GET /metrics", promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
+	s.mux.Handle("GET /metrics", s.ofEveryProject(promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
 		// What cannot be read from a database in trouble must not hide that it is in trouble.
 		ErrorHandling: promhttp.ContinueOnError,
-	}))
+	})))
+}
+
+// ofEveryProject serves figures that name projects to who sees every project.
+func (s *Server) ofEveryProject(figures http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := callerOf(r.Context()).May(fermata.ToReadAnalytics, fermata.InEveryProject); err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		figures.ServeHTTP(w, r)
+	})
 }
 
 // healthy says that the process runs.

@@ -255,13 +255,13 @@ func TestATokenForOneProject(t *testing.T) {
 	}
 }
 
-// Who does not see every project does not take the audit along.
+// Who does not see every project does not take the audit along, and reads no figures that name projects.
 func TestTheWholeAuditIsForWhoSeesEveryProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	outsiders := w.outsiders()
 	for _, name := range []string{"an operator from whom it is hidden", "a member without any role"} {
-		for _, call := range []string{"GET /v1/audit/export", "GET /v1/audit/verify"} {
+		for _, call := range []string{"GET /v1/audit/export", "GET /v1/audit/verify", "GET /metrics"} {
 			if p := w.call(outsiders[name].token, call, "").problem(t); p.Code != fermata.CodeForbidden {
 				t.Errorf("%s by %s: %+v", name, call, p)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,8 +88,7 @@ func (l *limits) perToken(c *fermata.Caller) error {
 	return take(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
 }
 
-// perTask takes one question out of the task's bucket. An id and its short
-// endings share the bucket.
+// perTask takes one question out of the task's bucket. An id shares it with everything that stands for the id.
 func (l *limits) perTask(c fermata.Caller, id string) error {
 	return take(l.ask.get(c.WorkspaceID+"/"+ending(id), l.rates.Ask.bucket), "too many questions on this task")
 }
@@ -98,8 +98,16 @@ func (l *limits) perQuestion(c fermata.Caller, id string) error {
 	return take(l.ask.get(c.WorkspaceID+"/answer/"+ending(id), l.rates.Ask.bucket), "too many answers to this question")
 }
 
-// ending is what an id and its short endings have in common.
-func ending(id string) string { return id[max(0, len(id)-8):] }
+// perSession takes one question out of the bucket of an external session.
+func (l *limits) perSession(c fermata.Caller, key string) error {
+	return take(l.ask.get(c.WorkspaceID+"/session/"+key, l.rates.Ask.bucket), "too many questions in this session")
+}
+
+// ending is what an id has in common with everything that stands for it: shorter endings, other case, space around it.
+func ending(id string) string {
+	id = strings.ToLower(strings.TrimSpace(id))
+	return id[max(0, len(id)-fermata.LeastEnding):]
+}
 
 // LimitAsk takes one question out of the bucket of a task, for a [Mount] that
 // asks.

@@ -107,7 +107,7 @@ func (s *Server) ask(ctx context.Context, c fermata.Caller, in *idBody[fermata.A
 
 func (s *Server) askOutside(ctx context.Context, c fermata.Caller, in *bodyInput[outsideAsk]) (*questionReply, error) {
 	if in.Body.Session != "" {
-		if err := s.limits.perTask(c, in.Body.Project+"/"+in.Body.Session); err != nil {
+		if err := s.limits.perSession(c, in.Body.Session); err != nil {
 			return nil, err
 		}
 	}

@@ -225,8 +225,14 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	if err != nil {
 		return nil, err
 	}
-	if err := raiseByRules(tx, t, q, policy); err != nil {
+	denied, err := raiseByRules(tx, t, q, policy)
+	if err != nil {
 		return nil, err
+	}
+	if denied != nil && runID == "" {
+		// What a run reports as it ends is asked all the same, and its grant is refused.
+		return nil, fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denied.ID).
+			WithHint("do without it, or ask a person to change the rules of gates: fermata gate list")
 	}
 	q.RunID = runID
 	if runID == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal {
@@ -245,13 +251,13 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 }
 
 // raiseByRules gives an approval of a tool call the risk that the rules of
-// gates give to the call: asking for it directly is no way around them.
-func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) error {
-	risk, _, err := rulesOnAction(tx, t, q.Action, policy)
+// gates give to the call: asking for it directly is no way around them. It returns a rule that denies the call, nil for none.
+func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (denied *fermata.GateRule, err error) {
+	risk, denied, err := rulesOnAction(tx, t, q.Action, policy)
 	if err == nil && risk != "" {
 		q.Raise(risk, policy)
 	}
-	return err
+	return denied, err
 }
 
 // rulesOnAction returns the highest risk that the rules of gates give to an action, and a rule that

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -11,27 +13,6 @@ import (
 
 // The chain holds what happened. What decides today are the tables, so they are compared with it: every question with what
 // was asked and how it ended, the policy and the members with what was written about them last.
-
-// recorded holds the last event about the policy, and the last one about each member.
-type recorded struct {
-	policy  *fermata.Event
-	members map[string]*fermata.Event
-}
-
-// take keeps an event about the policy or about a member.
-func (l *recorded) take(e *fermata.Event) {
-	switch e.Type {
-	case fermata.EventPolicyChanged:
-		l.policy = e
-	case fermata.EventMemberAdded, fermata.EventMemberChanged:
-		if facts := dataOf(e); facts["member_id"] != nil && facts["role"] != nil {
-			if id, ok := facts["member_id"].(string); ok {
-				l.members[id] = e
-			}
-		}
-	default:
-	}
-}
 
 // checkQuestions compares the questions that the events open or close with their rows.
 func (v *verification) checkQuestions(events []*fermata.Event) error {
@@ -93,7 +74,7 @@ func approvedAction(q *fermata.Question) json.RawMessage {
 	return q.Action
 }
 
-// checkRest compares the policy and the members, and looks for questions that ended without an event.
+// checkRest compares what decides today beside the questions, and looks for questions that ended without an event.
 func (v *verification) checkRest() error {
 	p, err := v.r.Policy()
 	if err != nil {
@@ -109,23 +90,132 @@ func (v *verification) checkRest() error {
 	if !reflect.DeepEqual(plain(said), plain(p)) {
 		return v.fail("the policy is another one than %s says", by)
 	}
-	members, err := v.r.Members()
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		e := v.last.members[m.ID]
-		if e == nil {
-			return v.fail("no event says who added the member %s", m.Handle)
-		}
-		// Groups change with events of their own.
-		if name := differs(dataOf(e), plain(memberFacts(m)), "handle", "role", "projects", "disabled"); name != "" {
-			return v.fail("the member %s has another %s than event %d says", m.Handle, name, e.Seq)
+	for _, check := range []func() error{v.checkMembers, v.checkTokens, v.checkPasskeys, v.checkIdentities, v.checkRules} {
+		if err := check(); err != nil || v.report.Problem != "" {
+			return err
 		}
 	}
 	ids, err := v.r.ClosedWithoutEvent(closingEvents, 1)
 	if err == nil && len(ids) > 0 {
 		return v.fail("the question %s ended, and no event says so", ids[0])
+	}
+	return err
+}
+
+func (v *verification) checkMembers() error {
+	members, err := v.r.Members()
+	for _, m := range members {
+		e := v.last.members[m.ID]
+		if e == nil {
+			return v.fail("no event says who added the member %s", m.Handle)
+		}
+		if name := differs(dataOf(e), plain(memberFacts(m)), "handle", "role", "projects", "disabled"); name != "" {
+			return v.fail("the member %s has another %s than event %d says", m.Handle, name, e.Seq)
+		}
+		if !slices.Equal(fermata.Distinct(m.Groups), fermata.Distinct(v.last.groups[m.ID])) {
+			return v.fail("the member %s is in other groups than the events say", m.Handle)
+		}
+	}
+	return err
+}
+
+func (v *verification) checkTokens() error {
+	tokens, err := v.r.Tokens()
+	if err != nil {
+		return err
+	}
+	handles, err := v.handles()
+	for _, t := range tokens {
+		e := v.last.tokens[t.ID]
+		if e == nil {
+			return v.fail("no event says who made the token %s", t.ID)
+		}
+		t.Member = handles[t.MemberID]
+		if name := differs(dataOf(e), plain(tokenFacts(t)), "name", "kind", "scopes", "projects", "member", "expires_at", "fingerprint"); name != "" {
+			return v.fail("the token %s has another %s than event %d says", t.ID, name, e.Seq)
+		}
+		if v.last.revoked[t.ID] && t.RevokedAt == nil {
+			return v.fail("the token %s was revoked, and is good again", t.ID)
+		}
+	}
+	return err
+}
+
+// handles returns the handles of the members by id.
+func (v *verification) handles() (map[string]string, error) {
+	members, err := v.r.Members()
+	handles := make(map[string]string, len(members))
+	for _, m := range members {
+		handles[m.ID] = m.Handle
+	}
+	return handles, err
+}
+
+func (v *verification) checkPasskeys() error {
+	keys, err := v.r.Passkeys()
+	for _, p := range keys {
+		e := v.last.passkeys[p.ID]
+		if e == nil {
+			return v.fail("no event says who added the passkey %s", p.ID)
+		}
+		if name := differs(dataOf(e), plain(passkeyFacts(p)), "credential_id", "public_key"); name != "" || e.Actor.ID != p.MemberID {
+			return v.fail("the passkey %s has another %s than event %d says", p.ID, cmp.Or(name, "member"), e.Seq)
+		}
+	}
+	return err
+}
+
+func (v *verification) checkIdentities() error {
+	identities, err := v.r.Identities()
+	for _, i := range identities {
+		e := v.last.identities[i.MemberID+"/"+i.Kind]
+		if e == nil || textOf(dataOf(e), "id") != i.ID {
+			return v.fail("no event says that %q is who the member %s is in %s", i.ID, i.MemberID, i.Kind)
+		}
+	}
+	return err
+}
+
+// ruleFacts are the facts of a rule that never change. How often it was used does.
+var ruleFacts = []string{"tool", "args", "decision", "project", "task_id", "session_key", "uses", "risk", "expires_at", "owner"}
+
+func (v *verification) checkRules() error {
+	rules, err := v.r.GateRules()
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, rule := range rules {
+		there[rule.ID] = true
+		e := v.last.rules[rule.ID]
+		if e == nil {
+			return v.fail("no event says who made the rule %s", rule.ID)
+		}
+		if name := differs(dataOf(e), plain(rule), ruleFacts...); name != "" {
+			return v.fail("the rule %s has another %s than event %d says", rule.ID, name, e.Seq)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.last.rules)) {
+		if !there[id] {
+			return v.fail("the rule %s is gone, and no event says so", id)
+		}
+	}
+	return nil
+}
+
+// checkGrants looks for grants that were used, and could be used again.
+func (v *verification) checkGrants(events []*fermata.Event) error {
+	var ids []string
+	for _, e := range events {
+		if e.Type == fermata.EventGrantUsed {
+			ids = append(ids, e.QuestionID)
+		}
+	}
+	used, err := v.r.GrantsUsed(ids)
+	for _, id := range ids {
+		if err == nil && !used[id] {
+			return v.fail("the grant of %s was used, and could be used again", id)
+		}
 	}
 	return err
 }

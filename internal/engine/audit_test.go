@@ -59,15 +59,31 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"an end without an event": {`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human","answer":"approve"}' WHERE status = 'pending'`, "ended, and no event says so"},
 		"a risk":                  {`UPDATE questions SET asked = replace(asked, '"risk":"medium"', '"risk":"low"') WHERE status = 'pending'`, "another risk than event"},
 		"an action":               {`UPDATE questions SET asked = replace(asked, '"action_hash":"', '"action_hash":"0') WHERE status = 'pending'`, "another action_hash than event"},
-		"a question that is gone": {`UPDATE questions SET id = 'q_x' WHERE status = 'answered'`, "there is no such question"},
+		"a question that is gone": {`UPDATE questions SET id = 'x' || id WHERE status = 'answered'`, "there is no such question"},
 		"a role":                  {`UPDATE members SET role = 'viewer' WHERE handle = 'alice'`, "the member alice has another role than event"},
 		"a member without events": {`UPDATE members SET id = 'mem_x' WHERE handle = 'alice'`, "no event says who added the member alice"},
 		"the policy":              {`UPDATE workspaces SET policy = '{"gate_default":"allow"}'`, "the policy is another one than"},
+		"a group":                 {`UPDATE members SET member_groups = '["admins"]' WHERE handle = 'alice'`, "the member alice is in other groups"},
+		"a token's scopes":        {`UPDATE tokens SET scopes = '["ask","work"]' WHERE name = 'audited'`, "another scopes than event"},
+		"a token's projects":      {`UPDATE tokens SET projects = '' WHERE name = 'audited'`, "another projects than event"},
+		"a token's secret":        {`UPDATE tokens SET hash = 'x' WHERE name = 'audited'`, "another fingerprint than event"},
+		"a token's life":          {`UPDATE tokens SET expires_at = expires_at + 1000 WHERE name = 'audited'`, "another expires_at than event"},
+		"a revoked token":         {`UPDATE tokens SET revoked_at = 0 WHERE name = 'revoked'`, "was revoked, and is good again"},
+		"a token without events":  {`UPDATE tokens SET id = 'tok_x' WHERE name = 'audited'`, "no event says who made the token"},
+		"a passkey": {`INSERT INTO passkeys (workspace_id, id, member_id, name, credential_id, credential, created_at) SELECT workspace_id, 'pk_x', id, 'x', 'x', '{}', 1 FROM members WHERE handle = 'alice'`,
+			"no event says who added the passkey"},
+		"who somebody is elsewhere": {`INSERT INTO identities (workspace_id, kind, id, member_id, created_at) SELECT workspace_id, 'slack', 'U1', id, 1 FROM members WHERE handle = 'alice'`, "no event says that"},
+		"a rule":                    {`UPDATE gate_rules SET rule = replace(rule, '"deny"', '"allow"')`, "another decision than event"},
+		"a rule that is gone":       {`DELETE FROM gate_rules`, "is gone, and no event says so"},
+		"a rule without events":     {`UPDATE gate_rules SET id = 'rule_x'`, "no event says who made the rule"},
+		"a grant that was used":     {`DELETE FROM grants_used`, "could be used again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
 				_, q := w.suspended(format)
 				w.answer(q.ID, "toml")
+				w.ok(w.verify(w.granted("").Grant, removeOld))
+				w.decidesToday()
 				w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Action: []byte(`{"tool":"Bash","input":{"command":"make"}}`)})
 				report, err := w.e.VerifyAudit(w.Context(), admin)
 				w.ok(err)
@@ -83,6 +99,33 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 			})
 		})
 	}
+}
+
+// decidesToday makes one of everything beside questions that decides what may be done, and changes it.
+func (w *world) decidesToday() {
+	w.Helper()
+	token := func(name string, expires fermata.Timeout) *fermata.Token {
+		t, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: name, Scopes: []fermata.Scope{fermata.ScopeAsk}, Projects: []string{"web"}, ExpiresIn: expires})
+		w.ok(err)
+		return t
+	}
+	token("audited", "90d")
+	_, err := w.e.RevokeToken(w.Context(), admin, token("revoked", "").ID)
+	w.ok(err)
+	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
+	w.ok(err)
+	gone, err := w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow, Uses: 3, ExpiresIn: "1h"})
+	w.ok(err)
+	_, err = w.e.RemoveGateRule(w.Context(), admin, gone.ID)
+	w.ok(err)
+	for _, name := range []string{"ops", "gone"} {
+		_, err = w.e.AddGroup(w.Context(), admin, fermata.NewGroup{Name: name, Members: []string{"alice"}})
+		w.ok(err)
+	}
+	renamed := "operations"
+	_, err = w.e.ChangeGroup(w.Context(), admin, "ops", fermata.GroupChange{Name: &renamed})
+	w.ok(err)
+	w.ok(w.e.DeleteGroup(w.Context(), admin, "gone"))
 }
 
 // TestAuditOfAPolicyThatWasChanged: what people change themselves is no fault.

@@ -63,13 +63,13 @@ type AuditReport struct {
 }
 
 // VerifyAudit follows the chain of hashes from the first event to the last, checks the signatures of its checkpoints,
-// compares questions, members and the policy with it, and compares it with what the witnesses keep.
+// compares what decides today with it, and compares it with what the witnesses keep.
 func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport, error) {
 	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
 		return AuditReport{}, err
 	}
 	r := e.reads(ctx, c)
-	v := verification{e: e, r: r, last: recorded{members: map[string]*fermata.Event{}}}
+	v := verification{e: e, r: r, last: newRecorded()}
 	err := v.follow()
 	if err == nil && v.report.Problem == "" {
 		err = v.checkEnd()
@@ -122,8 +122,10 @@ func (v *verification) follow() error {
 			}
 			v.last.take(event)
 		}
-		if err := v.checkQuestions(events); err != nil || v.report.Problem != "" {
-			return err
+		for _, check := range []func([]*fermata.Event) error{v.checkQuestions, v.checkGrants} {
+			if err := check(events); err != nil || v.report.Problem != "" {
+				return err
+			}
 		}
 	}
 	return nil

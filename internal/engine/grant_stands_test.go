@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +114,23 @@ func TestAGrantMeetsTheRulesOfToday(t *testing.T) {
 		a := w.granted("")
 		w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
 		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(a.Grant, removeOld)))
+	})
+}
+
+// An action that a rule denies is not asked: people would approve in vain. What a run reports as it ends is asked, and
+// its grant is refused.
+func TestAnActionThatARuleDeniesIsNotAsked(t *testing.T) {
+	each(t, func(w *world) {
+		deny := w.rule(fermata.NewGateRule{Tool: "*", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
+		ask := fermata.Ask{Question: "Run it?", Type: fermata.Approval, Action: json.RawMessage(removeOld)}
+		_, err := w.e.AskOutside(w.Context(), w.agent, "", "", ask)
+		w.equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
+		if !strings.Contains(err.Error(), deny.ID) {
+			w.Errorf("the refusal names no rule: %v", err)
+		}
+		_, err = w.e.Ask(w.Context(), w.agent, w.task(fermata.NewTask{Priority: ptr(4)}).ID, ask)
+		w.equal(fermata.CodePolicyViolation, fermata.CodeOf(err))
+		w.equal(fermata.CodeForbidden, fermata.CodeOf(w.verify(w.granted("").Grant, removeOld)))
 	})
 }
 

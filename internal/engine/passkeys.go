@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -60,10 +61,19 @@ func (e *Engine) AddPasskey(ctx context.Context, c fermata.Caller, name, credent
 			CredentialID: credentialID, Credential: credential,
 		}
 		tx.InsertPasskey(p)
-		tx.Append(&fermata.Event{Type: fermata.EventPasskeyAdded, Actor: c.Actor(), Data: data(map[string]string{"passkey_id": p.ID, "name": name})})
+		tx.Append(&fermata.Event{Type: fermata.EventPasskeyAdded, Actor: c.Actor(), Data: data(passkeyFacts(p))})
 		return nil
 	})
 	return p, err
+}
+
+// passkeyFacts is what the event says that adds a passkey: with the public key, by which its signatures are checked.
+func passkeyFacts(p *fermata.Passkey) map[string]any {
+	var credential struct {
+		PublicKey string `json:"publicKey"`
+	}
+	_ = json.Unmarshal([]byte(p.Credential), &credential) // without a key the passkey signs nobody in
+	return map[string]any{"passkey_id": p.ID, "name": p.Name, "credential_id": p.CredentialID, "public_key": credential.PublicKey}
 }
 
 // RemovePasskey removes a passkey: one's own after signing in with one, or as

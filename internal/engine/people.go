@@ -50,6 +50,14 @@ func (cc *callerCache) clearings() int {
 	return cc.cleared
 }
 
+// last returns a caller who was known, however long ago, if the token has not expired.
+func (cc *callerCache) last(hash string, now time.Time) (fermata.Caller, bool) {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	k, ok := cc.known[hash]
+	return k.caller, ok && (k.expires == nil || now.Before(*k.expires))
+}
+
 // put keeps a caller who was looked up when that many revocations were known.
 func (cc *callerCache) put(hash string, k knownCaller, cleared int) {
 	cc.mu.Lock()
@@ -90,7 +98,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 		return fermata.Caller{}, badToken()
 	}
 	if err != nil {
-		return fermata.Caller{}, err
+		return e.knownBefore(hash, err)
 	}
 	now, err := e.db.Now(ctx)
 	if err != nil {
@@ -101,7 +109,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	}
 	c, err := e.callerOf(ctx, token)
 	if err != nil {
-		return fermata.Caller{}, err
+		return e.knownBefore(hash, err)
 	}
 	if token.LastUsedAt == nil || now.Sub(*token.LastUsedAt) > touchEvery {
 		err = e.db.Write(ctx, token.WorkspaceID, func(tx *store.Tx) error {
@@ -111,6 +119,17 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	}
 	e.callers.put(hash, knownCaller{caller: c, until: time.Now().Add(callerFor), expires: token.ExpiresAt}, cleared)
 	return c, err
+}
+
+// knownBefore returns who a token belonged to when it was last looked up, if the database is malformed: nothing is
+// written any more, so no token was revoked, and what tells of the trouble can still be read.
+func (e *Engine) knownBefore(hash string, err error) (fermata.Caller, error) {
+	if t := e.db.Trouble(); t != nil && t.Malformed {
+		if c, ok := e.callers.last(hash, time.Now()); ok {
+			return c, nil
+		}
+	}
+	return fermata.Caller{}, err
 }
 
 func badToken() error {
@@ -225,9 +244,17 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 	tx.InsertToken(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTokenCreated, Actor: by,
-		Data: data(map[string]any{"token_id": t.ID, "name": t.Name, "kind": t.Kind, "scopes": t.Scopes, "projects": t.Projects, "member": t.Member}),
+		Data: data(tokenFacts(t)),
 	})
 	return t, nil
+}
+
+// tokenFacts is what the event says that makes a token. The fingerprint tells the secret from others, and tells nothing of it.
+func tokenFacts(t *fermata.Token) map[string]any {
+	return map[string]any{
+		"token_id": t.ID, "name": t.Name, "kind": t.Kind, "scopes": t.Scopes, "projects": t.Projects, "member": t.Member,
+		"expires_at": t.ExpiresAt, "fingerprint": fermata.HashSecret(t.Hash),
+	}
 }
 
 // Tokens lists the workspace's tokens, without their secrets: all of them to

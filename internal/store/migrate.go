@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 
@@ -43,7 +44,7 @@ func newProvider(dialect goose.Dialect, db *sql.DB, ring *keys.Ring) (*goose.Pro
 func programMigrations(ring *keys.Ring) []*goose.Migration {
 	fill := goose.NewGoMigration(fillClosingsVersion, &goose.GoFunc{RunTx: fillClosings}, nil)
 	clean := goose.NewGoMigration(removeBearersVersion, &goose.GoFunc{RunTx: removeBearers}, nil)
-	return append([]*goose.Migration{fill, sealMigration(ring), clean}, nextMigrations()...)
+	return slices.Concat([]*goose.Migration{fill, clean}, sealMigrations(ring), nextMigrations())
 }
 
 func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {

@@ -10,26 +10,40 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// sealVersion is the schema version from which secrets are sealed.
-const sealVersion = 22
+// sealVersion is the schema version from which secrets are sealed, sealToolsVersion that from which tools are as well:
+// the environment and the headers of an MCP server may hold secrets.
+const (
+	sealVersion      = 22
+	sealToolsVersion = 30
+)
 
-// sealMigration seals the secrets of a database. Programs that came before cannot read them.
-func sealMigration(ring *keys.Ring) *goose.Migration {
-	up := func(ctx context.Context, tx *sql.Tx) error {
-		for _, text := range []string{
+// sealMigrations seal the secrets of a database. Programs that came before cannot read them.
+func sealMigrations(ring *keys.Ring) []*goose.Migration {
+	return []*goose.Migration{
+		sealMigration(ring, sealVersion, []string{
 			// A value of its own tells a process at once that it has another key.
 			"CREATE TABLE key_check (workspace_id TEXT PRIMARY KEY, sealed TEXT NOT NULL)",
 			"INSERT INTO key_check (workspace_id, sealed) SELECT id, 'fermata' FROM workspaces",
 			"UPDATE workspaces SET min_compatible_version = 22",
-		} {
+		}, "DROP TABLE key_check"),
+		sealMigration(ring, sealToolsVersion,
+			[]string{"UPDATE workspaces SET min_compatible_version = 30"}, "UPDATE workspaces SET min_compatible_version = 29"),
+	}
+}
+
+// sealMigration seals the columns that are sealed from the version on, after the statements before. The way back opens
+// them and ends with the statement after.
+func sealMigration(ring *keys.Ring, version int64, before []string, after string) *goose.Migration {
+	up := func(ctx context.Context, tx *sql.Tx) error {
+		for _, text := range before {
 			if _, err := tx.ExecContext(ctx, text); err != nil {
 				return err
 			}
 		}
-		return convertSecrets(ctx, tx, func(secret string, at cell) (string, error) { return sealWith(ring, []byte(secret), at) })
+		return convertSecrets(ctx, tx, version, func(secret string, at cell) (string, error) { return sealWith(ring, []byte(secret), at) })
 	}
 	down := func(ctx context.Context, tx *sql.Tx) error {
-		err := convertSecrets(ctx, tx, func(sealed string, at cell) (string, error) {
+		err := convertSecrets(ctx, tx, version, func(sealed string, at cell) (string, error) {
 			if ring == nil {
 				return "", errNoKeys
 			}
@@ -39,15 +53,18 @@ func sealMigration(ring *keys.Ring) *goose.Migration {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DROP TABLE key_check")
+		_, err = tx.ExecContext(ctx, after)
 		return err
 	}
-	return goose.NewGoMigration(sealVersion, &goose.GoFunc{RunTx: up}, &goose.GoFunc{RunTx: down})
+	return goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, &goose.GoFunc{RunTx: down})
 }
 
-// convertSecrets replaces the value of every cell that holds a secret.
-func convertSecrets(ctx context.Context, tx *sql.Tx, convert func(string, cell) (string, error)) error {
+// convertSecrets replaces the value of every cell that holds a secret since the version.
+func convertSecrets(ctx context.Context, tx *sql.Tx, version int64, convert func(string, cell) (string, error)) error {
 	for _, c := range sealedColumns {
+		if c.since != version {
+			continue
+		}
 		found, err := readCells(ctx, tx, c)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
@@ -27,12 +28,17 @@ func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 			return key
 		}
 		must(t, db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+			tx.SaveNamedTool(&fermata.NamedTool{Name: "desk", Command: []string{"sesame"}})
 			tx.InsertChannel(&fermata.Channel{ID: "chn_1", Name: "wall", Kind: "slack", Settings: map[string]any{"token": "sesame"}})
 			return nil
 		}))
 		first := key()
 		must(t, store.DownTo(t.Context(), db, 21))
 		const settings, grant = "SELECT id, settings FROM channels", "SELECT workspace_id, secret FROM grant_keys"
+		const tools = "SELECT name, tool FROM named_tools"
+		if rows := storetest.Rows(t, opts, tools); len(rows) != 1 || !strings.Contains(rows[0][1], `"sesame"`) {
+			t.Fatalf("the tools on the way back: %q", rows)
+		}
 		if rows := storetest.Rows(t, opts, settings); len(rows) != 1 || rows[0][1] != `{"token":"sesame"}` {
 			t.Fatalf("on the way back: %q", rows)
 		}
@@ -41,14 +47,16 @@ func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 		}
 		must(t, db.Migrate(t.Context()))
 		must(t, db.CheckKeys(t.Context()))
-		for _, query := range []string{settings, grant} {
+		for _, query := range []string{settings, grant, tools} {
 			if rows := storetest.Rows(t, opts, query); len(rows) != 1 || !isSealed(rows[0][1]) {
 				t.Errorf("%s: %q", query, rows)
 			}
 		}
 		c, err := db.In(t.Context(), store.DefaultWorkspace).Channel("chn_1")
 		must(t, err)
-		if c.Settings["token"] != "sesame" || string(key()) != string(first) {
+		tool, err := db.In(t.Context(), store.DefaultWorkspace).NamedTool("desk")
+		must(t, err)
+		if c.Settings["token"] != "sesame" || tool.Command[0] != "sesame" || string(key()) != string(first) {
 			t.Errorf("the secrets are others after the migration: %v", c.Settings)
 		}
 	})

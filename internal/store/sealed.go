@@ -61,17 +61,20 @@ type sealedColumn struct {
 	row string
 	// bytes reports that the column holds bytes and not text.
 	bytes bool
+	// since is the schema version from which it is sealed.
+	since int64
 }
 
 // sealedColumns are all of them. A column that is new must be in here.
 var sealedColumns = []sealedColumn{
-	{table: "grant_keys", column: "secret", row: "''", bytes: true},
-	{table: "delivery_keys", column: "secret", row: "name", bytes: true},
-	{table: "channels", column: "settings", row: "id"},
-	{table: "channel_state", column: "value", row: "channel_id || '/' || key"},
-	{table: "devices", column: "subscription", row: "id"},
-	{table: "workflows", column: "webhook_secret", row: "name"},
-	{table: "key_check", column: "sealed", row: "''"},
+	{table: "grant_keys", column: "secret", row: "''", bytes: true, since: sealVersion},
+	{table: "delivery_keys", column: "secret", row: "name", bytes: true, since: sealVersion},
+	{table: "channels", column: "settings", row: "id", since: sealVersion},
+	{table: "channel_state", column: "value", row: "channel_id || '/' || key", since: sealVersion},
+	{table: "devices", column: "subscription", row: "id", since: sealVersion},
+	{table: "workflows", column: "webhook_secret", row: "name", since: sealVersion},
+	{table: "key_check", column: "sealed", row: "''", since: sealVersion},
+	{table: "named_tools", column: "tool", row: "name", since: sealToolsVersion},
 }
 
 func (c sealedColumn) selected() string {

@@ -172,6 +172,11 @@ func (r Reader) PasskeysOf(memberID string) ([]*fermata.Passkey, error) {
 	return list(r, scanPasskey, "SELECT "+passkeyColumns+" FROM passkeys WHERE member_id = $1 AND workspace_id = $2 ORDER BY id", memberID, r.workspace)
 }
 
+// Passkeys lists the passkeys of all members.
+func (r Reader) Passkeys() ([]*fermata.Passkey, error) {
+	return list(r, scanPasskey, "SELECT "+passkeyColumns+" FROM passkeys WHERE workspace_id = $1 ORDER BY id", r.workspace)
+}
+
 // Passkey returns the passkey with the id.
 func (r Reader) Passkey(id string) (*fermata.Passkey, error) {
 	return one(r, "passkey", id, scanPasskey, "SELECT "+passkeyColumns+" FROM passkeys WHERE workspace_id = $1 AND id = $2", r.workspace, id)

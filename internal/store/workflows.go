@@ -153,25 +153,35 @@ func (tx *Tx) SetTriggersSeen(seq int64) {
 }
 
 func (r Reader) scanNamedTool(rs rows) (*fermata.NamedTool, error) {
-	var stored string
-	t := &fermata.NamedTool{}
-	return scan(rs, []any{&stored}, func() (*fermata.NamedTool, error) { return t, parse("tool", stored, t) })
+	var name, sealed string
+	return scan(rs, []any{&name, &sealed}, func() (*fermata.NamedTool, error) {
+		stored, err := r.unseal(sealed, r.namedToolCell(name))
+		if err != nil {
+			return nil, err
+		}
+		t := &fermata.NamedTool{}
+		return t, parse("tool", string(stored), t)
+	})
+}
+
+func (r Reader) namedToolCell(name string) cell {
+	return cell{"named_tools", "tool", r.workspace, name}
 }
 
 // NamedTools lists the tools that the workspace has defined, by name.
 func (r Reader) NamedTools() ([]*fermata.NamedTool, error) {
-	return list(r, r.scanNamedTool, "SELECT tool FROM named_tools WHERE workspace_id = $1 ORDER BY name", r.workspace)
+	return list(r, r.scanNamedTool, "SELECT name, tool FROM named_tools WHERE workspace_id = $1 ORDER BY name", r.workspace)
 }
 
 // NamedTool returns the tool with the name.
 func (r Reader) NamedTool(name string) (*fermata.NamedTool, error) {
-	return one(r, "tool", name, r.scanNamedTool, "SELECT tool FROM named_tools WHERE workspace_id = $1 AND name = $2", r.workspace, name)
+	return one(r, "tool", name, r.scanNamedTool, "SELECT name, tool FROM named_tools WHERE workspace_id = $1 AND name = $2", r.workspace, name)
 }
 
 // SaveNamedTool writes a tool under its name.
 func (tx *Tx) SaveNamedTool(t *fermata.NamedTool) {
 	tx.exec(`INSERT INTO named_tools (workspace_id, name, tool) VALUES ($1, $2, $3)
-		ON CONFLICT (workspace_id, name) DO UPDATE SET tool = excluded.tool`, tx.workspace, t.Name, text(t))
+		ON CONFLICT (workspace_id, name) DO UPDATE SET tool = excluded.tool`, tx.workspace, t.Name, tx.seal([]byte(text(t)), tx.namedToolCell(t.Name)))
 }
 
 // DeleteNamedTool removes a tool.

@@ -169,3 +169,25 @@ test('an admin says what links answer, and it holds for those that were sent bef
   await until(async () => assert.equal(await links.inputValue(), 'Questions of low and medium risk'));
   assertCalm(admin);
 });
+
+test('the page of a link is not kept on the device', async () => {
+  const { url } = await asked({ type: 'blocking', title: 'Keep nothing of it', items: [item('boolean', { key: 'it' })] });
+  const page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    while (!navigator.serviceWorker.controller) await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
+  });
+  await page.goto(url);
+  await page.getByText('Keep nothing of it').first().waitFor();
+  const kept = await page.evaluate(async () => {
+    const pages = [];
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const request of await cache.keys()) pages.push(request.url, await (await cache.match(request)).text());
+    }
+    return pages;
+  });
+  assert.ok(kept.some((text) => text.includes('<div id="root">')), 'the shell is kept');
+  assert.deepEqual(kept.filter((text) => text.includes('Keep nothing of it') || text.includes('/a/')), []);
+  await page.context().close();
+});

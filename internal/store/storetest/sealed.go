@@ -32,6 +32,7 @@ func (s *suite) addSecrets() {
 		tx.InsertDevice(&fermata.Device{ID: "dev_1", MemberID: "mem_1", Name: "phone", AddedAt: noon, Subscription: fermata.PushSubscription{
 			Endpoint: "https://push.example/" + sesame,
 		}})
+		tx.SaveNamedTool(&fermata.NamedTool{Name: "desk", Server: &fermata.ToolServer{URL: "https://desk.example", Headers: map[string]string{"X-Key": sesame}}})
 		tx.SaveWorkflow(&fermata.Workflow{Name: "flow", Project: "default", WebhookSecret: sesame, CreatedAt: noon, UpdatedAt: noon})
 	})
 	s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
@@ -54,7 +55,7 @@ func secretsAreSealed(s *suite) {
 			n++
 		}
 	}
-	s.equal(8, n)
+	s.equal(9, n)
 	s.equal(MasterKeys.Current(), s.db.SealedWith(s.Context()))
 	s.secretsOpen(s.db)
 }
@@ -72,6 +73,9 @@ func (s *suite) secretsOpen(db *store.DB) {
 	device, err := r.Device("dev_1")
 	s.ok(err)
 	s.equal("https://push.example/"+sesame, device.Subscription.Endpoint)
+	named, err := r.NamedTool("desk")
+	s.ok(err)
+	s.equal(sesame, named.Server.Headers["X-Key"])
 	workflow, err := r.Workflow("flow")
 	s.ok(err)
 	s.equal(sesame, workflow.WebhookSecret)
@@ -145,7 +149,7 @@ func secretsAreResealed(s *suite) {
 	s.ok(ring.Promote(id))
 	n, err := db.Reseal(s.Context())
 	s.ok(err)
-	s.equal(8, n)
+	s.equal(9, n)
 	for cell, value := range s.dump() {
 		if with, _ := keys.SealedWith(value); with != id {
 			s.Errorf("%s is sealed with %q", cell, with)

@@ -8,7 +8,7 @@ import { shownByPush } from './show';
 // pushes while no page is open.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
-const shell = 'fermata-shell-1';
+const shell = 'fermata-shell-2';
 const mine = [shell, 'fermata-device'];
 
 worker.addEventListener('install', (event) => {
@@ -23,6 +23,8 @@ worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== 'GET' || url.origin !== worker.location.origin) return;
+  // Pages of answer links and what the API says stay out of it.
+  if (/^\/(a|v1)\//.test(url.pathname)) return;
   if (request.mode === 'navigate') event.respondWith(page(request));
   else if (url.pathname.startsWith('/assets/') || /^\/(icon|scheme|manifest)/.test(url.pathname)) event.respondWith(file(request));
 });
@@ -51,11 +53,16 @@ async function page(request: Request): Promise<Response> {
   const cache = await caches.open(shell);
   try {
     const fresh = await fetch(request);
-    if (fresh.ok && fresh.headers.get('Content-Type')?.startsWith('text/html')) await cache.put('/', fresh.clone());
+    if (isShell(fresh)) await cache.put('/', fresh.clone());
     return fresh;
   } catch {
     return (await cache.match('/')) ?? Response.error();
   }
+}
+
+/** Pages that the server says not to keep, such as those of answer links, are not the shell. */
+function isShell(fresh: Response): boolean {
+  return fresh.ok && (fresh.headers.get('Content-Type') ?? '').startsWith('text/html') && !(fresh.headers.get('Cache-Control') ?? '').includes('no-store');
 }
 
 /** A file with a hash in its name never changes; the few others come from the network first. */
