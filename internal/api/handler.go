@@ -39,7 +39,7 @@ func (s *Server) serve(w *recorder, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
-	r, err := s.admit(w, r)
+	r, err := s.admit(w, limitReading(w, r))
 	if err != nil {
 		w.route = "refused"
 		s.writeProblem(w, r, err)
@@ -81,7 +81,7 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 		// one may outlive it.
 		return withCaller(r, c), nil
 	}
-	return idempotent(w, withCaller(r, c), c)
+	return idempotent(withCaller(r, c), c)
 }
 
 // isOpen reports whether a path needs no caller: it tells nothing of anybody.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
@@ -19,8 +18,6 @@ import (
 const (
 	idempotencyHeader = "Idempotency-Key"
 	longestKey        = 200
-	// readWithin is how long a client may take to send its body.
-	readWithin = 5 * time.Second
 )
 
 // idempotency is the key of a request and the digest of what it asks for.
@@ -31,7 +28,7 @@ type idempotencyKey struct{}
 // idempotent hands the request's idempotency key to the engine, which replays
 // the first result. The fingerprint covers the caller, the method, the path
 // and the body.
-func idempotent(w http.ResponseWriter, r *http.Request, c *fermata.Caller) (*http.Request, error) {
+func idempotent(r *http.Request, c *fermata.Caller) (*http.Request, error) {
 	key := r.Header.Get(idempotencyHeader)
 	if key == "" || r.Method != http.MethodPost {
 		return r, nil
@@ -41,11 +38,7 @@ func idempotent(w http.ResponseWriter, r *http.Request, c *fermata.Caller) (*htt
 			Field: idempotencyHeader, Message: fmt.Sprintf("must be valid UTF-8 of at most %d bytes", longestKey),
 		})
 	}
-	// A connection without deadlines, as in a test, is read to its end.
-	conn := http.NewResponseController(w)
-	_ = conn.SetReadDeadline(time.Now().Add(readWithin))
 	body, err := io.ReadAll(r.Body)
-	_ = conn.SetReadDeadline(time.Time{})
 	if err != nil {
 		return r, unreadable(err)
 	}

@@ -76,7 +76,7 @@ func parseFollow(r *http.Request) (follow, error) {
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	f, err := parseFollow(r)
 	if err == nil {
-		err = refuseBody(w, r)
+		err = refuseBody(r)
 	}
 	if err != nil {
 		s.writeProblem(w, r, err)

@@ -2,6 +2,7 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api, need } from '@/api/client';
+import { readMore } from '@/api/more';
 import { useCommands } from '@/keys/useCommands';
 import { useTime } from '@/text/time';
 import { Icon } from '@/ui/Icon';
@@ -66,7 +67,7 @@ function Events({ searched }: { searched: Searched }) {
       {events.length === 0 && <Paper withBorder p="md"><Text>{filtered ? text.none : text.noneYet}</Text></Paper>}
       {events.length > 0 && <ol className={openingRows} aria-label={text.events}>{events.map((event) => <EventRow key={event.seq} event={event} />)}</ol>}
       {searchedTo && <Text size="sm" c="dimmed" role="status">{text.searchedTo(time.full(searchedTo))}</Text>}
-      {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>{searchedTo ? text.searchOn : text.more}</Button>}
+      {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void readMore({ data, fetchNextPage })}>{searchedTo ? text.searchOn : text.more}</Button>}
     </Stack>
   );
 }

@@ -2,6 +2,7 @@ import { queryOptions, useInfiniteQuery, useQuery, useQueryClient, type Infinite
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { api, need } from '@/api/client';
 import { onEvent, onReset } from '@/api/live';
+import { readMore } from '@/api/more';
 import { asProblem } from '@/api/problem';
 import type { Question } from '@/api/types';
 import { keepInbox, lastInbox } from '@/offline/last';
@@ -54,7 +55,7 @@ export function useInbox(filter: Filter) {
   return {
     questions, gone, fresh, refresh,
     kept: list.data?.pages[0]?.kept === true, loading: list.isPending || looking, error: list.error,
-    more: list.hasNextPage, loadMore: () => { if (!list.isFetchingNextPage) void list.fetchNextPage(); },
+    more: list.hasNextPage, loadMore: () => { if (!list.isFetchingNextPage) void readMore(list); },
   };
 }
 

@@ -2,6 +2,7 @@ import { Button, Center, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 import { follow } from '@/api/follow';
+import { readMore } from '@/api/more';
 import { useCommands } from '@/keys/useCommands';
 import { step } from '@/task/focus';
 import { useReading } from '@/task/useReading';
@@ -59,7 +60,7 @@ export default function NotificationsPage() {
             {shown.map(({ id, news }) => <li key={id}><NewsItem news={news} unread={news.seq > upTo} now={now} /></li>)}
           </ul>
         </div>
-        {query.hasNextPage && <Center><Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>{text.more}</Button></Center>}
+        {query.hasNextPage && <Center><Button variant="default" loading={query.isFetchingNextPage} onClick={() => void readMore(query)}>{text.more}</Button></Center>}
       </Stack>
     </Page>
   );

@@ -1,6 +1,7 @@
 import { Button, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useMemo, useRef } from 'react';
+import { readMore } from '@/api/more';
 import { useTime } from '@/text/time';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
@@ -24,7 +25,7 @@ export function Thread({ id }: { id: string }) {
   return (
     <>
       {query.hasNextPage ? (
-        <Button variant="default" size="compact-md" mb="md" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>{text.earlier}</Button>
+        <Button variant="default" size="compact-md" mb="md" loading={query.isFetchingNextPage} onClick={() => void readMore(query)}>{text.earlier}</Button>
       ) : (
         <Text size="sm" c="dimmed" mb="sm">{text.theBeginning}</Text>
       )}

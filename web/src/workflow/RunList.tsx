@@ -2,6 +2,7 @@ import { Anchor, Button, Paper, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
+import { readMore } from '@/api/more';
 import rows from '@/settings/parts/Rows.module.css';
 import lists from '@/task/list.module.css';
 import { StateBadge } from '@/task/StateBadge';
@@ -47,7 +48,7 @@ export function RunList({ filters, size }: Props) {
       {shown.length > 0 && (
         <Stack gap="sm">
           <ul className={rows.rows} aria-label={text.runs}>{shown.map((run) => <RunRow key={run.id} run={run} gone={gone.has(run.id)} />)}</ul>
-          {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>{text.more}</Button>}
+          {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void readMore({ data, fetchNextPage })}>{text.more}</Button>}
         </Stack>
       )}
     </div>

@@ -1,6 +1,7 @@
 import { Box, Button, Select, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { readMore } from '@/api/more';
 import { whoamiQuery } from '@/api/queries';
 import type { Delivery } from '@/api/types';
 import classes from '@/delivery/Delivery.module.css';
@@ -65,7 +66,7 @@ function Log({ filter }: { filter: LogFilter }) {
   return (
     <Stack gap="sm">
       <ul className={openingRows} aria-label={text.log}>{items.map((delivery) => <DeliveryRow key={delivery.id} delivery={delivery} may among />)}</ul>
-      {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>{text.more}</Button>}
+      {hasNextPage && <Button variant="default" loading={isFetchingNextPage} onClick={() => void readMore({ data, fetchNextPage })}>{text.more}</Button>}
     </Stack>
   );
 }

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// readWithin is how long a client may take to send its body.
+const readWithin = 5 * time.Second
+
+// limitReading returns the request with a body that must come in time. The limit ends when the body was read to its end.
+// Otherwise it stays: before a reply to a request that was refused, the server reads what is left of the body, and would wait
+// for a client that never sends it. A connection without deadlines, as in a test, is read to its end.
+func limitReading(w http.ResponseWriter, r *http.Request) *http.Request {
+	if r.ContentLength == 0 {
+		return r
+	}
+	conn := http.NewResponseController(w)
+	_ = conn.SetReadDeadline(time.Now().Add(readWithin))
+	// The server looks at the body of its own request.
+	limited := r.WithContext(r.Context())
+	limited.Body = &limitedBody{r.Body, conn}
+	return limited
+}
+
+type limitedBody struct {
+	io.ReadCloser
+	conn *http.ResponseController
+}
+
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.conn.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
