@@ -45,8 +45,8 @@ type Role string
 
 // Roles, from least to most.
 const (
-	// RoleNone is no role: what is there does not exist for the person. It hides one project from a member or, as the
-	// role of the whole workspace, every project in which the member has no role of its own.
+	// RoleNone lets a person see nothing. As the role in a project it hides that project. As the role in the workspace it
+	// hides every project in which the person has no other role.
 	RoleNone      Role = "none"
 	RoleViewer    Role = "viewer"
 	RoleResponder Role = "responder"
@@ -115,7 +115,7 @@ type Caller struct {
 	Projects map[string]Role
 	Groups   []string
 	Scopes   []Scope
-	// TokenProjects are the projects of an agent's token; none is every project.
+	// TokenProjects are the projects that an agent's token names. If it names none, the agent sees every project.
 	TokenProjects []string
 	// Assurance is how strongly the person is known.
 	Assurance Assurance

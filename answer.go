@@ -77,8 +77,8 @@ func (q *Question) checkAssurance(c Caller) error {
 		c.Assurance, q.Risk, least).WithHint("%s", how)
 }
 
-// leastAssurance is how strongly somebody must be known, over a channel or by a link if outside; empty asks for no more
-// than who it is.
+// leastAssurance returns how strongly a person must be known to decide the question. Outside means over a channel or by a
+// link. An empty result accepts everybody who may answer.
 func (q *Question) leastAssurance(outside bool) Assurance {
 	if q.LeastAssurance == "" && (outside || q.Risk == RiskCritical) {
 		return q.leastOutside()

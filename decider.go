@@ -19,15 +19,15 @@ type Decider struct {
 type Deciders struct {
 	// Items are all members: those who may first, then by handle.
 	Items []Decider `json:"items"`
-	// Least is how strongly a person must be known who calls the server, Outside one who answers over a channel or by a
-	// link. Empty asks for nothing more than who it is.
+	// Least is how strongly a person must be known who calls the server. Outside is the same for a person who answers over
+	// a channel or by a link. An empty value accepts everybody who may answer.
 	Least   Assurance `json:"least_assurance,omitempty" enum:"link,channel,session,passkey" doc:"how strongly somebody must be known who is signed in or has a token"`
 	Outside Assurance `json:"least_outside,omitempty" enum:"link,channel,session,passkey" doc:"the same over a channel or by a link"`
 	// Required is how many must approve; 1 without a quorum.
 	Required int `json:"required" doc:"how many must approve"`
 }
 
-// Deciders says who of the members may decide the question, by the rule that judges every answer.
+// Deciders says which of the members may decide the question. It asks the rule that judges every answer.
 func (q *Question) Deciders(members []*Member) Deciders {
 	d := Deciders{Items: make([]Decider, 0, len(members)), Least: q.leastAssurance(false), Outside: q.leastAssurance(true), Required: 1}
 	if q.Approvals != nil {
@@ -51,7 +51,7 @@ func (q *Question) Deciders(members []*Member) Deciders {
 
 func (q *Question) decider(m *Member) Decider {
 	c := m.Caller()
-	// Which scopes a token has is another matter than who the person is.
+	// The scopes of a token are left out: this is about the person.
 	c.Scopes = []Scope{ScopeAnswer}
 	d := Decider{Handle: m.Handle, Name: m.Name, Role: c.RoleIn(q.Project)}
 	switch err := q.MayAnswer(c); {

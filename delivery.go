@@ -227,7 +227,8 @@ func (d *Delivery) WithoutAllBearers() *Delivery {
 	return d
 }
 
-// SeenBy takes out what the caller may not read: what decides, and for agents the errors, which may name addresses.
+// SeenBy removes what the caller may not read. Nobody reads links and secrets that decide. Agents read no errors, because an
+// error may name an address.
 func (d *Delivery) SeenBy(c Caller) *Delivery {
 	if c.Kind == ActorAgent {
 		d.LastError = ""

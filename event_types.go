@@ -27,15 +27,15 @@ func (t EventType) Among(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return name == string(t) || name == noun })
 }
 
-// forAgents are the types that agents read, whole or as nouns: what becomes of work and of questions. The others are
-// for people, as the audit is: who signs in from where, tokens, addresses, policies, channels.
+// forAgents are the types of events that agents read: those of work and of questions. A noun stands for all of its types.
+// Only people read the others, which tell of sign-ins, tokens, addresses, policies and channels.
 var forAgents = []string{
 	"task", "question", "message", "progress", "run", "grant", string(EventGateDecided), string(EventStepStarted),
 	string(EventStepFinished), string(EventWorkflowTriggered),
 }
 
-// EventsFor returns the types of events that a list or a stream with the filter shows the caller; none is all. It
-// refuses a filter of types that do not exist, and one of which the caller reads no type.
+// EventsFor returns the types of events that a list or a stream with the filter shows to the caller. No type means every
+// type. It returns an error if a type of the filter does not exist, or if the caller may read none of them.
 func EventsFor(c Caller, field string, filter []string) ([]string, error) {
 	if err := CheckEventFilter(field, filter); err != nil || c.Kind != ActorAgent {
 		return filter, err

@@ -219,6 +219,15 @@ func Distinct(texts []string) []string {
 	return out
 }
 
+// HandlesByID returns the handles of the members by their ids.
+func HandlesByID(members []*Member) map[string]string {
+	handles := make(map[string]string, len(members))
+	for _, m := range members {
+		handles[m.ID] = m.Handle
+	}
+	return handles
+}
+
 // Group is a named set of people. Questions may be for one.
 type Group struct {
 	Name        string `json:"name"`

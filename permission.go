@@ -61,7 +61,7 @@ type Place struct {
 	kind   placeKind
 	name   string
 	member string
-	// task is the one that it is about; agents are the tokens whose own it is. shared says that no agent's own counts.
+	// task is the one that it is about; agents are the tokens whose own it is. shared says that every agent may reach it.
 	task   string
 	agents []string
 	shared bool

@@ -109,7 +109,7 @@ type ClaimRequest struct {
 	WaitSeconds int `json:"wait_seconds,omitempty" minimum:"0" maximum:"60"`
 	// AgentTokenID is the token that the worker gives its agents; empty for none.
 	AgentTokenID string `json:"-"`
-	// Visible are the projects that the worker and its agents see: it is given no task of another one.
+	// Visible are the projects that the worker and its agents see. A claim takes a task of these projects only.
 	Visible ProjectSet `json:"-"`
 }
 

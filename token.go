@@ -59,7 +59,7 @@ type NewToken struct {
 	Role   Role      `json:"role,omitempty" enum:"viewer,responder,operator,admin" doc:"of a new member; default responder"`
 	Groups []string  `json:"groups,omitempty" doc:"of a new member"`
 	Scopes []Scope   `json:"scopes" minItems:"1"`
-	// Projects bind an agent's token: other projects do not exist for it.
+	// Projects are the only projects that an agent with the token sees.
 	Projects []string `json:"projects,omitempty" maxItems:"200" doc:"of an agent's token: the projects that it sees and works in; left out: every project"`
 	// ExpiresIn is how long it is good for; empty or never: until revoked.
 	ExpiresIn Timeout `json:"expires_in,omitempty"`

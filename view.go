@@ -17,7 +17,7 @@ type SavedView struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// VisibleTo reports whether the caller may see the view: it is his own, or it names no project that he does not see.
+// VisibleTo reports whether the caller may see the view. Callers see their own views, and those that name no hidden project.
 func (v SavedView) VisibleTo(c Caller) bool {
 	query, _ := url.ParseQuery(v.Query) // what can be read of it counts
 	project := query.Get("project")

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// ProjectSet is a set of projects: every project but the named ones or, with Only, just the named ones. The zero set has
-// every project.
+// ProjectSet is a set of projects. With Only it has the named projects. Without, it has every project except the named ones.
 type ProjectSet struct {
 	Only  bool
 	Names []string
@@ -65,14 +64,18 @@ func (c Caller) ProjectOr(name string) string {
 	return name
 }
 
-// maySee refuses what belongs to a project that the caller does not see. A task there is not found.
+// maySee returns an error if the place belongs to a project that the caller does not see. The error for a task is that it
+// does not exist.
 func (c Caller) maySee(at Place) error {
+	if at.kind != inProject && at.kind != everywhere {
+		return nil
+	}
 	visible := c.VisibleProjects()
 	switch {
 	case at.kind == everywhere && !visible.Every():
 		return Errorf(CodeForbidden, "this is about every project, and you do not see every project").
 			WithHint("ask somebody who does, such as an admin")
-	case at.kind != inProject || visible.Has(at.name):
+	case at.kind == everywhere || visible.Has(at.name):
 		return nil
 	case at.task != "":
 		return NotFound("task", at.task)
@@ -99,7 +102,7 @@ func (p Policy) VisibleTo(c Caller) Policy {
 	return p
 }
 
-// onlyVisible returns the values of the projects that the caller sees, nil for none.
+// onlyVisible returns the values of the projects that the caller sees. It returns nil if there are none.
 func onlyVisible[V any](byProject map[string]V, c Caller) map[string]V {
 	visible := c.VisibleProjects()
 	if visible.Every() {

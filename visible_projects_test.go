@@ -49,7 +49,7 @@ func TestProjectsInBothSets(t *testing.T) {
 	}
 }
 
-// A task of a hidden project is not found by whatever verb, and another thing of it is refused.
+// No verb finds a task of a hidden project, and every verb is refused for the project itself.
 func TestHiddenPlaces(t *testing.T) {
 	t.Parallel()
 	c := Caller{Kind: ActorHuman, Role: RoleOperator, Projects: map[string]Role{"web": RoleNone}, Scopes: []Scope{ScopeAnswer, ScopeAsk, ScopeWork}}

@@ -59,7 +59,8 @@ func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*
 	return &claimReply{Status: http.StatusOK, Body: claim}, nil
 }
 
-// agentsOf returns whom the token that a worker gives its agents belongs to; nobody for none.
+// agentsOf returns the caller to whom the token belongs that a worker gives its agents. Without a token it returns the zero
+// caller.
 func (s *Server) agentsOf(ctx context.Context, worker fermata.Caller, secret string) (agents fermata.Caller, err error) {
 	if secret == "" {
 		return agents, nil

@@ -25,7 +25,7 @@ func (s *Server) healthRoutes() {
 	})))
 }
 
-// ofEveryProject serves figures that name projects to who sees every project.
+// ofEveryProject serves figures that name projects. It refuses callers who do not see every project.
 func (s *Server) ofEveryProject(figures http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := callerOf(r.Context()).May(fermata.ToReadAnalytics, fermata.InEveryProject); err != nil {

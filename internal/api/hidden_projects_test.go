@@ -14,7 +14,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// zebra stands in everything of the project zebra-works, and nowhere else.
+// zebra is a word that stands in every text of the project zebra-works, and in no other text.
 const zebra = "zebra"
 
 // zebraWorks makes a project with one of everything: tasks, questions, a run, messages, a workflow, a rule, a member
@@ -93,8 +93,8 @@ func (w *world) outsiders() map[string]reader {
 	return all
 }
 
-// What belongs to a project that the caller does not see is nowhere: in no reply to a call that reads, and every call that
-// names it is answered as if it named nothing.
+// No reply to a call that reads tells of a hidden project. A call that names a thing of it gets the same reply as a call that
+// names a thing that does not exist.
 func TestAHiddenProjectDoesNotExist(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -255,7 +255,7 @@ func TestATokenForOneProject(t *testing.T) {
 	}
 }
 
-// Who does not see every project does not take the audit along, and reads no figures that name projects.
+// Callers who do not see every project cannot export or verify the audit, and cannot read the metrics.
 func TestTheWholeAuditIsForWhoSeesEveryProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

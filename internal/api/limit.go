@@ -88,7 +88,7 @@ func (l *limits) perToken(c *fermata.Caller) error {
 	return take(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
 }
 
-// perTask takes one question out of the task's bucket. An id shares it with everything that stands for the id.
+// perTask takes one question out of the task's bucket. Every spelling of the task's id shares this bucket.
 func (l *limits) perTask(c fermata.Caller, id string) error {
 	return take(l.ask.get(c.WorkspaceID+"/"+ending(id), l.rates.Ask.bucket), "too many questions on this task")
 }
@@ -103,7 +103,8 @@ func (l *limits) perSession(c fermata.Caller, key string) error {
 	return take(l.ask.get(c.WorkspaceID+"/session/"+key, l.rates.Ask.bucket), "too many questions in this session")
 }
 
-// ending is what an id has in common with everything that stands for it: shorter endings, other case, space around it.
+// ending returns the part of an id that every spelling of it has: a spelling may be a shorter ending, may be in upper case,
+// and may have space around it.
 func ending(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	return id[max(0, len(id)-fermata.LeastEnding):]

@@ -17,9 +17,9 @@ import (
 const (
 	// heartbeatEvery is how often a quiet stream shows that it lives.
 	heartbeatEvery = 15 * time.Second
-	// streamLasts is how long a stream is open at most. A client whose token has not expired meanwhile connects again.
+	// streamLasts is how long a stream is open at most. Then the client connects again, if its token has not expired.
 	streamLasts = 15 * time.Minute
-	// rightsKnownWithin is how long before its stream begins a caller may have been authenticated.
+	// rightsKnownWithin is the longest time between the authentication of a caller and the beginning of the stream.
 	rightsKnownWithin = time.Minute
 	// writeWithin is how long a reader may take for what is sent at once.
 	writeWithin = 10 * time.Second
@@ -134,8 +134,8 @@ type stream struct {
 	types  []string
 	// seen is the last event that was passed, sent or filtered out.
 	seen int64
-	// since is the instant from which on a change of the caller's rights ends the stream. Older ones were known when the
-	// caller was authenticated.
+	// since bounds which changes of the caller's rights end the stream: those that happened later. Earlier changes were
+	// known when the caller was authenticated.
 	since time.Time
 	// told is the last number that the client knows.
 	told int64
@@ -225,14 +225,14 @@ func (st *stream) begin() bool {
 	return st.write(out, "\n") && st.conn.Flush() == nil
 }
 
-// send writes the events that the caller sees and wants. It reports whether the stream goes on: it ends when the rights
-// of the caller change, and a client that still has some connects again.
+// send writes the events that the caller sees and wants. It returns false if the stream must end. A stream ends when the
+// rights of its caller change; the client then connects again.
 func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) bool) bool {
 	sent := false
 	for _, e := range events {
 		st.seen = e.Seq
 		if e.At.After(st.since) && e.ChangesRights(st.caller) {
-			// The client goes on behind this event.
+			// The next stream of this client begins after this event.
 			_ = st.heartbeat()
 			return false
 		}

@@ -10,16 +10,16 @@ import (
 // readWithin is how long a client may take to send its body.
 const readWithin = 5 * time.Second
 
-// limitReading returns the request with a body that must come in time. The limit ends when the body was read to its end.
-// Otherwise it stays: before a reply to a request that was refused, the server reads what is left of the body, and would wait
-// for a client that never sends it. A connection without deadlines, as in a test, is read to its end.
+// limitReading returns the request with a body that must come in time. The limit ends when somebody has read the whole body.
+// If nobody has, the limit stays in force: net/http reads the rest of the body before it sends a reply, and would wait for a
+// client that never sends it. A connection without deadlines, as in a test, has no limit.
 func limitReading(w http.ResponseWriter, r *http.Request) *http.Request {
 	if r.ContentLength == 0 {
 		return r
 	}
 	conn := http.NewResponseController(w)
 	_ = conn.SetReadDeadline(time.Now().Add(readWithin))
-	// The server looks at the body of its own request.
+	// This is a copy, because net/http looks at the type of the body in its own request.
 	limited := r.WithContext(r.Context())
 	limited.Body = &limitedBody{r.Body, conn}
 	return limited

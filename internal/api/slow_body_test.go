@@ -4,16 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/fermata-hq/fermata/internal/api"
-	"github.com/fermata-hq/fermata/internal/engine"
-	"github.com/fermata-hq/fermata/internal/store"
-	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 // slowly reads the body of whoever calls, and takes its time before it answers.
@@ -28,33 +24,6 @@ func slowly(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		http.Error(w, "given up", http.StatusInternalServerError)
 	}
-}
-
-// connected returns a connection to a server of its own, with a clock that jumps.
-func connected(t *testing.T) net.Conn {
-	t.Helper()
-	db, err := store.Open(t.Context(), storetest.SQLite(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s := api.New(api.Config{Engine: engine.New(db, engine.Options{})})
-	s.Mount(api.Mount{Path: "/slowly", Handler: http.HandlerFunc(slowly), Open: true})
-	l := &pipe{make(chan net.Conn, 1), make(chan struct{})}
-	server := &http.Server{Handler: s}
-	go server.Serve(l) //nolint:errcheck // it ends with the listener
-	near, far := net.Pipe()
-	l.conn <- far
-	t.Cleanup(func() {
-		for _, c := range []io.Closer{near, server, db} {
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	return near
 }
 
 // Whoever never ends a request does not keep a connection for ever, not even where the request is refused before its body is
@@ -73,7 +42,9 @@ func TestASlowBodyIsCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				conn := connected(t)
+				server := api.New(api.Config{Engine: engineAlone(t)})
+				server.Mount(api.Mount{Path: "/slowly", Handler: http.HandlerFunc(slowly), Open: true})
+				conn := connectTo(t, server)
 				if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\nabc", tt.path, tt.length); err != nil {
 					t.Fatal(err)
 				}

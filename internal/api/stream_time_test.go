@@ -37,18 +37,47 @@ func (p *pipe) Accept() (net.Conn, error) {
 func (p *pipe) Close() error   { close(p.closed); return nil }
 func (p *pipe) Addr() net.Addr { return &net.TCPAddr{} }
 
-// quiet opens a stream on a server of its own, with a clock that jumps, and
-// returns the client's end and a function that makes a task.
-func quiet(t *testing.T) (net.Conn, func()) {
+// engineAlone returns an engine on a database of its own.
+func engineAlone(t *testing.T) *engine.Engine {
 	t.Helper()
 	db, err := store.Open(t.Context(), storetest.SQLite(t))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	e := engine.New(db, engine.Options{})
+	return engine.New(db, engine.Options{})
+}
+
+// connectTo returns the client's end of a connection in memory to the handler.
+func connectTo(t *testing.T, handler http.Handler) net.Conn {
+	t.Helper()
+	l := &pipe{make(chan net.Conn, 1), make(chan struct{})}
+	server := &http.Server{Handler: handler}
+	go server.Serve(l) //nolint:errcheck // it ends with the listener
+	near, far := net.Pipe()
+	l.conn <- far
+	t.Cleanup(func() {
+		for _, c := range []io.Closer{near, server} {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return near
+}
+
+// quiet opens a stream on a server of its own, with a clock that jumps, and
+// returns the client's end and a function that makes a task.
+func quiet(t *testing.T) (net.Conn, func()) {
+	t.Helper()
+	e := engineAlone(t)
 	secret, err := e.FirstToken(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -57,18 +86,7 @@ func quiet(t *testing.T) (net.Conn, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &pipe{make(chan net.Conn, 1), make(chan struct{})}
-	server := &http.Server{Handler: api.New(api.Config{Engine: e})}
-	go server.Serve(l) //nolint:errcheck // it ends with the listener
-	near, far := net.Pipe()
-	l.conn <- far
-	t.Cleanup(func() {
-		for _, c := range []io.Closer{near, server, db} {
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	near := connectTo(t, api.New(api.Config{Engine: e}))
 	if _, err := fmt.Fprintf(near, "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", secret); err != nil {
 		t.Fatal(err)
 	}

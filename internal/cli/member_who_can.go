@@ -60,7 +60,7 @@ func needs(d *fermata.Deciders) string {
 	return text + "."
 }
 
-// knownBy says how a person is known who is known as strongly.
+// knownBy says in words how strongly a person is known.
 var knownBy = map[fermata.Assurance]string{
 	fermata.AssuranceChannel: "in the channel", fermata.AssuranceSession: "by a sign-in in the browser", fermata.AssurancePasskey: "by a passkey",
 }

@@ -43,7 +43,7 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 		f.Limit = usualPage
 	}
 	limit := min(f.Limit, longestPage)
-	r := s.reads(ctx, c)
+	r := s.db.For(ctx, c)
 	query := store.DeliveryFilter{State: f.State, Before: f.Cursor, Limit: limit + 1}
 	if f.Cursor != "" && !fermata.IsID(fermata.PrefixDelivery, f.Cursor) {
 		return nil, "", fermata.Invalid(fermata.Problem{Field: "cursor", Message: "is none of this list"})
@@ -89,11 +89,6 @@ func (s *Service) Deliveries(ctx context.Context, c fermata.Caller, f Filter) ([
 		return all, "", err
 	}
 	return all[:limit], all[limit-1].ID, nil
-}
-
-// reads returns a reader of what the caller sees of the workspace.
-func (s *Service) reads(ctx context.Context, c fermata.Caller) store.Reader {
-	return s.db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
 }
 
 // planLook is how often it is looked how far planning is.
@@ -146,7 +141,7 @@ func (s *Service) Delivery(ctx context.Context, c fermata.Caller, id string) (*f
 	if err := c.May(fermata.ToReadDeliveries, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	r := s.reads(ctx, c)
+	r := s.db.For(ctx, c)
 	id, err := r.FindID("delivery", "deliveries", fermata.PrefixDelivery, id)
 	if err != nil {
 		return nil, err
@@ -205,7 +200,7 @@ func (s *Service) Redeliver(ctx context.Context, c fermata.Caller, id string) (*
 	if err := c.May(fermata.ToRedeliver, fermata.Somewhere); err != nil {
 		return nil, err
 	}
-	id, err := s.reads(ctx, c).FindID("delivery", "deliveries", fermata.PrefixDelivery, id)
+	id, err := s.db.For(ctx, c).FindID("delivery", "deliveries", fermata.PrefixDelivery, id)
 	if err != nil {
 		return nil, err
 	}

@@ -230,7 +230,7 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 		return nil, err
 	}
 	if denied != nil && runID == "" {
-		// What a run reports as it ends is asked all the same, and its grant is refused.
+		// A question that a run reports at its end is asked all the same. Its grant is refused.
 		return nil, fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denied.ID).
 			WithHint("do without it, or ask a person to change the rules of gates: fermata gate list")
 	}
@@ -251,7 +251,7 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 }
 
 // raiseByRules gives an approval of a tool call the risk that the rules of
-// gates give to the call: asking for it directly is no way around them. It returns a rule that denies the call, nil for none.
+// gates give to the call: asking for it directly is no way around them. It returns a rule that denies the call, or nil.
 func raiseByRules(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy) (denied *fermata.GateRule, err error) {
 	risk, denied, err := rulesOnAction(tx, t, q.Action, policy)
 	if err == nil && risk != "" {

@@ -6,15 +6,15 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// recorded holds what the chain says of what decides today: the policy, members and their groups, tokens, passkeys, who
-// members are in other systems, and the rules of gates.
+// recorded holds what the events say about the policy, members and their groups, tokens, passkeys, identities and the rules
+// of gates. It holds the last word about each.
 type recorded struct {
 	policy *fermata.Event
-	// The last event about each, by id: of a member, a token, a passkey and a rule; of an identity by member and kind.
+	// These are the last events about each, by its id. The key of an identity is the member's id and the kind.
 	members, tokens, passkeys, identities, rules map[string]*fermata.Event
 	// revoked are the ids of tokens that were ended.
 	revoked map[string]bool
-	// groups are those of each member, by id.
+	// groups are the groups of each member, by the member's id.
 	groups map[string][]string
 }
 
@@ -62,7 +62,7 @@ func (l *recorded) takeMember(e *fermata.Event, facts map[string]any) {
 	if facts["disabled"] != true {
 		return
 	}
-	// The end of a member is the end of the member's tokens.
+	// Disabling a member revokes the member's tokens.
 	for token, made := range l.tokens {
 		if textOf(dataOf(made), "member") == textOf(facts, "handle") {
 			l.revoked[token] = true
@@ -70,7 +70,7 @@ func (l *recorded) takeMember(e *fermata.Event, facts map[string]any) {
 	}
 }
 
-// takeGroup notes who is in a group: all whom it names, and nobody else. A group that was renamed has its old name no more.
+// takeGroup notes who is in a group. Only the named members are in it, under its new name if it was renamed.
 func (l *recorded) takeGroup(facts map[string]any) {
 	name, was, handles := textOf(facts, "name"), textOf(facts, "was"), textsOf(facts, "members")
 	for id, groups := range l.groups {
@@ -82,13 +82,13 @@ func (l *recorded) takeGroup(facts map[string]any) {
 	}
 }
 
-// textOf returns a text of what an event adds, or "".
+// textOf returns the fact with the name if it is a text, and otherwise "".
 func textOf(facts map[string]any, name string) string {
 	text, _ := facts[name].(string)
 	return text
 }
 
-// textsOf returns a list of texts of what an event adds.
+// textsOf returns the texts of the list with the name.
 func textsOf(facts map[string]any, name string) (texts []string) {
 	list, _ := facts[name].([]any)
 	for _, v := range list {

@@ -11,8 +11,9 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// The chain holds what happened. What decides today are the tables, so they are compared with it: every question with what
-// was asked and how it ended, the policy and the members with what was written about them last.
+// The events tell what happened, but the server decides by the tables. So the audit compares the tables with the events:
+// every question with what was asked and how it ended, every used grant, and the last word of the events about the policy,
+// members, tokens, passkeys, identities and the rules of gates.
 
 // checkQuestions compares the questions that the events open or close with their rows.
 func (v *verification) checkQuestions(events []*fermata.Event) error {
@@ -74,7 +75,8 @@ func approvedAction(q *fermata.Question) json.RawMessage {
 	return q.Action
 }
 
-// checkRest compares what decides today beside the questions, and looks for questions that ended without an event.
+// checkRest compares the tables that checkQuestions and checkGrants do not. It also looks for questions that ended without an
+// event.
 func (v *verification) checkRest() error {
 	p, err := v.r.Policy()
 	if err != nil {
@@ -124,7 +126,8 @@ func (v *verification) checkTokens() error {
 	if err != nil {
 		return err
 	}
-	handles, err := v.handles()
+	members, err := v.r.Members()
+	handles := fermata.HandlesByID(members)
 	for _, t := range tokens {
 		e := v.last.tokens[t.ID]
 		if e == nil {
@@ -139,16 +142,6 @@ func (v *verification) checkTokens() error {
 		}
 	}
 	return err
-}
-
-// handles returns the handles of the members by id.
-func (v *verification) handles() (map[string]string, error) {
-	members, err := v.r.Members()
-	handles := make(map[string]string, len(members))
-	for _, m := range members {
-		handles[m.ID] = m.Handle
-	}
-	return handles, err
 }
 
 func (v *verification) checkPasskeys() error {
@@ -176,7 +169,7 @@ func (v *verification) checkIdentities() error {
 	return err
 }
 
-// ruleFacts are the facts of a rule that never change. How often it was used does.
+// ruleFacts are the facts of a rule that never change. The number of its uses does change.
 var ruleFacts = []string{"tool", "args", "decision", "project", "task_id", "session_key", "uses", "risk", "expires_at", "owner"}
 
 func (v *verification) checkRules() error {
@@ -203,7 +196,7 @@ func (v *verification) checkRules() error {
 	return nil
 }
 
-// checkGrants looks for grants that were used, and could be used again.
+// checkGrants finds grants that were used and could be used again.
 func (v *verification) checkGrants(events []*fermata.Event) error {
 	var ids []string
 	for _, e := range events {
@@ -227,7 +220,7 @@ func dataOf(e *fermata.Event) map[string]any {
 	return facts
 }
 
-// plain returns a value as its JSON reads back.
+// plain returns the facts that one reads from the JSON of a value.
 func plain(v any) map[string]any {
 	var facts map[string]any
 	_ = json.Unmarshal(data(v), &facts) // it was just written

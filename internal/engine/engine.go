@@ -102,5 +102,5 @@ func data(v any) json.RawMessage {
 
 // reads returns a reader of what the caller sees of the workspace.
 func (e *Engine) reads(ctx context.Context, c fermata.Caller) store.Reader {
-	return e.db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
+	return e.db.For(ctx, c)
 }

@@ -144,7 +144,7 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 	})
 }
 
-// ruleID returns the whole id for what a person typed, of a rule that the caller sees.
+// ruleID returns the whole id of the rule that a person typed. The caller must see the rule.
 func (e *Engine) ruleID(ctx context.Context, c fermata.Caller, typed string) (string, error) {
 	r := e.reads(ctx, c)
 	id, err := r.FindID("rule", "gate_rules", fermata.PrefixGateRule, typed)

@@ -216,8 +216,8 @@ type closed struct {
 	// Seconds is the time from the question to its end; none where the clock was
 	// set back in between.
 	Seconds float64 `json:"seconds"`
-	// By is the id of who answered, Assurance how strongly that one was known, and ActionHash names the action that was
-	// approved. They are always there: what is empty is said to be.
+	// By is the id of the person who answered. Assurance says how strongly this person was known. ActionHash names the
+	// approved action. These three are always in the data, even if they are empty.
 	By         string            `json:"by"`
 	Assurance  fermata.Assurance `json:"assurance"`
 	ActionHash string            `json:"action_hash"`

@@ -67,7 +67,7 @@ func (e *Engine) AddPasskey(ctx context.Context, c fermata.Caller, name, credent
 	return p, err
 }
 
-// passkeyFacts is what the event says that adds a passkey: with the public key, by which its signatures are checked.
+// passkeyFacts returns the data of passkey.added. The public key in it checks the signatures of the passkey.
 func passkeyFacts(p *fermata.Passkey) map[string]any {
 	var credential struct {
 		PublicKey string `json:"publicKey"`

@@ -50,7 +50,7 @@ func (cc *callerCache) clearings() int {
 	return cc.cleared
 }
 
-// last returns a caller who was known, however long ago, if the token has not expired.
+// last returns the caller whom the cache held last, even if that is long ago. The token must not have expired.
 func (cc *callerCache) last(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
@@ -121,8 +121,8 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	return c, err
 }
 
-// knownBefore returns who a token belonged to when it was last looked up, if the database is malformed: nothing is
-// written any more, so no token was revoked, and what tells of the trouble can still be read.
+// knownBefore returns the caller whom the cache held last, if the database is malformed. No token can have been revoked since,
+// because nothing is written any more. So the metrics that tell of the trouble can still be read.
 func (e *Engine) knownBefore(hash string, err error) (fermata.Caller, error) {
 	if t := e.db.Trouble(); t != nil && t.Malformed {
 		if c, ok := e.callers.last(hash, time.Now()); ok {
@@ -249,7 +249,7 @@ func (e *Engine) createToken(tx *store.Tx, n fermata.NewToken, hash string, by f
 	return t, nil
 }
 
-// tokenFacts is what the event says that makes a token. The fingerprint tells the secret from others, and tells nothing of it.
+// tokenFacts returns the data of token.created. The fingerprint identifies the secret without revealing it.
 func tokenFacts(t *fermata.Token) map[string]any {
 	return map[string]any{
 		"token_id": t.ID, "name": t.Name, "kind": t.Kind, "scopes": t.Scopes, "projects": t.Projects, "member": t.Member,
@@ -277,10 +277,7 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 	if err != nil {
 		return nil, err
 	}
-	handles := make(map[string]string, len(members))
-	for _, m := range members {
-		handles[m.ID] = m.Handle
-	}
+	handles := fermata.HandlesByID(members)
 	for _, t := range tokens {
 		t.Member = handles[t.MemberID]
 	}

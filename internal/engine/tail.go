@@ -214,8 +214,8 @@ func (t *Tail) after(workspace string, after int64) (events []*TailEvent, more c
 	return events, w.more, false
 }
 
-// Visible reports of events whether the caller sees them: with every project all of them, otherwise those of tasks in
-// the projects that the caller sees.
+// Visible returns a function that reports whether the caller sees one of the events. Callers who see every project see every
+// event. Others see the events of tasks in their projects.
 func (t *Tail) Visible(ctx context.Context, c fermata.Caller, events []*TailEvent) (func(*TailEvent) bool, error) {
 	projects := c.VisibleProjects()
 	if projects.Every() {

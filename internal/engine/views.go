@@ -21,10 +21,7 @@ func (e *Engine) Views(ctx context.Context, c fermata.Caller) ([]fermata.SavedVi
 		return views, err
 	}
 	members, err := r.Members()
-	handles := make(map[string]string, len(members))
-	for _, m := range members {
-		handles[m.ID] = m.Handle
-	}
+	handles := fermata.HandlesByID(members)
 	for i := range views {
 		views[i].Owner = handles[views[i].OwnerID]
 	}

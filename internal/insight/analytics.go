@@ -186,10 +186,7 @@ func (a Analytics) Responders(ctx context.Context, c fermata.Caller, q Query) (s
 	if err != nil {
 		return s, err
 	}
-	handles := make(map[string]string, len(members))
-	for _, m := range members {
-		handles[m.ID] = m.Handle
-	}
+	handles := fermata.HandlesByID(members)
 	s = fermata.AnalyticsResponders{Period: f.Asked, Items: []fermata.ResponderFigures{}}
 	people := tallied(counts)
 	for _, id := range people.busiest() {

@@ -10,8 +10,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/keys"
 )
 
-// sealVersion is the schema version from which secrets are sealed, sealToolsVersion that from which tools are as well:
-// the environment and the headers of an MCP server may hold secrets.
+// sealVersion is the schema version that began to seal secrets. sealToolsVersion began to seal named tools, because the
+// environment and the headers of an MCP server may hold secrets.
 const (
 	sealVersion      = 22
 	sealToolsVersion = 30
@@ -31,8 +31,8 @@ func sealMigrations(ring *keys.Ring) []*goose.Migration {
 	}
 }
 
-// sealMigration seals the columns that are sealed from the version on, after the statements before. The way back opens
-// them and ends with the statement after.
+// sealMigration returns the migration that runs the statements before, and then seals the columns of its version. The way back
+// opens these columns, and then runs the statement after.
 func sealMigration(ring *keys.Ring, version int64, before []string, after string) *goose.Migration {
 	up := func(ctx context.Context, tx *sql.Tx) error {
 		for _, text := range before {
@@ -59,7 +59,7 @@ func sealMigration(ring *keys.Ring, version int64, before []string, after string
 	return goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, &goose.GoFunc{RunTx: down})
 }
 
-// convertSecrets replaces the value of every cell that holds a secret since the version.
+// convertSecrets replaces the values in the columns that the version began to seal.
 func convertSecrets(ctx context.Context, tx *sql.Tx, version int64, convert func(string, cell) (string, error)) error {
 	for _, c := range sealedColumns {
 		if c.since != version {

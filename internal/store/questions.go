@@ -127,7 +127,7 @@ func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
 	return onlySeen(r, found, projectOfQuestion), err
 }
 
-// ClosedWithoutEvent returns ids of questions that are not pending, and of whose end no event of the types tells.
+// ClosedWithoutEvent returns ids of questions that have closed without an event of one of the types.
 func (r Reader) ClosedWithoutEvent(types []fermata.EventType, limit int) ([]string, error) {
 	return list(r, scanString, `SELECT q.id FROM questions q WHERE q.workspace_id = $1 AND q.status <> 'pending' AND NOT EXISTS (
 		SELECT 1 FROM events e WHERE e.task_id = q.task_id AND e.task_id <> '' AND e.workspace_id = q.workspace_id AND e.question_id = q.id

@@ -19,7 +19,7 @@ type Reader struct {
 	d         *dialect
 	ring      *keys.Ring
 	workspace string
-	// visible are the projects of which the reader knows; see [Reader.Seeing].
+	// visible are the projects that the reader can see; see [Reader.Seeing].
 	visible fermata.ProjectSet
 }
 

@@ -61,7 +61,7 @@ type sealedColumn struct {
 	row string
 	// bytes reports that the column holds bytes and not text.
 	bytes bool
-	// since is the schema version from which it is sealed.
+	// since is the schema version that began to seal it.
 	since int64
 }
 

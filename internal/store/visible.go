@@ -1,14 +1,20 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/fermata-hq/fermata"
 )
 
-// Seeing returns a reader for which only what belongs to the projects exists: tasks and what is of a task, workflows
-// and their runs, and the numbers of analytics. What belongs to no project stays.
+// For returns a reader of what the caller sees of the workspace.
+func (db *DB) For(ctx context.Context, c fermata.Caller) Reader {
+	return db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
+}
+
+// Seeing returns a reader that finds only the projects of the set. This bounds tasks and everything that belongs to a task,
+// workflows and their runs, and the numbers of analytics. Rows that belong to no project are found as before.
 func (r Reader) Seeing(projects fermata.ProjectSet) Reader {
 	r.visible = projects
 	return r
@@ -52,7 +58,7 @@ func (f *filter) among(column string, projects []string) string {
 	return "(" + fmt.Sprintf(f.d.inList, column, len(f.args)) + ")"
 }
 
-// seen returns the value if its project is visible, and otherwise the error for a noun that does not exist.
+// seen returns the value if its project is visible. Otherwise it returns the error of a value that does not exist.
 func seen[T any](r Reader, noun, id string, v *T, project string) (*T, error) {
 	if !r.visible.Has(project) {
 		return nil, fermata.NotFound(noun, id)
@@ -60,7 +66,7 @@ func seen[T any](r Reader, noun, id string, v *T, project string) (*T, error) {
 	return v, nil
 }
 
-// onlySeen leaves out what belongs to a project that is not visible.
+// onlySeen returns the values whose projects are visible.
 func onlySeen[T any](r Reader, all []T, project func(T) string) []T {
 	if r.visible.Every() {
 		return all
@@ -71,7 +77,7 @@ func onlySeen[T any](r Reader, all []T, project func(T) string) []T {
 func projectOfTask(t *fermata.Task) string         { return t.Project }
 func projectOfQuestion(q *fermata.Question) string { return q.Project }
 
-// visibleRow keeps the rows of a table that are visible. Tables without a task and without a project have no other.
+// visibleRow keeps the visible rows of a table. All rows of a table that names neither tasks nor projects are visible.
 func (f *filter) visibleRow(projects fermata.ProjectSet, table string) {
 	switch table {
 	case "tasks", "questions":

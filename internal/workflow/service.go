@@ -113,5 +113,5 @@ func New(o Options) *Service {
 
 // reads returns a reader of what the caller sees of the workspace.
 func (s *Service) reads(ctx context.Context, c fermata.Caller) store.Reader {
-	return s.db.In(ctx, c.WorkspaceID).Seeing(c.VisibleProjects())
+	return s.db.For(ctx, c)
 }

@@ -5,6 +5,7 @@ import { after, approval, assertCalm, before, focused, item, launch, newContext,
 import { signIn, startTeam } from './people.mjs';
 import { startPostbox } from './postbox.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
+import { controlled } from './worker.mjs';
 
 let postbox, server, browser;
 const copies = {};
@@ -173,10 +174,7 @@ test('an admin says what links answer, and it holds for those that were sent bef
 test('the page of a link is not kept on the device', async () => {
   const { url } = await asked({ type: 'blocking', title: 'Keep nothing of it', items: [item('boolean', { key: 'it' })] });
   const page = await open(browser, `${server.named}/sign-in`, { serviceWorkers: 'allow' });
-  await page.evaluate(async () => {
-    await navigator.serviceWorker.ready;
-    while (!navigator.serviceWorker.controller) await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
-  });
+  await controlled(page);
   await page.goto(url);
   await page.getByText('Keep nothing of it').first().waitFor();
   const kept = await page.evaluate(async () => {

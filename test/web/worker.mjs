@@ -2,13 +2,16 @@
 // browser's own door, presses through the event that a press makes.
 import { inTime } from './patience.mjs';
 
+/** Waits until the service worker serves the page. */
+export const controlled = (page) => page.evaluate(async () => {
+  await navigator.serviceWorker.ready;
+  while (!navigator.serviceWorker.controller) await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
+});
+
 /** Opens the door to the worker of a page. */
 export async function workerOf(page) {
   const context = page.context();
-  await page.evaluate(async () => {
-    await navigator.serviceWorker.ready;
-    while (!navigator.serviceWorker.controller) await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }));
-  });
+  await controlled(page);
   const origin = new URL(page.url()).origin;
   const find = () => context.serviceWorkers().find((worker) => worker.url().startsWith(origin));
   const worker = find() ?? (await context.waitForEvent('serviceworker'));

@@ -12,18 +12,18 @@ type interpreter struct {
 	// script are the letters of short options whose value is a script, and long the names of such options.
 	script string
 	long   []string
-	// value are the letters of short options that take another value, and longValue the names of such options. Module are
-	// those behind which all is for another program.
+	// value holds the letters of short options with a value that is no script. longValue holds the names of long ones.
+	// Everything after a letter of module is for another program.
 	value, module string
 	longValue     []string
-	// file are those of value that name a file with the script.
+	// file holds the letters of value whose value names a file with the script.
 	file string
-	// setting are the letters of short options whose value is a setting, and a script if the setting is a command.
+	// setting holds the letters of short options whose value is a setting. The value is a script if the setting is a command.
 	setting  string
 	operands operands
 	// repeats says that an option with a script may follow another one, and permutes that options may follow operands.
 	repeats, permutes bool
-	// find replaces all of these: it returns which of the arguments from a place on are scripts.
+	// find replaces all of the above. It returns the places of the scripts among the arguments from a place on.
 	find func(command []string, from int) []int
 }
 
@@ -148,9 +148,9 @@ func (it interpreter) scripts(command []string, from int) (found []int) {
 
 func isOption(arg string) bool { return len(arg) > 1 && (arg[0] == '-' || arg[0] == '+') }
 
-// option says where an option has its script: in itself or in the next argument. Skip says that the next argument is
-// another value of it, setting that this value or the rest of the option is a setting, file that it names the script, and end that nothing behind is for
-// the interpreter.
+// option says where an option has its script: here, which is in itself, or in the next argument. Skip says that the next
+// argument is another value of the option. Setting says that this value, or the rest of the option, is a setting. File says
+// that the value names a file with the script. End says that the arguments after it are for another program.
 type option struct{ here, next, skip, setting, file, end bool }
 
 // mostFlags is how many letters may follow in a cluster such as -lne; more are a script that stands there.
@@ -183,14 +183,16 @@ func (it interpreter) read(arg string) (o option) {
 	return o
 }
 
-// setsCommand reports whether a setting of ssh is a command, as ProxyCommand is, or may be one.
+// setsCommand reports whether ssh runs the value of a setting as a command, as it does with ProxyCommand. It returns true as
+// well if a template makes the name of the setting.
 func setsCommand(setting string) bool {
 	name, _, _ := strings.Cut(strings.TrimLeft(setting, " "), "=")
 	name, _, _ = strings.Cut(strings.ToLower(name), " ")
 	return strings.HasSuffix(name, "command") || strings.Contains(name, "{{")
 }
 
-// findPowerShell finds the scripts of PowerShell: all behind -Command, of which a part of the name is enough.
+// findPowerShell returns the places of the scripts in a call of PowerShell. Everything after -Command is a script. PowerShell
+// accepts the first letters of an option for its name.
 func findPowerShell(command []string, from int) (found []int) {
 	for i := from; i < len(command); i++ {
 		name := strings.ToLower(strings.TrimLeft(command[i], "-"))
@@ -210,7 +212,7 @@ func findPowerShell(command []string, from int) (found []int) {
 	return nil
 }
 
-// isPartOf reports whether the name of an option is the beginning of its whole name.
+// isPartOf reports whether a name is the beginning of the whole name of an option.
 func isPartOf(name, whole string) bool { return strings.HasPrefix(whole, name) }
 
 // findDeno finds the script of deno eval.

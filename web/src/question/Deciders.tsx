@@ -6,7 +6,7 @@ import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
 import { useText } from './text';
 
-/** Who may answer the question, and why others may not. It is asked for when somebody wants to know. */
+/** Who may answer the question, and why others may not. The server is asked when the button is pressed. */
 export function Deciders({ question }: { question: string }) {
   const text = useText();
   const [opened, setOpened] = useState(false);
