@@ -30,6 +30,24 @@ type Answer struct {
 	// Undo asks that the answer be held for some seconds, in which its author
 	// can take it back.
 	Undo bool `json:"undo,omitempty"`
+	// Signature is that of the person's passkey, where the question needs one.
+	Signature *AnswerSignature `json:"signature,omitempty" doc:"where the question needs_signature: see POST /v1/questions/{id}/decision"`
+	// Signed is the signature after the server has checked it. Only the server sets it.
+	Signed *SignedDecision `json:"-"`
+}
+
+// AnswerSignature is what a browser sends of a signed decision.
+type AnswerSignature struct {
+	Decision   string          `json:"decision" minLength:"1" maxLength:"100000" doc:"the decision as the server prepared it, byte for byte"`
+	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials.get gave, in the form of PublicKeyCredential.toJSON"`
+}
+
+// knownBy returns the caller as strongly known as the signature of the answer shows.
+func (a *Answer) knownBy(c Caller) Caller {
+	if a.Signed != nil {
+		c.Assurance = AssurancePasskey
+	}
+	return c
 }
 
 // MayAnswer is the one rule that says who may answer a question, for every
@@ -68,7 +86,7 @@ func (q *Question) checkAssurance(c Caller) error {
 	}
 	how := "sign in with a browser and answer there"
 	if least == AssurancePasskey {
-		how = "sign in with a passkey and answer in the browser"
+		how = "answer in the browser, where your passkey signs the answer"
 		if q.Risk == RiskCritical && q.Approvals == nil {
 			how += "; or ask for the approval of two people (approvals), each signed in with a browser"
 		}
@@ -165,6 +183,7 @@ func (q *Question) Settle(a Answer, c Caller, now time.Time) (Settled, error) {
 
 // settleAgain treats an answer to a question that has one, or another end.
 func (q *Question) settleAgain(a Answer, c Caller, now time.Time) (Settled, error) {
+	c = a.knownBy(c)
 	if err := q.mayDecide(c); err != nil {
 		return 0, err
 	}
@@ -180,8 +199,19 @@ func (q *Question) settleAgain(a Answer, c Caller, now time.Time) (Settled, erro
 	}
 }
 
-// resolve checks a person's answer and returns what it makes of the question.
+// resolve checks a person's answer with its signature and returns what it makes of the question.
 func (q *Question) resolve(a Answer, c Caller, now time.Time) (Resolution, error) {
+	c = a.knownBy(c)
+	r, err := q.unsigned(a, c, now)
+	if err != nil {
+		return r, err
+	}
+	r.Signed = a.Signed
+	return r, q.checkSignature(&a, &r, c, now)
+}
+
+// unsigned checks a person's answer and returns what it makes of the question, without the signature.
+func (q *Question) unsigned(a Answer, c Caller, now time.Time) (Resolution, error) {
 	if err := q.mayDecide(c); err != nil {
 		return Resolution{}, err
 	}
@@ -326,13 +356,17 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 	if r.Status != TimedOut {
 		return 0, q.ClosedError()
 	}
-	if err := q.checkConsent(a, answers); err != nil {
-		return 0, err
-	}
 	if len(r.Late) > 0 {
 		return 0, q.ClosedError()
 	}
-	r.Late = append(r.Late, Late{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart})
+	late, err := q.resolve(a, c, now)
+	if err != nil {
+		return 0, err
+	}
+	if len(late.Action) > 0 {
+		return 0, Invalid(Problem{Field: "action", Message: "an edited action cannot be approved after the deadline: nothing runs by a late answer"})
+	}
+	r.Late = append(r.Late, Late{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart, Signed: late.Signed})
 	return SettledLate, nil
 }
 
@@ -470,7 +504,7 @@ func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
 		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
 			WithHint("cancel and ask again to vote anew")
 	}
-	q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now})
+	q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now, Signed: r.Signed})
 	approvals, rejections := q.count()
 	needed := 1
 	if q.Approvals.Reject == "majority" {

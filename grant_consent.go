@@ -13,6 +13,8 @@ type Consent struct {
 	Denied *GateRule
 	// Members are those who approved, as they are today, by id. Who is gone is not among them.
 	Members map[string]*Member
+	// Signed are the ids of those whose passkey signed the approval, after the signature was checked today.
+	Signed map[string]bool
 }
 
 // Approvers returns the ids of the people whose approval the question counts, each once.
@@ -98,11 +100,20 @@ func (c Consent) checkPolicy() error {
 			return Errorf(CodeForbidden, "the approval came by a link, and the policy of today says: %s", err).WithHint("ask again")
 		}
 	}
-	if q.LeastAssurance == "" || given.AtLeast(q.LeastAssurance) {
+	if q.LeastAssurance != "" && !given.AtLeast(q.LeastAssurance) {
+		return Errorf(CodeForbidden, "the policy of today asks for %s, and the approval was given by somebody who was known by %s", q.LeastAssurance, given).
+			WithHint("ask again")
+	}
+	if !q.MustBeSigned() {
 		return nil
 	}
-	return Errorf(CodeForbidden, "the policy of today asks for %s, and the approval was given by somebody who was known by %s", q.LeastAssurance, given).
-		WithHint("ask again")
+	for _, id := range q.Approvers() {
+		if !c.Signed[id] {
+			return Errorf(CodeForbidden, "the policy of today asks for an approval that a passkey signed, and there is none that can be checked").
+				WithHint("ask again")
+		}
+	}
+	return nil
 }
 
 // weakestApproval returns the assurance of the approver who was known least.

@@ -21,6 +21,8 @@ type Held struct {
 	Assurance  Assurance       `json:"assurance,omitempty"`
 	Action     json.RawMessage `json:"action,omitempty" doc:"the edited action, when it was approved with edits"`
 	ActionHash string          `json:"action_hash,omitempty"`
+	// Signed is what the person's passkey signed; nil without one.
+	Signed *SignedDecision `json:"signed,omitempty"`
 }
 
 // How long answers are held.
@@ -33,10 +35,10 @@ const (
 )
 
 // UndoTime returns for how long an answer to the question may be held; 0 says
-// not at all. What is critical is answered by a deliberate act, and votes of
-// several people stand.
+// not at all. What is critical or signed with a passkey is answered by a deliberate
+// act, and votes of several people stand.
 func (p Policy) UndoTime(q *Question) time.Duration {
-	if q.Risk == RiskCritical || q.Approvals != nil && q.Approvals.Required > 1 {
+	if q.Risk == RiskCritical || q.MustBeSigned() || q.Approvals != nil && q.Approvals.Required > 1 {
 		return 0
 	}
 	seconds := DefaultUndoSeconds
@@ -65,7 +67,7 @@ func (q *Question) Hold(a Answer, c Caller, p Policy, now time.Time) (Settled, e
 	}
 	q.Held = &Held{
 		By: c.Actor(), At: now, ReleaseAt: release, Answers: r.Answers, Comment: r.Comment, Channel: r.Channel,
-		Assurance: r.Assurance, Action: r.Action, ActionHash: r.ActionHash,
+		Assurance: r.Assurance, Action: r.Action, ActionHash: r.ActionHash, Signed: r.Signed,
 	}
 	if len(q.Items) == 1 {
 		q.Held.Answer = r.Answers[q.Items[0].Key]
@@ -112,7 +114,7 @@ func (h *Held) resolution() *Resolution {
 	by := h.By
 	return &Resolution{
 		Status: Answered, DecidedBy: ActorHuman, AnsweredBy: &by, At: h.At, Answer: h.Answer, Answers: h.Answers, Comment: h.Comment,
-		Channel: h.Channel, Assurance: h.Assurance, Action: h.Action, ActionHash: h.ActionHash,
+		Channel: h.Channel, Assurance: h.Assurance, Action: h.Action, ActionHash: h.ActionHash, Signed: h.Signed,
 	}
 }
 

@@ -77,8 +77,7 @@ func TestWhatIsHeld(t *testing.T) {
 		q, p := opened(t, decoded[fermata.Ask](t, twoOptions)), fermata.DefaultPolicy()
 		c.change(q, &p)
 		ann := person("ann")
-		ann.Assurance = fermata.AssurancePasskey
-		settled, err := q.Hold(fermata.Answer{Answer: "a"}, ann, p, later)
+		settled, err := q.Hold(signed(t, q, fermata.Answer{Answer: "a"}, ann, later), ann, p, later)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,11 @@ func TestAssuranceOfAnAnswer(t *testing.T) {
 				if err := q.MayAnswer(c); err != nil {
 					t.Errorf("%s is not shown the question: %v", known, err)
 				}
-				_, err = q.Settle(fermata.Answer{Answer: "approve"}, c, noon)
+				answer := fermata.Answer{Answer: "approve"}
+				if known == fermata.AssurancePasskey {
+					answer = signed(t, q, answer, c, noon)
+				}
+				_, err = q.Settle(answer, c, noon)
 				enough := tt.least == "" || known.AtLeast(tt.least)
 				if (err == nil) != enough || !enough && fermata.CodeOf(err) != fermata.CodeNotEligible {
 					t.Errorf("%s: %v", known, err)

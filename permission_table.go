@@ -46,7 +46,7 @@ var (
 // What is done with questions.
 var (
 	ToReadQuestions = verb(permission{Name: "question.read", Does: "read questions", Scopes: byReading, Agents: true, Calls: []string{
-		"list-questions", "list-task-questions", "get-question", "count-questions", "similar", "list-deciders",
+		"list-questions", "list-task-questions", "get-question", "count-questions", "similar", "list-deciders", "get-receipt",
 	}})
 	ToAsk          = verb(permission{Name: "question.ask", Does: "ask people", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"ask", "ask-outside"}})
 	ToHandMessages = verb(permission{
@@ -54,7 +54,7 @@ var (
 		Beside: "the task's own agent, and not a worker's", Calls: []string{"hand-messages"},
 	})
 	ToAnswer = verb(permission{Name: "question.answer", Does: "answer questions", Scopes: byDeciding, Role: RoleResponder, Beside: decides, Calls: []string{
-		"answer", "answer-many", "clarify", "extend", "undo",
+		"answer", "answer-many", "prepare-decision", "clarify", "extend", "undo",
 	}})
 	ToAssign         = verb(permission{Name: "question.assign", Does: "assign questions", Scopes: byDeciding, Role: RoleResponder, Beside: "who may answer it, and operators", Calls: []string{"assign"}})
 	ToComment        = verb(permission{Name: "question.comment", Does: "comment on questions", Scopes: byDeciding, Role: RoleResponder, Calls: []string{"comment"}})

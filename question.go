@@ -148,6 +148,8 @@ type Question struct {
 	TaskTitle string `json:"task_title,omitempty"`
 	// Answerable reports whether the reader may answer it.
 	Answerable bool `json:"may_answer,omitempty"`
+	// NeedsSignature reports whether the reader signs the answer with a passkey.
+	NeedsSignature bool `json:"needs_signature,omitempty" doc:"an answer is signed with a passkey: POST /v1/questions/{id}/decision prepares it"`
 	// Waiting says what stands still until it is answered; while it is pending.
 	Waiting *Waiting `json:"waiting,omitempty"`
 	// SnoozedUntil is until when the reader put it off for themself.
@@ -190,6 +192,8 @@ type Vote struct {
 	// Assurance is how strongly the person was known.
 	Assurance Assurance `json:"assurance,omitempty"`
 	At        time.Time `json:"at"`
+	// Signed is what the person's passkey signed; nil without one.
+	Signed *SignedDecision `json:"signed,omitempty"`
 }
 
 // Resolution is how a question ended.
@@ -205,6 +209,8 @@ type Resolution struct {
 	Comment    string         `json:"comment,omitempty"`
 	Channel    string         `json:"channel,omitempty"`
 	Assurance  Assurance      `json:"assurance,omitempty"`
+	// Signed is what the passkey of the person who answered signed; nil without one.
+	Signed *SignedDecision `json:"signed,omitempty"`
 	// DecideYourself marks a cancelled question whose task a person resumed without
 	// an answer: the agent is told that nobody will answer and that it should choose.
 	DecideYourself bool `json:"decide_yourself,omitempty" doc:"a person let the task go on without an answer: the agent decides"`
@@ -230,6 +236,8 @@ type Late struct {
 	Comment string         `json:"comment,omitempty"`
 	// Restarted reports whether the task went on with this answer.
 	Restarted bool `json:"restarted,omitempty"`
+	// Signed is what the person's passkey signed; nil without one.
+	Signed *SignedDecision `json:"signed,omitempty"`
 }
 
 // Approved reports whether the question is an approval that people gave.

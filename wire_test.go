@@ -33,7 +33,7 @@ func TestWire(t *testing.T) {
 	rc := fermata.ResumeContext{
 		LastRun: &fermata.LastRun{ID: "run_1", Attempt: 1, State: fermata.RunFinished, Result: fermata.ResultNeedsInput, Summary: "Drafted it."},
 		TaskID:  "task_1", TaskState: fermata.TaskInProgress, Resumed: true, AtDesk: true, Session: wireTask().Session,
-		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution, Action: q.Action, Grant: "fg1.…", Votes: []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "only on staging", Assurance: fermata.AssuranceChannel, At: noon}}}},
+		Questions: []fermata.ResumeAnswer{{QuestionID: q.ID, Type: q.Type, Title: q.Title, Items: q.Items, State: q.State, Resolution: q.Resolution, Action: q.Action, Grant: "fg1.…", Votes: []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "only on staging", Assurance: fermata.AssuranceChannel, At: noon, Signed: q.Resolution.Signed}}}},
 		Pending:   &q, Messages: []fermata.Message{wireMessage()}, Checkpoint: json.RawMessage(`{"step":4}`), Text: "The work stopped …",
 	}
 	wire(t, "resume_context", rc)
@@ -203,9 +203,10 @@ func wireMessage() fermata.Message {
 
 func wireQuestion() fermata.Question {
 	action := json.RawMessage(`{"command":"deploy"}`)
+	signed := &fermata.SignedDecision{Decision: `{"form":"fermata decision 1"}`, PasskeyID: "pk_1", RelyingParty: "example.com", Credential: json.RawMessage(`{"id":"k"}`)}
 	held := &fermata.Held{
 		By: wireActor, At: noon, ReleaseAt: later, Answer: fermata.Approve, Answers: map[string]any{"answer": fermata.Approve}, Comment: "Go.",
-		Channel: "web", Assurance: fermata.AssuranceSession, Action: action, ActionHash: fermata.HashAction(action),
+		Channel: "web", Assurance: fermata.AssuranceSession, Action: action, ActionHash: fermata.HashAction(action), Signed: signed,
 	}
 	return fermata.Question{
 		ID: "q_1", WorkspaceID: "main", TaskID: "task_1", RunID: "run_1", Project: "shop", Type: fermata.Approval, Status: fermata.TimedOut,
@@ -221,17 +222,17 @@ func wireQuestion() fermata.Question {
 		Escalation:      []fermata.EscalationLevel{{Assignees: []string{"lead"}, Channels: []string{"phone"}, Timeout: "1h", OnTimeout: fermata.FailTask}},
 		EscalationLevel: 1, Channels: []string{"slack"}, Reminders: []string{"10m"}, RemindEvery: "7d", ShareContext: true, Unreached: "there is no route for it", Priority: 1, Confidence: ptr(70), Risk: fermata.RiskHigh, IdempotencyKey: "key 1", DedupeKey: "key 2",
 		CallbackURL: "https://example.com/answers", State: json.RawMessage(`{"at":7}`), Metadata: map[string]string{"pr": "7"}, LeastAssurance: fermata.AssuranceSession, AskCount: 2,
-		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", Assurance: fermata.AssuranceSession, At: later}},
+		Votes:   []fermata.Vote{{By: wireActor, Value: fermata.Approve, Comment: "Go.", Assurance: fermata.AssuranceSession, At: later, Signed: signed}},
 		AskedBy: agent, CreatedAt: noon,
 		Resolution: &fermata.Resolution{
 			Status: fermata.TimedOut, DecidedBy: fermata.ActorTimeout, AnsweredBy: &wireActor, At: over, Answer: fermata.Approve,
 			Answers: map[string]any{"answer": fermata.Approve, "list": []string{"x"}, "number": 1.5, "yes": true}, Comment: "Go.", Channel: "web",
 			Assurance: fermata.AssuranceSession, Outcome: fermata.TakeDefault, DecideYourself: true, TaskEnded: fermata.TaskDone, Action: action, ActionHash: fermata.HashAction(action),
-			Late:      []fermata.Late{{By: wireActor, At: over, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true}},
-			Overtaken: held,
+			Late:      []fermata.Late{{By: wireActor, At: over, Answers: map[string]any{"answer": fermata.Reject}, Comment: "Sorry.", Restarted: true, Signed: signed}},
+			Overtaken: held, Signed: signed,
 		},
 		Held:      held,
-		TaskTitle: "Deploy 512", Answerable: true, Waiting: &fermata.Waiting{Tasks: 3, Since: noon}, SnoozedUntil: &later,
+		TaskTitle: "Deploy 512", Answerable: true, NeedsSignature: true, Waiting: &fermata.Waiting{Tasks: 3, Since: noon}, SnoozedUntil: &later,
 		Fingerprint: "secret", HandedTo: "run_9", Version: 3,
 	}
 }

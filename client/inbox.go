@@ -50,6 +50,11 @@ func (c *Client) Deciders(ctx context.Context, id string) (*fermata.Deciders, er
 	return get[*fermata.Deciders](ctx, c, path("questions", id, "deciders"), nil)
 }
 
+// Receipt returns the signed receipt of a closed question.
+func (c *Client) Receipt(ctx context.Context, id string) (*fermata.SignedReceipt, error) {
+	return get[*fermata.SignedReceipt](ctx, c, path("questions", id, "receipt"), nil)
+}
+
 // Views lists the caller's saved views and those that others share.
 func (c *Client) Views(ctx context.Context) ([]fermata.SavedView, error) {
 	p, err := get[page[fermata.SavedView]](ctx, c, path("views"), nil)

@@ -50,6 +50,8 @@ type AuditReport struct {
 	SignedTo    int64  `json:"signed_to"`
 	PublicKey   string `json:"public_key,omitempty"`
 	Witnessed   int64  `json:"witnessed"`
+	// Signed counts the answers that a passkey signed.
+	Signed int64 `json:"signed"`
 	// First and Last are the events between which a check of the events themselves looked. Only a witness, or the server
 	// that holds the chain, can say whether events follow the last one.
 	First *AuditMark `json:"first,omitempty"`

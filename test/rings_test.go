@@ -39,6 +39,7 @@ var rooms = []room{
 	{folder: "internal/private", ring: 0, upTo: none, bare: true},
 	{folder: "internal/keys", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/checkpoint", ring: 0, upTo: 0},
+	{folder: "internal/passkey", ring: 0, upTo: 0},
 	{folder: "internal/witness", ring: 0, upTo: 0, bare: true},
 	{folder: "internal/workflow/definition", ring: 0, upTo: 0}, // before internal/workflow, which holds it
 

@@ -148,20 +148,29 @@ func (p *Passkeys) EndSignIn(ctx context.Context, secret string, credential []by
 	if err != nil {
 		return nil, badPasskey(err)
 	}
-	if used.Authenticator.CloneWarning {
-		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the passkey's counter went back: there may be a copy of it").
+	id, now, err := who.used(used)
+	if err != nil {
+		return nil, err
+	}
+	return p.engine.SignInByPasskey(ctx, id, now, from)
+}
+
+// used returns the id of the passkey that was used, and what is known of it now.
+func (o *owner) used(c *webauthn.Credential) (id, credential string, err error) {
+	if c.Authenticator.CloneWarning {
+		return "", "", fermata.Errorf(fermata.CodeUnauthenticated, "the passkey's counter went back: there may be a copy of it").
 			WithHint("sign in another way; an admin can remove the passkey")
 	}
-	now, err := json.Marshal(used)
+	now, err := json.Marshal(c)
 	if err != nil {
-		return nil, fermata.Internal("keep a passkey", err)
+		return "", "", fermata.Internal("keep a passkey", err)
 	}
-	for _, k := range who.keys {
-		if k.CredentialID == credentialID(used.ID) {
-			return p.engine.SignInByPasskey(ctx, k.ID, string(now), from)
+	for _, k := range o.keys {
+		if k.CredentialID == credentialID(c.ID) {
+			return k.ID, string(now), nil
 		}
 	}
-	return nil, badPasskey(fermata.NotFound("passkey", ""))
+	return "", "", badPasskey(fermata.NotFound("passkey", ""))
 }
 
 // BeginAdd returns what navigator.credentials.create takes, and the secret that

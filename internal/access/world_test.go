@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/access"
 	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/checkpoint"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/store/storetest"
@@ -28,9 +29,12 @@ var admin = fermata.Caller{
 type world struct {
 	*testing.T
 	e      *engine.Engine
+	db     *store.DB
 	clock  *storetest.Clock
 	server *httptest.Server
 	public string
+	// publicKey is that of the audit.
+	publicKey string
 
 	// What a test needs of the world outside.
 	office *postOffice
@@ -46,7 +50,10 @@ func each(t *testing.T, with func(w *world, c *api.Config), test func(w *world))
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
 		w := &world{T: t, clock: storetest.StandingClock()}
 		opts.Clock = w.clock.Now
-		w.e = engine.New(storetest.Open(t, opts), engine.Options{})
+		w.db = storetest.Open(t, opts)
+		signer, err := checkpoint.NewSigner(w.db.Keys().AuditSigner())
+		w.ok(err)
+		w.e, w.publicKey = engine.New(w.db, engine.Options{Signer: signer}), signer.PublicKey()
 		w.server = httptest.NewUnstartedServer(nil)
 		w.public = "http://" + w.server.Listener.Addr().String()
 		c := api.Config{Engine: w.e, Version: "test", PublicURL: w.public}

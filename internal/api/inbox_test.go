@@ -9,9 +9,9 @@ import (
 
 // inboxRoutes are the calls of the inbox.
 var inboxRoutes = []string{
-	"DELETE /v1/views/{name}", "GET /v1/notifications", "GET /v1/questions/counts", "GET /v1/questions/{id}/deciders", "GET /v1/questions/{id}/similar", "GET /v1/views",
+	"DELETE /v1/views/{name}", "GET /v1/notifications", "GET /v1/questions/counts", "GET /v1/questions/{id}/deciders", "GET /v1/questions/{id}/receipt", "GET /v1/questions/{id}/similar", "GET /v1/views",
 	"POST /v1/notifications/read", "POST /v1/questions/{id}/assign", "POST /v1/questions/{id}/comments",
-	"POST /v1/questions/{id}/snooze", "POST /v1/questions/{id}/undo", "PUT /v1/views/{name}",
+	"POST /v1/questions/{id}/decision", "POST /v1/questions/{id}/snooze", "POST /v1/questions/{id}/undo", "PUT /v1/views/{name}",
 }
 
 type questionPage struct {

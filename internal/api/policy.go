@@ -16,6 +16,7 @@ type auditReport struct {
 	SignedTo    int64  `json:"signed_to" doc:"the last event that a signed checkpoint covers"`
 	PublicKey   string `json:"public_key,omitempty" doc:"checks the signatures of the checkpoints (C2SP signed-note)"`
 	Witnessed   int64  `json:"witnessed" doc:"how many checkpoints of the witnesses agree with the chain"`
+	Signed      int64  `json:"signed" doc:"how many answers are signed with a passkey"`
 }
 
 func (s *Server) policyRoutes() {

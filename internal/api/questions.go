@@ -94,6 +94,7 @@ func (s *Server) questionRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *idBody[extension]) (*questionReply, error) {
 			return replyOf(e.Extend(ctx, c, in.ID, in.Body.By))
 		})
+	s.decisionRoutes()
 	s.answersRoute()
 	s.inboxRoutes()
 }
@@ -147,5 +148,5 @@ func (s *Server) answer(ctx context.Context, c fermata.Caller, in *idBody[fermat
 	if err := s.limits.perQuestion(c, in.ID); err != nil {
 		return nil, err
 	}
-	return replyOf(s.Engine.Answer(ctx, c, in.ID, in.Body))
+	return replyOf(s.settle(ctx, c, in.ID, in.Body))
 }

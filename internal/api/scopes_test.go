@@ -39,7 +39,7 @@ var writingBodies = map[string]string{
 	"POST /v1/passkeys/finish": `{"credential":{}}`, "POST /v1/questions": `{"question":"?"}`,
 	"POST /v1/questions/{id}/answer": `{"answer":"yes"}`, "POST /v1/questions/{id}/assign": `{"assignees":["rob"]}`,
 	"POST /v1/questions/{id}/clarify": `{"body":"c"}`, "POST /v1/questions/{id}/comments": `{"body":"c"}`, "POST /v1/questions/{id}/extend": `{"by":"1h"}`,
-	"POST /v1/questions/{id}/snooze": `{"for":"1h"}`, "POST /v1/runs/{id}/finish": `{"token":1,"result":"completed"}`,
+	"POST /v1/questions/{id}/decision": `{"answer":"yes"}`, "POST /v1/questions/{id}/snooze": `{"for":"1h"}`, "POST /v1/runs/{id}/finish": `{"token":1,"result":"completed"}`,
 	"POST /v1/runs/{id}/heartbeat": `{"token":1}`, "POST /v1/runs/{id}/log": `{"token":1,"text":"t"}`, "POST /v1/runs/{id}/progress": `{"token":1,"message":"m"}`,
 	"POST /v1/runs/{id}/release": `{"token":1}`, "POST /v1/tasks": `{"title":"t"}`, "POST /v1/tasks/{id}/finish": `{"result":"completed"}`,
 	"POST /v1/tasks/{id}/messages": `{"body":"m"}`, "POST /v1/tasks/{id}/progress": `{"message":"m"}`, "POST /v1/tasks/{id}/questions": `{"question":"?"}`,

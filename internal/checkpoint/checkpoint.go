@@ -1,5 +1,5 @@
-// Package checkpoint signs checkpoints of the audit chain and checks their signatures. A signed checkpoint is a signed
-// note (C2SP signed-note), so that other tools can check it, too.
+// Package checkpoint signs checkpoints of the audit chain and receipts of decisions, and checks their signatures. Both are
+// signed notes (C2SP signed-note), so that other tools can check them, too.
 package checkpoint
 
 import (
@@ -55,11 +55,20 @@ func (s *Signer) Open(c fermata.SignedCheckpoint) error { return check(c, s.publ
 
 // Open checks that the public key signed the checkpoint as it is.
 func Open(c fermata.SignedCheckpoint, publicKey string) error {
-	public, err := note.NewVerifier(strings.TrimSpace(publicKey))
+	public, err := verifier(publicKey)
 	if err != nil {
-		return fmt.Errorf("%q is no public key of checkpoints: %w", publicKey, err)
+		return err
 	}
 	return check(c, public)
+}
+
+func verifier(publicKey string) (note.Verifier, error) {
+	public, err := note.NewVerifier(strings.TrimSpace(publicKey))
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%q is no public key of the audit: %v", publicKey, err).
+			WithHint("'fermata audit verify' prints it")
+	}
+	return public, nil
 }
 
 func check(c fermata.SignedCheckpoint, public note.Verifier) error {

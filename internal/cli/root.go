@@ -64,6 +64,7 @@ type root struct {
 	Watch  watchCommand     `cmd:"" group:"look" help:"Show what happens as it happens."`
 	Events eventsCommand    `cmd:"" group:"look" help:"List what happened."`
 	Audit  auditCommand     `cmd:"" group:"look" help:"Search, export and verify the record of what happened."`
+	Proof  receiptCommand   `cmd:"" name:"receipt" group:"look" help:"The signed receipt of a decision: print it, check it anywhere."`
 	Stats  analyticsCommand `cmd:"" name:"analytics" group:"look" help:"How quickly people answer, what times out, what is asked most."`
 	Doctor doctorCommand    `cmd:"" group:"look" help:"Check that everything is in order."`
 

@@ -117,7 +117,7 @@ var wholeCommands = []struct {
 		"approve",
 		[]string{"approve", "q_1", "--yes", "--comment", "c", "--restart", "--undo", "--action", `{"command":"ls"}`},
 		fermata.Answer{},
-		map[string]string{"answers": "an approval has one item"},
+		map[string]string{"answers": "an approval has one item", "signature": "passkeys sign in the browser only"},
 		`{"answer":"approve","comment":"c","restart":true,"undo":true,"action":{"command":"ls"},"action_hash":"hash","channel":"cli"}`,
 	},
 	{

@@ -14,6 +14,9 @@ import (
 // task if it asks for that. With undo it is held for some seconds first.
 func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (*fermata.Question, error) {
 	return e.amend(ctx, c, fermata.ToAnswer, id, func(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+		if err := usePasskey(tx, c, a.Signed); err != nil {
+			return err
+		}
 		settled, err := e.settled(tx, q, c, a)
 		if err != nil {
 			return err
@@ -84,13 +87,29 @@ func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
 	return e.timeDecides(tx, t, q)
 }
 
+// vote is the data of question.vote_cast.
+type vote struct {
+	Value    string                  `json:"value"`
+	Votes    int                     `json:"votes"`
+	Required int                     `json:"required"`
+	Signed   *fermata.SignedDecision `json:"signed,omitempty"`
+}
+
 func voted(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	tx.UpdatePending(q)
 	last := q.Votes[len(q.Votes)-1]
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionVoteCast, TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
-		Data: data(map[string]any{"value": last.Value, "votes": len(q.Votes), "required": q.Approvals.Required}),
+		Data: data(vote{Value: last.Value, Votes: len(q.Votes), Required: q.Approvals.Required, Signed: last.Signed}),
 	})
+}
+
+// lateAnswer is the data of question.answered_late.
+type lateAnswer struct {
+	Answers   map[string]any          `json:"answers"`
+	Comment   string                  `json:"comment"`
+	Restarted bool                    `json:"restarted"`
+	Signed    *fermata.SignedDecision `json:"signed,omitempty"`
 }
 
 // late keeps an answer that came after the deadline. With restart, an ended
@@ -99,7 +118,7 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 	last := q.Resolution.Late[len(q.Resolution.Late)-1]
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionAnsweredLate, TaskID: t.ID, QuestionID: q.ID, Actor: by,
-		Data: data(map[string]any{"answers": last.Answers, "comment": last.Comment, "restarted": last.Restarted}),
+		Data: data(lateAnswer{last.Answers, last.Comment, last.Restarted, last.Signed}),
 	})
 	if last.Restarted && t.State == fermata.TaskCancelled {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s is not restarted by an answer", t.State).

@@ -64,7 +64,7 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	case q.Resolution.Approved() && q.Resolution.ActionHash != "" && !fermata.HasHash(approvedAction(q), q.Resolution.ActionHash):
 		return "action"
 	}
-	return differs(said, plain(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "action_hash", "votes")
+	return differs(said, plain(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "action_hash", "votes", "signed")
 }
 
 // approvedAction returns the action that people approved: the edited one, or that of the question.

@@ -10,9 +10,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// Signer signs checkpoints with a key that is not in the database.
+// Signer signs checkpoints and receipts with a key that is not in the database.
 type Signer interface {
 	Sign(c fermata.Checkpoint) (fermata.SignedCheckpoint, error)
+	SignReceipt(r fermata.DecisionReceipt) (fermata.SignedReceipt, error)
 	// Open checks the signature of a checkpoint.
 	Open(c fermata.SignedCheckpoint) error
 	PublicKey() string

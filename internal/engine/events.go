@@ -60,9 +60,11 @@ type AuditReport struct {
 	PublicKey   string `json:"public_key,omitempty"`
 	// Witnessed counts the checkpoints of the witnesses that agree with the chain.
 	Witnessed int64 `json:"witnessed"`
+	// Signed counts the answers that a passkey signed.
+	Signed int64 `json:"signed"`
 }
 
-// VerifyAudit follows the chain of hashes from the first event to the last, checks the signatures of its checkpoints,
+// VerifyAudit follows the chain of hashes from the first event to the last, checks the signatures of its checkpoints and answers,
 // compares what decides today with it, and compares it with what the witnesses keep.
 func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport, error) {
 	if err := c.May(fermata.ToReadAudit, fermata.InEveryProject); err != nil {
@@ -121,6 +123,9 @@ func (v *verification) follow() error {
 				return err
 			}
 			v.last.take(event)
+			if err := v.checkSigned(event); err != nil || v.report.Problem != "" {
+				return err
+			}
 		}
 		for _, check := range []func([]*fermata.Event) error{v.checkQuestions, v.checkGrants} {
 			if err := check(events); err != nil || v.report.Problem != "" {

@@ -120,6 +120,9 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 		}
 		c.Members[id] = m
 	}
+	if c.Signed, err = signedApprovals(tx.Reader, q); err != nil {
+		return c, err
+	}
 	t, err := tx.Task(q.TaskID)
 	if err != nil {
 		return c, err

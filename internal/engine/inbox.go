@@ -141,6 +141,7 @@ func view(r store.Reader, c fermata.Caller, questions []*fermata.Question) error
 		if until, ok := around.Snoozed[q.ID]; ok {
 			q.SnoozedUntil = &until
 		}
+		q.NeedsSignature = q.MustBeSigned() && (q.Status == fermata.Pending || q.Status == fermata.TimedOut)
 		if q.Status != fermata.Pending {
 			continue
 		}

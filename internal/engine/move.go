@@ -223,6 +223,8 @@ type closed struct {
 	ActionHash string            `json:"action_hash"`
 	// Votes are the approvals and refusals of a question that needs several people.
 	Votes []closedVote `json:"votes,omitempty"`
+	// Signed is what the passkey of the person who answered signed.
+	Signed *fermata.SignedDecision `json:"signed,omitempty"`
 }
 
 type closedVote struct {
@@ -237,7 +239,7 @@ func closedOf(q *fermata.Question) closed {
 	c := closed{
 		Type: q.Type, Project: q.Project, DecidedBy: r.DecidedBy, Channel: r.Channel, Outcome: r.Outcome,
 		Answers: r.Answers, Comment: r.Comment, Seconds: max(0, r.At.Sub(q.CreatedAt).Seconds()),
-		Assurance: r.Assurance, ActionHash: r.ActionHash,
+		Assurance: r.Assurance, ActionHash: r.ActionHash, Signed: r.Signed,
 	}
 	if r.AnsweredBy != nil {
 		c.By = r.AnsweredBy.ID

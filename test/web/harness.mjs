@@ -1,7 +1,7 @@
 // What every journey needs: the real program, a real browser, and the pages
 // and complaints of both.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,6 +140,9 @@ class Server {
     });
   }
 }
+
+/** Runs a command of the program to its end, and returns what it printed. */
+export const command = (args, input) => execFileSync(binary, args, { input, encoding: 'utf8' });
 
 export const item = (response_type, more = {}) => ({ key: 'it', prompt: 'What shall it be?', response_type, ...more });
 export const yesNo = (title, more = {}) => ({ type: 'blocking', title, items: [item('boolean', { prompt: title })], ...more });

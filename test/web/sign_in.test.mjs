@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, item, launch, open, shoot, submitAnswer, test, until, visit } from './harness.mjs';
+import { text } from 'node:stream/consumers';
+import { after, approval, assertCalm, before, command, item, launch, open, shoot, submitAnswer, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, startTeam, withPasskeys } from './people.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
@@ -12,6 +13,15 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
+
+/** Adds a passkey to whoever is signed in on the page. */
+async function addPasskey(page) {
+  await visit(page, '/settings/account');
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByLabel('Name of the device').fill('Test key');
+  await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
+  await page.getByRole('listitem').filter({ hasText: 'Test key' }).waitFor();
+}
 
 const whoami = (page) => page.evaluate(() => fetch('/v1/whoami').then((reply) => reply.json()));
 
@@ -63,11 +73,7 @@ test('a passkey is added, signs in, and a session that ended takes nothing that 
   const page = await open(browser, `${server.named}/sign-in`);
   await withPasskeys(page);
   await signIn(page, server, await linkFor(admin, 'admin'));
-  await visit(page, '/settings/account');
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
-  await page.getByLabel('Name of the device').fill('Test key');
-  await page.getByRole('dialog').getByRole('button', { name: 'Add a passkey' }).click();
-  await page.getByRole('listitem').filter({ hasText: 'Test key' }).waitFor();
+  await addPasskey(page);
   await assertSound(page, 'sign-in and devices');
   await shoot(page, 'settings-account-light-1440');
 
@@ -93,6 +99,46 @@ test('a passkey is added, signs in, and a session that ended takes nothing that 
   // What was sent without a session goes off by itself, as what it was.
   const { resolution } = await server.closed(id);
   assert.equal(Object.values(resolution.answers)[0], 'Ship on Monday, after the tests.');
+  await page.context().close();
+});
+
+test('a critical approval is signed with a passkey, and its receipt is checked without the server', async () => {
+  const page = await open(browser, `${server.named}/sign-in`);
+  const { session, authenticatorId } = await withPasskeys(page);
+  const known = (isUserVerified) => session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+  await server.call('POST', '/v1/members', { handle: 'grace', name: 'Grace', role: 'responder' });
+  await signIn(page, server, await linkFor(admin, 'grace'));
+  await addPasskey(page);
+  const { id } = await server.ask(approval('Drop the table orders?', { command: 'drop table orders' }, { risk: 'critical' }));
+  await visit(page, `/questions/${id}`);
+  await page.getByText('Your passkey signs the answer.').waitFor();
+  const approve = async () => {
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.getByRole('button', { name: 'Yes, approve' }).click();
+  };
+  // A device that does not know who is there signs nothing.
+  await known(false);
+  await approve();
+  await page.getByText('Nothing was signed').waitFor();
+  await assertSound(page, 'an answer that was not signed');
+  await shoot(page, 'question-not-signed-light-1440');
+  assert.equal((await server.question(id)).status, 'pending');
+  await known(true);
+  await approve();
+  const ended = page.getByRole('status').filter({ hasText: 'Approved' });
+  await ended.getByText('signed with a passkey').waitFor();
+  await shoot(page, 'question-signed-light-1440');
+  assert.equal((await server.question(id)).resolution.assurance, 'passkey');
+
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download the receipt' }).click();
+  const receipt = await text(await (await download).createReadStream());
+  const { public_key: key, signed } = await server.call('GET', '/v1/audit/verify');
+  assert.equal(signed, 1);
+  const verified = command(['receipt', 'verify', '-', '--public-key', key], receipt);
+  assert.match(verified, /the receipt is genuine/);
+  assert.match(verified, /^decided  grace, known by a passkey, which signed this decision$/m);
+  assert.throws(() => command(['receipt', 'verify', '-', '--public-key', key], receipt.replaceAll('drop table orders', 'drop table users')), /not signed with the key/);
   await page.context().close();
 });
 

@@ -9,7 +9,7 @@ it('puts together what is of one kind and harmless', () => {
   const first = approval('a');
   const list = [
     first, approval('b'), approval('c', { action: { tool: 'write' } }), approval('d', { risk: 'high' }), approval('e', { project: 'other' }),
-    approval('f', { approvals: { required: 2 } }), approval('g', { status: 'answered' }), approval('h', { may_answer: false }),
+    approval('f', { approvals: { required: 2 } }), approval('g', { status: 'answered' }), approval('h', { may_answer: false }), approval('i', { needs_signature: true }),
   ];
   expect(alike(list, first).map((question) => question.id)).toEqual(['a', 'b']);
   expect(alike(list, approval('x', { risk: 'critical' }))).toEqual([]);

@@ -5,7 +5,7 @@ import { mayAnswer } from '@/question/queries';
 export function isHarmless(question: Question): boolean {
   return (
     question.type === 'approval' && question.status === 'pending' && !question.held && mayAnswer(question) &&
-    (question.risk === 'low' || question.risk === 'medium') && (question.approvals?.required ?? 1) < 2 &&
+    (question.risk === 'low' || question.risk === 'medium') && (question.approvals?.required ?? 1) < 2 && !question.needs_signature &&
     !question.items.some((item) => item.options?.some((option) => typeof option !== 'string' && option.danger))
   );
 }

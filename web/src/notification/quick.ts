@@ -13,12 +13,12 @@ const most = 4;
 
 /**
  * The answers that one press may give where a question is only summed up. What
- * needs to be read whole – an action, a preview, a danger, a high risk, several
- * items – is answered on its own page.
+ * needs to be read whole – an action, a preview, a danger, a high risk, a
+ * signature, several items – is answered on its own page.
  */
 export function quickAnswers(question: Question, words: { yes: string; no: string; approve: string; reject: string }): Quick[] {
   const [item] = question.items;
-  const whole = question.action_hash !== undefined || question.context?.preview !== undefined || question.context?.text !== undefined || question.risk === 'high' || question.risk === 'critical';
+  const whole = question.action_hash !== undefined || question.context?.preview !== undefined || question.context?.text !== undefined || question.risk === 'high' || question.risk === 'critical' || question.needs_signature;
   if (!item || question.items.length > 1 || whole || question.status !== 'pending' || question.held || !mayAnswer(question)) return [];
   const answers = answersOf(item, words);
   return answers.length > most || answers.some((answer) => picksDanger(item, answer.value)) ? [] : answers;

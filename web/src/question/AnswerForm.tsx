@@ -4,12 +4,15 @@ import type { Item, Question } from '@/api/types';
 import type { Command } from '@/keys/registry';
 import { useCommands } from '@/keys/useCommands';
 import type { Checked } from '@/preview/Action';
+import { stoppedByDevice } from '@/sign-in/passkey';
 import { Icon } from '@/ui/Icon';
+import { Trouble } from '@/ui/Trouble';
 import whole from '@/ui/Whole.module.css';
 import classes from './ItemField.module.css';
 import { EditAction } from './EditAction';
 import { ItemField, Prompt } from './ItemField';
 import { keyOf, optionsOf, picksDanger, suggestion, textOf, type Value, type Values } from './item';
+import { OtherDecision } from './sign';
 import { useText } from './text';
 import type { AnswerState } from './useAnswer';
 
@@ -126,6 +129,8 @@ export function AnswerForm(props: Props) {
       ) : (
         <Group><Button variant="subtle" size="compact-sm" onClick={() => setComments(true)} rightSection={<kbd className={classes.key} aria-hidden>c</kbd>}>{text.addComment}</Button></Group>
       )}
+      {question.needs_signature && <Text size="sm" c="dimmed">{text.signs}</Text>}
+      {answer.unsigned !== undefined && <Unsigned error={answer.unsigned} />}
       {answer.doubt ? (
         <Confirm question={question} answer={answer} blocked={blocked} onConfirm={confirm} />
       ) : (
@@ -133,6 +138,13 @@ export function AnswerForm(props: Props) {
       )}
     </Stack>
   );
+}
+
+/** Why nothing was signed; what was answered stays. */
+function Unsigned({ error }: { error: unknown }) {
+  const text = useText();
+  const words = error instanceof OtherDecision ? text.signOther : stoppedByDevice(error) ? text.signStopped : undefined;
+  return words === undefined ? <Trouble error={error} /> : <Alert color="orange" role="alert">{words}</Alert>;
 }
 
 function Buttons({ question, answer, checked, item, reviewing, at, several, late, onMove, onDecide, onProceed }: Props & {

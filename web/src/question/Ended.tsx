@@ -38,6 +38,7 @@ export function Ended({ question }: { question: Question }) {
         {r.action_text !== undefined && r.action_hash !== question.action_hash && <ActionText action={r.action_text} label={text.ran} />}
         {r.outcome === 'skip' || r.outcome === 'fail' ? <Text size="sm">{text[`outcome_${r.outcome}`]}</Text> : null}
         {r.channel && r.status === 'answered' && <Text size="xs" c="dimmed">{text.channel(r.channel)}</Text>}
+        {r.signed && <Text size="xs" c="dimmed">{text.signed}</Text>}
         {r.overtaken && <Text size="sm"><Visible text={text.overtaken(nameOf(r.overtaken.by, text, me?.name), answersText(question, r.overtaken.answers ?? {}, text))} /></Text>}
         {r.overtaken?.comment && <Text size="sm"><Visible text={r.overtaken.comment} /></Text>}
         {r.late?.map((late) => (

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
@@ -90,6 +90,9 @@ export function QuestionView({ question, onSent, focus, page, within }: Props) {
       {pending && <Then question={question} />}
       {pending && mayAnswer(question) && <Tools question={question} onLeave={onSent} />}
       {page && pending && <Deciders question={question.id} />}
+      {page && !pending && (
+        <Group><Button component="a" href={`/v1/questions/${question.id}/receipt`} download={`${question.id}.receipt.json`} variant="subtle" size="compact-sm" leftSection={<Icon name="download" />}>{text.receipt}</Button></Group>
+      )}
       {page && <Suspense fallback={null}><SentTo question={question.id} /></Suspense>}
     </Stack>
   );

@@ -4,6 +4,7 @@ import type { Answer, Question } from '@/api/types';
 import { sendAnswer } from '@/outbox/outbox';
 import { dropDraft, readDraft, writeDraft } from './draft';
 import { answersText, fault, keyOf, picksDanger, wireValues, type Value, type Values } from './item';
+import { signAnswer } from './sign';
 import { useText } from './text';
 
 /** What an answer must be confirmed for. */
@@ -20,6 +21,8 @@ export function useAnswer(question: Question, onSent: () => void) {
   const [faults, setFaults] = useState<Record<string, string>>({});
   const [doubt, setDoubt] = useState<{ kind: Doubt; values: Values }>();
   const [sending, setSending] = useState(false);
+  /** Why the passkey did not sign the answer. */
+  const [unsigned, setUnsigned] = useState<unknown>();
   const sent = useRef(false);
 
   useEffect(() => {
@@ -83,15 +86,27 @@ export function useAnswer(question: Question, onSent: () => void) {
     if (question.type === 'approval' && question.action_hash) body.action_hash = question.action_hash;
     sent.current = true;
     setSending(true);
+    const edited = approves && action !== undefined ? canonical(action) : undefined;
+    if (question.needs_signature) {
+      setUnsigned(undefined);
+      try {
+        body.signature = await signAnswer(question, body, edited);
+      } catch (error) {
+        setUnsigned(error);
+        setSending(false);
+        sent.current = false;
+        return;
+      }
+    }
     onSent();
-    const entry = await sendAnswer(question, answersText(question, answers, text), body, approves && action !== undefined ? canonical(action) : undefined);
+    const entry = await sendAnswer(question, answersText(question, answers, text), body, edited);
     setSending(false);
     // A refused or waiting answer keeps its draft: nothing typed is lost.
     if (entry.state === 'accepted') dropDraft(question.id);
     else sent.current = false;
   };
 
-  return { values, other, comment, action, faults, doubt, sending, change, changeOther, setComment, setAction, setDoubt, submit, check, complete };
+  return { values, other, comment, action, faults, doubt, sending, unsigned, change, changeOther, setComment, setAction, setDoubt, submit, check, complete };
 }
 
 export type AnswerState = ReturnType<typeof useAnswer>;

@@ -1,0 +1,78 @@
+package access
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// BeginSignature returns what navigator.credentials.get takes to let the caller sign a decision. It keeps nothing: the decision
+// says who may use it, for what and for how long.
+func (p *Passkeys) BeginSignature(ctx context.Context, c fermata.Caller, decision string) (json.RawMessage, error) {
+	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+		return nil, err
+	}
+	who, err := p.owner(ctx, c.MemberID)
+	if err != nil {
+		return nil, err
+	}
+	if len(who.keys) == 0 {
+		return nil, fermata.Errorf(fermata.CodeNotEligible, "an answer to this question is signed with a passkey, and you have none").
+			WithHint("add a passkey under Settings, then answer again")
+	}
+	signed := fermata.SignedDecision{Decision: decision}
+	assertion, _, err := p.wa.BeginLogin(who, func(o *protocol.PublicKeyCredentialRequestOptions) error {
+		o.Challenge, o.UserVerification = signed.Challenge(), protocol.VerificationRequired
+		return nil
+	})
+	if err != nil {
+		return nil, fermata.Internal("begin to sign a decision", err)
+	}
+	options, err := json.Marshal(assertion)
+	if err != nil {
+		return nil, fermata.Internal("write the options of a passkey", err)
+	}
+	return options, nil
+}
+
+// CheckSignature returns what the caller signed, after it has checked that a passkey of the caller signed it on a page of this
+// server. Whether it is the decision for the answer says [fermata.Question.Settle].
+func (p *Passkeys) CheckSignature(ctx context.Context, c fermata.Caller, s *fermata.AnswerSignature) (*fermata.SignedDecision, error) {
+	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+		return nil, err
+	}
+	who, err := p.owner(ctx, c.MemberID)
+	if err != nil {
+		return nil, err
+	}
+	var credential bytes.Buffer
+	if err := json.Compact(&credential, s.Credential); err != nil {
+		return nil, badSignature(err)
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential.Bytes())
+	if err != nil {
+		return nil, badSignature(err)
+	}
+	signed := &fermata.SignedDecision{Decision: s.Decision, RelyingParty: p.Host(), Credential: credential.Bytes()}
+	used, err := p.wa.ValidateLogin(who, webauthn.SessionData{
+		Challenge: base64.RawURLEncoding.EncodeToString(signed.Challenge()), UserID: who.WebAuthnID(), UserVerification: protocol.VerificationRequired,
+	}, parsed)
+	if err != nil {
+		return nil, badSignature(err)
+	}
+	// The counter of the passkey is compared with that of the last sign-in, and is not kept: the same answer may come twice
+	// where a connection broke.
+	signed.PasskeyID, _, err = who.used(used)
+	return signed, err
+}
+
+func badSignature(err error) error {
+	return caused(fermata.Invalid(fermata.Problem{Field: "signature", Message: "is not that of a passkey of yours, for this decision, on a page of this server"}).
+		WithHint("sign the answer again"), err)
+}

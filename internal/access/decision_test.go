@@ -1,0 +1,307 @@
+package access_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/checkpoint"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/passkey"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var coder = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAsk},
+}
+
+const dropTable = `{"command":"drop table orders"}`
+
+// dangerous asks whether something critical may run.
+func (w *world) dangerous(approvals *fermata.Quorum) *fermata.Question {
+	w.Helper()
+	q, err := w.e.AskOutside(w.Context(), coder, "", "", fermata.Ask{
+		Type: fermata.Approval, Question: "Drop the table?", Action: json.RawMessage(dropTable), Risk: fermata.RiskCritical, Approvals: approvals,
+	})
+	w.ok(err)
+	return q
+}
+
+// prepared is what the server prepared, and the body of the answer for which it did.
+type prepared struct {
+	Decision string
+	reply    string
+	answer   map[string]any
+}
+
+// prepare lets the server prepare an answer.
+func (b *browser) prepare(q *fermata.Question, answer map[string]any) prepared {
+	b.w.Helper()
+	body, err := json.Marshal(answer)
+	b.w.ok(err)
+	p := prepared{answer: answer}
+	p.reply = b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/decision", string(body)).body
+	b.w.ok(json.Unmarshal([]byte(p.reply), &p))
+	return p
+}
+
+// signedBy returns the body of the answer with the signature of a passkey.
+func (p prepared) signedBy(a *authenticator) string {
+	a.t.Helper()
+	var signature map[string]any
+	a.must(json.Unmarshal([]byte(a.get(p.reply)), &signature))
+	signature["decision"] = p.Decision
+	p.answer["signature"] = signature
+	body, err := json.Marshal(p.answer)
+	a.must(err)
+	return string(body)
+}
+
+func yes(q *fermata.Question) map[string]any {
+	return map[string]any{"answer": "approve", "action_hash": q.ActionHash, "comment": "after the backup"}
+}
+
+// use uses up the grant of a question.
+func (w *world) use(id string) error {
+	w.Helper()
+	q, err := w.e.Question(w.Context(), admin, id)
+	w.ok(err)
+	g, ok := q.Grant()
+	if !ok {
+		w.Fatalf("%s gives no grant", id)
+	}
+	var key []byte
+	w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {
+		key, err = tx.GrantKey()
+		return err
+	}))
+	_, err = w.e.VerifyGrant(w.Context(), coder, fermata.GrantCheck{Grant: g.Sign(key), Action: json.RawMessage(dropTable)})
+	return err
+}
+
+func (w *world) audit() engine.AuditReport {
+	w.Helper()
+	report, err := w.e.VerifyAudit(w.Context(), admin)
+	w.ok(err)
+	return report
+}
+
+// A passkey signs the decision itself. What it signed stands behind the grant, in the audit and in the receipt.
+func TestAPasskeySignsADecision(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a, b := w.enrolled("ann"), w.desk()
+		// The link shows less than a passkey: the signature shows the rest.
+		b.signIn("ann")
+		q := w.dangerous(nil)
+		if r := b.must(http.StatusOK, "GET /v1/questions/"+q.ID, ""); !strings.Contains(r.body, `"needs_signature":true`) {
+			t.Errorf("%s", r.body)
+		}
+		unsigned, err := json.Marshal(yes(q))
+		w.ok(err)
+		b.must(http.StatusForbidden, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
+		body := b.prepare(q, yes(q)).signedBy(a)
+		if r := b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body); !strings.Contains(r.body, `"assurance":"passkey"`) {
+			t.Errorf("%s", r.body)
+		}
+		// A browser whose connection broke sends it again.
+		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body)
+		if report := w.audit(); !report.OK || report.Signed != 1 {
+			t.Errorf("%+v", report)
+		}
+
+		r := w.receipt(b, q)
+		if r.ClosedEvent == 0 || r.AskedEvent == 0 || r.Resolution.Comment != "after the backup" || len(r.PublicKeys) != 1 {
+			t.Errorf("%+v", r)
+		}
+		w.ok(passkey.VerifyReceipt(r))
+		for name, change := range map[string]func(r *fermata.DecisionReceipt){
+			"the answer":   func(r *fermata.DecisionReceipt) { r.Resolution.Answers = map[string]any{"answer": "reject"} },
+			"the comment":  func(r *fermata.DecisionReceipt) { r.Resolution.Comment = "" },
+			"the person":   func(r *fermata.DecisionReceipt) { r.Resolution.AnsweredBy.ID = "mem_other" },
+			"the question": func(r *fermata.DecisionReceipt) { r.Title = "Drop nothing?" },
+			"the action":   func(r *fermata.DecisionReceipt) { r.Action = json.RawMessage(`{"command":"drop"}`) },
+			"the hash":     func(r *fermata.DecisionReceipt) { r.ActionHash = fermata.HashAction([]byte("{}")) },
+			"the key":      func(r *fermata.DecisionReceipt) { r.PublicKeys = nil },
+		} {
+			changed := w.receipt(b, q)
+			change(&changed)
+			if passkey.VerifyReceipt(changed) == nil {
+				t.Errorf("a receipt with another %s is taken", name)
+			}
+		}
+		w.ok(w.use(q.ID))
+	})
+}
+
+// receipt reads the receipt of a question as whoever keeps it does.
+func (w *world) receipt(b *browser, q *fermata.Question) fermata.DecisionReceipt {
+	w.Helper()
+	var signed fermata.SignedReceipt
+	w.ok(json.Unmarshal([]byte(b.must(http.StatusOK, "GET /v1/questions/"+q.ID+"/receipt", "").body), &signed))
+	if _, err := checkpoint.OpenReceipt([]byte(strings.Replace(signed.Note, "Drop", "Keep", 1)), w.publicKey); err == nil {
+		w.Error("a changed receipt is taken")
+	}
+	r, err := checkpoint.OpenReceipt([]byte(signed.Note), w.publicKey)
+	w.ok(err)
+	return r
+}
+
+// Where two people decide, a signature is not needed; one that was made is kept with the vote.
+func TestAVoteIsSigned(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a, ann := w.enrolled("ann"), w.desk()
+		ann.signIn("ann")
+		w.member(engine.NewMember{Handle: "bob"})
+		bob := w.desk()
+		bob.signIn("bob")
+		q := w.dangerous(&fermata.Quorum{Required: 2})
+		ann.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", ann.prepare(q, yes(q)).signedBy(a))
+		unsigned, err := json.Marshal(yes(q))
+		w.ok(err)
+		bob.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
+		if report := w.audit(); !report.OK || report.Signed != 1 {
+			t.Errorf("%+v", report)
+		}
+		r := w.receipt(ann, q)
+		w.ok(passkey.VerifyReceipt(r))
+		r.Votes[0].Value = fermata.Reject
+		if passkey.VerifyReceipt(r) == nil {
+			t.Error("a changed vote is taken")
+		}
+		w.ok(w.use(q.ID))
+	})
+}
+
+// What a passkey of the person did not sign, on a page of this server, for this very answer, decides nothing.
+func TestAForgedDecision(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		good, other := w.enrolled("ann"), w.enrolled("bob")
+		b := w.desk()
+		b.signIn("ann")
+		q, elsewhere := w.dangerous(nil), w.dangerous(nil)
+		refused := func(name, body string) {
+			w.Helper()
+			if r := b.call("POST /v1/questions/"+q.ID+"/answer", body); r.status != http.StatusBadRequest && r.status != http.StatusForbidden && r.status != http.StatusUnauthorized {
+				t.Errorf("%s: %d %s", name, r.status, r.body)
+			}
+			if got, err := w.e.Question(w.Context(), admin, q.ID); err != nil || got.Status != fermata.Pending {
+				t.Fatalf("%s decided: %v %v", name, got, err)
+			}
+		}
+		for name, change := range map[string]func(a *authenticator){
+			"another page":              func(a *authenticator) { a.origin = "https://evil.example" },
+			"another site":              func(a *authenticator) { a.rp = "evil.example" },
+			"a person who is not known": func(a *authenticator) { a.flags = present },
+			"nobody there":              func(a *authenticator) { a.flags = verified },
+			"another key":               func(a *authenticator) { a.key = other.key },
+			"another member":            func(a *authenticator) { a.handle = other.handle },
+			"another member's passkey":  func(a *authenticator) { *a = *other },
+			"an unknown passkey":        func(a *authenticator) { a.id = []byte("none") },
+		} {
+			a := *good
+			change(&a)
+			refused(name, b.prepare(q, yes(q)).signedBy(&a))
+		}
+		// One field of what was signed, or of the answer, is another.
+		for name, forge := range map[string][2]string{
+			"another answer":    {`"answer":"approve"`, `"answer":"reject"`},
+			"another comment":   {`"comment":"after the backup"`, `"comment":"now"`},
+			"another decision":  {`after the backup\"`, `after the fire\"`},
+			"an edited action":  {`"answer":"approve"`, `"answer":"approve","action":{"command":"drop database"}`},
+			"no credential":     {`"credential":{`, `"other":{`},
+			"another signature": {`"signature":"M`, `"signature":"N`},
+			"another challenge": {`"clientDataJSON":"`, `"clientDataJSON":"A`},
+		} {
+			body := b.prepare(q, yes(q)).signedBy(good)
+			forged := strings.Replace(body, forge[0], forge[1], 1)
+			if forged == body {
+				t.Fatalf("%s: nothing is forged in %s", name, body)
+			}
+			refused(name, forged)
+		}
+		refused("the decision of another question", b.prepare(elsewhere, yes(elsewhere)).signedBy(good))
+		for _, signature := range []string{`{}`, `{"decision":"{}","credential":{}}`, `{"decision":"{}","credential":"x"}`, `{"decision":"{}","credential":null}`} {
+			refused(signature, `{"answer":"approve","action_hash":"`+q.ActionHash+`","signature":`+signature+`}`)
+		}
+		old := b.prepare(q, yes(q)).signedBy(good)
+		w.clock.Advance(fermata.SignatureLasts + time.Second)
+		refused("an old one", old)
+		body := b.prepare(q, yes(q)).signedBy(good)
+		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body)
+	})
+}
+
+// The server itself cannot make a yes: a decision that the person's passkey did not sign opens nothing, and the audit finds it.
+func TestTheServerForgesNoDecision(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a, b := w.enrolled("ann"), w.desk()
+		b.signIn("ann")
+		session := b.prepare(w.dangerous(nil), map[string]any{"answer": "reject"})
+		ann := w.caller("ann")
+		forged := w.dangerous(nil)
+		d, err := forged.PrepareDecision(fermata.Answer{Answer: "approve", ActionHash: forged.ActionHash}, ann, w.clock.Now())
+		w.ok(err)
+		var made struct{ Credential json.RawMessage }
+		w.ok(json.Unmarshal([]byte(a.get(session.reply)), &made))
+		keys, err := w.e.Passkeys(w.Context(), ann)
+		w.ok(err)
+		// A true signature of ann's passkey, for another decision.
+		answer := fermata.Answer{Answer: "approve", ActionHash: forged.ActionHash, Signed: &fermata.SignedDecision{
+			Decision: d.Text(), PasskeyID: keys[0].ID, RelyingParty: "localhost", Credential: made.Credential,
+		}}
+		if _, err := w.e.Answer(w.Context(), ann, forged.ID, answer); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.use(forged.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
+			t.Errorf("the grant: %v", err)
+		}
+		if report := w.audit(); report.OK || !strings.Contains(report.Problem, "did not sign") {
+			t.Errorf("%+v", report)
+		}
+		if passkey.VerifyReceipt(w.receipt(b, forged)) == nil {
+			t.Error("the receipt is taken")
+		}
+	})
+}
+
+// An approval stands on a passkey that its owner has still.
+func TestARemovedPasskeyOpensNothing(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a, b := w.enrolled("ann"), w.desk()
+		b.signIn("ann")
+		q := w.dangerous(nil)
+		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, yes(q)).signedBy(a))
+		keys, err := w.e.Passkeys(w.Context(), w.caller("ann"))
+		w.ok(err)
+		w.ok(w.e.RemovePasskey(w.Context(), admin, keys[0].ID))
+		if err := w.use(q.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
+			t.Errorf("the grant: %v", err)
+		}
+		if report := w.audit(); !report.OK || report.Signed != 1 {
+			t.Errorf("%+v", report)
+		}
+		late := w.dangerous(nil)
+		if r := b.call("POST /v1/questions/"+late.ID+"/decision", `{"answer":"reject"}`); r.status != http.StatusForbidden || !strings.Contains(r.body, "add a passkey") {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	})
+}
+
+// caller returns a member as the caller of the engine.
+func (w *world) caller(handle string) fermata.Caller {
+	w.Helper()
+	var m *fermata.Member
+	all, err := w.e.Members(w.Context(), admin)
+	w.ok(err)
+	for _, one := range all {
+		if one.Handle == handle {
+			m = one
+		}
+	}
+	c := m.Caller()
+	c.WorkspaceID, c.Scopes, c.Assurance = store.DefaultWorkspace, []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeRead}, fermata.AssuranceSession
+	return c
+}

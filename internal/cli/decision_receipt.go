@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/checkpoint"
+	"github.com/fermata-hq/fermata/internal/passkey"
+)
+
+type receiptCommand struct {
+	Get    receiptGetCommand    `cmd:"" default:"withargs" help:"Print the signed receipt of a closed question."`
+	Verify receiptVerifyCommand `cmd:"" help:"Check a receipt, without a server."`
+}
+
+type receiptGetCommand struct {
+	Question string `arg:"" help:"Id of the question, or its end."`
+}
+
+func (receiptGetCommand) Help() string {
+	return `A receipt says what was asked, how the question ended, who decided and how strongly each was known. The server signs it. If a passkey signed the answer, its signature and its public key are in the receipt.
+
+Examples:
+
+    fermata receipt 7k3m > deploy.receipt
+    fermata receipt verify deploy.receipt --public-key "$(cat audit.pub)"`
+}
+
+func (c *receiptGetCommand) Run(ctx context.Context, s *session) error {
+	server, err := s.server()
+	if err != nil {
+		return err
+	}
+	receipt, err := server.Receipt(ctx, c.Question)
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		return s.json(receipt)
+	}
+	_, err = io.WriteString(s.out, receipt.Note)
+	return err
+}
+
+type receiptVerifyCommand struct {
+	File string `arg:"" help:"File with the receipt; - is standard input."`
+	Key  string `name:"public-key" required:"" placeholder:"KEY" help:"Public key of the server, which 'fermata audit verify' prints: keep it where the server is not."`
+}
+
+func (receiptVerifyCommand) Help() string {
+	return `The exit code is 1 if the server did not sign the receipt, or if a passkey in it did not sign what the receipt says.
+
+Examples:
+
+    fermata receipt verify deploy.receipt --public-key "$(cat audit.pub)"`
+}
+
+func (c *receiptVerifyCommand) Run(_ context.Context, s *session) error {
+	signed, err := s.readFile("FILE", c.File, mostInFile)
+	if err != nil {
+		return err
+	}
+	r, err := checkpoint.OpenReceipt(noteOf(signed), c.Key)
+	if err == nil {
+		err = passkey.VerifyReceipt(r)
+	}
+	if fermata.CodeOf(err) == fermata.CodeInvalidRequest {
+		return err
+	}
+	if err != nil {
+		s.talk().line("%s %s", s.talk().red("error:"), clean(err.Error()))
+		return outcome(exitFailed)
+	}
+	if s.JSON {
+		return s.json(r)
+	}
+	s.sayReceipt(r)
+	return nil
+}
+
+// noteOf returns the signed note in a file: the file itself, or that in the JSON of the server.
+func noteOf(file []byte) []byte {
+	var reply fermata.SignedReceipt
+	if json.Unmarshal(file, &reply) == nil {
+		return []byte(reply.Note)
+	}
+	// A receipt that was copied from a terminal may have lost its last line end.
+	return append(bytes.TrimRight(file, "\n"), '\n')
+}
+
+// sayReceipt says what a receipt proves.
+func (s *session) sayReceipt(r fermata.DecisionReceipt) {
+	q, p := r.Question(), s.data()
+	p.line("the receipt is genuine; issued %s", r.IssuedAt.UTC().Format("2006-01-02 15:04:05Z"))
+	p.line("%s  %s", r.QuestionID, oneLine(r.Title))
+	if hash := approvedHash(r); hash != "" {
+		p.line("action   SHA-256 %s", hash)
+	}
+	p.line("outcome  %s", oneLine(r.Resolution.Sentence()))
+	signers := q.Signers()
+	for _, v := range r.Votes {
+		p.line("vote     %s: %s at %s, %s", oneLine(v.By.DisplayName()), v.Value, v.At.UTC().Format("2006-01-02 15:04:05Z"), howKnown(v.Assurance, slices.Contains(signers, v.By.ID)))
+	}
+	if by := r.Resolution.AnsweredBy; by != nil && len(r.Votes) == 0 {
+		p.line("decided  %s, %s", oneLine(by.DisplayName()), howKnown(r.Resolution.Assurance, slices.Contains(signers, by.ID)))
+	}
+	p.line("audit    event %d, hash %s", r.ClosedEvent, r.ClosedHash)
+}
+
+// approvedHash returns the hash of the action that was approved, or that was asked for.
+func approvedHash(r fermata.DecisionReceipt) string {
+	if len(r.Resolution.Action) > 0 {
+		return r.Resolution.ActionHash
+	}
+	return r.ActionHash
+}
+
+// howKnown says in words how strongly a person was known, and whether a passkey signed the decision.
+func howKnown(a fermata.Assurance, signed bool) string {
+	switch {
+	case signed:
+		return "known by a passkey, which signed this decision"
+	case a == "":
+		return "known to the machine of the server"
+	case a == fermata.AssuranceLink:
+		return "known by a link"
+	case a == fermata.AssuranceChannel:
+		return "known by a token or in a channel"
+	default:
+		return "known " + knownBy[a]
+	}
+}

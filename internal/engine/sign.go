@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/passkey"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// PrepareDecision returns what the caller's passkey signs to give the answer. It changes nothing. It refuses what
+// [Engine.Answer] would refuse.
+func (e *Engine) PrepareDecision(ctx context.Context, c fermata.Caller, id string, a fermata.Answer) (fermata.Decision, error) {
+	if err := c.May(fermata.ToAnswer, fermata.Somewhere); err != nil {
+		return fermata.Decision{}, err
+	}
+	q, err := e.Question(ctx, c, id)
+	if err != nil {
+		return fermata.Decision{}, err
+	}
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return fermata.Decision{}, err
+	}
+	return q.PrepareDecision(a, c, now)
+}
+
+// usePasskey refuses a signature by a passkey that the caller has not, or removed meanwhile. It notes the use.
+func usePasskey(tx *store.Tx, c fermata.Caller, s *fermata.SignedDecision) error {
+	if s == nil {
+		return nil
+	}
+	p, err := tx.Passkey(s.PasskeyID)
+	if err != nil {
+		return err
+	}
+	if p.MemberID != c.MemberID {
+		return fermata.NotFound("passkey", s.PasskeyID)
+	}
+	now := tx.Now()
+	p.LastUsedAt = &now
+	tx.UsePasskey(p)
+	return nil
+}
+
+// signedApprovals returns the ids of the members whose passkeys signed their approval of the question.
+func signedApprovals(r store.Reader, q *fermata.Question) (map[string]bool, error) {
+	signed := map[string]bool{}
+	for _, id := range q.Approvers() {
+		if q.CheckSigned(id) != nil {
+			continue
+		}
+		decision := q.SignedBy(id)
+		key, err := registeredKey(r, decision.PasskeyID, id)
+		if err != nil {
+			return nil, err
+		}
+		signed[id] = passkey.Verify(*decision, key) == nil
+	}
+	return signed, nil
+}
+
+// keyEvents is in how many events from the instant of a passkey its own is looked for first.
+const keyEvents = 1000
+
+// registeredKey returns the public key of a member's passkey as the event of the passkey has it. It returns "" if the member
+// has no such passkey, or has removed it.
+func registeredKey(r store.Reader, passkeyID, memberID string) (string, error) {
+	p, err := r.Passkey(passkeyID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && p.MemberID != memberID {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	first, err := r.SeqAt(p.CreatedAt)
+	if err != nil {
+		return "", err
+	}
+	added, err := passkeyAdded(r, p, first-1, first+keyEvents)
+	if err == nil && added == nil {
+		// The clock was set back around then.
+		added, err = passkeyAdded(r, p, 0, 0)
+	}
+	if err != nil || added == nil || added.Actor.ID != memberID {
+		return "", err
+	}
+	return keyOf(added, p), nil
+}
+
+// passkeyAdded returns the event that registered the passkey, or nil if it is not between the two numbers.
+func passkeyAdded(r store.Reader, p *fermata.Passkey, after, before int64) (*fermata.Event, error) {
+	events, err := r.Events(store.EventFilter{
+		After: after, Before: before, Types: []string{string(fermata.EventPasskeyAdded)}, Text: p.ID, Limit: 1,
+	})
+	if err != nil || len(events) == 0 || textOf(dataOf(events[0]), "passkey_id") != p.ID {
+		return nil, err
+	}
+	return events[0], nil
+}
+
+// keyOf returns the public key that an event registered. Older events have none: then it is that of the passkey itself.
+func keyOf(added *fermata.Event, p *fermata.Passkey) string {
+	own, _ := passkeyFacts(p)["public_key"].(string)
+	return cmp.Or(textOf(dataOf(added), "public_key"), own)
+}
+
+// checkSigned checks the signature of an event with the key that an earlier event registered.
+func (v *verification) checkSigned(e *fermata.Event) error {
+	var said struct {
+		Signed *fermata.SignedDecision `json:"signed"`
+	}
+	if err := json.Unmarshal(e.Data, &said); err != nil || said.Signed == nil {
+		return nil //nolint:nilerr // data that is no object has no signature
+	}
+	var d fermata.Decision
+	if err := json.Unmarshal([]byte(said.Signed.Decision), &d); err != nil {
+		return v.fail("event %d holds a signed decision that cannot be read", e.Seq)
+	}
+	added := v.last.passkeys[said.Signed.PasskeyID]
+	if added == nil || added.Actor.ID != d.MemberID || d.QuestionID != e.QuestionID {
+		return v.fail("event %d is signed with a passkey that was not the person's, or for another question", e.Seq)
+	}
+	key := textOf(dataOf(added), "public_key")
+	if key == "" {
+		p, err := v.r.Passkey(said.Signed.PasskeyID)
+		if fermata.CodeOf(err) == fermata.CodeNotFound {
+			// Its event is older than public keys in events, and it was removed since.
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		key = keyOf(added, p)
+	}
+	if err := passkey.Verify(*said.Signed, key); err != nil {
+		return v.fail("event %d: %v", e.Seq, err)
+	}
+	v.report.Signed++
+	return nil
+}

@@ -1,0 +1,223 @@
+package fermata_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// signed returns the answer as a browser sends it after the person's passkey has signed it.
+func signed(t *testing.T, q *fermata.Question, a fermata.Answer, c fermata.Caller, at time.Time) fermata.Answer {
+	t.Helper()
+	d, err := q.PrepareDecision(a, c, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Signed = &fermata.SignedDecision{Decision: d.Text(), PasskeyID: "pk_1"}
+	return a
+}
+
+func critical(t *testing.T, change func(a *fermata.Ask)) *fermata.Question {
+	t.Helper()
+	a := decoded[fermata.Ask](t, deploy)
+	a.Risk = fermata.RiskCritical
+	if change != nil {
+		change(&a)
+	}
+	return opened(t, a)
+}
+
+var approveDeploy = fermata.Answer{Answer: "approve", ActionHash: deployHash, Comment: "go"}
+
+// A person whom the session knows by mail only decides what is critical, because the signature shows the passkey.
+func TestASignedAnswerDecides(t *testing.T) {
+	t.Parallel()
+	q, ann := critical(t, nil), person("ann")
+	ann.Assurance = fermata.AssuranceSession
+	settle(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.SettledNow)
+	if q.Resolution.Assurance != fermata.AssurancePasskey || q.Resolution.Signed == nil {
+		t.Errorf("%+v", q.Resolution)
+	}
+	if err := q.CheckSigned(ann.MemberID); err != nil {
+		t.Error(err)
+	}
+	// The same answer may come twice, where a connection broke.
+	settle(t, q, approveDeploy, passkeyed(ann), fermata.SettledBefore)
+}
+
+func passkeyed(c fermata.Caller) fermata.Caller {
+	c.Assurance = fermata.AssurancePasskey
+	return c
+}
+
+func TestAnAnswerThatNeedsASignature(t *testing.T) {
+	t.Parallel()
+	ann := passkeyed(person("ann"))
+	refused(t, critical(t, nil), approveDeploy, ann, fermata.CodeNotEligible)
+	// What was sent and could not be checked is no signature.
+	q := critical(t, nil)
+	unchecked := approveDeploy
+	unchecked.Signature = &fermata.AnswerSignature{Decision: "{}", Credential: json.RawMessage("{}")}
+	refused(t, q, unchecked, ann, fermata.CodeInvalidRequest, "signature")
+	// Two people need none.
+	two := critical(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
+	settle(t, two, approveDeploy, ann, fermata.SettledVote)
+	// Nobody takes back what a passkey signed.
+	if got := fermata.DefaultPolicy().UndoTime(q); got != 0 {
+		t.Errorf("it is held for %s", got)
+	}
+}
+
+// A signature is good for one decision: of that person, about that question, with those words, within some minutes.
+func TestASignatureOfAnotherDecision(t *testing.T) {
+	t.Parallel()
+	ann, bob := person("ann"), person("bob")
+	edited := approveDeploy
+	edited.Action = json.RawMessage(`{"command":"deploy --force"}`)
+	reject := fermata.Answer{Answer: "reject", Comment: "go"}
+	other := approveDeploy
+	other.Comment = "go now"
+	for name, forge := range map[string]func(q *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller){
+		"another answer": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			return with(reject, a.Signed), ann
+		},
+		"another comment": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			return with(other, a.Signed), ann
+		},
+		"an edited action": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			return with(edited, a.Signed), ann
+		},
+		"another person": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) { return a, bob },
+		"another question": func(q *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			q.ID = "q_other"
+			return a, ann
+		},
+		"another workspace": func(q *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			q.WorkspaceID = "other"
+			return a, ann
+		},
+		"other words": func(q *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			q.Items[0].Prompt = "Deploy the shop?"
+			return a, ann
+		},
+		"another body": func(q *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			q.Body = "It is tested."
+			return a, ann
+		},
+		"a later form": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			a.Signed = &fermata.SignedDecision{Decision: a.Signed.Decision + " "}
+			return a, ann
+		},
+		"no decision": func(_ *fermata.Question, a fermata.Answer) (fermata.Answer, fermata.Caller) {
+			a.Signed = &fermata.SignedDecision{Decision: "yes"}
+			return a, ann
+		},
+		"an old one": func(q *fermata.Question, _ fermata.Answer) (fermata.Answer, fermata.Caller) {
+			return signed(t, q, approveDeploy, ann, later.Add(-fermata.SignatureLasts-time.Second)), ann
+		},
+		"one of the future": func(q *fermata.Question, _ fermata.Answer) (fermata.Answer, fermata.Caller) {
+			return signed(t, q, approveDeploy, ann, later.Add(fermata.SignatureLasts+time.Second)), ann
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := critical(t, nil)
+			a, c := forge(q, signed(t, q, approveDeploy, ann, later))
+			refused(t, q, a, c, fermata.CodeInvalidRequest, "signature")
+		})
+	}
+}
+
+func with(a fermata.Answer, s *fermata.SignedDecision) fermata.Answer {
+	a.Signed = s
+	return a
+}
+
+// Votes, answers that can be taken back and late answers keep their signature.
+func TestWhereASignatureStays(t *testing.T) {
+	t.Parallel()
+	ann, bob := person("ann"), person("bob")
+	two := critical(t, func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 2} })
+	settle(t, two, signed(t, two, approveDeploy, ann, later), ann, fermata.SettledVote)
+	settle(t, two, signed(t, two, approveDeploy, bob, later), bob, fermata.SettledNow)
+	for _, c := range []fermata.Caller{ann, bob} {
+		if err := two.CheckSigned(c.MemberID); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+	two.Votes[0].Value = fermata.Reject
+	if two.CheckSigned(ann.MemberID) == nil {
+		t.Error("a changed vote is not seen")
+	}
+
+	held := critical(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium })
+	a := signed(t, held, approveDeploy, ann, later)
+	if got, err := held.Hold(a, ann, fermata.DefaultPolicy(), later); err != nil || got != fermata.SettledHeld {
+		t.Fatal(got, err)
+	}
+	held.Release()
+	if err := held.CheckSigned(ann.MemberID); err != nil {
+		t.Error(err)
+	}
+
+	late := critical(t, nil)
+	late.Expire(over)
+	refused(t, late, approveDeploy, passkeyed(ann), fermata.CodeNotEligible)
+	settle(t, late, signed(t, late, approveDeploy, ann, later), ann, fermata.SettledLate)
+	if late.Resolution.Late[0].Signed == nil {
+		t.Error("a late answer lost its signature")
+	}
+}
+
+// Nothing runs by a late answer, so an edited action would be lost.
+func TestALateAnswerEditsNothing(t *testing.T) {
+	t.Parallel()
+	q, ann := critical(t, func(a *fermata.Ask) { a.Risk = fermata.RiskMedium }), person("ann")
+	q.Expire(over)
+	edited := approveDeploy
+	edited.Action = json.RawMessage(`{"command":"deploy --force"}`)
+	refused(t, q, edited, ann, fermata.CodeInvalidRequest, "action")
+}
+
+// A grant of today stands on a signature that was checked today, where the policy of today asks for one.
+func TestAGrantStandsOnTheSignature(t *testing.T) {
+	t.Parallel()
+	q, ann := critical(t, nil), person("ann")
+	settle(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.SettledNow)
+	g, ok := q.Grant()
+	if !ok {
+		t.Fatal("there is no grant")
+	}
+	consent := fermata.Consent{
+		Question: q, Policy: fermata.DefaultPolicy(),
+		Members: map[string]*fermata.Member{ann.MemberID: {ID: ann.MemberID, Handle: "ann", Role: fermata.RoleResponder}},
+	}
+	wantError(t, g.CheckConsent(consent), fermata.CodeForbidden)
+	consent.Signed = map[string]bool{ann.MemberID: true}
+	if err := g.CheckConsent(consent); err != nil {
+		t.Error(err)
+	}
+}
+
+// A receipt has all that its own signature and those of passkeys are checked with.
+func TestTheQuestionOfAReceipt(t *testing.T) {
+	t.Parallel()
+	q, ann := critical(t, nil), person("ann")
+	if _, err := q.Receipt(later); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
+		t.Errorf("an open question: %v", err)
+	}
+	settle(t, q, signed(t, q, approveDeploy, ann, later), ann, fermata.SettledNow)
+	r, err := q.Receipt(later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := stored(t, r)
+	if err := read.Question().CheckSigned(ann.MemberID); err != nil {
+		t.Error(err)
+	}
+	if got := read.Question().Signers(); len(got) != 1 || got[0] != ann.MemberID {
+		t.Errorf("signed by %q", got)
+	}
+}
