@@ -85,6 +85,9 @@ func (q *Question) checkAssurance(c Caller) error {
 		return nil
 	}
 	how := "sign in with a browser and answer there"
+	if c.SessionID != "" {
+		how = "sign out of this browser and sign in again: your last sign-in was too long ago, or by a link that a token made"
+	}
 	if least == AssurancePasskey {
 		how = "answer in the browser, where your passkey signs the answer"
 		if q.Risk == RiskCritical && q.Approvals == nil {
@@ -98,14 +101,14 @@ func (q *Question) checkAssurance(c Caller) error {
 // leastAssurance returns how strongly a person must be known to decide the question. Outside means over a channel or by a
 // link. An empty result accepts everybody who may answer.
 func (q *Question) leastAssurance(outside bool) Assurance {
-	if q.LeastAssurance == "" && (outside || q.Risk == RiskCritical) {
+	if q.LeastAssurance == "" && (outside || usualAssurance[q.Risk] != "") {
 		return q.leastOutside()
 	}
 	return q.LeastAssurance
 }
 
 // leastOutside is how strongly somebody must be known where the policy does not
-// say. It holds over a channel and by a link, and for critical risks anywhere: low risks by whoever has
+// say. It holds over a channel and by a link, and for high and critical risks anywhere: low risks by whoever has
 // the link, medium ones by who one is in the channel, high ones after a
 // sign-in, and critical ones by two people or a passkey.
 func (q *Question) leastOutside() Assurance {
@@ -356,14 +359,13 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 	if r.Status != TimedOut {
 		return 0, q.ClosedError()
 	}
-	if len(r.Late) > 0 {
-		return 0, q.ClosedError()
-	}
 	late, err := q.resolve(a, c, now)
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
-	}
-	if len(late.Action) > 0 {
+	case len(r.Late) > 0:
+		return 0, q.ClosedError()
+	case len(late.Action) > 0:
 		return 0, Invalid(Problem{Field: "action", Message: "an edited action cannot be approved after the deadline: nothing runs by a late answer"})
 	}
 	r.Late = append(r.Late, Late{By: c.Actor(), At: now, Answers: answers, Comment: a.Comment, Restarted: a.Restart, Signed: late.Signed})

@@ -233,8 +233,8 @@ func TestOutsideIsBoundedByRisk(t *testing.T) {
 			t.Errorf("%s risk by %s: %v", tt.risk, tt.known, got)
 		}
 		c.Outside = false
-		// A critical question is bounded everywhere.
-		if got := q.MayDecide(c) == nil; got != (tt.may || tt.risk != fermata.RiskCritical) {
+		// High and critical questions are bounded everywhere.
+		if got := q.MayDecide(c) == nil; got != (tt.may || tt.risk == fermata.RiskMedium) {
 			t.Errorf("%s risk by %s inside: %v", tt.risk, tt.known, got)
 		}
 		q.LeastAssurance = fermata.AssuranceChannel

@@ -132,7 +132,7 @@ func TestCriticalNeedsTwoOrAPasskey(t *testing.T) {
 		policy map[fermata.Risk]fermata.Assurance
 		least  fermata.Assurance
 	}{
-		{"by one", "critical", nil, nil, "passkey"}, {"by two", "critical", two, nil, "session"}, {"high", "high", nil, nil, ""},
+		{"by one", "critical", nil, nil, "passkey"}, {"by two", "critical", two, nil, "session"}, {"high", "high", nil, nil, "session"}, {"high, by the policy", "high", nil, map[fermata.Risk]fermata.Assurance{"high": "channel"}, "channel"},
 		{"the policy asks for less", "critical", nil, map[fermata.Risk]fermata.Assurance{"critical": "channel"}, "channel"},
 		{"the policy is of another risk", "critical", nil, map[fermata.Risk]fermata.Assurance{"high": "session"}, "passkey"},
 	} {

@@ -42,8 +42,9 @@ type Policy struct {
 	UndoSeconds *int `json:"undo_seconds,omitempty" minimum:"0" maximum:"300"`
 	// LeastAssurance says by risk how strongly a person must be known to answer
 	// what is asked from now on: channel, session or passkey. Where it says
-	// nothing, a critical question needs a passkey or two people.
-	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey; default passkey for critical, nothing for the rest"`
+	// nothing, a question of high risk needs a session, and a critical one a
+	// passkey or two people.
+	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey; default session for high, passkey for critical, nothing for the rest"`
 	// LeastRisk and ProjectRisk say which risk a question has at least, by its
 	// type and by its project: the asker may raise the risk and never lower it.
 	// An approval has a medium risk where LeastRisk says nothing.
@@ -54,13 +55,17 @@ type Policy struct {
 	LinkAnswers LinkAnswers `json:"link_answers,omitempty" enum:"off,low,medium" doc:"up to which risk a link in a message is enough to answer; default low"`
 }
 
+// usualAssurance is how strongly people must be known where the policy does not say. An agent that runs as its person's own
+// user can reach the terminal and its token, so what does much harm is decided in the browser.
+var usualAssurance = map[Risk]Assurance{RiskHigh: AssuranceSession, RiskCritical: AssurancePasskey}
+
 // LeastFor returns how strongly a person must be known to answer the question.
 // Where two different people must approve, a session of each is as good as a
 // passkey of one.
 func (p Policy) LeastFor(q *Question) Assurance {
 	least, set := p.LeastAssurance[q.Risk]
-	if !set && q.Risk == RiskCritical {
-		least = AssurancePasskey
+	if !set {
+		least = usualAssurance[q.Risk]
 	}
 	if least == AssurancePasskey && q.Approvals != nil && q.Approvals.Required > 1 {
 		return AssuranceSession

@@ -309,7 +309,9 @@ func (w *world) only() *fermata.Question {
 
 func (w *world) answer(id string, a fermata.Answer) {
 	w.Helper()
-	_, err := w.engine.Answer(w.Context(), w.person, id, a)
+	c := w.person
+	c.Assurance = fermata.AssuranceSession
+	_, err := w.engine.Answer(w.Context(), c, id, a)
 	w.ok(err)
 }
 

@@ -10,8 +10,8 @@ const levels = ['channel', 'session', 'passkey'] as const;
 export function Assurance({ policy, set, errors }: PolicyPartProps) {
   const text = useText();
   const words = { channel: text.least_channel, session: text.least_session, passkey: text.least_passkey };
-  // Nothing set leaves what the server holds to: grave risks are not decided over a channel.
-  const usual = (risk: (typeof risks)[number]) => ({ low: text.least_none, medium: text.least_none, high: text.least_none_grave, critical: text.least_usual_critical })[risk];
+  // Where nothing is set, the server asks for more at grave risks.
+  const usual = (risk: (typeof risks)[number]) => ({ low: text.least_none, medium: text.least_none, high: text.least_usual_high, critical: text.least_usual_critical })[risk];
   const change = (risk: string, level: string | null) => {
     const others = Object.entries(policy.least_assurance ?? {}).filter(([each]) => each !== risk);
     set('least_assurance', Object.fromEntries(level && level !== 'none' ? [...others, [risk, level]] : others));
