@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/passkey"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 var coder = fermata.Caller{
@@ -263,6 +264,23 @@ func TestTheServerForgesNoDecision(t *testing.T) {
 		}
 		if passkey.VerifyReceipt(w.receipt(b, forged)) == nil {
 			t.Error("the receipt is taken")
+		}
+	})
+}
+
+// A question whose words were edited after a passkey signed the answer is found by its signature.
+func TestTheWordsOfASignedDecisionStay(t *testing.T) {
+	each(t, withPasskeys, func(w *world) {
+		a, b := w.enrolled("ann"), w.desk()
+		b.signIn("ann")
+		q := w.dangerous(nil)
+		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, yes(q)).signedBy(a))
+		storetest.Exec(t, w.opts, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
+		if report := w.audit(); report.OK || !strings.Contains(report.Problem, "the signature is for another decision") {
+			t.Errorf("%+v", report)
+		}
+		if err := w.use(q.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
+			t.Errorf("the grant: %v", err)
 		}
 	})
 }

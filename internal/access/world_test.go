@@ -30,6 +30,7 @@ type world struct {
 	*testing.T
 	e      *engine.Engine
 	db     *store.DB
+	opts   store.Options
 	clock  *storetest.Clock
 	server *httptest.Server
 	public string
@@ -50,7 +51,7 @@ func each(t *testing.T, with func(w *world, c *api.Config), test func(w *world))
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
 		w := &world{T: t, clock: storetest.StandingClock()}
 		opts.Clock = w.clock.Now
-		w.db = storetest.Open(t, opts)
+		w.db, w.opts = storetest.Open(t, opts), opts
 		signer, err := checkpoint.NewSigner(w.db.Keys().AuditSigner())
 		w.ok(err)
 		w.e, w.publicKey = engine.New(w.db, engine.Options{Signer: signer}), signer.PublicKey()

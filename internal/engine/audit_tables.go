@@ -44,6 +44,11 @@ func (v *verification) checkQuestions(events []*fermata.Event) error {
 		if name := questionDiffers(q, e); name != "" {
 			return v.fail("the question %s has another %s than event %d says", q.ID, name, e.Seq)
 		}
+		for _, member := range q.Signers() {
+			if err := q.CheckSigned(member); err != nil {
+				return v.fail("the question %s: %v", q.ID, err)
+			}
+		}
 	}
 	return nil
 }
