@@ -36,20 +36,6 @@ type Answer struct {
 	Signed *SignedDecision `json:"-"`
 }
 
-// AnswerSignature is what a browser sends of a signed decision.
-type AnswerSignature struct {
-	Decision   string          `json:"decision" minLength:"1" maxLength:"100000" doc:"the decision as the server prepared it, byte for byte"`
-	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials.get gave, in the form of PublicKeyCredential.toJSON"`
-}
-
-// knownBy returns the caller as strongly known as the signature of the answer shows.
-func (a *Answer) knownBy(c Caller) Caller {
-	if a.Signed != nil {
-		c.Assurance = AssurancePasskey
-	}
-	return c
-}
-
 // MayAnswer is the one rule that says who may answer a question, for every
 // channel (spec §8). It returns [CodeNotEligible] with the reason.
 func (q *Question) MayAnswer(c Caller) error {

@@ -48,15 +48,13 @@ func (q *Question) Grant() (Grant, bool) {
 	}
 	r := q.Resolution
 	g := Grant{
-		WorkspaceID: q.WorkspaceID, QuestionID: q.ID, TaskID: q.TaskID, ActionHash: q.ActionHash, Decision: Approve,
+		WorkspaceID: q.WorkspaceID, QuestionID: q.ID, TaskID: q.TaskID, Decision: Approve,
 		By: Actor{Kind: r.DecidedBy}, Assurance: r.Assurance, At: r.At, ExpiresAt: Cut(r.At.Add(GrantLife)),
 	}
 	if r.AnsweredBy != nil {
 		g.By = *r.AnsweredBy
 	}
-	if len(r.Action) > 0 {
-		g.ActionHash = r.ActionHash
-	}
+	g.ActionHash = r.ActionHashOr(q.ActionHash)
 	return g, true
 }
 

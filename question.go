@@ -240,6 +240,15 @@ type Late struct {
 	Signed *SignedDecision `json:"signed,omitempty"`
 }
 
+// ActionHashOr returns the hash of the edited action. If the action was not edited, it returns the hash of the one that was
+// asked for.
+func (r *Resolution) ActionHashOr(asked string) string {
+	if len(r.Action) > 0 {
+		return r.ActionHash
+	}
+	return asked
+}
+
 // Approved reports whether the question is an approval that people gave.
 func (r *Resolution) Approved() bool {
 	return r != nil && r.Status == Answered && r.Answer == Approve

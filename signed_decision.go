@@ -53,6 +53,20 @@ type SignedDecision struct {
 	Credential json.RawMessage `json:"credential"`
 }
 
+// AnswerSignature is what a browser sends of a signed decision.
+type AnswerSignature struct {
+	Decision   string          `json:"decision" minLength:"1" maxLength:"100000" doc:"the decision as the server prepared it, byte for byte"`
+	Credential json.RawMessage `json:"credential" doc:"what navigator.credentials.get gave, in the form of PublicKeyCredential.toJSON"`
+}
+
+// knownBy returns the caller as strongly known as the signature of the answer shows.
+func (a *Answer) knownBy(c Caller) Caller {
+	if a.Signed != nil {
+		c.Assurance = AssurancePasskey
+	}
+	return c
+}
+
 // Challenge returns the bytes that the passkey signs as the challenge of WebAuthn: the SHA-256 of the decision.
 func (s *SignedDecision) Challenge() []byte {
 	sum := sha256.Sum256([]byte(s.Decision))
@@ -108,14 +122,10 @@ func (q *Question) PrepareDecision(a Answer, c Caller, now time.Time) (Decision,
 
 // decision returns what the member decides by a resolution.
 func (q *Question) decision(r *Resolution, memberID string, at time.Time) Decision {
-	d := Decision{
-		Form: decisionForm, WorkspaceID: q.WorkspaceID, QuestionID: q.ID, AskedHash: q.AskedHash(), ActionHash: q.ActionHash,
+	return Decision{
+		Form: decisionForm, WorkspaceID: q.WorkspaceID, QuestionID: q.ID, AskedHash: q.AskedHash(), ActionHash: r.ActionHashOr(q.ActionHash),
 		Answers: r.Answers, Comment: r.Comment, MemberID: memberID, At: at.UTC(),
 	}
-	if len(r.Action) > 0 {
-		d.ActionHash = r.ActionHash
-	}
-	return d
 }
 
 // checkSignature refuses an answer that must be signed and is not, and one whose signature is for something else. The caller

@@ -181,7 +181,7 @@ func TestALateAnswerEditsNothing(t *testing.T) {
 	refused(t, q, edited, ann, fermata.CodeInvalidRequest, "action")
 }
 
-// A grant of today stands on a signature that was checked today, where the policy of today asks for one.
+// If the policy asks for a signature, a grant opens only after the signature was checked.
 func TestAGrantStandsOnTheSignature(t *testing.T) {
 	t.Parallel()
 	q, ann := critical(t, nil), person("ann")

@@ -65,6 +65,12 @@ func yes(q *fermata.Question) map[string]any {
 	return map[string]any{"answer": "approve", "action_hash": q.ActionHash, "comment": "after the backup"}
 }
 
+// approve approves the question, and the passkey signs it.
+func (b *browser) approve(q *fermata.Question, a *authenticator) {
+	b.w.Helper()
+	b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, yes(q)).signedBy(a))
+}
+
 // use uses up the grant of a question.
 func (w *world) use(id string) error {
 	w.Helper()
@@ -159,7 +165,7 @@ func TestAVoteIsSigned(t *testing.T) {
 		bob := w.desk()
 		bob.signIn("bob")
 		q := w.dangerous(&fermata.Quorum{Required: 2})
-		ann.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", ann.prepare(q, yes(q)).signedBy(a))
+		ann.approve(q, a)
 		unsigned, err := json.Marshal(yes(q))
 		w.ok(err)
 		bob.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
@@ -274,7 +280,7 @@ func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 		a, b := w.enrolled("ann"), w.desk()
 		b.signIn("ann")
 		q := w.dangerous(nil)
-		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, yes(q)).signedBy(a))
+		b.approve(q, a)
 		storetest.Exec(t, w.opts, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
 		if report := w.audit(); report.OK || !strings.Contains(report.Problem, "the signature is for another decision") {
 			t.Errorf("%+v", report)
@@ -291,7 +297,7 @@ func TestARemovedPasskeyOpensNothing(t *testing.T) {
 		a, b := w.enrolled("ann"), w.desk()
 		b.signIn("ann")
 		q := w.dangerous(nil)
-		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", b.prepare(q, yes(q)).signedBy(a))
+		b.approve(q, a)
 		keys, err := w.e.Passkeys(w.Context(), w.caller("ann"))
 		w.ok(err)
 		w.ok(w.e.RemovePasskey(w.Context(), admin, keys[0].ID))

@@ -97,7 +97,7 @@ func (s *session) sayReceipt(r fermata.DecisionReceipt) {
 	q, p := r.Question(), s.data()
 	p.line("the receipt is genuine; issued %s", r.IssuedAt.UTC().Format("2006-01-02 15:04:05Z"))
 	p.line("%s  %s", r.QuestionID, oneLine(r.Title))
-	if hash := approvedHash(r); hash != "" {
+	if hash := r.Resolution.ActionHashOr(r.ActionHash); hash != "" {
 		p.line("action   SHA-256 %s", hash)
 	}
 	p.line("outcome  %s", oneLine(r.Resolution.Sentence()))
@@ -109,14 +109,6 @@ func (s *session) sayReceipt(r fermata.DecisionReceipt) {
 		p.line("decided  %s, %s", oneLine(by.DisplayName()), howKnown(r.Resolution.Assurance, slices.Contains(signers, by.ID)))
 	}
 	p.line("audit    event %d, hash %s", r.ClosedEvent, r.ClosedHash)
-}
-
-// approvedHash returns the hash of the action that was approved, or that was asked for.
-func approvedHash(r fermata.DecisionReceipt) string {
-	if len(r.Resolution.Action) > 0 {
-		return r.Resolution.ActionHash
-	}
-	return r.ActionHash
 }
 
 // howKnown says in words how strongly a person was known, and whether a passkey signed the decision.

@@ -30,6 +30,7 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 	}
 	// What the keys are is told to everybody who sees the question.
 	all := e.db.In(ctx, c.WorkspaceID)
+	r.PublicKeys = map[string]string{}
 	for _, member := range q.Signers() {
 		passkey := q.SignedBy(member).PasskeyID
 		key, err := registeredKey(all, passkey, member)
@@ -37,18 +38,10 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 			return signed, err
 		}
 		if key != "" {
-			r.PublicKeys = withKey(r.PublicKeys, passkey, key)
+			r.PublicKeys[passkey] = key
 		}
 	}
 	return e.opts.Signer.SignReceipt(r)
-}
-
-func withKey(keys map[string]string, id, key string) map[string]string {
-	if keys == nil {
-		keys = map[string]string{}
-	}
-	keys[id] = key
-	return keys
 }
 
 // addEvents notes in a receipt which events opened and closed the question.

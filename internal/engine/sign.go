@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/passkey"
@@ -107,8 +108,14 @@ func keyOf(added *fermata.Event, p *fermata.Passkey) string {
 	return cmp.Or(textOf(dataOf(added), "public_key"), own)
 }
 
+// signedEvents are the types of the events that may hold a signature.
+var signedEvents = []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionVoteCast, fermata.EventQuestionAnsweredLate}
+
 // checkSigned checks the signature of an event with the key that an earlier event registered.
 func (v *verification) checkSigned(e *fermata.Event) error {
+	if !slices.Contains(signedEvents, e.Type) {
+		return nil
+	}
 	var said struct {
 		Signed *fermata.SignedDecision `json:"signed"`
 	}
