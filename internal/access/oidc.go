@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -24,6 +25,10 @@ type OIDCOptions struct {
 	Name string
 	// TrustEmail takes the address of who signs in as verified where the provider does not say whether it is.
 	TrustEmail bool
+	// Roles are the roles of people by their groups at the provider. Where there are any, they decide at each sign-in. GroupsClaim is the
+	// claim that lists the groups; empty takes "groups".
+	Roles       map[string]string
+	GroupsClaim string
 	// Redirect is where the provider sends people back to.
 	Redirect string
 	Engine   *engine.Engine
@@ -58,6 +63,10 @@ func NewOIDC(o OIDCOptions) (*OIDC, error) {
 	if o.Name == "" {
 		o.Name = u.Host
 	}
+	if err := checkRoles(o.Roles); err != nil {
+		return nil, err
+	}
+	o.GroupsClaim = cmp.Or(o.GroupsClaim, "groups")
 	return &OIDC{OIDCOptions: o, http: &http.Client{Timeout: providerWithin, CheckRedirect: staysAtHost}}, nil
 }
 
@@ -112,7 +121,7 @@ func caused(e *fermata.Error, cause error) error { return fmt.Errorf("%w (%w)", 
 func (o *OIDC) config(p *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Endpoint: p.Endpoint(), RedirectURL: o.Redirect,
-		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+		Scopes: append([]string{oidc.ScopeOpenID, "email", "profile"}, o.groupScopes(p)...),
 	}
 }
 
@@ -181,6 +190,9 @@ func (o *OIDC) exchange(ctx context.Context, b begun, code string) (engine.Ident
 		return engine.Identity{}, refused("the identity provider answered another program")
 	}
 	id := engine.Identity{Subject: verified.Issuer + " " + verified.Subject, Name: said.Name}
+	if id.Role, err = o.roleOf(verified); err != nil {
+		return engine.Identity{}, unreachable(err)
+	}
 	if address := fermata.CanonicalEmail(said.Email); said.Verified.yes || said.Verified.missing() && o.TrustEmail {
 		id.Email = address
 	} else {

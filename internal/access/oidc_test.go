@@ -45,6 +45,11 @@ type provider struct {
 	refuse bool
 	// redirected is a path that leads elsewhere.
 	redirected, to string
+	// scopes are those that it has; asked are those of the last sign-in.
+	scopes []string
+	asked  string
+	// endSession is where sessions end there; empty leaves it out.
+	endSession string
 }
 
 func newProvider(t *testing.T) *provider {
@@ -73,6 +78,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch r.URL.Path {
+	case "/.well-known/openid-configuration":
+		p.discover(w, r)
 	case "/auth":
 		p.authorize(w, r)
 	case "/token":
@@ -82,8 +89,26 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (p *provider) discover(w http.ResponseWriter, r *http.Request) {
+	said := httptest.NewRecorder()
+	p.meta.ServeHTTP(said, r)
+	var document map[string]any
+	if err := json.Unmarshal(said.Body.Bytes(), &document); err != nil {
+		p.t.Error(err)
+	}
+	document["scopes_supported"] = p.scopes
+	if p.endSession != "" {
+		document["end_session_endpoint"] = p.endSession
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(document); err != nil {
+		p.t.Error(err)
+	}
+}
+
 func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
+	p.asked = q.Get("scope")
 	if q.Get("client_id") != "fermata" || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
 		q.Get("nonce") == "" || !strings.Contains(q.Get("scope"), "openid") {
 		http.Error(w, "bad request", http.StatusBadRequest)
@@ -235,6 +260,97 @@ func TestIdentityProvidersSayVerifiedInSeveralWays(t *testing.T) {
 			b.is("ann", fermata.AssuranceSession)
 		})
 	})
+}
+
+func withGroups(w *world, c *api.Config) {
+	withProvider(w, c)
+	c.OIDC.Roles = map[string]string{"staff": "viewer", "platform team": "operator"}
+	w.idp.scopes = []string{"openid", "groups"}
+}
+
+// At each sign-in the groups at the provider decide the role of the member.
+func TestGroupsOfTheProviderGiveRoles(t *testing.T) {
+	each(t, withGroups, func(w *world) {
+		w.member(engine.NewMember{Handle: "boss", Role: fermata.RoleAdmin})
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com", Role: fermata.RoleAdmin})
+		signIn := func(groups any, to string, want fermata.Role) {
+			w.Helper()
+			w.idp.claims["groups"] = groups
+			if got := w.browser().comeBack("/"); got != to {
+				w.Errorf("%v: went to %q, want %q", groups, got, to)
+			}
+			if got := w.role("ann"); got != want {
+				w.Errorf("%v: the role is %q, want %q", groups, got, want)
+			}
+		}
+		signIn([]string{"other", "platform team", "staff"}, "/", fermata.RoleOperator)
+		signIn("staff", "/", fermata.RoleViewer)
+		signIn([]string{"platform team"}, "/", fermata.RoleOperator)
+		signIn(7, "/sign-in?problem=unavailable", fermata.RoleOperator)
+		signIn([]string{"admin", ""}, "/", fermata.RoleNone)
+		signIn(nil, "/", fermata.RoleNone)
+		if !strings.Contains(w.idp.asked, "groups") {
+			w.Errorf("the scopes were %q", w.idp.asked)
+		}
+		// Somebody can always administer.
+		admins, viewer := fermata.RoleAdmin, fermata.RoleViewer
+		w.change("ann", fermata.MemberChange{Role: &admins})
+		w.change("boss", fermata.MemberChange{Role: &viewer})
+		signIn([]string{"staff"}, "/", fermata.RoleAdmin)
+	})
+}
+
+// Who came in by the provider is told where to sign out there, and nobody else is.
+func TestSignOutOfTheProvider(t *testing.T) {
+	each(t, withProvider, func(w *world) {
+		w.idp.endSession = w.idp.server.URL + "/bye?tenant=1"
+		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
+		b := w.browser()
+		b.comeBack("/")
+		var out struct {
+			ProviderURL string `json:"provider_url"`
+		}
+		w.ok(json.Unmarshal([]byte(b.must(http.StatusOK, "POST /v1/sign-out", "").body), &out))
+		u, err := url.Parse(out.ProviderURL)
+		w.ok(err)
+		q := u.Query()
+		if !strings.HasPrefix(out.ProviderURL, w.idp.server.URL+"/bye?") || q.Get("tenant") != "1" || q.Get("client_id") != "fermata" ||
+			q.Get("post_logout_redirect_uri") != w.public+"/sign-in" {
+			w.Errorf("the address is %q", out.ProviderURL)
+		}
+		b.is("", "")
+		other := w.browser()
+		other.signIn("ann")
+		if r := other.must(http.StatusOK, "POST /v1/sign-out", ""); strings.Contains(r.body, "provider_url") {
+			w.Errorf("a sign-out after a link says %s", r.body)
+		}
+	})
+}
+
+// A provider that names a strange address, or none, is left alone.
+func TestStrangeSignOutsOfProviders(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "javascript:alert(1)", "http://evil.test/bye", "/bye", "%"} {
+		p := newProvider(t)
+		p.endSession = address
+		o, err := access.NewOIDC(access.OIDCOptions{Issuer: p.server.URL, ClientID: "fermata", Redirect: "https://fermata.example.com/v1/x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.SignOutURL(t.Context()); got != "" {
+			t.Errorf("%q leads to %q", address, got)
+		}
+	}
+}
+
+func TestRolesOfGroupsAreChecked(t *testing.T) {
+	t.Parallel()
+	for group, role := range map[string]string{"staff": "boss", "": "viewer", "all": "none", "none": ""} {
+		_, err := access.NewOIDC(access.OIDCOptions{Issuer: "https://idp.example.com", ClientID: "fermata", Roles: map[string]string{group: role}})
+		if fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+			t.Errorf("%q=%q: %v", group, role, err)
+		}
+	}
 }
 
 // An admin says who somebody is there, whatever their address.

@@ -87,6 +87,19 @@ func (w *world) change(handle string, ch fermata.MemberChange) {
 	w.ok(err)
 }
 
+func (w *world) role(handle string) fermata.Role {
+	w.Helper()
+	members, err := w.e.Members(w.Context(), admin)
+	w.ok(err)
+	for _, m := range members {
+		if m.Handle == handle {
+			return m.Role
+		}
+	}
+	w.Fatalf("%s is no member", handle)
+	return ""
+}
+
 // browser keeps cookies as one does, and says that its own pages send what it
 // sends.
 type browser struct {

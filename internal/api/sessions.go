@@ -32,6 +32,12 @@ type whoami struct {
 // signedOut is the reply that takes the cookie away.
 type signedOut struct {
 	SetCookie []string `header:"Set-Cookie"`
+	Body      afterSignOut
+}
+
+// afterSignOut says what a sign-out leaves.
+type afterSignOut struct {
+	ProviderURL string `json:"provider_url,omitempty" doc:"where the browser can end its session at the identity provider, if it was signed in by it"`
 }
 
 func (s *Server) sessionRoutes() {
@@ -40,10 +46,7 @@ func (s *Server) sessionRoutes() {
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[whoami], error) {
 			return replyOf(s.whoIs(ctx, c))
 		})
-	add(s, operation("POST /sign-out", "sign-out", "End the session of this browser"),
-		func(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*signedOut, error) {
-			return &signedOut{[]string{cookie(sessionCookie, "", 0)}}, e.SignOut(ctx, c)
-		})
+	add(s, operation("POST /sign-out", "sign-out", "End the session of this browser"), s.signOut)
 	add(s, operation("GET /sessions", "list-sessions", "List where you are signed in"),
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.BrowserSession]], error) {
 			return listOf(e.Sessions(ctx, c))
@@ -52,6 +55,19 @@ func (s *Server) sessionRoutes() {
 		func(ctx context.Context, c fermata.Caller, in *IDInput) (*empty, error) {
 			return emptyOf(e.EndSession(ctx, c, in.ID))
 		})
+}
+
+// signOut ends the session first: the identity provider may be slow.
+func (s *Server) signOut(ctx context.Context, c fermata.Caller, _ *bodyInput[*nothing]) (*signedOut, error) {
+	session, unknown := s.Engine.Session(ctx, c)
+	if err := s.Engine.SignOut(ctx, c); err != nil {
+		return nil, err
+	}
+	out := &signedOut{SetCookie: []string{cookie(sessionCookie, "", 0)}}
+	if s.OIDC != nil && unknown == nil && session.Method == fermata.ByOIDC {
+		out.Body.ProviderURL = s.OIDC.SignOutURL(ctx)
+	}
+	return out, nil
 }
 
 // whoIs describes a caller.

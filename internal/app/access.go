@@ -27,6 +27,9 @@ type AccessOptions struct {
 	OIDCIssuer, OIDCClientID, OIDCName, OIDCClientSecret string
 	// OIDCTrustEmail takes addresses as verified of which the provider does not say so.
 	OIDCTrustEmail bool
+	// OIDCRoles are the roles of people, by their groups there. OIDCGroupsClaim is the claim that lists these; empty takes "groups".
+	OIDCRoles       map[string]string
+	OIDCGroupsClaim string
 }
 
 // checkAccess says all that is wrong with how people are to sign in.
@@ -53,6 +56,12 @@ func checkAccess(o ServeOptions) error {
 	}
 	if a.OIDCIssuer == "" && (a.OIDCClientID != "" || a.OIDCClientSecret != "") {
 		wrong = append(wrong, errors.New("--oidc-client-id needs --oidc-issuer"))
+	}
+	if a.OIDCIssuer == "" && len(a.OIDCRoles) > 0 {
+		wrong = append(wrong, errors.New("--oidc-role needs --oidc-issuer"))
+	}
+	if len(a.OIDCRoles) == 0 && a.OIDCGroupsClaim != "" {
+		wrong = append(wrong, errors.New("--oidc-groups-claim needs --oidc-role"))
 	}
 	if o.PublicURL == "" && (a.SMTP != "" || a.OIDCIssuer != "") {
 		wrong = append(wrong, errors.New("--public-url is needed: mails and the identity provider lead people to it"))
@@ -81,6 +90,7 @@ func newWays(o ServeOptions, e *engine.Engine) (w ways, err error) {
 	if a.OIDCIssuer != "" {
 		w.oidc, err = access.NewOIDC(access.OIDCOptions{
 			Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Name: a.OIDCName, TrustEmail: a.OIDCTrustEmail,
+			Roles: a.OIDCRoles, GroupsClaim: a.OIDCGroupsClaim,
 			Redirect: o.PublicURL + api.OIDCCallbackPath, Engine: e,
 		})
 		if err != nil {

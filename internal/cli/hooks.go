@@ -79,6 +79,9 @@ type AccessOptions struct {
 	// OIDCClientSecret is no flag: command lines are seen by everybody.
 	OIDCClientSecret string `kong:"-"`
 	OIDCTrustEmail   bool   `name:"oidc-trust-email" env:"FERMATA_OIDC_TRUST_EMAIL" help:"Take an address as verified where the identity provider does not say whether it is: only for one that gives addresses to nobody but their owners."`
+	// OIDCRoles are the roles of people, by their groups there.
+	OIDCRoles       map[string]string `name:"oidc-role" env:"FERMATA_OIDC_ROLES" placeholder:"GROUP=ROLE" help:"Role of the people in a group of the identity provider, such as 'platform team=operator'; several times, or with ; between. It decides at each sign-in there: who is in none of the groups gets the role none."`
+	OIDCGroupsClaim string            `name:"oidc-groups-claim" env:"FERMATA_OIDC_GROUPS_CLAIM" placeholder:"NAME" help:"Claim of the ID token that lists the groups (default: groups)."`
 }
 
 // IsolationOptions say whether agents run in a sandbox, and what they see there

@@ -75,16 +75,22 @@ type Identity struct {
 	// Unverified is an address of which the provider does not say that. It makes nobody a member.
 	Unverified string
 	Name       string
+	// Role is the one that the groups at the provider give; empty where they give none.
+	Role fermata.Role
 }
 
 // SignInByIdentity signs the member in whom the identity provider vouches for:
 // the one who came from there before, else the one with the verified address,
-// else the one who was invited by it. There is no other way to become a member.
+// else the one who was invited by it. There is no other way to become a member. Where groups at the provider give roles, the member has
+// that role from now on; the last admin stays one.
 func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser) (*SignedIn, error) {
 	own := fermata.NewSecretOf(fermata.SessionPrefix)
 	var in *SignedIn
 	err := e.db.Write(ctx, store.DefaultWorkspace, func(tx *store.Tx) error {
 		m, err := memberOfIdentity(tx, id)
+		if err == nil {
+			m, err = e.setRole(tx, m, id.Role)
+		}
 		if err != nil {
 			return err
 		}
@@ -92,6 +98,20 @@ func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser
 		return err
 	})
 	return in, err
+}
+
+// setRole gives a member the role, if it is another one. The last admin keeps his.
+func (e *Engine) setRole(tx *store.Tx, m *fermata.Member, role fermata.Role) (*fermata.Member, error) {
+	if role == "" || role == m.Role {
+		return m, nil
+	}
+	changed := *m
+	changed.Role = role
+	err := e.saveMember(tx, m, &changed, fermata.System)
+	if fermata.CodeOf(err) == fermata.CodePolicyViolation {
+		return m, nil
+	}
+	return &changed, err
 }
 
 func memberOfIdentity(tx *store.Tx, id Identity) (*fermata.Member, error) {

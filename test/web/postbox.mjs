@@ -54,7 +54,7 @@ export async function startProvider(person) {
   };
   const pages = {
     '/.well-known/openid-configuration': () => ({
-      issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/keys`,
+      issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/keys`, end_session_endpoint: `${issuer}/sign-out`,
       response_types_supported: ['code'], subject_types_supported: ['public'], id_token_signing_alg_values_supported: ['RS256'],
     }),
     '/keys': () => ({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', use: 'sig', alg: 'RS256' }] }),
@@ -68,6 +68,11 @@ export async function startProvider(person) {
       back.searchParams.set('code', code);
       back.searchParams.set('state', url.searchParams.get('state'));
       response.writeHead(302, { Location: back.href }).end();
+      return;
+    }
+    if (url.pathname === '/sign-out') {
+      // A real one asks first, because nothing here proves who leaves.
+      response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<title>Example Inc</title><a href="${url.searchParams.get('post_logout_redirect_uri')}">Leave</a>`);
       return;
     }
     let body = pages[url.pathname]?.();

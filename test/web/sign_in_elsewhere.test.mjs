@@ -57,6 +57,18 @@ test('the identity provider signs in, and leads back to where one was', async ()
   await page.waitForURL(`${server.named}/settings/account`);
   assert.equal(await name(page), 'ada');
   await page.getByText('ada@example.com').waitFor();
+  // Who signs out can do so there as well: the next one at this browser would come in without a password.
+  await page.getByRole('button', { name: 'Sign out of this browser' }).click();
+  const there = page.getByRole('link', { name: 'Sign out of Example Inc, too' });
+  await there.waitFor();
+  await assertSound(page, 'the sign-in page after a sign-out');
+  await shoot(page, 'sign-out-provider-light-1440');
+  await there.click();
+  await page.waitForURL(`${provider.issuer}/sign-out?*`);
+  await page.getByRole('link', { name: 'Leave' }).click();
+  await page.waitForURL(`${server.named}/sign-in`);
+  await page.getByRole('link', { name: 'Sign in with Example Inc' }).waitFor();
+  assert.equal(await there.count(), 0);
   assertCalm(page);
   await page.context().close();
 });

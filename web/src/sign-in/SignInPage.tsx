@@ -10,6 +10,7 @@ import { Waiting } from '@/ui/Waiting';
 import { LinkSignIn } from './LinkSignIn';
 import { Methods } from './Methods';
 import { returnTo } from './returnTo';
+import { ProviderSignOut } from './ProviderSignOut';
 import { signedIn } from './session';
 import classes from './SignInPage.module.css';
 import { useText } from './text';
@@ -51,6 +52,7 @@ export default function SignInPage() {
   return (
     <Frame heading={text.heading} below={text.at(location.host)}>
       {search.problem && <Alert color="red" role="alert" title={text.oidcFailed}>{problems[search.problem] ?? text.oidcExpired}</Alert>}
+      {!me && <ProviderSignOut />}
       {me ? <Already name={me.single_user ? text.singleUser : text.already(me.name)} goOn={goOn} /> : <Methods path={path} onSignedIn={enter} />}
     </Frame>
   );

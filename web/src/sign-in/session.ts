@@ -46,10 +46,19 @@ export function signedIn(me: Whoami, path?: string): boolean {
   return true;
 }
 
+const providerKey = 'fermata-provider-sign-out';
+
+/** Where the identity provider's own session ends, after a sign-out in this tab. */
+export const providerSignOut = (): string | undefined => sessionStorage.getItem(providerKey) ?? undefined;
+
+/** Forgets the address: it is offered once. */
+export const forgetProviderSignOut = (): void => sessionStorage.removeItem(providerKey);
+
 /** Ends the session of this browser and leaves nothing of it on the page, nor in the browser. */
 export async function signOut(unsent: Unsent): Promise<void> {
-  await need(api.POST('/v1/sign-out'));
+  const { provider_url: provider } = await need(api.POST('/v1/sign-out'));
   for (const ending of endings) await ending(unsent);
+  if (provider) sessionStorage.setItem(providerKey, provider);
   channel?.postMessage('out' satisfies Told);
   location.assign('/sign-in');
 }

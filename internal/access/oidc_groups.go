@@ -1,0 +1,67 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// checkRoles refuses a role that there is not.
+func checkRoles(roles map[string]string) error {
+	for group, role := range roles {
+		if group == "" || !slices.Contains(fermata.Roles, fermata.Role(role)) {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "--oidc-role must be GROUP=ROLE with one of the roles %v, not %s=%s", fermata.Roles, group, role)
+		}
+	}
+	return nil
+}
+
+// groupScopes is the scope with which some providers tell the groups: it is asked for only where the provider has it.
+func (o *OIDC) groupScopes(p *oidc.Provider) []string {
+	var known struct {
+		Scopes []string `json:"scopes_supported"`
+	}
+	if len(o.Roles) == 0 || p.Claims(&known) != nil || !slices.Contains(known.Scopes, "groups") {
+		return nil
+	}
+	return []string{"groups"}
+}
+
+// roleOf returns the highest role that the groups of the person give, or the role none where none of them gives one. It returns ""
+// where groups give no roles here.
+func (o *OIDC) roleOf(token *oidc.IDToken) (fermata.Role, error) {
+	if len(o.Roles) == 0 {
+		return "", nil
+	}
+	var claims map[string]json.RawMessage
+	if err := token.Claims(&claims); err != nil {
+		return "", err
+	}
+	groups, err := namesIn(claims[o.GroupsClaim])
+	if err != nil {
+		return "", fmt.Errorf("the claim %s is no list of groups: %w", o.GroupsClaim, err)
+	}
+	most := fermata.RoleNone
+	for _, group := range groups {
+		if role := fermata.Role(o.Roles[group]); role != "" && role.AtLeast(most) {
+			most = role
+		}
+	}
+	return most, nil
+}
+
+// namesIn reads a list of names, or a single one. Providers leave the claim out for who is in no group.
+func namesIn(claim json.RawMessage) (names []string, err error) {
+	if len(claim) == 0 || string(claim) == "null" {
+		return nil, nil
+	}
+	var one string
+	if json.Unmarshal(claim, &one) == nil {
+		return []string{one}, nil
+	}
+	return names, json.Unmarshal(claim, &names)
+}

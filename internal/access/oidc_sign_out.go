@@ -1,0 +1,38 @@
+package access
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// signOutWithin is how long a sign-out waits for the provider, which is asked only where nobody signed in there since the server began.
+const signOutWithin = 3 * time.Second
+
+// SignOutURL returns where a browser ends its session at the provider (OpenID Connect RP-Initiated Logout 1.0 §2). It is empty where the
+// provider has no such address, or does not answer.
+func (o *OIDC) SignOutURL(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, signOutWithin)
+	defer cancel()
+	p, err := o.discover(ctx)
+	if err != nil {
+		return ""
+	}
+	var known struct {
+		EndSession string `json:"end_session_endpoint"`
+	}
+	if p.Claims(&known) != nil {
+		return ""
+	}
+	there, err := url.Parse(known.EndSession)
+	if err != nil || there.Host == "" || there.Scheme != "https" && !(there.Scheme == "http" && isLoopback(there.Hostname())) {
+		return ""
+	}
+	query := there.Query()
+	query.Set("client_id", o.ClientID)
+	if back, err := url.Parse(o.Redirect); err == nil {
+		query.Set("post_logout_redirect_uri", back.ResolveReference(&url.URL{Path: "/sign-in"}).String())
+	}
+	there.RawQuery = query.Encode()
+	return there.String()
+}
