@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -18,6 +19,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(rec, r)
 	took := time.Since(start)
 	s.metrics.observe(rec.route, rec.code(), took)
+	s.logRefusal(rec, r)
 	if s.Log.Enabled(r.Context(), slog.LevelDebug) {
 		s.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 			slog.String("method", r.Method), slog.String("path", logged(r.URL.Path)),
@@ -25,12 +27,32 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// logRefusal writes who was refused what. Each token, and each address without one, fills so many lines as it may send
+// wrong tokens.
+func (s *Server) logRefusal(rec *recorder, r *http.Request) {
+	switch rec.code() {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+	default:
+		return
+	}
+	address, who := clientAddress(r, s.TrustedProxies), rec.caller
+	if !s.limits.logged.get(cmp.Or(who.TokenID, who.MemberID, address), s.limits.rates.Failed.bucket).Allow() {
+		return
+	}
+	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "a call was refused",
+		slog.String("method", r.Method), slog.String("path", logged(r.URL.Path)), slog.Int("status", rec.code()),
+		slog.String("address", address), slog.String("member", who.MemberID), slog.String("token", who.TokenID))
+}
+
+// longestLoggedPath is how many bytes of a path stand in a log: the paths of the server are shorter.
+const longestLoggedPath = 200
+
 // logged is a path as it may stand in a log: without the secret of a link.
 func logged(path string) string {
 	if strings.HasPrefix(path, answerPath) {
 		return answerPath + "…"
 	}
-	return path
+	return path[:min(len(path), longestLoggedPath)]
 }
 
 // serve answers the request and notes the pattern of its route.
@@ -39,6 +61,7 @@ func (s *Server) serve(w *recorder, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = nosniff
 	h["Cache-Control"] = noStore
+	h["Content-Security-Policy"] = nothingLoads
 	r, err := s.admit(w, limitReading(w, r))
 	if err != nil {
 		w.route = "refused"
@@ -52,6 +75,8 @@ func (s *Server) serve(w *recorder, r *http.Request) {
 var (
 	nosniff = []string{"nosniff"}
 	noStore = []string{"no-store"}
+	// nothingLoads is for replies that are no pages, should a browser show one; pages have policies of their own.
+	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
 )
 
 // admit runs everything that stands between the network and a route.
@@ -73,6 +98,7 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return r, err
 	}
+	w.caller = *c
 	if err := s.limits.perToken(c); err != nil {
 		return r, err
 	}
@@ -125,11 +151,12 @@ func (s *Server) noRoute(w http.ResponseWriter, r *http.Request) {
 		fermata.Errorf(fermata.CodeInvalidRequest, "this address takes %s", allow)))
 }
 
-// recorder remembers the route and the status of a reply.
+// recorder remembers the route and the status of a reply, and who called.
 type recorder struct {
 	http.ResponseWriter
 	route  string
 	status int
+	caller fermata.Caller
 }
 
 // WriteHeader notes the first final status.

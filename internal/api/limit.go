@@ -47,6 +47,8 @@ type limits struct {
 	ask   *recent[*rate.Limiter]
 	wrong *recent[*rate.Limiter]
 	begin *recent[*rate.Limiter]
+	// logged bounds the lines of the log that tell of refused calls.
+	logged *recent[*rate.Limiter]
 
 	streams *openStreams
 }
@@ -60,8 +62,8 @@ func newLimits(l Limits) limits {
 	return limits{
 		streams: &openStreams{}, rates: l,
 		token: newRecent[*rate.Limiter](remembered), ask: newRecent[*rate.Limiter](remembered),
-		begin: newRecent[*rate.Limiter](remembered),
-		wrong: newRecent[*rate.Limiter](remembered),
+		begin: newRecent[*rate.Limiter](remembered), wrong: newRecent[*rate.Limiter](remembered),
+		logged: newRecent[*rate.Limiter](remembered),
 	}
 }
 

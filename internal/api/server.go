@@ -74,7 +74,11 @@ type Mount struct {
 // Mount adds another protocol. It must not be called while the server serves.
 func (s *Server) Mount(m Mount) {
 	s.mounts[m.Path] = m
-	s.mux.Handle(m.Path, m.Handler)
+	if m.Open {
+		s.mux.Handle(m.Path, m.Handler)
+	} else {
+		s.mux.Handle(m.Path, s.limitStreams(m.Handler))
+	}
 }
 
 // Server is the HTTP side of Fermata. It is a handler for the whole address.

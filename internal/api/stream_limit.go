@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -36,4 +37,19 @@ func (o *openStreams) add(c fermata.Caller, most int) (end func(), err error) {
 			delete(o.open, key)
 		}
 	}, nil
+}
+
+// limitStreams counts the streams of another protocol, which it opens with GET, with those of the API.
+func (s *Server) limitStreams(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			end, err := s.limits.streams.add(callerOf(r.Context()), s.limits.rates.Streams)
+			if err != nil {
+				s.writeProblem(w, r, err)
+				return
+			}
+			defer end()
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -30,3 +30,20 @@ func TestATokenHasFewStreamsOpen(t *testing.T) {
 		}
 	}
 }
+
+// The streams of another protocol, such as those of /mcp, count with the others.
+func TestStreamsOfAnotherProtocolCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *api.Config) { c.Limits.Streams = 2 })
+	w.api.Mount(api.Mount{Path: "/other", Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})})
+	w.must(http.StatusNoContent, w.human, "GET /other", "", nil)
+	w.follow("")
+	w.follow("")
+	if r := w.call(w.human, "GET /other", ""); r.status != http.StatusTooManyRequests {
+		t.Errorf("a third stream got %d %s", r.status, r.body)
+	}
+	w.must(http.StatusNoContent, w.human, "POST /other", "{}", nil)
+	w.must(http.StatusNoContent, w.agent, "GET /other", "", nil)
+}

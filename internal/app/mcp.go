@@ -87,14 +87,14 @@ func asAgent(ctx context.Context, o MCPOptions,
 // mountMCP lets agents speak the protocol with the server over HTTP.
 func mountMCP(server *api.Server, e *engine.Engine, d *delivery.Service, o ServeOptions) {
 	server.Mount(api.Mount{
-		Path: mcpserver.Path, Challenge: mcpserver.Challenge,
+		Path: mcpserver.Path, Challenge: mcpserver.Challenge(o.PublicURL),
 		Handler: mcpserver.Handler(mcpserver.HTTPOptions{
 			Engine: e, Delivery: d, Caller: api.CallerOf, LimitAsk: server.LimitAsk, Stopping: server.Draining(), Version: o.Version, Log: o.Log,
 			MaxBody: api.DefaultMaxBody,
 		}),
 	})
 	for _, path := range mcpserver.MetadataPaths {
-		server.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(), Open: true})
+		server.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(o.PublicURL), Open: true})
 	}
 }
 

@@ -153,9 +153,9 @@ func sameOrigin(r *http.Request) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// Metadata answers at [MetadataPaths]. There is no server that gives tokens
+// Metadata answers at [MetadataPaths]. People open the server at publicURL. There is no server that gives tokens
 // out by itself; an admin does.
-func Metadata() http.Handler {
+func Metadata(publicURL string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET")
@@ -165,22 +165,25 @@ func Metadata() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		// The client may be gone; there is nobody to tell.
 		_ = json.NewEncoder(w).Encode(oauthex.ProtectedResourceMetadata{
-			Resource: base(r) + Path, ResourceName: "Fermata", BearerMethodsSupported: []string{"header"},
+			Resource: base(r, publicURL) + Path, ResourceName: "Fermata", BearerMethodsSupported: []string{"header"},
 			ScopesSupported: []string{string(fermata.ScopeAsk), string(fermata.ScopeRead), string(fermata.ScopeWork)},
 		})
 	})
 }
 
-// base is the address by which the client reached the server.
-func base(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
+// base is the address by which the client reached the server: it is https where people open the server so by the same name.
+// Headers of a request say nothing about it, for anybody can send them.
+func base(r *http.Request, publicURL string) string {
+	host := "://" + r.Host
+	if r.TLS != nil || strings.EqualFold(publicURL, "https"+host) {
+		return "https" + host
 	}
-	return scheme + "://" + r.Host
+	return "http" + host
 }
 
-// Challenge is the header WWW-Authenticate of a refused request at [Path].
-func Challenge(r *http.Request) string {
-	return fmt.Sprintf(`Bearer realm="fermata", resource_metadata=%q`, base(r)+metadataPath+Path)
+// Challenge makes the header WWW-Authenticate of a refused request at [Path]. People open the server at publicURL.
+func Challenge(publicURL string) func(*http.Request) string {
+	return func(r *http.Request) string {
+		return fmt.Sprintf(`Bearer realm="fermata", resource_metadata=%q`, base(r, publicURL)+metadataPath+Path)
+	}
 }

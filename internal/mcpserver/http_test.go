@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/mcpserver"
 )
 
 var pendingOnly = engine.QuestionFilter{Status: string(fermata.Pending)}
@@ -89,6 +91,29 @@ func TestProtectedResourceMetadata(t *testing.T) {
 		w.equal([]any{200, w.url + "/mcp", "ask"}, []any{status, m.Resource, m.Scopes[0]})
 		if status, _, _ := w.send("POST", path, "{}", nil); status != http.StatusMethodNotAllowed {
 			t.Errorf("POST %s: %d", path, status)
+		}
+	}
+}
+
+// The address of the server is the one by which the client came. What a request says of its way there counts for nothing.
+func TestMetadataNamesTheAddressOfTheServer(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ host, forwarded, want string }{
+		{"127.0.0.1:7777", "", "http://127.0.0.1:7777/mcp"},
+		{"127.0.0.1:7777", "https", "http://127.0.0.1:7777/mcp"},
+		{"fermata.example.com", "", "https://fermata.example.com/mcp"},
+		{"FERMATA.example.com", "http", "https://FERMATA.example.com/mcp"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+tt.host+"/.well-known/oauth-protected-resource", nil)
+		r.Header.Set("X-Forwarded-Proto", tt.forwarded)
+		got := httptest.NewRecorder()
+		mcpserver.Metadata(publicURL).ServeHTTP(got, r)
+		if want := `"resource":"` + tt.want + `"`; !strings.Contains(got.Body.String(), want) {
+			t.Errorf("%s forwarded as %q: %s holds no %s", tt.host, tt.forwarded, got.Body, want)
+		}
+		want := `resource_metadata="` + strings.TrimSuffix(tt.want, "/mcp") + `/.well-known/oauth-protected-resource/mcp"`
+		if got := mcpserver.Challenge(publicURL)(r); !strings.Contains(got, want) {
+			t.Errorf("%s forwarded as %q: %s holds no %s", tt.host, tt.forwarded, got, want)
 		}
 	}
 }

@@ -24,6 +24,9 @@ import (
 
 // world is a whole server on a database of its own, with a person who answers
 // and an agent.
+// publicURL is where people open the server of the tests.
+const publicURL = "https://fermata.example.com"
+
 type world struct {
 	*testing.T
 	engine   *engine.Engine
@@ -59,7 +62,7 @@ func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 	t.Cleanup(func() { w.ok(db.Close()) })
 	w.ok(db.Migrate(t.Context()))
 	w.engine = engine.New(db, engine.Options{})
-	w.delivery = delivery.New(delivery.Options{DB: db, Engine: w.engine, Kinds: kinds, PublicURL: "https://fermata.example.com"})
+	w.delivery = delivery.New(delivery.Options{DB: db, Engine: w.engine, Kinds: kinds, PublicURL: publicURL})
 	w.ok(w.engine.Start(t.Context()))
 	w.ok(w.delivery.Start(t.Context()))
 	running, stop := context.WithCancel(context.Background())
@@ -67,12 +70,12 @@ func newWorld(t *testing.T, kinds ...delivery.Kind) *world {
 	go func() { defer close(ended); w.delivery.Run(running) }()
 	t.Cleanup(func() { stop(); <-ended })
 	w.api = api.New(api.Config{Engine: w.engine, Delivery: w.delivery, Version: "test"})
-	w.api.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge, Handler: mcpserver.Handler(mcpserver.HTTPOptions{
+	w.api.Mount(api.Mount{Path: mcpserver.Path, Challenge: mcpserver.Challenge(publicURL), Handler: mcpserver.Handler(mcpserver.HTTPOptions{
 		Engine: w.engine, Delivery: w.delivery, Caller: api.CallerOf, LimitAsk: w.api.LimitAsk, Stopping: w.api.Draining(), Version: "test",
 		ProgressEvery: 20 * time.Millisecond, ApproveWait: 30 * time.Millisecond, MaxBody: api.DefaultMaxBody,
 	})})
 	for _, path := range mcpserver.MetadataPaths {
-		w.api.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(), Open: true})
+		w.api.Mount(api.Mount{Path: path, Handler: mcpserver.Metadata(publicURL), Open: true})
 	}
 	server := httptest.NewServer(w.api)
 	t.Cleanup(server.Close)
