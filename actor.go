@@ -119,6 +119,8 @@ type Caller struct {
 	TokenProjects []string
 	// Assurance is how strongly the person is known.
 	Assurance Assurance
+	// AdminNeeds is what the policy asks of those who administer, if the person is not known so strongly.
+	AdminNeeds Assurance
 	// Outside says that the person answers over a channel or by a link, where
 	// nobody signs in: what the policy leaves open is closed there by risk.
 	Outside bool

@@ -49,8 +49,8 @@ type permission struct {
 	Session bool
 	// Beside names a rule of the thing itself that must hold as well.
 	Beside string
-	// Least is how strongly a person is known at least; empty: the policy says.
-	Least Assurance
+	// Guarded says that it takes the sign-in that the policy asks of admins, although it is no admin's alone.
+	Guarded bool
 	// Calls are the operations of the HTTP API, by id.
 	Calls []string
 }
@@ -149,10 +149,29 @@ func (c Caller) May(v Verb, at Place) error {
 	if err := c.mayByRole(p, at); err != nil {
 		return err
 	}
-	if c.Kind == ActorHuman && p.Least != "" && !c.Assurance.AtLeast(p.Least) {
-		return Errorf(CodeForbidden, "this needs a sign-in as strong as %s", p.Least).WithHint("sign in again in a browser")
+	if p.Guarded && c.AdminNeeds != "" {
+		return c.mustSignIn()
 	}
 	return nil
+}
+
+// Under returns the caller as the policy lets him be. Who is not known as strongly as it asks of those who administer has no scope
+// admin, and changes no rules of gates.
+func (c Caller) Under(p Policy) Caller {
+	if c.Kind != ActorHuman || p.AdminAssurance == "" || c.Assurance.AtLeast(p.AdminAssurance) {
+		return c
+	}
+	c.AdminNeeds = p.AdminAssurance
+	if c.Has(ScopeAdmin) {
+		c.Scopes = []Scope{ScopeAsk, ScopeAnswer, ScopeWork, ScopeRead}
+	}
+	return c
+}
+
+// mustSignIn refuses who is not known strongly enough to administer.
+func (c Caller) mustSignIn() error {
+	return Errorf(CodeForbidden, "the policy asks for more to do this: you are known by %s, and it needs %s", c.Assurance, c.AdminNeeds).
+		WithHint("sign in with a browser and do it there")
 }
 
 // isMember reports whether the caller is the person.
@@ -205,6 +224,9 @@ func (c Caller) Needs(s Scope) error {
 
 // missing refuses a caller without the scope.
 func (c Caller) missing(s Scope) error {
+	if s == ScopeAdmin && c.AdminNeeds != "" && c.Role == RoleAdmin {
+		return c.mustSignIn()
+	}
 	return Errorf(CodeForbidden, "the token does not have the scope %s", s).
 		WithHint("an admin can make a token with it: fermata token create --scope %s", s)
 }
@@ -317,8 +339,8 @@ func (p *permission) roleText() string {
 	case p.Role != "" && p.Role != RoleViewer:
 		text += " in the project"
 	}
-	if p.Least != "" {
-		text += ", signed in as strongly as " + string(p.Least)
+	if p.Guarded {
+		text += ", known as the policy asks of admins"
 	}
 	if p.Beside != "" {
 		text += "; " + p.Beside

@@ -78,7 +78,7 @@ var (
 	ToReadGrants      = verb(permission{Name: "grant.read", Does: "be handed grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true})
 	ToReadGateRules   = verb(permission{Name: "gate.rules_read", Does: "read the rules of gates", Scopes: byReading, Agents: true, Calls: []string{"list-gate-rules"}})
 	ToChangeGateRules = verb(permission{
-		Name: "gate.rules_change", Does: "change the rules of gates", Scopes: byDeciding, Role: RoleOperator,
+		Name: "gate.rules_change", Does: "change the rules of gates", Scopes: byDeciding, Role: RoleOperator, Guarded: true,
 		Beside: "a rule for every project: in every project", Calls: []string{"add-gate-rule", "remove-gate-rule"},
 	})
 )
@@ -176,7 +176,8 @@ Who may do what. A call needs one of the scopes, and a person the role as well: 
 workspace. Agents are bounded by the scopes of their tokens, and never have ` + "`answer`" + ` or ` + "`admin`" + `. Where it says "own tasks", an agent
 reaches those that its token made and those that its worker claimed last, with their subtasks and questions. What belongs to a project that
 the caller does not see does not exist: every verb finds nothing there. The scope ` + "`admin`" + ` of a person includes
-every other one; every scope reads. A refused call says what is missing.
+every other one; every scope reads. A refused call says what is missing. The policy ` + "`admin_assurance`" + ` says how strongly a person must be
+known to have the scope ` + "`admin`" + ` and to change the rules of gates.
 
 This page is printed from the table that the server asks.
 

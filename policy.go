@@ -45,6 +45,9 @@ type Policy struct {
 	// nothing, a question of high risk needs a session, and a critical one a
 	// passkey or two people.
 	LeastAssurance map[Risk]Assurance `json:"least_assurance,omitempty" doc:"by risk: channel, session or passkey; default session for high, passkey for critical, nothing for the rest"`
+	// AdminAssurance is how strongly a person must be known to use the scope admin, and to change the rules of gates. Where it says
+	// nothing, a token is enough.
+	AdminAssurance Assurance `json:"admin_assurance,omitempty" enum:"channel,session,passkey" doc:"how strongly a person must be known to administer and to change the rules of gates; default channel: a token is enough"`
 	// LeastRisk and ProjectRisk say which risk a question has at least, by its
 	// type and by its project: the asker may raise the risk and never lower it.
 	// An approval has a medium risk where LeastRisk says nothing.
@@ -129,6 +132,9 @@ func (p Policy) Check() error {
 		if least := p.LeastAssurance[risk]; least == AssuranceLink || !slices.Contains(Assurances, least) {
 			ps.add("least_assurance."+string(risk), "is %q, must be one of channel, session, passkey", least)
 		}
+	}
+	if least := p.AdminAssurance; least != "" && (least == AssuranceLink || !slices.Contains(Assurances, least)) {
+		ps.add("admin_assurance", "is %q, must be one of channel, session, passkey", least)
 	}
 	ps.leastRisks(p)
 	if p.AutoConfidence != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
+	"github.com/fermata-hq/fermata/internal/store"
 )
 
 // attacker is a caller of one kind, and what docs/permissions.md goes by.
@@ -62,12 +63,30 @@ func (w *world) attackers() []attacker {
 		name: "an operator who is a viewer here", reader: reader{token: half}, known: true,
 		scopes: []fermata.Scope{"answer", "ask", "work"}, role: fermata.RoleViewer, general: fermata.RoleOperator,
 	})
+	here := w.token(`{"name":"l","kind":"human","member":"local","role":"viewer","scopes":["answer","ask","work"]}`)
+	w.must(http.StatusOK, w.admin, "PATCH /v1/members/local", `{"projects":{"default":"operator"}}`, nil)
+	admin := w.token(`{"name":"a","kind":"human","member":"the-admin","scopes":["admin"]}`)
+	busy := w.token(`{"name":"b","scopes":["ask","work"]}`)
+	w.must(http.StatusCreated, busy, "POST /v1/tasks", `{"title":"its own"}`, nil)
+	w.must(http.StatusOK, busy, "POST /v1/claims", `{"worker":"b"}`, nil)
+	all = append(all,
+		attacker{
+			name: "a viewer who is an operator here", reader: reader{token: here}, known: true,
+			scopes: []fermata.Scope{"answer", "ask", "work"}, role: fermata.RoleOperator, general: fermata.RoleViewer,
+		},
+		attacker{
+			name: "an admin's token to admin", reader: reader{token: admin}, known: true,
+			scopes: []fermata.Scope{fermata.ScopeAdmin}, role: fermata.RoleAdmin, general: fermata.RoleAdmin,
+		},
+		attacker{name: "a worker of another task", reader: reader{token: busy}, known: true, agent: true, scopes: []fermata.Scope{"ask", "work"}},
+	)
 	gone := w.token(`{"name":"g","kind":"human","member":"gone","role":"admin","scopes":["admin"]}`)
 	w.must(http.StatusOK, w.admin, "PATCH /v1/members/gone", `{"disabled":true}`, nil)
 	var revoked fermata.Token
 	w.must(http.StatusCreated, w.admin, "POST /v1/tokens", `{"name":"r","scopes":["work"]}`, &revoked)
 	w.must(http.StatusOK, w.admin, "DELETE /v1/tokens/"+revoked.ID, "", nil)
 	return append(all,
+		attacker{name: "who holds a link to sign in", reader: reader{token: w.link("the-admin")}},
 		attacker{name: "an admin who was disabled", reader: reader{token: gone}},
 		attacker{name: "a revoked token", reader: reader{token: revoked.Secret}})
 }
@@ -93,6 +112,11 @@ func readPermissions(t *testing.T) map[string]row {
 		}
 	}
 	return rows
+}
+
+// hasRuleBeside reports whether more than the table decides.
+func (r row) hasRuleBeside() bool {
+	return strings.Contains(r.role, ";") || strings.Contains(r.scope, "one's own")
 }
 
 // refuses reports whether the page says that the caller may not. It says nothing of rules beside the table, which may
@@ -168,7 +192,7 @@ func TestMatrixOfPermissions(t *testing.T) {
 				if now := w.head(); now != head {
 					t.Errorf("%s was refused %s, and %d events were written", a.name, op.call, now-head)
 				}
-			case isRefusal && !strings.Contains(r.role, ";") && !strings.Contains(r.scope, "one's own"):
+			case isRefusal && !r.hasRuleBeside():
 				t.Errorf("%s may %s by the page, and was refused: %d %.200s", a.name, op.call, got.status, got.body)
 			}
 		}
@@ -177,6 +201,68 @@ func TestMatrixOfPermissions(t *testing.T) {
 	if len(attackers) < 12 || refused < 500 {
 		t.Errorf("too little was tried: %d callers, %d refusals", len(attackers), refused)
 	}
+}
+
+// The local user of a single-user server is refused nothing, unless the page names a rule beside.
+func TestMatrixOfTheLocalUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, singleUser)
+	w.delivers()
+	w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`)
+	ids, rows := w.realIDs(), readPermissions(t)
+	bodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
+	for _, op := range readDocument(t, w).inOrder() {
+		if rows[op.id].hasRuleBeside() {
+			continue
+		}
+		if got := w.call("", ids.Replace(op.call), ids.Replace(bodies[op.call]), "Accept", "application/json"); got.isRefusal() {
+			t.Errorf("%s is refused: %d %.200s", op.call, got.status, got.body)
+		}
+	}
+}
+
+// Where the policy asks admins for a sign-in, their tokens administer nothing and change no rule of gates. Their browsers do.
+func TestAdminsAdministerInTheBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.delivers()
+	token := w.token(`{"name":"t","kind":"human","member":"the-admin","role":"admin","scopes":["admin"]}`)
+	link, err := w.engine.MakeLink(t.Context(), fermata.Caller{WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorSystem, Scopes: []fermata.Scope{fermata.ScopeAdmin}}, "the-admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := reader{cookie: w.cookie(w.redeem(link.Secret))}
+	w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`)
+	ids, rows := w.realIDs(), readPermissions(t)
+	bodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
+	policy := `{"min_timeout":"5m","max_timeout":"24h","allow_never":true,"allow_longer":true,"allow_shorter":true,"admin_assurance":"session"}`
+	w.must(http.StatusOK, token, "PUT /v1/policies", policy, nil)
+	bodies["PUT /v1/policies"] = policy
+	refused := 0
+	for _, op := range readDocument(t, w).inOrder() {
+		if r := rows[op.id]; r.verb == "open" || !strings.HasSuffix(r.scope, "admin") && r.verb != "gate.rules_change" || strings.Contains(r.scope, "one's own") && !strings.Contains(op.call, "/members/{id}") {
+			continue
+		}
+		head := w.head()
+		got := w.attack(attacker{reader: reader{token: token}}, ids.Replace(op.call), ids.Replace(bodies[op.call]))
+		if !got.isRefusal() || w.head() != head {
+			t.Errorf("an admin's token may %s: %d %.200s", op.call, got.status, got.body)
+		}
+		refused++
+		if got := w.attack(attacker{reader: browser}, ids.Replace(op.call), ids.Replace(bodies[op.call])); got.isRefusal() {
+			t.Errorf("an admin's browser may not %s: %d %.200s", op.call, got.status, got.body)
+		}
+	}
+	if refused < 25 {
+		t.Errorf("only %d calls are for admins", refused)
+	}
+	p := w.call(token, "PUT /v1/policies", policy).problem(t)
+	if p.Code != fermata.CodeForbidden || !strings.Contains(p.Detail, "known by channel, and it needs session") || !strings.Contains(p.Hint, "browser") {
+		t.Errorf("the refusal is %+v", p)
+	}
+	// The token still does what is not an admin's alone.
+	w.must(http.StatusOK, token, "GET /v1/tasks", "", nil)
+	w.must(http.StatusCreated, token, "POST /v1/questions", `{"question":"?"}`, nil)
 }
 
 // documented is an operation of the document.

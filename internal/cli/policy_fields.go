@@ -25,7 +25,7 @@ type policyRow struct {
 var usualSettings = map[string]string{
 	"min_timeout": "5m", "max_timeout": "24h", "resumed_timeout": "never", "reminders": "1h,1d", "remind_every": "7d",
 	"auto_confidence": "off", "ask_confidence": "off", "gate_default": "ask", "undo_seconds": "5", "least_assurance": "none",
-	"least_assurance.high": "session", "least_assurance.critical": "passkey", "least_risk": "low", "least_risk.approval": "medium", "project_risk": "low", "link_answers": "low",
+	"least_assurance.high": "session", "least_assurance.critical": "passkey", "least_risk": "low", "least_risk.approval": "medium", "project_risk": "low", "link_answers": "low", "admin_assurance": "channel",
 }
 
 // usualSetting is the value of a setting that a policy does not set.

@@ -47,7 +47,7 @@ var everySetting = map[string]string{
 	"min_timeout": "1m", "max_timeout": "2d", "allow_never": "no", "allow_longer": "no", "allow_shorter": "yes",
 	"default_timeout.approval": "2h", "resumed_timeout.blocking": "3d", "reminders": "2h,1d", "remind_every": "2d",
 	"auto_confidence": "90", "ask_confidence": "0", "gate_default": "deny", "undo_seconds": "0",
-	"least_assurance.critical": "session", "least_risk.approval": "low", "project_risk.shop": "high", "link_answers": "off",
+	"least_assurance.critical": "session", "least_risk.approval": "low", "project_risk.shop": "high", "link_answers": "off", "admin_assurance": "session",
 }
 
 func TestPolicySetSetsEveryField(t *testing.T) {

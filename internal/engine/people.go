@@ -153,7 +153,8 @@ func (e *Engine) callerOf(ctx context.Context, t *fermata.Token) (fermata.Caller
 	}
 	c := m.Caller()
 	c.WorkspaceID, c.TokenID, c.Scopes = t.WorkspaceID, t.ID, m.Limit(t.Scopes)
-	return c, nil
+	p, err := e.policy(e.db.In(ctx, t.WorkspaceID))
+	return c.Under(p), err
 }
 
 // CreateToken makes a token. The reply holds its secret, which is not stored.

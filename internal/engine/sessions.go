@@ -63,13 +63,17 @@ func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermat
 	if s.Ended(now) || m.DisabledAt != nil {
 		return fermata.Caller{}, badSession()
 	}
+	p, err := e.policy(e.db.In(ctx, s.WorkspaceID))
+	if err != nil {
+		return fermata.Caller{}, err
+	}
 	if now.Sub(s.LastSeenAt) > touchEvery {
 		err = e.db.Write(ctx, s.WorkspaceID, func(tx *store.Tx) error {
 			tx.TouchSession(s.ID, tx.Now())
 			return nil
 		})
 	}
-	c, until := sessionCaller(s, m, now), s.Until()
+	c, until := sessionCaller(s, m, now).Under(p), s.Until()
 	e.callers.put(sessionKey(hash), knownCaller{caller: c, until: time.Now().Add(callerFor), expires: &until}, cleared)
 	return c, err
 }

@@ -110,6 +110,7 @@ func (t *Tail) forget(events []*fermata.Event) {
 		switch e.Type {
 		case fermata.EventPolicyChanged:
 			t.e.policies.forget(e.WorkspaceID)
+			t.e.callers.clear()
 		case fermata.EventTokenRevoked, fermata.EventMemberChanged, fermata.EventMemberSignedIn, fermata.EventMemberSignedOut,
 			fermata.EventGroupChanged:
 			t.e.callers.clear()

@@ -170,6 +170,21 @@ test('the rules for questions are checked in the form, and saved', async () => {
   assertCalm(page);
 });
 
+test('what a token administered needs a sign-in, once the rules say so', async () => {
+  const choose = async (how, least) => {
+    await page.getByRole('combobox', { name: 'To administer' }).click();
+    await page.getByRole('option', { name: how }).click();
+    await page.getByRole('button', { name: 'Save the rules' }).click();
+    await until(async () => assert.equal((await server.call('GET', '/v1/policies')).admin_assurance, least));
+  };
+  await section('policy');
+  await choose('Freshly signed in with a browser', 'session');
+  await assert.rejects(server.call('POST', '/v1/members', { handle: 'eve' }), /known by channel, and it needs session/);
+  await choose('A token is enough', 'channel');
+  await server.call('POST', '/v1/members', { handle: 'eve' });
+  assertCalm(page);
+});
+
 test('a rule for tools is added and removed', async () => {
   await section('gates');
   await page.getByRole('button', { name: 'Add a rule' }).click();

@@ -6,11 +6,12 @@ import { whoamiQuery } from '@/api/queries';
 import type { Policy } from '@/api/types';
 import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
-import { mayAdminister } from '../parts/rights';
+import { mayAdminister, mustSignInAgain } from '../parts/rights';
 import { Stored } from '../parts/Stored';
 import { useText as usePartsText } from '../parts/text';
 import { useForm } from '../parts/useForm';
 import { policyQuery } from '../queries';
+import { Admins } from './Admins';
 import { Assurance } from './Assurance';
 import { Deadlines } from './Deadlines';
 import { Gate } from './Gate';
@@ -53,7 +54,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
   return (
     <Form form={form}>
       <Stack gap="lg">
-        {!admin && <Alert>{text.readOnly}</Alert>}
+        {!admin && <Alert>{mustSignInAgain(me) ? text.signInAgain : text.readOnly}</Alert>}
         <Fieldset variant="unstyled" disabled={!admin} aria-label={text.title}>
           <Stack gap="lg">
             <Deadlines {...props} />
@@ -61,6 +62,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
             <Guesses {...props} />
             <Undo {...props} />
             <Assurance {...props} />
+            <Admins {...props} />
             <Links {...props} />
             <Gate {...props} />
           </Stack>
