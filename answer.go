@@ -60,12 +60,12 @@ func (q *Question) mayDecide(c Caller) error {
 	if err := q.MayAnswer(c); err != nil {
 		return err
 	}
-	return q.checkAssurance(c)
+	return q.CheckAssurance(c)
 }
 
-// checkAssurance refuses a person who is not known as strongly as the policy
+// CheckAssurance refuses a person who is not known as strongly as the policy
 // asks. He may see the question and answer it once he is.
-func (q *Question) checkAssurance(c Caller) error {
+func (q *Question) CheckAssurance(c Caller) error {
 	least := q.leastAssurance(c.Outside)
 	if least == "" || c.Assurance.AtLeast(least) {
 		return nil

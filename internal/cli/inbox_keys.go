@@ -164,7 +164,12 @@ func (m *inbox) act(q *fermata.Question, name string) tea.Cmd {
 		return m.prompt("ask back", "", func(text string) tea.Cmd { return m.clarify(q, text) })
 	case "x":
 		return m.prompt("extend by", "30m", func(text string) tea.Cmd { return m.extend(q, text) })
-	case "e":
+	}
+	if err := q.CheckAssurance(m.me.caller); err != nil {
+		m.said = errorText(err)
+		return nil
+	}
+	if name == "e" {
 		return m.openEditor(q)
 	}
 	if q.Type != fermata.Approval {

@@ -71,17 +71,10 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 		s.talk().question(q, s.now())
 		s.talk().line("")
 	}
-	switch {
-	case values != nil:
-	case c.closed(q):
-		return q.ClosedError()
-	case c.Edit:
-		values, kept, err = s.edit(ctx, q)
-	default:
-		values, err = s.fill(ctx, q)
-	}
-	if err != nil {
-		return err
+	if values == nil {
+		if values, kept, err = c.askFor(ctx, s, q); err != nil {
+			return err
+		}
 	}
 	q, err = c.send(ctx, s, q, values)
 	if kept != "" {
@@ -98,6 +91,21 @@ func (c *respondCommand) Run(ctx context.Context, s *session) error {
 		return s.json(q)
 	}
 	return nil
+}
+
+// askFor takes the answer at the terminal, or in an editor, whose text is kept in a file then.
+func (c *respondCommand) askFor(ctx context.Context, s *session, q *fermata.Question) (values map[string]any, kept string, err error) {
+	if c.closed(q) {
+		return nil, "", q.ClosedError()
+	}
+	if err := s.mustBeKnown(ctx, q); err != nil {
+		return nil, "", err
+	}
+	if c.Edit {
+		return s.edit(ctx, q)
+	}
+	values, err = s.fill(ctx, q)
+	return values, "", err
 }
 
 // given is the answer of the command line, and of the files that it names.
@@ -177,6 +185,9 @@ func delicate(q *fermata.Question, values map[string]any) bool {
 // terminal is asked back first, where consent is needed.
 func (s *session) sendAnswer(ctx context.Context, w write, q *fermata.Question, a fermata.Answer, consent consentNeeded) (*fermata.Question, error) {
 	if done, err := s.rehearse(w, "POST", "/questions/"+q.ID+"/answer", a); done {
+		return nil, err
+	}
+	if err := s.mustBeKnown(ctx, q); err != nil {
 		return nil, err
 	}
 	text := value(a.Answer)

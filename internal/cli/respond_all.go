@@ -52,7 +52,7 @@ func answersRefused(n int) error {
 }
 
 // one shows one question and takes its answer, until one is taken or the
-// person goes on. What the server refuses is shown and left.
+// person goes on. What the server refuses is shown and left, and so is what needs more than a token.
 func (c *respondCommand) one(ctx context.Context, s *session, id string) error {
 	q, err := s.client.Question(ctx, id)
 	if err != nil || q.Status != fermata.Pending {
@@ -60,6 +60,10 @@ func (c *respondCommand) one(ctx context.Context, s *session, id string) error {
 	}
 	s.talk().question(q, s.now())
 	s.talk().line("")
+	if err := s.mustBeKnown(ctx, q); err != nil {
+		s.complain(err)
+		return errAnswerRefused
+	}
 	for {
 		values, err := s.walkItems(ctx, q)
 		if values == nil || errors.Is(err, errQuit) || ctx.Err() != nil {

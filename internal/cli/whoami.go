@@ -42,3 +42,16 @@ func (w *whoami) voted(q *fermata.Question) bool {
 	}
 	return false
 }
+
+// mustBeKnown refuses a question for which the caller is not known strongly enough, before a person does what the server
+// refuses then. It asks who the caller is only where a token is not enough.
+func (s *session) mustBeKnown(ctx context.Context, q *fermata.Question) error {
+	if q.CheckAssurance(fermata.Caller{Assurance: fermata.AssuranceChannel}) == nil {
+		return nil
+	}
+	me, err := s.whoAmI(ctx)
+	if err != nil || me.Assurance == "" {
+		return err // The server says only of people how they are known.
+	}
+	return q.CheckAssurance(me.caller)
+}
