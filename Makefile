@@ -100,8 +100,10 @@ seams: ## Play random sequences against the laws of the system (docs/seams.md; F
 	@$(with-postgres) go test -count=1 -v $(TEST_FLAGS) ./test/seams/...
 
 .PHONY: crash
-crash: ## Run the long labs: kill, restart, compare; random sequences for half an hour
+crash: ## Run the fuzz tests and the long labs: kill, restart, compare; random sequences for half an hour
 	@scripts/setup go git postgres pgbouncer claude
+	$(call say,fuzzing what is read of others (a minute a test))
+	@scripts/fuzz
 	$(call say,running the long labs (up to two hours))
 	@$(with-postgres) go test -count=1 -race -gcflags='modernc.org/...=-race=false' -timeout 60m . ./client ./internal/...
 	@# One package at a time: they kill the database they share.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -80,18 +81,11 @@ func (t *tail) words() string {
 // plain is text that the server takes: UTF-8 without zero bytes, and without the escapes of terminals.
 func plain(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-	for {
-		from := strings.Index(s, "\x1b[")
-		if from < 0 {
-			return s
-		}
-		rest := strings.TrimLeft(s[from+2:], "0123456789;?")
-		if rest != "" {
-			rest = rest[1:]
-		}
-		s = s[:from] + rest
-	}
+	return escape.ReplaceAllString(s, "")
 }
+
+// escape is the escape character, with the control sequence that it begins (ECMA-48, section 5.4).
+var escape = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]?)?`)
 
 // Clip cuts text to n characters.
 func Clip(s string, n int) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -98,10 +99,7 @@ func TestForging(t *testing.T) {
 	shown, refused := 0, 0
 	for _, f := range forgeries(t) {
 		for place, ask := range forged {
-			a := ask(f.Text)
-			task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop"}
-			by := fermata.Actor{Kind: fermata.ActorAgent, Name: "claude"}
-			q, err := a.Open("q_01k5h2m9n0abcd3f9k2a", task, by, fermata.DefaultPolicy(), noon)
+			q, err := openForged(ask(f.Text))
 			if err != nil {
 				if code := fermata.CodeOf(err); code != fermata.CodeInvalidRequest {
 					t.Errorf("%s/%s in %s: refused with %s", f.Class, f.Name, place, code)
@@ -127,6 +125,36 @@ func TestForging(t *testing.T) {
 	}
 }
 
+// FuzzForging shows any text in each place: a terminal obeys nothing of it, and no line is wider than the screen.
+func FuzzForging(f *testing.F) {
+	places := slices.Sorted(maps.Keys(forged))
+	for _, text := range []string{"\x1b[2J", "a\rb", "\u202ereversed", "\u200b\u3164", "\x9b31m", "a\u0301\u0301\u0301\u0301\u0301", "\xff\xfe", "\t\v\f\u2028", "한글"} {
+		for i := range places {
+			f.Add(uint8(i), text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, place uint8, text string) {
+		if strings.ContainsAny(text, "\u200d\ufe0f") {
+			return // They join emoji, where they may stand.
+		}
+		q, err := openForged(forged[places[int(place)%len(places)]](text))
+		if err != nil {
+			return
+		}
+		for view, out := range views(t, q, len(text) > hugeText) {
+			if problem := hiddenIn(view, out); problem != "" {
+				t.Errorf("%q in %s, %s: %s", text, places[int(place)%len(places)], view.name, problem)
+			}
+		}
+	})
+}
+
+// openForged opens the question of an agent.
+func openForged(a fermata.Ask) (*fermata.Question, error) {
+	task := &fermata.Task{ID: "task_01k5h2m9n0abcdefghjk", Project: "shop"}
+	return a.Open("q_01k5h2m9n0abcd3f9k2a", task, fermata.Actor{Kind: fermata.ActorAgent, Name: "claude"}, fermata.DefaultPolicy(), noon)
+}
+
 // view is a way in which a question is shown.
 type view struct {
 	name  string
@@ -148,6 +176,10 @@ func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
 		var buf bytes.Buffer
 		printer{w: &buf, width: v.width, term: v.term}.question(q, noon)
 		all[v] = buf.String()
+		if !v.term {
+			// In a pipe a tab stays one.
+			all[v] = strings.ReplaceAll(all[v], "\t", " ")
+		}
 	}
 	if huge {
 		return map[view]string{{"a terminal", 80, true}: all[view{"a terminal", 80, true}]}
@@ -162,12 +194,8 @@ func views(t *testing.T, q *fermata.Question, huge bool) map[view]string {
 	return all
 }
 
-// forgeryIn says what is wrong with the way in which a text is shown.
-func forgeryIn(v view, out, text string) string {
-	if !v.term {
-		// In a pipe a tab stays one.
-		out = strings.ReplaceAll(out, "\t", " ")
-	}
+// hiddenIn says what of a view a terminal obeys or does not show.
+func hiddenIn(v view, out string) string {
 	if i := strings.IndexFunc(out, unseen); i >= 0 {
 		return fmt.Sprintf("something hides: %q", out[max(0, i-20):min(len(out), i+20)])
 	}
@@ -176,6 +204,14 @@ func forgeryIn(v view, out, text string) string {
 		if v.term && ansi.StringWidth(line) > v.width {
 			return fmt.Sprintf("%d wide: %q", ansi.StringWidth(line), line)
 		}
+	}
+	return ""
+}
+
+// forgeryIn says what is wrong with the way in which a text is shown.
+func forgeryIn(v view, out, text string) string {
+	if problem := hiddenIn(v, out); problem != "" {
+		return problem
 	}
 	if got, want := squeezed(seen(out)), squeezed(text); !strings.Contains(got, want) {
 		return fmt.Sprintf("not all of %.80q is shown in %.300q", want, got)

@@ -58,6 +58,19 @@ func TestClaudeHookFailsClosed(t *testing.T) {
 	}
 }
 
+// An event that no program of ours sends lets nothing pass, also where the program has no event after a call.
+func TestHooksFailClosedWithoutAnEvent(t *testing.T) {
+	for _, program := range []string{"claude", "codex", "gemini", "opencode"} {
+		t.Setenv("FERMATA_TASK", "task_1")
+		for _, event := range []string{"", "BeforeAnything"} {
+			call := strings.Replace(claudeCallOf("Bash", `{"command":"ls"}`), "PreToolUse", event, 1)
+			if code, out, talk := run(t, call, "--url", "http://127.0.0.1:1", "hook", program, "--worker"); code != exitBlocked || out != "" {
+				t.Errorf("%s, the event %q: got %d, %q and %q", program, event, code, out, talk)
+			}
+		}
+	}
+}
+
 // A server that falls silent in the middle of a wait keeps no hook longer than the
 // program waits for it: these programs run a tool whose hook is late.
 func TestHookEndsInTime(t *testing.T) {

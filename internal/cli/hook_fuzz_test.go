@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzHook hands anything to the hooks while the server answers nothing of use. What ends with another code than exitBlocked is no
+// call that is yet to run, one of Fermata's own tools, or a dialog at a desk to which nothing was said.
+func FuzzHook(f *testing.F) {
+	programs := []gateDialect{claude, codex, gemini, openCode}
+	for i, p := range programs {
+		for _, worker := range []bool{true, false} {
+			for _, event := range []string{p.before, p.after, "", sessionStart, turnStops, "PermissionRequest"} {
+				for _, tool := range []string{"Bash", "Read", "AskUserQuestion", p.mcpPrefix + "ask_user", ""} {
+					call := strings.Replace(claudeCallOf(tool, `{"questions":[{"question":"Which?"}]}`), "PreToolUse", event, 1)
+					f.Add(uint8(i), worker, []byte(call))
+				}
+			}
+		}
+	}
+	f.Add(uint8(2), true, []byte(`{"hook_event_name":"AfterTool","tool_name":"x","mcp_context":{"server_name":"fermata"},"tool_response":{"returnDisplay":[]}}`))
+	f.Add(uint8(0), true, []byte(`{"tool_name":"Bash"}`))
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotImplemented) }))
+	f.Cleanup(broken.Close)
+	f.Setenv("HOME", f.TempDir())
+	f.Setenv("XDG_STATE_HOME", f.TempDir())
+	f.Fuzz(func(t *testing.T, program uint8, worker bool, data []byte) {
+		p, flags := programs[int(program)%len(programs)], gateFlags{Worker: worker}
+		if worker {
+			flags.Task = "task_1"
+		}
+		var out, talk bytes.Buffer
+		s := newSession(bytes.NewReader(data), &out, &talk, Hooks{})
+		s.URL = broken.URL
+		if code := s.exit(t.Context(), s.gateHook(t.Context(), flags, p)); code == exitBlocked {
+			return
+		}
+		var e hookEvent
+		if err := json.Unmarshal(data, &e); err != nil {
+			t.Fatalf("%s passes: %q", p.runner, data)
+		}
+		own := e.MCPContext.Server == ownServer || strings.HasPrefix(e.Tool, p.mcpPrefix)
+		switch {
+		case own, worker && e.Event == sessionStart, worker && e.Event != "" && e.Event == p.after:
+		case !worker && slices.Contains(newsEvents, e.Event), !worker && e.Event == "PermissionRequest" && p.permit != nil && out.Len() == 0:
+		default:
+			t.Errorf("%s passes: %q", p.runner, data)
+		}
+	})
+}
