@@ -1,0 +1,286 @@
+//go:build unix
+
+package attack
+
+// A seededBug is a hole that is put into the program on purpose: the text old, which stands once in the file, becomes new. The test
+// caughtBy of the package pkg must fail with it.
+type seededBug struct {
+	name, file, old, new, pkg, caughtBy string
+}
+
+// seededBugs are holes through which somebody could answer, read or run what is not theirs.
+var seededBugs = []seededBug{
+	// Who may what.
+	{
+		name: "a caller needs no scope", file: "permission.go",
+		old: "if slices.ContainsFunc(p.Scopes, c.Has) {",
+		new: "if true {",
+		pkg: "./internal/api", caughtBy: "TestMatrixOfPermissions",
+	},
+	{
+		name: "a caller needs no role", file: "permission.go",
+		old: "if err := c.mayByRole(p, at); err != nil {",
+		new: "if err := c.mayByRole(p, at); err != nil && false {",
+		pkg: "./internal/api", caughtBy: "TestMatrixOfPermissions",
+	},
+	{
+		name: "an agent is not told from a person", file: "permission.go",
+		old: "if c.Kind == ActorAgent && !p.Agents && !slices.Contains(p.Scopes, ScopeAdmin) {",
+		new: "if false {",
+		pkg: "./internal/api", caughtBy: "TestMatrixOfPermissions",
+	},
+	{
+		name: "an agent reaches the tasks of others", file: "permission.go",
+		old: `if c.Kind == ActorAgent && p.Apart && at.task != "" && !at.shared && !slices.Contains(at.agents, c.TokenID) {`,
+		new: "if false {",
+		pkg: "./internal/engine", caughtBy: "TestAgentsAreApart",
+	},
+	{
+		name: "a hidden project is seen", file: "visible_projects.go",
+		old: "func (s ProjectSet) Has(project string) bool { return slices.Contains(s.Names, project) == s.Only }",
+		new: "func (s ProjectSet) Has(string) bool { return true }",
+		pkg: "./internal/api", caughtBy: "TestAHiddenProjectDoesNotExist",
+	},
+	{
+		name: "a token of an agent is for every project", file: "visible_projects.go",
+		old: "return ProjectSet{Only: len(c.TokenProjects) > 0, Names: c.TokenProjects}",
+		new: "return ProjectSet{}",
+		pkg: "./internal/api", caughtBy: "TestAHiddenProjectDoesNotExist",
+	},
+	{
+		name: "an agent answers", file: "answer.go",
+		old: `case c.Kind != ActorHuman:
+		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").`,
+		new: `case false:
+		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").`,
+		pkg: ".", caughtBy: "TestAnswerNeverFromAnAgent",
+	},
+	{
+		name: "the one who asked approves", file: "answer.go",
+		old: `case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:`,
+		new: "case false:",
+		pkg: ".", caughtBy: "TestDeciders",
+	},
+	{
+		name: "one person votes twice", file: "answer.go",
+		old: "if v.By.ID != r.AnsweredBy.ID {",
+		new: "if true {",
+		pkg: ".", caughtBy: "TestAnswerVotes",
+	},
+	{
+		name: "the fencing token is not compared", file: "run.go",
+		old: `case r.Token != token:
+		return Errorf(CodeStaleRun, "the fencing token is not that of run %s", r.ID)`,
+		new: `case false:
+		return Errorf(CodeStaleRun, "the fencing token is not that of run %s", r.ID)`,
+		pkg: "./internal/engine", caughtBy: "TestFencingTokenIsTheHoldersAlone",
+	},
+
+	{
+		name: "a token administers where the policy asks for a sign-in", file: "permission.go",
+		old: `if c.Kind != ActorHuman || p.AdminAssurance == "" || c.Assurance.AtLeast(p.AdminAssurance) {`,
+		new: "if true {",
+		pkg: "./internal/api", caughtBy: "TestAdminsAdministerInTheBrowser",
+	},
+	{
+		name: "a hook lets an event without a name pass", file: "internal/cli/hook_worker.go",
+		old: `case h.own() || h.after != "" && h.in.Event == h.after:`,
+		new: "case h.own() || h.in.Event == h.after:",
+		pkg: "./internal/cli", caughtBy: "TestHooksFailClosedWithoutAnEvent",
+	},
+
+	// Grants and signed decisions.
+	{
+		name: "a grant is not signed", file: "grant.go",
+		old: "if err != nil || !hmac.Equal(given, grantMAC(key, body)) {",
+		new: "if err != nil || !hmac.Equal(given, grantMAC(key, body)) && false {",
+		pkg: ".", caughtBy: "TestGrantSignature",
+	},
+	{
+		name: "a grant opens any action", file: "grant.go",
+		old: "case !HasHash(action, g.ActionHash):",
+		new: "case false:",
+		pkg: "./internal/engine", caughtBy: "TestAGrantIsUsedOnce",
+	},
+	{
+		name: "a grant has no end", file: "grant.go",
+		old: "case !now.Before(g.ExpiresAt):",
+		new: "case false:",
+		pkg: ".", caughtBy: "TestGrantSignature",
+	},
+	{
+		name: "a grant is used twice", file: "internal/engine/grant.go",
+		old: "if used[g.QuestionID] {",
+		new: "if used[g.QuestionID] && false {",
+		pkg: "./internal/engine", caughtBy: "TestAGrantIsUsedOnce",
+	},
+	{
+		name: "a grant needs no approval behind it", file: "grant_consent.go",
+		old: "if !ok || !g.equals(given) {",
+		new: "if (!ok || !g.equals(given)) && false {",
+		pkg: "./internal/engine", caughtBy: "TestAForgedGrantOpensNothing",
+	},
+	{
+		name: "a grant outlives the rights of who approved", file: "grant_consent.go",
+		old: "case c.Question.MayAnswer(m.Caller()) != nil:",
+		new: "case false:",
+		pkg: "./internal/engine", caughtBy: "TestAGrantOfSomebodyWhoMayNoMoreOpensNothing",
+	},
+	{
+		name: "a grant does not meet the policy of today", file: "grant_consent.go",
+		old: "return c.checkPolicy()",
+		new: "return nil",
+		pkg: "./internal/engine", caughtBy: "TestAGrantMeetsThePolicyOfToday",
+	},
+	{
+		name: "a grant goes before a deny rule", file: "grant_consent.go",
+		old: "if c.Denied != nil {",
+		new: "if false {",
+		pkg: "./internal/engine", caughtBy: "TestAGrantMeetsTheRulesOfToday",
+	},
+	{
+		name: "an edited action is not compared", file: "answer.go",
+		old: "if approves && a.ActionHash != q.ActionHash {",
+		new: "if false {",
+		pkg: ".", caughtBy: "TestAnswerLate",
+	},
+	{
+		name: "a signature fits any decision", file: "signed_decision.go",
+		old: "return d, err == nil && s.Decision == q.decision(r, memberID, d.At).Text()",
+		new: "return d, err == nil",
+		pkg: ".", caughtBy: "TestASignatureOfAnotherDecision",
+	},
+	{
+		name: "a signature has no end", file: "signed_decision.go",
+		old: "if age := now.Sub(d.At); age > SignatureLasts || age < -SignatureLasts {",
+		new: "if age := now.Sub(d.At); age < 0 && age > 0 {",
+		pkg: ".", caughtBy: "TestASignatureOfAnotherDecision",
+	},
+	{
+		name: "a signature is not checked again", file: "internal/engine/sign.go",
+		old: "signed[id] = passkey.Verify(*decision, key) == nil",
+		new: `signed[id] = key != ""`,
+		pkg: "./internal/access", caughtBy: "TestTheServerForgesNoDecision",
+	},
+	{
+		name: "a passkey need not know the person", file: "internal/access/decision.go",
+		old: "UserID: who.WebAuthnID(), UserVerification: protocol.VerificationRequired,",
+		new: "UserID: who.WebAuthnID(),",
+		pkg: "./internal/access", caughtBy: "TestAForgedDecision",
+	},
+
+	// Links and what comes back over channels.
+	{
+		name: "an answer link is not signed", file: "answer_link.go",
+		old: "if len(key) == 0 || !hmac.Equal([]byte(l.Sign(key)), []byte(token)) {",
+		new: "if len(key) == 0 {",
+		pkg: ".", caughtBy: "TestAnswerLinkIsBound",
+	},
+	{
+		name: "a scanner confirms a link", file: "answer_link.go",
+		old: "case age < AnswerLinkPause:",
+		new: "case false:",
+		pkg: ".", caughtBy: "TestAnswerLinkIsConfirmedInTime",
+	},
+	{
+		name: "a link answers any risk", file: "answer_link.go",
+		old: "case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(most)):",
+		new: "case slices.Index(risks, string(q.Risk)) > slices.Index(risks, string(most)) && false:",
+		pkg: "./internal/api", caughtBy: "TestLinksNeedLowRisk",
+	},
+	{
+		name: "the asker holds a link", file: "answer_link.go",
+		old: "if q.AskedBy.Kind == ActorHuman && q.AskedBy.ID == m.ID {",
+		new: "if false {",
+		pkg: ".", caughtBy: "TestTheAskerHoldsNoLink",
+	},
+	{
+		name: "the secret of a reply is not compared", file: "internal/delivery/secret.go",
+		old: "if cut < 1 || !hmac.Equal([]byte(signature(key, workspace, secret[:cut])), []byte(secret[cut:])) {",
+		new: "if cut < 1 || !hmac.Equal([]byte(signature(key, workspace, secret[:cut])), []byte(secret[cut:])) && false {",
+		pkg: "./internal/delivery", caughtBy: "TestAReplyBelongsToItsPerson",
+	},
+	{
+		name: "Slack need not sign", file: "internal/channel/slack/handler.go",
+		old: "return v.Ensure()",
+		new: `_ = v.Ensure()
+	return nil`,
+		pkg: "./internal/channel/slack", caughtBy: "TestForged",
+	},
+	{
+		name: "a mail is believed that nobody vouches for", file: "internal/channel/email/listen.go",
+		old: `in.From.Denied = "your mail server did not vouch`,
+		new: `_ = "your mail server did not vouch`,
+		pkg: "./internal/channel/email", caughtBy: "TestTheSenderIsWhomTheServerVouchesFor",
+	},
+
+	// The browser, the network, the files.
+	{
+		name: "another site writes with a cookie", file: "internal/api/guard.go",
+		old: "if err := s.origin.Check(r); err != nil {",
+		new: "if false {",
+		pkg: "./internal/api", caughtBy: "TestRefusedCallsAreLogged",
+	},
+	{
+		name: "a cookie is enough without a page", file: "internal/api/cookie.go",
+		old: `if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {`,
+		new: "if false {",
+		pkg: "./internal/api", caughtBy: "TestCookieNeedsTheOwnPage",
+	},
+	{
+		name: "scripts read the cookie", file: "internal/api/cookie.go",
+		old: "HttpOnly: true,",
+		new: "HttpOnly: false,",
+		pkg: "./internal/access", caughtBy: "TestPasskeySignsIn",
+	},
+	{
+		name: "wrong tokens are not limited", file: "internal/api/limit.go",
+		old: "if limited := take(bucket, message); limited != nil {",
+		new: "if limited := take(bucket, message); limited != nil && false {",
+		pkg: "./internal/api", caughtBy: "TestWrongTokensAreLimitedAndRightOnesAreNot",
+	},
+	{
+		name: "private addresses are reached", file: "internal/outbound/guard.go",
+		old: "if err := g.public.Safe(network, address, nil); err != nil {",
+		new: "if false {",
+		pkg: "./internal/outbound", caughtBy: "TestNameThatChangesIsRefused",
+	},
+	{
+		name: "files of the database are open", file: "internal/private/private.go",
+		old: "FileMode fs.FileMode = 0o600",
+		new: "FileMode fs.FileMode = 0o644",
+		pkg: "./internal/store", caughtBy: "TestFilesOfTheDatabaseAreTheOwnersAlone",
+	},
+	{
+		name: "git files are written unasked", file: "gate_protected.go",
+		old: "return isPathName(name) && p.covers(text) || slices.ContainsFunc(patchedFiles(text), p.covers)",
+		new: "return false",
+		pkg: ".", caughtBy: "TestProtectedGitFiles",
+	},
+
+	// The audit.
+	{
+		name: "a changed event is not seen", file: "event.go",
+		old: "case e.Hash != e.hash():",
+		new: "case false:",
+		pkg: ".", caughtBy: "TestChainFindsEveryChange",
+	},
+	{
+		name: "an event in the place of another is not seen", file: "event.go",
+		old: "case e.PrevHash != c.Hash:",
+		new: "case e.PrevHash != c.Hash && false:",
+		pkg: ".", caughtBy: "TestChainFindsEveryChange",
+	},
+	{
+		name: "an edited question is not seen", file: "internal/engine/audit_tables.go",
+		old: `if name := questionDiffers(q, e); name != "" {`,
+		new: `if name := questionDiffers(q, e); name != "" && false {`,
+		pkg: "./internal/engine", caughtBy: "TestAuditFindsEditsOfTables",
+	},
+	{
+		name: "a forged checkpoint is taken", file: "internal/checkpoint/checkpoint.go",
+		old: "if opened.Text != c.Text() {",
+		new: "if opened.Text != c.Text() && false {",
+		pkg: "./internal/checkpoint", caughtBy: "TestOnlyTheKeyOfTheServerSignsACheckpoint",
+	},
+}
