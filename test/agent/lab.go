@@ -266,6 +266,6 @@ func (l *Lab) Agents() (pids []string) {
 // Freeze halts the worker until the test ends.
 func (l *Lab) Freeze() {
 	l.Helper()
-	l.worker.Signal(syscall.SIGSTOP)
+	l.worker.Freeze()
 	l.Cleanup(func() { l.worker.Signal(syscall.SIGCONT) })
 }

@@ -107,6 +107,14 @@ func (c *Child) Signal(s syscall.Signal) {
 	}
 }
 
+// Freeze stops the process until a SIGCONT, and waits until each of its threads stands still. The signal alone is not enough: on a busy
+// machine threads run on after it was sent, long enough for a commit.
+func (c *Child) Freeze() {
+	c.tb.Helper()
+	c.Signal(syscall.SIGSTOP)
+	patience.Await(c.tb, c.name+" stands still", func() bool { return standsStill(c.PID()) })
+}
+
 // Stop is SIGTERM, waits until the process is gone, and fails the test when
 // that takes long or is not clean.
 func (c *Child) Stop() {

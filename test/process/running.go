@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -16,6 +17,24 @@ func IsRunning(pid int) bool {
 	if err != nil {
 		return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	}
-	// The name of the program stands in parentheses and may hold anything (proc_pid_stat(5)).
-	return !bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z "))
+	return stateOf(stat) != 'Z'
+}
+
+// standsStill reports whether every thread of a process was stopped by a signal. Where there is no /proc, nothing is known,
+// and it counts as stopped.
+func standsStill(pid int) bool {
+	threads, _ := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+	return !slices.ContainsFunc(threads, func(thread string) bool {
+		stat, err := os.ReadFile(thread)
+		return err == nil && stateOf(stat) != 'T'
+	})
+}
+
+// stateOf returns the letter of the state in a file of /proc (proc_pid_stat(5)); 0 where there is none. The name of the program
+// stands in parentheses before it, and may hold anything.
+func stateOf(stat []byte) byte {
+	if state := stat[bytes.LastIndexByte(stat, ')')+1:]; len(state) > 1 {
+		return state[1]
+	}
+	return 0
 }

@@ -112,7 +112,7 @@ func freeze(t *testing.T, address string, s *process.Server) (pid int) {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	patience.Await(t, "the replica is frozen inside a write", func() bool {
-		s.Signal(syscall.SIGSTOP)
+		s.Freeze()
 		if pid = waitingWrite(t, conn); pid != 0 {
 			return true
 		}

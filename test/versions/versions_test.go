@@ -133,7 +133,7 @@ func TestReplicaFrozenInsideAMigration(t *testing.T) {
 		}
 		return waits
 	})
-	frozen.Signal(syscall.SIGSTOP)
+	frozen.Freeze()
 	if err = reading.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func TestSuspendedWorkerComesBack(t *testing.T) {
 	task := s.create()
 	first := s.worker("first")
 	s.agentOf("1")
-	first.Signal(syscall.SIGSTOP)
+	first.Freeze()
 
 	s.worker("second")
 	if done := s.becomes(task.ID, fermata.TaskDone); done.Summary != "by run 2" {
