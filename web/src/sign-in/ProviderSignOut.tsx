@@ -14,7 +14,7 @@ export function ProviderSignOut() {
   if (!address || !data?.oidc) return null;
   return (
     <Alert role="status" title={text.signedOut}>
-      {text.signedInThere(data.oidc.name)} <Anchor inherit href={address}>{text.signOutThere(data.oidc.name)}</Anchor>
+      {text.signedInThere(data.oidc.name)} <Anchor inherit underline="always" href={address}>{text.signOutThere(data.oidc.name)}</Anchor>
     </Alert>
   );
 }
