@@ -119,7 +119,7 @@ type Caller struct {
 	TokenProjects []string
 	// Assurance is how strongly the person is known.
 	Assurance Assurance
-	// AdminNeeds is what the policy asks of those who administer, if the person is not known so strongly.
+	// AdminNeeds is the assurance that the policy asks of admins, if the person does not have it; else it is empty.
 	AdminNeeds Assurance
 	// Outside says that the person answers over a channel or by a link, where
 	// nobody signs in: what the policy leaves open is closed there by risk.

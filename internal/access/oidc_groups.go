@@ -20,7 +20,7 @@ func checkRoles(roles map[string]string) error {
 	return nil
 }
 
-// groupScopes is the scope with which some providers tell the groups: it is asked for only where the provider has it.
+// groupScopes returns the scope groups if the provider has it: some providers tell the groups only to a client that asks for it.
 func (o *OIDC) groupScopes(p *oidc.Provider) []string {
 	var known struct {
 		Scopes []string `json:"scopes_supported"`

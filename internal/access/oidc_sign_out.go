@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// signOutWithin is how long a sign-out waits for the provider, which is asked only where nobody signed in there since the server began.
+// signOutWithin is how long a sign-out waits for the provider. The server asks it only if nobody has signed in by it since the start.
 const signOutWithin = 3 * time.Second
 
 // SignOutURL returns where a browser ends its session at the provider (OpenID Connect RP-Initiated Logout 1.0 §2). It is empty where the

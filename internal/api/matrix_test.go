@@ -114,7 +114,7 @@ func readPermissions(t *testing.T) map[string]row {
 	return rows
 }
 
-// hasRuleBeside reports whether more than the table decides.
+// hasRuleBeside reports whether a rule beside the table may refuse the call.
 func (r row) hasRuleBeside() bool {
 	return strings.Contains(r.role, ";") || strings.Contains(r.scope, "one's own")
 }

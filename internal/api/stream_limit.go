@@ -39,7 +39,7 @@ func (o *openStreams) add(c fermata.Caller, most int) (end func(), err error) {
 	}, nil
 }
 
-// limitStreams counts the streams of another protocol, which it opens with GET, with those of the API.
+// limitStreams counts each GET of another protocol as an event stream of the caller.
 func (s *Server) limitStreams(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {

@@ -3,8 +3,6 @@ package slack_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -22,14 +20,7 @@ func FuzzHandler(f *testing.F) {
 	f.Cleanup(server.Close)
 	settings := server.Settings()
 	delete(settings, "app_token")
-	raw, err := json.Marshal(settings)
-	if err != nil {
-		f.Fatal(err)
-	}
-	channel, err := slack.Open(raw, notice.Env{Name: "slack", PublicURL: "https://fermata.example.com", HTTP: &http.Client{}, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		f.Fatal(err)
-	}
+	channel := open(f, settings)
 	person, _ := server.Person("Ada")
 	for kind, bodies := range map[string][]string{
 		remote.JSON: {

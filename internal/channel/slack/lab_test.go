@@ -222,7 +222,7 @@ func (l *lab) member(name string, role fermata.Role) (id, mail string) {
 	return id, mail
 }
 
-func open(t *testing.T, settings map[string]any) *slack.Channel {
+func open(t testing.TB, settings map[string]any) *slack.Channel {
 	t.Helper()
 	raw, err := json.Marshal(settings)
 	if err != nil {
