@@ -89,6 +89,23 @@ export async function open(browser, url, { width = 1440, height = 900, scheme = 
   return page;
 }
 
+/** What waits until it is released. */
+export function gate() {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  return { held, release };
+}
+
+/** Holds the streams of events of a page, or of a context's pages, until the returned function is called. */
+export async function holdStreams(owner) {
+  const { held, release } = gate();
+  await owner.route('**/v1/events*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  return release;
+}
+
 /** Nothing went wrong on the page: no error, no refusal of its own policy. */
 export const assertCalm = (page) => assert.deepEqual(page.complaints, []);
 

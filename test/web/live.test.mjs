@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, focused, item, launch, newContext, open, press, settled, startServer, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, focused, holdStreams, item, launch, newContext, open, press, settled, startServer, test, until, yesNo } from './harness.mjs';
 
 let server, browser;
 before(async () => {
@@ -38,17 +38,6 @@ test('what is new waits behind a control, and nothing moves', async () => {
   assertCalm(page);
   await page.context().close();
 });
-
-/** Holds the streams of a page back until they are let go. */
-async function holdStreams(page) {
-  let letGo;
-  const held = new Promise((resolve) => { letGo = resolve; });
-  await page.route('**/v1/events*', async (route) => {
-    await held;
-    await route.continue();
-  });
-  return letGo;
-}
 
 test('what happens before the stream is open is shown', async () => {
   const context = await newContext(browser);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, item, launchWhole, newContext, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
+import { after, assertCalm, before, gate, holdStreams, item, launchWhole, newContext, open, press, startServer, test, until, visit, yesNo } from './harness.mjs';
 import { assertSoundEverywhere } from './sound.mjs';
 
 let server, browser, agent;
@@ -17,13 +17,6 @@ after(async () => {
 
 const ask = (question) => agent('POST', '/v1/questions', { timeout: 'never', ...question });
 const news = (page, title) => page.locator('[data-news]').filter({ hasText: title });
-
-/** What waits until it is released. */
-function gate() {
-  let release;
-  const held = new Promise((resolve) => (release = resolve));
-  return { held, release };
-}
 
 /** A task of the reader's that an agent ended. */
 async function ended(title, result) {
@@ -65,7 +58,10 @@ test('a simple question is answered with one press; others lead to their page', 
   await page.context().close();
 });
 
-/** A page that notes what the browser tells, and whose person looks at it until window.looking is false. */
+/** Waits until the page hears of events. */
+const hears = (page) => until(async () => assert.ok(await page.evaluate(() => window.hears)));
+
+/** A page that notes what it hears and what the browser tells, and whose person looks at it until window.looking is false. */
 async function noting(prepare = async () => undefined) {
   const context = await newContext(browser);
   await context.grantPermissions(['notifications'], { origin: server.url });
@@ -73,7 +69,15 @@ async function noting(prepare = async () => undefined) {
     window.told = [];
     window.asked = 0;
     window.looking = true;
+    window.heard = [];
     document.hasFocus = () => window.looking;
+    window.EventSource = class extends window.EventSource {
+      constructor(address) {
+        super(address);
+        this.addEventListener('open', () => (window.hears = true));
+        this.addEventListener('question.asked', (event) => window.heard.push(JSON.parse(event.data).question_id));
+      }
+    };
     const Real = window.Notification;
     window.Notification = class extends Real {
       constructor(title, options) {
@@ -100,6 +104,7 @@ const tells = (page, ...titles) =>
 
 test('the browser tells of news only after it was asked by a press, and only while nobody looks', async () => {
   const { context, page } = await noting();
+  await hears(page);
   await ask(yesNo('Seen anyway?'));
   await news(page, 'Seen anyway?').waitFor();
   await page.evaluate(() => (window.looking = false));
@@ -117,6 +122,7 @@ test('the browser tells of news only after it was asked by a press, and only whi
 
 test('the browser tells of what comes right after the press', async () => {
   const { context, page } = await noting();
+  await hears(page);
   await page.evaluate(() => (window.looking = false));
   await ask(yesNo('At once?'));
   await tells(page, 'At once?');
@@ -132,26 +138,26 @@ test('the browser tells of what comes before it has read what is old', async () 
     await held;
     await route.continue();
   });
+  // The page reads what is old twice: at its start, and when it begins to hear.
+  const hear = await holdStreams(context);
   await page.reload();
   await reading;
+  hear();
+  await hears(page);
   await page.evaluate(() => (window.looking = false));
-  await ask(yesNo('Too early?'));
-  await news(page, 'Too early?').waitFor();
+  const { id } = await ask(yesNo('Too early?'));
+  await until(async () => assert.deepEqual(await page.evaluate(() => window.heard), [id]));
   release();
   await tells(page, 'Too early?');
   await context.close();
 });
 
 test('the browser tells of what it missed while it had no stream of events', async () => {
-  const { held, release } = gate();
-  const { context, page } = await noting((context) =>
-    context.route('**/v1/events', async (route) => {
-      await held;
-      await route.continue();
-    }));
+  let hear;
+  const { context, page } = await noting(async (context) => (hear = await holdStreams(context)));
   await page.evaluate(() => (window.looking = false));
   await ask(yesNo('Missed?'));
-  release();
+  hear();
   await tells(page, 'Missed?');
   await context.close();
 });

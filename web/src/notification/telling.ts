@@ -12,13 +12,14 @@ class Telling {
   readonly begun: Promise<void>;
   /** The number of the last event that the person knows of or was told of. */
   private told: number | undefined;
+  /** The number of the first event that nobody has seen and that was not read since, or Infinity. */
+  private unseen = Infinity;
   private tell: ((news: News) => Promise<void>) | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly stops: (() => void)[];
 
   constructor() {
-    // If an event comes before this reply, all news before the event is old.
-    this.begun = latestNews().then(({ items }) => void (this.told ??= items[0]?.seq ?? 0), () => undefined);
+    this.begun = this.knowLatest();
     this.stops = [onEvent((event) => this.hear(event)), onReset(() => this.miss())];
   }
 
@@ -35,19 +36,34 @@ class Telling {
   private hear(event: Event): void {
     if (!mayBeNews(event.type)) return;
     if (event.question_id && /answered|timed_out|cancelled|held/.test(event.type)) withdraw(event.question_id);
-    // Who looked when it happened has seen it.
+    // Whoever looks when something happens has seen it, and what came before.
     if (looks()) {
+      this.unseen = Infinity;
       this.know(event.seq);
     } else {
-      this.told ??= event.seq - 1;
+      this.unseen = Math.min(this.unseen, event.seq);
       this.lookSoon();
     }
   }
 
   /** Events may have been missed. */
   private miss(): void {
-    if (looks()) void latestNews().then(({ items }) => this.know(items[0]?.seq ?? 0), () => undefined);
-    else this.lookSoon();
+    if (looks()) {
+      this.unseen = Infinity;
+      void this.knowLatest();
+    } else {
+      this.lookSoon();
+    }
+  }
+
+  /** Takes the latest news for known, but not what comes unseen before the reply. */
+  private async knowLatest(): Promise<void> {
+    try {
+      const { items } = await latestNews();
+      this.know(Math.min(items[0]?.seq ?? 0, this.unseen - 1));
+    } catch {
+      // The next event or gap tells more.
+    }
   }
 
   private know(seq: number): void {
@@ -61,8 +77,10 @@ class Telling {
   private async look(): Promise<void> {
     this.timer = undefined;
     const { items } = await latestNews();
-    const after = this.told ?? Infinity;
-    this.know(items[0]?.seq ?? 0);
+    const newest = items[0]?.seq ?? 0;
+    const after = this.told ?? this.unseen - 1;
+    this.know(newest);
+    if (this.unseen <= newest) this.unseen = Infinity;
     for (const news of toTell(items, after, preferences().browserKinds)) await this.tell?.(news);
   }
 }
