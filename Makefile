@@ -28,7 +28,7 @@ web-sources := $(shell find web/src web/public web/scripts -type f ! -name schem
 web: ## Build the web interface, if its sources changed (needs Node.js)
 	@scripts/setup node
 	@scripts/write-openapi web/openapi.json
-	@$(MAKE) web/dist/index.html
+	@$(MAKE) --silent web/dist/index.html
 
 web/node_modules/.package-lock.json: web/package-lock.json
 	$(call say,installing what the web interface is built with)

@@ -200,8 +200,11 @@ func (d *demo) answer(ctx context.Context, q *fermata.Question) error {
 		_, err := d.person.Answer(ctx, q.ID, fermata.Answer{Answers: answers, Channel: "cli"})
 		return err
 	}
-	d.say("Answer here, or in another terminal:\n\n    FERMATA_URL=%s FERMATA_TOKEN=%s \\\n        %s respond %s\n",
-		d.served.URL, d.token, d.Program, q.ID)
+	where := "Answer here, or in another terminal:"
+	if d.Respond == nil {
+		where = "Answer in a terminal, or run the demonstration with --answer yaml:"
+	}
+	d.say("%s\n\n    FERMATA_URL=%s FERMATA_TOKEN=%s \\\n        %s respond %s\n", where, d.served.URL, d.token, d.Program, q.ID)
 	prompting, stop := context.WithCancel(ctx)
 	defer stop()
 	if d.Respond != nil {

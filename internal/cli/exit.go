@@ -32,7 +32,7 @@ type outcome int
 
 func (o outcome) Error() string { return fmt.Sprintf("exit code %d", int(o)) }
 
-// exit says what went wrong and returns the exit code for it.
+// exit says what went wrong, unless the caller of [Main] ended the command, and returns the exit code for it.
 func (s *session) exit(ctx context.Context, err error) int {
 	if err == nil {
 		return exitOK
@@ -43,6 +43,10 @@ func (s *session) exit(ctx context.Context, err error) int {
 	}
 	if o, ok := errors.AsType[outcome](err); ok {
 		return int(o)
+	}
+	// A caller in this process that ends the command knows why: a signal has another cause.
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return exitInterrupted
 	}
 	s.complain(err)
 	return exitCode(fermata.CodeOf(err))

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -30,11 +31,58 @@ type field struct {
 	other string
 }
 
+// newField returns a field that begins at what the asker suggests.
+func newField(it *fermata.Item) *field {
+	f := &field{it: it}
+	switch v := suggested(it).(type) {
+	case nil:
+	case bool:
+		f.yes = v
+	case []any, []string:
+		f.list = listed(v)
+	default:
+		f.text = value(v)
+	}
+	return f
+}
+
+// suggested returns what the asker suggests for an item: the default, else the only option that is recommended. Nothing
+// is suggested for an approval.
+func suggested(it *fermata.Item) any {
+	if it.ResponseType == fermata.ResponseApproval {
+		return nil
+	}
+	if it.Default != nil || it.ResponseType != fermata.ResponseChoice {
+		return it.Default
+	}
+	var found any
+	for _, o := range it.Options {
+		switch {
+		case !o.Recommended:
+		case found != nil:
+			return nil
+		default:
+			found = o.Value
+		}
+	}
+	return found
+}
+
+// listed returns the values of a list that JSON may have brought.
+func listed(list any) []string {
+	values, _ := list.([]string)
+	several, _ := list.([]any)
+	for _, v := range several {
+		values = append(values, fmt.Sprint(v))
+	}
+	return values
+}
+
 // fill asks a person for the values of a question: in a form on a terminal,
 // on lines elsewhere.
 func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any, error) {
 	if s.NoInput {
-		return nil, errNothingGiven
+		return nil, nothingGiven(q)
 	}
 	if !s.interactive() || os.Getenv("TERM") == "dumb" {
 		return s.askItems(ctx, q)
@@ -42,7 +90,7 @@ func (s *session) fill(ctx context.Context, q *fermata.Question) (map[string]any
 	fields := make([]*field, 0, len(q.Items))
 	var groups []*huh.Group
 	for i := range q.Items {
-		f := &field{it: &q.Items[i]}
+		f := newField(&q.Items[i])
 		fields = append(fields, f)
 		groups = append(groups, f.groups()...)
 	}

@@ -44,7 +44,7 @@ func (f *inboxForm) reviewing() bool { return f.at >= len(f.q.Items) }
 
 func (f *inboxForm) item() *fermata.Item { return &f.q.Items[f.at] }
 
-// enter begins with an item, at its default or the option that is recommended.
+// enter begins with an item, at what was answered before or at what the asker suggests.
 func (f *inboxForm) enter(at int) {
 	f.at, f.row, f.err, f.typing = at, 0, "", false
 	f.picked = map[int]bool{}
@@ -54,28 +54,28 @@ func (f *inboxForm) enter(at int) {
 	it := f.item()
 	was := f.values[it.Key]
 	if was == nil {
-		was = it.Default
+		was = suggested(it)
 	}
-	list, _ := was.([]string)
-	if several, ok := was.([]any); ok {
-		for _, v := range several {
-			list = append(list, fmt.Sprint(v))
-		}
-	}
+	rows, list := f.rows(), listed(was)
 	for i, o := range it.Options {
 		switch {
 		case slices.Contains(list, o.Value):
 			f.picked[i] = true
-		case was == o.Value, was == nil && o.Recommended && f.row == 0:
+		case was == o.Value:
 			f.row = i
 		}
 	}
-	if len(f.rows()) == 0 {
-		text := ""
-		if was != nil {
-			text = value(was)
-		}
+	text := ""
+	if was != nil {
+		text = value(was)
+	}
+	switch {
+	case len(rows) == 0:
 		f.write(text)
+	case was == false:
+		f.row = slices.Index(rows, rowNo)
+	case it.ResponseType == fermata.ResponseApproval:
+		f.row = max(0, slices.Index(rows, text))
 	}
 }
 
@@ -88,10 +88,12 @@ func (f *inboxForm) write(text string) {
 	f.input.Focus()
 }
 
-// Lines beside the options.
+// Lines that are no options.
 const (
 	rowOther = "other …"
 	rowNone  = "(no answer)"
+	rowYes   = "yes"
+	rowNo    = "no"
 )
 
 // rows are the lines to choose from; text, numbers and dates have none.
@@ -114,7 +116,7 @@ func (f *inboxForm) rows() []string {
 			rows = append(rows, rowOther)
 		}
 	case fermata.ResponseBoolean:
-		rows = []string{"yes", "no"}
+		rows = []string{rowYes, rowNo}
 	case fermata.ResponseApproval:
 		rows = []string{fermata.Reject, fermata.Approve}
 	case fermata.ResponseText, fermata.ResponseNumber, fermata.ResponseDate:
@@ -187,7 +189,7 @@ func (m *inbox) pickRow(row string) tea.Cmd {
 	case it.ResponseType == fermata.ResponseChoice:
 		return m.take(it.Options[f.row].Value)
 	case it.ResponseType == fermata.ResponseBoolean:
-		return m.take(f.row == 0)
+		return m.take(row == rowYes)
 	default:
 		return m.take(row)
 	}

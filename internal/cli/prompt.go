@@ -69,7 +69,7 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 			}
 			if strings.TrimSpace(line) == "" {
 				if it.IsRequired() {
-					return nil, errNothingGiven
+					return nil, nothingGiven(q)
 				}
 				break
 			}
@@ -91,6 +91,15 @@ func (s *session) askItems(ctx context.Context, q *fermata.Question) (map[string
 	return values, nil
 }
 
-// errNothingGiven says that a person left a question without an answer.
-var errNothingGiven = fermata.Errorf(fermata.CodeInvalidRequest, "no answer was given, nothing was sent").
-	WithHint("give it behind the id, as in: fermata respond ID ANSWER")
+// nothingGiven says that a person left a question without an answer, and how one is given on the command line.
+func nothingGiven(q *fermata.Question) error {
+	e := fermata.Errorf(fermata.CodeInvalidRequest, "no answer was given, nothing was sent")
+	if len(q.Items) == 1 {
+		return e.WithHint("give it behind the id, as in: fermata respond %s ANSWER", q.ID)
+	}
+	var flags []string
+	for _, key := range keys(q) {
+		flags = append(flags, "--answer "+key+"=VALUE")
+	}
+	return e.WithHint("give one for each item, as in: fermata respond %s %s", q.ID, strings.Join(flags, " "))
+}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -47,6 +49,18 @@ func TestRespondReadsALine(t *testing.T) {
 	}
 	if !strings.Contains(talk, "Which database?") {
 		t.Errorf("the question was not shown:\n%s", talk)
+	}
+}
+
+// The demonstration ends the prompt when its question is closed.
+func TestRespondIsEndedByItsCaller(t *testing.T) {
+	t.Parallel()
+	url, _ := desk(t, questions(t)["choice"])
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, talk bytes.Buffer
+	if code := Main(ctx, []string{"respond", "--url", url, "3f9k2a"}, strings.NewReader(""), &out, &talk, Hooks{}); code != exitInterrupted || talk.Len()+out.Len() > 0 {
+		t.Errorf("got %d\n%s%s", code, &out, &talk)
 	}
 }
 

@@ -29,21 +29,14 @@ type gate struct {
 	postgres  *postgres
 }
 
-// selection is the part of the gate to run. Empty fields select everything.
-type selection struct {
-	group    string
-	packages []string
-	tests    string
-}
-
 // group is a part of the gate.
 type group struct {
 	name string
 	what string // what runs in it
 	// always marks a group that all others need.
 	always bool
-	// tests marks a group that needs PostgreSQL.
-	tests bool
+	// holds chooses the packages of a group of tests, which needs PostgreSQL; nil in other groups.
+	holds chooser
 	run   func(ctx context.Context) outcome
 }
 
@@ -78,13 +71,20 @@ func (o *outcome) add(other outcome) {
 	}
 }
 
+// addLeft adds a failure for each process that was left behind.
+func (o *outcome) addLeft(processes []string) {
+	for _, process := range processes {
+		o.failures = append(o.failures, failure{what: "left a process behind, which is ended now", why: process})
+	}
+}
+
 func (o *outcome) redden(format string, a ...any) {
 	o.failures = append(o.failures, failure{what: fmt.Sprintf(format, a...)})
 }
 
-func (g *gate) names() []string {
+func names(groups []*group) []string {
 	var names []string
-	for _, group := range g.groups {
+	for _, group := range groups {
 		names = append(names, group.name)
 	}
 	return names
@@ -128,11 +128,15 @@ func (g *gate) run(ctx context.Context) int {
 	}
 	left := g.processes.endAll(nil)
 	if ctx.Err() != nil {
-		fmt.Fprintln(g.out, "==> interrupted; the processes of the gate are ended")
+		if len(report.groups) > 0 {
+			g.printTable(report)
+		}
+		g.printFailures(report)
+		fmt.Fprintf(g.out, "==> interrupted in the group %s; the processes of the gate are ended\n", report.interrupted)
 		return exitInterrupted
 	}
 	if len(left) > 0 {
-		report.leftAtEnd(left)
+		report.groups[len(report.groups)-1].addLeft(left)
 	}
 	return g.conclude(ctx, report)
 }
@@ -140,6 +144,10 @@ func (g *gate) run(ctx context.Context) int {
 func (g *gate) runGroups(ctx context.Context) *report {
 	chosen := g.chosen()
 	history := readHistory(g.cache)
+	if g.selection.isPart() {
+		// A part says nothing of the whole.
+		history = nil
+	}
 	report := &report{began: time.Now(), history: history}
 	for i, group := range chosen {
 		fmt.Fprintf(g.out, "==> group %d of %d: %s – %s (%s so far%s)\n", i+1, len(chosen), group.name, group.what,
@@ -149,6 +157,7 @@ func (g *gate) runGroups(ctx context.Context) *report {
 		done := finished{name: group.name, outcome: o, took: time.Since(began), last: history[group.name]}
 		done.load, done.memory = machine.stop()
 		if ctx.Err() != nil {
+			report.interrupted = group.name
 			return report
 		}
 		report.groups = append(report.groups, done)
@@ -161,7 +170,7 @@ func (g *gate) runGroups(ctx context.Context) *report {
 
 // runGroup runs one group. It starts PostgreSQL for the first group that needs it, and ends processes that were left behind.
 func (g *gate) runGroup(ctx context.Context, group *group) outcome {
-	if group.tests && g.postgres == nil {
+	if group.holds != nil && g.postgres == nil {
 		postgres, err := startPostgres(ctx, g)
 		if err != nil {
 			return outcome{stopped: fmt.Sprintf("PostgreSQL did not start: %v", err), infrastructure: true}
@@ -172,13 +181,14 @@ func (g *gate) runGroup(ctx context.Context, group *group) outcome {
 	if ctx.Err() != nil {
 		return o
 	}
-	for _, left := range g.processes.endAll(g.postgres) {
-		o.failures = append(o.failures, failure{what: "left a process behind", why: left})
-	}
+	o.addLeft(g.processes.endAll(g.postgres))
 	return o
 }
 
 func (g *gate) prepareFolders() error {
+	if err := os.RemoveAll(g.pictures()); err != nil {
+		return err
+	}
 	for _, folder := range []string{g.cache, g.results} {
 		if err := os.MkdirAll(folder, 0o750); err != nil {
 			return err

@@ -25,7 +25,7 @@ const leaves = `
 func TestWhatATestLeavesBehindIsRed(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, leaves, "")
-	s.run().says("==> red: rooms: left a process behind", "sleep 600", "==> red: 1 failed (")
+	s.run().says("==> red: rooms: left a process behind, which is ended now", "sleep 600 (in ", "==> red: 1 failed (")
 	s.assertGone()
 }
 
@@ -41,7 +41,7 @@ func TestAnInterruptedGateLeavesNothing(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("exit status %d", code)
 	}
-	s.says("==> interrupted")
+	s.says("==> interrupted in the group rooms", "prepare ")
 	s.assertGone()
 }
 
@@ -87,8 +87,8 @@ func TestWhatCannotBeHadIsNotRed(t *testing.T) {
 func TestEveryGroupRuns(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, "", "")
-	s.env = append(s.env, "SAMPLE_STEP=false", "SAMPLE_BESIDE=ls /no/such/folder")
-	s.run().says("==> red: prepare: the step\n", "==> red: prepare: the step beside it\n", "cannot access '/no/such/folder'", "DONE 1 tests", "==> red: 2 failed (")
+	s.env = append(s.env, "SAMPLE_STEP=false", "SAMPLE_BESIDE=ls /no/such/{folder}")
+	s.run().says("==> red: prepare: the step\n", "==> red: prepare: the step beside it\n", "cannot access '/no/such/{folder}'", "once more: ls '/no/such/{folder}'\n", "DONE 1 tests", "==> red: 2 failed (")
 }
 
 func TestPartsOfAGroup(t *testing.T) {
@@ -97,16 +97,25 @@ func TestPartsOfAGroup(t *testing.T) {
 		env  []string
 		says string
 	}{
-		"one test":         {[]string{"GROUP=rooms", "RUN=^TestOther$"}, "==> green ("},
-		"no test":          {[]string{"GROUP=rooms", "RUN=^TestNone$"}, "==> red: rooms: no test was run"},
-		"no such group":    {[]string{"GROUP=room"}, `there is no group "room"; the groups are prepare, rooms`},
-		"of which group":   {[]string{"RUN=^TestOther$"}, "set GROUP too"},
-		"a row of a table": {[]string{"GROUP=rooms", "RUN=^TestOther$", "GATE_ROW=rows"}, "==> green ("},
+		"one test":          {[]string{"GROUP=rooms", "RUN=^TestOther$"}, "==> green ("},
+		"a folder":          {[]string{"GROUP=rooms", "PACKAGE=part"}, "==> green ("},
+		"folders":           {[]string{"GROUP=rooms", "PACKAGE=./part/... ./part"}, "==> green ("},
+		"no test":           {[]string{"GROUP=rooms", "RUN=^TestNone$"}, "==> red: rooms: no test was run: none has a name that RUN='^TestNone$' matches"},
+		"no such folder":    {[]string{"GROUP=rooms", "PACKAGE=./none"}, "there is no folder ./none; a package is named by its folder"},
+		"another group":     {[]string{"GROUP=rooms", "PACKAGE=other"}, "./other belongs to the group others: set GROUP=others"},
+		"no group of tests": {[]string{"GROUP=prepare", "PACKAGE=part"}, "the group prepare holds checks of everything"},
+		"no pattern":        {[]string{"GROUP=rooms", "RUN=["}, "RUN is no pattern of go test -run: error parsing regexp"},
+		"no such group":     {[]string{"GROUP=room"}, `there is no group "room"; the groups are prepare, rooms, others`},
+		"of which group":    {[]string{"RUN=^TestOther$"}, "set GROUP too"},
+		"a row of a table":  {[]string{"GROUP=rooms", "RUN=^TestOther$", "GATE_ROW=rows"}, "==> green ("},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSample(t, `t.Error("wrong")`, "func TestOther(t *testing.T) {}")
-			s.env = append(s.env, tt.env...)
+			s.env = append(append(s.env, "SAMPLE_OTHERS=yes"), tt.env...)
+			for _, folder := range []string{"part", "other"} {
+				s.write(folder+"/it_test.go", "package it\n\nimport \"testing\"\n\nfunc TestPart(*testing.T) {}\n")
+			}
 			s.run().says(tt.says)
 			if row, err := os.ReadFile(filepath.Join(s.folder, "rows")); name == "a row of a table" && !strings.Contains(string(row), "| green |") {
 				t.Errorf("the row: %s (%v)", row, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,16 +51,24 @@ func groups(g *gate) []*group {
 	return []*group{
 		{name: "prepare", what: "tools, packages, the interface, the program", always: true, run: g.steps(prepare)},
 		{name: "static", what: "format, vet and lint; lint and tests of the interface", run: g.steps(static)},
-		{name: "rooms", what: "the packages of the program", tests: true, run: g.suites("rooms", rooms...)},
-		{name: "processes", what: "the program driven from outside", tests: true, run: g.suites("processes", rest)},
-		{name: "truth", what: "crashes, races and replicas", tests: true, run: g.suites("truth",
+		g.testGroup("rooms", "the packages of the program", rooms...),
+		g.testGroup("processes", "the program driven from outside", rest),
+		g.testGroup("truth", "crashes, races and replicas",
 			// Five tests of replicas mostly wait for a limit of the product, so they run at the same time.
-			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=2", "-parallel=5"}, once: true, limit: limit})},
-		{name: "agents", what: "real agent programs, two at a time", tests: true, run: g.suites("agents",
-			suite{name: "agents", packages: folders(agents...), flags: []string{fmt.Sprint("-p=", agentsAtOnce), "-parallel=1"}, limit: limit})},
-		{name: "journeys", what: "the browser, with nothing beside it", tests: true, run: g.suites("journeys",
-			suite{name: "journeys", packages: folders(journeys...), limit: time.Hour})},
+			suite{name: "truth", packages: folders(truth...), flags: []string{"-p=2", "-parallel=5"}, once: true, limit: limit}),
+		g.testGroup("agents", "real agent programs, two at a time",
+			suite{name: "agents", packages: folders(agents...), flags: []string{fmt.Sprint("-p=", agentsAtOnce), "-parallel=1"}, limit: limit}),
+		g.testGroup("journeys", "the browser, with nothing beside it",
+			suite{name: "journeys", packages: folders(journeys...), limit: time.Hour}),
 	}
+}
+
+// testGroup returns a group of tests.
+func (g *gate) testGroup(name, what string, suites ...suite) *group {
+	holds := func(folder string) bool {
+		return slices.ContainsFunc(suites, func(s suite) bool { return s.packages(folder) })
+	}
+	return &group{name: name, what: what, holds: holds, run: g.suites(name, suites...)}
 }
 
 // chooser reports whether the package in a folder belongs to a suite. The folder is relative to the module.
@@ -91,3 +100,6 @@ func except(some chooser, without ...chooser) chooser {
 
 // binary returns the path of the program that the tests start.
 func (g *gate) binary() string { return filepath.Join(g.results, "fermata") }
+
+// pictures returns the folder for pictures of pages where a test failed.
+func (g *gate) pictures() string { return filepath.Join(g.results, "pictures") }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ var fatal = regexp.MustCompile(`^(panic: |fatal error: |WARNING: DATA RACE|signa
 
 // neverRepeated matches tests whose first failure decides. They guard data or access, or they choose their steps by
 // chance.
-var neverRepeated = regexp.MustCompile(`/test/(attack|seams)(/|\.)|/internal/(access|keys|checkpoint)\.|(?i:migrat|backup|signin|sign_in)`)
+var neverRepeated = regexp.MustCompile(`/test/(attack|seams)(/|\.)|/internal/(access|keys|checkpoint|redact)\.|(?i:migrat|backup|signin|sign_in)`)
 
 // ofRapid marks the output of a property test. A repeat would draw other values.
 const ofRapid = "[rapid]"
@@ -62,9 +63,12 @@ type source struct {
 	module string
 }
 
-// command returns the shell command that repeats a test with the seed in its output.
+// command returns the shell command that repeats a test with the seed in its output, or the whole package if test is "".
 func (s source) command(pkg, test, output string) string {
 	folder := "." + strings.TrimPrefix(pkg, s.module)
+	if test == "" {
+		return fmt.Sprintf("make test GROUP=%s PACKAGE=%s", s.group, folder)
+	}
 	var levels []string
 	for level := range strings.SplitSeq(test, "/") {
 		levels = append(levels, "^"+regexp.QuoteMeta(level)+"$")
@@ -96,24 +100,25 @@ func (j *judgement) addPackage(p *packageRuns) {
 		j.redden("%s does not compile", p.name)
 		return
 	case first.result == "":
-		j.redden("%s did not end", p.name)
+		j.fail(p.name, "", " did not end", strings.Join(first.output[""], ""))
 		return
 	case first.result != "fail":
 		return
 	}
 	for _, x := range p.runs {
-		if line, found := x.fatalLine(); found {
-			j.redden("%s: %s", p.name, line)
+		if test, from, found := x.fatalLine(); found {
+			lines := x.output[test][from:]
+			j.fail(p.name, test, ": "+strings.TrimSpace(lines[0]), strings.Join(lines[:min(len(lines), mostOfTrace)], ""))
 			return
 		}
 		if lost := x.unfinished(); len(lost) > 0 {
-			j.redden("%s: began and never ended: %s", p.name, strings.Join(lost, ", "))
+			j.fail(p.name, "", ": began and never ended: "+strings.Join(lost, ", "), "")
 			return
 		}
 	}
 	leaves := first.failedLeaves()
 	if len(leaves) == 0 {
-		j.redden("%s failed without a failed test", p.name)
+		j.fail(p.name, "", " failed without a failed test", strings.Join(first.output[""], ""))
 	}
 	for _, test := range leaves {
 		j.addFailed(p, test)
@@ -136,9 +141,19 @@ func (j *judgement) addFailed(p *packageRuns, test string) {
 		j.repeats = append(j.repeats, repeat{pkg: p.name, test: test, failed: output, again: again})
 		return
 	}
-	j.failures = append(j.failures, failure{
-		what: name + " " + why, why: firstError(output), output: output, command: j.source.command(p.name, test, output),
-	})
+	j.fail(p.name, test, " "+why, output)
+}
+
+// mostOfTrace is how many lines of a stack trace or of a data race are shown.
+const mostOfTrace = 40
+
+// fail adds the failure of a test, or of the whole package if test is "".
+func (j *judgement) fail(pkg, test, why, output string) {
+	what := pkg
+	if test != "" {
+		what += "." + test
+	}
+	j.failures = append(j.failures, failure{what: what + why, why: firstError(output), output: output, command: j.source.command(pkg, test, output)})
 }
 
 // count adds the tests that passed at once.
@@ -168,16 +183,14 @@ func (p *packageRuns) passedLater(test string) (passed bool, output string) {
 	return false, ""
 }
 
-// fatalLine returns a line of the output that forbids a repeat.
-func (x *execution) fatalLine() (string, bool) {
-	for _, lines := range x.output {
-		for _, line := range lines {
-			if fatal.MatchString(line) {
-				return strings.TrimSpace(line), true
-			}
+// fatalLine finds a line of the output that forbids a repeat. It returns the test that wrote it, "" for the package, and its place.
+func (x *execution) fatalLine() (test string, at int, found bool) {
+	for _, test := range slices.Sorted(maps.Keys(x.output)) {
+		if at := slices.IndexFunc(x.output[test], fatal.MatchString); at >= 0 {
+			return test, at, true
 		}
 	}
-	return "", false
+	return "", 0, false
 }
 
 // errorLine matches a line that t.Error and its like write.

@@ -27,10 +27,10 @@ func TestRepeatsAreJudged(t *testing.T) {
 		"a part fails once": {test: `t.Run("part", func(t *testing.T) { if fails() { t.Error("too late") } })`, verdict: repeated, says: "example.org/sample.TestIt/part\n"},
 		"fails always":      {test: `t.Log("FERMATA_SEED=7"); t.Error("wrong")`, verdict: red, says: "once more: FERMATA_SEED=7 make test GROUP=rooms PACKAGE=. RUN='^TestIt$$'"},
 		"never ran again":   {test: `t.Run(fmt.Sprint("part ", fails()), func(t *testing.T) { if strings.HasSuffix(t.Name(), "true") { t.Error("too late") } })`, verdict: red, says: "TestIt/part_true failed"},
-		"panics once":       {test: `if fails() { panic("lost") }`, verdict: red, says: "example.org/sample: panic: lost"},
-		"ends once":         {test: `if fails() { os.Exit(0) }`, verdict: red, says: "example.org/sample: panic: unexpected call to os.Exit(0)"},
-		"is killed once":    {test: `if fails() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }`, verdict: red, says: "example.org/sample: signal: killed"},
-		"hangs once":        {test: `if fails() { select {} }`, flags: "-timeout=2s", verdict: red, says: "example.org/sample: panic: test timed out"},
+		"panics once":       {test: `if fails() { panic("lost") }`, verdict: red, says: "example.org/sample.TestIt: panic: lost"},
+		"ends once":         {test: `if fails() { os.Exit(0) }`, verdict: red, says: "example.org/sample.TestIt: panic: unexpected call to os.Exit(0)"},
+		"is killed once":    {test: `if fails() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) }`, verdict: red, says: "example.org/sample.TestIt: signal: killed"},
+		"hangs once":        {test: `if fails() { select {} }`, flags: "-timeout=2s", verdict: red, says: "example.org/sample.TestIt: panic: test timed out"},
 		"leaks once": {
 			more:    `func TestMain(m *testing.M) { code := m.Run(); if fails() { code = 1 }; os.Exit(code) }`,
 			verdict: red, says: "example.org/sample failed without a failed test",
@@ -42,7 +42,7 @@ func TestRepeatsAreJudged(t *testing.T) {
 		},
 		"races once": {
 			test:  `if fails() { n := 0; done := make(chan bool); go func() { n++; close(done) }(); n++; <-done }`,
-			flags: "-race", verdict: red, says: "red: rooms: example.org/sample: ",
+			flags: "-race", verdict: red, says: "red: rooms: example.org/sample.TestIt: ",
 		},
 		"draws values":      {test: `if fails() { t.Error("[rapid] failed after 3 tests") }`, verdict: red, says: "example.org/sample.TestIt failed; a property test"},
 		"does not compile":  {test: `wrong()`, verdict: red, says: "example.org/sample does not compile"},

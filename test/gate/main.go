@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -44,10 +42,9 @@ func newGate(change func(*gate)) (*gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the folder for caches: %w", err)
 	}
-	wanted := selection{group: os.Getenv("GROUP"), packages: strings.Fields(os.Getenv("PACKAGE")), tests: os.Getenv("RUN")}
 	g := &gate{
 		root: root, out: os.Stdout, cache: filepath.Join(cache, "fermata"),
-		selection: wanted, flags: strings.Fields(os.Getenv("TEST_FLAGS")), row: os.Getenv("GATE_ROW"),
+		selection: readSelection(root), flags: strings.Fields(os.Getenv("TEST_FLAGS")), row: os.Getenv("GATE_ROW"),
 		disk: enoughDisk, tool: filepath.Join(root, "scripts", "tool"), withPostgres: filepath.Join(root, "scripts", "with-postgres"),
 	}
 	g.results = filepath.Join(root, "bin", "test")
@@ -55,11 +52,8 @@ func newGate(change func(*gate)) (*gate, error) {
 	if change != nil {
 		change(g)
 	}
-	if wanted.group != "" && !slices.Contains(g.names(), wanted.group) {
-		return nil, fmt.Errorf("there is no group %q; the groups are %s", wanted.group, strings.Join(g.names(), ", "))
-	}
-	if wanted.group == "" && (wanted.tests != "" || len(wanted.packages) > 0) {
-		return nil, errors.New("RUN and PACKAGE choose among the tests of one group: set GROUP too")
+	if err := g.selection.check(root, g.groups); err != nil {
+		return nil, err
 	}
 	return g, nil
 }

@@ -128,5 +128,9 @@ func describe(pid int) string {
 	if len(line) > 200 {
 		line = line[:200] + "…"
 	}
-	return fmt.Sprintf("%d %s", pid, line)
+	folder, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil {
+		return fmt.Sprintf("%d %s", pid, line)
+	}
+	return fmt.Sprintf("%d %s (in %s)", pid, line, folder)
 }

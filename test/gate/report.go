@@ -25,14 +25,8 @@ type report struct {
 	began   time.Time
 	history history
 	groups  []finished
-}
-
-// leftAtEnd makes the last group red for processes that outlived the gate's own.
-func (r *report) leftAtEnd(left []string) {
-	last := &r.groups[len(r.groups)-1]
-	for _, process := range left {
-		last.failures = append(last.failures, failure{what: "left a process behind", why: process})
-	}
+	// interrupted names the group that an interrupt ended.
+	interrupted string
 }
 
 // conclude prints the report, keeps what the next run wants to know and returns the exit status.
@@ -86,7 +80,7 @@ func (g *gate) printFailures(r *report) {
 	for _, f := range r.groups {
 		for _, failure := range f.failures {
 			fmt.Fprintf(g.out, "==> red: %s: %s\n", f.name, failure.what)
-			for _, line := range []string{failure.why, lastLines(failure.output, 60)} {
+			for _, line := range []string{shorten(failure.why, 200), lastLines(failure.output, 60)} {
 				if line != "" {
 					fmt.Fprintln(g.out, indent(line))
 				}
@@ -119,7 +113,7 @@ func (g *gate) printRepeats(r *report) {
 
 // remember keeps how long the groups took, unless only a part of one ran.
 func (g *gate) remember(r *report) error {
-	if len(g.selection.packages) > 0 || g.selection.tests != "" {
+	if g.selection.isPart() {
 		return nil
 	}
 	for _, f := range r.groups {
@@ -187,6 +181,14 @@ func lastTime(d time.Duration) string {
 
 func indent(text string) string {
 	return "      " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n      ")
+}
+
+// shorten cuts a line that is longer than most bytes.
+func shorten(line string, most int) string {
+	if len(line) <= most {
+		return line
+	}
+	return strings.ToValidUTF8(line[:most], "") + " …"
 }
 
 // lastLines returns the last n lines of a text.

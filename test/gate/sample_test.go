@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 
 // startSample runs a gate with two groups: steps, and the tests of the module in the current folder. SAMPLE_STEP and
 // SAMPLE_BESIDE are the commands of two steps that run at the same time. SAMPLE_DISK is the free room, in bytes, that the gate needs.
+// SAMPLE_OTHERS adds a group for the tests in the folder other.
 func startSample() int {
 	return start(func(g *gate) {
 		repository := os.Getenv(sampleEnv)
@@ -37,7 +38,10 @@ func startSample() int {
 		beside := step{what: "the step beside it", command: strings.Fields(os.Getenv("SAMPLE_BESIDE")), beside: true}
 		g.groups = []*group{
 			{name: "prepare", what: "two steps", always: true, run: g.steps(func(*gate) []step { return []step{beside, first} })},
-			{name: "rooms", what: "tests", tests: true, run: g.suites("rooms", suite{name: "rooms", packages: everything, limit: time.Minute, cgo: os.Getenv("CGO_ENABLED") == "1"})},
+			g.testGroup("rooms", "tests", suite{name: "rooms", packages: except(everything, folders("other")), limit: time.Minute, cgo: os.Getenv("CGO_ENABLED") == "1"}),
+		}
+		if os.Getenv("SAMPLE_OTHERS") != "" {
+			g.groups = append(g.groups, g.testGroup("others", "more tests", suite{name: "others", packages: folders("other"), limit: time.Minute}))
 		}
 	})
 }

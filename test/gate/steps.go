@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -123,7 +124,7 @@ func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
 	if ctx.Err() != nil {
 		return r
 	}
-	command := strings.Join(s.command, " ")
+	command := shellCommand(s.command)
 	if s.folder != "" {
 		command = "cd " + s.folder + " && " + command
 	}
@@ -133,3 +134,17 @@ func (g *gate) runStep(ctx context.Context, s step, out io.Writer) stepResult {
 	}
 	return r
 }
+
+// shellCommand writes a command as a shell reads it.
+func shellCommand(args []string) string {
+	var words []string
+	for _, arg := range args {
+		if !plainWord.MatchString(arg) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
+
+var plainWord = regexp.MustCompile(`^[\w./:=@,+-]+$`)

@@ -50,7 +50,7 @@ func (g *gate) suites(group string, list ...suite) func(context.Context) outcome
 			g.runSuite(ctx, s, packages, from, &o)
 		}
 		if ctx.Err() == nil && (!ran || o.passed+len(o.failures)+len(o.repeats) == 0) {
-			o.redden("no test was run")
+			o.redden("%s", g.selection.nothing())
 		}
 		return o
 	}
@@ -96,7 +96,7 @@ func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from so
 		return
 	}
 	args := []string{g.tool, "gotestsum", "--format=pkgname-and-test-fails", "--format-hide-empty-pkg", "--no-color",
-		"--jsonfile=" + events, "--packages=" + strings.Join(packages, " ")}
+		"--hide-summary=failed", "--jsonfile=" + events, "--packages=" + strings.Join(packages, " ")}
 	if !s.once {
 		args = append(args, "--rerun-fails=1", "--rerun-fails-max-failures=5", "--rerun-fails-abort-on-data-race")
 	}
@@ -109,7 +109,7 @@ func (g *gate) runSuite(ctx context.Context, s suite, packages []string, from so
 	if s.cgo {
 		cgo = "CGO_ENABLED=1"
 	}
-	cmd := g.command(ctx, args, append(g.postgres.env(), cgo, "FERMATA_TEST_BINARY="+g.binary()))
+	cmd := g.command(ctx, args, append(g.postgres.env(), cgo, "FERMATA_TEST_BINARY="+g.binary(), "FERMATA_TEST_PICTURES="+g.pictures()))
 	cmd.Stdout, cmd.Stderr = g.out, g.out
 	result := g.processes.run(cmd)
 	if ctx.Err() != nil {

@@ -10,9 +10,9 @@ import { inTime, longest, patient } from './patience.mjs';
 const lines = 20;
 
 let folder;
-/** The folder for pictures of failures. */
+/** The folder for pictures of failures; the gate names one that outlives it by FERMATA_TEST_PICTURES. */
 function picturesOfFailures() {
-  folder ??= process.env.FERMATA_TEST_SHOTS ?? mkdtempSync(join(tmpdir(), 'fermata-failed-'));
+  folder ??= process.env.FERMATA_TEST_SHOTS ?? process.env.FERMATA_TEST_PICTURES ?? mkdtempSync(join(tmpdir(), 'fermata-failed-'));
   mkdirSync(folder, { recursive: true });
   return folder;
 }

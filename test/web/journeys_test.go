@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -111,9 +112,9 @@ func startBrowser(t *testing.T) string {
 }
 
 // run runs a journey. What it says is in a file at once, so that it can be read
-// while the journey runs and when nobody is left to show it.
+// while the journey runs; a journey that is killed leaves the file.
 func run(t *testing.T, journey string, limit time.Duration, env []string) {
-	log, err := os.CreateTemp("", "fermata-"+journey+"-*.log") //nolint:usetesting // the log of a failure stays
+	log, err := os.CreateTemp("", "fermata-"+journey+"-*.log") //nolint:usetesting // it can be read after a kill
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,12 +127,23 @@ func run(t *testing.T, journey string, limit time.Duration, env []string) {
 	env = append(slices.Clip(env), fmt.Sprint("FERMATA_TEST_PORT=", block.First))
 	err = follow(t, log, limit, env, "--test-force-exit", "--test-reporter=spec", journey)
 	said, _ := os.ReadFile(log.Name())
+	_ = os.Remove(log.Name())
 	if err != nil {
-		t.Fatalf("%v; the log is %s\n%s", err, log.Name(), said)
+		t.Fatalf("%s%v\n%s", firstFailure(said), err, said)
 	}
 	t.Logf("%s", said)
-	_ = os.Remove(log.Name())
 }
+
+// firstFailure returns the name of the first test that failed and its error, as failure.mjs prints them; "" for none.
+func firstFailure(said []byte) string {
+	found := failedTest.FindSubmatch(said)
+	if found == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s; ", found[1], found[2])
+}
+
+var failedTest = regexp.MustCompile(`(?m)^✖ (.+)\n +(.+)$`)
 
 // follow runs node with the arguments until it ends or the limit is reached. It
 // ends with everything that it started, also when these tests die.
