@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -38,8 +37,8 @@ func newField(it *fermata.Item) *field {
 	case nil:
 	case bool:
 		f.yes = v
-	case []any, []string:
-		f.list = listed(v)
+	case []string:
+		f.list = v
 	default:
 		f.text = value(v)
 	}
@@ -52,30 +51,21 @@ func suggested(it *fermata.Item) any {
 	if it.ResponseType == fermata.ResponseApproval {
 		return nil
 	}
-	if it.Default != nil || it.ResponseType != fermata.ResponseChoice {
-		return it.Default
+	if it.Default != nil {
+		v, _ := it.Normalize(it.Default)
+		return v
 	}
 	var found any
 	for _, o := range it.Options {
 		switch {
 		case !o.Recommended:
-		case found != nil:
+		case found != nil || it.ResponseType != fermata.ResponseChoice:
 			return nil
 		default:
 			found = o.Value
 		}
 	}
 	return found
-}
-
-// listed returns the values of a list that JSON may have brought.
-func listed(list any) []string {
-	values, _ := list.([]string)
-	several, _ := list.([]any)
-	for _, v := range several {
-		values = append(values, fmt.Sprint(v))
-	}
-	return values
 }
 
 // fill asks a person for the values of a question: in a form on a terminal,

@@ -56,7 +56,8 @@ func (f *inboxForm) enter(at int) {
 	if was == nil {
 		was = suggested(it)
 	}
-	rows, list := f.rows(), listed(was)
+	rows := f.rows()
+	list, _ := was.([]string)
 	for i, o := range it.Options {
 		switch {
 		case slices.Contains(list, o.Value):

@@ -52,7 +52,7 @@ func answersRefused(n int) error {
 }
 
 // one shows one question and takes its answer, until one is taken or the
-// person goes on. What the server refuses is shown and left, and so is what needs more than a token.
+// person goes on. A question that the server refuses is shown and skipped. So is one that needs more than a token.
 func (c *respondCommand) one(ctx context.Context, s *session, id string) error {
 	q, err := s.client.Question(ctx, id)
 	if err != nil || q.Status != fermata.Pending {

@@ -132,7 +132,7 @@ func (g *gate) run(ctx context.Context) int {
 			g.printTable(report)
 		}
 		g.printFailures(report)
-		fmt.Fprintf(g.out, "==> interrupted in the group %s; the processes of the gate are ended\n", report.interrupted)
+		fmt.Fprintf(g.out, "==> interrupted%s; the processes of the gate are ended\n", g.under(report))
 		return exitInterrupted
 	}
 	if len(left) > 0 {
@@ -157,7 +157,6 @@ func (g *gate) runGroups(ctx context.Context) *report {
 		done := finished{name: group.name, outcome: o, took: time.Since(began), last: history[group.name]}
 		done.load, done.memory = machine.stop()
 		if ctx.Err() != nil {
-			report.interrupted = group.name
 			return report
 		}
 		report.groups = append(report.groups, done)
@@ -183,6 +182,14 @@ func (g *gate) runGroup(ctx context.Context, group *group) outcome {
 	}
 	o.addLeft(g.processes.endAll(g.postgres))
 	return o
+}
+
+// under names the group that ran when the gate was interrupted.
+func (g *gate) under(r *report) string {
+	if chosen := g.chosen(); len(r.groups) < len(chosen) {
+		return " in the group " + chosen[len(r.groups)].name
+	}
+	return ""
 }
 
 func (g *gate) prepareFolders() error {

@@ -77,9 +77,9 @@ func (s source) command(pkg, test, output string) string {
 	if found := seedLine.FindString(output); found != "" {
 		seed = found + " "
 	}
-	quoted := strings.ReplaceAll(strings.Join(levels, "/"), "'", `'\''`)
+	quoted := quote(strings.Join(levels, "/"))
 	// make would take a dollar as the beginning of a variable.
-	return fmt.Sprintf("%smake test GROUP=%s PACKAGE=%s RUN='%s'", seed, s.group, folder, strings.ReplaceAll(quoted, "$", "$$"))
+	return fmt.Sprintf("%smake test GROUP=%s PACKAGE=%s RUN=%s", seed, s.group, folder, strings.ReplaceAll(quoted, "$", "$$"))
 }
 
 // seedLine matches the variable by which a test repeats its random choices.

@@ -124,10 +124,7 @@ func readStats() map[int]stat {
 // describe returns the number and the command line of a process.
 func describe(pid int) string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	line := strings.TrimSpace(strings.ReplaceAll(string(text), "\x00", " "))
-	if len(line) > 200 {
-		line = line[:200] + "…"
-	}
+	line := shorten(strings.TrimSpace(strings.ReplaceAll(string(text), "\x00", " ")), 200)
 	folder, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil {
 		return fmt.Sprintf("%d %s", pid, line)

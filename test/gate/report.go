@@ -25,8 +25,6 @@ type report struct {
 	began   time.Time
 	history history
 	groups  []finished
-	// interrupted names the group that an interrupt ended.
-	interrupted string
 }
 
 // conclude prints the report, keeps what the next run wants to know and returns the exit status.

@@ -54,14 +54,15 @@ func (s selection) check(root string, groups []*group) error {
 		return fmt.Errorf("RUN is no pattern of go test -run: %w", err)
 	}
 	for _, pattern := range s.packages {
-		if err := s.checkPackage(root, pattern, groups[at], groups); err != nil {
+		if err := checkPackage(root, pattern, groups[at], groups); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s selection) checkPackage(root, pattern string, chosen *group, groups []*group) error {
+// checkPackage refuses a folder that is not there, or that belongs to another group than the chosen one.
+func checkPackage(root, pattern string, chosen *group, groups []*group) error {
 	if !isFolder(root, pattern) {
 		return fmt.Errorf("in PACKAGE: there is no folder %s; a package is named by its folder, such as ./test, or with those below it, as ./test/... is", pattern)
 	}
@@ -86,7 +87,10 @@ func (s selection) nothing() string {
 	if !s.isPart() {
 		return "no test was run"
 	}
-	text := "no test was run: " + strings.Join(append([]string{"none"}, s.packages...), " in ")
+	text := "no test was run: none"
+	if len(s.packages) > 0 {
+		text += " in " + strings.Join(s.packages, " and ")
+	}
 	if s.tests != "" {
 		text += fmt.Sprintf(" has a name that RUN='%s' matches; a test inside another is named behind a slash, such as RUN=/part", s.tests)
 	}

@@ -140,11 +140,14 @@ func shellCommand(args []string) string {
 	var words []string
 	for _, arg := range args {
 		if !plainWord.MatchString(arg) {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+			arg = quote(arg)
 		}
 		words = append(words, arg)
 	}
 	return strings.Join(words, " ")
 }
+
+// quote writes a text as one word of a shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 var plainWord = regexp.MustCompile(`^[\w./:=@,+-]+$`)
