@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, assertCalm, before, launch, open, press, shoot, test, until, visit } from './harness.mjs';
+import { after, assertCalm, before, gate, launch, open, press, shoot, test, until, visit } from './harness.mjs';
 import { linkFor, signIn, someHistory, startTeam, withPasskeys } from './people.mjs';
 import { assertSound, assertSoundEverywhere } from './sound.mjs';
 
@@ -167,6 +167,36 @@ test('the rules for questions are checked in the form, and saved', async () => {
   assert.deepEqual(policy.resumed_timeout, { approval: '3d' });
   assert.deepEqual(policy.reminders, ['2h', '1d']);
   assert.equal(policy.remind_every, '2d');
+  assertCalm(page);
+});
+
+test('what is typed while the rules are saved stays, and so does the place on the page', async () => {
+  await section('policy');
+  const { held, release } = gate();
+  const { held: sending, release: sends } = gate();
+  await page.route('**/v1/policies', async (route) => {
+    const reply = await route.fetch();
+    sends();
+    await held;
+    await route.fulfill({ response: reply });
+  });
+  const undo = page.getByLabel('Seconds to undo');
+  const shortest = page.getByLabel('Shortest time');
+  await undo.fill('7');
+  await page.getByRole('button', { name: 'Save the rules' }).click();
+  await sending;
+  await shortest.fill('2m');
+  await page.getByRole('combobox', { name: 'To administer' }).click();
+  release();
+  await page.getByText('The rules are saved.').first().waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.getByRole('option', { name: 'A token is enough' }).click();
+  assert.equal(await shortest.inputValue(), '2m');
+  assert.equal((await server.call('GET', '/v1/policies')).undo_seconds, 7);
+  await page.getByRole('button', { name: 'Save the rules' }).click();
+  await page.getByRole('button', { name: 'Save the rules', disabled: true }).waitFor();
+  assert.equal((await server.call('GET', '/v1/policies')).min_timeout, '2m');
+  await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
   assertCalm(page);
 });
 

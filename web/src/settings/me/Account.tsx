@@ -69,6 +69,7 @@ function Name({ me }: { me: Whoami }) {
     initial: { name: me.full_name ?? '' },
     check: ({ name }) => (name.length > 100 ? { name: parts.tooLong(100) } : {}),
     save: ({ name }) => need(api.PATCH('/v1/members/{id}', { params: { path: { id: me.member_id ?? me.name } }, body: { name } })),
+    stored: ({ name = '' }) => ({ name }),
     onSaved: () => void client.invalidateQueries({ queryKey: ['whoami'] }),
   });
   return (

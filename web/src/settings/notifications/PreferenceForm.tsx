@@ -1,7 +1,7 @@
 import { Button, Checkbox, Chip, Fieldset, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { api, need } from '@/api/client';
 import type { NotificationPreferences, Routes } from '@/api/types';
 import { kindName, types, useText as useDeliveryText } from '@/delivery/text';
@@ -12,15 +12,20 @@ import { Form } from '../parts/Form';
 import { FormEnd } from '../parts/FormEnd';
 import { useText as usePartsText } from '../parts/text';
 import { useForm, type Errors } from '../parts/useForm';
-import { preferencesQuery, routesQuery } from '../queries';
+import { routesQuery } from '../queries';
 import { channelsOf, checkPreferences, days, preferencesOf, valuesOf, zoneHere, zones, type PreferenceValues } from './preference';
 import { useText } from './text';
 
+interface Props {
+  stored: NotificationPreferences;
+  onSaved: (stored: NotificationPreferences) => void;
+}
+
 /** What I want to hear where and when. */
-export function PreferenceForm({ stored }: { stored: NotificationPreferences }) {
+export function PreferenceForm({ stored, onSaved }: Props) {
   const { data: routes, error, refetch } = useQuery(routesQuery);
   if (error && !routes) return <Trouble error={error} again={() => void refetch()} />;
-  return routes ? <Fields stored={stored} routes={routes} /> : <Waiting />;
+  return routes ? <Fields stored={stored} onSaved={onSaved} routes={routes} /> : <Waiting />;
 }
 
 interface PartProps {
@@ -29,18 +34,18 @@ interface PartProps {
   errors: Errors;
 }
 
-function Fields({ stored, routes }: { stored: NotificationPreferences; routes: Routes }) {
+function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
   const text = useText();
   const parts = usePartsText();
-  const client = useQueryClient();
-  const [initial] = useState(() => valuesOf(stored, channelsOf(routes, stored)));
+  const begin = (saved: NotificationPreferences) => valuesOf(saved, channelsOf(routes, saved));
   const form = useForm({
-    initial,
+    initial: begin(stored),
     check: (values) => checkPreferences(values, { ...parts, ...text }),
     save: (values) => need(api.PUT('/v1/me/notifications', { body: preferencesOf(stored, values) })),
+    stored: begin,
     onSaved: (saved) => {
-      client.setQueryData(preferencesQuery.queryKey, saved);
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });
+      onSaved(saved);
     },
   });
   const props: PartProps = { values: form.values, set: form.set, errors: form.errors };
@@ -51,7 +56,7 @@ function Fields({ stored, routes }: { stored: NotificationPreferences; routes: R
         <Digest {...props} />
         <Quiet {...props} />
         <Place {...props} />
-        <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? () => form.setValues(initial) : undefined} />
+        <FormEnd yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed} onCancel={form.changed ? form.reset : undefined} />
       </Stack>
     </Form>
   );

@@ -53,6 +53,8 @@ export const useText = catalogue({
     sameTimes: 'The hours would never end: choose two times.',
     save: 'Save',
     saved: 'Saved.',
+    changedElsewhere: 'This was changed on another page meanwhile.',
+    loadTheirs: 'Show that',
     noMember: 'Only people get notifications. A token speaks for you here.',
   },
   de: {
@@ -107,6 +109,8 @@ export const useText = catalogue({
     sameTimes: 'Die Zeit würde nie enden: Wählen Sie zwei Zeiten.',
     save: 'Speichern',
     saved: 'Gespeichert.',
+    changedElsewhere: 'Das wurde inzwischen auf einer anderen Seite geändert.',
+    loadTheirs: 'Zeigen',
     noMember: 'Nur Menschen bekommen Benachrichtigungen. Hier spricht ein Token für Sie.',
   },
 });

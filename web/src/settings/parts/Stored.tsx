@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Stack } from '@mantine/core';
-import { useQuery, type UseQueryOptions } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type UseQueryOptions } from '@tanstack/react-query';
 import { Fragment, useState, type ReactNode } from 'react';
 import { Trouble } from '@/ui/Trouble';
 import { Waiting } from '@/ui/Waiting';
@@ -15,36 +15,47 @@ interface Words {
 interface Props<T> {
   query: UseQueryOptions<T, Error, T, string[]>;
   words: Words;
-  /** The form of what is stored; what it saved is told, so that it begins anew with that. */
+  /** The form of what is stored; it tells what it saved. */
   children: (begun: T, onSaved: (stored: T) => void) => ReactNode;
 }
 
 /** A part of the settings that is one form of one thing that the server keeps. */
-export function Stored<T>({ query, words, children }: Props<T>) {
+export function Stored<T extends object>({ query, words, children }: Props<T>) {
   const { data, error, refetch } = useQuery(query);
   if (error && data === undefined) return <Trouble error={error} again={() => void refetch()} />;
   return (
     <Section title={words.title} about={words.about}>
-      {data === undefined ? <Waiting /> : <Begun stored={data} words={words}>{children}</Begun>}
+      {data === undefined ? <Waiting /> : <Begun first={data} query={query} words={words}>{children}</Begun>}
     </Section>
   );
 }
 
 /** The form begins with what was stored; a change by somebody else does not wipe what is typed. */
-function Begun<T>({ stored, words, children }: Omit<Props<T>, 'query'> & { stored: T }) {
-  const [begun, setBegun] = useState(stored);
-  const key = JSON.stringify(begun);
+function Begun<T extends object>({ first, query, words, children }: Props<T> & { first: T }) {
+  const client = useQueryClient();
+  // Read here and not handed down, so that what was saved is never taken for somebody else's change.
+  const { data: stored = first } = useQuery(query);
+  const [begun, setBegun] = useState(first);
+  const [times, setTimes] = useState(1);
+  const beginAnew = () => {
+    setBegun(stored);
+    setTimes(times + 1);
+  };
+  const onSaved = (saved: T) => {
+    client.setQueryData(query.queryKey, saved);
+    setBegun(saved);
+  };
   return (
     <Stack>
-      {key !== JSON.stringify(stored) && (
+      {JSON.stringify(begun) !== JSON.stringify(stored) && (
         <Alert color="orange" role="status">
           <Group justify="space-between">
             {words.changedElsewhere}
-            <Button size="compact-sm" variant="default" onClick={() => setBegun(stored)}>{words.loadTheirs}</Button>
+            <Button size="compact-sm" variant="default" onClick={beginAnew}>{words.loadTheirs}</Button>
           </Group>
         </Alert>
       )}
-      <Fragment key={key}>{children(begun, setBegun)}</Fragment>
+      <Fragment key={times}>{children(begun, onSaved)}</Fragment>
     </Stack>
   );
 }

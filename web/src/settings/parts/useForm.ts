@@ -16,17 +16,40 @@ interface Options<V, R> {
   /** The server's own rules, so that nobody has to wait for it to refuse. */
   check: (values: V) => Errors;
   save: (values: V) => Promise<R>;
+  /** What is stored then, for a form that stays open. It goes on from there, with what was changed while it was sent. */
+  stored?: (result: R, sent: V) => V;
   onSaved: (result: R) => void;
 }
 
+/** What is stored now, with the values that were changed since they were sent. */
+export function withChanges<V extends object>(stored: V, sent: V, now: V): V {
+  const values = { ...stored };
+  for (const key of Object.keys(now) as (keyof V)[]) {
+    if (JSON.stringify(now[key]) !== JSON.stringify(sent[key])) values[key] = now[key];
+  }
+  return values;
+}
+
 /** The values of a form, what is wrong with them, and how they are sent. */
-export function useForm<V extends object, R>({ initial, check, save, onSaved }: Options<V, R>) {
+export function useForm<V extends object, R>({ initial, check, save, stored, onSaved }: Options<V, R>) {
+  const [begun, setBegun] = useState(initial);
   const [values, setValues] = useState(initial);
   const [tried, setTried] = useState(0);
-  const sending = useMutation({ mutationFn: save, onSuccess: onSaved });
+  const sending = useMutation({
+    mutationFn: save,
+    onSuccess: (result, sent) => {
+      if (stored) goOn(sent, stored(result, sent));
+      onSaved(result);
+    },
+  });
   const own = check(values);
   const wrong = Object.keys(own).length > 0;
 
+  function goOn(sent: V, kept: V) {
+    setBegun(kept);
+    setValues((now) => withChanges(kept, sent, now));
+    setTried(0);
+  }
   function set<K extends keyof V>(key: K, value: V[K]) {
     setValues((before) => ({ ...before, [key]: value }));
     if (sending.error) sending.reset();
@@ -38,9 +61,9 @@ export function useForm<V extends object, R>({ initial, check, save, onSaved }: 
     if (!wrong) sending.mutate(values);
   }
   return {
-    tried, values, set, setValues, submit,
+    tried, values, set, setValues, submit, reset: () => setValues(begun),
     errors: { ...(tried > 0 ? own : {}), ...errorsOf(sending.error) } as Errors,
     error: sending.error, sending: sending.isPending,
-    changed: JSON.stringify(values) !== JSON.stringify(initial),
+    changed: JSON.stringify(values) !== JSON.stringify(begun),
   };
 }

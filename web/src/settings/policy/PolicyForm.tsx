@@ -1,6 +1,6 @@
 import { Alert, Fieldset, Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { api, need } from '@/api/client';
 import { whoamiQuery } from '@/api/queries';
 import type { Policy } from '@/api/types';
@@ -37,15 +37,14 @@ export default function PolicyForm() {
 function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) => void }) {
   const text = useText();
   const parts = usePartsText();
-  const client = useQueryClient();
   const { data: me } = useQuery(whoamiQuery);
   const admin = mayAdminister(me);
   const form = useForm({
     initial: begun,
     check: (policy) => checkPolicy(policy, { ...parts, ...text }),
     save: (policy) => need(api.PUT('/v1/policies', { body: policy })),
+    stored: (policy) => policy,
     onSaved: (policy) => {
-      client.setQueryData(policyQuery.queryKey, policy);
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });
       onSaved(policy);
     },
@@ -70,7 +69,7 @@ function Fields({ begun, onSaved }: { begun: Policy; onSaved: (policy: Policy) =
         {admin && (
           <FormEnd
             yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
-            onCancel={form.changed ? () => form.setValues(begun) : undefined}
+            onCancel={form.changed ? form.reset : undefined}
           />
         )}
       </Stack>

@@ -1,7 +1,5 @@
 import { Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { api, need } from '@/api/client';
 import type { Routes } from '@/api/types';
 import { types } from '@/delivery/text';
@@ -24,14 +22,12 @@ export default function RouteForm() {
 function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) => void }) {
   const text = useText();
   const parts = usePartsText();
-  const client = useQueryClient();
-  const [initial] = useState(() => planOf(begun));
   const form = useForm({
-    initial,
+    initial: planOf(begun),
     check: (plan) => checkPlan(plan, parts),
     save: (plan) => need(api.PUT('/v1/routes', { body: routesOf(plan) })),
+    stored: planOf,
     onSaved: (routes) => {
-      client.setQueryData(routesQuery.queryKey, routes);
       notifications.show({ message: text.saved, closeButtonProps: { 'aria-label': parts.close } });
       onSaved(routes);
     },
@@ -42,7 +38,7 @@ function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) =
         {types.map((type) => <RouteOf key={type} type={type} steps={form.values[type]} set={(steps) => form.set(type, steps)} errors={form.errors} />)}
         <FormEnd
           yes={text.save} sending={form.sending} error={form.error} submit={form.submit} disabled={!form.changed}
-          onCancel={form.changed ? () => form.setValues(initial) : undefined}
+          onCancel={form.changed ? form.reset : undefined}
         />
       </Stack>
     </Form>

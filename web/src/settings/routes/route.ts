@@ -13,10 +13,13 @@ export interface Step {
 export type Plan = Record<SentType, Step[]>;
 
 let steps = 0;
-export const newStep = (channel: string): Step => ({ key: `step-${steps++}`, after: '5m', channel, when: 'always' });
+const newKey = () => `step-${steps++}`;
+export const newStep = (channel: string): Step => ({ key: newKey(), after: '5m', channel, when: 'always' });
 
-export function planOf(routes: Routes): Plan {
-  const stepsOf = (type: SentType) => routes[type].map(({ after, channel, when }): Step => ({ ...newStep(channel), after, when: when ?? 'always' }));
+/** The routes as they are edited; a step that was sent keeps its key. */
+export function planOf(routes: Routes, sent?: Plan): Plan {
+  const keyOf = (type: SentType, at: number) => sent?.[type][at]?.key ?? newKey();
+  const stepsOf = (type: SentType) => routes[type].map(({ after, channel, when }, at): Step => ({ key: keyOf(type, at), after, channel, when: when ?? 'always' }));
   return Object.fromEntries(types.map((type) => [type, stepsOf(type)])) as Plan;
 }
 
