@@ -198,3 +198,9 @@ const LongLog = longLog
 
 // Inspect looks at the files of the database, as the watch does.
 func Inspect(ctx context.Context, db *DB) { db.examine(ctx) }
+
+// Reporter returns what tells of a database's trouble, as the watch asks it.
+func Reporter(changed func(*Trouble)) func(t *Trouble, now time.Time) {
+	r := reporter{changed: changed}
+	return r.tell
+}

@@ -25,6 +25,9 @@ type health struct {
 	trouble, headTrouble *Trouble
 	// suspected reports that a write failed, so that the next look tries one.
 	suspected bool
+	// full reports that a write found no space on the disk. A write that needs none may still succeed, so only a probe
+	// that takes some says that there is some again.
+	full bool
 	// written is when a write was last committed, and probed since when one is being tried. synced is since when the
 	// heads are being made durable.
 	written, probed, synced time.Time
@@ -78,6 +81,9 @@ func (db *DB) noteFailure(err error) error {
 		h.setLocked(t)
 		return err
 	}
+	if t != nil && t.full {
+		h.full = true
+	}
 	if h.trouble == nil && !h.suspected {
 		h.suspected = true
 		h.wakeLocked()
@@ -113,12 +119,20 @@ func (db *DB) noteRead(err error) error {
 	return err
 }
 
-// noteCommit forgets a trouble that has passed.
+// noteCommit forgets a trouble that has passed, as a write that was committed shows.
 func (db *DB) noteCommit() {
 	h := &db.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.written, h.suspected = time.Now(), false
+	h.written = time.Now()
+	if !h.full {
+		h.passLocked()
+	}
+}
+
+// passLocked forgets a trouble that has passed.
+func (h *health) passLocked() {
+	h.suspected = false
 	if h.trouble != nil && !h.trouble.Stopped {
 		h.trouble = nil
 		h.wakeLocked()
@@ -210,15 +224,37 @@ func (db *DB) needsProbe() bool {
 	return time.Since(h.written) >= probeInterval
 }
 
-// Probe writes a row of its own and returns when it is durable.
+// Probe writes a row of its own and returns when it is durable. After a write that found no space on the disk, it takes
+// some and gives it back.
 func (db *DB) Probe(ctx context.Context) error {
 	db.health.set(&db.health.probed, time.Now())
 	defer db.health.set(&db.health.probed, time.Time{})
-	return db.Write(ctx, DefaultWorkspace, func(tx *Tx) error {
+	full := db.health.foundFull()
+	err := db.Write(ctx, DefaultWorkspace, func(tx *Tx) error {
+		if claim := db.backend.dialect().claimSpace; full && claim != "" {
+			tx.execAny(claim)
+		}
 		tx.execAny("INSERT INTO write_probe (id, written_at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at",
 			tx.Now().UnixMilli())
 		return nil
 	})
+	if err == nil && full {
+		db.health.foundSpace()
+	}
+	return err
+}
+
+func (h *health) foundFull() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.full
+}
+
+func (h *health) foundSpace() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.full = false
+	h.passLocked()
 }
 
 // set sets one of the times of h.

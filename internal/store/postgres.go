@@ -265,7 +265,12 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	ctx, cancel := s.b.patient(ctx)
 	defer cancel()
 	results := s.conn.SendBatch(ctx, queue(before, lookups))
-	return replied(ctx, errors.Join(receive(results, before, lookups), results.Close()))
+	err := errors.Join(receive(results, before, lookups), results.Close())
+	if hasCode(err, codeReadOnly) {
+		// A connection stays read-only for as long as it lives; a new one may reach what takes writes by now.
+		s.b.pool.Reset()
+	}
+	return replied(ctx, err)
 }
 
 func receive(results pgx.BatchResults, before []statement, lookups []lookup) error {
@@ -378,9 +383,9 @@ func postgresTrouble(e *pgconn.PgError) *Trouble {
 	switch class := e.Code[:min(2, len(e.Code))]; {
 	case class == "XX" && e.Code != "XX000":
 		return malformed("PostgreSQL says that its data is corrupted", e)
-	case e.Code == "53100":
-		return passing("the disk of PostgreSQL is full", hintFull, e)
-	case e.Code == "25006":
+	case e.Code == codeDiskFull:
+		return fullDisk("the disk of PostgreSQL is full", e)
+	case e.Code == codeReadOnly:
 		return passing("PostgreSQL is read-only: it is a standby, or was set so", "connect to the primary", e)
 	case e.Code == codeIdleInTransaction, e.Code == codeLockTimeout:
 		return passing("another write, or this one, stood still for too long and was ended", hintPostgres, e)

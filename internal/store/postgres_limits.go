@@ -25,7 +25,9 @@ const (
 
 // SQL states of PostgreSQL.
 const (
+	codeReadOnly          = "25006"
 	codeIdleInTransaction = "25P03"
+	codeDiskFull          = "53100"
 	codeLockTimeout       = "55P03"
 	codeProtocolViolation = "08P01"
 )
@@ -109,10 +111,7 @@ func isPooled(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 }
 
 // isRefusedSetting reports whether a pooler refused a setting of the connection.
-func isRefusedSetting(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == codeProtocolViolation
-}
+func isRefusedSetting(err error) bool { return hasCode(err, codeProtocolViolation) }
 
 // forPooler leaves out what a transaction pooler cannot keep: statements are planned at each use, and nothing is set
 // for a connection.

@@ -27,7 +27,7 @@ func sqliteTrouble(err error) error {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return passing("the disk of the database is full", hintFull, err)
+		return fullDisk("the disk of the database is full", err)
 	case sqlite3.SQLITE_READONLY:
 		return passing("the database is read-only", hintReadOnly, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

@@ -19,6 +19,8 @@ type Trouble struct { //nolint:errname // it is a state of the database that ope
 	Stopped bool
 	// Malformed reports that the database does not hold what was written.
 	Malformed bool
+	// full reports that the disk has no space.
+	full bool
 	// seen reports that the files themselves show it, which says more than what a statement met.
 	seen bool
 	// cause is the error of the driver.
@@ -67,6 +69,13 @@ func troubleOf(err error) *Trouble {
 // passing is an error that may pass by itself.
 func passing(reason, hint string, cause error) *Trouble {
 	return &Trouble{Reason: reason, Hint: hint, cause: cause}
+}
+
+// fullDisk is the error of a write that found no space; it may pass by itself.
+func fullDisk(reason string, cause error) *Trouble {
+	t := passing(reason, hintFull, cause)
+	t.full = true
+	return t
 }
 
 // stopped is an error after which nothing may be written.

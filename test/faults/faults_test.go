@@ -33,7 +33,12 @@ type served struct {
 
 func serve(t *testing.T, binary, folder string, more ...string) *served {
 	t.Helper()
-	s := process.Serve(t, binary, []string{"--data", folder}, more...)
+	return serveOn(t, binary, []string{"--data", folder}, more...)
+}
+
+func serveOn(t *testing.T, binary string, database []string, more ...string) *served {
+	t.Helper()
+	s := process.Serve(t, binary, database, more...)
 	admin, err := client.New(s.URL, s.FirstToken, client.WithoutRetries())
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +99,15 @@ func (s *served) awaitNotReady(reason string) {
 	patience.Await(s.t, "the server is not ready: "+reason, func() bool {
 		code, text := s.fetch("/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(text, reason)
+	})
+}
+
+// awaitReady waits until the server is ready.
+func (s *served) awaitReady() {
+	s.t.Helper()
+	patience.Await(s.t, "the server is ready", func() bool {
+		code, _ := s.fetch("/readyz")
+		return code == http.StatusOK
 	})
 }
 
@@ -218,10 +232,7 @@ func TestDiskIsFull(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	patience.Await(t, "the server is ready again", func() bool {
-		code, _ := s.fetch("/readyz")
-		return code == http.StatusOK
-	})
+	s.awaitReady()
 	if err := s.create(); err != nil {
 		t.Errorf("a write after there is space again: %v", err)
 	}

@@ -60,6 +60,27 @@ func Postgres(tb testing.TB) []string {
 	return []string{"--database", u.String(), "--master-key-file", filepath.Join(tb.TempDir(), "master.key")}
 }
 
+// OwnDatabase returns the flags of an empty database of PostgreSQL that no other test uses, its name, and what runs
+// statements on the server from another database. It is dropped after the test.
+func OwnDatabase(tb testing.TB) (database []string, name string, run func(sql string)) {
+	tb.Helper()
+	database = Postgres(tb)
+	outside := database[1]
+	u, err := url.Parse(outside)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	query := u.Query()
+	name = query.Get("search_path")
+	run = func(sql string) { tb.Helper(); execute(tb, outside, sql) }
+	run("CREATE DATABASE " + name)
+	tb.Cleanup(func() { run("DROP DATABASE " + name + " WITH (FORCE)") })
+	query.Del("search_path")
+	u.Path, u.RawQuery = "/"+name, query.Encode()
+	database[1] = u.String()
+	return database, name, run
+}
+
 func execute(tb testing.TB, address, sql string) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience.Limit())

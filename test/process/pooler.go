@@ -29,7 +29,8 @@ func PoolerOver(tb testing.TB, reach func(host string) string) (database []strin
 	if err != nil {
 		tb.Fatal("pgbouncer is missing: run scripts/setup pgbouncer")
 	}
-	behind = emptyDatabase(tb)
+	database, _, _ = OwnDatabase(tb)
+	behind = database[1]
 	u, err := url.Parse(behind)
 	if err != nil {
 		tb.Fatal(err)
@@ -52,24 +53,8 @@ func PoolerOver(tb testing.TB, reach func(host string) string) (database []strin
 		}
 		return err == nil
 	})
-	return []string{"--database", u.String(), "--master-key-file", filepath.Join(tb.TempDir(), "master.key")}, behind
-}
-
-// emptyDatabase makes a database, which is dropped after the test.
-func emptyDatabase(tb testing.TB) string {
-	tb.Helper()
-	flags := Postgres(tb)
-	u, err := url.Parse(flags[1])
-	if err != nil {
-		tb.Fatal(err)
-	}
-	name := u.Query().Get("search_path")
-	execute(tb, flags[1], "CREATE DATABASE "+name)
-	tb.Cleanup(func() { execute(tb, flags[1], "DROP DATABASE "+name+" WITH (FORCE)") })
-	query := u.Query()
-	query.Del("search_path")
-	u.Path, u.RawQuery = "/"+name, query.Encode()
-	return u.String()
+	database[1] = u.String()
+	return database, behind
 }
 
 func reservePort(tb testing.TB) int {

@@ -26,9 +26,15 @@ const PostgresEnv = "FERMATA_TEST_POSTGRES"
 // Each runs a test on both databases.
 func Each(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	t.Helper()
+	EachKind(t, func(t *testing.T, empty func(testing.TB) store.Options) { test(t, empty(t)) })
+}
+
+// EachKind runs a test on both databases that makes as many as it needs.
+func EachKind(t *testing.T, test func(t *testing.T, empty func(testing.TB) store.Options)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, SQLite(t))
+		test(t, SQLite)
 	})
 	if os.Getenv(PostgresEnv) == "none" {
 		t.Log("PostgreSQL is left out: " + PostgresEnv + "=none")
@@ -36,7 +42,7 @@ func Each(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	}
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, Postgres(t))
+		test(t, Postgres)
 	})
 }
 

@@ -1,0 +1,150 @@
+package faults
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/process"
+)
+
+// A PostgreSQL that was made read-only, as providers do before a disk is full, makes the server not ready, and reads go
+// on. The server goes on by itself, though its connections were opened while nothing could be written.
+func TestPostgresBecomesReadOnly(t *testing.T) {
+	const reason = "PostgreSQL is read-only"
+	binary := process.Binary(t)
+	database, name, run := process.OwnDatabase(t)
+	s := serveOn(t, binary, database)
+	task, err := s.admin.CreateTask(t.Context(), fermata.NewTask{Title: "Before"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("ALTER DATABASE " + name + " SET default_transaction_read_only = on")
+	run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + name + "'")
+	s.awaitNotReady(reason)
+	s.doctor(binary, reason)
+	if err := s.create(); fermata.CodeOf(err) != fermata.CodeUnavailable || !strings.Contains(err.Error(), reason) {
+		t.Errorf("a write was refused with %v", err)
+	}
+	s.has([]string{task.ID})
+	run("ALTER DATABASE " + name + " RESET default_transaction_read_only")
+	s.awaitReady()
+	if err := s.create(); err != nil {
+		t.Errorf("a write after it was over: %v", err)
+	}
+}
+
+// A disk of PostgreSQL that is full makes the server not ready for as long as it is, although small writes still find
+// their place; once there is space, it goes on, and everything that was acknowledged is there.
+func TestDiskOfPostgresIsFull(t *testing.T) {
+	const reason = "the disk of PostgreSQL is full"
+	binary := process.Binary(t)
+	address, pid := postgresOnSmallDisk(t)
+	s := serveOn(t, binary, []string{"--database", address, "--master-key-file", filepath.Join(t.TempDir(), "master.key")})
+	// PostgreSQL stops when its log of writes needs a file and finds no space. Two files are ready after this.
+	makeRoomForTheLog(t, address)
+	ballast := fillDisk(t, pid, smallDisk)
+	var acknowledged []string
+	for {
+		task, err := s.admin.CreateTask(t.Context(), fermata.NewTask{Title: "A task", Body: strings.Repeat("x", 4000)})
+		if err != nil {
+			if !strings.Contains(err.Error(), reason) {
+				t.Errorf("a write was refused with %v", err)
+			}
+			break
+		}
+		acknowledged = append(acknowledged, task.ID)
+	}
+	s.awaitNotReady(reason)
+	s.doctor(binary, reason)
+	policy := fermata.DefaultPolicy()
+	for seconds := range 5 {
+		// Whether it finds a place is chance.
+		policy.UndoSeconds = &seconds
+		_, _ = s.admin.SetPolicy(t.Context(), policy)
+		if _, text := s.fetch("/readyz"); !strings.Contains(text, reason) {
+			t.Errorf("readyz says %s", text)
+		}
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitReady()
+	if err := s.create(); err != nil {
+		t.Errorf("a write after there is space again: %v", err)
+	}
+	s.has(acknowledged)
+	if report, err := s.admin.VerifyAudit(t.Context()); err != nil || !report.OK {
+		t.Errorf("the audit chain: %+v, %v", report, err)
+	}
+}
+
+// smallDisk is where a small disk is mounted, in a namespace of PostgreSQL's own.
+const smallDisk = "/mnt"
+
+// postgresOnSmallDisk starts a PostgreSQL whose files are on a small disk. It returns the address of an empty database
+// and a process that sees the disk.
+func postgresOnSmallDisk(t *testing.T) (address string, pid int) {
+	t.Helper()
+	if os.Getenv(storetest.PostgresEnv) == "none" {
+		t.Skipf("PostgreSQL is left out: %s=none", storetest.PostgresEnv)
+	}
+	own := []string{"--mount"}
+	if os.Geteuid() != 0 {
+		own = append(own, "--user", "--map-current-user", "--keep-caps")
+	}
+	cmd := exec.Command("unshare", append(own, "sh", "-c",
+		fmt.Sprintf(`mount -t tmpfs -o size=192m,mode=1777 none %s && exec "$0" sh -c 'echo "$%s" && exec cat'`, smallDisk, storetest.PostgresEnv),
+		"../../scripts/with-postgres")...)
+	cmd.Env = append(os.Environ(), storetest.PostgresEnv+"=", "TMPDIR="+smallDisk)
+	var said strings.Builder
+	cmd.Stderr = &said
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("PostgreSQL ended with %v:\n%s", err, said.String())
+		}
+	})
+	address, err = bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatalf("PostgreSQL did not start: %v", err)
+	}
+	return strings.TrimSpace(address), cmd.Process.Pid
+}
+
+func makeRoomForTheLog(t *testing.T, address string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, sql := range []string{"SELECT pg_switch_wal()", "CHECKPOINT"} {
+			if _, err := conn.Exec(t.Context(), sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := conn.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
