@@ -41,6 +41,7 @@ func work(ctx context.Context, o cli.WorkerOptions) error {
 func agent(w app.WorkerOptions, a cli.AgentOptions) app.WorkerOptions {
 	w.Runners, w.Program = a.Runners, a.Program
 	w.Command, w.AllowTaskCommands, w.RunTimeout, w.LiveWait = a.Command, a.AllowTaskCommands, a.RunTimeout, a.LiveWait
+	w.AllowUnknownAgent = a.AllowUnknownAgent
 	w.Isolation = app.Isolation(a.Isolation)
 	w.PassEnv, w.AgentToken = a.PassEnv, a.Token
 	return w

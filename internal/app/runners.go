@@ -68,7 +68,7 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	a.Folder = filepath.Join(o.Folder, ".agents", name)
 	switch name {
 	case acp.Name:
-		return newACP(a, o.LiveWait)
+		return newACP(a, o.LiveWait, o.AllowUnknownAgent || o.Isolation.On)
 	case claude.Name:
 		return claude.New(a), nil
 	case codex.Name:
@@ -85,7 +85,7 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 // newACP makes the runner of agents that speak the Agent Client Protocol. Their
 // program is named behind --. It asks with the agents' token, which can never
 // answer, so that an approval is never asked for by the one who may give it.
-func newACP(a agent.Options, wait time.Duration) (worker.Runner, error) {
+func newACP(a agent.Options, wait time.Duration, allowUnknown bool) (worker.Runner, error) {
 	if a.Program == "" {
 		if len(a.ExtraArgs) == 0 {
 			return nil, errors.New("the runner acp has nothing to run: name the agent program and its arguments behind --, as in -- opencode acp, and no other runner beside it")
@@ -99,5 +99,5 @@ func newACP(a agent.Options, wait time.Duration) (worker.Runner, error) {
 	if wait == 0 {
 		wait = -1
 	}
-	return acp.New(acp.Options{Options: a, Asker: asker, Wait: wait}), nil
+	return acp.New(acp.Options{Options: a, Asker: asker, Wait: wait, AllowUnknown: allowUnknown}), nil
 }

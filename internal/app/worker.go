@@ -39,6 +39,8 @@ type WorkerOptions struct {
 	AllowTaskCommands bool
 	// LiveWait is how long an agent of the runner acp is kept alive for an answer.
 	LiveWait time.Duration
+	// AllowUnknownAgent lets the runner acp run a program that is not known to ask before it acts, without a sandbox.
+	AllowUnknownAgent bool
 	// PassEnv names variables that agents inherit; AgentToken is the token
 	// that they get.
 	PassEnv    []string

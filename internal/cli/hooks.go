@@ -104,6 +104,8 @@ type AgentOptions struct {
 	RunTimeout        time.Duration
 	// LiveWait is how long an agent of the runner acp is kept alive for an answer.
 	LiveWait time.Duration
+	// AllowUnknownAgent lets the runner acp run a program that is not known to ask before it acts, without a sandbox.
+	AllowUnknownAgent bool
 	// Isolation is what agents see of the machine.
 	Isolation IsolationOptions
 	PassEnv   []string

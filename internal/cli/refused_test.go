@@ -41,6 +41,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 		{[]string{"worker", "--program", "agent", "--", "agent"}, "--program"},
 		{[]string{"worker", "--runner", "acp", "--allow-task-commands", "--", "agent"}, "--allow-task-commands"},
 		{[]string{"worker", "--runner", "claude", "--live-wait", "5m"}, "--live-wait"},
+		{[]string{"worker", "--runner", "claude", "--allow-unknown-agent"}, "--allow-unknown-agent"},
 		{[]string{"ask", "-"}, "@-"},
 		{[]string{"ask", "Go?", "--title", "-"}, "@-"},
 		{[]string{"ask", "Go?", "--step", "-"}, "@-"},

@@ -16,6 +16,7 @@ type agentFlags struct {
 	AllowTaskCommands bool          `help:"Run what a task's spec names. Whoever can make a task then runs programs here."`
 	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
 	LiveWait          time.Duration `default:"1m" help:"How long an agent of the runner acp is kept alive for an answer before it is stopped and resumed later; 0s stops it at once."`
+	AllowUnknownAgent bool          `help:"For the runner acp: also run a program that is not known to ask before it acts, without --isolate. No rule of gates holds such a program."`
 	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
 	Isolate           bool          `env:"FERMATA_ISOLATE" help:"Run agents in a sandbox (bubblewrap, Linux only): they write to their working copy, and see no home, no other task and nothing of the worker."`
 	IsolateRead       []string      `type:"path" placeholder:"PATH" help:"A file or folder that agents can read in the sandbox; repeat it."`
@@ -38,7 +39,7 @@ func (f agentFlags) options() AgentOptions {
 		}
 	}
 	return AgentOptions{
-		Runners: f.Runner, Program: f.Program, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, LiveWait: f.LiveWait, PassEnv: f.PassEnv, Token: f.AgentToken,
+		Runners: f.Runner, Program: f.Program, Command: command, AllowTaskCommands: f.AllowTaskCommands, RunTimeout: f.RunTimeout, LiveWait: f.LiveWait, AllowUnknownAgent: f.AllowUnknownAgent, PassEnv: f.PassEnv, Token: f.AgentToken,
 		Isolation: IsolationOptions{On: f.Isolate, Read: f.IsolateRead, Write: f.IsolateWrite, Offline: f.IsolateOffline},
 	}
 }
@@ -53,6 +54,7 @@ func (f agentFlags) checkRunners() error {
 		"--program":             f.Program != "" && !others,
 		"--allow-task-commands": f.AllowTaskCommands && !slices.Contains(f.Runner, "command"),
 		"--live-wait":           f.LiveWait != defaultLiveWait && !slices.Contains(f.Runner, "acp"),
+		"--allow-unknown-agent": f.AllowUnknownAgent && !slices.Contains(f.Runner, "acp"),
 	})
 }
 
@@ -63,7 +65,8 @@ func (f agentFlags) given() []string {
 	return given(map[string]bool{
 		"--runner": !slices.Equal(f.Runner, []string{"command"}) && here("FERMATA_RUNNER"), "--program": f.Program != "",
 		"--allow-task-commands": f.AllowTaskCommands, "--run-timeout": f.RunTimeout != 0, "--live-wait": f.LiveWait != defaultLiveWait,
-		"--pass-env": len(f.PassEnv) > 0, "--isolate": f.Isolate && here("FERMATA_ISOLATE"), "--isolate-read": len(f.IsolateRead) > 0,
+		"--allow-unknown-agent": f.AllowUnknownAgent,
+		"--pass-env":            len(f.PassEnv) > 0, "--isolate": f.Isolate && here("FERMATA_ISOLATE"), "--isolate-read": len(f.IsolateRead) > 0,
 		"--isolate-write": len(f.IsolateWrite) > 0, "--isolate-offline": f.IsolateOffline,
 		"--agent-token": f.AgentToken != "" && here("FERMATA_AGENT_TOKEN"), "an agent program": len(f.Command) > 0,
 	})

@@ -47,6 +47,9 @@ type Options struct {
 	// Wait is how long an agent that asks is kept alive for the answer; 0 means
 	// [DefaultWait], less than 0 not at all.
 	Wait time.Duration
+	// AllowUnknown runs also programs that are not known to ask before they act: they run in a sandbox, or whoever
+	// started the worker trusts them.
+	AllowUnknown bool
 }
 
 // Runner runs agents that speak the protocol. It is safe for concurrent use.

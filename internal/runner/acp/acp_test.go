@@ -29,5 +29,5 @@ func standInOptions(t *testing.T, does string, grace time.Duration, env ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return acp.Options{Options: agent.Options{Program: self, Grace: grace, SetEnv: append(env, standInEnv+"="+does, "GORACE=atexit_sleep_ms=0")}}
+	return acp.Options{AllowUnknown: true, Options: agent.Options{Program: self, Grace: grace, SetEnv: append(env, standInEnv+"="+does, "GORACE=atexit_sleep_ms=0")}}
 }

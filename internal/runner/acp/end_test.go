@@ -70,6 +70,20 @@ func TestNoAgent(t *testing.T) {
 	}
 }
 
+// A program that is not known to ask before it acts is not run without a sandbox: it hears nothing of the task.
+func TestAnUnknownProgramIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	o := standInOptions(t, stops, 10*time.Second)
+	o.AllowUnknown = false
+	fin, d := play(t, o)
+	if fin.Result != fermata.ResultFailed || !strings.Contains(fin.Summary, "--isolate") || !strings.Contains(fin.Summary, "--allow-unknown-agent") {
+		t.Errorf("got %q %q", fin.Result, fin.Summary)
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, "began.json")); !os.IsNotExist(err) {
+		t.Errorf("a session began: %v", err)
+	}
+}
+
 // The agent gets Fermata's tools with the task and a token of its own.
 func TestTools(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,10 @@ func (c *conversation) open(ctx context.Context) (string, error) {
 	if hello.ProtocolVersion != version {
 		return "", fmt.Errorf("it speaks version %d of the Agent Client Protocol, and this worker version %d", hello.ProtocolVersion, version)
 	}
+	if hello.Agent.known() == "" && !c.r.opts.AllowUnknown {
+		return "", fmt.Errorf("it calls itself %q, and no program of this name is known to ask before it acts, so no rule of gates would hold it: "+
+			"run the worker with --isolate, or with --allow-unknown-agent if you trust the program (docs/worker.md, What the gate sees)", hello.Agent.Name)
+	}
 	// A turn of Gemini CLI that is cancelled while its model thinks is rolled back, also in
 	// the file of the session; a session without any turn is deleted at the next start.
 	c.forgets = hello.Agent.Name == geminiName
