@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -48,7 +47,7 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Masks: map[string]string{}, Offline: o.Isolation.Offline}
+	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Masks: map[string]string{}, Copies: map[string]string{}, Offline: o.Isolation.Offline}
 	s.Read = append(append(s.Read, own), o.Isolation.Read...)
 	s.Read = append(s.Read, filepath.SplitList(os.Getenv("PATH"))...)
 	for _, name := range o.programs() {
@@ -81,17 +80,22 @@ func programFiles(name string) []string {
 	return files
 }
 
-// agentHome is where an agent program keeps its login and its sessions.
+// agentHome is where an agent program keeps its login, its sessions, and what it does at a person's desk.
 type agentHome struct {
-	// dir is made where it is missing; files are further ones that can be written.
-	dir   string
-	files []string
-	// fixed are names in it that can only be read: they say what the program does at
-	// a person's desk. Those of made are as well, and are made where they are missing.
-	fixed, made []string
-	// blank are files in it that the program sees empty, with the text that says so. They
-	// hold the hooks of the desk, which find neither their server nor their token in a sandbox.
+	// dir is seen with what the other fields name in it, and nothing else: what the program adds is gone after the run.
+	dir string
+	// kept are files and folders in dir that can be written, login and sessions: folders end with a slash, and are made
+	// where they are missing.
+	kept []string
+	// fixed are those that can only be read: they say what the program does at a person's desk.
+	fixed []string
+	// blank are files in dir that the program sees empty, with the text that says so. They hold the hooks of the desk,
+	// which find neither their server nor their token in a sandbox.
 	blank map[string]string
+	// copied are files, anywhere, of which the program gets a copy.
+	copied []string
+	// caches are folders in dir in whose place the program gets one of the worker's: what lies in them is run.
+	caches []string
 }
 
 // agentHomes returns the homes of the programs that the worker runs.
@@ -102,75 +106,113 @@ func (o WorkerOptions) agentHomes() ([]agentHome, error) {
 	}
 	var homes []agentHome
 	for _, name := range o.Runners {
-		own := agentHome{dir: filepath.Join(o.Folder, ".agents", name)}
+		own := agentHome{dir: filepath.Join(o.Folder, ".agents"), kept: []string{name + "/"}}
 		switch name {
 		case claude.Name:
-			homes = append(homes, agentHome{
-				dir:   cmp.Or(os.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(user, ".claude")),
-				fixed: []string{"settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks"},
-				blank: map[string]string{"settings.json": "{}\n"},
-				files: []string{filepath.Join(user, ".claude.json")},
-			})
+			homes = append(homes, claudeHome(user))
 		case codex.Name:
 			homes = append(homes, agentHome{
 				dir:   cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(user, ".codex")),
-				made:  []string{"config.toml"},
-				fixed: []string{"AGENTS.md", "prompts", "rules", "skills"},
+				kept:  []string{"auth.json", "sessions/"},
+				fixed: []string{"config.toml", "AGENTS.md", "prompts", "rules", "skills"},
 				blank: map[string]string{"hooks.json": "{}\n"},
 			})
 		case gemini.Name:
-			homes = append(homes, own, agentHome{fixed: []string{filepath.Join(user, ".gemini")}})
+			homes = append(homes, own, agentHome{dir: user, fixed: []string{".gemini"}})
 		case opencode.Name:
-			homes = append(homes, own,
-				agentHome{fixed: entriesOf(filepath.Join(user, ".config", "opencode"))},
-				agentHome{dir: filepath.Join(user, ".local", "share", "opencode")},
-				agentHome{dir: filepath.Join(user, ".local", "state", "opencode")},
-				agentHome{dir: filepath.Join(user, ".cache", "opencode")})
+			settings := filepath.Join(user, ".config", "opencode")
+			homes = append(homes, own, agentHome{dir: settings, fixed: entriesOf(settings)}, agentHome{
+				dir:  user,
+				kept: []string{".local/share/opencode/", ".local/state/opencode/"},
+				// Its snapshots and repositories are git's, whose configuration names programs.
+				caches: []string{".cache/opencode", ".local/share/opencode/bin", ".local/share/opencode/snapshot", ".local/share/opencode/repos"},
+			})
 		}
 	}
 	return homes, nil
 }
 
-// entriesOf are the files and folders in a folder. A program that sees these, and not
-// the folder itself, can add to it for as long as it runs, and change nothing.
+func claudeHome(user string) agentHome {
+	home := agentHome{
+		dir:    filepath.Join(user, ".claude"),
+		kept:   []string{".credentials.json", "projects/"},
+		fixed:  []string{"settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks", "rules", "output-styles", "local"},
+		blank:  map[string]string{"settings.json": "{}\n"},
+		copied: []string{filepath.Join(user, ".claude.json")},
+	}
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		home.dir, home.copied = dir, []string{filepath.Join(dir, ".claude.json")}
+	}
+	return home
+}
+
+// entriesOf are the names in a folder.
 func entriesOf(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	paths := make([]string, 0, len(entries))
+	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		paths = append(paths, filepath.Join(dir, e.Name()))
+		names = append(names, e.Name())
 	}
-	return paths
+	return names
 }
 
-// open adds a home to what a sandbox shows. Files that the program sees empty are made
-// where there are none, so that it cannot make them itself.
+// open adds a home to what a sandbox shows; state is a folder of the worker's.
 func (h agentHome) open(s *process.Sandbox, state string) error {
 	if h.dir != "" {
-		if err := os.MkdirAll(h.dir, 0o700); err != nil {
-			return err
-		}
-		s.Write = append(s.Write, h.dir)
+		s.Hide = append(s.Hide, h.dir)
 	}
-	s.Write = append(s.Write, h.files...)
-	for _, name := range h.made {
-		if err := makeFile(filepath.Join(h.dir, name), ""); err != nil {
-			return err
+	for _, name := range h.kept {
+		at := filepath.Join(h.dir, name)
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(at, 0o700); err != nil {
+				return err
+			}
 		}
+		s.Write = append(s.Write, at)
 	}
-	for _, name := range slices.Concat(h.fixed, h.made) {
+	for _, name := range h.fixed {
 		s.Read = append(s.Read, filepath.Join(h.dir, name))
 	}
 	for name, text := range h.blank {
-		at, from := filepath.Join(h.dir, name), filepath.Join(state, "blank-"+name)
-		if err := errors.Join(makeFile(at, text), makeFile(from, text)); err != nil {
+		from := filepath.Join(state, "blank-"+name)
+		if err := makeFile(from, text); err != nil {
 			return err
 		}
-		s.Masks[at] = from
+		s.Masks[filepath.Join(h.dir, name)] = from
+	}
+	for _, at := range h.copied {
+		from := filepath.Join(state, "copied-"+filepath.Base(at))
+		if err := copyFile(at, from); err != nil {
+			return err
+		}
+		s.Copies[at] = from
+	}
+	for _, name := range h.caches {
+		from := filepath.Join(state, "caches", name)
+		if err := os.MkdirAll(from, 0o700); err != nil {
+			return err
+		}
+		s.Copies[filepath.Join(h.dir, name)] = from
 	}
 	return nil
+}
+
+// copyFile makes a copy of a file in the place of an older one; none where there is no such file.
+func copyFile(from, to string) error {
+	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600)) //nolint:gosec // a file of the worker's
 }
 
 // makeFile makes a file where there is none.

@@ -25,8 +25,9 @@ type Sandbox struct {
 	// Read and Write are files and folders that are there all the same; one that
 	// does not exist is left out. A path in both can only be read.
 	Read, Write []string
-	// Masks are files that are seen in the place of others.
-	Masks map[string]string
+	// Masks are files that are seen in the place of others, and Copies files and folders that can be written in the
+	// place of others.
+	Masks, Copies map[string]string
 	// Offline takes the network away.
 	Offline bool
 }
@@ -53,10 +54,15 @@ func (s *Sandbox) With(other Sandbox) *Sandbox {
 	both := *s
 	both.Hide = slices.Concat(s.Hide, other.Hide)
 	both.Read, both.Write = slices.Concat(s.Read, other.Read), slices.Concat(s.Write, other.Write)
-	both.Masks = map[string]string{}
-	maps.Copy(both.Masks, s.Masks)
-	maps.Copy(both.Masks, other.Masks)
+	both.Masks, both.Copies = together(s.Masks, other.Masks), together(s.Copies, other.Copies)
 	return &both
+}
+
+func together(a, b map[string]string) map[string]string {
+	both := map[string]string{}
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+	return both
 }
 
 // command returns the command that runs p in the sandbox. The worker ends programs
@@ -146,6 +152,9 @@ func (s *Sandbox) mounts(folder string) []mount {
 		if path != "" {
 			add("--ro-bind", path, path)
 		}
+	}
+	for at, from := range s.Copies {
+		add("--bind", from, at)
 	}
 	for at, from := range s.Masks {
 		add("--ro-bind", from, at)

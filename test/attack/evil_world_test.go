@@ -47,7 +47,8 @@ type plot struct {
 	// repo is the repository, folder the worker's, home that of the user, and
 	// outside a folder that no agent has any business in.
 	repo, folder, home, outside string
-	flags                       []string
+	// flags and env are more of the worker's.
+	flags, env []string
 }
 
 // plotsMade names the projects.
@@ -118,7 +119,7 @@ func (p *plot) run() {
 	env := []string{"FERMATA_TOKEN=" + p.token, "FERMATA_URL=" + p.url, "HOME=" + p.home, "FERMATA_SECRET_OF_THE_WORKER=plum"}
 	args := append([]string{"worker", "--name", p.project, "--project", p.project, "--workdir", p.repo, "--folder", p.folder,
 		"--allow-task-commands", "--once", "--log-level", "warn"}, p.flags...)
-	if err := process.Start(p, p.binary, env, args...).Wait(); err != nil {
+	if err := process.Start(p, p.binary, append(env, p.env...), args...).Wait(); err != nil {
 		p.Fatalf("the worker: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/test/process"
+	"github.com/fermata-hq/fermata/test/script"
 )
 
 // grabs are what an agent in a sandbox tries; each prints what it got. $FOLDER is the
@@ -57,6 +58,83 @@ func TestIsolatedAgent(t *testing.T) {
 		}
 	}
 	p.unharmed()
+}
+
+// deskFiles are files of agent programs that a person's own programs read or run at the desk. An agent in a sandbox writes
+// "planted" into each, whether it is there or not.
+var deskFiles = []string{
+	".claude.json", ".claude/CLAUDE.md", ".claude/settings.json", ".claude/settings.local.json", ".claude/agents/a.md", ".claude/commands/a.md",
+	".claude/hooks/a.sh", ".claude/local/claude", ".claude/output-styles/a.md", ".claude/plugins/a/plugin.json", ".claude/rules/a.md",
+	".claude/shell-snapshots/snapshot-a.sh", ".claude/skills/a/SKILL.md",
+	".codex/AGENTS.md", ".codex/config.toml", ".codex/hooks.json", ".codex/prompts/a.md", ".codex/rules/a.rules", ".codex/skills/a/SKILL.md",
+	".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/extensions/a/gemini-extension.json",
+	".config/opencode/opencode.json", ".config/opencode/AGENTS.md", ".config/opencode/plugin/a.js",
+	".cache/opencode/node_modules/a/index.js", ".local/share/opencode/bin/rg",
+	".local/share/opencode/snapshot/a/config", ".local/share/opencode/repos/a/config", ".bashrc", ".profile", ".gitconfig",
+}
+
+// lasting are files of agent programs that an agent in a sandbox can write: login and sessions.
+var lasting = []string{".claude/.credentials.json", ".claude/projects/a.jsonl", ".codex/sessions/a.jsonl", ".local/share/opencode/a.json"}
+
+// An agent in a sandbox leaves nothing that a program of its user's desk would read or run. It sees what is there for it
+// to follow, and login and sessions last.
+func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	for name, person := range map[string]string{"a desk without files": "", "a desk with all of them": "# the person's\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := y.plot(t, "--isolate", "--runner", "command")
+			bin := filepath.Join(p.outside, "bin")
+			must(t, os.Mkdir(bin, 0o700))
+			for _, program := range []string{"claude", "codex", "gemini", "opencode"} {
+				p.flags = append(p.flags, "--runner", program)
+				script.Write(t, filepath.Join(bin, program), "exit 1")
+			}
+			p.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "FERMATA_AGENT_TOKEN=" + y.token}
+			p.write(filepath.Join(p.home, ".claude", ".credentials.json"), "login")
+			begin := `put() { mkdir -p "$(dirname "$HOME/$2")"; echo "$1" >"$HOME/$2"; }` + "\nset +e; "
+			tries := `cat "$HOME/.claude/CLAUDE.md" >seen.txt` + "\n"
+			for _, file := range deskFiles {
+				tries += "put planted " + file + "\n"
+				if person != "" {
+					p.write(filepath.Join(p.home, file), person)
+				}
+			}
+			task := p.task(begin+tries+"put kept "+strings.Join(lasting, "; put kept ")+"; true", nil)
+			p.run()
+			p.done(task)
+			for _, file := range deskFiles {
+				if text, err := os.ReadFile(filepath.Join(p.home, file)); string(text) != person || err != nil && !os.IsNotExist(err) {
+					t.Errorf("%s is %q (%v)", file, text, err)
+				}
+			}
+			for _, file := range lasting {
+				if text, err := os.ReadFile(filepath.Join(p.home, file)); err != nil || string(text) != "kept\n" {
+					t.Errorf("%s is %q (%v)", file, text, err)
+				}
+			}
+			if got := p.git(p.repo, "show", "fermata/"+task.ID+":seen.txt"); got != strings.TrimSpace(person) {
+				t.Errorf("the agent sees the instructions %q", got)
+			}
+			p.holdsNo(p.home, "planted")
+		})
+	}
+}
+
+// holdsNo wants the word in no file of the folder.
+func (p *plot) holdsNo(folder, word string) {
+	p.Helper()
+	must(p, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), word) {
+			p.Errorf("%s holds %q", path, text)
+		}
+		return err
+	}))
 }
 
 // A sandbox stops like any other run: the agent may end by itself.
