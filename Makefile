@@ -87,6 +87,12 @@ lint: ## Run the linters (the first time builds them, about a minute)
 	$(call say,linting)
 	@CGO_ENABLED=0 GOFLAGS="$$(go env GOFLAGS) -trimpath" scripts/tool golangci-lint run ./...
 
+.PHONY: vulnerabilities
+vulnerabilities: ## Look up known vulnerabilities of the modules that are built in
+	@scripts/setup go
+	$(call say,looking up known vulnerabilities)
+	@scripts/check-vulnerabilities
+
 .PHONY: bench
 bench: ## Measure speed on SQLite and PostgreSQL (BENCH_FLAGS="...")
 	@scripts/setup go git postgres

@@ -12,6 +12,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
 // attacker is a caller of one kind, and what docs/permissions.md goes by.
@@ -157,50 +158,63 @@ func (r row) refuses(a attacker, path string) bool {
 // changes nothing; who may is not refused, unless the page names a rule beside.
 func TestMatrixOfPermissions(t *testing.T) {
 	t.Parallel()
+	storetest.EachKind(t, tryMatrix)
+}
+
+func tryMatrix(t *testing.T, empty func(testing.TB) store.Options) {
 	// Many are refused from one address.
 	unlimited := func(c *api.Config) { c.Limits.Failed = api.Rate{PerSecond: -1} }
-	w := newWorld(t, unlimited)
-	w.delivers()
-	attackers := w.attackers()
-	rows := readPermissions(t)
-	doc := readDocument(t, w)
-	tried, refused := 0, 0
-	for i := range attackers {
-		a := attackers[i]
-		// The things are anew for everybody who may change them.
-		w := newWorld(t, unlimited)
+	begin := func(t *testing.T) *world {
+		w := newWorldOn(t, empty(t), unlimited)
 		w.delivers()
-		a.reader = w.attackers()[i].reader
-		w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`)
-		ids := w.realIDs()
-		bodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
-		for _, op := range doc.inOrder() {
-			r, ok := rows[op.id]
-			if !ok {
-				t.Fatalf("%s is not in docs/permissions.md", op.id)
-			}
-			head := w.head()
-			got := w.attack(a, ids.Replace(op.call), ids.Replace(bodies[op.call]))
-			tried++
-			switch isRefusal := got.isRefusal(); {
-			case r.verb == "run.claim" && got.status == http.StatusNoContent:
-				// There is nothing to claim in the projects in which the caller may.
-			case r.refuses(a, op.call) && !isRefusal:
-				t.Errorf("%s may not %s by the page, and got %d %.200s", a.name, op.call, got.status, got.body)
-			case r.refuses(a, op.call):
-				refused++
-				if now := w.head(); now != head {
-					t.Errorf("%s was refused %s, and %d events were written", a.name, op.call, now-head)
-				}
-			case isRefusal && !r.hasRuleBeside():
-				t.Errorf("%s may %s by the page, and was refused: %d %.200s", a.name, op.call, got.status, got.body)
-			}
-		}
+		return w
 	}
-	t.Logf("%d operations, %d kinds of callers: %d calls, of which %d were to be refused", len(doc.inOrder()), len(attackers), tried, refused)
+	first := begin(t)
+	operations, attackers, rows := readDocument(t, first).inOrder(), first.attackers(), readPermissions(t)
+	tried, refused := 0, 0
+	for i, a := range attackers {
+		t.Run(a.name, func(t *testing.T) {
+			// The things are anew for everybody who may change them.
+			w := begin(t)
+			a.reader = w.attackers()[i].reader
+			w.token(`{"name":"r","kind":"human","member":"rob","role":"admin","scopes":["read"]}`)
+			tried += len(operations)
+			refused += w.tryOperations(a, operations, rows)
+		})
+	}
+	t.Logf("%d operations, %d kinds of callers: %d calls, of which %d were to be refused", len(operations), len(attackers), tried, refused)
 	if len(attackers) < 12 || refused < 500 {
 		t.Errorf("too little was tried: %d callers, %d refusals", len(attackers), refused)
 	}
+}
+
+// tryOperations calls each operation, and returns how many were to be refused.
+func (w *world) tryOperations(a attacker, operations []documented, rows map[string]row) (refused int) {
+	w.t.Helper()
+	ids := w.realIDs()
+	bodies := mapOf(writingBodies, "PUT /v1/workflows/{name}", quoted(map[string]any{"source": deploy}))
+	for _, op := range operations {
+		r, ok := rows[op.id]
+		if !ok {
+			w.t.Fatalf("%s is not in docs/permissions.md", op.id)
+		}
+		head := w.head()
+		got := w.attack(a, ids.Replace(op.call), ids.Replace(bodies[op.call]))
+		switch isRefusal := got.isRefusal(); {
+		case r.verb == "run.claim" && got.status == http.StatusNoContent:
+			// There is nothing to claim in the projects in which the caller may.
+		case r.refuses(a, op.call) && !isRefusal:
+			w.t.Errorf("%s may not %s by the page, and got %d %.200s", a.name, op.call, got.status, got.body)
+		case r.refuses(a, op.call):
+			refused++
+			if now := w.head(); now != head {
+				w.t.Errorf("%s was refused %s, and %d events were written", a.name, op.call, now-head)
+			}
+		case isRefusal && !r.hasRuleBeside():
+			w.t.Errorf("%s may %s by the page, and was refused: %d %.200s", a.name, op.call, got.status, got.body)
+		}
+	}
+	return refused
 }
 
 // The local user of a single-user server is refused nothing, unless the page names a rule beside.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/test/forgery"
 )
 
 // A grant that is signed with the workspace's key, for an approval that nobody gave, opens nothing:
@@ -38,6 +39,24 @@ func TestAForgedGrantOpensNothing(t *testing.T) {
 			if got := fermata.CodeOf(w.verify(g.Sign(key), action)); got != fermata.CodeForbidden {
 				w.Errorf("%s: %q", name, got)
 			}
+		}
+		w.ok(w.verify(a.Grant, removeOld))
+	})
+}
+
+// A grant that is one character off opens nothing, and is not used up by it.
+func TestAGrantOneCharacterOffOpensNothing(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		head, tried := w.head(), 0
+		for forged := range forgery.OneOff(a.Grant) {
+			tried++
+			if got := fermata.CodeOf(w.verify(forged, removeOld)); got != fermata.CodeForbidden {
+				w.Fatalf("%q: %q", forged, got)
+			}
+		}
+		if tried < 1000 || w.head() != head {
+			w.Errorf("%d forgeries wrote %d events", tried, w.head()-head)
 		}
 		w.ok(w.verify(a.Grant, removeOld))
 	})
