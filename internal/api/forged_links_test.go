@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/test/forgery"
 )
 
-// An answer link that is one character off shows nothing and decides nothing; nor does the page of the genuine one when
-// what proves that it was shown, and when, is off.
+// An answer link that is one character off shows nothing and decides nothing. The page of the genuine link decides
+// nothing either when its proof of what it showed, or of when, is one character off.
 func TestAnAnswerLinkOneCharacterOffDecidesNothing(t *testing.T) {
 	t.Parallel()
 	// Many are refused from one address.

@@ -82,19 +82,20 @@ func programFiles(name string) []string {
 
 // agentHome is where an agent program keeps its login, its sessions, and what it does at a person's desk.
 type agentHome struct {
-	// dir is seen with what the other fields name in it, and nothing else: what the program adds is gone after the run.
+	// dir is its folder. In a sandbox it holds only what the other fields name, and what the program adds is gone after
+	// the run.
 	dir string
-	// kept are files and folders in dir that can be written, login and sessions: folders end with a slash, and are made
-	// where they are missing.
+	// kept are files and folders in dir that can be written: the login and the sessions. A name that ends with a slash is
+	// that of a folder, which is made where it is missing.
 	kept []string
-	// fixed are those that can only be read: they say what the program does at a person's desk.
+	// fixed are files and folders in dir that can only be read: settings, instructions and programs of a person's desk.
 	fixed []string
 	// blank are files in dir that the program sees empty, with the text that says so. They hold the hooks of the desk,
 	// which find neither their server nor their token in a sandbox.
 	blank map[string]string
-	// copied are files, anywhere, of which the program gets a copy.
+	// copied are paths of files. The program can write a copy, which is made when the worker starts.
 	copied []string
-	// caches are folders in dir in whose place the program gets one of the worker's: what lies in them is run.
+	// caches are folders in dir from which the program runs what it finds. It gets folders of the worker's in their place.
 	caches []string
 }
 
@@ -146,7 +147,7 @@ func claudeHome(user string) agentHome {
 	return home
 }
 
-// entriesOf are the names in a folder.
+// entriesOf returns the names in a folder.
 func entriesOf(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -25,8 +25,8 @@ type Sandbox struct {
 	// Read and Write are files and folders that are there all the same; one that
 	// does not exist is left out. A path in both can only be read.
 	Read, Write []string
-	// Masks are files that are seen in the place of others, and Copies files and folders that can be written in the
-	// place of others.
+	// Masks and Copies are files and folders, by the path at which they are seen instead of what is there. Those of
+	// Copies can be written.
 	Masks, Copies map[string]string
 	// Offline takes the network away.
 	Offline bool

@@ -199,7 +199,7 @@ const LongLog = longLog
 // Inspect looks at the files of the database, as the watch does.
 func Inspect(ctx context.Context, db *DB) { db.examine(ctx) }
 
-// Reporter returns what tells of a database's trouble, as the watch asks it.
+// Reporter returns the function by which the watch tells of a trouble.
 func Reporter(changed func(*Trouble)) func(t *Trouble, now time.Time) {
 	r := reporter{changed: changed}
 	return r.tell

@@ -25,8 +25,8 @@ type health struct {
 	trouble, headTrouble *Trouble
 	// suspected reports that a write failed, so that the next look tries one.
 	suspected bool
-	// full reports that a write found no space on the disk. A write that needs none may still succeed, so only a probe
-	// that takes some says that there is some again.
+	// full reports that a write found no space on the disk. Small writes may still succeed, so only a probe that takes
+	// space ends it.
 	full bool
 	// written is when a write was last committed, and probed since when one is being tried. synced is since when the
 	// heads are being made durable.
@@ -119,7 +119,7 @@ func (db *DB) noteRead(err error) error {
 	return err
 }
 
-// noteCommit forgets a trouble that has passed, as a write that was committed shows.
+// noteCommit notes that a write was committed. That ends a trouble which may pass, but for a full disk.
 func (db *DB) noteCommit() {
 	h := &db.health
 	h.mu.Lock()
@@ -130,7 +130,7 @@ func (db *DB) noteCommit() {
 	}
 }
 
-// passLocked forgets a trouble that has passed.
+// passLocked ends a trouble that may pass.
 func (h *health) passLocked() {
 	h.suspected = false
 	if h.trouble != nil && !h.trouble.Stopped {

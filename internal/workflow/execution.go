@@ -189,7 +189,7 @@ func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fer
 		if row.Step == step.ID && row.Occurrence == occurrence && same(row.Item, item) {
 			// It was begun before, by a process that was lost or an attempt that failed.
 			row.State, row.Error, row.EndedAt, row.Until = fermata.StepRunning, nil, nil, nil
-			// A question about its error is none that the step asks: its answer is not the step's.
+			// It may be the question about an error of the step, whose answer is not the step's output.
 			row.QuestionID = ""
 			x.touch(row)
 			return row

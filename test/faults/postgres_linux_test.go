@@ -16,8 +16,8 @@ import (
 	"github.com/fermata-hq/fermata/test/process"
 )
 
-// A PostgreSQL that was made read-only, as providers do before a disk is full, makes the server not ready, and reads go
-// on. The server goes on by itself, though its connections were opened while nothing could be written.
+// While PostgreSQL is read-only, as providers make it before a disk is full, the server is not ready, and reads go on.
+// Afterwards the server goes on by itself, although its connections were opened while nothing could be written.
 func TestPostgresBecomesReadOnly(t *testing.T) {
 	const reason = "PostgreSQL is read-only"
 	binary := process.Binary(t)
@@ -42,8 +42,8 @@ func TestPostgresBecomesReadOnly(t *testing.T) {
 	}
 }
 
-// A disk of PostgreSQL that is full makes the server not ready for as long as it is, although small writes still find
-// their place; once there is space, it goes on, and everything that was acknowledged is there.
+// While the disk of PostgreSQL is full, the server is not ready, although small writes still succeed. Once there is
+// space, it goes on, and everything that was acknowledged is there.
 func TestDiskOfPostgresIsFull(t *testing.T) {
 	const reason = "the disk of PostgreSQL is full"
 	binary := process.Binary(t)

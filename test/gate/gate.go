@@ -132,7 +132,7 @@ func (g *gate) run(ctx context.Context) int {
 			g.printTable(report)
 		}
 		g.printFailures(report)
-		fmt.Fprintf(g.out, "==> interrupted%s; the processes of the gate are ended\n", g.under(report))
+		fmt.Fprintf(g.out, "==> interrupted%s; the processes of the gate are ended\n", g.interruptedGroup(report))
 		return exitInterrupted
 	}
 	if len(left) > 0 {
@@ -184,8 +184,8 @@ func (g *gate) runGroup(ctx context.Context, group *group) outcome {
 	return o
 }
 
-// under names the group that ran when the gate was interrupted.
-func (g *gate) under(r *report) string {
+// interruptedGroup names the group that ran when the gate was interrupted, as the end of a sentence.
+func (g *gate) interruptedGroup(r *report) string {
 	if chosen := g.chosen(); len(r.groups) < len(chosen) {
 		return " in the group " + chosen[len(r.groups)].name
 	}

@@ -60,8 +60,8 @@ func Postgres(tb testing.TB) []string {
 	return []string{"--database", u.String(), "--master-key-file", filepath.Join(tb.TempDir(), "master.key")}
 }
 
-// OwnDatabase returns the flags of an empty database of PostgreSQL that no other test uses, its name, and what runs
-// statements on the server from another database. It is dropped after the test.
+// OwnDatabase returns the flags of an empty database of PostgreSQL that no other test uses, its name, and a function that
+// runs statements from another database of the server. The database is dropped after the test.
 func OwnDatabase(tb testing.TB) (database []string, name string, run func(sql string)) {
 	tb.Helper()
 	database = Postgres(tb)

@@ -29,7 +29,7 @@ func Each(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	EachKind(t, func(t *testing.T, empty func(testing.TB) store.Options) { test(t, empty(t)) })
 }
 
-// EachKind runs a test on both databases that makes as many as it needs.
+// EachKind runs a test on both databases. The test makes as many empty ones as it needs.
 func EachKind(t *testing.T, test func(t *testing.T, empty func(testing.TB) store.Options)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {

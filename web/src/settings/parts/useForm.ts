@@ -16,7 +16,7 @@ interface Options<V, R> {
   /** The server's own rules, so that nobody has to wait for it to refuse. */
   check: (values: V) => Errors;
   save: (values: V) => Promise<R>;
-  /** What is stored then, for a form that stays open. It goes on from there, with what was changed while it was sent. */
+  /** The values that are stored then. A form that stays open goes on from them, and keeps what was changed while they were sent. */
   stored?: (result: R, sent: V) => V;
   onSaved: (result: R) => void;
 }

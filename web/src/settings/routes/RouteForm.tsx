@@ -1,5 +1,6 @@
 import { Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
+import { useState } from 'react';
 import { api, need } from '@/api/client';
 import type { Routes } from '@/api/types';
 import { types } from '@/delivery/text';
@@ -22,8 +23,9 @@ export default function RouteForm() {
 function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) => void }) {
   const text = useText();
   const parts = usePartsText();
+  const [initial] = useState(() => planOf(begun));
   const form = useForm({
-    initial: planOf(begun),
+    initial,
     check: (plan) => checkPlan(plan, parts),
     save: (plan) => need(api.PUT('/v1/routes', { body: routesOf(plan) })),
     stored: planOf,
