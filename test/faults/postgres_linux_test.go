@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -67,7 +66,7 @@ func TestDiskOfPostgresIsFull(t *testing.T) {
 	s.doctor(binary, reason)
 	policy := fermata.DefaultPolicy()
 	for seconds := range 5 {
-		// Whether it finds a place is chance.
+		// Whether this small write succeeds is chance.
 		policy.UndoSeconds = &seconds
 		_, _ = s.admin.SetPolicy(t.Context(), policy)
 		if _, text := s.fetch("/readyz"); !strings.Contains(text, reason) {
@@ -105,30 +104,9 @@ func postgresOnSmallDisk(t *testing.T) (address string, pid int) {
 		fmt.Sprintf(`mount -t tmpfs -o size=192m,mode=1777 none %s && exec "$0" sh -c 'echo "$%s" && exec cat'`, smallDisk, storetest.PostgresEnv),
 		"../../scripts/with-postgres")...)
 	cmd.Env = append(os.Environ(), storetest.PostgresEnv+"=", "TMPDIR="+smallDisk)
-	var said strings.Builder
-	cmd.Stderr = &said
-	input, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = input.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("PostgreSQL ended with %v:\n%s", err, said.String())
-		}
-	})
-	address, err = bufio.NewReader(output).ReadString('\n')
-	if err != nil {
-		t.Fatalf("PostgreSQL did not start: %v", err)
-	}
-	return strings.TrimSpace(address), cmd.Process.Pid
+	cmd.Stderr = os.Stderr
+	address = process.StartBeside(t, cmd)
+	return address, cmd.Process.Pid
 }
 
 func makeRoomForTheLog(t *testing.T, address string) {

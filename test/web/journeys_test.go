@@ -3,7 +3,6 @@
 package web
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -84,31 +83,11 @@ func find(t *testing.T) []string {
 	return journeys
 }
 
-// startBrowser starts the browser that the journeys share and returns its address. It ends when its input does: with
-// the test, also with one that dies.
+// startBrowser starts the browser that the journeys share, and returns its address. It ends with the test.
 func startBrowser(t *testing.T) string {
 	cmd := exec.Command("node", "browser_server.mjs")
 	cmd.Stderr = os.Stderr
-	input, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = input.Close()
-		_ = cmd.Wait()
-	})
-	address, err := bufio.NewReader(output).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the browser did not start: %v", err)
-	}
-	return strings.TrimSpace(address)
+	return process.StartBeside(t, cmd)
 }
 
 // run runs a journey. What it says is in a file at once, so that it can be read

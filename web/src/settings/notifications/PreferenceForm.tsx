@@ -1,7 +1,7 @@
 import { Button, Checkbox, Chip, Fieldset, Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { api, need } from '@/api/client';
 import type { NotificationPreferences, Routes } from '@/api/types';
 import { kindName, types, useText as useDeliveryText } from '@/delivery/text';
@@ -38,9 +38,8 @@ function Fields({ stored, onSaved, routes }: Props & { routes: Routes }) {
   const text = useText();
   const parts = usePartsText();
   const begin = (saved: NotificationPreferences) => valuesOf(saved, channelsOf(routes, saved));
-  const [initial] = useState(() => begin(stored));
   const form = useForm({
-    initial,
+    initial: () => begin(stored),
     check: (values) => checkPreferences(values, { ...parts, ...text }),
     save: (values) => need(api.PUT('/v1/me/notifications', { body: preferencesOf(stored, values) })),
     stored: begin,

@@ -12,7 +12,8 @@ export function errorsOf(error: unknown): Errors {
 }
 
 interface Options<V, R> {
-  initial: V;
+  /** The values it begins with, or a function that makes them once. */
+  initial: V | (() => V);
   /** The server's own rules, so that nobody has to wait for it to refuse. */
   check: (values: V) => Errors;
   save: (values: V) => Promise<R>;
@@ -33,7 +34,7 @@ export function withChanges<V extends object>(stored: V, sent: V, now: V): V {
 /** The values of a form, what is wrong with them, and how they are sent. */
 export function useForm<V extends object, R>({ initial, check, save, stored, onSaved }: Options<V, R>) {
   const [begun, setBegun] = useState(initial);
-  const [values, setValues] = useState(initial);
+  const [values, setValues] = useState(begun);
   const [tried, setTried] = useState(0);
   const sending = useMutation({
     mutationFn: save,

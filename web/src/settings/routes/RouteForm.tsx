@@ -1,6 +1,5 @@
 import { Stack } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useState } from 'react';
 import { api, need } from '@/api/client';
 import type { Routes } from '@/api/types';
 import { types } from '@/delivery/text';
@@ -23,9 +22,8 @@ export default function RouteForm() {
 function Fields({ begun, onSaved }: { begun: Routes; onSaved: (routes: Routes) => void }) {
   const text = useText();
   const parts = usePartsText();
-  const [initial] = useState(() => planOf(begun));
   const form = useForm({
-    initial,
+    initial: () => planOf(begun),
     check: (plan) => checkPlan(plan, parts),
     save: (plan) => need(api.PUT('/v1/routes', { body: routesOf(plan) })),
     stored: planOf,
