@@ -160,7 +160,7 @@ func entriesOf(dir string) []string {
 	return names
 }
 
-// open adds a home to what a sandbox shows; state is a folder of the worker's.
+// open adds a home to what a sandbox shows. Copies and caches are in state, a folder of the worker.
 func (h agentHome) open(s *process.Sandbox, state string) error {
 	if h.dir != "" {
 		s.Hide = append(s.Hide, h.dir)
@@ -201,7 +201,7 @@ func (h agentHome) open(s *process.Sandbox, state string) error {
 	return nil
 }
 
-// copyFile makes a copy of a file in the place of an older one; none where there is no such file.
+// copyFile makes to a copy of from. Where there is no from, there is no to afterwards.
 func copyFile(from, to string) error {
 	if err := os.Remove(to); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

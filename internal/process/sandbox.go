@@ -54,11 +54,12 @@ func (s *Sandbox) With(other Sandbox) *Sandbox {
 	both := *s
 	both.Hide = slices.Concat(s.Hide, other.Hide)
 	both.Read, both.Write = slices.Concat(s.Read, other.Read), slices.Concat(s.Write, other.Write)
-	both.Masks, both.Copies = together(s.Masks, other.Masks), together(s.Copies, other.Copies)
+	both.Masks, both.Copies = mergeMaps(s.Masks, other.Masks), mergeMaps(s.Copies, other.Copies)
 	return &both
 }
 
-func together(a, b map[string]string) map[string]string {
+// mergeMaps returns what is in either map; where both have a key, it is that of b.
+func mergeMaps(a, b map[string]string) map[string]string {
 	both := map[string]string{}
 	maps.Copy(both, a)
 	maps.Copy(both, b)

@@ -31,8 +31,8 @@ type dialect struct {
 	field, fieldJoin string
 	// tableCount counts the tables of the name $1, 0 or 1.
 	tableCount string
-	// claimSpace takes a megabyte on the database's disk and gives it back with the commit; empty where a small write is
-	// refused as well when there is no space.
+	// claimSpace takes a megabyte on the database's disk and gives it back with the commit. It is empty for a database
+	// that refuses small writes as well when its disk is full.
 	claimSpace string
 	// hasLabel is a condition that a JSON list column contains a text.
 	hasLabel string
@@ -71,7 +71,7 @@ var postgresDialect = dialect{
 	tableCount:   "SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)",
 	guard:        "WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE count(*) WHEN 1 THEN 1 ELSE 0 END) FROM changed",
 	hasLabel:     "(CASE WHEN labels = '' THEN '[]' ELSE labels END)::jsonb ? $%d",
-	// A role may be kept from making temporary tables; then a small write has to do.
+	// A role that may not make temporary tables takes nothing.
 	claimSpace: `DO $$ BEGIN
 		IF has_database_privilege(current_database(), 'TEMPORARY') THEN
 			CREATE TEMPORARY TABLE claimed_space ON COMMIT DROP AS SELECT repeat('x', 1900) AS filler FROM generate_series(1, 540);

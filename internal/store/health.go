@@ -119,7 +119,7 @@ func (db *DB) noteRead(err error) error {
 	return err
 }
 
-// noteCommit notes that a write was committed. That ends a trouble which may pass, but for a full disk.
+// noteCommit notes that a write was committed. That ends a trouble that may pass, except a full disk.
 func (db *DB) noteCommit() {
 	h := &db.health
 	h.mu.Lock()

@@ -267,7 +267,7 @@ func (s *postgresSession) run(ctx context.Context, before []statement, lookups [
 	results := s.conn.SendBatch(ctx, queue(before, lookups))
 	err := errors.Join(receive(results, before, lookups), results.Close())
 	if hasCode(err, codeReadOnly) {
-		// A connection stays read-only for as long as it lives; a new one may reach what takes writes by now.
+		// Connections that were opened read-only stay so. New ones may reach a server that takes writes again.
 		s.b.pool.Reset()
 	}
 	return replied(ctx, err)

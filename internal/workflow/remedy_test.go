@@ -56,7 +56,7 @@ steps:
 	}
 }
 
-// work does the next task that waits for a worker.
+// work claims the next task as a worker, and finishes it as said.
 func (w *world) work(f fermata.Finish) {
 	w.Helper()
 	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"command", "claude"}, WaitSeconds: 20})

@@ -47,7 +47,7 @@ type plot struct {
 	// repo is the repository, folder the worker's, home that of the user, and
 	// outside a folder that no agent has any business in.
 	repo, folder, home, outside string
-	// flags and env are more of the worker's.
+	// flags and env are given to the worker beside those of every plot.
 	flags, env []string
 }
 

@@ -122,7 +122,7 @@ func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 	}
 }
 
-// holdsNo wants the word in no file of the folder.
+// holdsNo checks that no file in the folder has the word.
 func (p *plot) holdsNo(folder, word string) {
 	p.Helper()
 	must(p, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {

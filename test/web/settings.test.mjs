@@ -170,7 +170,7 @@ test('the rules for questions are checked in the form, and saved', async () => {
   assertCalm(page);
 });
 
-test('what is typed while the rules are saved stays, and so does the place on the page', async () => {
+test('what is typed while the rules are saved stays, and a list that is open stays open', async () => {
   await section('policy');
   const { held, release } = gate();
   const { held: sending, release: sends } = gate();

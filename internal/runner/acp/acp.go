@@ -47,8 +47,8 @@ type Options struct {
 	// Wait is how long an agent that asks is kept alive for the answer; 0 means
 	// [DefaultWait], less than 0 not at all.
 	Wait time.Duration
-	// AllowUnknown runs also programs that are not known to ask before they act: they run in a sandbox, or whoever
-	// started the worker trusts them.
+	// AllowUnknown lets the runner run a program that is not known to ask before it acts. It is for programs in a sandbox,
+	// and for those that whoever starts the worker trusts.
 	AllowUnknown bool
 }
 

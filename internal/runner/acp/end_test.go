@@ -70,7 +70,7 @@ func TestNoAgent(t *testing.T) {
 	}
 }
 
-// A program that is not known to ask before it acts is not run without a sandbox: it hears nothing of the task.
+// Without a sandbox, a program that is not known to ask before it acts hears nothing of the task.
 func TestAnUnknownProgramIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	o := standInOptions(t, stops, 10*time.Second)

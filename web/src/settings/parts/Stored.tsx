@@ -15,7 +15,7 @@ interface Words {
 interface Props<T> {
   query: UseQueryOptions<T, Error, T, string[]>;
   words: Words;
-  /** The form of what is stored; it tells what it saved. */
+  /** Draws the form of what is stored. The form calls onSaved with what it saved. */
   children: (begun: T, onSaved: (stored: T) => void) => ReactNode;
 }
 
@@ -33,7 +33,7 @@ export function Stored<T extends object>({ query, words, children }: Props<T>) {
 /** The form begins with what was stored; a change by somebody else does not wipe what is typed. */
 function Begun<T extends object>({ first, query, words, children }: Props<T> & { first: T }) {
   const client = useQueryClient();
-  // Read here and not handed down, so that what was saved is never taken for somebody else's change.
+  // What the parent hands down may be older than what was just saved, and would look like somebody else's change.
   const { data: stored = first } = useQuery(query);
   const [begun, setBegun] = useState(first);
   const [times, setTimes] = useState(1);
