@@ -28,9 +28,9 @@ func Verbs() []Verb { return table }
 
 // What is done with tasks.
 var (
-	ToReadTasks = verb(permission{Name: "task.read", Does: "read tasks, runs, threads and projects", Scopes: byReading, Agents: true, Calls: []string{
+	ToReadTasks = verb(permission{Name: "task.read", Does: "read tasks, runs, threads, projects and workers", Scopes: byReading, Agents: true, Calls: []string{
 		"list-tasks", "count-tasks", "get-task", "get-task-context", "get-task-tree", "get-task-timeline", "list-messages", "list-runs", "get-run",
-		"get-run-log", "list-projects",
+		"get-run-log", "list-projects", "list-workers",
 	}})
 	ToCreateTask     = verb(permission{Name: "task.create", Does: "make tasks", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"create-task"}})
 	ToChangeTask     = verb(permission{Name: "task.change", Does: "change tasks", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"update-task", "defer-task"}})

@@ -100,7 +100,7 @@ func (r *Run) Seen() *Run {
 // ClaimRequest says what a worker can do.
 type ClaimRequest struct {
 	Worker   string   `json:"worker" minLength:"1" maxLength:"128"`
-	Runners  []string `json:"runners,omitempty" maxItems:"32" doc:"what it drives; empty claims tasks that name no runner only"`
+	Runners  []string `json:"runners,omitempty" maxItems:"32" doc:"what it drives; shell: it runs the commands of tasks; empty claims tasks that name no runner only"`
 	Projects []string `json:"projects,omitempty" doc:"empty: any"`
 	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
 	// LeaseSeconds is how long the task is the worker's without a heartbeat.
@@ -111,6 +111,15 @@ type ClaimRequest struct {
 	AgentTokenID string `json:"-"`
 	// Visible are the projects that the worker and its agents see. A claim takes a task of these projects only.
 	Visible ProjectSet `json:"-"`
+}
+
+// DrivesAgents reports whether the worker takes tasks that name no runner: one that
+// only runs the commands of tasks, or runs of workflows, has nothing to do them with.
+func (r ClaimRequest) DrivesAgents() bool {
+	if len(r.Runners) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(r.Runners, func(name string) bool { return name != RunnerShell && name != RunnerWorkflow })
 }
 
 // Check reports what is wrong with the request.

@@ -37,6 +37,11 @@ const ReasonPaused = "paused"
 
 // Runners that the server itself knows of. Any other name is a worker's.
 const (
+	// RunnerCommand runs the program of the worker's own.
+	RunnerCommand = "command"
+	// RunnerShell runs the command line in the task's spec. Whoever can make a task
+	// then runs programs at the worker, so only a worker that allows it takes one.
+	RunnerShell = "shell"
 	// RunnerExternal marks a task that belongs to whoever made it: no worker
 	// claims it, and an answer moves it back to in_progress.
 	RunnerExternal = "external"
@@ -59,7 +64,7 @@ type Task struct {
 	Priority int      `json:"priority" minimum:"0" maximum:"4"`
 	Size     string   `json:"size,omitempty" enum:"small,medium,large"`
 	Agent    string   `json:"agent,omitempty" doc:"the role it is for: code, design, review …"`
-	Runner   string   `json:"runner,omitempty" doc:"external: no worker claims it"`
+	Runner   string   `json:"runner,omitempty" doc:"what drives it; shell: the command of its spec, at a worker that allows it; external: no worker claims it"`
 	Labels   []string `json:"labels,omitempty"`
 	// Spec is what the runner needs beyond the text, such as a command line.
 	Spec        json.RawMessage `json:"spec,omitempty"`
@@ -84,6 +89,8 @@ type Task struct {
 	PendingQuestion *Question `json:"pending_question,omitempty"`
 	// Waiting says what the task waits for while it needs a person.
 	Waiting *TaskWaiting `json:"waiting,omitempty"`
+	// NoWorker is filled in where no running worker takes the task, which waits for one.
+	NoWorker *NoWorker `json:"no_worker,omitempty"`
 	// CanResume reports whether a person may resume the task without an answer.
 	CanResume bool `json:"can_resume"`
 	// CanPause reports whether a person may halt the task.
@@ -131,7 +138,7 @@ type NewTask struct {
 	Priority       *int            `json:"priority,omitempty" minimum:"0" maximum:"4" doc:"0 is the highest; default 2"`
 	Size           string          `json:"size,omitempty" enum:"small,medium,large"`
 	Agent          string          `json:"agent,omitempty" maxLength:"64"`
-	Runner         string          `json:"runner,omitempty" maxLength:"64"`
+	Runner         string          `json:"runner,omitempty" maxLength:"64" doc:"what drives it; empty: any worker that has an agent, or shell where the spec names a command"`
 	Labels         []string        `json:"labels,omitempty"`
 	Spec           json.RawMessage `json:"spec,omitempty"`
 	BlockedBy      []string        `json:"blocked_by,omitempty"`
@@ -165,6 +172,9 @@ func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
 		Labels: n.Labels, Spec: n.Spec, BlockedBy: n.BlockedBy, MaxAttempts: n.MaxAttempts,
 		EndsWithAnswer: n.EndsWithAnswer, SessionKey: n.SessionKey,
 		CreatedBy: by, CreatedAt: now, UpdatedAt: now,
+	}
+	if n.bringsCommand() {
+		t.Runner = RunnerShell
 	}
 	if t.Project == "" {
 		t.Project = DefaultProject
@@ -208,10 +218,21 @@ func (n NewTask) problems(now time.Time) []Problem {
 	ps.future("defer_until", n.DeferUntil, now)
 	if n.Runner == RunnerExternal {
 		ps.json("spec", n.Spec)
-	} else {
-		ps.spec(n.Spec)
+		return ps
+	}
+	ps.spec(n.Spec)
+	switch brings := n.bringsCommand(); {
+	case n.Runner == RunnerShell && !brings:
+		ps.add("spec.command", "must name what the runner shell runs, such as [\"make\", \"test\"]")
+	case brings && n.Runner != "" && n.Runner != RunnerCommand && n.Runner != RunnerShell:
+		ps.add("spec.command", "goes with the runner shell: leave the runner out, or the command")
 	}
 	return ps
+}
+
+// bringsCommand reports whether workers run a command line of the task's own.
+func (n NewTask) bringsCommand() bool {
+	return n.Runner != RunnerExternal && SpecNamesCommand(n.Spec)
 }
 
 // CheckSessionKey reports what is wrong with the key of a session, before its

@@ -42,6 +42,14 @@ func (ps *problems) spec(raw json.RawMessage) {
 	}
 }
 
+// SpecNamesCommand reports whether the spec of a task names a command line.
+func SpecNamesCommand(spec json.RawMessage) bool {
+	var fields struct {
+		Command []string `json:"command"`
+	}
+	return json.Unmarshal(spec, &fields) == nil && len(fields.Command) > 0
+}
+
 // isCommandLine reports whether a worker can run the value, or it names none.
 func isCommandLine(raw json.RawMessage) bool {
 	var words []string

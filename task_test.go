@@ -1,6 +1,7 @@
 package fermata_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 func TestTaskCreate(t *testing.T) {
 	t.Parallel()
+	command := json.RawMessage(`{"command":["make"]}`)
 	tests := []struct {
 		name string
 		task fermata.NewTask
@@ -20,6 +22,9 @@ func TestTaskCreate(t *testing.T) {
 		{"the least", fermata.NewTask{Title: "a"}, fermata.Task{Title: "a", Project: "default", State: "open", Priority: 2, MaxAttempts: 3}},
 		{"the highest priority", fermata.NewTask{Title: "a", Priority: ptr(0), Project: "shop", MaxAttempts: 1}, fermata.Task{Title: "a", Project: "shop", State: "open", MaxAttempts: 1}},
 		{"external", fermata.NewTask{Title: "a", Runner: "external", EndsWithAnswer: true}, fermata.Task{Title: "a", Project: "default", State: "in_progress", Priority: 2, MaxAttempts: 3, Runner: "external", EndsWithAnswer: true}},
+		{"its own command", fermata.NewTask{Title: "a", Spec: command}, fermata.Task{Title: "a", Project: "default", State: "open", Priority: 2, MaxAttempts: 3, Runner: "shell", Spec: command}},
+		{"its own command, for the runner command", fermata.NewTask{Title: "a", Runner: "command", Spec: command}, fermata.Task{Title: "a", Project: "default", State: "open", Priority: 2, MaxAttempts: 3, Runner: "shell", Spec: command}},
+		{"external with a command", fermata.NewTask{Title: "a", Runner: "external", Spec: command}, fermata.Task{Title: "a", Project: "default", State: "in_progress", Priority: 2, MaxAttempts: 3, Runner: "external", Spec: command}},
 		{"deferred", fermata.NewTask{Title: "a", DeferUntil: ptr(later.Add(time.Microsecond))}, fermata.Task{Title: "a", Project: "default", State: "deferred", Priority: 2, MaxAttempts: 3, DeferUntil: &later}},
 	}
 	for _, tc := range tests {
@@ -56,6 +61,8 @@ func TestTaskProblems(t *testing.T) {
 		{"external and blocked", fermata.NewTask{Title: "a", Runner: "external", BlockedBy: []string{"task_2"}}, []string{"runner"}},
 		{"deferred to the past", fermata.NewTask{Title: "a", DeferUntil: &noon}, []string{"defer_until"}},
 		{"external and deferred", fermata.NewTask{Title: "a", Runner: "external", DeferUntil: &over}, []string{"runner"}},
+		{"a command for an agent", fermata.NewTask{Title: "a", Runner: "claude", Spec: json.RawMessage(`{"command":["make"]}`)}, []string{"spec.command"}},
+		{"shell without a command", fermata.NewTask{Title: "a", Runner: "shell"}, []string{"spec.command"}},
 		{"ends with an answer, but is a worker's", fermata.NewTask{Title: "a", EndsWithAnswer: true}, []string{"runner"}},
 	}
 	for _, tc := range tests {

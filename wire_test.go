@@ -22,6 +22,7 @@ func TestWire(t *testing.T) {
 		LeaseUntil: later, ClaimedFrom: fermata.TaskInputReceived, Result: fermata.ResultNeedsInput, Summary: "Half done.",
 		Details: json.RawMessage(`{"files":3}`), QuestionID: "q_1", StartedAt: noon, EndedAt: &over,
 	})
+	wire(t, "worker", fermata.Worker{Name: "w1", Runners: []string{"claude", "shell"}, Projects: []string{"shop"}, Agents: []string{"code"}, SeenAt: noon, Running: true})
 	wire(t, "message", wireMessage())
 	event := fermata.Event{
 		WorkspaceID: "main", Type: fermata.EventQuestionAnswered, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1",
@@ -188,6 +189,7 @@ func wireTask() fermata.Task {
 			QuestionID: "q_1", Type: fermata.Approval, Title: "Deploy?", Since: noon, Deadline: &over, OnTimeout: fermata.FailTask,
 			Assignees: []string{"ann", "group:ops"},
 		},
+		NoWorker:  &fermata.NoWorker{Lacks: fermata.LacksRunner, Text: "No running worker has the runner claude: there is w1.", Start: "fermata worker --runner claude"},
 		CanResume: true, CanPause: true, TakeOver: "cd /work && claude --resume s-1", EndsWithAnswer: true,
 		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Runs: 3, Unread: 2, Version: 5,
 	}

@@ -76,6 +76,12 @@ func (c *Client) Runs(ctx context.Context, taskID string) ([]*fermata.Run, error
 	return p.Items, err
 }
 
+// Workers returns the workers that have asked for a task in the last week.
+func (c *Client) Workers(ctx context.Context) ([]fermata.Worker, error) {
+	p, err := get[page[fermata.Worker]](ctx, c, path("workers"), nil)
+	return p.Items, err
+}
+
 // Log returns the output of a run from an offset on, the offset behind it, and
 // whether the run has ended. It waits up to wait (at most 25 seconds) for
 // output that is not there yet.

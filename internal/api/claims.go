@@ -26,6 +26,10 @@ type claimInput struct {
 func (s *Server) claimRoutes() {
 	add(s, operation("POST /claims", "claim", "Claim a task, or wait for one"), s.claim)
 	add(s, operation("POST /attention", "attention", "Wait until one of a worker's runs has news"), s.attention)
+	add(s, operation("GET /workers", "list-workers", "List the workers of the last week, and what each takes"),
+		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[fermata.Worker]], error) {
+			return listOf(s.Engine.Workers(ctx, c))
+		})
 	claims := s.api.OpenAPI().Paths["/v1/claims"].Post
 	claims.Responses["204"] = &huma.Response{Description: "No task became claimable in time"}
 }

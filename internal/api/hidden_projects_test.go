@@ -28,7 +28,7 @@ func (w *world) zebraWorks() (ids, nobodys *strings.Replacer) {
 	w.must(http.StatusOK, w.admin, "PUT /v1/policies", quoted(zebraPolicy()), nil)
 	task := w.task(`{"title":"Feed the zebra",` + project + `,"labels":["zebra"],"agent":"zebra"}`)
 	var claim fermata.Claim
-	w.must(http.StatusOK, w.agent, "POST /v1/claims", `{"worker":"zebra-worker"}`, &claim)
+	w.must(http.StatusOK, w.agent, "POST /v1/claims", `{"worker":"zebra-worker",`+strings.Replace(project, `"project":`, `"projects":[`, 1)+`]}`, &claim)
 	w.must(http.StatusOK, w.agent, "POST /v1/runs/"+claim.Run.ID+"/log", quoted(map[string]any{"token": claim.Run.Token, "text": "zebra log"}), nil)
 	w.must(http.StatusNoContent, w.agent, "POST /v1/runs/"+claim.Run.ID+"/progress", quoted(map[string]any{"token": claim.Run.Token, "message": "zebra"}), nil)
 	var answered, open fermata.Question

@@ -16,7 +16,7 @@ var routes = []string{
 	"DELETE /v1/gate-rules/{id}", "DELETE /v1/members/{id}/answer-links", "DELETE /v1/tokens/{id}", "GET /v1/analytics/projects", "GET /v1/analytics/questions", "GET /v1/analytics/responders", "GET /v1/analytics/series", "GET /v1/analytics/summary", "GET /v1/audit", "GET /v1/audit/export", "GET /v1/audit/verify", "GET /v1/events", "GET /v1/gate-rules", "GET /v1/members", "GET /v1/policies", "GET /v1/projects",
 	"GET /v1/questions", "GET /v1/questions/{id}", "GET /v1/runs/{id}", "GET /v1/runs/{id}/log", "GET /v1/tasks", "GET /v1/tasks/counts", "GET /v1/tasks/{id}",
 	"GET /v1/tasks/{id}/context", "GET /v1/tasks/{id}/events", "GET /v1/tasks/{id}/messages", "GET /v1/tasks/{id}/questions",
-	"GET /v1/tasks/{id}/runs", "GET /v1/tasks/{id}/timeline", "GET /v1/tasks/{id}/tree", "GET /v1/tokens", "GET /v1/whoami", "PATCH /v1/tasks/{id}",
+	"GET /v1/tasks/{id}/runs", "GET /v1/tasks/{id}/timeline", "GET /v1/tasks/{id}/tree", "GET /v1/tokens", "GET /v1/whoami", "GET /v1/workers", "PATCH /v1/tasks/{id}",
 	"POST /v1/answers", "POST /v1/attention", "POST /v1/claims", "POST /v1/gate-rules", "POST /v1/gates", "POST /v1/grants/verify", "POST /v1/members", "POST /v1/questions", "POST /v1/questions/{id}/answer",
 	"POST /v1/questions/{id}/cancel", "POST /v1/questions/{id}/clarify", "POST /v1/questions/{id}/extend",
 	"POST /v1/runs/{id}/finish", "POST /v1/runs/{id}/heartbeat", "POST /v1/runs/{id}/log", "POST /v1/runs/{id}/progress",

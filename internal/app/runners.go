@@ -37,25 +37,35 @@ func runners(o WorkerOptions) ([]worker.Runner, error) {
 	case several && len(o.Command) > 0 && !slices.Contains(o.Runners, command.Name):
 		return nil, errors.New("arguments behind -- go with one runner only")
 	}
-	made := make([]worker.Runner, 0, len(o.Runners))
+	made := make([]worker.Runner, 0, len(o.Runners)+1)
 	for _, name := range o.Runners {
+		if name == command.Name && len(o.Command) == 0 && o.AllowTaskCommands {
+			// The worker has no program of its own: it runs those of tasks only.
+			continue
+		}
 		r, err := newRunner(name, o)
 		if err != nil {
 			return nil, err
 		}
 		made = append(made, r)
 	}
+	if o.AllowTaskCommands {
+		made = append(made, command.NewShell(o.commandOptions()))
+	}
 	return made, nil
+}
+
+// commandOptions are for programs that speak the protocol of the runner command.
+func (o WorkerOptions) commandOptions() command.Options {
+	return command.Options{Command: o.Command, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken}
 }
 
 func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	if name == command.Name {
-		if len(o.Command) == 0 && !o.AllowTaskCommands {
+		if len(o.Command) == 0 {
 			return nil, errors.New("the worker has nothing to run: name the agent program behind --, or let tasks name theirs with --allow-task-commands")
 		}
-		return command.New(command.Options{
-			Command: o.Command, AllowTaskCommands: o.AllowTaskCommands, PassEnv: o.PassEnv, URL: o.URL, Token: o.AgentToken,
-		}), nil
+		return command.New(o.commandOptions()), nil
 	}
 	fermata, err := os.Executable()
 	if err != nil {

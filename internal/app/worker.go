@@ -34,7 +34,7 @@ type WorkerOptions struct {
 	Runners []string
 	Program string
 	// Command is the agent program of the runner command, or further arguments of
-	// another's; AllowTaskCommands lets tasks name theirs.
+	// another's; AllowTaskCommands lets tasks name theirs, whatever the runners are.
 	Command           []string
 	AllowTaskCommands bool
 	// LiveWait is how long an agent of the runner acp is kept alive for an answer.

@@ -19,7 +19,7 @@ type doctorCommand struct {
 }
 
 func (doctorCommand) Help() string {
-	return `Checks the server, the token, the clocks, the database, the record of events, waiting tasks, git, the sandbox for agents, and which agent programs are installed in which version. The exit code is 1 when something is wrong.
+	return `Checks the server, the token, the clocks, the database, the record of events, waiting tasks, workers, git, the sandbox for agents, and which agent programs are installed in which version. The exit code is 1 when something is wrong.
 
 With --agents, each installed agent program is run: it asks and is stopped, is resumed with the answer, if it is Claude Code has a call put off, and is denied everything. It talks to a model that follows a script, on this machine, with a server, a home and a configuration that are thrown away: yours are neither read nor changed, nothing is sent anywhere, and no model is paid.
 
@@ -128,6 +128,7 @@ func (c *doctorCommand) examine(ctx context.Context, s *session) []finding {
 	}
 	found = append(found, checkReadiness(ctx, s, server)...)
 	found = append(found, checkAudit(ctx, s, server, me), checkWaiting(ctx, s))
+	found = append(found, checkWorkers(ctx, s, server)...)
 	return append(append(found, checkChannels(ctx, s, server)...), checkGit(ctx))
 }
 

@@ -39,6 +39,7 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 	if t.DeferUntil != nil {
 		p.line("Put off until %s", t.DeferUntil.UTC().Format(time.RFC3339))
 	}
+	p.noWorker(t.NoWorker)
 	p.takeOver(t)
 	if t.Unread > 0 {
 		p.line("Answers and messages for the next run: %d", t.Unread)
@@ -114,6 +115,9 @@ func (p printer) answers(list []*fermata.Question) {
 
 // stateText is a task's state, and why where that is not plain.
 func stateText(t *fermata.Task) string {
+	if t.NoWorker != nil {
+		return string(t.State) + " (no worker)"
+	}
 	if t.Reason == "" {
 		return string(t.State)
 	}
@@ -143,6 +147,15 @@ func (p printer) messages(list []*fermata.Message, ended bool, now time.Time) {
 }
 
 func byAgent(m *fermata.Message) bool { return m.Author.Kind == fermata.ActorAgent }
+
+// noWorker says why no worker comes, and what starts one.
+func (p printer) noWorker(n *fermata.NoWorker) {
+	if n == nil {
+		return
+	}
+	p.labelled("Waits for a worker:", n.Text)
+	p.line("Start one: %s", oneLine(n.Start))
+}
 
 // takeOver says how a person opens the session of a paused task, and hands it back.
 func (p printer) takeOver(t *fermata.Task) {

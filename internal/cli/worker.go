@@ -13,7 +13,7 @@ import (
 type agentFlags struct {
 	Runner            []string      `env:"FERMATA_RUNNER" enum:"command,acp,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), acp (any agent that speaks the Agent Client Protocol), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
 	Program           string        `placeholder:"PATH" help:"The agent program of the runner, where it is not found by its own name."`
-	AllowTaskCommands bool          `help:"Run what a task's spec names. Whoever can make a task then runs programs here."`
+	AllowTaskCommands bool          `help:"Also run the commands that tasks name in their spec, such as the shell steps of workflows. Whoever can make a task then runs programs here."`
 	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
 	LiveWait          time.Duration `default:"1m" help:"How long an agent of the runner acp is kept alive for an answer before it is stopped and resumed later; 0s stops it at once."`
 	AllowUnknownAgent bool          `help:"For the runner acp: also run a program that is not known to ask before it acts, without --isolate. No rule of gates holds such a program."`
@@ -52,7 +52,6 @@ func (f agentFlags) checkRunners() error {
 	others := slices.ContainsFunc(f.Runner, func(name string) bool { return name != "command" })
 	return checkUnread("--runner "+strings.Join(f.Runner, " and "), map[string]bool{
 		"--program":             f.Program != "" && !others,
-		"--allow-task-commands": f.AllowTaskCommands && !slices.Contains(f.Runner, "command"),
 		"--live-wait":           f.LiveWait != defaultLiveWait && !slices.Contains(f.Runner, "acp"),
 		"--allow-unknown-agent": f.AllowUnknownAgent && !slices.Contains(f.Runner, "acp"),
 	})

@@ -61,6 +61,9 @@ func (v *runView) details(step *fermata.WorkflowStep) []row {
 	if child := v.children[step.ChildID]; child != nil {
 		text := v.marks.waits + " " + stateText(child) + "  " + v.s.data().dim(v.s.id(child.ID)) + "  " + oneLine(child.Title)
 		rows = append(rows, row{text: text, key: child.ID + stateText(child)})
+		if n := child.NoWorker; n != nil {
+			rows = append(rows, v.wrapped("  ", oneLine(n.String()), child.ID, v.s.data().yellow)...)
+		}
 		if q := child.PendingQuestion; q != nil {
 			rows = append(rows, v.question(q))
 		}

@@ -13,7 +13,7 @@ import (
 
 // alertData is what the event of an alert adds.
 type alertData struct {
-	// Kind is undelivered or channel.
+	// Kind is undelivered, channel or worker.
 	Kind    string `json:"kind"`
 	Title   string `json:"title"`
 	Body    string `json:"body"`
@@ -58,15 +58,22 @@ func (b *batch) lookAt(q *fermata.Question, purpose notice.Purpose, at time.Time
 	})
 }
 
-// look raises an alert for every urgent question that reached nobody, and reminds of
-// those that wait for long, until ctx ends.
+// look raises an alert for every urgent question that reached nobody and for tasks
+// that no worker takes, and reminds of questions that wait for long, until ctx ends.
 func (w *workspace) look(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	var unclaimed time.Time
 	for {
 		if w.active() {
 			if err := w.lookOnce(ctx); err != nil && ctx.Err() == nil {
 				w.s.Log.ErrorContext(ctx, "look for questions that reached nobody or wait for long", "error", err)
+			}
+			if time.Since(unclaimed) >= unclaimedEvery {
+				unclaimed = time.Now()
+				if err := w.lookForUnclaimed(ctx); err != nil && ctx.Err() == nil {
+					w.s.Log.ErrorContext(ctx, "look for tasks that no worker takes", "error", err)
+				}
 			}
 		}
 		select {

@@ -32,6 +32,9 @@ func (e *Engine) Claim(ctx context.Context, c fermata.Caller, r fermata.ClaimReq
 		return nil, err
 	}
 	r.Visible = r.Visible.And(c.VisibleProjects())
+	if err := e.noteWorker(ctx, c, r.Offer()); err != nil {
+		return nil, err
+	}
 	return e.claimNext(ctx, c, r)
 }
 

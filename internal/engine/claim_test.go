@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -27,7 +28,9 @@ func TestClaimOrder(t *testing.T) {
 	})
 }
 
+// A worker is given what it can do: another one's task would be done without having been.
 func TestClaimFilters(t *testing.T) {
+	command := json.RawMessage(`{"command":["make"]}`)
 	each(t, func(w *world) {
 		for _, c := range []struct {
 			name    string
@@ -46,6 +49,12 @@ func TestClaimFilters(t *testing.T) {
 			{"the role", fermata.NewTask{Agent: "review"}, fermata.ClaimRequest{Agents: []string{"review"}}, true},
 			{"no role", fermata.NewTask{}, fermata.ClaimRequest{Agents: []string{"review"}}, true},
 			{"every role", fermata.NewTask{Agent: "review"}, fermata.ClaimRequest{}, true},
+			{"a command, and a program of the worker's own", fermata.NewTask{Spec: command}, fermata.ClaimRequest{Runners: []string{"command"}}, false},
+			{"a command for the runner command", fermata.NewTask{Runner: "command", Spec: command}, fermata.ClaimRequest{Runners: []string{"command"}}, false},
+			{"a command, and no runner", fermata.NewTask{Spec: command}, fermata.ClaimRequest{}, false},
+			{"a command that is allowed", fermata.NewTask{Spec: command}, fermata.ClaimRequest{Runners: []string{"claude", "shell"}}, true},
+			{"nothing to run it with", fermata.NewTask{}, fermata.ClaimRequest{Runners: []string{"shell"}}, false},
+			{"no program of the worker's own", fermata.NewTask{Runner: "command"}, fermata.ClaimRequest{Runners: []string{"shell"}}, false},
 			{"external", fermata.NewTask{Runner: fermata.RunnerExternal}, fermata.ClaimRequest{Runners: []string{"claude"}}, false},
 		} {
 			task := w.task(c.task)

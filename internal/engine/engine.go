@@ -48,6 +48,7 @@ type Engine struct {
 	// reaches says why nobody is told of a question; nil where nobody knows.
 	reaches func(r store.Reader, q *fermata.Question) (string, error)
 	callers *callerCache
+	roll    roll
 }
 
 // New returns an engine on an open, migrated database.

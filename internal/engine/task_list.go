@@ -72,7 +72,7 @@ func (e *Engine) Tasks(ctx context.Context, c fermata.Caller, f TaskFilter) ([]*
 		return nil, "", err
 	}
 	tasks, more := page(tasks, f.Limit)
-	if err := fill(r, c, tasks); err != nil || !more {
+	if err := e.fill(ctx, r, c, tasks); err != nil || !more {
 		return tasks, "", err
 	}
 	return tasks, list.write(store.PlaceOfTask(tasks[len(tasks)-1], f.Sort)), nil

@@ -200,12 +200,12 @@ func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermat
 	if err != nil {
 		return nil, err
 	}
-	return t, fill(r, c, []*fermata.Task{t})
+	return t, e.fill(ctx, r, c, []*fermata.Task{t})
 }
 
-// fill adds what is derived: the pending questions, what is waited for, and
-// whether a person may resume.
-func fill(r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
+// fill adds what is derived: the pending questions, what is waited for, whether a
+// person may resume, and why no worker comes.
+func (e *Engine) fill(ctx context.Context, r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 	var ids []string
 	for _, t := range tasks {
 		t.CanResume, t.CanPause = t.Resumable(), !t.Paused() && t.CheckPause() == nil
@@ -228,7 +228,7 @@ func fill(r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 		t.PendingQuestion = byID[t.PendingQuestionID].SeenBy(c)
 		t.Waiting = t.WaitsFor(t.PendingQuestion)
 	}
-	return nil
+	return e.fillNoWorker(ctx, c, tasks)
 }
 
 // Tree returns a task and everything below it, parents before children.
@@ -246,7 +246,7 @@ func (e *Engine) Tree(ctx context.Context, c fermata.Caller, id string) ([]*ferm
 		}
 		all = append(all, children...)
 	}
-	return all, fill(r, c, all)
+	return all, e.fill(ctx, r, c, all)
 }
 
 // change loads a task, lets the clock decide first, and changes it.
@@ -278,7 +278,7 @@ func (e *Engine) change(
 	if err != nil {
 		return nil, err
 	}
-	return t, fill(e.reads(ctx, c), c, []*fermata.Task{t})
+	return t, e.fill(ctx, e.reads(ctx, c), c, []*fermata.Task{t})
 }
 
 // UpdateTask changes texts, priority, labels or dependencies.

@@ -44,7 +44,8 @@ func newProvider(dialect goose.Dialect, db *sql.DB, ring *keys.Ring) (*goose.Pro
 func programMigrations(ring *keys.Ring) []*goose.Migration {
 	fill := goose.NewGoMigration(fillClosingsVersion, &goose.GoFunc{RunTx: fillClosings}, nil)
 	clean := goose.NewGoMigration(removeBearersVersion, &goose.GoFunc{RunTx: removeBearers}, nil)
-	return slices.Concat([]*goose.Migration{fill, clean}, sealMigrations(ring), nextMigrations())
+	shell := goose.NewGoMigration(shellVersion, &goose.GoFunc{RunTx: moveToShell}, &goose.GoFunc{RunTx: moveFromShell})
+	return slices.Concat([]*goose.Migration{fill, clean, shell}, sealMigrations(ring), nextMigrations())
 }
 
 func (b *sqliteBackend) migrate(ctx context.Context, ring *keys.Ring) error {

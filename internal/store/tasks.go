@@ -226,7 +226,7 @@ func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) 
 // claimedRunners are the runners whose tasks the request takes, each once.
 func claimedRunners(c fermata.ClaimRequest) []string {
 	runners := slices.Clone(c.Runners)
-	if !slices.Contains(runners, fermata.RunnerWorkflow) {
+	if c.DrivesAgents() {
 		// Whoever drives agents also takes what names none.
 		runners = append(runners, "")
 	}

@@ -86,7 +86,7 @@ func (w *world) runLogged(log *record) {
 	w.t.Helper()
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Copies: w.copies, Once: true, Logger: slog.New(slog.NewTextHandler(log, nil)),
-		Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: 100 * time.Millisecond})},
+		Runners: []worker.Runner{command.NewShell(command.Options{Grace: 100 * time.Millisecond})},
 	})
 	must(w.t, err)
 	must(w.t, wk.Run(w.t.Context()))

@@ -213,7 +213,7 @@ func TestACancelledTaskIsNotPushed(t *testing.T) {
 	server.pass = sync.OnceFunc(func() { close(server.passed) })
 	other := newStopping()
 	wk, err := worker.New(server, worker.Options{
-		Name: "w1", Slots: 2, Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true}), other},
+		Name: "w1", Slots: 2, Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{}), other},
 	})
 	must(t, err)
 	ctx, stop := context.WithCancel(t.Context())

@@ -134,7 +134,7 @@ func TestWordsOfALostReplyReachTheAgentAtOnce(t *testing.T) {
 		grep -q 'use less paint' "$FERMATA_INBOX" && `+completed)
 	server := &lossy{Server: w.agent}
 	wk, err := worker.New(server, worker.Options{
-		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -81,7 +81,7 @@ func TestSessionIsKnownAtOnce(t *testing.T) {
 	task := w.task("Paint the fence", "")
 	ctx, cancel := context.WithCancel(t.Context())
 	wk, err := worker.New(w.agent, worker.Options{
-		Name: "w1", Copies: w.copies, Lease: fermata.LongestLease, Runners: []worker.Runner{talker{command.New(command.Options{})}},
+		Name: "w1", Copies: w.copies, Lease: fermata.LongestLease, Runners: []worker.Runner{talker{command.NewShell(command.Options{})}},
 	})
 	must(t, err)
 	end := make(chan error, 1)
@@ -133,7 +133,7 @@ func TestPlaceOfASlowCopyIsKnownAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	server := beats{w.agent, make(chan struct{}, 1)}
 	wk, err := worker.New(server, worker.Options{
-		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+		Name: "w1", Copies: w.copies, Lease: longLease, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
 	must(t, err)
 	end := make(chan error, 1)
@@ -187,7 +187,7 @@ func TestStoppedWorkerHandsBack(t *testing.T) {
 	stop()
 	awaitGone(t, alive)
 	w.await(task.ID, fermata.TaskOpen)
-	claim, err := w.agent.Claim(t.Context(), fermata.ClaimRequest{Worker: "w2"})
+	claim, err := w.agent.Claim(t.Context(), fermata.ClaimRequest{Worker: "w2", Runners: []string{fermata.RunnerShell}})
 	must(t, err)
 	if claim.Task.ID != task.ID || claim.Task.Attempts != 0 {
 		t.Errorf("claimed %s after %d lost runs, want %s and none", claim.Task.ID, claim.Task.Attempts, task.ID)
@@ -431,7 +431,7 @@ func TestWorkerThatIsRefusedMeanwhileEnds(t *testing.T) {
 	ready, proceed := pipe(t), pipe(t)
 	task := w.task("Paint", `echo green >fence.txt; echo ready >`+ready+`; read x <`+proceed+`; `+completed)
 	wk, err := worker.New(w.agent, worker.Options{
-		Name: "w1", Copies: w.copies, Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+		Name: "w1", Copies: w.copies, Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
 	must(t, err)
 	end := make(chan error, 1)

@@ -98,7 +98,7 @@ func (w *world) task(title, script string) *fermata.Task {
 func (w *world) start(opts worker.Options) (stop func()) {
 	w.t.Helper()
 	opts.Name, opts.Copies = "w1", w.copies
-	opts.Runners = []worker.Runner{command.New(command.Options{AllowTaskCommands: true, Grace: cmp.Or(w.grace, 500*time.Millisecond)})}
+	opts.Runners = []worker.Runner{command.NewShell(command.Options{Grace: cmp.Or(w.grace, 500*time.Millisecond)})}
 	wk, err := worker.New(w.agent, opts)
 	must(w.t, err)
 	if w.beat != 0 {
@@ -126,7 +126,7 @@ func (w *world) once() {
 	w.t.Helper()
 	wk, err := worker.New(w.agent, worker.Options{
 		Name: "w1", Copies: w.copies, Once: true,
-		Runners: []worker.Runner{command.New(command.Options{AllowTaskCommands: true})},
+		Runners: []worker.Runner{command.NewShell(command.Options{})},
 	})
 	must(w.t, err)
 	must(w.t, wk.Run(w.t.Context()))

@@ -71,7 +71,7 @@ func (s *Service) namedChild(n *fermata.NamedTool) child {
 				return nil, hopeless(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
 			}
 		}
-		return x.task(h, step, u, fermata.NewTask{Runner: "command"}, spec{Command: argv, Timeout: ownLimit(step, n)})
+		return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell}, spec{Command: argv, Timeout: ownLimit(step, n)})
 	}}
 }
 
@@ -127,7 +127,7 @@ func createShell(x *execution, h *engine.Held, step *definition.Step, u unit) (*
 	for _, arg := range list {
 		argv = append(argv, fmt.Sprint(arg))
 	}
-	return x.task(h, step, u, fermata.NewTask{Runner: "command"}, spec{Command: argv, Timeout: ownLimit(step, nil)})
+	return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell}, spec{Command: argv, Timeout: ownLimit(step, nil)})
 }
 
 // task makes the task of a step.

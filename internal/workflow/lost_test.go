@@ -137,7 +137,7 @@ steps:
 		for _, want := range []int{2, 4, 5} {
 			w.await(run.ID, fermata.TaskBlocked)
 			for begun < want {
-				claim, err := w.e.Claim(t.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"command"}, LeaseSeconds: 60, WaitSeconds: 20})
+				claim, err := w.e.Claim(t.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
 				w.ok(err)
 				begun++
 				if begun == want {

@@ -49,7 +49,7 @@ func (h *hub) begin(w *world) {
 	w.ok(err)
 	w.edit("tools.yaml", "runner: claude", "runner: command")
 	w.edit("README.md", "token=env:GITHUB_TOKEN", "token="+standin.Token+" poll=1s webhook_secret='"+standin.Secret+"' api_url="+h.API(),
-		"--runner claude --runner command --allow-task-commands &", "--runner command --allow-task-commands -- "+agent+" &")
+		"--runner claude --allow-task-commands &", "--runner command --allow-task-commands -- "+agent+" &")
 	w.script(fmt.Sprintf("REPOSITORY=%s CLONE=%s GITHUB_ID=%d\n", standin.Repository, h.clone, h.User("ada", "write")) + w.readme())
 }
 

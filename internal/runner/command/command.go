@@ -15,8 +15,11 @@ import (
 	"github.com/fermata-hq/fermata/internal/process"
 )
 
-// Name is what tasks call this runner.
-const Name = "command"
+// Name is what tasks call the runner of [New], and ShellName that of [NewShell].
+const (
+	Name      = fermata.RunnerCommand
+	ShellName = fermata.RunnerShell
+)
 
 // Desk is the worker's side of a run: the same type as worker.Desk, which says
 // what it promises.
@@ -30,11 +33,8 @@ type Desk = interface {
 
 // Options say what is run and how.
 type Options struct {
-	// Command is the program and its arguments for tasks that bring none.
+	// Command is the program of the worker's own and its arguments, for [New] only.
 	Command []string
-	// AllowTaskCommands runs what a task's spec names: whoever can make a task then
-	// runs programs here.
-	AllowTaskCommands bool
 	// Grace is how long the agent may take to stop; 0 means 10 s.
 	Grace time.Duration
 	// PassEnv names the variables of the worker that agents inherit beside the usual ones.
@@ -48,22 +48,31 @@ type Options struct {
 }
 
 // Runner runs programs. It is safe for concurrent use.
-type Runner struct{ opts Options }
+type Runner struct {
+	name string
+	opts Options
+}
 
-// New returns a runner.
-func New(opts Options) *Runner {
+// New returns the runner of the worker's own program.
+func New(opts Options) *Runner { return newRunner(Name, opts) }
+
+// NewShell returns the runner of the command lines in the specs of tasks: whoever can
+// make a task then runs programs here.
+func NewShell(opts Options) *Runner { return newRunner(ShellName, opts) }
+
+func newRunner(name string, opts Options) *Runner {
 	opts.Grace = cmp.Or(opts.Grace, process.DefaultGrace)
-	return &Runner{opts: opts}
+	return &Runner{name: name, opts: opts}
 }
 
 // Name returns the name by which tasks call for it.
-func (r *Runner) Name() string { return Name }
+func (r *Runner) Name() string { return r.name }
 
 // Run starts the program in the desk's folder and waits until it and all that it
 // started has ended. When ctx ends, its group gets SIGTERM, and SIGKILL after the
 // grace.
 func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (fermata.Finish, error) {
-	argv, err := r.command(claim.Task, desk.Log())
+	argv, err := r.command(claim.Task)
 	if err != nil {
 		return fermata.Finish{Result: fermata.ResultFailed, Summary: err.Error()}, nil
 	}
@@ -97,8 +106,10 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, nil
 }
 
-// command returns what is run for a task.
-func (r *Runner) command(t *fermata.Task, log io.Writer) ([]string, error) {
+// command returns what is run for a task. A runner never does what is for the other
+// one: the program of the worker in the place of the task's command says that it is
+// done, and it is not.
+func (r *Runner) command(t *fermata.Task) ([]string, error) {
 	var spec struct {
 		Command []string `json:"command"`
 	}
@@ -107,19 +118,18 @@ func (r *Runner) command(t *fermata.Task, log io.Writer) ([]string, error) {
 			return nil, fmt.Errorf(`the task's spec must be like {"command": ["program", "argument"]}: %w`, err)
 		}
 	}
+	named := len(spec.Command) > 0 && spec.Command[0] != ""
 	switch {
-	case len(spec.Command) > 0 && spec.Command[0] != "" && r.opts.AllowTaskCommands:
+	case r.name == ShellName && named:
 		return spec.Command, nil
-	case len(r.opts.Command) > 0:
-		if len(spec.Command) > 0 {
-			fmt.Fprintln(log, "fermata: This worker runs its own command: it does not allow those of tasks.")
-		}
-		return r.opts.Command, nil
-	case len(spec.Command) > 0:
-		return nil, errors.New("this worker does not allow commands of tasks, and has none of its own")
-	default:
-		return nil, errors.New(`there is nothing to run: the task's spec has no "command", and the worker has none of its own`)
+	case r.name == ShellName:
+		return nil, errors.New(`there is nothing to run: the task's spec names no "command"`)
+	case named:
+		return nil, errors.New("this worker does not allow commands of tasks: start one with --allow-task-commands")
+	case len(r.opts.Command) == 0:
+		return nil, errors.New("there is nothing to run: the worker has no program of its own")
 	}
+	return r.opts.Command, nil
 }
 
 // start runs the program to its end, with its papers on standard input.

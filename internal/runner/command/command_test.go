@@ -222,26 +222,30 @@ func TestDetailsOfPlainPrograms(t *testing.T) {
 	}
 }
 
+// Neither runner does what is for the other one: a task whose command did not run is not done.
 func TestCommandsOfTasksNeedLeave(t *testing.T) {
 	t.Parallel()
 	spec := []byte(`{"command":["echo","from the task"]}`)
+	own := command.New(command.Options{Command: shell("echo own")})
+	ofTasks := command.NewShell(command.Options{Command: shell("echo own")})
 	tests := []struct {
 		name    string
-		opts    command.Options
+		runner  *command.Runner
 		spec    []byte
 		result  fermata.Result
 		summary string
 	}{
-		{"allowed", command.Options{AllowTaskCommands: true, Command: shell("echo own")}, spec, "", "from the task"},
-		{"not allowed", command.Options{Command: shell("echo own")}, spec, "", "own"},
-		{"not allowed and none of its own", command.Options{}, spec, "failed", "does not allow"},
-		{"nothing to run", command.Options{AllowTaskCommands: true}, nil, "failed", "nothing to run"},
-		{"a spec of another form", command.Options{AllowTaskCommands: true}, []byte(`{"command":"ls"}`), "failed", "spec must be like"},
+		{"the task's command", ofTasks, spec, "", "from the task"},
+		{"no command of the task's", ofTasks, nil, "failed", "nothing to run"},
+		{"the worker's program", own, nil, "", "own"},
+		{"a command that is not allowed", own, spec, "failed", "does not allow"},
+		{"no program of the worker's", command.New(command.Options{}), nil, "failed", "nothing to run"},
+		{"a spec of another form", ofTasks, []byte(`{"command":"ls"}`), "failed", "spec must be like"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			fin, _ := play(t, tt.opts, tt.spec)
+			fin, _ := playWith(t, tt.runner, tt.spec)
 			if fin.Result != tt.result || !strings.Contains(fin.Summary, tt.summary) {
 				t.Errorf("got %q %q, want %q with %q", fin.Result, fin.Summary, tt.result, tt.summary)
 			}
@@ -282,8 +286,13 @@ func TestSecretsOfTheWorkerStayThere(t *testing.T) {
 // play runs an agent to its end and returns what it said and wrote.
 func play(t *testing.T, opts command.Options, spec []byte) (fermata.Finish, string) {
 	t.Helper()
+	return playWith(t, command.New(opts), spec)
+}
+
+func playWith(t *testing.T, r *command.Runner, spec []byte) (fermata.Finish, string) {
+	t.Helper()
 	d := &desk{dir: t.TempDir()}
-	fin, err := command.New(opts).Run(t.Context(), &fermata.Claim{
+	fin, err := r.Run(t.Context(), &fermata.Claim{
 		Task: &fermata.Task{ID: "task_1", Title: "Paint", Spec: spec},
 		Run:  &fermata.Run{ID: "run_1", Attempt: 1},
 	}, d)

@@ -38,7 +38,7 @@ var nouns = map[string]map[string]func(*suite){
 	"task": tasks, "question": questions, "run": runs, "message": messages, "event": events, "token": tokens,
 	"idempotency": replays, "workspace": workspaces, "ahead": aheads, "group": groups, "replica": replicas, "gate": gates, "closing": closings,
 	"secret": secrets, "access": access, "delivery": deliveries, "workflow": workflows,
-	"inbox": inbox, "clock": clocks, "visible": visible,
+	"inbox": inbox, "clock": clocks, "visible": visible, "worker": workers,
 }
 
 // Run checks that a database keeps every promise of the store.

@@ -56,6 +56,7 @@ export function TaskFacts({ task, bare, now }: Pick<Props, 'task' | 'bare' | 'no
   return (
     <div className={classes.facts}>
       {(!bare || !plainStates.has(task.state)) && <StateBadge state={task.state} />}
+      {task.no_worker && <span><Icon name="warning" size={13} />{text.noWorker}</span>}
       {task.waiting && <span><Icon name="clock" size={13} />{text.waits(roughly(now - Date.parse(task.waiting.since)))}</span>}
       {task.waiting?.deadline && <span>{text.left(roughly(Date.parse(task.waiting.deadline) - now))}</span>}
       {task.state === 'deferred' && task.defer_until && <span>{text.until(momentOf(task.defer_until, { language, now }))}</span>}

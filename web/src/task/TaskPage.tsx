@@ -21,6 +21,7 @@ import { Facts } from './Facts';
 import type { Search } from './filters';
 import { useLiveTasks } from './live';
 import { usePageText } from './pageText';
+import { NoWorker } from './NoWorker';
 import { Relatives } from './Relatives';
 import { RunLog } from './RunLog';
 import { Runs } from './Runs';
@@ -68,6 +69,7 @@ function TaskView({ task, address }: { task: Task; address: string }) {
       <Stack gap="sm" mb="md">
         <WhoWaits task={task} run={runs?.items.at(-1)} />
         <VerbButtons task={task} />
+        <NoWorker task={task} />
         <TakeOver task={task} />
       </Stack>
       <div className={classes.page}>

@@ -21,9 +21,9 @@ export function waitingSentence(task: Task, run: Run | undefined, reader: Reader
     case 'awaiting_approval':
       return text.waitsFor(whoOf(task.waiting?.assignees, reader), since) + thenOf(task, reader);
     case 'open':
-      return text.isReady(since, task.agent ?? '');
+      return task.no_worker ? text.hasNoWorker(since, whyNoWorker(task, text)) : text.isReady(since, task.agent ?? '');
     case 'input_received':
-      return text.isReadyToGoOn(since);
+      return task.no_worker ? text.hasNoWorkerToGoOn(since, whyNoWorker(task, text)) : text.isReadyToGoOn(since);
     case 'blocked':
       return text.isBlocked(task.blocked_by?.length ?? 0, since);
     case 'deferred':
@@ -49,6 +49,22 @@ function thenOf(task: Task, reader: Reader): string {
   if (!waiting?.deadline) return text.noDeadline;
   const then = waiting.type === 'approval' && waiting.on_timeout === 'fail' ? 'reject' : (waiting.on_timeout ?? 'none');
   return text.ifNobody(instant(waiting.deadline, reader), text.thens[then]);
+}
+
+/** Why none of the running workers takes a task. */
+export function whyNoWorker(task: Task, text: WaitingText): string {
+  switch (task.no_worker?.lacks) {
+    case undefined:
+      return '';
+    case 'worker':
+      return text.noneRuns;
+    case 'runner':
+      return text.noneDrives(task.runner ?? '');
+    case 'project':
+      return text.noneOfProject(task.project);
+    case 'agent':
+      return text.noneOfRole(task.agent ?? '');
+  }
 }
 
 /** Who may answer, in words. */

@@ -2,7 +2,11 @@ import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { taskQuery } from '@/task/api';
+import { NoWorker } from '@/task/NoWorker';
 import { StateBadge } from '@/task/StateBadge';
+import { waitingSentence } from '@/task/waiting';
+import { useWaitingText } from '@/task/waitingText';
+import { useLanguage } from '@/text/language';
 import { useTime } from '@/text/time';
 import { Visible } from '@/text/Visible';
 import { useNow } from '@/ui/useNow';
@@ -88,10 +92,18 @@ function Failure({ error }: { error: NonNullable<Step['error']> }) {
 /** The task or the run that a step made, and where it stands. */
 export function Child({ id, run }: { id: string; run: boolean }) {
   const text = useText();
+  const waiting = useWaitingText();
+  const language = useLanguage();
+  const now = useNow();
   const { data } = useQuery(taskQuery(id));
   const title = data?.title ?? id;
   const link = run
     ? <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/workflow-runs/$id" params={{ id }} {...props} />}><Visible text={title} /></Anchor>
     : <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/tasks/$id" params={{ id }} {...props} />}><Visible text={title} /></Anchor>;
-  return <Group gap="xs"><Text size="sm">{run ? text.childRun : text.child}:</Text>{link}{data && <StateBadge state={data.state} />}</Group>;
+  return (
+    <>
+      <Group gap="xs"><Text size="sm">{run ? text.childRun : text.child}:</Text>{link}{data && <StateBadge state={data.state} />}</Group>
+      {data && <NoWorker task={data} why={waitingSentence(data, undefined, { text: waiting, language, now })} />}
+    </>
+  );
 }

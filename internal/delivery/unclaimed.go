@@ -1,0 +1,106 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+const (
+	// unclaimedEvery is how often it is looked for tasks that no worker takes.
+	unclaimedEvery = time.Minute
+	// unclaimedGrace is for how long tasks may wait without a worker until operators
+	// are told.
+	unclaimedGrace = 10 * time.Minute
+)
+
+// lookForUnclaimed tells operators of tasks that no running worker has taken for a
+// while: once for each kind, until a worker comes.
+func (w *workspace) lookForUnclaimed(ctx context.Context) error {
+	now, err := w.s.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	r := w.s.db.In(ctx, w.id)
+	gaps, err := r.WorkerGaps()
+	if err != nil {
+		return err
+	}
+	lacking, err := withoutWorker(r, now)
+	if err != nil || len(lacking) == 0 && len(gaps) == 0 {
+		return err
+	}
+	return w.s.db.Write(ctx, w.id, func(tx *store.Tx) error { return noteGaps(tx, lacking) })
+}
+
+// unclaimed are tasks of a kind that no running worker takes.
+type unclaimed struct {
+	store.Unclaimed
+	why *fermata.NoWorker
+}
+
+// withoutWorker lists the tasks that no running worker takes.
+func withoutWorker(r store.Reader, now time.Time) (lacking []unclaimed, err error) {
+	waiting, err := r.Unclaimed()
+	if err != nil || len(waiting) == 0 {
+		return nil, err
+	}
+	workers, err := r.Workers(now)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range waiting {
+		if why := u.Kind.NoWorker(workers); why != nil {
+			lacking = append(lacking, unclaimed{u, why})
+		}
+	}
+	return lacking, nil
+}
+
+// noteGaps keeps since when which kinds have no worker, and tells operators of those
+// that have had none for a while. Another process may have done so before.
+func noteGaps(tx *store.Tx, lacking []unclaimed) error {
+	gaps, err := tx.WorkerGaps()
+	if err != nil {
+		return err
+	}
+	for _, g := range gaps {
+		if !slices.ContainsFunc(lacking, func(u unclaimed) bool { return u.Kind == g.Kind }) {
+			tx.CloseWorkerGap(g.Kind)
+		}
+	}
+	for _, u := range lacking {
+		at := slices.IndexFunc(gaps, func(g store.WorkerGap) bool { return g.Kind == u.Kind })
+		switch {
+		case at < 0:
+			tx.OpenWorkerGap(u.Kind)
+		case !gaps[at].Told && tx.Now().Sub(gaps[at].Since) >= unclaimedGrace:
+			tx.TellWorkerGap(u.Kind)
+			if err := alertUnclaimed(tx, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// alertUnclaimed asks operators to start a worker.
+func alertUnclaimed(tx *store.Tx, u unclaimed) error {
+	t, err := tx.Task(u.First)
+	if err != nil {
+		return err
+	}
+	title, which := "A task waits for a worker", fmt.Sprintf("%s (%s) waits", t.Title, t.ID)
+	if u.Tasks > 1 {
+		title, which = fmt.Sprintf("%d tasks wait for a worker", u.Tasks), fmt.Sprintf("%s (%s) and %d more wait", t.Title, t.ID, u.Tasks-1)
+	}
+	tx.Append(&fermata.Event{
+		Type: fermata.EventDeliveryAlert, TaskID: t.ID, Actor: fermata.System,
+		Data: data(alertData{Kind: "worker", Title: title, Body: which + ". " + u.why.String()}),
+	})
+	return nil
+}

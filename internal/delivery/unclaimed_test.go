@@ -1,0 +1,89 @@
+package delivery_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+// Operators are asked for a worker once for each kind of task that none takes, and again
+// when there has been one meanwhile.
+func TestOperatorsAreAskedForAWorker(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPeople})
+		w.member("ops", fermata.RoleOperator)
+		w.channel()
+		create := func(title string) *fermata.Task {
+			task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: title, Spec: json.RawMessage(`{"command":["make"]}`)})
+			w.ok(err)
+			return task
+		}
+		claim := func(name string, runners ...string) {
+			_, err := w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: name, Runners: runners, LeaseSeconds: 3600})
+			if err != nil && err != engine.ErrNoTask {
+				t.Fatal(err)
+			}
+		}
+		look := func(after time.Duration, want int) {
+			t.Helper()
+			w.clock.Advance(after)
+			w.ok(w.s.LookForUnclaimed(t.Context(), store.DefaultWorkspace))
+			if n := len(w.alerts()); n != want {
+				t.Fatalf("operators were asked %d times, want %d", n, want)
+			}
+		}
+		first := create("build")
+		create("test")
+		look(0, 0)
+		look(9*time.Minute, 0)
+		claim("claude-1", "claude")
+		look(time.Minute, 1)
+		if alert := w.alerts()[0]; alert.TaskID != first.ID {
+			t.Errorf("the alert is about %q, want the oldest task", alert.TaskID)
+		}
+		w.sees("wall-ops", "2 tasks wait for a worker", "build", "and 1 more", "No running worker runs the commands of tasks: there is claude-1.", "fermata worker --allow-task-commands")
+		look(time.Hour, 1)
+
+		// A worker that comes takes one of them. While it holds it, the other waits for it, and is told again only when it is gone.
+		claim("ci", "shell")
+		look(0, 1)
+		look(30*time.Minute, 1)
+		w.passLeases(time.Hour)
+		look(0, 1)
+		look(10*time.Minute, 2)
+		if n := len(w.wall.Seen("wall-ann")); n != 0 {
+			t.Errorf("somebody who is no operator sees %d messages", n)
+		}
+	})
+}
+
+// Tasks that nobody is waited for, and kinds that have a worker, are no reason to ask.
+func TestNobodyIsAskedForAWorkerThatIsThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.member("ops", fermata.RoleOperator)
+	w.channel()
+	_, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "mine", Runner: fermata.RunnerExternal})
+	w.ok(err)
+	held, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "held", Runner: "claude"})
+	w.ok(err)
+	_, err = w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: "w1", Runners: []string{"claude"}, LeaseSeconds: 3600})
+	w.ok(err)
+	_, err = w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "next " + strings.ToLower(held.Title), Runner: "claude"})
+	w.ok(err)
+	for range 3 {
+		w.ok(w.s.LookForUnclaimed(t.Context(), store.DefaultWorkspace))
+		w.clock.Advance(11 * time.Minute)
+	}
+	if n := len(w.alerts()); n != 0 {
+		t.Errorf("operators were asked %d times", n)
+	}
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// noteEvery is how often at most a worker that asks for tasks is noted.
+const noteEvery = 30 * time.Second
+
+// roll knows when this process noted each worker last. It saves writes only.
+type roll struct {
+	mu    sync.Mutex
+	noted map[string]time.Time
+}
+
+// due reports whether the worker is to be noted now, and takes it that it is.
+func (l *roll) due(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if last, ok := l.noted[key]; ok && now.Sub(last) < noteEvery {
+		return false
+	}
+	for other, last := range l.noted {
+		if now.Sub(last) >= noteEvery {
+			delete(l.noted, other)
+		}
+	}
+	if l.noted == nil {
+		l.noted = map[string]time.Time{}
+	}
+	l.noted[key] = now
+	return true
+}
+
+// forget lets the worker be noted again at once.
+func (l *roll) forget(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.noted, key)
+}
+
+// noteWorker keeps that a worker is there, and what it takes.
+func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
+	key, err := json.Marshal([]any{c.WorkspaceID, w.Name, w.Runners, w.Projects, w.Agents, w.Visible})
+	if err != nil || !e.roll.due(string(key)) {
+		return err
+	}
+	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
+		tx.SaveWorker(w)
+		return nil
+	})
+	if err != nil {
+		e.roll.forget(string(key))
+	}
+	return err
+}
+
+// Workers lists the workers of the last week that take tasks of a project which the
+// caller sees.
+func (e *Engine) Workers(ctx context.Context, c fermata.Caller) ([]fermata.Worker, error) {
+	if err := c.May(fermata.ToReadTasks, fermata.Somewhere); err != nil {
+		return nil, err
+	}
+	return e.workers(ctx, c)
+}
+
+func (e *Engine) workers(ctx context.Context, c fermata.Caller) ([]fermata.Worker, error) {
+	now, err := e.db.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := e.reads(ctx, c).Workers(now)
+	seen := make([]fermata.Worker, 0, len(all))
+	for _, w := range all {
+		if w, ok := w.SeenBy(c.VisibleProjects()); ok {
+			seen = append(seen, w)
+		}
+	}
+	return seen, err
+}
+
+// fillNoWorker says of the tasks that wait for a worker why none takes them.
+func (e *Engine) fillNoWorker(ctx context.Context, c fermata.Caller, tasks []*fermata.Task) error {
+	if !slices.ContainsFunc(tasks, (*fermata.Task).WaitsForWorker) {
+		return nil
+	}
+	workers, err := e.workers(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if t.WaitsForWorker() {
+			t.NoWorker = t.Kind().NoWorker(workers)
+		}
+	}
+	return nil
+}

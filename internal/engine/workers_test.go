@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// A task that waits says why no worker takes it, as soon as there is a reason and as
+// long as there is one.
+func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
+	each(t, func(w *world) {
+		command := json.RawMessage(`{"command":["make"]}`)
+		task := w.task(fermata.NewTask{Spec: command})
+		lacks := func(want string) {
+			w.Helper()
+			got, err := w.e.Task(w.Context(), w.alice, task.ID)
+			w.ok(err)
+			listed, _, err := w.e.Tasks(w.Context(), w.alice, engine.TaskFilter{State: []fermata.TaskState{fermata.TaskOpen, fermata.TaskInProgress}})
+			w.ok(err)
+			is := ""
+			if got.NoWorker != nil {
+				is = got.NoWorker.Lacks
+			}
+			w.equal(want, is)
+			for _, l := range listed {
+				if l.ID == task.ID {
+					w.equal(got.NoWorker, l.NoWorker)
+				}
+			}
+		}
+		claim := func(name string, runners ...string) *fermata.Claim {
+			w.Helper()
+			c, _ := w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: name, Runners: runners, LeaseSeconds: 3600})
+			return c
+		}
+		lacks("worker")
+		claim("own", "command")
+		lacks("runner")
+		first := claim("ci", "shell")
+		w.equal(task.ID, first.Task.ID)
+		lacks("")
+
+		// One that holds a task is there, however long it has not asked for another one.
+		task = w.task(fermata.NewTask{Spec: command})
+		lacks("")
+		w.clock.Advance(30 * time.Minute)
+		lacks("")
+		w.finish(first, fermata.Finish{Result: fermata.ResultCompleted})
+		lacks("worker")
+		task = w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
+		lacks("")
+	})
+}
+
+// The list names who takes what. It hides workers of projects that the caller does not see.
+func TestWorkersAreListed(t *testing.T) {
+	each(t, func(w *world) {
+		for _, r := range []fermata.ClaimRequest{
+			{Worker: "ci", Runners: []string{"shell"}}, {Worker: "desk", Runners: []string{"claude", "codex"}, Agents: []string{"code"}},
+			{Worker: "pay", Runners: []string{"claude"}, Projects: []string{"payroll"}},
+		} {
+			_, _ = w.e.Claim(w.Context(), w.agent, r)
+			w.clock.Advance(time.Second)
+		}
+		names := func(c fermata.Caller) (names []string) {
+			w.Helper()
+			all, err := w.e.Workers(w.Context(), c)
+			w.ok(err)
+			for _, worker := range all {
+				names = append(names, worker.Name)
+				if !worker.Running || worker.Busy {
+					w.Errorf("%+v", worker)
+				}
+			}
+			return names
+		}
+		w.equal([]string{"pay", "desk", "ci"}, names(w.alice))
+		apart := w.alice
+		apart.Projects = map[string]fermata.Role{"payroll": fermata.RoleNone}
+		w.equal([]string{"desk", "ci"}, names(apart))
+
+		w.clock.Advance(fermata.WorkerSilence)
+		all, err := w.e.Workers(w.Context(), w.alice)
+		w.ok(err)
+		w.equal(3, len(all))
+		if all[0].Running {
+			w.Errorf("%+v is running", all[0])
+		}
+		w.clock.Advance(8 * 24 * time.Hour)
+		_, _ = w.e.Claim(w.Context(), w.agent, fermata.ClaimRequest{Worker: "new"})
+		w.equal([]string{"new"}, names(w.alice))
+		_, err = w.e.Workers(w.Context(), fermata.Caller{WorkspaceID: w.alice.WorkspaceID})
+		w.refused(err, fermata.CodeForbidden)
+	})
+}

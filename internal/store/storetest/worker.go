@@ -1,0 +1,140 @@
+package storetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+var workers = map[string]func(*suite){
+	"round trip":          workerRoundTrip,
+	"running":             workerRunning,
+	"forgotten":           workerForgotten,
+	"tasks that wait":     workerUnclaimed,
+	"gaps and what ended": workerGaps,
+}
+
+// now is the time of the database.
+func (s *suite) now() time.Time {
+	s.Helper()
+	now, err := s.db.Now(s.Context())
+	s.ok(err)
+	return now
+}
+
+func (s *suite) workers(at time.Time) []fermata.Worker {
+	s.Helper()
+	all, err := s.read().Workers(at)
+	s.ok(err)
+	return all
+}
+
+func workerRoundTrip(s *suite) {
+	w := fermata.Worker{
+		Name: hard, Runners: []string{"claude", hard}, Projects: []string{hard}, Agents: []string{"code"},
+		Visible: fermata.ProjectSet{Only: true, Names: []string{hard}},
+	}
+	other := fermata.Worker{Name: hard}
+	var at time.Time
+	s.write(func(tx *store.Tx) { at = tx.Now(); tx.SaveWorker(w) })
+	s.write(func(tx *store.Tx) { tx.SaveWorker(w) })
+	s.write(func(tx *store.Tx) { tx.SaveWorker(other) })
+	all := s.workers(s.now())
+	s.equal(2, len(all))
+	// The same offer is the same worker, seen again; another one of the name is not.
+	first := all[slices.IndexFunc(all, func(w fermata.Worker) bool { return len(w.Runners) > 0 })]
+	if first.SeenAt.Before(at) {
+		s.Errorf("it was seen at %s, before it asked at %s", first.SeenAt, at)
+	}
+	w.SeenAt, w.Running = first.SeenAt, true
+	s.equal(w, first)
+	elsewhere, err := s.db.In(s.Context(), "elsewhere").Workers(s.now())
+	s.ok(err)
+	s.equal(0, len(elsewhere))
+}
+
+func workerRunning(s *suite) {
+	for _, w := range []fermata.Worker{{Name: "w1", Runners: []string{"claude"}}, {Name: "w1", Runners: []string{"shell"}}, {Name: "w2", Runners: []string{"claude"}}} {
+		s.write(func(tx *store.Tx) { tx.SaveWorker(w) })
+	}
+	now := s.now()
+	running := func(at time.Time) (names []string) {
+		for _, w := range s.workers(at) {
+			if w.Running {
+				names = append(names, w.Name+" "+w.Runners[0])
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	later := now.Add(fermata.WorkerSilence + time.Minute)
+	s.equal([]string{"w1 claude", "w1 shell", "w2 claude"}, running(now))
+	s.equal(0, len(running(later)))
+	// Who holds a run is there, as long as its lease lasts.
+	s.run(func(r *fermata.Run) { r.Worker, r.Runner, r.LeaseUntil = "w1", "shell", later.Add(time.Second) })
+	s.run(func(r *fermata.Run) {
+		r.ID, r.TaskID, r.State, r.Worker, r.Runner, r.LeaseUntil = id("run"), "task_2", fermata.RunFinished, "w2", "claude", later.Add(time.Second)
+	})
+	s.equal([]string{"w1 shell"}, running(later))
+	s.equal(0, len(running(later.Add(time.Minute))))
+}
+
+func workerForgotten(s *suite) {
+	clock := StandingClock()
+	opts := s.opts
+	opts.Clock = clock.Now
+	s.db = s.config.Open(s.T, opts)
+	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "old"}) })
+	clock.Advance(8 * 24 * time.Hour)
+	s.write(func(tx *store.Tx) { tx.SaveWorker(fermata.Worker{Name: "new"}) })
+	all := s.workers(clock.Now())
+	s.equal(1, len(all))
+	s.equal("new", all[0].Name)
+}
+
+func workerUnclaimed(s *suite) {
+	kind := fermata.TaskKind{Runner: "claude", Project: "default", Agent: hard}
+	of := func(state fermata.TaskState, k fermata.TaskKind) *fermata.Task {
+		return s.task(func(t *fermata.Task) { t.State, t.Runner, t.Project, t.Agent = state, k.Runner, k.Project, k.Agent })
+	}
+	first := of(fermata.TaskOpen, kind)
+	of(fermata.TaskInputReceived, kind)
+	for _, state := range []fermata.TaskState{fermata.TaskBlocked, fermata.TaskInProgress, fermata.TaskDone, fermata.TaskAwaitingInput} {
+		of(state, kind)
+	}
+	of(fermata.TaskOpen, fermata.TaskKind{Runner: fermata.RunnerWorkflow, Project: "default"})
+	any := of(fermata.TaskOpen, fermata.TaskKind{Project: "default"})
+	got, err := s.read().Unclaimed()
+	s.ok(err)
+	s.equal([]store.Unclaimed{
+		{Kind: fermata.TaskKind{Project: "default"}, Tasks: 1, First: any.ID},
+		{Kind: kind, Tasks: 2, First: first.ID},
+	}, got)
+}
+
+func workerGaps(s *suite) {
+	kind, other := fermata.TaskKind{Runner: "shell", Project: "default"}, fermata.TaskKind{Runner: hard, Project: hard, Agent: hard}
+	gaps := func() []store.WorkerGap {
+		s.Helper()
+		all, err := s.read().WorkerGaps()
+		s.ok(err)
+		return all
+	}
+	var since time.Time
+	s.write(func(tx *store.Tx) { since = tx.Now(); tx.OpenWorkerGap(kind) })
+	s.write(func(tx *store.Tx) { tx.OpenWorkerGap(kind); tx.OpenWorkerGap(other) })
+	s.write(func(tx *store.Tx) { tx.TellWorkerGap(other) })
+	all := gaps()
+	s.equal(2, len(all))
+	for _, g := range all {
+		s.equal(g.Kind == other, g.Told)
+		if g.Kind == kind && !g.Since.Equal(since) {
+			s.Errorf("it is open since %s, want %s", g.Since, since)
+		}
+	}
+	s.write(func(tx *store.Tx) { tx.CloseWorkerGap(other); tx.CloseWorkerGap(other) })
+	s.equal(1, len(gaps()))
+	s.equal(kind, gaps()[0].Kind)
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// workersKept is for how long a worker is remembered that does not come back.
+const workersKept = 7 * 24 * time.Hour
+
+// mostWorkers is how many are listed, those that were seen last.
+const mostWorkers = 1000
+
+// offer is what a row keeps of a worker beside its name.
+type offer struct {
+	Runners  []string           `json:"runners,omitempty"`
+	Projects []string           `json:"projects,omitempty"`
+	Agents   []string           `json:"agents,omitempty"`
+	Visible  fermata.ProjectSet `json:"visible"`
+}
+
+// SaveWorker notes that a worker asked for a task, and forgets those that have not
+// done so for a week.
+func (tx *Tx) SaveWorker(w fermata.Worker) {
+	id, what := workerID(w)
+	now := tx.Now()
+	tx.exec(`INSERT INTO workers (workspace_id, id, name, offer, seen_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (workspace_id, id) DO UPDATE SET seen_at = excluded.seen_at`,
+		tx.workspace, id, w.Name, what, now.UnixMilli())
+	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, now.Add(-workersKept).UnixMilli())
+}
+
+// workerID returns the key of a worker's row, and what it offers as the row keeps it.
+func workerID(w fermata.Worker) (id, what string) {
+	what = text(offer{w.Runners, w.Projects, w.Agents, w.Visible})
+	sum := sha256.Sum256([]byte(text([]string{w.Name, what})))
+	const enough = 16
+	return hex.EncodeToString(sum[:enough]), what
+}
+
+// holder is a worker that holds a task of a runner.
+type holder struct{ worker, runner string }
+
+// Workers lists the workers that have asked for a task in the last week, those that
+// were seen last first, and which of them are running at the instant.
+func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
+	var workers []fermata.Worker
+	holds := map[holder]bool{}
+	err := r.q.look(r.ctx,
+		into(&workers, scanWorker, "SELECT name, offer, seen_at FROM workers WHERE workspace_id = $1 ORDER BY seen_at DESC, id LIMIT $2",
+			r.workspace, mostWorkers),
+		lookup{
+			sql:  "SELECT DISTINCT worker, runner FROM runs WHERE workspace_id = $1 AND state = 'running' AND lease_until > $2",
+			args: []any{r.workspace, now.UnixMilli()},
+			take: func(rs rows) error { return each(rs, scanHolder, func(h holder) { holds[h] = true }) },
+		})
+	for i := range workers {
+		w := &workers[i]
+		for _, runner := range append(w.Runners, "") {
+			w.Busy = w.Busy || holds[holder{w.Name, runner}]
+		}
+		w.Running = w.Busy || now.Sub(w.SeenAt) < fermata.WorkerSilence
+	}
+	return workers, err
+}
+
+func scanWorker(rs rows) (fermata.Worker, error) {
+	var w fermata.Worker
+	var what string
+	var seenAt int64
+	if err := rs.Scan(&w.Name, &what, &seenAt); err != nil {
+		return w, err
+	}
+	var o offer
+	err := parse("offer", what, &o)
+	w.Runners, w.Projects, w.Agents, w.Visible, w.SeenAt = o.Runners, o.Projects, o.Agents, o.Visible, at(seenAt)
+	return w, err
+}
+
+func scanHolder(rs rows) (holder, error) {
+	var h holder
+	return h, rs.Scan(&h.worker, &h.runner)
+}
+
+// Unclaimed is what waits for workers of one kind.
+type Unclaimed struct {
+	Kind  fermata.TaskKind
+	Tasks int
+	// First is the id of the oldest of the tasks.
+	First string
+}
+
+// Unclaimed counts the tasks that wait for a worker, by kind.
+func (r Reader) Unclaimed() ([]Unclaimed, error) {
+	const of = "SELECT runner, project, agent, id FROM tasks WHERE workspace_id = $1 AND runner <> 'workflow' AND state = "
+	return list(r, scanUnclaimed, "SELECT runner, project, agent, count(*), min(id) FROM ("+of+"'open' UNION ALL "+of+
+		"'input_received') AS waiting GROUP BY runner, project, agent ORDER BY runner, project, agent", r.workspace)
+}
+
+func scanUnclaimed(rs rows) (Unclaimed, error) {
+	var u Unclaimed
+	return u, rs.Scan(&u.Kind.Runner, &u.Kind.Project, &u.Kind.Agent, &u.Tasks, &u.First)
+}
+
+// WorkerGap is a kind of tasks that no running worker takes.
+type WorkerGap struct {
+	Kind  fermata.TaskKind
+	Since time.Time
+	// Told reports whether operators were told.
+	Told bool
+}
+
+// WorkerGaps lists the gaps that were noted.
+func (r Reader) WorkerGaps() ([]WorkerGap, error) {
+	return list(r, scanGap, "SELECT runner, project, agent, since, told_at FROM worker_gaps WHERE workspace_id = $1 ORDER BY runner, project, agent",
+		r.workspace)
+}
+
+func scanGap(rs rows) (WorkerGap, error) {
+	var g WorkerGap
+	var since, told int64
+	err := rs.Scan(&g.Kind.Runner, &g.Kind.Project, &g.Kind.Agent, &since, &told)
+	g.Since, g.Told = at(since), told != 0
+	return g, err
+}
+
+// OpenWorkerGap notes that no running worker takes tasks of the kind, since now.
+func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
+	tx.execAny(`INSERT INTO worker_gaps (workspace_id, runner, project, agent, since) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (workspace_id, runner, project, agent) DO NOTHING`, tx.workspace, k.Runner, k.Project, k.Agent, tx.Now().UnixMilli())
+}
+
+// TellWorkerGap notes that operators are told of a gap.
+func (tx *Tx) TellWorkerGap(k fermata.TaskKind) {
+	tx.exec("UPDATE worker_gaps SET told_at = $1 WHERE workspace_id = $2 AND runner = $3 AND project = $4 AND agent = $5",
+		tx.Now().UnixMilli(), tx.workspace, k.Runner, k.Project, k.Agent)
+}
+
+// CloseWorkerGap notes that a worker takes tasks of the kind, or that none waits.
+func (tx *Tx) CloseWorkerGap(k fermata.TaskKind) {
+	tx.execAny("DELETE FROM worker_gaps WHERE workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4",
+		tx.workspace, k.Runner, k.Project, k.Agent)
+}

@@ -1,0 +1,16 @@
+import { Code, Stack, Text } from '@mantine/core';
+import type { Task } from '@/api/types';
+import { useWaitingText } from './waitingText';
+
+/** What starts a worker for a task that none of the running ones takes. */
+export function NoWorker({ task, why }: { task: Task; why?: string }) {
+  const text = useWaitingText();
+  if (!task.no_worker) return null;
+  return (
+    <Stack gap={4} data-no-worker>
+      {why && <Text size="sm">{why}</Text>}
+      <Text size="sm">{text.startOne}</Text>
+      <Code block>{task.no_worker.start}</Code>
+    </Stack>
+  );
+}

@@ -1,0 +1,172 @@
+package fermata
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WorkerSilence is for how long a worker may neither ask for a task nor hold one
+// until it counts as gone. Workers ask once a minute at least.
+const WorkerSilence = 3 * time.Minute
+
+// Worker is what a worker takes, as its claims say.
+type Worker struct {
+	Name     string   `json:"name"`
+	Runners  []string `json:"runners,omitempty" doc:"what it drives; shell: it runs the commands of tasks"`
+	Projects []string `json:"projects,omitempty" doc:"empty: any"`
+	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
+	// Visible are the projects that its tokens see.
+	Visible ProjectSet `json:"-"`
+	SeenAt  time.Time  `json:"seen_at" doc:"when it asked for a task last, to the minute"`
+	// Busy says that it holds a task, which the reader may not see.
+	Busy    bool `json:"-"`
+	Running bool `json:"running" doc:"it holds a task, or has asked for one in the last three minutes"`
+}
+
+// Offer is the worker of a claim.
+func (r ClaimRequest) Offer() Worker {
+	return Worker{Name: r.Worker, Runners: r.Runners, Projects: r.Projects, Agents: r.Agents, Visible: r.Visible}
+}
+
+// request is a claim of the worker.
+func (w Worker) request() ClaimRequest {
+	return ClaimRequest{Worker: w.Name, Runners: w.Runners, Projects: w.Projects, Agents: w.Agents, Visible: w.Visible}
+}
+
+// drives reports whether the worker has what runs tasks of the runner.
+func (w Worker) drives(runner string) bool {
+	if runner == "" {
+		return w.request().DrivesAgents()
+	}
+	return slices.Contains(w.Runners, runner)
+}
+
+// reaches reports whether the worker takes tasks of the project.
+func (w Worker) reaches(project string) bool {
+	return (len(w.Projects) == 0 || slices.Contains(w.Projects, project)) && w.Visible.Has(project)
+}
+
+// plays reports whether the worker takes tasks for the role.
+func (w Worker) plays(role string) bool {
+	return role == "" || len(w.Agents) == 0 || slices.Contains(w.Agents, role)
+}
+
+// SeenBy returns the worker as the holder of the projects sees it, and whether it
+// takes tasks of any of them.
+func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
+	takes := w.Visible
+	if len(w.Projects) > 0 {
+		takes = takes.And(ProjectSet{Only: true, Names: w.Projects})
+	}
+	seen := takes.And(projects)
+	if seen.Only {
+		w.Projects = seen.Names
+	}
+	return w, !seen.Only || len(seen.Names) > 0
+}
+
+// TaskKind is what decides which workers take a task.
+type TaskKind struct{ Runner, Project, Agent string }
+
+// Kind returns the kind of the task.
+func (t *Task) Kind() TaskKind { return TaskKind{t.Runner, t.Project, t.Agent} }
+
+// WaitsForWorker reports whether a worker is what the task waits for.
+func (t *Task) WaitsForWorker() bool {
+	return t.State.Claimable() && t.Runner != RunnerExternal && t.Runner != RunnerWorkflow
+}
+
+// NoWorker says why none of the running workers takes a task.
+type NoWorker struct {
+	// Lacks is what the first of them all lack: to run at all, the task's runner, its
+	// project, or its role.
+	Lacks string `json:"lacks" enum:"worker,runner,project,agent"`
+	Text  string `json:"text"`
+	// Start is the line for a shell that starts one which takes the task.
+	Start string `json:"start"`
+}
+
+// What workers may lack.
+const (
+	LacksWorker  = "worker"
+	LacksRunner  = "runner"
+	LacksProject = "project"
+	LacksAgent   = "agent"
+)
+
+// String is the text with the line that starts a worker.
+func (n *NoWorker) String() string { return n.Text + " Start one: " + n.Start }
+
+// NoWorker returns why none of the workers that are running takes tasks of the kind, nil
+// where one does.
+func (k TaskKind) NoWorker(workers []Worker) *NoWorker {
+	left := slices.DeleteFunc(slices.Clone(workers), func(w Worker) bool { return !w.Running })
+	if len(left) == 0 {
+		return &NoWorker{LacksWorker, "No worker is running.", k.start()}
+	}
+	for _, step := range []struct {
+		lacks, text string
+		fits        func(w Worker) bool
+	}{
+		{LacksRunner, k.lacksRunner(), func(w Worker) bool { return w.drives(k.Runner) }},
+		{LacksProject, "takes tasks of the project " + k.Project, func(w Worker) bool { return w.reaches(k.Project) }},
+		{LacksAgent, "takes tasks for the role " + k.Agent, func(w Worker) bool { return w.plays(k.Agent) }},
+	} {
+		before := left
+		if left = slices.DeleteFunc(slices.Clone(left), func(w Worker) bool { return !step.fits(w) }); len(left) == 0 {
+			return &NoWorker{step.lacks, fmt.Sprintf("No running worker %s: %s.", step.text, namesOf(before)), k.start()}
+		}
+	}
+	return nil
+}
+
+// namesOf names the workers that were looked at.
+func namesOf(workers []Worker) string {
+	var names []string
+	for _, w := range workers {
+		names = append(names, w.Name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	const most = 3
+	if len(names) == 1 {
+		return "there is " + names[0]
+	}
+	if len(names) > most {
+		names = append(names[:most-1], fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	return "there are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// lacksRunner says what no worker does for the runner.
+func (k TaskKind) lacksRunner() string {
+	switch k.Runner {
+	case RunnerShell:
+		return "runs the commands of tasks"
+	case "":
+		return "has an agent"
+	default:
+		return "has the runner " + k.Runner
+	}
+}
+
+// start is the line that starts a worker for the kind.
+func (k TaskKind) start() string {
+	line := "fermata worker"
+	if k.Project != DefaultProject {
+		line += " --project " + k.Project
+	}
+	if k.Agent != "" {
+		line += " --agent " + k.Agent
+	}
+	switch k.Runner {
+	case RunnerShell:
+		return line + " --allow-task-commands"
+	case RunnerCommand, "":
+		return line + " -- PROGRAM"
+	default:
+		return line + " --runner " + k.Runner
+	}
+}
