@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestOperatorsAreAskedForAWorker(t *testing.T) {
 		}
 		claim := func(name string, runners ...string) {
 			_, err := w.e.Claim(t.Context(), agent, fermata.ClaimRequest{Worker: name, Runners: runners, LeaseSeconds: 3600})
-			if err != nil && err != engine.ErrNoTask {
+			if err != nil && !errors.Is(err, engine.ErrNoTask) {
 				t.Fatal(err)
 			}
 		}

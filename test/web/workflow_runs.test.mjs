@@ -137,6 +137,27 @@ steps: [{ id: sub, tool: workflow, input: { name: asks, inputs: { what: the chil
   assertCalm(page);
 });
 
+test('a step that no worker takes says so, and what starts one', async () => {
+  await put(`name: checked
+triggers: [{ manual: true }]
+steps: [{ id: check, tool: shell, input: { run: make test } }]
+`);
+  const { id } = await start('checked');
+  await visit(page, `/workflow-runs/${id}`);
+  await step(page, 'check').getByText(/Waits for a worker, .*: none is running\./).waitFor();
+  await step(page, 'check').getByText('fermata worker --allow-task-commands').waitFor();
+  await assertSoundEverywhere(page, 'workflow-run-no-worker');
+  await step(page, 'check').getByRole('link', { name: 'checked: check' }).click();
+  await page.locator('[data-waiting]').getByText(/Waits for a worker, .*: none is running\./).waitFor();
+  await page.getByText('fermata worker --allow-task-commands').waitFor();
+  // A worker with an agent alone is none for it.
+  await server.call('POST', '/v1/claims', { worker: 'desk', runners: ['claude'] });
+  await visit(page, `/workflow-runs/${id}`);
+  await step(page, 'check').getByText(/none of those that are running runs the commands of tasks\./).waitFor();
+  await server.call('POST', `/v1/tasks/${id}/cancel`, {});
+  assertCalm(page);
+});
+
 test('inputs are given by their types', async () => {
   await put(`name: typed
 triggers: [{ manual: true }]

@@ -105,11 +105,11 @@ func workerUnclaimed(s *suite) {
 		of(state, kind)
 	}
 	of(fermata.TaskOpen, fermata.TaskKind{Runner: fermata.RunnerWorkflow, Project: "default"})
-	any := of(fermata.TaskOpen, fermata.TaskKind{Project: "default"})
+	alone := of(fermata.TaskOpen, fermata.TaskKind{Project: "default"})
 	got, err := s.read().Unclaimed()
 	s.ok(err)
 	s.equal([]store.Unclaimed{
-		{Kind: fermata.TaskKind{Project: "default"}, Tasks: 1, First: any.ID},
+		{Kind: fermata.TaskKind{Project: "default"}, Tasks: 1, First: alone.ID},
 		{Kind: kind, Tasks: 2, First: first.ID},
 	}, got)
 }

@@ -10,7 +10,7 @@ export function NoWorker({ task, why }: { task: Task; why?: string }) {
     <Stack gap={4} data-no-worker>
       {why && <Text size="sm">{why}</Text>}
       <Text size="sm">{text.startOne}</Text>
-      <Code block>{task.no_worker.start}</Code>
+      <Code block tabIndex={0} style={{ whiteSpace: 'pre-wrap' }}>{task.no_worker.start}</Code>
     </Stack>
   );
 }

@@ -10,7 +10,7 @@ export function TakeOver({ task }: { task: Task }) {
   return (
     <Stack gap={4} data-take-over>
       {task.take_over && <Text size="sm">{text.takeOver(task.session?.worker ?? '')}</Text>}
-      {task.take_over && <Code block>{task.take_over}</Code>}
+      {task.take_over && <Code block tabIndex={0}>{task.take_over}</Code>}
       <Text size="sm" c="dimmed">{text.handBackHow}</Text>
     </Stack>
   );

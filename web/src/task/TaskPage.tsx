@@ -68,8 +68,8 @@ function TaskView({ task, address }: { task: Task; address: string }) {
     <Page title={task.title} back={<Back to="/tasks">{text.toTasks}</Back>} wide actions={<StateBadge state={task.state} />}>
       <Stack gap="sm" mb="md">
         <WhoWaits task={task} run={runs?.items.at(-1)} />
-        <VerbButtons task={task} />
         <NoWorker task={task} />
+        <VerbButtons task={task} />
         <TakeOver task={task} />
       </Stack>
       <div className={classes.page}>
