@@ -103,6 +103,8 @@ type ClaimRequest struct {
 	Runners  []string `json:"runners,omitempty" maxItems:"32" doc:"what it drives; shell: it runs the commands of tasks; empty claims tasks that name no runner only"`
 	Projects []string `json:"projects,omitempty" doc:"empty: any"`
 	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
+	// Isolates takes tasks that must be isolated, too.
+	Isolates bool `json:"isolates,omitempty" doc:"it keeps its agents in a sandbox; without it, tasks that must be isolated are not for it"`
 	// LeaseSeconds is how long the task is the worker's without a heartbeat.
 	LeaseSeconds int `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600" doc:"default 60"`
 	// WaitSeconds is how long the call waits for a task to become claimable.

@@ -60,11 +60,13 @@ type Task struct {
 	State       TaskState `json:"state" enum:"open,blocked,deferred,in_progress,awaiting_input,awaiting_approval,input_received,done,failed,cancelled,skipped"`
 	// Reason says why the task is in its state, when that is not plain: the
 	// code of a failure, or what a person said when it was cancelled.
-	Reason   string   `json:"reason,omitempty"`
-	Priority int      `json:"priority" minimum:"0" maximum:"4"`
-	Size     string   `json:"size,omitempty" enum:"small,medium,large"`
-	Agent    string   `json:"agent,omitempty" doc:"the role it is for: code, design, review …"`
-	Runner   string   `json:"runner,omitempty" doc:"what drives it; shell: the command of its spec, at a worker that allows it; external: no worker claims it"`
+	Reason   string `json:"reason,omitempty"`
+	Priority int    `json:"priority" minimum:"0" maximum:"4"`
+	Size     string `json:"size,omitempty" enum:"small,medium,large"`
+	Agent    string `json:"agent,omitempty" doc:"the role it is for: code, design, review …"`
+	Runner   string `json:"runner,omitempty" doc:"what drives it; shell: the command of its spec, at a worker that allows it; external: no worker claims it"`
+	// Isolated is a task for workers that keep their agents in a sandbox.
+	Isolated bool     `json:"isolated,omitempty" doc:"only a worker that isolates its agents (--isolate) takes it"`
 	Labels   []string `json:"labels,omitempty"`
 	// Spec is what the runner needs beyond the text, such as a command line.
 	Spec        json.RawMessage `json:"spec,omitempty"`
@@ -139,6 +141,7 @@ type NewTask struct {
 	Size           string          `json:"size,omitempty" enum:"small,medium,large"`
 	Agent          string          `json:"agent,omitempty" maxLength:"64"`
 	Runner         string          `json:"runner,omitempty" maxLength:"64" doc:"what drives it; empty: any worker that has an agent, or shell where the spec names a command"`
+	Isolated       bool            `json:"isolated,omitempty" doc:"only a worker that isolates its agents (--isolate) takes it"`
 	Labels         []string        `json:"labels,omitempty"`
 	Spec           json.RawMessage `json:"spec,omitempty"`
 	BlockedBy      []string        `json:"blocked_by,omitempty"`
@@ -168,7 +171,7 @@ func (n NewTask) Create(id string, by Actor, now time.Time) (*Task, error) {
 	}
 	t := &Task{
 		ID: id, Project: n.Project, ParentID: n.ParentID, Title: n.Title, Body: n.Body,
-		State: TaskOpen, Priority: DefaultPriority, Size: n.Size, Agent: n.Agent, Runner: n.Runner,
+		State: TaskOpen, Priority: DefaultPriority, Size: n.Size, Agent: n.Agent, Runner: n.Runner, Isolated: n.Isolated,
 		Labels: n.Labels, Spec: n.Spec, BlockedBy: n.BlockedBy, MaxAttempts: n.MaxAttempts,
 		EndsWithAnswer: n.EndsWithAnswer, SessionKey: n.SessionKey,
 		CreatedBy: by, CreatedAt: now, UpdatedAt: now,
@@ -210,6 +213,9 @@ func (n NewTask) problems(now time.Time) []Problem {
 	ps.between("max_attempts", n.MaxAttempts, 0, 100)
 	if n.Runner == RunnerExternal && (len(n.BlockedBy) > 0 || n.DeferUntil != nil) {
 		ps.add("runner", "an external task is never claimed, so it can neither be blocked nor deferred")
+	}
+	if n.Isolated && (n.Runner == RunnerExternal || n.Runner == RunnerWorkflow) {
+		ps.add("isolated", "goes with tasks that a worker takes")
 	}
 	if n.Runner != RunnerExternal && (n.EndsWithAnswer || n.SessionKey != "") {
 		ps.add("runner", "ends_with_answer and session_key go with the runner external only")

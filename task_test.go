@@ -24,6 +24,7 @@ func TestTaskCreate(t *testing.T) {
 		{"external", fermata.NewTask{Title: "a", Runner: "external", EndsWithAnswer: true}, fermata.Task{Title: "a", Project: "default", State: "in_progress", Priority: 2, MaxAttempts: 3, Runner: "external", EndsWithAnswer: true}},
 		{"its own command", fermata.NewTask{Title: "a", Spec: command}, fermata.Task{Title: "a", Project: "default", State: "open", Priority: 2, MaxAttempts: 3, Runner: "shell", Spec: command}},
 		{"its own command, for the runner command", fermata.NewTask{Title: "a", Runner: "command", Spec: command}, fermata.Task{Title: "a", Project: "default", State: "open", Priority: 2, MaxAttempts: 3, Runner: "shell", Spec: command}},
+		{"isolated", fermata.NewTask{Title: "a", Isolated: true}, fermata.Task{Title: "a", Project: "default", State: "open", Priority: 2, MaxAttempts: 3, Isolated: true}},
 		{"external with a command", fermata.NewTask{Title: "a", Runner: "external", Spec: command}, fermata.Task{Title: "a", Project: "default", State: "in_progress", Priority: 2, MaxAttempts: 3, Runner: "external", Spec: command}},
 		{"deferred", fermata.NewTask{Title: "a", DeferUntil: ptr(later.Add(time.Microsecond))}, fermata.Task{Title: "a", Project: "default", State: "deferred", Priority: 2, MaxAttempts: 3, DeferUntil: &later}},
 	}
@@ -62,6 +63,7 @@ func TestTaskProblems(t *testing.T) {
 		{"deferred to the past", fermata.NewTask{Title: "a", DeferUntil: &noon}, []string{"defer_until"}},
 		{"external and deferred", fermata.NewTask{Title: "a", Runner: "external", DeferUntil: &over}, []string{"runner"}},
 		{"a command for an agent", fermata.NewTask{Title: "a", Runner: "claude", Spec: json.RawMessage(`{"command":["make"]}`)}, []string{"spec.command"}},
+		{"isolated, and no worker's", fermata.NewTask{Title: "a", Runner: "external", Isolated: true}, []string{"isolated"}},
 		{"shell without a command", fermata.NewTask{Title: "a", Runner: "shell"}, []string{"spec.command"}},
 		{"ends with an answer, but is a worker's", fermata.NewTask{Title: "a", EndsWithAnswer: true}, []string{"runner"}},
 	}

@@ -22,7 +22,7 @@ func TestWire(t *testing.T) {
 		LeaseUntil: later, ClaimedFrom: fermata.TaskInputReceived, Result: fermata.ResultNeedsInput, Summary: "Half done.",
 		Details: json.RawMessage(`{"files":3}`), QuestionID: "q_1", StartedAt: noon, EndedAt: &over,
 	})
-	wire(t, "worker", fermata.Worker{Name: "w1", Runners: []string{"claude", "shell"}, Projects: []string{"shop"}, Agents: []string{"code"}, SeenAt: noon, Running: true})
+	wire(t, "worker", fermata.Worker{Name: "w1", Runners: []string{"claude", "shell"}, Projects: []string{"shop"}, Agents: []string{"code"}, Isolates: true, SeenAt: noon, Running: true})
 	wire(t, "message", wireMessage())
 	event := fermata.Event{
 		WorkspaceID: "main", Type: fermata.EventQuestionAnswered, TaskID: "task_1", QuestionID: "q_1", RunID: "run_1",
@@ -190,6 +190,7 @@ func wireTask() fermata.Task {
 			Assignees: []string{"ann", "group:ops"},
 		},
 		NoWorker:  &fermata.NoWorker{Lacks: fermata.LacksRunner, Text: "No running worker has the runner claude: there is w1.", Start: "fermata worker --runner claude"},
+		Isolated:  true,
 		CanResume: true, CanPause: true, TakeOver: "cd /work && claude --resume s-1", EndsWithAnswer: true,
 		SessionKey: "session 9", CreatedBy: agent, CreatedAt: noon, UpdatedAt: later, Runs: 3, Unread: 2, Version: 5,
 	}

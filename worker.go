@@ -17,6 +17,7 @@ type Worker struct {
 	Runners  []string `json:"runners,omitempty" doc:"what it drives; shell: it runs the commands of tasks"`
 	Projects []string `json:"projects,omitempty" doc:"empty: any"`
 	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
+	Isolates bool     `json:"isolates,omitempty" doc:"it keeps its agents in a sandbox"`
 	// Visible are the projects that its tokens see.
 	Visible ProjectSet `json:"-"`
 	SeenAt  time.Time  `json:"seen_at" doc:"when it asked for a task last, to the minute"`
@@ -27,18 +28,13 @@ type Worker struct {
 
 // Offer is the worker of a claim.
 func (r ClaimRequest) Offer() Worker {
-	return Worker{Name: r.Worker, Runners: r.Runners, Projects: r.Projects, Agents: r.Agents, Visible: r.Visible}
-}
-
-// request is a claim of the worker.
-func (w Worker) request() ClaimRequest {
-	return ClaimRequest{Worker: w.Name, Runners: w.Runners, Projects: w.Projects, Agents: w.Agents, Visible: w.Visible}
+	return Worker{Name: r.Worker, Runners: r.Runners, Projects: r.Projects, Agents: r.Agents, Isolates: r.Isolates, Visible: r.Visible}
 }
 
 // drives reports whether the worker has what runs tasks of the runner.
 func (w Worker) drives(runner string) bool {
 	if runner == "" {
-		return w.request().DrivesAgents()
+		return ClaimRequest{Runners: w.Runners}.DrivesAgents()
 	}
 	return slices.Contains(w.Runners, runner)
 }
@@ -53,8 +49,8 @@ func (w Worker) plays(role string) bool {
 	return role == "" || len(w.Agents) == 0 || slices.Contains(w.Agents, role)
 }
 
-// SeenBy returns the worker as the holder of the projects sees it, and whether it
-// takes tasks of any of them.
+// SeenBy returns the worker with those of its projects that a reader sees, and whether
+// it takes tasks of any of them.
 func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
 	takes := w.Visible
 	if len(w.Projects) > 0 {
@@ -68,10 +64,13 @@ func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
 }
 
 // TaskKind is what decides which workers take a task.
-type TaskKind struct{ Runner, Project, Agent string }
+type TaskKind struct {
+	Runner, Project, Agent string
+	Isolated               bool
+}
 
 // Kind returns the kind of the task.
-func (t *Task) Kind() TaskKind { return TaskKind{t.Runner, t.Project, t.Agent} }
+func (t *Task) Kind() TaskKind { return TaskKind{t.Runner, t.Project, t.Agent, t.Isolated} }
 
 // WaitsForWorker reports whether a worker is what the task waits for.
 func (t *Task) WaitsForWorker() bool {
@@ -80,9 +79,9 @@ func (t *Task) WaitsForWorker() bool {
 
 // NoWorker says why none of the running workers takes a task.
 type NoWorker struct {
-	// Lacks is what the first of them all lack: to run at all, the task's runner, its
-	// project, or its role.
-	Lacks string `json:"lacks" enum:"worker,runner,project,agent"`
+	// Lacks is the first of these that all of them lack: to run at all, the task's
+	// runner, a sandbox, its project, or its role.
+	Lacks string `json:"lacks" enum:"worker,runner,isolation,project,agent"`
 	Text  string `json:"text"`
 	// Start is the line for a shell that starts one which takes the task.
 	Start string `json:"start"`
@@ -90,10 +89,11 @@ type NoWorker struct {
 
 // What workers may lack.
 const (
-	LacksWorker  = "worker"
-	LacksRunner  = "runner"
-	LacksProject = "project"
-	LacksAgent   = "agent"
+	LacksWorker    = "worker"
+	LacksRunner    = "runner"
+	LacksIsolation = "isolation"
+	LacksProject   = "project"
+	LacksAgent     = "agent"
 )
 
 // String is the text with the line that starts a worker.
@@ -111,6 +111,7 @@ func (k TaskKind) NoWorker(workers []Worker) *NoWorker {
 		fits        func(w Worker) bool
 	}{
 		{LacksRunner, k.lacksRunner(), func(w Worker) bool { return w.drives(k.Runner) }},
+		{LacksIsolation, "that could do it isolates its agents", func(w Worker) bool { return w.Isolates || !k.Isolated }},
 		{LacksProject, "takes tasks of the project " + k.Project, func(w Worker) bool { return w.reaches(k.Project) }},
 		{LacksAgent, "takes tasks for the role " + k.Agent, func(w Worker) bool { return w.plays(k.Agent) }},
 	} {
@@ -160,6 +161,9 @@ func (k TaskKind) start() string {
 	}
 	if k.Agent != "" {
 		line += " --agent " + k.Agent
+	}
+	if k.Isolated {
+		line += " --isolate"
 	}
 	switch k.Runner {
 	case RunnerShell:

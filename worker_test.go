@@ -45,9 +45,13 @@ func TestNoWorker(t *testing.T) {
 		"a role": {fermata.TaskKind{Runner: "codex", Project: "default", Agent: "code"}, []fermata.Worker{shop, review}, &fermata.NoWorker{
 			Lacks: "agent", Text: "No running worker takes tasks for the role code: there is review.", Start: "fermata worker --agent code --runner codex",
 		}},
-		"somebody":             {fermata.TaskKind{Runner: "shell", Project: "shop", Agent: "code"}, []fermata.Worker{claude, shell}, nil},
-		"somebody in the role": {fermata.TaskKind{Runner: "codex", Project: "default", Agent: "review"}, []fermata.Worker{shop, review}, nil},
-		"somebody with any":    {fermata.TaskKind{Project: "shop"}, []fermata.Worker{shop}, nil},
+		"a sandbox": {fermata.TaskKind{Runner: "shell", Project: "default", Isolated: true}, []fermata.Worker{shell, {Name: "safe", Runners: []string{"claude"}, Isolates: true, Running: true}}, &fermata.NoWorker{
+			Lacks: "isolation", Text: "No running worker that could do it isolates its agents: there is ci.", Start: "fermata worker --isolate --allow-task-commands",
+		}},
+		"somebody with a sandbox": {fermata.TaskKind{Project: "default", Isolated: true}, []fermata.Worker{claude, {Name: "safe", Runners: []string{"claude"}, Isolates: true, Running: true}}, nil},
+		"somebody":                {fermata.TaskKind{Runner: "shell", Project: "shop", Agent: "code"}, []fermata.Worker{claude, shell}, nil},
+		"somebody in the role":    {fermata.TaskKind{Runner: "codex", Project: "default", Agent: "review"}, []fermata.Worker{shop, review}, nil},
+		"somebody with any":       {fermata.TaskKind{Project: "shop"}, []fermata.Worker{shop}, nil},
 	} {
 		if diff := cmp.Diff(c.want, c.kind.NoWorker(c.workers)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

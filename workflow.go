@@ -131,6 +131,8 @@ type NamedTool struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Timeout is how long one call may take, such as 30m.
 	Timeout string `json:"timeout,omitempty"`
+	// Isolated lets only a worker that isolates its agents run it.
+	Isolated bool `json:"isolated,omitempty"`
 	// Listing is what a server said of its tools when it was last asked.
 	Listing   *ToolListing `json:"listing,omitempty" doc:"the tools of an MCP server, as it listed them last"`
 	UpdatedBy Actor        `json:"updated_by"`

@@ -40,12 +40,14 @@ type ToolDefinition struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Timeout is how long one call may take, such as 30m.
 	Timeout string `json:"timeout,omitempty"`
+	// Isolated lets only a worker that isolates its agents run it.
+	Isolated bool `json:"isolated,omitempty"`
 }
 
 // Named returns the tool under a name.
 func (d ToolDefinition) Named(name string) *fermata.NamedTool {
 	return &fermata.NamedTool{
-		Name: name, Description: d.Description, Agent: d.Agent, Command: d.Command, Server: d.Server, Schema: d.Schema, Timeout: d.Timeout,
+		Name: name, Description: d.Description, Agent: d.Agent, Command: d.Command, Server: d.Server, Schema: d.Schema, Timeout: d.Timeout, Isolated: d.Isolated,
 	}
 }
 

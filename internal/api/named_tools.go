@@ -29,11 +29,12 @@ type ToolDefinition struct {
 	Server      *fermata.ToolServer `json:"server,omitempty" doc:"an MCP server; its tools are called name.tool"`
 	Schema      json.RawMessage     `json:"schema,omitempty" doc:"JSON Schema that the output must fit"`
 	Timeout     string              `json:"timeout,omitempty" maxLength:"20" doc:"how long one call may take, such as 30m"`
+	Isolated    bool                `json:"isolated,omitempty" doc:"only a worker that isolates its agents (--isolate) runs it"`
 }
 
 func (t *ToolDefinition) named(name string) *fermata.NamedTool {
 	return &fermata.NamedTool{
-		Name: name, Description: t.Description, Agent: t.Agent, Command: t.Command, Server: t.Server, Schema: t.Schema, Timeout: t.Timeout,
+		Name: name, Description: t.Description, Agent: t.Agent, Command: t.Command, Server: t.Server, Schema: t.Schema, Timeout: t.Timeout, Isolated: t.Isolated,
 	}
 }
 

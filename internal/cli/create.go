@@ -17,6 +17,7 @@ type createCommand struct {
 	Size     string   `enum:",small,medium,large" default:"" placeholder:"SIZE" help:"small, medium or large."`
 	Agent    string   `help:"Role it is for: code, design, review …"`
 	Runner   string   `help:"What runs it; external is never claimed by a worker."`
+	Isolated bool     `help:"Only a worker that isolates its agents (--isolate) takes it."`
 	Label    []string `sep:"none" help:"Label; repeat it."`
 	Spec     string   `placeholder:"JSON|@FILE" help:"What the runner needs, such as a command line."`
 	Defer    string   `placeholder:"WHEN" help:"Put it off: 2h, 3d, or an instant."`
@@ -37,7 +38,7 @@ Examples:
 func (c *createCommand) Run(ctx context.Context, s *session) error {
 	n := fermata.NewTask{
 		Title: c.Title, Project: c.Project, ParentID: c.Parent, BlockedBy: c.Blocked, Priority: c.Priority,
-		Size: c.Size, Agent: c.Agent, Runner: c.Runner, Labels: c.Label, MaxAttempts: int(c.Attempts), SessionKey: c.Session, EndsWithAnswer: c.Ends,
+		Size: c.Size, Agent: c.Agent, Runner: c.Runner, Isolated: c.Isolated, Labels: c.Label, MaxAttempts: int(c.Attempts), SessionKey: c.Session, EndsWithAnswer: c.Ends,
 	}
 	err := notDash("title", c.Title)
 	if err != nil {

@@ -20,6 +20,9 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 			facts = append(facts, name+oneLine(text))
 		}
 	}
+	if t.Isolated {
+		facts = append(facts, "isolated")
+	}
 	p.line("%s", p.dim(strings.Join(facts, " · ")))
 	p.line("%s", p.dim(fmt.Sprintf("%s · made by %s %s ago", t.ID, actor(t.CreatedBy), span(now.Sub(t.CreatedAt)))))
 	if len(t.Labels) > 0 {

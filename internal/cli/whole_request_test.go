@@ -29,12 +29,12 @@ var wholeCommands = []struct {
 		"create",
 		[]string{
 			"create", "T", "--body", "b", "--project", "p", "--parent", "x", "--blocked-by", "y,z", "--priority", "0", "--size", "small", "--agent", "code",
-			"--runner", "external", "--label", "l,m", "--spec", `{"a":1}`, "--defer", "2027-01-31T12:00:00Z", "--max-attempts", "4", "--session", "s", "--ends-with-answer",
+			"--runner", "external", "--label", "l,m", "--spec", `{"a":1}`, "--defer", "2027-01-31T12:00:00Z", "--max-attempts", "4", "--session", "s", "--ends-with-answer", "--isolated",
 		},
 		fermata.NewTask{},
 		nil,
 		`{"title":"T","body":"b","project":"p","parent_id":"x","blocked_by":["y","z"],"priority":0,"size":"small","agent":"code","runner":"external",
-		"labels":["l,m"],"spec":{"a":1},"defer_until":"2027-01-31T12:00:00Z","max_attempts":4,"session_key":"s","ends_with_answer":true}`,
+		"labels":["l,m"],"spec":{"a":1},"defer_until":"2027-01-31T12:00:00Z","max_attempts":4,"session_key":"s","ends_with_answer":true,"isolated":true}`,
 	},
 	{
 		"gate add",

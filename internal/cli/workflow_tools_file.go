@@ -38,6 +38,7 @@ type toolEntry struct {
 	Command     []string `yaml:"command"`
 	Schema      any      `yaml:"schema"`
 	Timeout     string   `yaml:"timeout"`
+	Isolated    bool     `yaml:"isolated"`
 	Agent       *struct {
 		Runner string `yaml:"runner"`
 		Agent  string `yaml:"agent"`
@@ -125,7 +126,7 @@ func readTool(node ast.Node) (client.ToolDefinition, error) {
 	if err := decodeNode(node, &e); err != nil {
 		return client.ToolDefinition{}, err
 	}
-	t := client.ToolDefinition{Description: e.Description, Command: e.Command, Timeout: e.Timeout}
+	t := client.ToolDefinition{Description: e.Description, Command: e.Command, Timeout: e.Timeout, Isolated: e.Isolated}
 	if (e.Agent == nil) == (len(e.Command) == 0) {
 		return t, errors.New("give either agent or command")
 	}

@@ -75,6 +75,9 @@ func (s *session) showNamedTool(t *fermata.NamedTool) error {
 	if t.Timeout != "" {
 		p.line("timeout: %s", oneLine(t.Timeout))
 	}
+	if t.Isolated {
+		p.line("isolated: only a worker with --isolate runs it")
+	}
 	p.schema("output", t.Schema)
 	return nil
 }

@@ -15,7 +15,7 @@ func TestToolsFile(t *testing.T) {
     agent: {runner: claude, agent: code, prompt: "Look at {{ inputs.issue }}", size: small}
     schema: {type: object, required: [confidence]}
     timeout: 30m
-  "check": {command: [make, test]}
+  "check": {command: [make, test], isolated: true}
 mcp_servers:
   tracker: {url: "https://t.example.com", headers: {Authorization: "env:T"}}
   local: {command: [server, --stdio], env: {KEY: "env:KEY"}}
@@ -28,7 +28,7 @@ mcp_servers:
 		string(analyze.Schema) != `{"required":["confidence"],"type":"object"}` {
 		t.Errorf("analyze %+v", analyze)
 	}
-	if check.name != "check" || !slices.Equal(check.Command, []string{"make", "test"}) || check.line != 7 {
+	if check.name != "check" || !slices.Equal(check.Command, []string{"make", "test"}) || check.line != 7 || !check.Isolated || analyze.Isolated {
 		t.Errorf("check %+v", check)
 	}
 	if tracker.Server.Headers["Authorization"] != "env:T" || local.Server.Env["KEY"] != "env:KEY" || len(local.Server.Command) != 2 {

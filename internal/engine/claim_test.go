@@ -55,6 +55,10 @@ func TestClaimFilters(t *testing.T) {
 			{"a command that is allowed", fermata.NewTask{Spec: command}, fermata.ClaimRequest{Runners: []string{"claude", "shell"}}, true},
 			{"nothing to run it with", fermata.NewTask{}, fermata.ClaimRequest{Runners: []string{"shell"}}, false},
 			{"no program of the worker's own", fermata.NewTask{Runner: "command"}, fermata.ClaimRequest{Runners: []string{"shell"}}, false},
+			{"isolated, and no sandbox", fermata.NewTask{Isolated: true}, fermata.ClaimRequest{Runners: []string{"claude"}}, false},
+			{"isolated", fermata.NewTask{Isolated: true, Runner: "claude"}, fermata.ClaimRequest{Runners: []string{"claude"}, Isolates: true}, true},
+			{"a sandbox that is not needed", fermata.NewTask{Runner: "claude"}, fermata.ClaimRequest{Runners: []string{"claude"}, Isolates: true}, true},
+			{"an isolated command", fermata.NewTask{Isolated: true, Spec: command}, fermata.ClaimRequest{Runners: []string{"shell"}}, false},
 			{"external", fermata.NewTask{Runner: fermata.RunnerExternal}, fermata.ClaimRequest{Runners: []string{"claude"}}, false},
 		} {
 			task := w.task(c.task)

@@ -49,7 +49,7 @@ func (l *roll) forget(key string) {
 
 // noteWorker keeps that a worker is there, and what it takes.
 func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
-	key, err := json.Marshal([]any{c.WorkspaceID, w.Name, w.Runners, w.Projects, w.Agents, w.Visible})
+	key, err := json.Marshal([]any{c.WorkspaceID, w.Name, w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
 	if err != nil || !e.roll.due(string(key)) {
 		return err
 	}

@@ -316,5 +316,5 @@ func (tx *Tx) touch(ids ...string) {
 }
 
 func claimKey(c fermata.ClaimRequest) string {
-	return text([][]string{c.Runners, c.Projects, c.Agents})
+	return text([]any{c.Runners, c.Projects, c.Agents, c.Isolates})
 }

@@ -21,7 +21,6 @@ func TestTasksWithCommandsMoveToShell(t *testing.T) {
 			opts = storetest.EmptyPostgres(t)
 		}
 		db := storetest.Open(t, opts)
-		must(t, store.DownTo(t.Context(), db, 30))
 		now := time.UnixMilli(1_800_000_000_000).UTC()
 		cases := []struct{ runner, spec, want string }{
 			{"", `{"command": ["make"]}`, "shell"},
@@ -45,6 +44,7 @@ func TestTasksWithCommandsMoveToShell(t *testing.T) {
 			}
 			return nil
 		}))
+		must(t, store.DownTo(t.Context(), db, 30))
 		must(t, db.Migrate(t.Context()))
 		for i := range tasks {
 			task, err := db.In(t.Context(), store.DefaultWorkspace).Task(id(i))

@@ -10,7 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-const taskColumns = `id, project, parent_id, title, body, state, reason, priority, size, agent, runner, labels, spec,
+const taskColumns = `id, project, parent_id, title, body, state, reason, priority, size, agent, runner, isolated, labels, spec,
 	blocked_by, defer_until, attempts, max_attempts, runs, run_id, session, checkpoint, summary, pending_question_id,
 	unread, ends_with_answer, session_key, created_by, created_at, updated_at, version, worker_token_id, agent_token_id`
 
@@ -23,17 +23,17 @@ func (r Reader) scanTask(rs rows) (*fermata.Task, error) {
 func (r Reader) taskRow() (dest []any, take func() (*fermata.Task, error)) {
 	t := &fermata.Task{WorkspaceID: r.workspace}
 	var state, labels, spec, blockedBy, session, checkpoint, createdBy string
-	var deferUntil, endsWithAnswer, createdAt, updatedAt int64
+	var isolated, deferUntil, endsWithAnswer, createdAt, updatedAt int64
 	dest = []any{
 		&t.ID, &t.Project, &t.ParentID, &t.Title, &t.Body, &state, &t.Reason, &t.Priority, &t.Size,
-		&t.Agent, &t.Runner, &labels, &spec, &blockedBy, &deferUntil, &t.Attempts, &t.MaxAttempts, &t.Runs, &t.RunID,
+		&t.Agent, &t.Runner, &isolated, &labels, &spec, &blockedBy, &deferUntil, &t.Attempts, &t.MaxAttempts, &t.Runs, &t.RunID,
 		&session, &checkpoint, &t.Summary, &t.PendingQuestionID, &t.Unread, &endsWithAnswer, &t.SessionKey,
 		&createdBy, &createdAt, &updatedAt, &t.Version, &t.WorkerTokenID, &t.AgentTokenID,
 	}
 	return dest, func() (*fermata.Task, error) {
 		t.State, t.Spec, t.Checkpoint = fermata.TaskState(state), raw(spec), raw(checkpoint)
 		t.DeferUntil, t.CreatedAt, t.UpdatedAt = optional(deferUntil), at(createdAt), at(updatedAt)
-		t.EndsWithAnswer = endsWithAnswer != 0
+		t.EndsWithAnswer, t.Isolated = endsWithAnswer != 0, isolated != 0
 		if err := parse("created_by", createdBy, (*actor)(&t.CreatedBy)); err != nil {
 			return nil, err
 		}
@@ -192,9 +192,9 @@ func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 }
 
 // claimableColumns is the same for some of their columns, with id and priority
-// among them. The states stand in the text and every runner has a query of its
-// own, so that each reads the first rows of its part of an index: tasks of
-// other runners, however many wait, cost nothing.
+// among them. The states stand in the text, and every runner has a query of its own,
+// with another one for tasks that must be isolated, so that each reads the first rows
+// of its part of an index: tasks for other workers, however many wait, cost nothing.
 func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.where()
 	if len(c.Projects) > 0 {
@@ -208,11 +208,13 @@ func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) 
 	var open, received []string
 	for _, runner := range claimedRunners(c) {
 		w.args = append(w.args, runner)
-		of := func(state fermata.TaskState) string {
-			return fmt.Sprintf("SELECT * FROM (SELECT %s FROM tasks WHERE state = '%s' AND runner = $%d AND %s%s) AS of_runner",
-				columns, state, len(w.args), rest, first)
+		of := func(state fermata.TaskState, isolated int64) string {
+			return fmt.Sprintf("SELECT * FROM (SELECT %s FROM tasks WHERE state = '%s' AND runner = $%d AND isolated = %d AND %s%s) AS of_runner",
+				columns, state, len(w.args), isolated, rest, first)
 		}
-		open, received = append(open, of(fermata.TaskOpen)), append(received, of(fermata.TaskInputReceived))
+		for isolated := range flag(c.Isolates) + 1 {
+			open, received = append(open, of(fermata.TaskOpen, isolated)), append(received, of(fermata.TaskInputReceived, isolated))
+		}
 	}
 	firstOf := func(queries []string) string {
 		if len(queries) == 1 {
@@ -251,11 +253,11 @@ func (tx *Tx) InsertTask(t *fermata.Task) {
 	tx.touch(t.BlockedBy...)
 	tx.exec(`INSERT INTO tasks (workspace_id, id, project, parent_id, title, body, state, reason, priority, size, agent,
 		runner, labels, spec, blocked_by, defer_until, max_attempts, unread, ends_with_answer, session_key,
-		created_by, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		created_by, created_at, updated_at, isolated)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 		tx.workspace, t.ID, t.Project, t.ParentID, t.Title, t.Body, string(t.State), t.Reason, t.Priority, t.Size, t.Agent,
 		t.Runner, text(t.Labels), text(t.Spec), text(t.BlockedBy), millis(t.DeferUntil), t.MaxAttempts, t.Unread,
-		flag(t.EndsWithAnswer), t.SessionKey, text(actor(t.CreatedBy)), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli())
+		flag(t.EndsWithAnswer), t.SessionKey, text(actor(t.CreatedBy)), t.CreatedAt.UnixMilli(), t.UpdatedAt.UnixMilli(), flag(t.Isolated))
 	tx.insertDependencies(t)
 }
 

@@ -19,6 +19,7 @@ type offer struct {
 	Runners  []string           `json:"runners,omitempty"`
 	Projects []string           `json:"projects,omitempty"`
 	Agents   []string           `json:"agents,omitempty"`
+	Isolates bool               `json:"isolates,omitempty"`
 	Visible  fermata.ProjectSet `json:"visible"`
 }
 
@@ -35,7 +36,7 @@ func (tx *Tx) SaveWorker(w fermata.Worker) {
 
 // workerID returns the key of a worker's row, and what it offers as the row keeps it.
 func workerID(w fermata.Worker) (id, what string) {
-	what = text(offer{w.Runners, w.Projects, w.Agents, w.Visible})
+	what = text(offer{w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
 	sum := sha256.Sum256([]byte(text([]string{w.Name, what})))
 	const enough = 16
 	return hex.EncodeToString(sum[:enough]), what
@@ -76,7 +77,7 @@ func scanWorker(rs rows) (fermata.Worker, error) {
 	}
 	var o offer
 	err := parse("offer", what, &o)
-	w.Runners, w.Projects, w.Agents, w.Visible, w.SeenAt = o.Runners, o.Projects, o.Agents, o.Visible, at(seenAt)
+	w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible, w.SeenAt = o.Runners, o.Projects, o.Agents, o.Isolates, o.Visible, at(seenAt)
 	return w, err
 }
 
@@ -95,14 +96,17 @@ type Unclaimed struct {
 
 // Unclaimed counts the tasks that wait for a worker, by kind.
 func (r Reader) Unclaimed() ([]Unclaimed, error) {
-	const of = "SELECT runner, project, agent, id FROM tasks WHERE workspace_id = $1 AND runner <> 'workflow' AND state = "
-	return list(r, scanUnclaimed, "SELECT runner, project, agent, count(*), min(id) FROM ("+of+"'open' UNION ALL "+of+
-		"'input_received') AS waiting GROUP BY runner, project, agent ORDER BY runner, project, agent", r.workspace)
+	const of = "SELECT runner, project, agent, isolated, id FROM tasks WHERE workspace_id = $1 AND runner <> 'workflow' AND state = "
+	return list(r, scanUnclaimed, "SELECT runner, project, agent, isolated, count(*), min(id) FROM ("+of+"'open' UNION ALL "+of+
+		"'input_received') AS waiting GROUP BY runner, project, agent, isolated ORDER BY runner, project, agent, isolated", r.workspace)
 }
 
 func scanUnclaimed(rs rows) (Unclaimed, error) {
 	var u Unclaimed
-	return u, rs.Scan(&u.Kind.Runner, &u.Kind.Project, &u.Kind.Agent, &u.Tasks, &u.First)
+	var isolated int64
+	err := rs.Scan(&u.Kind.Runner, &u.Kind.Project, &u.Kind.Agent, &isolated, &u.Tasks, &u.First)
+	u.Kind.Isolated = isolated != 0
+	return u, err
 }
 
 // WorkerGap is a kind of tasks that no running worker takes.
@@ -115,32 +119,34 @@ type WorkerGap struct {
 
 // WorkerGaps lists the gaps that were noted.
 func (r Reader) WorkerGaps() ([]WorkerGap, error) {
-	return list(r, scanGap, "SELECT runner, project, agent, since, told_at FROM worker_gaps WHERE workspace_id = $1 ORDER BY runner, project, agent",
+	return list(r, scanGap, "SELECT runner, project, agent, isolated, since, told_at FROM worker_gaps WHERE workspace_id = $1 ORDER BY runner, project, agent, isolated",
 		r.workspace)
 }
 
 func scanGap(rs rows) (WorkerGap, error) {
 	var g WorkerGap
-	var since, told int64
-	err := rs.Scan(&g.Kind.Runner, &g.Kind.Project, &g.Kind.Agent, &since, &told)
-	g.Since, g.Told = at(since), told != 0
+	var isolated, since, told int64
+	err := rs.Scan(&g.Kind.Runner, &g.Kind.Project, &g.Kind.Agent, &isolated, &since, &told)
+	g.Kind.Isolated, g.Since, g.Told = isolated != 0, at(since), told != 0
 	return g, err
 }
 
 // OpenWorkerGap notes that no running worker takes tasks of the kind, since now.
 func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
-	tx.execAny(`INSERT INTO worker_gaps (workspace_id, runner, project, agent, since) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (workspace_id, runner, project, agent) DO NOTHING`, tx.workspace, k.Runner, k.Project, k.Agent, tx.Now().UnixMilli())
+	tx.execAny(`INSERT INTO worker_gaps (workspace_id, runner, project, agent, isolated, since) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (workspace_id, runner, project, agent, isolated) DO NOTHING`,
+		tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated), tx.Now().UnixMilli())
 }
+
+// ofKind is the condition that a gap is of the kind that stands in the parameters $1 to $5.
+const ofKind = "workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4 AND isolated = $5"
 
 // TellWorkerGap notes that operators are told of a gap.
 func (tx *Tx) TellWorkerGap(k fermata.TaskKind) {
-	tx.exec("UPDATE worker_gaps SET told_at = $1 WHERE workspace_id = $2 AND runner = $3 AND project = $4 AND agent = $5",
-		tx.Now().UnixMilli(), tx.workspace, k.Runner, k.Project, k.Agent)
+	tx.exec("UPDATE worker_gaps SET told_at = $6 WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated), tx.Now().UnixMilli())
 }
 
 // CloseWorkerGap notes that a worker takes tasks of the kind, or that none waits.
 func (tx *Tx) CloseWorkerGap(k fermata.TaskKind) {
-	tx.execAny("DELETE FROM worker_gaps WHERE workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4",
-		tx.workspace, k.Runner, k.Project, k.Agent)
+	tx.execAny("DELETE FROM worker_gaps WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated))
 }

@@ -181,7 +181,7 @@ func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
 		names = append(names, r.Name())
 	}
 	return w.server.Claim(ctx, fermata.ClaimRequest{
-		Worker: w.opts.Name, Runners: names, Projects: w.opts.Projects, Agents: w.opts.Agents,
+		Worker: w.opts.Name, Runners: names, Projects: w.opts.Projects, Agents: w.opts.Agents, Isolates: w.opts.Sandbox != nil,
 		LeaseSeconds: w.leaseSeconds(), WaitSeconds: int(wait / time.Second),
 	})
 }

@@ -61,7 +61,7 @@ func (s *Service) namedChild(n *fermata.NamedTool) child {
 				return nil, hopeless(codeInput, fmt.Errorf("the prompt of %s: %w", n.Name, err))
 			}
 			return x.task(h, step, u, fermata.NewTask{
-				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Body: AgentPrompt(prompt, n.Schema),
+				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(prompt, n.Schema),
 			}, spec{Timeout: ownLimit(step, n)})
 		}
 		argv := make([]string, len(n.Command))
@@ -71,7 +71,7 @@ func (s *Service) namedChild(n *fermata.NamedTool) child {
 				return nil, hopeless(codeInput, fmt.Errorf("the command of %s: %w", n.Name, err))
 			}
 		}
-		return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell}, spec{Command: argv, Timeout: ownLimit(step, n)})
+		return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: n.Isolated}, spec{Command: argv, Timeout: ownLimit(step, n)})
 	}}
 }
 
@@ -113,8 +113,9 @@ func template(source string) (definition.Value, error) {
 
 func createAgent(x *execution, h *engine.Held, step *definition.Step, u unit) (*fermata.Task, error) {
 	str := func(key string) string { s, _ := u.input[key].(string); return s }
+	isolated, _ := u.input["isolated"].(bool)
 	return x.task(h, step, u, fermata.NewTask{
-		Title: str("title"), Runner: str("runner"), Agent: str("agent"), Size: str("size"), Body: AgentPrompt(str("prompt"), step.Schema),
+		Title: str("title"), Runner: str("runner"), Agent: str("agent"), Size: str("size"), Isolated: isolated, Body: AgentPrompt(str("prompt"), step.Schema),
 	}, spec{Timeout: ownLimit(step, nil)})
 }
 
@@ -123,11 +124,12 @@ func createShell(x *execution, h *engine.Held, step *definition.Step, u unit) (*
 	if script, ok := u.input["run"].(string); ok {
 		argv = []string{"sh", "-eu", "-c", script}
 	}
+	isolated, _ := u.input["isolated"].(bool)
 	list, _ := u.input["command"].([]any)
 	for _, arg := range list {
 		argv = append(argv, fmt.Sprint(arg))
 	}
-	return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell}, spec{Command: argv, Timeout: ownLimit(step, nil)})
+	return x.task(h, step, u, fermata.NewTask{Runner: fermata.RunnerShell, Isolated: isolated}, spec{Command: argv, Timeout: ownLimit(step, nil)})
 }
 
 // task makes the task of a step.

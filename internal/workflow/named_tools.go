@@ -227,6 +227,9 @@ func (s *Service) checkNamedTool(n *fermata.NamedTool) []fermata.Problem {
 	if n.Server != nil && (n.Server.URL == "") == (len(n.Server.Command) == 0) {
 		add("server", "give either url or command")
 	}
+	if n.Server != nil && n.Isolated {
+		add("isolated", "goes with agent or command: no worker runs a server")
+	}
 	if len(n.Schema) > 0 {
 		if _, err := compile(n.Schema); err != nil {
 			add("schema", "%s", err)

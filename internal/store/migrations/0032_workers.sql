@@ -1,6 +1,13 @@
--- Which workers there are, and for which tasks there is none. One text for SQLite and PostgreSQL; see 0001_core.
+-- Which workers there are, and for which tasks there is none. Tasks that must be isolated; a program that does not know
+-- them would give them to any worker. One text for SQLite and PostgreSQL; see 0001_core.
 
 -- +goose Up
+UPDATE workspaces SET min_compatible_version = 32;
+ALTER TABLE tasks ADD COLUMN isolated BIGINT NOT NULL DEFAULT 0;
+DROP INDEX tasks_claim_open;
+DROP INDEX tasks_claim_received;
+CREATE INDEX tasks_claim_open ON tasks (runner, isolated, workspace_id, priority, id) WHERE state = 'open';
+CREATE INDEX tasks_claim_received ON tasks (runner, isolated, workspace_id, priority, id) WHERE state = 'input_received';
 CREATE TABLE workers (
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
     -- Of the name and the offer: one machine may have several workers of its name.
@@ -17,12 +24,19 @@ CREATE TABLE worker_gaps (
     runner       TEXT NOT NULL,
     project      TEXT NOT NULL,
     agent        TEXT NOT NULL,
+    isolated     BIGINT NOT NULL,
     since        BIGINT NOT NULL,
     -- When operators were told; 0 for not yet.
     told_at      BIGINT NOT NULL DEFAULT 0,
-    PRIMARY KEY (workspace_id, runner, project, agent)
+    PRIMARY KEY (workspace_id, runner, project, agent, isolated)
 );
 
 -- +goose Down
 DROP TABLE worker_gaps;
 DROP TABLE workers;
+DROP INDEX tasks_claim_open;
+DROP INDEX tasks_claim_received;
+ALTER TABLE tasks DROP COLUMN isolated;
+CREATE INDEX tasks_claim_open ON tasks (runner, workspace_id, priority, id) WHERE state = 'open';
+CREATE INDEX tasks_claim_received ON tasks (runner, workspace_id, priority, id) WHERE state = 'input_received';
+UPDATE workspaces SET min_compatible_version = 31;

@@ -50,7 +50,7 @@ func taskRoundTrip(s *suite) {
 		t.Agent, t.Runner, t.Labels = "review", fermata.RunnerExternal, []string{hard, "b", "a"}
 		t.Spec = json.RawMessage("{ \"command\" : [\"<&>\",\n\"é\\u00e9\"],\"n\":1.0 }")
 		t.BlockedBy, t.DeferUntil, t.MaxAttempts = []string{parent.ID}, ptr(noon.Add(time.Hour)), 7
-		t.Reason, t.State, t.Unread, t.EndsWithAnswer, t.SessionKey = hard, fermata.TaskDeferred, 3, true, hard
+		t.Reason, t.State, t.Unread, t.EndsWithAnswer, t.Isolated, t.SessionKey = hard, fermata.TaskDeferred, 3, true, true, hard
 		t.UpdatedAt = noon.Add(time.Millisecond)
 	})
 	got, err := s.read().Task(t.ID)

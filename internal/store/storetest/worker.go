@@ -33,7 +33,7 @@ func (s *suite) workers(at time.Time) []fermata.Worker {
 
 func workerRoundTrip(s *suite) {
 	w := fermata.Worker{
-		Name: hard, Runners: []string{"claude", hard}, Projects: []string{hard}, Agents: []string{"code"},
+		Name: hard, Runners: []string{"claude", hard}, Projects: []string{hard}, Agents: []string{"code"}, Isolates: true,
 		Visible: fermata.ProjectSet{Only: true, Names: []string{hard}},
 	}
 	other := fermata.Worker{Name: hard}
@@ -95,9 +95,9 @@ func workerForgotten(s *suite) {
 }
 
 func workerUnclaimed(s *suite) {
-	kind := fermata.TaskKind{Runner: "claude", Project: "default", Agent: hard}
+	kind := fermata.TaskKind{Runner: "claude", Project: "default", Agent: hard, Isolated: true}
 	of := func(state fermata.TaskState, k fermata.TaskKind) *fermata.Task {
-		return s.task(func(t *fermata.Task) { t.State, t.Runner, t.Project, t.Agent = state, k.Runner, k.Project, k.Agent })
+		return s.task(func(t *fermata.Task) { t.State, t.Runner, t.Project, t.Agent, t.Isolated = state, k.Runner, k.Project, k.Agent, k.Isolated })
 	}
 	first := of(fermata.TaskOpen, kind)
 	of(fermata.TaskInputReceived, kind)
@@ -115,7 +115,7 @@ func workerUnclaimed(s *suite) {
 }
 
 func workerGaps(s *suite) {
-	kind, other := fermata.TaskKind{Runner: "shell", Project: "default"}, fermata.TaskKind{Runner: hard, Project: hard, Agent: hard}
+	kind, other := fermata.TaskKind{Runner: "shell", Project: "default"}, fermata.TaskKind{Runner: hard, Project: hard, Agent: hard, Isolated: true}
 	gaps := func() []store.WorkerGap {
 		s.Helper()
 		all, err := s.read().WorkerGaps()

@@ -24,6 +24,7 @@ export function Facts({ task }: { task: Task }) {
         <Fact name={words.priority}>{words.priorities[task.priority]}</Fact>
         {task.size && <Fact name={words.size}>{words.sizes[task.size]}</Fact>}
         {task.runner && <Fact name={text.runner}>{task.runner}</Fact>}
+        {task.isolated && <Fact name={text.isolation}>{text.isolated}</Fact>}
         <Fact name={text.madeBy}>{nameOf(task.created_by)}, <time dateTime={task.created_at}>{times.full(task.created_at)}</time></Fact>
         <Fact name={text.updated}><time dateTime={task.updated_at}>{times.full(task.updated_at)}</time></Fact>
         {task.attempts > 0 && <Fact name={text.attemptsLabel}>{text.lostAttempts(task.attempts, task.max_attempts)}</Fact>}

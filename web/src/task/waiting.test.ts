@@ -39,6 +39,7 @@ describe('who is waited for, since when, until when, and what happens then', () 
     expect(say({ no_worker: { lacks: 'worker', ...none } })).toBe('Waits for a worker, since 2:00 PM (15 min): none is running.');
     expect(say({ runner: 'shell', no_worker: { lacks: 'runner', ...none } })).toContain('none of those that are running runs the commands of tasks.');
     expect(say({ state: 'input_received', runner: 'claude', no_worker: { lacks: 'runner', ...none } })).toMatch(/something new.*has the runner claude\.$/);
+    expect(say({ isolated: true, no_worker: { lacks: 'isolation', ...none } })).toContain('isolates its agents.');
     expect(say({ project: 'shop', no_worker: { lacks: 'project', ...none } })).toContain('of the project shop.');
     expect(say({ agent: 'review', no_worker: { lacks: 'agent', ...none } })).toContain('for the role review.');
     expect(say({ state: 'blocked', blocked_by: ['a', 'b'] })).toContain('2 other tasks');

@@ -60,6 +60,8 @@ export function whyNoWorker(task: Task, text: WaitingText): string {
       return text.noneRuns;
     case 'runner':
       return text.noneDrives(task.runner ?? '');
+    case 'isolation':
+      return text.noneIsolates;
     case 'project':
       return text.noneOfProject(task.project);
     case 'agent':

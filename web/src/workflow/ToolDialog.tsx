@@ -1,4 +1,4 @@
-import { Radio, SegmentedControl, Select, Stack, Text, Textarea, TextInput, Group } from '@mantine/core';
+import { Checkbox, Radio, SegmentedControl, Select, Stack, Text, Textarea, TextInput, Group } from '@mantine/core';
 import { Form } from '@/settings/parts/Form';
 import { FormEnd } from '@/settings/parts/FormEnd';
 import { useForm } from '@/settings/parts/useForm';
@@ -50,6 +50,7 @@ function ToolFields({ tool, onClose }: { tool?: NamedTool; onClose: () => void }
           <>
             <Lines label={text.schema} about={text.schemaAbout} value={values.schema} error={form.errors.schema} set={(value) => set('schema', value)} />
             <TextInput label={text.timeout} description={text.timeoutAbout} value={values.timeout} error={form.errors.timeout} onChange={(event) => set('timeout', event.currentTarget.value.trim())} />
+            <Checkbox label={text.isolated} description={text.isolatedAbout} checked={values.isolated} onChange={(event) => set('isolated', event.currentTarget.checked)} />
           </>
         )}
         {values.kind === 'json' && <Lines label={text.json} value={values.json} error={form.errors.json} set={(value) => set('json', value)} rows={8} required />}

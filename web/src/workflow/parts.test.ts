@@ -71,7 +71,7 @@ describe('tools', () => {
 
   it.each([
     tool({ agent: { prompt: 'Do it', runner: 'claude', size: 'small' }, schema: { type: 'object' }, timeout: '30m' }),
-    tool({ command: ['make', 'all tests'], description: 'Checks' }),
+    tool({ command: ['make', 'all tests'], description: 'Checks', isolated: true }),
     tool({ server: { url: 'https://example.com', headers: { Authorization: 'env:TOKEN' } } }),
     tool({ server: { command: ['npx', 'x'], env: { A: 'b=c' } } }),
   ])('come out of the form as they went in', (given) => {

@@ -19,6 +19,7 @@ export interface ToolForm {
   env: string;
   schema: string;
   timeout: string;
+  isolated: boolean;
   json: string;
 }
 
@@ -40,7 +41,7 @@ export function formOf(tool?: NamedTool): ToolForm {
     prompt: tool?.agent?.prompt ?? '', runner: tool?.agent?.runner ?? '', agent: tool?.agent?.agent ?? '', size: tool?.agent?.size ?? '',
     command: command.join('\n'), way: tool?.server?.command?.length ? 'command' : 'url', url: tool?.server?.url ?? '',
     headers: pairsText(tool?.server?.headers), env: pairsText(tool?.server?.env),
-    schema: tool?.schema === undefined || tool.schema === null ? '' : JSON.stringify(tool.schema, null, 2), timeout: tool?.timeout ?? '',
+    schema: tool?.schema === undefined || tool.schema === null ? '' : JSON.stringify(tool.schema, null, 2), timeout: tool?.timeout ?? '', isolated: tool?.isolated ?? false,
     json: '',
   };
 }
@@ -50,7 +51,7 @@ const some = <K extends string>(key: K, value: string): Partial<Record<K, string
 /** The tool as the server takes it. */
 export function definitionOf(form: ToolForm): ToolDefinition {
   if (form.kind === 'json') return (objectOf(form.json) ?? {});
-  const common = { ...some('description', form.description), ...some('timeout', form.timeout), ...(form.schema.trim() ? { schema: jsonOf(form.schema) } : {}) };
+  const common = { ...some('description', form.description), ...some('timeout', form.timeout), ...(form.schema.trim() ? { schema: jsonOf(form.schema) } : {}), ...(form.isolated ? { isolated: true } : {}) };
   if (form.kind === 'agent') {
     const size = (['small', 'medium', 'large'] as const).find((each) => each === form.size);
     return { ...common, agent: { prompt: form.prompt, ...some('runner', form.runner), ...some('agent', form.agent), ...(size ? { size } : {}) } };

@@ -1,0 +1,51 @@
+package workflow_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// A step that must be isolated is given to no worker without a sandbox.
+func TestIsolatedStepsAreForSandboxes(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]string{
+		"a command":         `tool: shell, input: {run: make, isolated: true}`,
+		"an agent":          `tool: agent, input: {prompt: "Look.", isolated: true}`,
+		"an agent of ours":  `tool: look`,
+		"a command of ours": `tool: build`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				_, err := w.s.PutNamedTools(w.Context(), admin, []*fermata.NamedTool{
+					{Name: "look", Agent: &fermata.AgentTool{Prompt: "Look."}, Isolated: true}, {Name: "build", Command: []string{"make"}, Isolated: true},
+				})
+				w.ok(err)
+				run := w.run("\nname: safe\ntriggers: [{manual: true}]\nsteps: [{id: one, "+step+"}]\n", nil)
+				w.await(run.ID, fermata.TaskBlocked)
+				request := fermata.ClaimRequest{Worker: "w", Runners: []string{"claude", "shell"}}
+				if claim, err := w.e.Claim(w.Context(), worker, request); !errors.Is(err, engine.ErrNoTask) {
+					w.Fatalf("a worker without a sandbox got %+v, %v", claim, err)
+				}
+				request.Isolates = true
+				claim, err := w.e.Claim(w.Context(), worker, request)
+				w.ok(err)
+				_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted})
+				w.ok(err)
+				w.await(run.ID, fermata.TaskDone)
+			})
+		})
+	}
+}
+
+// A server of tools runs beside the server, and not at a worker.
+func TestNoServerOfToolsIsIsolated(t *testing.T) {
+	onBoth(t, func(w *world) {
+		_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example.com"}, Isolated: true})
+		if fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+			w.Errorf("it is %v", err)
+		}
+	})
+}
