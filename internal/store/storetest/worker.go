@@ -97,7 +97,9 @@ func workerForgotten(s *suite) {
 func workerUnclaimed(s *suite) {
 	kind := fermata.TaskKind{Runner: "claude", Project: "default", Agent: hard, Isolated: true}
 	of := func(state fermata.TaskState, k fermata.TaskKind) *fermata.Task {
-		return s.task(func(t *fermata.Task) { t.State, t.Runner, t.Project, t.Agent, t.Isolated = state, k.Runner, k.Project, k.Agent, k.Isolated })
+		return s.task(func(t *fermata.Task) {
+			t.State, t.Runner, t.Project, t.Agent, t.Isolated = state, k.Runner, k.Project, k.Agent, k.Isolated
+		})
 	}
 	first := of(fermata.TaskOpen, kind)
 	of(fermata.TaskInputReceived, kind)
