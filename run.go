@@ -103,7 +103,7 @@ type ClaimRequest struct {
 	Runners  []string `json:"runners,omitempty" maxItems:"32" doc:"what it drives; shell: it runs the commands of tasks; empty claims tasks that name no runner only"`
 	Projects []string `json:"projects,omitempty" doc:"empty: any"`
 	Agents   []string `json:"agents,omitempty" doc:"roles; empty: any"`
-	// Isolates takes tasks that must be isolated, too.
+	// Isolates says that the worker keeps its agents in a sandbox, so that it may take isolated tasks.
 	Isolates bool `json:"isolates,omitempty" doc:"it keeps its agents in a sandbox; without it, tasks that must be isolated are not for it"`
 	// LeaseSeconds is how long the task is the worker's without a heartbeat.
 	LeaseSeconds int `json:"lease_seconds,omitempty" minimum:"0" maximum:"3600" doc:"default 60"`
@@ -115,8 +115,8 @@ type ClaimRequest struct {
 	Visible ProjectSet `json:"-"`
 }
 
-// DrivesAgents reports whether the worker takes tasks that name no runner: one that
-// only runs the commands of tasks, or runs of workflows, has nothing to do them with.
+// DrivesAgents reports whether the worker takes tasks that name no runner. A worker that
+// only runs the commands of tasks, or only moves workflows on, takes none of them.
 func (r ClaimRequest) DrivesAgents() bool {
 	if len(r.Runners) == 0 {
 		return true

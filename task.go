@@ -37,7 +37,7 @@ const ReasonPaused = "paused"
 
 // Runners that the server itself knows of. Any other name is a worker's.
 const (
-	// RunnerCommand runs the program of the worker's own.
+	// RunnerCommand runs the worker's own program.
 	RunnerCommand = "command"
 	// RunnerShell runs the command line in the task's spec. Whoever can make a task
 	// then runs programs at the worker, so only a worker that allows it takes one.
@@ -65,7 +65,7 @@ type Task struct {
 	Size     string `json:"size,omitempty" enum:"small,medium,large"`
 	Agent    string `json:"agent,omitempty" doc:"the role it is for: code, design, review …"`
 	Runner   string `json:"runner,omitempty" doc:"what drives it; shell: the command of its spec, at a worker that allows it; external: no worker claims it"`
-	// Isolated is a task for workers that keep their agents in a sandbox.
+	// Isolated says that only a worker which keeps its agents in a sandbox may take the task.
 	Isolated bool     `json:"isolated,omitempty" doc:"only a worker that isolates its agents (--isolate) takes it"`
 	Labels   []string `json:"labels,omitempty"`
 	// Spec is what the runner needs beyond the text, such as a command line.
@@ -91,7 +91,7 @@ type Task struct {
 	PendingQuestion *Question `json:"pending_question,omitempty"`
 	// Waiting says what the task waits for while it needs a person.
 	Waiting *TaskWaiting `json:"waiting,omitempty"`
-	// NoWorker is filled in where no running worker takes the task, which waits for one.
+	// NoWorker is set when the task waits for a worker and no running worker takes it.
 	NoWorker *NoWorker `json:"no_worker,omitempty"`
 	// CanResume reports whether a person may resume the task without an answer.
 	CanResume bool `json:"can_resume"`
@@ -236,7 +236,7 @@ func (n NewTask) problems(now time.Time) []Problem {
 	return ps
 }
 
-// bringsCommand reports whether workers run a command line of the task's own.
+// bringsCommand reports whether a worker is to run the command line in the task's spec.
 func (n NewTask) bringsCommand() bool {
 	return n.Runner != RunnerExternal && SpecNamesCommand(n.Spec)
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// WorkerSilence is for how long a worker may neither ask for a task nor hold one
-// until it counts as gone. Workers ask once a minute at least.
+// WorkerSilence is how long a worker that holds no task counts as running after its last
+// claim. A waiting worker claims at least once a minute.
 const WorkerSilence = 3 * time.Minute
 
-// Worker is what a worker takes, as its claims say.
+// Worker is a worker and the tasks that it takes, as its claims say.
 type Worker struct {
 	Name     string   `json:"name"`
 	Runners  []string `json:"runners,omitempty" doc:"what it drives; shell: it runs the commands of tasks"`
@@ -21,17 +21,15 @@ type Worker struct {
 	// Visible are the projects that its tokens see.
 	Visible ProjectSet `json:"-"`
 	SeenAt  time.Time  `json:"seen_at" doc:"when it asked for a task last, to the minute"`
-	// Busy says that it holds a task, which the reader may not see.
-	Busy    bool `json:"-"`
-	Running bool `json:"running" doc:"it holds a task, or has asked for one in the last three minutes"`
+	Running bool       `json:"running" doc:"it holds a task, or has asked for one in the last three minutes"`
 }
 
-// Offer is the worker of a claim.
+// Offer returns the worker that makes the claim.
 func (r ClaimRequest) Offer() Worker {
 	return Worker{Name: r.Worker, Runners: r.Runners, Projects: r.Projects, Agents: r.Agents, Isolates: r.Isolates, Visible: r.Visible}
 }
 
-// drives reports whether the worker has what runs tasks of the runner.
+// drives reports whether the worker takes tasks of the runner.
 func (w Worker) drives(runner string) bool {
 	if runner == "" {
 		return ClaimRequest{Runners: w.Runners}.DrivesAgents()
@@ -49,8 +47,8 @@ func (w Worker) plays(role string) bool {
 	return role == "" || len(w.Agents) == 0 || slices.Contains(w.Agents, role)
 }
 
-// SeenBy returns the worker with those of its projects that a reader sees, and whether
-// it takes tasks of any of them.
+// SeenBy returns the worker with the projects that it takes and the reader sees. It
+// reports whether there is any such project.
 func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
 	takes := w.Visible
 	if len(w.Projects) > 0 {
@@ -63,7 +61,7 @@ func (w Worker) SeenBy(projects ProjectSet) (Worker, bool) {
 	return w, !seen.Only || len(seen.Names) > 0
 }
 
-// TaskKind is what decides which workers take a task.
+// TaskKind holds what decides which workers take a task.
 type TaskKind struct {
 	Runner, Project, Agent string
 	Isolated               bool
@@ -72,22 +70,22 @@ type TaskKind struct {
 // Kind returns the kind of the task.
 func (t *Task) Kind() TaskKind { return TaskKind{t.Runner, t.Project, t.Agent, t.Isolated} }
 
-// WaitsForWorker reports whether a worker is what the task waits for.
+// WaitsForWorker reports whether the task waits for a worker.
 func (t *Task) WaitsForWorker() bool {
 	return t.State.Claimable() && t.Runner != RunnerExternal && t.Runner != RunnerWorkflow
 }
 
 // NoWorker says why none of the running workers takes a task.
 type NoWorker struct {
-	// Lacks is the first of these that all of them lack: to run at all, the task's
-	// runner, a sandbox, its project, or its role.
+	// Lacks is the first condition that no worker meets: that it runs at all, has the
+	// task's runner, has a sandbox, takes the project, takes the role.
 	Lacks string `json:"lacks" enum:"worker,runner,isolation,project,agent"`
 	Text  string `json:"text"`
-	// Start is the line for a shell that starts one which takes the task.
+	// Start is the command that starts a worker for the task.
 	Start string `json:"start"`
 }
 
-// What workers may lack.
+// Values of Lacks.
 const (
 	LacksWorker    = "worker"
 	LacksRunner    = "runner"
@@ -96,11 +94,11 @@ const (
 	LacksAgent     = "agent"
 )
 
-// String is the text with the line that starts a worker.
+// String returns the text and the command that starts a worker.
 func (n *NoWorker) String() string { return n.Text + " Start one: " + n.Start }
 
-// NoWorker returns why none of the workers that are running takes tasks of the kind, nil
-// where one does.
+// NoWorker returns why no running worker of the list takes tasks of the kind. It returns
+// nil if one does.
 func (k TaskKind) NoWorker(workers []Worker) *NoWorker {
 	left := slices.DeleteFunc(slices.Clone(workers), func(w Worker) bool { return !w.Running })
 	if len(left) == 0 {
@@ -123,7 +121,7 @@ func (k TaskKind) NoWorker(workers []Worker) *NoWorker {
 	return nil
 }
 
-// namesOf names the workers that were looked at.
+// namesOf lists the names of the workers, at most three.
 func namesOf(workers []Worker) string {
 	var names []string
 	for _, w := range workers {
@@ -141,7 +139,7 @@ func namesOf(workers []Worker) string {
 	return "there are " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// lacksRunner says what no worker does for the runner.
+// lacksRunner says what the workers cannot do with the runner.
 func (k TaskKind) lacksRunner() string {
 	switch k.Runner {
 	case RunnerShell:
@@ -153,7 +151,7 @@ func (k TaskKind) lacksRunner() string {
 	}
 }
 
-// start is the line that starts a worker for the kind.
+// start returns the command that starts a worker for the kind.
 func (k TaskKind) start() string {
 	line := "fermata worker"
 	if k.Project != DefaultProject {

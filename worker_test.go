@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// What a person is told is what the first of the workers lack, and starts one that takes the task.
+// A person is told what the workers lack, and the command that starts a worker for the task.
 func TestNoWorker(t *testing.T) {
 	t.Parallel()
 	claude := fermata.Worker{Name: "desk", Runners: []string{"claude"}, Running: true}
@@ -59,7 +59,7 @@ func TestNoWorker(t *testing.T) {
 	}
 }
 
-// Nobody learns of a project that is hidden, nor of the workers that are for such a project alone.
+// A reader learns neither of hidden projects nor of workers that take only hidden projects.
 func TestWorkersAreSeenByProject(t *testing.T) {
 	t.Parallel()
 	only := func(names ...string) fermata.ProjectSet { return fermata.ProjectSet{Only: true, Names: names} }

@@ -131,7 +131,7 @@ type NamedTool struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Timeout is how long one call may take, such as 30m.
 	Timeout string `json:"timeout,omitempty"`
-	// Isolated lets only a worker that isolates its agents run it.
+	// Isolated says that only a worker which isolates its agents may run the tool.
 	Isolated bool `json:"isolated,omitempty"`
 	// Listing is what a server said of its tools when it was last asked.
 	Listing   *ToolListing `json:"listing,omitempty" doc:"the tools of an MCP server, as it listed them last"`

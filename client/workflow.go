@@ -40,7 +40,7 @@ type ToolDefinition struct {
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Timeout is how long one call may take, such as 30m.
 	Timeout string `json:"timeout,omitempty"`
-	// Isolated lets only a worker that isolates its agents run it.
+	// Isolated says that only a worker which isolates its agents may run the tool.
 	Isolated bool `json:"isolated,omitempty"`
 }
 

@@ -95,7 +95,8 @@ type agentHome struct {
 	blank map[string]string
 	// copied are paths of files. The program can write a copy, which is made when the worker starts.
 	copied []string
-	// caches are folders in dir from which the program runs what it finds. It gets folders of the worker's in their place.
+	// caches are folders in dir. The program runs what it finds there, so in the sandbox each is replaced by a folder of the
+	// worker's.
 	caches []string
 }
 

@@ -10,10 +10,10 @@ import (
 	"github.com/fermata-hq/fermata/client"
 )
 
-// mostLooked is how many tasks that wait for a worker are looked at.
+// mostLooked is how many of the waiting tasks are read.
 const mostLooked = 1000
 
-// checkWorkers tells which workers are running, and of tasks that none of them takes.
+// checkWorkers lists the running workers, and warns of the tasks that none of them takes.
 func checkWorkers(ctx context.Context, s *session, server *client.Client) []finding {
 	workers, err := server.Workers(ctx)
 	if err != nil {
@@ -63,13 +63,13 @@ func runningText(workers []fermata.Worker) string {
 	}
 }
 
-// lack is what tasks wait for that no running worker takes.
+// lack is a group of tasks that wait for the same worker.
 type lack struct {
 	first *fermata.Task
 	tasks int
 }
 
-// lacks gathers the tasks that no running worker takes, by what starts one.
+// lacks groups the tasks that no running worker takes by the command that starts one.
 func lacks(waiting []*fermata.Task) []lack {
 	var found []lack
 	for _, t := range waiting {

@@ -151,7 +151,7 @@ func (p printer) messages(list []*fermata.Message, ended bool, now time.Time) {
 
 func byAgent(m *fermata.Message) bool { return m.Author.Kind == fermata.ActorAgent }
 
-// noWorker says why no worker comes, and what starts one.
+// noWorker writes why no running worker takes the task, and the command that starts one.
 func (p printer) noWorker(n *fermata.NoWorker) {
 	if n == nil {
 		return

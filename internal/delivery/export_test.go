@@ -2,7 +2,7 @@ package delivery
 
 import "context"
 
-// LookForUnclaimed looks for tasks that no worker takes, which the service does once a minute.
+// LookForUnclaimed looks for tasks that no worker takes. The service does this once a minute.
 func (s *Service) LookForUnclaimed(ctx context.Context, workspace string) error {
 	return s.workspace(workspace).lookForUnclaimed(ctx)
 }

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// unclaimedEvery is how often it is looked for tasks that no worker takes.
+	// unclaimedEvery is the time between two looks for tasks that no worker takes.
 	unclaimedEvery = time.Minute
-	// unclaimedGrace is for how long tasks may wait without a worker until operators
-	// are told.
+	// unclaimedGrace is how long tasks wait without a worker before operators are told.
 	unclaimedGrace = 10 * time.Minute
 )
 
-// lookForUnclaimed tells operators of tasks that no running worker has taken for a
-// while: once for each kind, until a worker comes.
+// lookForUnclaimed tells operators when tasks have waited for some time because no
+// running worker takes them. It tells once for each kind of task. It tells again if a
+// worker came for that kind and is gone.
 func (w *workspace) lookForUnclaimed(ctx context.Context) error {
 	now, err := w.s.db.Now(ctx)
 	if err != nil {
@@ -61,8 +61,9 @@ func withoutWorker(r store.Reader, now time.Time) (lacking []unclaimed, err erro
 	return lacking, nil
 }
 
-// noteGaps keeps since when which kinds have no worker, and tells operators of those
-// that have had none for a while. Another process may have done so before.
+// noteGaps records the time from which each kind has no worker, and tells operators of
+// the kinds that have had none for [unclaimedGrace]. It reads the gaps again, because
+// another process may have recorded them first.
 func noteGaps(tx *store.Tx, lacking []unclaimed) error {
 	gaps, err := tx.WorkerGaps()
 	if err != nil {

@@ -28,7 +28,7 @@ func TestClaimOrder(t *testing.T) {
 	})
 }
 
-// A worker is given what it can do: another one's task would be done without having been.
+// A worker is given only tasks that it can do. It would report another task as done although nothing was done.
 func TestClaimFilters(t *testing.T) {
 	command := json.RawMessage(`{"command":["make"]}`)
 	each(t, func(w *world) {

@@ -204,7 +204,7 @@ func (e *Engine) Task(ctx context.Context, c fermata.Caller, id string) (*fermat
 }
 
 // fill adds what is derived: the pending questions, what is waited for, whether a
-// person may resume, and why no worker comes.
+// person may resume, and why no running worker takes the task.
 func (e *Engine) fill(ctx context.Context, r store.Reader, c fermata.Caller, tasks []*fermata.Task) error {
 	var ids []string
 	for _, t := range tasks {

@@ -11,16 +11,16 @@ import (
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
-// noteEvery is how often at most a worker that asks for tasks is noted.
+// noteEvery is the shortest time between two records of the same worker.
 const noteEvery = 30 * time.Second
 
-// roll knows when this process noted each worker last. It saves writes only.
+// roll holds when this process last recorded each worker, so that not every claim writes.
 type roll struct {
 	mu    sync.Mutex
 	noted map[string]time.Time
 }
 
-// due reports whether the worker is to be noted now, and takes it that it is.
+// due reports whether to record the worker now. If so, the caller records it.
 func (l *roll) due(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,14 +40,14 @@ func (l *roll) due(key string) bool {
 	return true
 }
 
-// forget lets the worker be noted again at once.
+// forget makes the worker due again. The caller could not record it.
 func (l *roll) forget(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.noted, key)
 }
 
-// noteWorker keeps that a worker is there, and what it takes.
+// noteWorker records that the worker asked for a task, and which tasks it takes.
 func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
 	key, err := json.Marshal([]any{c.WorkspaceID, w.Name, w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
 	if err != nil || !e.roll.due(string(key)) {
@@ -87,7 +87,7 @@ func (e *Engine) workers(ctx context.Context, c fermata.Caller) ([]fermata.Worke
 	return seen, err
 }
 
-// fillNoWorker says of the tasks that wait for a worker why none takes them.
+// fillNoWorker sets the reason on each task that no running worker takes.
 func (e *Engine) fillNoWorker(ctx context.Context, c fermata.Caller, tasks []*fermata.Task) error {
 	if !slices.ContainsFunc(tasks, (*fermata.Task).WaitsForWorker) {
 		return nil

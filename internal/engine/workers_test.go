@@ -9,8 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
-// A task that waits says why no worker takes it, as soon as there is a reason and as
-// long as there is one.
+// A waiting task says why no running worker takes it, for as long as that is so.
 func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 	each(t, func(w *world) {
 		command := json.RawMessage(`{"command":["make"]}`)
@@ -44,7 +43,7 @@ func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 		w.equal(task.ID, first.Task.ID)
 		lacks("")
 
-		// One that holds a task is there, however long it has not asked for another one.
+		// A worker that holds a task counts as running, also long after its last claim.
 		task = w.task(fermata.NewTask{Spec: command})
 		lacks("")
 		w.clock.Advance(30 * time.Minute)
@@ -56,7 +55,7 @@ func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 	})
 }
 
-// The list names who takes what. It hides workers of projects that the caller does not see.
+// The list has the workers and what they take. It hides workers of projects that the caller does not see.
 func TestWorkersAreListed(t *testing.T) {
 	each(t, func(w *world) {
 		for _, r := range []fermata.ClaimRequest{
@@ -72,7 +71,7 @@ func TestWorkersAreListed(t *testing.T) {
 			w.ok(err)
 			for _, worker := range all {
 				names = append(names, worker.Name)
-				if !worker.Running || worker.Busy {
+				if !worker.Running {
 					w.Errorf("%+v", worker)
 				}
 			}

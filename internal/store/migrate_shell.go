@@ -17,8 +17,8 @@ const (
 )
 
 // moveToShell gives the tasks that bring a command line to the runner shell. Earlier
-// versions gave them to workers that run a program of their own as well. A program of
-// such a version would do so again, so it is refused from here on.
+// versions also gave such tasks to workers that run their own program. They would do so
+// again, so the database refuses them from now on.
 func moveToShell(ctx context.Context, tx *sql.Tx) error {
 	for workspace, id := "", ""; ; {
 		page, err := commandsBehind(ctx, tx, workspace, id)
@@ -62,7 +62,7 @@ type keptCommand struct {
 	spec          json.RawMessage
 }
 
-// commandsBehind reads such tasks behind one, in the order of their ids.
+// commandsBehind reads the tasks after one whose specs may name a command line, in the order of their ids.
 func commandsBehind(ctx context.Context, tx *sql.Tx, workspace, id string) (page []keptCommand, err error) {
 	rs, err := tx.QueryContext(ctx, `SELECT workspace_id, id, spec FROM tasks
 		WHERE runner IN ('', 'command') AND spec LIKE '%"command"%' AND (workspace_id, id) > ($1, $2)

@@ -11,8 +11,8 @@ import (
 	"github.com/fermata-hq/fermata/internal/store/storetest"
 )
 
-// Tasks that an earlier version made keep what runs them, but for those that bring a
-// command line: only workers that allow it may take these.
+// Tasks that bring a command line move to the runner shell. All other tasks of an earlier
+// version keep their runner.
 func TestTasksWithCommandsMoveToShell(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {

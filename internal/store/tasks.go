@@ -192,9 +192,9 @@ func (r Reader) claimable(c fermata.ClaimRequest, n int) (string, []any) {
 }
 
 // claimableColumns is the same for some of their columns, with id and priority
-// among them. The states stand in the text, and every runner has a query of its own,
-// with another one for tasks that must be isolated, so that each reads the first rows
-// of its part of an index: tasks for other workers, however many wait, cost nothing.
+// among them. The states stand in the text. Every runner has a query of its own, and a
+// worker that isolates has a second one for isolated tasks. So each query reads the
+// first rows of its part of an index, and tasks for other workers cost nothing.
 func (r Reader) claimableColumns(columns string, c fermata.ClaimRequest, n int) (string, []any) {
 	w := r.where()
 	if len(c.Projects) > 0 {

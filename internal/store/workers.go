@@ -3,18 +3,19 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
 )
 
-// workersKept is for how long a worker is remembered that does not come back.
+// workersKept is how long a worker stays in the list after its last claim.
 const workersKept = 7 * 24 * time.Hour
 
-// mostWorkers is how many are listed, those that were seen last.
+// mostWorkers is how many workers the list has at most.
 const mostWorkers = 1000
 
-// offer is what a row keeps of a worker beside its name.
+// offer is which tasks a worker takes, as its row keeps it.
 type offer struct {
 	Runners  []string           `json:"runners,omitempty"`
 	Projects []string           `json:"projects,omitempty"`
@@ -23,8 +24,8 @@ type offer struct {
 	Visible  fermata.ProjectSet `json:"visible"`
 }
 
-// SaveWorker notes that a worker asked for a task, and forgets those that have not
-// done so for a week.
+// SaveWorker records that a worker asked for a task. It removes the workers that have
+// not asked for a week.
 func (tx *Tx) SaveWorker(w fermata.Worker) {
 	id, what := workerID(w)
 	now := tx.Now()
@@ -34,7 +35,7 @@ func (tx *Tx) SaveWorker(w fermata.Worker) {
 	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, now.Add(-workersKept).UnixMilli())
 }
 
-// workerID returns the key of a worker's row, and what it offers as the row keeps it.
+// workerID returns the key of a worker's row, and its offer as the row keeps it.
 func workerID(w fermata.Worker) (id, what string) {
 	what = text(offer{w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
 	sum := sha256.Sum256([]byte(text([]string{w.Name, what})))
@@ -42,11 +43,11 @@ func workerID(w fermata.Worker) (id, what string) {
 	return hex.EncodeToString(sum[:enough]), what
 }
 
-// holder is a worker that holds a task of a runner.
+// holder is the name of a worker that holds a task, and the runner of the task.
 type holder struct{ worker, runner string }
 
-// Workers lists the workers that have asked for a task in the last week, those that
-// were seen last first, and which of them are running at the instant.
+// Workers lists the workers that have asked for a task in the last week, the most recent
+// first, and says which of them are running at the instant now.
 func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
 	var workers []fermata.Worker
 	holds := map[holder]bool{}
@@ -60,10 +61,9 @@ func (r Reader) Workers(now time.Time) ([]fermata.Worker, error) {
 		})
 	for i := range workers {
 		w := &workers[i]
-		for _, runner := range append(w.Runners, "") {
-			w.Busy = w.Busy || holds[holder{w.Name, runner}]
-		}
-		w.Running = w.Busy || now.Sub(w.SeenAt) < fermata.WorkerSilence
+		busy := holds[holder{w.Name, ""}] ||
+			slices.ContainsFunc(w.Runners, func(runner string) bool { return holds[holder{w.Name, runner}] })
+		w.Running = busy || now.Sub(w.SeenAt) < fermata.WorkerSilence
 	}
 	return workers, err
 }
@@ -86,7 +86,7 @@ func scanHolder(rs rows) (holder, error) {
 	return h, rs.Scan(&h.worker, &h.runner)
 }
 
-// Unclaimed is what waits for workers of one kind.
+// Unclaimed is the number of tasks of one kind that wait for a worker.
 type Unclaimed struct {
 	Kind  fermata.TaskKind
 	Tasks int
@@ -117,7 +117,7 @@ type WorkerGap struct {
 	Told bool
 }
 
-// WorkerGaps lists the gaps that were noted.
+// WorkerGaps lists the recorded gaps.
 func (r Reader) WorkerGaps() ([]WorkerGap, error) {
 	return list(r, scanGap, "SELECT runner, project, agent, isolated, since, told_at FROM worker_gaps WHERE workspace_id = $1 ORDER BY runner, project, agent, isolated",
 		r.workspace)
@@ -131,7 +131,7 @@ func scanGap(rs rows) (WorkerGap, error) {
 	return g, err
 }
 
-// OpenWorkerGap notes that no running worker takes tasks of the kind, since now.
+// OpenWorkerGap records that from now on no running worker takes tasks of the kind.
 func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
 	tx.execAny(`INSERT INTO worker_gaps (workspace_id, runner, project, agent, isolated, since) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (workspace_id, runner, project, agent, isolated) DO NOTHING`,
@@ -141,12 +141,12 @@ func (tx *Tx) OpenWorkerGap(k fermata.TaskKind) {
 // ofKind is the condition that a gap is of the kind that stands in the parameters $1 to $5.
 const ofKind = "workspace_id = $1 AND runner = $2 AND project = $3 AND agent = $4 AND isolated = $5"
 
-// TellWorkerGap notes that operators are told of a gap.
+// TellWorkerGap records that operators were told of a gap.
 func (tx *Tx) TellWorkerGap(k fermata.TaskKind) {
 	tx.exec("UPDATE worker_gaps SET told_at = $6 WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated), tx.Now().UnixMilli())
 }
 
-// CloseWorkerGap notes that a worker takes tasks of the kind, or that none waits.
+// CloseWorkerGap removes a gap: a worker takes tasks of the kind, or no such task waits.
 func (tx *Tx) CloseWorkerGap(k fermata.TaskKind) {
 	tx.execAny("DELETE FROM worker_gaps WHERE "+ofKind, tx.workspace, k.Runner, k.Project, k.Agent, flag(k.Isolated))
 }

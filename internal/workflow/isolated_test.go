@@ -40,7 +40,7 @@ func TestIsolatedStepsAreForSandboxes(t *testing.T) {
 	}
 }
 
-// A server of tools runs beside the server, and not at a worker.
+// No worker runs a server of tools, so it cannot be isolated.
 func TestNoServerOfToolsIsIsolated(t *testing.T) {
 	onBoth(t, func(w *world) {
 		_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: "https://tracker.example.com"}, Isolated: true})

@@ -76,8 +76,8 @@ var deskFiles = []string{
 // lasting are files of agent programs that an agent in a sandbox can write: login and sessions.
 var lasting = []string{".claude/.credentials.json", ".claude/projects/a.jsonl", ".codex/sessions/a.jsonl", ".local/share/opencode/a.json"}
 
-// An agent in a sandbox leaves nothing that a program of its user's desk would read or run. It can read the instructions
-// that are there, and the login and the sessions last.
+// An agent in a sandbox leaves nothing that a program of its user's desk would read or run. It can read the
+// instructions of the desk. Its login and its sessions are kept.
 func TestIsolatedAgentLeavesNothingAtTheDesk(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -184,7 +184,7 @@ func (g *gate) runGroup(ctx context.Context, group *group) outcome {
 	return o
 }
 
-// interruptedGroup names the group that ran when the gate was interrupted, as the end of a sentence.
+// interruptedGroup returns the end of a sentence: the group that ran when the gate was interrupted.
 func (g *gate) interruptedGroup(r *report) string {
 	if chosen := g.chosen(); len(r.groups) < len(chosen) {
 		return " in the group " + chosen[len(r.groups)].name

@@ -150,7 +150,7 @@ steps: [{ id: check, tool: shell, input: { run: make test } }]
   await step(page, 'check').getByRole('link', { name: 'checked: check' }).click();
   await page.locator('[data-waiting]').getByText(/Waits for a worker, .*: none is running\./).waitFor();
   await page.getByText('fermata worker --allow-task-commands').waitFor();
-  // A worker with an agent alone is none for it.
+  // A worker with only an agent does not take the command.
   await server.call('POST', '/v1/claims', { worker: 'desk', runners: ['claude'] });
   await visit(page, `/workflow-runs/${id}`);
   await step(page, 'check').getByText(/none of those that are running runs the commands of tasks\./).waitFor();

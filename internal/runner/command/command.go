@@ -33,7 +33,7 @@ type Desk = interface {
 
 // Options say what is run and how.
 type Options struct {
-	// Command is the program of the worker's own and its arguments, for [New] only.
+	// Command is the worker's own program and its arguments. Only [New] reads it.
 	Command []string
 	// Grace is how long the agent may take to stop; 0 means 10 s.
 	Grace time.Duration
@@ -56,8 +56,8 @@ type Runner struct {
 // New returns the runner of the worker's own program.
 func New(opts Options) *Runner { return newRunner(Name, opts) }
 
-// NewShell returns the runner of the command lines in the specs of tasks: whoever can
-// make a task then runs programs here.
+// NewShell returns the runner of the command lines in the specs of tasks. Whoever can
+// make a task then runs programs on this machine.
 func NewShell(opts Options) *Runner { return newRunner(ShellName, opts) }
 
 func newRunner(name string, opts Options) *Runner {
@@ -106,9 +106,9 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 	return fin, nil
 }
 
-// command returns what is run for a task. A runner never does what is for the other
-// one: the program of the worker in the place of the task's command says that it is
-// done, and it is not.
+// command returns the program that runs for a task. A runner refuses a task that is for
+// the other runner. If the worker's own program ran in place of the task's command, the
+// task would be done although its command never ran.
 func (r *Runner) command(t *fermata.Task) ([]string, error) {
 	var spec struct {
 		Command []string `json:"command"`

@@ -222,7 +222,7 @@ func TestDetailsOfPlainPrograms(t *testing.T) {
 	}
 }
 
-// Neither runner does what is for the other one: a task whose command did not run is not done.
+// Each runner refuses a task that is for the other one. A task whose command did not run is not done.
 func TestCommandsOfTasksNeedLeave(t *testing.T) {
 	t.Parallel()
 	spec := []byte(`{"command":["echo","from the task"]}`)

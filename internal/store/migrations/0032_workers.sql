@@ -1,5 +1,5 @@
--- Which workers there are, and for which tasks there is none. Tasks that must be isolated; a program that does not know
--- them would give them to any worker. One text for SQLite and PostgreSQL; see 0001_core.
+-- The workers that ask for tasks, and the kinds of tasks that no running worker takes. Tasks can ask for isolation; an
+-- older program would give such a task to any worker. One text for SQLite and PostgreSQL; see 0001_core.
 
 -- +goose Up
 UPDATE workspaces SET min_compatible_version = 32;
@@ -10,7 +10,7 @@ CREATE INDEX tasks_claim_open ON tasks (runner, isolated, workspace_id, priority
 CREATE INDEX tasks_claim_received ON tasks (runner, isolated, workspace_id, priority, id) WHERE state = 'input_received';
 CREATE TABLE workers (
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
-    -- Of the name and the offer: one machine may have several workers of its name.
+    -- A hash of name and offer: several workers on one machine may have its name.
     id           TEXT NOT NULL,
     name         TEXT NOT NULL,
     -- What it takes, as JSON.

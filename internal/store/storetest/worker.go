@@ -43,7 +43,7 @@ func workerRoundTrip(s *suite) {
 	s.write(func(tx *store.Tx) { tx.SaveWorker(other) })
 	all := s.workers(s.now())
 	s.equal(2, len(all))
-	// The same offer is the same worker, seen again; another one of the name is not.
+	// A worker with the same name and the same offer is the same worker. With another offer it is another worker.
 	first := all[slices.IndexFunc(all, func(w fermata.Worker) bool { return len(w.Runners) > 0 })]
 	if first.SeenAt.Before(at) {
 		s.Errorf("it was seen at %s, before it asked at %s", first.SeenAt, at)
@@ -72,7 +72,7 @@ func workerRunning(s *suite) {
 	later := now.Add(fermata.WorkerSilence + time.Minute)
 	s.equal([]string{"w1 claude", "w1 shell", "w2 claude"}, running(now))
 	s.equal(0, len(running(later)))
-	// Who holds a run is there, as long as its lease lasts.
+	// A worker that holds a run counts as running until the lease of the run ends.
 	s.run(func(r *fermata.Run) { r.Worker, r.Runner, r.LeaseUntil = "w1", "shell", later.Add(time.Second) })
 	s.run(func(r *fermata.Run) {
 		r.ID, r.TaskID, r.State, r.Worker, r.Runner, r.LeaseUntil = id("run"), "task_2", fermata.RunFinished, "w2", "claude", later.Add(time.Second)
