@@ -81,7 +81,7 @@ func (r *rule) find(s string, everywhere *allowance) []finding {
 	for _, m := range r.compile().FindAllStringSubmatchIndex(s, -1) {
 		from, to := secretOf(m, r.SecretGroup)
 		secret := s[from:to]
-		if r.Entropy > 0 && entropy(secret) <= r.Entropy {
+		if least := r.leastEntropy(secret, from == m[0]); least > 0 && entropy(secret) <= least {
 			continue
 		}
 		match, line := s[m[0]:m[1]], lineAround(s, m[0], m[1])
@@ -94,6 +94,21 @@ func (r *rule) find(s string, everywhere *allowance) []finding {
 		}
 	}
 	return found
+}
+
+// leastEntropy returns the entropy that a secret must exceed. The rule's own
+// bound tells a secret from an ordinary word, and misses secrets that happen to
+// have few different characters. A secret that begins with the rule's word, as
+// in AKIA…, is no ordinary word; a low bound still spares AKIAXXXXXXXXXXXXXXXX.
+func (r *rule) leastEntropy(secret string, beginsMatch bool) float64 {
+	lower := strings.ToLower(secret)
+	named := beginsMatch && slices.ContainsFunc(r.Keywords, func(w string) bool {
+		return len(w) > 2 && strings.HasPrefix(lower, w)
+	})
+	if named {
+		return min(r.Entropy, 2)
+	}
+	return r.Entropy
 }
 
 // secretOf returns where the secret is in a match: in the group that the rule

@@ -168,6 +168,24 @@ func TestSecretsAreRedacted(t *testing.T) {
 	}
 }
 
+// Real keys are random, so some have few different characters.
+func TestANamedSecretOfFewCharactersIsRedacted(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{
+		"AK" + "IA" + "Y3N4K3NAVIAKYVII", "gl" + "pat-" + "aB3dE5aB3dE5aB3dE5aB", "gh" + "p_" + strings.Repeat("aB3dE5", 6),
+		"AI" + "za" + strings.Repeat("Sy3dE5x", 5), "sm" + "_pat_" + "aB3dE5aB3dE5aB3d", "PM" + "AK-" + strings.Repeat("a1b2", 6) + "-" + strings.Repeat("c3", 17),
+	} {
+		if got, found := Text("use " + secret + " now"); !found || strings.Contains(got, secret) {
+			t.Errorf("%q became %q", secret, got)
+		}
+	}
+	for _, example := range []string{"AK" + "IA" + strings.Repeat("X", 16), "gh" + "p_" + strings.Repeat("x", 36)} {
+		if got, found := Text("put " + example + " there"); found {
+			t.Errorf("%q, which stands for a key, became %q", example, got)
+		}
+	}
+}
+
 // A terminal or a mail breaks a long line, and JSON writes the break as an escape.
 func TestASecretOverTwoLinesIsRedacted(t *testing.T) {
 	t.Parallel()
