@@ -49,7 +49,7 @@ type permission struct {
 	Session bool
 	// Beside names a rule of the thing itself that must hold as well.
 	Beside string
-	// Guarded says that it takes the sign-in that the policy asks of admins, although it is no admin's alone.
+	// Guarded says that it takes the sign-in that the policy asks of admins, although the scope admin is not asked for.
 	Guarded bool
 	// Calls are the operations of the HTTP API, by id.
 	Calls []string
@@ -156,7 +156,7 @@ func (c Caller) May(v Verb, at Place) error {
 }
 
 // Under returns the caller as the policy lets him be. Who is not known as strongly as it asks of those who administer has no scope
-// admin, and changes no rules of gates.
+// admin, and no verb that is Guarded.
 func (c Caller) Under(p Policy) Caller {
 	if c.Kind != ActorHuman || p.AdminAssurance == "" || c.Assurance.AtLeast(p.AdminAssurance) {
 		return c

@@ -128,7 +128,7 @@ var (
 	ToDefineTools   = verb(permission{Name: "tool.manage", Does: "change tools", Scopes: byWorking, Role: RoleOperator, Whole: true, Beside: "a tool that is an MCP server: as `tool.server`", Calls: []string{
 		"put-named-tool", "put-named-tools", "remove-named-tool", "refresh-tool",
 	}})
-	ToDefineServers = verb(permission{Name: "tool.server", Does: "configure MCP servers", Scopes: byWorking, Role: RoleAdmin, Whole: true, Calls: []string{"put-mcp-server", "remove-mcp-server"}})
+	ToDefineServers = verb(permission{Name: "tool.server", Does: "configure MCP servers", Scopes: byWorking, Role: RoleAdmin, Whole: true, Guarded: true, Calls: []string{"put-mcp-server", "remove-mcp-server"}})
 )
 
 // What is done with people and with the workspace.
@@ -177,7 +177,7 @@ workspace. Agents are bounded by the scopes of their tokens, and never have ` + 
 reaches those that its token made and those that its worker claimed last, with their subtasks and questions. What belongs to a project that
 the caller does not see does not exist: every verb finds nothing there. The scope ` + "`admin`" + ` of a person includes
 every other one; every scope reads. A refused call says what is missing. The policy ` + "`admin_assurance`" + ` says how strongly a person must be
-known to have the scope ` + "`admin`" + ` and to change the rules of gates.
+known to have the scope ` + "`admin`" + `, to change the rules of gates and to configure MCP servers.
 
 This page is printed from the table that the server asks.
 

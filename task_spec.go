@@ -50,6 +50,17 @@ func SpecNamesCommand(spec json.RawMessage) bool {
 	return json.Unmarshal(spec, &fields) == nil && len(fields.Command) > 0
 }
 
+// WorkingCopy is the id of the working copy that the task is to share; "" where it has its own.
+func (n NewTask) WorkingCopy() string {
+	var fields struct {
+		ID string `json:"working_copy"`
+	}
+	if n.Runner == RunnerExternal || json.Unmarshal(n.Spec, &fields) != nil || !IsWorkingCopyID(fields.ID) {
+		return ""
+	}
+	return fields.ID
+}
+
 // isCommandLine reports whether a worker can run the value, or it names none.
 func isCommandLine(raw json.RawMessage) bool {
 	var words []string

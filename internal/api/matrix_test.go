@@ -235,6 +235,12 @@ func TestMatrixOfTheLocalUser(t *testing.T) {
 	}
 }
 
+// isAdmins reports whether the policy says how strongly who calls must be known: for all that only admins may do, and for
+// the rules of gates.
+func (r row) isAdmins() bool {
+	return strings.HasSuffix(r.scope, "admin") || strings.HasPrefix(r.role, "admin ") || r.verb == "gate.rules_change"
+}
+
 // Where the policy asks admins for a sign-in, their tokens administer nothing and change no rule of gates. Their browsers do.
 func TestAdminsAdministerInTheBrowser(t *testing.T) {
 	t.Parallel()
@@ -254,7 +260,7 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 	bodies["PUT /v1/policies"] = policy
 	refused := 0
 	for _, op := range readDocument(t, w).inOrder() {
-		if r := rows[op.id]; r.verb == "open" || !strings.HasSuffix(r.scope, "admin") && r.verb != "gate.rules_change" || strings.Contains(r.scope, "one's own") && !strings.Contains(op.call, "/members/{id}") {
+		if r := rows[op.id]; r.verb == "open" || !r.isAdmins() || strings.Contains(r.scope, "one's own") && !strings.Contains(op.call, "/members/{id}") {
 			continue
 		}
 		head := w.head()
@@ -267,7 +273,20 @@ func TestAdminsAdministerInTheBrowser(t *testing.T) {
 			t.Errorf("an admin's browser may not %s: %d %.200s", op.call, got.status, got.body)
 		}
 	}
-	if refused < 25 {
+	// A tool that is an MCP server is an admin's as well, in whichever call it comes.
+	for call, body := range map[string]string{
+		"PUT /v1/tools/another": `{"server":{"command":["ls"]}}`,
+		"POST /v1/tools":        `{"items":[{"name":"another","server":{"command":["ls"]}}]}`,
+	} {
+		head := w.head()
+		if got := w.call(token, call, body); !got.isRefusal() || w.head() != head {
+			t.Errorf("an admin's token may %s: %d %.200s", call, got.status, got.body)
+		}
+		if got := w.attack(attacker{reader: browser}, call, body); got.isRefusal() {
+			t.Errorf("an admin's browser may not %s: %d %.200s", call, got.status, got.body)
+		}
+	}
+	if refused < 27 {
 		t.Errorf("only %d calls are for admins", refused)
 	}
 	p := w.call(token, "PUT /v1/policies", policy).problem(t)

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -34,6 +36,9 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 		}
 		return nil, nil
 	}
+	if err := o.Isolation.checkPaths(); err != nil {
+		return nil, err
+	}
 	program, err := process.FindSandbox(ctx)
 	if err != nil {
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--isolate: %w", err).
@@ -47,37 +52,95 @@ func (o WorkerOptions) sandbox(ctx context.Context) (*process.Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Masks: map[string]string{}, Copies: map[string]string{}, Offline: o.Isolation.Offline}
-	s.Read = append(append(s.Read, own), o.Isolation.Read...)
-	s.Read = append(s.Read, filepath.SplitList(os.Getenv("PATH"))...)
+	s := &process.Sandbox{Program: program, Hide: []string{o.Folder}, Read: []string{own}, Masks: map[string]string{}, Copies: map[string]string{}, Offline: o.Isolation.Offline}
 	for _, name := range o.programs() {
-		s.Read = append(s.Read, programFiles(name)...)
+		addProgram(s, name)
 	}
+	state := filepath.Join(o.Folder, ".sandbox")
 	for _, home := range homes {
-		if err := home.open(s, filepath.Join(o.Folder, ".sandbox")); err != nil {
+		if err := home.open(s, state); err != nil {
 			return nil, err
 		}
 	}
-	s.Write = append(s.Write, o.Isolation.Write...)
+	if err := hidePaths(s, o.hidden, filepath.Join(state, "hidden")); err != nil {
+		return nil, err
+	}
+	if err := checkWrites(s, o.Isolation.Write); err != nil {
+		return nil, err
+	}
+	s.Read, s.Write = append(s.Read, o.Isolation.Read...), append(s.Write, o.Isolation.Write...)
+	for _, folder := range s.OpenPath(filepath.SplitList(os.Getenv("PATH"))) {
+		o.Log.Warn("agents do not see this folder of PATH: it holds too many programs; --isolate-read opens it whole", "folder", folder)
+	}
 	return s, nil
 }
 
-// programFiles are the files that a program is made of: itself, what its name is a
-// link to, and the packages of npm around it.
-func programFiles(name string) []string {
+// checkPaths refuses paths that are not there: agents would not see them, and nobody would be told.
+func (i Isolation) checkPaths() error {
+	for flag, paths := range map[string][]string{"--isolate-read": i.Read, "--isolate-write": i.Write} {
+		for _, path := range paths {
+			if _, err := os.Stat(path); err != nil {
+				return fermata.Errorf(fermata.CodeInvalidRequest, "%s: %w", flag, err).WithHint("make the file or folder before the worker starts, or leave the flag out")
+			}
+		}
+	}
+	return nil
+}
+
+// checkWrites refuses to let agents write what they can only read: programs, and what programs of the desk read or run.
+func checkWrites(s *process.Sandbox, paths []string) error {
+	for _, path := range paths {
+		if within(slices.Concat(s.Read, s.Programs, slices.Collect(maps.Keys(s.Masks))), path) {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "--isolate-write: agents can only read %s: a program of your desk reads or runs what is there", path).
+				WithHint("leave the flag out; nothing of an agent in a sandbox stays there")
+		}
+	}
+	return nil
+}
+
+// within reports whether the path is one of the others, or lies in one.
+func within(folders []string, path string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		rel, err := filepath.Rel(folder, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// hidePaths hides files and folders, wherever they are. A file is seen empty, as the one at blank.
+func hidePaths(s *process.Sandbox, paths []string, blank string) error {
+	for _, path := range paths {
+		switch info, err := os.Stat(path); {
+		case err != nil:
+		case info.IsDir():
+			s.Hide = append(s.Hide, path)
+		default:
+			if err := makeFile(blank, ""); err != nil {
+				return err
+			}
+			s.Masks[path] = blank
+		}
+	}
+	return nil
+}
+
+// addProgram shows what a program is made of: itself, what its name is a link to, and the packages of npm around it.
+func addProgram(s *process.Sandbox, name string) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return nil
+		return
 	}
-	files := []string{path}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-		files = append(files, target)
+	if path, err = filepath.Abs(path); err != nil {
+		return
 	}
-	if before, _, ok := strings.Cut(path, "/node_modules/"); ok {
-		return []string{before + "/node_modules"}
+	s.Programs = append(s.Programs, path)
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return
 	}
-	return files
+	if before, _, ok := strings.Cut(target, "/node_modules/"); ok {
+		target = before + "/node_modules"
+	}
+	s.Read = append(s.Read, target)
 }
 
 // agentHome is where an agent program keeps its login, its sessions, and what it does at a person's desk.

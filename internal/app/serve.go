@@ -21,6 +21,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/delivery"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/insight"
+	"github.com/fermata-hq/fermata/internal/keys"
 	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/web"
 )
@@ -377,8 +378,21 @@ func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	if w.Folder == "" && o.Data != "" {
 		w.Folder = filepath.Join(o.Data, "work")
 	}
+	if w.hidden, err = o.secretPlaces(); err != nil {
+		return err
+	}
 	w.URL, w.Token, w.Concurrency, w.Log = s.URL, token, o.Workers, o.Log
 	return RunWorker(ctx, w)
+}
+
+// secretPlaces are the folder of the data and the file of the master keys, which no agent in a sandbox sees.
+func (o ServeOptions) secretPlaces() ([]string, error) {
+	folder, err := DataFolder(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	place, err := keys.Locate(o.MasterKeyFile, folder)
+	return []string{folder, place.Path}, err
 }
 
 // renewToken makes a token for an agent and revokes those of the same name.

@@ -47,8 +47,10 @@ type WorkerOptions struct {
 	AgentToken string
 	// Isolation is what agents see of the machine.
 	Isolation Isolation
-	Once      bool
-	Log       *slog.Logger
+	// hidden are files and folders that agents in a sandbox do not see, wherever they are.
+	hidden []string
+	Once   bool
+	Log    *slog.Logger
 }
 
 // RunWorker claims and runs tasks until ctx ends, then hands them back.

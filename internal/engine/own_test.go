@@ -80,6 +80,47 @@ func TestAgentsAreApart(t *testing.T) {
 	})
 }
 
+// Whoever makes a task works in the working copy that its spec names, so it is one of a task that the caller may add to.
+func TestAWorkingCopyIsOfATaskThatTheCallerMayAddTo(t *testing.T) {
+	each(t, func(w *world) {
+		create := func(c fermata.Caller, project, spec string) error {
+			_, err := w.e.CreateTask(w.Context(), c, fermata.NewTask{Title: "Look", Project: project, Spec: []byte(spec)})
+			return err
+		}
+		theirs, err := w.e.CreateTask(w.Context(), w.withToken("tok_other"), fermata.NewTask{Title: "Build"})
+		w.ok(err)
+		persons, err := w.e.CreateTask(w.Context(), w.maker(), fermata.NewTask{Title: "Build"})
+		w.ok(err)
+		elsewhere, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Build", Project: "site"})
+		w.ok(err)
+		own := w.task(fermata.NewTask{})
+		in := func(id string) string { return `{"working_copy":"` + id + `"}` }
+		before := w.head()
+
+		for _, id := range []string{theirs.ID, persons.ID} {
+			w.refused(create(w.agent, "", in(id)), fermata.CodeForbidden)
+			w.refused(create(w.agent, "", `{"working_copy":"`+own.ID+`","push":true,"working_copy":"`+id+`"}`), fermata.CodeForbidden)
+		}
+		w.refused(create(w.agent, "", in("task_01jxxxxxxxxxxxxxxxxxxxxxxx")), fermata.CodeNotFound)
+		w.refused(create(w.agent, "", in("mine")), fermata.CodeNotFound)
+		w.refused(create(w.agent, "", in(elsewhere.ID)), fermata.CodeInvalidRequest)
+		w.refused(create(w.agent, "site", in(own.ID)), fermata.CodeInvalidRequest)
+		blind := w.agent
+		blind.TokenProjects = []string{"site"}
+		w.refused(create(blind, "", in(own.ID)), fermata.CodeNotFound)
+		w.refused(create(w.agent, "", in("../"+own.ID)), fermata.CodeInvalidRequest)
+		w.equal(before, w.head())
+
+		w.ok(create(w.agent, "", in(own.ID)))
+		w.ok(create(w.agent, "site", in(elsewhere.ID)))
+		w.ok(create(w.maker(), "", in(theirs.ID)))
+		w.ok(create(w.agent, "", `{"working_copy":""}`))
+		// The spec of an external task is its maker's alone: no worker reads it.
+		_, err = w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "Outside", Runner: fermata.RunnerExternal, Spec: []byte(in(theirs.ID))})
+		w.ok(err)
+	})
+}
+
 // What a person stopped, or asked to be decided, is moved on by people alone: an agent that resumes its own task would
 // close the question that it waits for, and one that reopens it would undo a cancellation.
 func TestNoAgentMovesItsTaskOn(t *testing.T) {

@@ -20,11 +20,13 @@ import (
 type Sandbox struct {
 	// Program is bubblewrap.
 	Program string
-	// Hide are further folders that are not there.
+	// Hide are further folders that are not there, also where a folder around them is.
 	Hide []string
 	// Read and Write are files and folders that are there all the same; one that
 	// does not exist is left out. A path in both can only be read.
 	Read, Write []string
+	// Programs are programs, and links to programs, that are there although their folder is hidden, by absolute path.
+	Programs []string
 	// Masks and Copies are files and folders, by the path at which they are seen instead of what is there. Those of
 	// Copies can be written.
 	Masks, Copies map[string]string
@@ -53,6 +55,7 @@ func sandboxOf(ctx context.Context) *Sandbox {
 func (s *Sandbox) With(other Sandbox) *Sandbox {
 	both := *s
 	both.Hide = slices.Concat(s.Hide, other.Hide)
+	both.Programs = slices.Concat(s.Programs, other.Programs)
 	both.Read, both.Write = slices.Concat(s.Read, other.Read), slices.Concat(s.Write, other.Write)
 	both.Masks, both.Copies = mergeMaps(s.Masks, other.Masks), mergeMaps(s.Copies, other.Copies)
 	return &both
@@ -78,11 +81,8 @@ func (s *Sandbox) command(p Program, known string) []string {
 	if s.Offline {
 		args = append(args, "--unshare-net")
 	}
-	for _, dir := range s.hides() {
-		args = append(args, "--tmpfs", dir)
-	}
 	for _, m := range s.mounts(p.Folder) {
-		args = append(args, m.kind, m.from, m.at)
+		args = append(args, m.args()...)
 	}
 	if known != "" {
 		args = append(args, "--lock-file", known)
@@ -92,7 +92,7 @@ func (s *Sandbox) command(p Program, known string) []string {
 	return append([]string{"sh", "-c", `trap "" TERM; exec "$@"`, "sh", s.Program}, args...)
 }
 
-// hides returns the folders that are not there, without those inside another.
+// hides returns the folders that are not there, the outer ones first.
 func (s *Sandbox) hides() []string {
 	all := slices.Concat(hidden, s.Hide)
 	if home, err := os.UserHomeDir(); err == nil {
@@ -105,13 +105,7 @@ func (s *Sandbox) hides() []string {
 		}
 	}
 	slices.Sort(there)
-	var outer []string
-	for _, dir := range there {
-		if !slices.ContainsFunc(outer, func(o string) bool { return contains(o, dir) }) {
-			outer = append(outer, dir)
-		}
-	}
-	return outer
+	return slices.Compact(there)
 }
 
 // makeKnown makes the file by which the sandbox of a program is known to be that of a
@@ -132,12 +126,55 @@ func contains(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// mount is one file or folder that a program sees.
+// mount is one file or folder that a program sees, or one that it does not.
 type mount struct{ kind, from, at string }
 
-// mounts returns what is seen, the outer folders first: what lies in one is laid
-// over it. Of two at one place the last holds.
+// The kinds of a mount, as bubblewrap calls them.
+const (
+	hides   = "--tmpfs"
+	reads   = "--ro-bind"
+	writes  = "--bind"
+	linksTo = "--symlink"
+)
+
+// args are the arguments of bubblewrap.
+func (m mount) args() []string {
+	if m.kind == hides {
+		return []string{m.kind, m.at}
+	}
+	return []string{m.kind, m.from, m.at}
+}
+
+// mounts returns what is hidden and what is seen, the outer folders first. What lies in a folder is laid over it, so a
+// folder that is hidden is so in one that is seen, too. Of two at one place the last holds.
 func (s *Sandbox) mounts(folder string) []mount {
+	var all []mount
+	for _, dir := range s.hides() {
+		all = append(all, mount{kind: hides, at: dir})
+	}
+	all = append(all, s.opened(folder)...)
+	slices.SortStableFunc(all, func(a, b mount) int { return cmp.Compare(len(a.at), len(b.at)) })
+	var laid []mount
+	for _, m := range all {
+		if m.kind != hides || !isHidden(laid, m.at) {
+			laid = append(laid, m)
+		}
+	}
+	return append(laid, s.programMounts(laid)...)
+}
+
+// isHidden reports whether a path lies in a folder that is hidden, after the mounts, of which the outer ones come first.
+func isHidden(laid []mount, path string) bool {
+	for _, m := range slices.Backward(laid) {
+		if contains(m.at, path) {
+			return m.kind == hides
+		}
+	}
+	return false
+}
+
+// opened returns what is seen although a folder around it may be hidden.
+func (s *Sandbox) opened(folder string) []mount {
 	var all []mount
 	add := func(kind, from, at string) {
 		if _, err := os.Stat(from); err == nil {
@@ -146,21 +183,20 @@ func (s *Sandbox) mounts(folder string) []mount {
 	}
 	for _, path := range append(slices.Clone(s.Write), folder) {
 		if path != "" {
-			add("--bind", path, path)
+			add(writes, path, path)
 		}
 	}
 	for _, path := range append(slices.Clone(s.Read), nameService()) {
 		if path != "" {
-			add("--ro-bind", path, path)
+			add(reads, path, path)
 		}
 	}
 	for at, from := range s.Copies {
-		add("--bind", from, at)
+		add(writes, from, at)
 	}
 	for at, from := range s.Masks {
-		add("--ro-bind", from, at)
+		add(reads, from, at)
 	}
-	slices.SortStableFunc(all, func(a, b mount) int { return cmp.Compare(len(a.at), len(b.at)) })
 	return all
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 	"github.com/fermata-hq/fermata/test/script"
 )
@@ -164,6 +165,101 @@ func TestIsolatedAgentIsOffline(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(p.home, "kept.txt")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Of a folder in PATH that is hidden otherwise an agent sees the programs, and nothing beside them.
+func TestIsolatedAgentSeesOnlyProgramsOfPath(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	p := y.plot(t, "--isolate")
+	bin := filepath.Join(p.outside, "bin")
+	p.write(filepath.Join(bin, "fermata.db"), "the database\n")
+	p.write(filepath.Join(bin, "data", "fermata.db"), "the database\n")
+	must(t, os.Symlink(filepath.Join(p.outside, "secret"), filepath.Join(bin, "linked")))
+	script.Write(t, filepath.Join(bin, "greet"), `echo "hello from $(basename "$0")"`)
+	must(t, os.Symlink("greet", filepath.Join(bin, "welcome")))
+	must(t, os.Symlink(bin, filepath.Join(p.outside, "programs")))
+	p.env = []string{"PATH=" + strings.Join([]string{bin, filepath.Join(p.outside, "programs"), bin, ".", "", p.outside, os.Getenv("PATH")}, ":")}
+	task := p.task(`greet >said.txt; welcome >>said.txt; "$OUT/programs/welcome" >>said.txt
+		find "$OUT" -mindepth 1 | sed "s,^$OUT/,," | sort >seen.txt; ! echo x >>"$OUT/bin/greet"; ! cat "$OUT/secret"`, nil)
+	p.run()
+	p.done(task)
+	if got, want := p.git(p.repo, "show", "fermata/"+task.ID+":said.txt"), "hello from greet\nhello from welcome\nhello from welcome"; got != want {
+		t.Errorf("the programs say %q, want %q", got, want)
+	}
+	if got, want := p.git(p.repo, "show", "fermata/"+task.ID+":seen.txt"), "bin\nbin/greet\nbin/welcome\npayload\nprograms\nprograms/greet\nprograms/welcome"; got != want {
+		t.Errorf("the agent sees %q, want %q", got, want)
+	}
+}
+
+// What a worker keeps to itself stays hidden in a folder that a flag opens.
+func TestAnOpenedFolderHidesWhatIsTheWorkers(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	p := y.plot(t, "--isolate")
+	base := filepath.Dir(p.folder)
+	p.flags = append(p.flags, "--isolate-read", base)
+	p.write(filepath.Join(p.repo, ".env"), "SECRET=1\n")
+	p.write(filepath.Join(p.folder, "task_another", "other.txt"), "the work of another\n")
+	task := p.task(`cat "$OUT/secret" >got.txt; set +e
+		cat `+fermata.ShellWord(p.repo)+`/.env `+fermata.ShellWord(p.folder)+`/*/other.txt >>got.txt 2>errors.txt; echo work >work.txt`, nil)
+	p.run()
+	p.done(task)
+	if got := p.git(p.repo, "show", "fermata/"+task.ID+":got.txt"); got != "the secret" {
+		t.Errorf("the agent got %q", got)
+	}
+}
+
+// An agent in a sandbox sees neither the data nor the master key of the server in which its worker runs, also where a flag
+// opens the folder in which they lie.
+func TestIsolatedAgentInsideTheServer(t *testing.T) {
+	t.Parallel()
+	base := process.Folder(t)
+	data := filepath.Join(base, "data")
+	must(t, os.WriteFile(filepath.Join(base, "notes.txt"), []byte("notes\n"), 0o600))
+	agent := `cd "$0"; echo $(cat notes.txt; cat data/fermata.db data.key | wc -c; find data -type f)`
+	s := process.Serve(t, process.Binary(t), []string{"--data", data}, "--workers", "1", "--isolate", "--isolate-read", base, "--", "sh", "-c", agent, base)
+	for _, file := range []string{"data/fermata.db", "data.key"} {
+		_, err := os.Stat(filepath.Join(base, file))
+		must(t, err)
+	}
+	admin := process.NewFront(t, s).Client(t, s.FirstToken)
+	task, err := admin.CreateTask(t.Context(), fermata.NewTask{Title: "Look around"})
+	must(t, err)
+	patience.Await(t, "the task has ended", func() bool {
+		task, err = admin.Task(t.Context(), task.ID)
+		must(t, err)
+		return task.State.Ended()
+	})
+	if got, want := strings.TrimSpace(task.Summary), "notes 0"; got != want {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+}
+
+// A path that would not be seen, or not be written, is refused before a task is claimed.
+func TestPathsOfASandboxThatCannotHold(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	p := y.plot(t)
+	p.write(filepath.Join(p.home, ".gemini", "settings.json"), "{}")
+	script.Write(t, filepath.Join(p.outside, "gemini"), "exit 1")
+	for _, tt := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--isolate-read", filepath.Join(p.outside, "nothing")}, "--isolate-read: stat " + filepath.Join(p.outside, "nothing") + ": no such file or directory"},
+		{[]string{"--isolate-write", filepath.Join(p.outside, "nothing")}, "--isolate-write: stat "},
+		{[]string{"--isolate-write", filepath.Join(p.home, ".gemini")}, "--isolate-write: agents can only read " + filepath.Join(p.home, ".gemini")},
+		{[]string{"--isolate-write", filepath.Join(p.home, ".gemini", "settings.json")}, "--isolate-write: agents can only read "},
+		{[]string{"--isolate-write", filepath.Join(p.outside, "gemini")}, "--isolate-write: agents can only read "},
+	} {
+		env := []string{"FERMATA_TOKEN=" + p.token, "FERMATA_URL=" + p.url, "HOME=" + p.home, "FERMATA_AGENT_TOKEN=" + y.token, "PATH=" + p.outside + ":" + os.Getenv("PATH")}
+		args := append([]string{"worker", "--isolate", "--runner", "gemini", "--folder", p.folder, "--once"}, tt.flags...)
+		c := process.Start(t, p.binary, env, args...)
+		if err := c.Wait(); err == nil || !strings.Contains(c.Output(), tt.want) {
+			t.Errorf("with %v the worker ended with %v:\n%s\nwant %q", tt.flags, err, c.Output(), tt.want)
+		}
 	}
 }
 

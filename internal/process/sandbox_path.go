@@ -1,0 +1,71 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// maxPathPrograms bounds the programs that OpenPath opens one by one: the time in which a sandbox begins grows with the
+// square of their number, to a third of a second at 400.
+const maxPathPrograms = 400
+
+// OpenPath lets programs be found that lie in folders of the variable PATH and are hidden otherwise. It opens the programs that
+// are there now, and nothing else of these folders. It returns the folders that it left out, because they hold too many.
+func (s *Sandbox) OpenPath(folders []string) (left []string) {
+	laid := s.mounts("")
+	for _, folder := range folders {
+		if !filepath.IsAbs(folder) {
+			continue
+		}
+		places := []string{filepath.Clean(folder)}
+		if target, err := filepath.EvalSymlinks(folder); err == nil && target != places[0] {
+			places = append(places, target)
+		}
+		for _, place := range places {
+			if !isHidden(laid, place) {
+				continue
+			}
+			programs := programsIn(place)
+			if len(s.Programs)+len(programs) > maxPathPrograms {
+				left = append(left, folder)
+				break
+			}
+			s.Programs = append(s.Programs, programs...)
+		}
+	}
+	return left
+}
+
+// programsIn returns the paths of the programs in a folder: files that can be run, and links to such files.
+func programsIn(folder string) []string {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var programs []string
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			programs = append(programs, path)
+		}
+	}
+	return programs
+}
+
+// programMounts returns what shows the programs that are hidden after the mounts. A link stays one: a program finds its
+// other files by where it lies.
+func (s *Sandbox) programMounts(laid []mount) []mount {
+	var all []mount
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(s.Programs))) {
+		target, err := filepath.EvalSymlinks(path)
+		switch {
+		case err != nil || !isHidden(laid, path):
+		case target == path:
+			all = append(all, mount{reads, path, path})
+		default:
+			all = append(all, mount{linksTo, target, path})
+		}
+	}
+	return all
+}
