@@ -24,7 +24,7 @@ func TestNesting(t *testing.T) {
 		`"` + strings.Repeat("[", 500) + `"`:                               true,
 		`["\"` + strings.Repeat("[", 500) + `", "\\", {"` + `[[` + `":1}]`: true,
 	} {
-		task := fermata.NewTask{Title: "a", Spec: json.RawMessage(doc)}
+		task := fermata.NewTask{Title: "a", Runner: fermata.RunnerExternal, Spec: json.RawMessage(doc)}
 		_, err := task.Create("task_1", fermata.System, noon)
 		if (err == nil) != fine {
 			t.Errorf("%.40s …: %v", doc, err)

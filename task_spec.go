@@ -14,8 +14,12 @@ var specKeys = []string{"command", "working_copy", "push", "timeout"}
 // spec checks the spec of a task that workers run. A key that is nearly one of theirs is refused: the worker would pass
 // over it, and run the task without a limit, a working copy or a command of its own.
 func (ps *problems) spec(raw json.RawMessage) {
+	if !ps.json("spec", raw) || len(raw) == 0 {
+		return
+	}
 	var fields map[string]json.RawMessage
-	if !ps.json("spec", raw) || json.Unmarshal(raw, &fields) != nil {
+	if json.Unmarshal(raw, &fields) != nil {
+		ps.add("spec", "must be an object, such as {\"command\": [\"make\", \"test\"]}")
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -30,7 +34,7 @@ func (ps *problems) spec(raw json.RawMessage) {
 		ps.add("spec.timeout", "must be a duration above zero, such as \"30m\"")
 	}
 	if command, ok := fields["command"]; ok && !isCommandLine(command) {
-		ps.add("spec.command", "must be a list of texts, the program first")
+		ps.add("spec.command", "must be a list of texts, the program first; leave it out to run the worker's own program")
 	}
 	var id string
 	if copied, ok := fields["working_copy"]; ok && (json.Unmarshal(copied, &id) != nil || id != "" && !IsWorkingCopyID(id)) {
@@ -61,10 +65,10 @@ func (n NewTask) WorkingCopy() string {
 	return fields.ID
 }
 
-// isCommandLine reports whether a worker can run the value, or it names none.
+// isCommandLine reports whether a worker can run the value.
 func isCommandLine(raw json.RawMessage) bool {
-	var words []string
-	return json.Unmarshal(raw, &words) == nil && (len(words) == 0 || words[0] != "")
+	var words []*string
+	return json.Unmarshal(raw, &words) == nil && len(words) > 0 && !slices.Contains(words, nil) && *words[0] != ""
 }
 
 const maxWorkingCopyID = 128

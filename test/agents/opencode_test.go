@@ -35,7 +35,7 @@ func TestOpenCodeIsInterrupted(t *testing.T) {
 }
 
 // What opencode's own permissions refuse, because they would ask a person at a desk, ends no
-// task as if it were done: the agent is told, and goes on.
+// task as if it were done: the agent is told, and goes on. The rules of gates allow the call here; by themselves they ask.
 func TestOpenCodeRefusesByItself(t *testing.T) {
 	t.Parallel()
 	first := 0
@@ -44,6 +44,7 @@ func TestOpenCodeRefusesByItself(t *testing.T) {
 		{Name: "write", When: scriptedmodel.When{Turn: &first}, Reply: []scriptedmodel.Part{{Text: "I begin."}, openCodeKind.write(name, "wet")}},
 		{Name: "told", When: scriptedmodel.When{Last: "rejected permission"}, Reply: scriptedmodel.Say("I may not write there.")},
 	}})
+	w.rule(fermata.NewGateRule{Tool: "write", Decision: fermata.GateAllow})
 	task := w.Create("Paint the fence", "All of it.")
 	w.Once()
 	if _, err := os.Stat(name); err == nil {
