@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/access"
 	"github.com/fermata-hq/fermata/internal/api"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -66,7 +67,10 @@ func checkAccess(o ServeOptions) error {
 	if o.PublicURL == "" && (a.SMTP != "" || a.OIDCIssuer != "") {
 		wrong = append(wrong, errors.New("--public-url is needed: mails and the identity provider lead people to it"))
 	}
-	return errors.Join(wrong...)
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%w", errors.Join(wrong...))
 }
 
 // ways are the parts by which people sign in.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 )
 
@@ -47,7 +48,7 @@ func storeOptions(d Database) (store.Options, error) {
 	data, database := d.Data, d.URL
 	if database != "" {
 		if !store.IsPostgres(database) {
-			return store.Options{}, fmt.Errorf("--database must begin with postgres://; a SQLite file is named by its folder with --data")
+			return store.Options{}, fermata.Errorf(fermata.CodeInvalidRequest, "--database must begin with postgres://").WithHint("name a SQLite database by its folder, with --data")
 		}
 		if data == "" {
 			return store.Options{URL: database}, nil
@@ -62,6 +63,14 @@ func storeOptions(d Database) (store.Options, error) {
 	return store.Options{URL: filepath.Join(folder, databaseFile)}, nil
 }
 
+// checkFolder refuses a path at which something else lies than a folder.
+func checkFolder(flag, path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s is no folder", flag, path).WithHint("name a folder; it is made where there is none")
+	}
+	return nil
+}
+
 // lockFile makes sure that one process uses a SQLite file: a second one would
 // not hear of the first one's commits. It returns how to unlock; PostgreSQL
 // needs no lock.
@@ -70,6 +79,9 @@ func lockFile(opts store.Options) (func(), error) {
 		return func() {}, nil
 	}
 	folder := filepath.Dir(opts.URL)
+	if err := checkFolder("--data", folder); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}

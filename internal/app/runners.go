@@ -1,13 +1,13 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/runner/acp"
@@ -31,11 +31,12 @@ func runners(o WorkerOptions) ([]worker.Runner, error) {
 	}
 	switch several := len(o.Runners) > 1; {
 	case needsAgentToken(o.Runners) && o.AgentToken == "":
-		return nil, errors.New("the agents need a token to ask with: make one with `fermata token create --scope ask agents`, and name it with --agent-token")
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the agents need a token to ask with").
+			WithHint("make one with `fermata token create --scope ask agents`, and name it with --agent-token")
 	case several && o.Program != "":
-		return nil, errors.New("--program goes with one runner only")
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--program goes with one runner only")
 	case several && len(o.Command) > 0 && !slices.Contains(o.Runners, command.Name):
-		return nil, errors.New("arguments behind -- go with one runner only")
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "arguments behind -- go with one runner only")
 	}
 	made := make([]worker.Runner, 0, len(o.Runners)+1)
 	for _, name := range o.Runners {
@@ -63,15 +64,16 @@ func (o WorkerOptions) commandOptions() command.Options {
 func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 	if name == command.Name {
 		if len(o.Command) == 0 {
-			return nil, errors.New("the worker has nothing to run: name the agent program behind --, or let tasks name theirs with --allow-task-commands")
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the worker has nothing to run").
+				WithHint("name the agent program behind --, or let tasks name theirs with --allow-task-commands")
 		}
 		return command.New(o.commandOptions()), nil
 	}
-	fermata, err := os.Executable()
+	own, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	a := agent.Options{Program: o.Program, Fermata: fermata, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}
+	a := agent.Options{Program: o.Program, Fermata: own, URL: o.URL, Token: o.AgentToken, PassEnv: o.PassEnv}
 	if len(o.Runners) == 1 {
 		a.ExtraArgs = o.Command
 	}
@@ -98,7 +100,8 @@ func newRunner(name string, o WorkerOptions) (worker.Runner, error) {
 func newACP(a agent.Options, wait time.Duration, allowUnknown bool) (worker.Runner, error) {
 	if a.Program == "" {
 		if len(a.ExtraArgs) == 0 {
-			return nil, errors.New("the runner acp has nothing to run: name the agent program and its arguments behind --, as in -- opencode acp, and no other runner beside it")
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the runner acp has nothing to run").
+				WithHint("name the agent program and its arguments behind --, as in -- opencode acp, and no other runner beside it")
 		}
 		a.Program, a.ExtraArgs = a.ExtraArgs[0], a.ExtraArgs[1:]
 	}

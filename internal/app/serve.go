@@ -144,11 +144,11 @@ func Migrate(ctx context.Context, d Database, out io.Writer) error {
 func checkListen(o ServeOptions) error {
 	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--listen: %w", err).WithHint("write it like 127.0.0.1:7433")
 	}
 	ip := net.ParseIP(host)
 	if o.SingleUser && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--single-user serves without sign-in, so it needs a loopback address such as 127.0.0.1:7433, not %s", o.Listen)
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--single-user serves without sign-in, so it needs a loopback address such as 127.0.0.1:7433, not %s", o.Listen)
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 // check refuses a worker that could run nothing: it would claim one task after
 // the other, and fail them all.
 func (o WorkerOptions) check() error {
+	if err := checkFolder("--folder", o.Folder); err != nil {
+		return err
+	}
 	if o.WorkDir != "" {
 		folder, err := os.Stat(o.WorkDir)
 		switch {

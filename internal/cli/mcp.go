@@ -31,6 +31,9 @@ Examples:
 }
 
 func (c *mcpCommand) Run(ctx context.Context, s *session) error {
+	if err := checkAtLeast("--approve-wait", c.ApproveWait, 0); err != nil {
+		return err
+	}
 	if s.hooks.MCP == nil {
 		return notBuilt("mcp")
 	}
@@ -45,7 +48,7 @@ func (c *mcpCommand) Run(ctx context.Context, s *session) error {
 	if o.Token == "" {
 		o.Token = login.Token(o.URL)
 	}
-	if o.ApproveWait <= 0 {
+	if o.ApproveWait == 0 {
 		o.ApproveWait = -1
 	}
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {

@@ -58,10 +58,16 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	})
 }
 
-// checkWorkers refuses flags that only workers inside the server read if the server has no workers.
+// checkWorkers refuses values that workers inside the server cannot have, and flags that only they read if the server has none.
 func (c *serveCommand) checkWorkers() error {
-	if c.Workers > 0 {
-		return c.checkRunners()
+	if err := c.checkFlags(); err != nil {
+		return err
+	}
+	switch {
+	case c.Workers < 0:
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--workers must be at least 0, and not %d", c.Workers)
+	case c.Workers > 0:
+		return c.check()
 	}
 	unread := c.agentFlags.given()
 	if c.Workdir != "" {

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fermata-hq/fermata"
 )
 
 // agentFlags say what a worker runs as its agent.
@@ -14,7 +17,7 @@ type agentFlags struct {
 	Runner            []string      `env:"FERMATA_RUNNER" enum:"command,acp,claude,codex,gemini,opencode" default:"command" placeholder:"NAME" help:"What drives the agent: command (any program), acp (any agent that speaks the Agent Client Protocol), claude, codex, gemini or opencode; repeat it for several. The first also runs tasks that name no runner."`
 	Program           string        `placeholder:"PATH" help:"The agent program of the runner, where it is not found by its own name."`
 	AllowTaskCommands bool          `help:"Also run the commands that tasks name in their spec, such as the shell steps of workflows. Whoever can make a task then runs programs here."`
-	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts."`
+	RunTimeout        time.Duration `placeholder:"DURATION" help:"Longest time of one run; waiting for people never counts. 0s, the default, sets no limit."`
 	LiveWait          time.Duration `default:"1m" help:"How long an agent of the runner acp is kept alive for an answer before it is stopped and resumed later; 0s stops it at once."`
 	AllowUnknownAgent bool          `help:"For the runner acp: also run a program that is not known to ask before it acts, without --isolate. No rule of gates holds such a program."`
 	PassEnv           []string      `placeholder:"NAME" help:"A variable that agents inherit; repeat it."`
@@ -47,14 +50,42 @@ func (f agentFlags) options() AgentOptions {
 // defaultLiveWait is the default of --live-wait.
 const defaultLiveWait = time.Minute
 
-// checkRunners refuses flags that none of the runners reads.
-func (f agentFlags) checkRunners() error {
+// check refuses values with which no run could begin or end, and flags that none of the runners reads.
+func (f agentFlags) check() error {
+	if err := f.checkFlags(); err != nil {
+		return err
+	}
+	for _, name := range f.PassEnv {
+		if strings.Contains(name, "=") {
+			return fermata.Errorf(fermata.CodeInvalidRequest, "--pass-env takes the name of a variable, not %q", name).WithHint("the value is that of the worker's own environment")
+		}
+	}
+	if err := errors.Join(checkAtLeast("--run-timeout", f.RunTimeout, 0), checkAtLeast("--live-wait", f.LiveWait, 0)); err != nil {
+		return err
+	}
 	others := slices.ContainsFunc(f.Runner, func(name string) bool { return name != "command" })
 	return checkUnread("--runner "+strings.Join(f.Runner, " and "), map[string]bool{
 		"--program":             f.Program != "" && !others,
 		"--live-wait":           f.LiveWait != defaultLiveWait && !slices.Contains(f.Runner, "acp"),
 		"--allow-unknown-agent": f.AllowUnknownAgent && !slices.Contains(f.Runner, "acp"),
 	})
+}
+
+// checkFlags refuses a flag that is not known: it would be taken for the agent program.
+func (f agentFlags) checkFlags() error {
+	if len(f.Command) == 0 || f.Command[0] == "--" || !strings.HasPrefix(f.Command[0], "-") {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "unknown flag %s", f.Command[0]).
+		WithHint("--help lists the flags; arguments of the agent program stand behind --")
+}
+
+// checkAtLeast refuses a duration that is too short for the flag.
+func checkAtLeast(flag string, d, least time.Duration) error {
+	if d >= least {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%s must be at least %s, and not %s", flag, least, d)
 }
 
 // given returns the flags for agents that the command line has. What the environment says may be meant for another
@@ -75,8 +106,8 @@ type workerCommand struct {
 	Name        string        `env:"FERMATA_WORKER" help:"Name of the worker (default: the host's)."`
 	Project     []string      `placeholder:"NAME" help:"Only tasks of this project; repeat it."`
 	Agent       []string      `placeholder:"ROLE" help:"Only tasks for this role; repeat it."`
-	Concurrency int           `default:"1" help:"How many tasks run at the same time."`
-	Lease       time.Duration `default:"60s" help:"How long a task stays with a worker that is silent."`
+	Concurrency quantity      `default:"1" help:"How many tasks run at the same time."`
+	Lease       time.Duration `default:"60s" help:"How long a task stays with a worker that is silent: 1s to 1h."`
 	Workdir     string        `type:"path" placeholder:"FOLDER" help:"The project: a git repository gives each task a worktree and a branch (default: an empty folder a task)."`
 	Folder      string        `type:"path" placeholder:"FOLDER" help:"Where the worker keeps the worktrees (default: in the user's data folder)."`
 	OnCompleted string        `enum:"commit,keep" default:"commit" help:"What to do with the changes of a completed run: commit or keep."`
@@ -103,8 +134,11 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	if c.AgentToken, err = s.tokenOf("--agent-token", c.AgentToken); err != nil {
 		return err
 	}
-	if err = c.checkRunners(); err != nil {
+	if err = c.check(); err != nil {
 		return err
+	}
+	if c.Lease < fermata.ShortestLease || c.Lease > fermata.LongestLease {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--lease must be between %s and %s, and not %s", fermata.ShortestLease, fermata.LongestLease, c.Lease)
 	}
 	if s.hooks.Worker == nil {
 		return notBuilt("worker")
@@ -115,7 +149,7 @@ func (c *workerCommand) Run(ctx context.Context, s *session) error {
 	}
 	o := WorkerOptions{
 		URL: login.Address(s.URL), Token: s.Token, Name: c.Name, Projects: c.Project, Agents: c.Agent,
-		Concurrency: c.Concurrency, Lease: c.Lease, WorkDir: c.Workdir, Folder: c.Folder, AgentOptions: c.agentFlags.options(),
+		Concurrency: int(c.Concurrency), Lease: c.Lease, WorkDir: c.Workdir, Folder: c.Folder, AgentOptions: c.agentFlags.options(),
 		OnCompleted: c.OnCompleted, OnFailed: c.OnFailed, Once: c.Once, LogLevel: c.LogLevel,
 	}
 	if o.Token == "" {
