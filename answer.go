@@ -417,7 +417,7 @@ func (r *Resolution) Sentence() string {
 		return fmt.Sprintf("timed out at %s, nobody answered", at)
 	default:
 		if r.DecideYourself {
-			return fmt.Sprintf("closed by %s at %s without an answer: whoever asked decides", who, at)
+			return fmt.Sprintf("closed by %s at %s without an answer", who, at)
 		}
 		if r.TaskEnded != "" {
 			return fmt.Sprintf("closed without an answer at %s, when its task ended as %s", at, r.TaskEnded)

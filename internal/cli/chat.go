@@ -135,10 +135,12 @@ func (c *chat) read(ctx context.Context) error {
 		switch {
 		case errors.Is(err, io.EOF):
 			ended, err = true, c.unsent()
-		case err != nil:
-			return err
-		default:
+		case err == nil:
 			err = c.say(ctx, line)
+		case fermata.CodeOf(err) == fermata.CodeInvalidRequest:
+			c.held = nil
+		default:
+			return err
 		}
 		if errors.Is(err, errQuit) {
 			break

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/notice"
@@ -20,7 +21,8 @@ func (s *session) ask(ctx context.Context, prompt string) (string, error) {
 	return s.nextLine(ctx)
 }
 
-// nextLine reads a line of standard input, io.EOF at its end.
+// nextLine reads a line of standard input, io.EOF at its end. It refuses one that no JSON carries: people would read
+// what nobody wrote.
 func (s *session) nextLine(ctx context.Context) (string, error) {
 	type reading struct {
 		line string
@@ -39,6 +41,9 @@ func (s *session) nextLine(ctx context.Context) (string, error) {
 		// The reader ends with the program: a terminal's read cannot be called back.
 		return "", context.Cause(ctx)
 	case r := <-read:
+		if r.err == nil && !utf8.ValidString(r.line) {
+			return "", badPick("the line is not valid UTF-8, nothing was sent")
+		}
 		return r.line, r.err
 	}
 }

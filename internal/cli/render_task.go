@@ -170,7 +170,7 @@ func (p printer) takeOver(t *fermata.Task) {
 		if t.Session.Worker != "" {
 			where = " at the worker " + oneLine(t.Session.Worker)
 		}
-		p.line("Open its session by hand%s:", where)
+		p.line("The agent has a few seconds to end. Open its session by hand%s after that:", where)
 		p.line("    %s", oneLine(t.TakeOver))
 	}
 	p.line("Hand it back: fermata resume %s --message \"what you did\"", t.ID)

@@ -114,6 +114,9 @@ func TestRespondAll(t *testing.T) {
 	if code, _, talk := run(t, "MySQL\n", "--url", url, "respond", "--all"); code != exitUsage || sent.Answer != nil || !strings.Contains(talk, "1 of the answers were refused") {
 		t.Errorf("an answer that is no option: got %d, sent %+v\n%s", code, sent, talk)
 	}
+	if code, _, talk := run(t, "caf\xe9\n", "--url", url, "respond", "--all"); code != exitUsage || sent.Answer != nil || !strings.Contains(talk, "the line is not valid UTF-8, nothing was sent") {
+		t.Errorf("an answer that is not UTF-8: got %d, sent %+v\n%s", code, sent, talk)
+	}
 	if code, _, talk := run(t, "PostgreSQL\n", "--url", url, "respond", "--all"); code != exitOK || sent.Answer != "pg" {
 		t.Errorf("got %d, sent %+v\n%s", code, sent, talk)
 	}

@@ -32,7 +32,11 @@ func OutcomeWords(q *fermata.Question) string {
 		return timedOutWords(q)
 	case fermata.Cancelled:
 		if r.DecideYourself {
-			return "closed by " + decider(r) + " without an answer: whoever asked decides"
+			words := "whoever asked decides"
+			if q.Type == fermata.Approval {
+				words = "it counts as not approved"
+			}
+			return "closed by " + decider(r) + " without an answer: " + words
 		}
 		if r.TaskEnded != "" {
 			return "closed without an answer: the task ended as " + string(r.TaskEnded)
