@@ -36,9 +36,6 @@ func (p printer) task(t *fermata.Task, now time.Time) {
 		p.line("")
 		p.labelled("Last report:", t.Summary)
 	}
-	if len(t.BlockedBy) > 0 {
-		p.text("Blocked by " + strings.Join(t.BlockedBy, ", "))
-	}
 	if t.DeferUntil != nil {
 		p.line("Put off until %s", t.DeferUntil.UTC().Format(time.RFC3339))
 	}
@@ -158,6 +155,20 @@ func (p printer) noWorker(n *fermata.NoWorker) {
 	}
 	p.labelled("Waits for a worker:", n.Text)
 	p.line("Start one: %s", oneLine(n.Start))
+}
+
+// blockers says what the task waits for, and why that waits for a worker. All the ids are of blockers; known are those
+// that could be read.
+func (p printer) blockers(ids []string, known map[string]*fermata.Task) {
+	for _, id := range ids {
+		t := known[id]
+		if t == nil {
+			p.text("Blocked by " + id)
+			continue
+		}
+		p.text(fmt.Sprintf("Blocked by %s  %s  %s", id, stateText(t), oneLine(t.Title)))
+		p.noWorker(t.NoWorker)
+	}
 }
 
 // takeOver says how a person opens the session of a paused task, and hands it back.

@@ -52,12 +52,20 @@ func (c *showCommand) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	blockers, err := s.blockersOf(ctx, t)
+	if err != nil {
+		return err
+	}
 	p := s.data()
 	p.bytes = c.Bytes
 	p.task(t, s.now())
+	p.blockers(t.BlockedBy, blockers)
 	p.doing(progress, s.now())
 	p.work(t)
-	if t.Runs > 0 && t.Runner != fermata.RunnerWorkflow {
+	switch {
+	case t.Runner == fermata.RunnerWorkflow:
+		p.line("%s", p.dim("Its steps: fermata workflow show "+shortID(t.ID)))
+	case t.Runs > 0:
 		p.line("%s", p.dim("What the agent printed: fermata log "+shortID(t.ID)))
 	}
 	p.answers(asked)
@@ -74,6 +82,24 @@ func (s *session) askedBy(ctx context.Context, t *fermata.Task) ([]*fermata.Ques
 	list = slices.DeleteFunc(list, func(q *fermata.Question) bool { return q.Resolution == nil })
 	slices.SortFunc(list, func(a, b *fermata.Question) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return list, err
+}
+
+// mostBlockers is how many of the tasks that a task waits for are read.
+const mostBlockers = 20
+
+// blockersOf returns the tasks that a task waits for, by id, without those that the person does not see.
+func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*fermata.Task, error) {
+	known := map[string]*fermata.Task{}
+	for _, id := range t.BlockedBy[:min(len(t.BlockedBy), mostBlockers)] {
+		blocker, err := s.client.Task(ctx, id)
+		switch {
+		case err == nil:
+			known[id] = blocker
+		case fermata.CodeOf(err) != fermata.CodeNotFound:
+			return nil, err
+		}
+	}
+	return known, nil
 }
 
 // doingNow returns the last report of progress of the run that is under way.
