@@ -42,7 +42,7 @@ type Ask struct {
 	Reminders  []string          `json:"reminders,omitempty" maxItems:"10" doc:"when to remind of it, counted from asking: 10m, 2h"`
 	// ShareContext lets the context be shown in public places.
 	ShareContext bool `json:"share_context,omitempty" doc:"lets the context be shown where people who may not read the project see it"`
-	// AllowDangerDefault lets the default pick an option marked as dangerous.
+	// AllowDangerDefault lets the default pick an option marked as dangerous. It lets nothing approve at a deadline.
 	AllowDangerDefault bool              `json:"allow_danger_default,omitempty"`
 	Priority           *int              `json:"priority,omitempty" minimum:"0" maximum:"4"`
 	Confidence         *int              `json:"confidence,omitempty" minimum:"0" maximum:"100"`

@@ -277,7 +277,7 @@ func TestAskAllowsDangerWhereItIsMeant(t *testing.T) {
 		`{"question":"a?","options":["a",{"value":"b","danger":true}],"default":"b","allow_danger_default":true}`,
 		`{"question":"a?","options":["a",{"value":"b","danger":true}],"default":"b","on_timeout":"fail"}`,
 		`{"question":"a?","options":["a",{"value":"b","danger":true}],"default":"a"}`,
-		`{"type":"approval","question":"a?","default":"approve","on_timeout":"default","allow_danger_default":true}`,
+		`{"type":"approval","question":"a?","default":"approve","on_timeout":"fail"}`,
 		`{"type":"approval","question":"a?","default":"reject","on_timeout":"default"}`,
 		`{"type":"non_blocking","question":"a?","options":[{"value":"b","danger":true}],"default":"b","allow_danger_default":true}`,
 	} {

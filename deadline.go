@@ -80,18 +80,20 @@ func (a Ask) checkDefaultOnTimeout(q *Question) error {
 	if !ok {
 		return Invalid(Problem{Field: "default", Message: "on_timeout is default, but there is no default for every required item"})
 	}
-	approves := q.Type == Approval && answers[q.Items[0].Key] == Approve
-	if (approves || q.picksDanger(answers)) && !a.AllowDangerDefault {
-		what := "the default picks an option marked as dangerous"
-		if approves {
-			what = "silence would approve"
-		}
-		return (&Error{
-			Code: CodePolicyViolation, Message: what + " at the deadline",
-			Problems: []Problem{{Field: "default", Message: what}},
-		}).WithHint("choose another default or on_timeout, or set allow_danger_default if you mean it")
+	switch {
+	case q.Type == Approval && answers[q.Items[0].Key] == Approve:
+		return badDefault("silence would approve", "choose the default reject or another on_timeout: only people approve")
+	case q.picksDanger(answers) && !a.AllowDangerDefault:
+		return badDefault("the default picks an option marked as dangerous", "choose another default or on_timeout, or set allow_danger_default if you mean it")
 	}
 	return nil
+}
+
+// badDefault refuses a default that must not be taken at the deadline.
+func badDefault(what, hint string) error {
+	return (&Error{
+		Code: CodePolicyViolation, Message: what + " at the deadline", Problems: []Problem{{Field: "default", Message: what}},
+	}).WithHint("%s", hint)
 }
 
 func (q *Question) checkEscalation(p Policy) error {

@@ -31,7 +31,7 @@ type askCommand struct {
 	Remind             []string              `placeholder:"10m" help:"Remind people so long after asking; repeat it."`
 	ShareContext       bool                  `help:"Let the context be shown in public places, such as a GitHub issue."`
 	OnTimeout          fermata.TimeoutAction `enum:",default,skip,fail,escalate" default:"" placeholder:"ONTIMEOUT" help:"What happens then: default, skip, fail or escalate."`
-	AllowDangerDefault bool                  `help:"Let the deadline take a default that is dangerous, or that approves."`
+	AllowDangerDefault bool                  `help:"Let the deadline take a default that is dangerous. Nothing approves at a deadline."`
 	Escalation         string                `placeholder:"JSON|@FILE" help:"Levels that an unanswered question goes through: [{\"assignees\":[\"bob\"],\"timeout\":\"1h\",\"on_timeout\":\"fail\"}]."`
 	Items              string                `type:"path" placeholder:"FILE" help:"JSON file with a list of items, or with a whole request; - is standard input."`
 	Body               string                `placeholder:"TEXT|@FILE" help:"More about it, in Markdown."`

@@ -145,12 +145,16 @@ func TestDangerousDefaults(t *testing.T) {
 		for _, a := range []fermata.Ask{danger, silence} {
 			_, err := w.e.Ask(w.Context(), w.agent, task.ID, a)
 			w.refused(err, fermata.CodePolicyViolation)
-			a.AllowDangerDefault = true
-			q := w.ask(task.ID, a)
-			_, err = w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
-			w.ok(err)
 		}
-		_, err := w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", OnTimeout: fermata.TakeDefault})
+		danger.AllowDangerDefault = true
+		q := w.ask(task.ID, danger)
+		_, err := w.e.CancelQuestion(w.Context(), w.agent, q.ID, "")
+		w.ok(err)
+		// Whoever asks cannot let silence approve.
+		silence.AllowDangerDefault = true
+		_, err = w.e.Ask(w.Context(), w.agent, task.ID, silence)
+		w.refused(err, fermata.CodePolicyViolation)
+		_, err = w.e.Ask(w.Context(), w.agent, task.ID, fermata.Ask{Question: "a?", OnTimeout: fermata.TakeDefault})
 		w.refused(err, fermata.CodeInvalidRequest)
 	})
 }
