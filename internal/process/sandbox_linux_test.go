@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +40,33 @@ func sandboxed(t *testing.T, own, asked, script string) string {
 
 // ask lets the test program tell whether it is in the run.
 const ask = `"$SELF"; true`
+
+// Of a folder of PATH that is hidden, only the programs are opened, and never more than a sandbox begins with at once.
+func TestOnlyProgramsOfAFolderAreOpened(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"program": 0o700, "data": 0o600} {
+		if err := os.WriteFile(filepath.Join(folder, name), nil, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{"link": "program", "to-data": "data", "to-nothing": "nothing"} {
+		if err := os.Symlink(target, filepath.Join(folder, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := t.TempDir()
+	for i := range 400 {
+		if err := os.WriteFile(filepath.Join(full, strconv.Itoa(i)), nil, 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	s := &process.Sandbox{Hide: []string{folder, full}}
+	left := s.OpenPath([]string{"", ".", filepath.Join(folder, "nothing"), full + "/..", folder, full})
+	if want := []string{filepath.Join(folder, "link"), filepath.Join(folder, "program")}; !slices.Equal(s.Programs, want) || !slices.Equal(left, []string{full}) {
+		t.Errorf("opened %v and left out %v, want %v and %v", s.Programs, left, want, full)
+	}
+}
 
 // Another process namespace hides the worker. Only what runs in the sandbox that the
 // worker made for the folder is in its run all the same.

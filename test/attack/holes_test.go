@@ -83,6 +83,30 @@ var seededBugs = []seededBug{
 		pkg: "./internal/api", caughtBy: "TestAdminsAdministerInTheBrowser",
 	},
 	{
+		name: "a token configures MCP servers where the policy asks for a sign-in", file: "permission_table.go",
+		old: `Scopes: byWorking, Role: RoleAdmin, Whole: true, Guarded: true,`,
+		new: `Scopes: byWorking, Role: RoleAdmin, Whole: true,`,
+		pkg: "./internal/api", caughtBy: "TestAdminsAdministerInTheBrowser",
+	},
+	{
+		name: "an agent works in the working copy of another", file: "internal/engine/tasks.go",
+		old: "if err := mayTask(tx, c, fermata.ToCreateTask, owner); err != nil {",
+		new: "if false {",
+		pkg: "./internal/engine", caughtBy: "TestAWorkingCopyIsOfATaskThatTheCallerMayAddTo",
+	},
+	{
+		name: "a sandbox shows whatever lies in a folder of PATH", file: "internal/process/sandbox_path.go",
+		old: "info.Mode().IsRegular() && info.Mode()&0o111 != 0 {",
+		new: "info.Mode().IsRegular() {",
+		pkg: "./internal/process", caughtBy: "TestOnlyProgramsOfAFolderAreOpened",
+	},
+	{
+		name: "silence approves", file: "deadline.go",
+		old: "case q.Type == Approval && answers[q.Items[0].Key] == Approve:",
+		new: "case false:",
+		pkg: "./internal/engine", caughtBy: "TestDangerousDefaults",
+	},
+	{
 		name: "a hook lets an event without a name pass", file: "internal/cli/hook_worker.go",
 		old: `case h.own() || h.after != "" && h.in.Event == h.after:`,
 		new: "case h.own() || h.in.Event == h.after:",
