@@ -52,7 +52,7 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 		if a.IdempotencyKey != "" {
 			q, err := sameKey(tx, a, c.Actor())
 			if q != nil {
-				err = checkSamePlace(tx, c, q, project, session)
+				err = checkSamePlace(tx, q, project, session)
 			}
 			if q != nil || err != nil {
 				return q, err
@@ -70,19 +70,15 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	})
 }
 
-// checkSamePlace refuses an idempotency key that another caller asked with, or the same one
-// in another session or project.
-func checkSamePlace(tx *store.Tx, c fermata.Caller, q *fermata.Question, project, session string) error {
-	if !sameParty(q.AskedBy, c.Actor()) {
-		return keyTaken(q, c.Actor())
-	}
+// checkSamePlace refuses an idempotency key with which the caller asked in another session or project.
+func checkSamePlace(tx *store.Tx, q *fermata.Question, project, session string) error {
 	t, err := tx.Task(q.TaskID)
 	if err != nil {
 		return err
 	}
 	// The task of a session may be of another project than the one that is named.
 	if t.SessionKey != session || session == "" && project != "" && project != t.Project {
-		return keyTaken(q, c.Actor())
+		return keyTaken(q)
 	}
 	return nil
 }
@@ -191,7 +187,7 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 	if a.IdempotencyKey != "" {
 		q, err := sameKey(tx, a, by)
 		if q != nil && q.TaskID != t.ID {
-			return nil, keyTaken(q, by)
+			return nil, keyTaken(q)
 		}
 		if q != nil || err != nil {
 			return q, err
@@ -380,31 +376,24 @@ func (e *Engine) takeGuess(tx *store.Tx, t *fermata.Task, q *fermata.Question, b
 	return e.settle(tx, t, q, fermata.ByPolicy)
 }
 
-// sameKey returns the question that was asked with the idempotency key. Another
-// question under the same key is a conflict.
+// sameKey returns the question that the same one asked with the idempotency key. Another
+// question of theirs under the same key is a conflict.
 func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
-	q, err := tx.QuestionByKey(a.IdempotencyKey)
+	q, err := tx.QuestionByKey(a.IdempotencyKey, by)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodeNotFound:
 		return nil, nil
 	case err != nil:
 		return nil, err
 	case q.Fingerprint != a.Fingerprint():
-		return nil, keyTaken(q, by)
+		return nil, keyTaken(q)
 	}
 	return q, nil
 }
 
-// sameParty reports whether a key that asked is also that of who asks now.
-func sameParty(asked, by fermata.Actor) bool { return asked.Kind == by.Kind && asked.ID == by.ID }
-
-// keyTaken refuses a key. Only who asked with it learns which question it is.
-func keyTaken(q *fermata.Question, by fermata.Actor) error {
-	which := "another question"
-	if sameParty(q.AskedBy, by) {
-		which += ", " + q.ID
-	}
-	return fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to %s", q.IdempotencyKey, which).
+// keyTaken refuses a key that belongs to another question of who asks.
+func keyTaken(q *fermata.Question) error {
+	return fermata.Errorf(fermata.CodeIdempotencyConflict, "the idempotency key %q belongs to another question, %s", q.IdempotencyKey, q.ID).
 		WithHint("use a new key for a new question")
 }
 

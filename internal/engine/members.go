@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/user"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -74,6 +75,25 @@ func emailIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
+// nameIsFree refuses the name or the handle of another member as a name: people would take one for the other.
+func nameIsFree(r store.Reader, m *fermata.Member) error {
+	members, err := r.Members()
+	if err != nil {
+		return err
+	}
+	name := plainName(m.Name)
+	for _, other := range members {
+		if other.ID != m.ID && name != "" && (name == plainName(other.Name) || name == plainName(other.Handle)) {
+			return fermata.Invalid(fermata.Problem{Field: "name", Message: "is that of another member"}).
+				WithHint("two people with one name: an admin can set it")
+		}
+	}
+	return nil
+}
+
+// plainName is a name without its case and without what is around and between its words.
+func plainName(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }
+
 // AddMember adds a person to the workspace.
 func (e *Engine) AddMember(ctx context.Context, c fermata.Caller, n NewMember) (*fermata.Member, error) {
 	if err := c.May(fermata.ToManagePeople, fermata.InWorkspace); err != nil {
@@ -129,7 +149,7 @@ func findMember(r store.Reader, typed string) (*fermata.Member, error) {
 }
 
 // ChangeMember changes a person of the workspace. Everybody may change his own
-// name; the rest is for admins, of whom one always stays.
+// name, but not to that of another member. The rest is for admins, of whom one always stays.
 func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed string, ch fermata.MemberChange) (*fermata.Member, error) {
 	found, err := findMember(e.reads(ctx, c), typed)
 	if err != nil {
@@ -151,6 +171,11 @@ func (e *Engine) ChangeMember(ctx context.Context, c fermata.Caller, typed strin
 		before := *m
 		if err := ch.Apply(m, tx.Now()); err != nil {
 			return nil, err
+		}
+		if m.Name != before.Name && !c.Has(fermata.ScopeAdmin) {
+			if err := nameIsFree(tx.Reader, m); err != nil {
+				return nil, err
+			}
 		}
 		return m, e.saveMember(tx, &before, m, c.Actor())
 	})

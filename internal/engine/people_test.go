@@ -148,6 +148,27 @@ func TestMembers(t *testing.T) {
 	})
 }
 
+// Nobody gives himself the name of another. Two people of one name are an admin's to tell apart.
+func TestNobodyTakesTheNameOfAnother(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.person("bob")
+		_, err := w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Name: ptr("Alice Doe")})
+		w.ok(err)
+		name := func(c fermata.Caller, name string) error {
+			_, err := w.e.ChangeMember(w.Context(), c, "bob", fermata.MemberChange{Name: &name})
+			return err
+		}
+		for _, taken := range []string{"Alice Doe", " alice  DOE", "alice", "Alice"} {
+			w.refused(name(bob, taken), fermata.CodeInvalidRequest)
+		}
+		for _, free := range []string{"Bob Doe", "bob", "", "Alice D."} {
+			w.ok(name(bob, free))
+		}
+		w.ok(name(admin, "Alice Doe"))
+		w.ok(name(bob, "Alice Doe"))
+	})
+}
+
 func TestPolicyIsSeenAtOnce(t *testing.T) {
 	each(t, func(w *world) {
 		task := w.task(fermata.NewTask{})

@@ -115,11 +115,26 @@ func (r Reader) Question(id string) (*fermata.Question, error) {
 
 const questionByID = "SELECT " + questionColumns + " FROM questions WHERE workspace_id = $1 AND id = $2"
 
-// QuestionByKey returns the question that was asked with an idempotency key.
-func (r Reader) QuestionByKey(key string) (*fermata.Question, error) {
-	return one(r, "question with the key", key, r.scanQuestion, "SELECT "+questionColumns+
-		" FROM questions WHERE workspace_id = $1 AND idempotency_key = $2 AND idempotency_key <> ''", r.workspace, key)
+// QuestionByKey returns the question that an asker asked with an idempotency key.
+func (r Reader) QuestionByKey(key string, by fermata.Actor) (*fermata.Question, error) {
+	found, err := list(r, r.scanQuestion, questionByKey, r.workspace, key, askerColumn(by))
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range found {
+		if askerColumn(q.AskedBy) == askerColumn(by) {
+			return q, nil
+		}
+	}
+	return nil, fermata.NotFound("question with the key", key)
 }
+
+// The asker is not in the column for what was asked before there was one.
+const questionByKey = "SELECT " + questionColumns + ` FROM questions WHERE workspace_id = $1 AND idempotency_key = $2
+	AND idempotency_key <> '' AND asker IN ($3, '')`
+
+// askerColumn tells askers apart.
+func askerColumn(a fermata.Actor) string { return string(a.Kind) + ":" + a.ID }
 
 // QuestionsByID returns the questions with the ids.
 func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
@@ -172,11 +187,11 @@ func (tx *Tx) InsertQuestion(q *fermata.Question) {
 		Callback: q.CallbackURL, State: q.State, Metadata: q.Metadata, AskedBy: actor(q.AskedBy), Channels: q.Channels, Reminders: q.Reminders, Every: q.RemindEvery, Share: q.ShareContext,
 	}
 	tx.exec(`INSERT INTO questions (workspace_id, id, task_id, run_id, project, type, status, title, priority, deadline,
-		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at, unreached)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+		assignees, idempotency_key, dedupe_key, fingerprint, asked, resolution, handed_to, created_at, unreached, asker)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 		tx.workspace, q.ID, q.TaskID, q.RunID, q.Project, string(q.Type), string(q.Status), q.Title, q.Priority, deadlineColumn(q),
 		text(q.Assignees), q.IdempotencyKey, q.DedupeKey, q.Fingerprint, text(frozen), exactText(q.Resolution), q.HandedTo,
-		q.CreatedAt.UnixMilli(), q.Unreached)
+		q.CreatedAt.UnixMilli(), q.Unreached, askerColumn(q.AskedBy))
 	if q.Resolution != nil {
 		tx.insertClosing(q)
 	}

@@ -135,7 +135,7 @@ const unreadable = "\x00"
 func groupQueryFails(s *suite) {
 	r := s.run(func(*fermata.Run) {})
 	errs := s.together(func(tx *store.Tx) error { tx.AppendLog(r.ID, 0, "abc"); return nil }, func(tx *store.Tx) error {
-		_, err := tx.QuestionByKey(unreadable)
+		_, err := tx.QuestionByKey(unreadable, fermata.System)
 		return err
 	})
 	s.equal([]int{1}, failed(errs))
@@ -147,7 +147,7 @@ func groupQueryFails(s *suite) {
 func groupErrorIgnored(s *suite) {
 	errs := s.together(good("a"), func(tx *store.Tx) error {
 		marked(tx, "b")
-		_, _ = tx.QuestionByKey(unreadable)
+		_, _ = tx.QuestionByKey(unreadable, fermata.System)
 		return nil
 	}, good("c"))
 	if s.db.Dialect() == "sqlite" {

@@ -90,7 +90,7 @@ func questionRoundTrip(s *suite) {
 	if fermata.HashAction(got.Resolution.Action) != got.Resolution.ActionHash {
 		s.Error("the edited action no longer fits its hash")
 	}
-	byKey, err := s.read().QuestionByKey(hard)
+	byKey, err := s.read().QuestionByKey(hard, q.AskedBy)
 	s.ok(err)
 	s.equal(q, byKey)
 	byID, err := s.read().QuestionsByID([]string{q.ID, "q_none"})
@@ -109,7 +109,7 @@ func questionLeastFields(s *suite) {
 	none, err := s.read().QuestionsByID(nil)
 	s.ok(err)
 	s.equal(0, len(none))
-	_, err = s.read().QuestionByKey("")
+	_, err = s.read().QuestionByKey("", fermata.System)
 	s.code(err, fermata.CodeNotFound)
 }
 
@@ -178,11 +178,24 @@ func questionIDs(questions []*fermata.Question) []string {
 }
 
 func questionKey(s *suite) {
-	s.question(func(q *fermata.Question) { q.IdempotencyKey = "k" })
+	first := s.question(func(q *fermata.Question) { q.IdempotencyKey = "k" })
 	second := newQuestion("task_2")
 	second.IdempotencyKey = "k"
 	if err := s.try(func(tx *store.Tx) error { tx.InsertQuestion(second); return nil }); err == nil {
-		s.Error("two questions have one idempotency key")
+		s.Error("two questions of one asker have one idempotency key")
+	}
+	// Another asker has keys of his own.
+	other := fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_other"}
+	third := newQuestion("task_3")
+	third.IdempotencyKey, third.AskedBy = "k", other
+	s.write(func(tx *store.Tx) { tx.InsertQuestion(third) })
+	for by, want := range map[fermata.Actor]*fermata.Question{first.AskedBy: first, other: third} {
+		if got, err := s.read().QuestionByKey("k", by); err != nil || got.ID != want.ID {
+			s.Errorf("%v is given %v (%v), want %s", by, got, err, want.ID)
+		}
+	}
+	if _, err := s.read().QuestionByKey("k", fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_third"}); fermata.CodeOf(err) != fermata.CodeNotFound {
+		s.Errorf("a third asker is given a question: %v", err)
 	}
 }
 
