@@ -259,7 +259,7 @@ test('an agent is paused, and its task handed back with what was done', async ()
   await busy.beat({ session: { id: 's-1', runner: 'claude', dir: '/src/shop', worker: 'desk', command: 'claude --resume s-1' } });
   await visit(page, `/tasks/${busy.task.id}`);
   await page.getByRole('button', { name: 'Pause and take over' }).click();
-  await page.locator('[data-take-over]').getByText('Open the session by hand after that, at the worker desk:').waitFor();
+  await page.locator('[data-take-over]').getByText('Open its session by hand after that, at the worker desk:').waitFor();
   await page.locator('[data-take-over]').getByText('cd /src/shop && claude --resume s-1', { exact: true }).waitFor();
   await page.locator('[data-take-over]').getByText('Messages wait until you hand the task back.').waitFor();
   assert.equal((await read(busy.task.id)).reason, 'paused');
