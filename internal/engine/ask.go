@@ -376,8 +376,8 @@ func (e *Engine) takeGuess(tx *store.Tx, t *fermata.Task, q *fermata.Question, b
 	return e.settle(tx, t, q, fermata.ByPolicy)
 }
 
-// sameKey returns the question that the same one asked with the idempotency key. Another
-// question of theirs under the same key is a conflict.
+// sameKey returns the question that the asker asked with the idempotency key before, nil if there is none. Another
+// question under the key is a conflict.
 func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
 	q, err := tx.QuestionByKey(a.IdempotencyKey, by)
 	switch {
