@@ -63,7 +63,7 @@ var (
 
 // What workers do.
 var (
-	ToClaim   = verb(permission{Name: "run.claim", Does: "claim tasks", Scopes: byWorking, Role: RoleResponder, Agents: true, Calls: []string{"claim"}})
+	ToClaim   = verb(permission{Name: "run.claim", Does: "claim tasks", Scopes: byWorking, Role: RoleResponder, Agents: true, Calls: []string{"claim", "leave-worker"}})
 	ToHoldRun = verb(permission{Name: "run.hold", Does: "report on runs", Scopes: byWorking, Role: RoleResponder, Agents: true, Beside: "the fencing token of the claim", Calls: []string{
 		"heartbeat", "append-run-log", "report-run-progress", "finish-run", "release-run",
 	}})

@@ -23,6 +23,12 @@ func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Cl
 	return claim, err
 }
 
+// Leave says that a worker asks for no task any more. The request is that of its claims.
+func (c *Client) Leave(ctx context.Context, r fermata.ClaimRequest) error {
+	_, err := do[struct{}](ctx, c, call{method: http.MethodPost, path: path("workers", "leave"), body: r, agentToken: c.agentToken})
+	return err
+}
+
 // Heartbeat extends the lease of a run and returns what reached the task.
 func (c *Client) Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error) {
 	return post[*fermata.HeartbeatReply](ctx, c, path("runs", runID, "heartbeat"), h)

@@ -30,6 +30,7 @@ func (s *Server) claimRoutes() {
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[fermata.Worker]], error) {
 			return listOf(s.Engine.Workers(ctx, c))
 		})
+	add(s, operation("POST /workers/leave", "leave-worker", "Say that a worker asks for no task any more, with the request of its claims"), s.leave)
 	claims := s.api.OpenAPI().Paths["/v1/claims"].Post
 	claims.Responses["204"] = &huma.Response{Description: "No task became claimable in time"}
 }
@@ -43,6 +44,16 @@ func (s *Server) attention(ctx context.Context, c fermata.Caller, in *bodyInput[
 		return replyOf(found, nil)
 	}
 	return replyOf(found, err)
+}
+
+// leave serves POST /v1/workers/leave.
+func (s *Server) leave(ctx context.Context, c fermata.Caller, in *claimInput) (*empty, error) {
+	agents, err := s.agentsOf(ctx, c, in.AgentToken)
+	if err != nil {
+		return nil, err
+	}
+	in.Body.Visible = agents.VisibleProjects()
+	return emptyOf(s.Engine.LeaveWorker(ctx, c, in.Body))
 }
 
 func (s *Server) claim(ctx context.Context, c fermata.Caller, in *claimInput) (*claimReply, error) {

@@ -22,7 +22,7 @@ var routes = []string{
 	"POST /v1/runs/{id}/finish", "POST /v1/runs/{id}/heartbeat", "POST /v1/runs/{id}/log", "POST /v1/runs/{id}/progress",
 	"POST /v1/runs/{id}/release", "POST /v1/tasks", "POST /v1/tasks/{id}/cancel", "POST /v1/tasks/{id}/defer",
 	"POST /v1/tasks/{id}/finish", "POST /v1/tasks/{id}/messages", "POST /v1/tasks/{id}/messages/handed", "POST /v1/tasks/{id}/progress", "POST /v1/tasks/{id}/questions",
-	"POST /v1/tasks/{id}/pause", "POST /v1/tasks/{id}/reopen", "POST /v1/tasks/{id}/resume", "POST /v1/tokens", "PUT /v1/policies",
+	"POST /v1/tasks/{id}/pause", "POST /v1/tasks/{id}/reopen", "POST /v1/tasks/{id}/resume", "POST /v1/tokens", "POST /v1/workers/leave", "PUT /v1/policies",
 }
 
 type document struct {

@@ -44,6 +44,7 @@ var writingBodies = map[string]string{
 	"POST /v1/runs/{id}/release": `{"token":1}`, "POST /v1/tasks": `{"title":"t"}`, "POST /v1/tasks/{id}/finish": `{"result":"completed"}`,
 	"POST /v1/tasks/{id}/messages": `{"body":"m"}`, "POST /v1/tasks/{id}/progress": `{"message":"m"}`, "POST /v1/tasks/{id}/questions": `{"question":"?"}`,
 	"POST /v1/tasks/{id}/messages/handed": `{"message_ids":["msg_01hzzzzzzzzzzzzzzzzz"]}`,
+	"POST /v1/workers/leave":              `{"worker":"w"}`,
 	"POST /v1/tokens":                     `{"name":"t","scopes":["read"]}`, "POST /v1/tools": `{"items":[{"name":"t","command":["ls"]}]}`,
 	"PUT /v1/mcp-servers/{name}": `{"command":["ls"]}`, "PUT /v1/me/notifications": `{"zone":"","digest":"off"}`,
 	"PUT /v1/members/{id}/identities/{kind}": `{"id":"x"}`, "PUT /v1/members/{id}/notifications": `{"zone":"","digest":"off"}`,

@@ -47,10 +47,16 @@ func (l *roll) forget(key string) {
 	delete(l.noted, key)
 }
 
+// rollKey tells workers apart.
+func rollKey(workspace string, w fermata.Worker) (string, error) {
+	key, err := json.Marshal([]any{workspace, w.Name, w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
+	return string(key), err
+}
+
 // noteWorker records that the worker asked for a task, and which tasks it takes.
 func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Worker) error {
-	key, err := json.Marshal([]any{c.WorkspaceID, w.Name, w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})
-	if err != nil || !e.roll.due(string(key)) {
+	key, err := rollKey(c.WorkspaceID, w)
+	if err != nil || !e.roll.due(key) {
 		return err
 	}
 	err = e.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
@@ -58,8 +64,29 @@ func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Wor
 		return nil
 	})
 	if err != nil {
-		e.roll.forget(string(key))
+		e.roll.forget(key)
 	}
+	return err
+}
+
+// LeaveWorker removes a worker from the list: it asks for no task any more. The request is that of its claims.
+func (e *Engine) LeaveWorker(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) error {
+	if err := c.May(fermata.ToClaim, fermata.Somewhere); err != nil {
+		return err
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	r.Visible = r.Visible.And(c.VisibleProjects())
+	key, err := rollKey(c.WorkspaceID, r.Offer())
+	if err != nil {
+		return err
+	}
+	_, err = write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (struct{}, error) {
+		tx.RemoveWorker(r.Offer())
+		return struct{}{}, nil
+	})
+	e.roll.forget(key)
 	return err
 }
 

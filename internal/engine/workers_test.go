@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -52,6 +53,34 @@ func TestTasksSayThatNoWorkerTakesThem(t *testing.T) {
 		lacks("worker")
 		task = w.task(fermata.NewTask{Runner: fermata.RunnerExternal})
 		lacks("")
+	})
+}
+
+// A worker that ends is not running any more, and is again as soon as it claims. It takes no other worker from the list.
+func TestAWorkerThatEndsIsNotRunning(t *testing.T) {
+	each(t, func(w *world) {
+		own, shell := fermata.ClaimRequest{Worker: "own"}, fermata.ClaimRequest{Worker: "own", Runners: []string{"shell"}}
+		running := func(want int) {
+			w.Helper()
+			all, err := w.e.Workers(w.Context(), w.alice)
+			w.ok(err)
+			w.equal(want, len(all))
+		}
+		claim := func(r fermata.ClaimRequest) {
+			w.Helper()
+			if _, err := w.e.Claim(w.Context(), w.agent, r); !errors.Is(err, engine.ErrNoTask) {
+				w.Fatal(err)
+			}
+		}
+		claim(own)
+		claim(shell)
+		running(2)
+		w.refused(w.e.LeaveWorker(w.Context(), w.maker(), own), fermata.CodeForbidden)
+		running(2)
+		w.ok(w.e.LeaveWorker(w.Context(), w.agent, own))
+		running(1)
+		claim(own)
+		running(2)
 	})
 }
 

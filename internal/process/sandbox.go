@@ -170,7 +170,8 @@ func isHidden(laid []mount, path string) bool {
 			return m.kind == hides
 		}
 	}
-	return false
+	// A sandbox has a /dev and a /proc of its own.
+	return contains("/dev", path) || contains("/proc", path)
 }
 
 // opened returns what is seen although a folder around it may be hidden.

@@ -35,6 +35,12 @@ func (tx *Tx) SaveWorker(w fermata.Worker) {
 	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND seen_at < $2", tx.workspace, now.Add(-workersKept).UnixMilli())
 }
 
+// RemoveWorker removes a worker from the list.
+func (tx *Tx) RemoveWorker(w fermata.Worker) {
+	id, _ := workerID(w)
+	tx.execAny("DELETE FROM workers WHERE workspace_id = $1 AND id = $2", tx.workspace, id)
+}
+
 // workerID returns the key of a worker's row, and its offer as the row keeps it.
 func workerID(w fermata.Worker) (id, what string) {
 	what = text(offer{w.Runners, w.Projects, w.Agents, w.Isolates, w.Visible})

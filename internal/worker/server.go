@@ -10,6 +10,7 @@ import (
 // Server is what a worker needs of the client.
 type Server interface {
 	Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Claim, error)
+	Leave(ctx context.Context, r fermata.ClaimRequest) error
 	Heartbeat(ctx context.Context, runID string, h fermata.Heartbeat) (*fermata.HeartbeatReply, error)
 	Attention(ctx context.Context, r fermata.AttentionRequest) (*fermata.Attention, error)
 	AppendLog(ctx context.Context, runID string, token int64, text string) (int64, error)

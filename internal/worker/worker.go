@@ -121,6 +121,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	case err := <-refused:
 		return err
 	default:
+		w.leave(ctx)
 		return nil
 	}
 }
@@ -176,14 +177,37 @@ func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
 	if w.opts.Once {
 		wait = time.Duration(min(w.active.Load(), 1)) * time.Second
 	}
+	r := w.request()
+	r.WaitSeconds = int(wait / time.Second)
+	return w.server.Claim(ctx, r)
+}
+
+// request is what the worker claims.
+func (w *Worker) request() fermata.ClaimRequest {
 	names := make([]string, 0, len(w.opts.Runners))
 	for _, r := range w.opts.Runners {
 		names = append(names, r.Name())
 	}
-	return w.server.Claim(ctx, fermata.ClaimRequest{
+	return fermata.ClaimRequest{
 		Worker: w.opts.Name, Runners: names, Projects: w.opts.Projects, Agents: w.opts.Agents, Isolates: w.opts.Sandbox != nil,
-		LeaseSeconds: w.leaseSeconds(), WaitSeconds: int(wait / time.Second),
-	})
+		LeaseSeconds: w.leaseSeconds(),
+	}
+}
+
+// leaveWithin bounds how long a worker that ends waits to be taken from the list.
+const leaveWithin = 5 * time.Second
+
+// leave tells the server that the worker ends. One that runs once does not: it is started again and again, and tasks that come
+// meanwhile wait for no other worker.
+func (w *Worker) leave(ctx context.Context) {
+	if w.opts.Once {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWithin)
+	defer cancel()
+	if err := w.server.Leave(ctx, w.request()); err != nil {
+		w.log.Debug("leave the list of workers", "error", err)
+	}
 }
 
 func (w *Worker) leaseSeconds() int { return int(w.opts.Lease / time.Second) }

@@ -12,6 +12,7 @@ var workers = map[string]func(*suite){
 	"round trip":          workerRoundTrip,
 	"running":             workerRunning,
 	"forgotten":           workerForgotten,
+	"left":                workerLeft,
 	"tasks that wait":     workerUnclaimed,
 	"gaps and what ended": workerGaps,
 }
@@ -92,6 +93,17 @@ func workerForgotten(s *suite) {
 	all := s.workers(clock.Now())
 	s.equal(1, len(all))
 	s.equal("new", all[0].Name)
+}
+
+func workerLeft(s *suite) {
+	stays, leaves := fermata.Worker{Name: hard, Runners: []string{"claude"}}, fermata.Worker{Name: hard, Runners: []string{"shell"}}
+	s.write(func(tx *store.Tx) { tx.SaveWorker(stays); tx.SaveWorker(leaves) })
+	for range 2 {
+		s.write(func(tx *store.Tx) { tx.RemoveWorker(leaves) })
+	}
+	all := s.workers(s.now())
+	s.equal(1, len(all))
+	s.equal(stays.Runners, all[0].Runners)
 }
 
 func workerUnclaimed(s *suite) {
