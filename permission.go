@@ -49,7 +49,8 @@ type permission struct {
 	Session bool
 	// Beside names a rule of the thing itself that must hold as well.
 	Beside string
-	// Guarded says that it takes the sign-in that the policy asks of admins, although the scope admin is not asked for.
+	// Guarded says that a person must be known as strongly as the policy asks of admins. What needs the scope admin is guarded
+	// without it.
 	Guarded bool
 	// Calls are the operations of the HTTP API, by id.
 	Calls []string
@@ -155,8 +156,8 @@ func (c Caller) May(v Verb, at Place) error {
 	return nil
 }
 
-// Under returns the caller as the policy lets him be. Who is not known as strongly as it asks of those who administer has no scope
-// admin, and no verb that is Guarded.
+// Under returns the caller as the policy lets him be. A person who is known less strongly than it asks of admins has neither the
+// scope admin nor a verb that is Guarded.
 func (c Caller) Under(p Policy) Caller {
 	if c.Kind != ActorHuman || p.AdminAssurance == "" || c.Assurance.AtLeast(p.AdminAssurance) {
 		return c

@@ -23,7 +23,7 @@ func (c *Client) Claim(ctx context.Context, r fermata.ClaimRequest) (*fermata.Cl
 	return claim, err
 }
 
-// Leave says that a worker asks for no task any more. The request is that of its claims.
+// Leave says that a worker asks for no task any more. The request is the one with which it claimed.
 func (c *Client) Leave(ctx context.Context, r fermata.ClaimRequest) error {
 	_, err := do[struct{}](ctx, c, call{method: http.MethodPost, path: path("workers", "leave"), body: r, agentToken: c.agentToken})
 	return err

@@ -30,7 +30,7 @@ func (s *Server) claimRoutes() {
 		func(ctx context.Context, c fermata.Caller, _ *struct{}) (*reply[page[fermata.Worker]], error) {
 			return listOf(s.Engine.Workers(ctx, c))
 		})
-	add(s, operation("POST /workers/leave", "leave-worker", "Say that a worker asks for no task any more, with the request of its claims"), s.leave)
+	add(s, operation("POST /workers/leave", "leave-worker", "Say that a worker asks for no task any more, with the request that it claimed with"), s.leave)
 	claims := s.api.OpenAPI().Paths["/v1/claims"].Post
 	claims.Responses["204"] = &huma.Response{Description: "No task became claimable in time"}
 }

@@ -63,7 +63,7 @@ func storeOptions(d Database) (store.Options, error) {
 	return store.Options{URL: filepath.Join(folder, databaseFile)}, nil
 }
 
-// checkFolder refuses a path at which something else lies than a folder.
+// checkFolder refuses the path of something that is no folder. There may be nothing yet.
 func checkFolder(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return fermata.Errorf(fermata.CodeInvalidRequest, "%s: %s is no folder", flag, path).WithHint("name a folder; it is made where there is none")

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -87,10 +85,11 @@ func (i Isolation) checkPaths() error {
 	return nil
 }
 
-// checkWrites refuses to let agents write what they can only read: programs, and what programs of the desk read or run.
+// checkWrites refuses to let agents write what a sandbox keeps read-only: programs, and files that programs of the desk read or
+// run.
 func checkWrites(s *process.Sandbox, paths []string) error {
 	for _, path := range paths {
-		if within(slices.Concat(s.Read, s.Programs, slices.Collect(maps.Keys(s.Masks))), path) {
+		if s.OnlyReads(path) {
 			return fermata.Errorf(fermata.CodeInvalidRequest, "--isolate-write: agents can only read %s: a program of your desk reads or runs what is there", path).
 				WithHint("leave the flag out; nothing of an agent in a sandbox stays there")
 		}
@@ -98,15 +97,7 @@ func checkWrites(s *process.Sandbox, paths []string) error {
 	return nil
 }
 
-// within reports whether the path is one of the others, or lies in one.
-func within(folders []string, path string) bool {
-	return slices.ContainsFunc(folders, func(folder string) bool {
-		rel, err := filepath.Rel(folder, path)
-		return err == nil && filepath.IsLocal(rel)
-	})
-}
-
-// hidePaths hides files and folders, wherever they are. A file is seen empty, as the one at blank.
+// hidePaths hides files and folders. In the place of a file, agents see the empty file blank.
 func hidePaths(s *process.Sandbox, paths []string, blank string) error {
 	for _, path := range paths {
 		switch info, err := os.Stat(path); {
@@ -123,7 +114,7 @@ func hidePaths(s *process.Sandbox, paths []string, blank string) error {
 	return nil
 }
 
-// addProgram shows what a program is made of: itself, what its name is a link to, and the packages of npm around it.
+// addProgram shows what a program is made of: itself, the target of its link, and the packages of npm around it.
 func addProgram(s *process.Sandbox, name string) {
 	path, err := exec.LookPath(name)
 	if err != nil {

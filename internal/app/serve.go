@@ -385,7 +385,7 @@ func embeddedWorkers(ctx context.Context, o ServeOptions, s Served) error {
 	return RunWorker(ctx, w)
 }
 
-// secretPlaces are the folder of the data and the file of the master keys, which no agent in a sandbox sees.
+// secretPlaces returns the data folder and the file of the master keys. No agent in a sandbox sees them.
 func (o ServeOptions) secretPlaces() ([]string, error) {
 	folder, err := DataFolder(o.Data)
 	if err != nil {

@@ -47,7 +47,7 @@ type WorkerOptions struct {
 	AgentToken string
 	// Isolation is what agents see of the machine.
 	Isolation Isolation
-	// hidden are files and folders that agents in a sandbox do not see, wherever they are.
+	// hidden are files and folders that no agent in a sandbox sees.
 	hidden []string
 	Once   bool
 	Log    *slog.Logger

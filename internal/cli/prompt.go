@@ -21,8 +21,8 @@ func (s *session) ask(ctx context.Context, prompt string) (string, error) {
 	return s.nextLine(ctx)
 }
 
-// nextLine reads a line of standard input, io.EOF at its end. It refuses one that no JSON carries: people would read
-// what nobody wrote.
+// nextLine reads a line of standard input, io.EOF at its end. It refuses a line that is not UTF-8: JSON would carry other
+// characters.
 func (s *session) nextLine(ctx context.Context) (string, error) {
 	type reading struct {
 		line string

@@ -157,8 +157,7 @@ func (p printer) noWorker(n *fermata.NoWorker) {
 	p.line("Start one: %s", oneLine(n.Start))
 }
 
-// blockers says what the task waits for, and why that waits for a worker. All the ids are of blockers; known are those
-// that could be read.
+// blockers writes the tasks for which a task waits, with the state of those that are known.
 func (p printer) blockers(ids []string, known map[string]*fermata.Task) {
 	for _, id := range ids {
 		t := known[id]

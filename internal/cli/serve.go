@@ -58,7 +58,7 @@ func (c *serveCommand) Run(ctx context.Context, s *session) error {
 	})
 }
 
-// checkWorkers refuses values that workers inside the server cannot have, and flags that only they read if the server has none.
+// checkWorkers refuses values that no worker can have. Without workers it also refuses the flags that only workers read.
 func (c *serveCommand) checkWorkers() error {
 	if err := c.checkFlags(); err != nil {
 		return err

@@ -87,7 +87,7 @@ func (s *session) askedBy(ctx context.Context, t *fermata.Task) ([]*fermata.Ques
 // mostBlockers is how many of the tasks that a task waits for are read.
 const mostBlockers = 20
 
-// blockersOf returns the tasks that a task waits for, by id, without those that the person does not see.
+// blockersOf returns the tasks for which a task waits, by id. Those that the person does not see are left out.
 func (s *session) blockersOf(ctx context.Context, t *fermata.Task) (map[string]*fermata.Task, error) {
 	known := map[string]*fermata.Task{}
 	for _, id := range t.BlockedBy[:min(len(t.BlockedBy), mostBlockers)] {

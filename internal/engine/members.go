@@ -75,7 +75,7 @@ func emailIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// nameIsFree refuses the name or the handle of another member as a name: people would take one for the other.
+// nameIsFree refuses a name that is the name or the handle of another member: people would take one for the other.
 func nameIsFree(r store.Reader, m *fermata.Member) error {
 	members, err := r.Members()
 	if err != nil {
@@ -91,7 +91,7 @@ func nameIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// plainName is a name without its case and without what is around and between its words.
+// plainName is a name in lower case, with one space between its words.
 func plainName(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }
 
 // AddMember adds a person to the workspace.

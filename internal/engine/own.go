@@ -1,6 +1,11 @@
 package engine
 
-import "github.com/fermata-hq/fermata"
+import (
+	"cmp"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
 
 // taskGetter is a reader, or a transaction that may have read ahead.
 type taskGetter interface {
@@ -22,4 +27,38 @@ func mayTask(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) er
 		ancestors, id = append(ancestors, parent), parent.ParentID
 	}
 	return c.May(v, fermata.InTask(t, ancestors...))
+}
+
+// mayParent refuses a subtask of another agent's task, which would wait for it.
+func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
+	if id == "" {
+		return nil
+	}
+	parent, err := tx.Task(id)
+	if err != nil {
+		return err
+	}
+	return mayTask(tx, c, fermata.ToCreateTask, parent)
+}
+
+// mayWorkIn refuses the working copy of a task that is in another project, or to which the caller may add no subtask: a run of
+// the new task reads and changes the files there.
+func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
+	id := n.WorkingCopy()
+	if id == "" {
+		return nil
+	}
+	owner, err := tx.Task(id)
+	if err != nil {
+		return err
+	}
+	if err := mayTask(tx, c, fermata.ToCreateTask, owner); err != nil {
+		return err
+	}
+	if owner.Project != cmp.Or(n.Project, fermata.DefaultProject) {
+		return fermata.Invalid(fermata.Problem{
+			Field: "spec.working_copy", Message: "must be that of a task in the same project; " + id + " is in " + owner.Project,
+		})
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -54,40 +53,6 @@ func (e *Engine) CreateTask(ctx context.Context, c fermata.Caller, n fermata.New
 		}
 		return e.createTask(tx, n, c.Actor())
 	})
-}
-
-// mayParent refuses a subtask of another agent's task, which would wait for it.
-func mayParent(tx *store.Tx, c fermata.Caller, id string) error {
-	if id == "" {
-		return nil
-	}
-	parent, err := tx.Task(id)
-	if err != nil {
-		return err
-	}
-	return mayTask(tx, c, fermata.ToCreateTask, parent)
-}
-
-// mayWorkIn refuses the working copy of another project's task, and that of a task in which the caller may make none: a run
-// of the new task reads and changes what is in it.
-func mayWorkIn(tx *store.Tx, c fermata.Caller, n fermata.NewTask) error {
-	id := n.WorkingCopy()
-	if id == "" {
-		return nil
-	}
-	owner, err := tx.Task(id)
-	if err != nil {
-		return err
-	}
-	if err := mayTask(tx, c, fermata.ToCreateTask, owner); err != nil {
-		return err
-	}
-	if owner.Project != cmp.Or(n.Project, fermata.DefaultProject) {
-		return fermata.Invalid(fermata.Problem{
-			Field: "spec.working_copy", Message: "must be that of a task in the same project; " + id + " is in " + owner.Project,
-		})
-	}
-	return nil
 }
 
 // expandIDs replaces short endings by whole ids.

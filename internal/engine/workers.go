@@ -69,7 +69,7 @@ func (e *Engine) noteWorker(ctx context.Context, c fermata.Caller, w fermata.Wor
 	return err
 }
 
-// LeaveWorker removes a worker from the list: it asks for no task any more. The request is that of its claims.
+// LeaveWorker removes a worker from the list, because it asks for no task any more. The request is the one with which it claimed.
 func (e *Engine) LeaveWorker(ctx context.Context, c fermata.Caller, r fermata.ClaimRequest) error {
 	if err := c.May(fermata.ToClaim, fermata.Somewhere); err != nil {
 		return err

@@ -20,12 +20,12 @@ import (
 type Sandbox struct {
 	// Program is bubblewrap.
 	Program string
-	// Hide are further folders that are not there, also where a folder around them is.
+	// Hide are further folders that the program does not see, even if it sees a folder around them.
 	Hide []string
 	// Read and Write are files and folders that are there all the same; one that
 	// does not exist is left out. A path in both can only be read.
 	Read, Write []string
-	// Programs are programs, and links to programs, that are there although their folder is hidden, by absolute path.
+	// Programs are the absolute paths of programs, and of links to programs. They are seen even if their folder is hidden.
 	Programs []string
 	// Masks and Copies are files and folders, by the path at which they are seen instead of what is there. Those of
 	// Copies can be written.
@@ -92,8 +92,8 @@ func (s *Sandbox) command(p Program, known string) []string {
 	return append([]string{"sh", "-c", `trap "" TERM; exec "$@"`, "sh", s.Program}, args...)
 }
 
-// hides returns the folders that are not there, the outer ones first.
-func (s *Sandbox) hides() []string {
+// hiddenFolders returns the folders that the program does not see, the outer ones first.
+func (s *Sandbox) hiddenFolders() []string {
 	all := slices.Concat(hidden, s.Hide)
 	if home, err := os.UserHomeDir(); err == nil {
 		all = append(all, home)
@@ -126,7 +126,7 @@ func contains(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// mount is one file or folder that a program sees, or one that it does not.
+// mount is a file or a folder that a program sees, or a folder that it does not see.
 type mount struct{ kind, from, at string }
 
 // The kinds of a mount, as bubblewrap calls them.
@@ -145,11 +145,11 @@ func (m mount) args() []string {
 	return []string{m.kind, m.from, m.at}
 }
 
-// mounts returns what is hidden and what is seen, the outer folders first. What lies in a folder is laid over it, so a
-// folder that is hidden is so in one that is seen, too. Of two at one place the last holds.
+// mounts returns what is hidden and what is seen, the outer folders first: what lies in a folder is laid over it. So a hidden
+// folder stays hidden inside one that is seen. Of two mounts at one place the last holds.
 func (s *Sandbox) mounts(folder string) []mount {
 	var all []mount
-	for _, dir := range s.hides() {
+	for _, dir := range s.hiddenFolders() {
 		all = append(all, mount{kind: hides, at: dir})
 	}
 	all = append(all, s.opened(folder)...)
@@ -163,7 +163,7 @@ func (s *Sandbox) mounts(folder string) []mount {
 	return append(laid, s.programMounts(laid)...)
 }
 
-// isHidden reports whether a path lies in a folder that is hidden, after the mounts, of which the outer ones come first.
+// isHidden reports whether the mounts hide a path. The outer mounts come first.
 func isHidden(laid []mount, path string) bool {
 	for _, m := range slices.Backward(laid) {
 		if contains(m.at, path) {
@@ -172,6 +172,12 @@ func isHidden(laid []mount, path string) bool {
 	}
 	// A sandbox has a /dev and a /proc of its own.
 	return contains("/dev", path) || contains("/proc", path)
+}
+
+// OnlyReads reports whether the path is, or lies in, a file or folder that the program can only read.
+func (s *Sandbox) OnlyReads(path string) bool {
+	only := slices.Concat(s.Read, s.Programs, slices.Collect(maps.Keys(s.Masks)))
+	return slices.ContainsFunc(only, func(folder string) bool { return contains(folder, path) })
 }
 
 // opened returns what is seen although a folder around it may be hidden.

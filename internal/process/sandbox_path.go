@@ -10,8 +10,8 @@ import (
 // square of their number, to a third of a second at 400.
 const maxPathPrograms = 400
 
-// OpenPath lets programs be found that lie in folders of the variable PATH and are hidden otherwise. It opens the programs that
-// are there now, and nothing else of these folders. It returns the folders that it left out, because they hold too many.
+// OpenPath shows the programs in those folders of the variable PATH that are hidden. It shows the programs that are there now,
+// and nothing else in these folders. It returns the folders that it left out because they hold too many programs.
 func (s *Sandbox) OpenPath(folders []string) (left []string) {
 	laid := s.mounts("")
 	for _, folder := range folders {
@@ -53,8 +53,8 @@ func programsIn(folder string) []string {
 	return programs
 }
 
-// programMounts returns what shows the programs that are hidden after the mounts. A link stays one: a program finds its
-// other files by where it lies.
+// programMounts returns mounts for the programs that the other mounts hide. A link stays a link, because a program may find its
+// other files by its own place.
 func (s *Sandbox) programMounts(laid []mount) []mount {
 	var all []mount
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(s.Programs))) {

@@ -13,11 +13,7 @@ import (
 // the first asker.
 func TestKeysOfEarlierQuestionsAreTheirAskers(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		if store.IsPostgres(opts.URL) {
-			// Migrations are undone: nobody else may use the schema again.
-			opts = storetest.EmptyPostgres(t)
-		}
+	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		first, second := fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_1"}, fermata.Actor{Kind: fermata.ActorAgent, ID: "tok_2"}
 		ask := func(id string, by fermata.Actor) error {

@@ -14,11 +14,7 @@ import (
 // when the schema is brought up to date, and nothing else.
 func TestKeptMessagesLoseWhatDecides(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		if store.IsPostgres(opts.URL) {
-			// Migrations are undone: nobody else may use the schema again.
-			opts = storetest.EmptyPostgres(t)
-		}
+	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		now := time.UnixMilli(1_800_000_000_000).UTC()
 		link := fermata.AnswerLink{Workspace: "default", QuestionID: "q_1", MemberID: "mem_1", ExpiresAt: now}.Sign([]byte("key"))

@@ -14,11 +14,7 @@ import (
 // secrets, sealed, and the way back opens them.
 func TestSecretsOfAnOlderDatabaseAreSealed(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		if store.IsPostgres(opts.URL) {
-			// Migrations are undone: nobody else may use the schema again.
-			opts = storetest.EmptyPostgres(t)
-		}
+	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		key := func() (key []byte) {
 			must(t, db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) (err error) {

@@ -15,11 +15,7 @@ import (
 // version keep their runner.
 func TestTasksWithCommandsMoveToShell(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		if store.IsPostgres(opts.URL) {
-			// Migrations are undone: nobody else may use the schema again.
-			opts = storetest.EmptyPostgres(t)
-		}
+	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		now := time.UnixMilli(1_800_000_000_000).UTC()
 		cases := []struct{ runner, spec, want string }{

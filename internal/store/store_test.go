@@ -133,11 +133,7 @@ func TestMigrations(t *testing.T) {
 // are counted as if they closed today.
 func TestClosingsAreFilledIn(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, opts store.Options) {
-		if store.IsPostgres(opts.URL) {
-			// Migrations are undone: nobody else may use the schema again.
-			opts = storetest.EmptyPostgres(t)
-		}
+	storetest.EachAlone(t, func(t *testing.T, opts store.Options) {
 		db := storetest.Open(t, opts)
 		all := fermata.Period{From: time.UnixMilli(0), To: time.UnixMilli(1 << 50)}
 		count := func() []store.ClosingCount {

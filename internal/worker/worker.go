@@ -182,7 +182,7 @@ func (w *Worker) claim(ctx context.Context) (*fermata.Claim, error) {
 	return w.server.Claim(ctx, r)
 }
 
-// request is what the worker claims.
+// request is the claim of the worker, without how long it waits.
 func (w *Worker) request() fermata.ClaimRequest {
 	names := make([]string, 0, len(w.opts.Runners))
 	for _, r := range w.opts.Runners {
@@ -197,8 +197,8 @@ func (w *Worker) request() fermata.ClaimRequest {
 // leaveWithin bounds how long a worker that ends waits to be taken from the list.
 const leaveWithin = 5 * time.Second
 
-// leave tells the server that the worker ends. One that runs once does not: it is started again and again, and tasks that come
-// meanwhile wait for no other worker.
+// leave tells the server that the worker ends. A worker that runs once does not tell: something starts it again and again, and
+// tasks that come in between wait for its next start.
 func (w *Worker) leave(ctx context.Context) {
 	if w.opts.Once {
 		return

@@ -35,7 +35,8 @@ func TestOpenCodeIsInterrupted(t *testing.T) {
 }
 
 // What opencode's own permissions refuse, because they would ask a person at a desk, ends no
-// task as if it were done: the agent is told, and goes on. The rules of gates allow the call here; by themselves they ask.
+// task as if it were done: the agent is told, and goes on. A rule allows the call here, because the built-in rules
+// would ask a person before opencode does.
 func TestOpenCodeRefusesByItself(t *testing.T) {
 	t.Parallel()
 	first := 0

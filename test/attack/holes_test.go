@@ -89,7 +89,7 @@ var seededBugs = []seededBug{
 		pkg: "./internal/api", caughtBy: "TestAdminsAdministerInTheBrowser",
 	},
 	{
-		name: "an agent works in the working copy of another", file: "internal/engine/tasks.go",
+		name: "an agent works in the working copy of another", file: "internal/engine/own.go",
 		old: "if err := mayTask(tx, c, fermata.ToCreateTask, owner); err != nil {",
 		new: "if false {",
 		pkg: "./internal/engine", caughtBy: "TestAWorkingCopyIsOfATaskThatTheCallerMayAddTo",

@@ -1,5 +1,5 @@
--- The idempotency key of a question is its asker's own: whoever guessed another's could take it first. What was asked before
--- has no asker in the column; the frozen part of the question has. One text for SQLite and PostgreSQL; see 0001_core.
+-- The idempotency key of a question belongs to its asker. Before, whoever guessed a key could take it first. Earlier questions
+-- have no asker in this column, but in their frozen part. One text for SQLite and PostgreSQL; see 0001_core.
 
 -- +goose Up
 ALTER TABLE questions ADD COLUMN asker TEXT NOT NULL DEFAULT '';

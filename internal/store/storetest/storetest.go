@@ -29,6 +29,17 @@ func Each(t *testing.T, test func(t *testing.T, opts store.Options)) {
 	EachKind(t, func(t *testing.T, empty func(testing.TB) store.Options) { test(t, empty(t)) })
 }
 
+// EachAlone runs a test on both databases. Nobody else uses them afterwards, so the test may undo migrations.
+func EachAlone(t *testing.T, test func(t *testing.T, opts store.Options)) {
+	t.Helper()
+	Each(t, func(t *testing.T, opts store.Options) {
+		if store.IsPostgres(opts.URL) {
+			opts = EmptyPostgres(t)
+		}
+		test(t, opts)
+	})
+}
+
 // EachKind runs a test on both databases. The test makes as many empty ones as it needs.
 func EachKind(t *testing.T, test func(t *testing.T, empty func(testing.TB) store.Options)) {
 	t.Helper()
