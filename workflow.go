@@ -171,6 +171,8 @@ type ToolInfo struct {
 	Kind        string          `json:"kind" enum:"built_in,agent,command,server"`
 	Input       json.RawMessage `json:"input,omitempty" doc:"JSON Schema"`
 	Output      json.RawMessage `json:"output,omitempty" doc:"JSON Schema"`
+	// Idempotent says that two calls with one key have the effect of one: a step without retry is tried again.
+	Idempotent bool `json:"idempotent,omitempty"`
 	// Error is why the tools of a server are not known.
 	Error string `json:"error,omitempty"`
 }

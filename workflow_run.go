@@ -117,6 +117,8 @@ type StepError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// SafeToRetry says that another try may help and repeats no effect.
+	SafeToRetry bool `json:"safe_to_retry,omitempty"`
 }
 
 // Key identifies the step across attempts and crashes: what it does at most

@@ -139,6 +139,9 @@ func (c *toolsPutCommand) send(ctx context.Context, s *session, f *toolsFile, al
 	}
 	for _, t := range stored {
 		s.wrote("", "defined the tool %s", oneLine(t.Name))
+		if t.Listing != nil && t.Listing.Error != "" {
+			s.talk().line("%s %s did not list its tools: %s", s.talk().yellow("warning:"), oneLine(t.Name), oneLine(t.Listing.Error))
+		}
 	}
 	if s.JSON {
 		return s.json(stored)

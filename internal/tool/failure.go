@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"errors"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -32,3 +33,18 @@ func Hopeless(err *fermata.Error) error { return &failure{err: err, permanent: t
 // Passing returns the failure that may be gone at the next try, after the
 // error's RetryAfter if it names one.
 func Passing(err *fermata.Error) error { return &failure{err: err} }
+
+// safe is an error after which a further call repeats no effect.
+type safe struct{ error }
+
+func (s safe) Unwrap() error { return s.error }
+
+// SafeToRetry marks an error after which a further call repeats no effect: nothing
+// was done, or doing it twice does no more.
+func SafeToRetry(err error) error { return safe{err} }
+
+// IsSafeToRetry reports whether an error is marked so.
+func IsSafeToRetry(err error) bool {
+	_, is := errors.AsType[safe](err)
+	return is
+}

@@ -29,6 +29,9 @@ func TestFailures(t *testing.T) {
 		if !errors.As(wrapped, &f) || f.Permanent() != tt.permanent || f.RetryAfter() != tt.after {
 			t.Errorf("%v is not the failure that was made", wrapped)
 		}
+		if tool.IsSafeToRetry(wrapped) || !tool.IsSafeToRetry(fmt.Errorf("step: %w", tool.SafeToRetry(tt.err))) {
+			t.Errorf("%v is marked as safe to retry by itself, or not where it is marked", wrapped)
+		}
 		if code := fermata.CodeOf(wrapped); code != tt.code {
 			t.Errorf("the code is %s, want %s", code, tt.code)
 		}

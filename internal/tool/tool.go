@@ -23,6 +23,8 @@ type Info struct {
 	Input json.RawMessage
 	// Output is a JSON Schema, or nil.
 	Output json.RawMessage
+	// Idempotent says that two calls with one key have the effect of one.
+	Idempotent bool
 }
 
 // Call is what a step hands to its tool.

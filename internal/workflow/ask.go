@@ -332,6 +332,9 @@ func (x *execution) instead(ctx context.Context, step *definition.Step, action *
 		return x.finish(ctx, row, fermata.StepDone)
 	}
 	row.Error = x.describe(err)
+	if retry := retryOf(does, row.Error); row.Attempt < retry.Attempts && !isPermanent(err) {
+		return x.again(ctx, row, x.delay(retry, row.Attempt, err))
+	}
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
 	}

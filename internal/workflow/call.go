@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,7 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 	}
 	var result tool.Result
 	var err error
+	var idempotent bool
 	switch t := x.s.tools[step.Tool]; {
 	case x.s.Stub != nil:
 		result, err = x.s.Stub(ctx, step.Tool, c)
@@ -47,18 +49,30 @@ func (x *execution) call(ctx context.Context, step *definition.Step, row *fermat
 		if err := fitsSchema(t.Info().Input, input, codeInput); err != nil {
 			return nil, "", err
 		}
+		idempotent = t.Info().Idempotent
 		result, err = t.Call(ctx, c)
 	case named != nil && named.Server != nil && x.s.Servers != nil:
+		idempotent = isIdempotent(named, step.Tool)
 		_, name, _ := strings.Cut(step.Tool, ".")
 		result, err = x.s.Servers.Call(ctx, named.Name, *named.Server, name, c)
 	default:
 		return nil, "", hopeless(codeNoTool, fermata.Errorf(fermata.CodeNotFound, "there is no tool %s", step.Tool).
 			WithHint("fermata workflow tools list shows those that there are"))
 	}
+	safe := idempotent || tool.IsSafeToRetry(err)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, "", &stepError{code: codeTimeout, err: fmt.Errorf("the step took longer than %s", limit(step, named))}
+		err = &stepError{code: codeTimeout, err: fmt.Errorf("the step took longer than %s", limit(step, named))}
+	}
+	if err != nil && safe {
+		err = tool.SafeToRetry(err)
 	}
 	return result.Output, result.Note, err
+}
+
+// isIdempotent reports whether a server says so of its tool.
+func isIdempotent(server *fermata.NamedTool, name string) bool {
+	list, _ := listed(server)
+	return slices.ContainsFunc(list, func(i fermata.ToolInfo) bool { return i.Name == name && i.Idempotent })
 }
 
 // limit is how long a call may take.

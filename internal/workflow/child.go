@@ -7,6 +7,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
@@ -15,6 +16,8 @@ import (
 type unit struct {
 	row   *fermata.WorkflowStep
 	input map[string]any
+	// feedback tells an agent why the attempt before was of no use; "" at the first.
+	feedback string
 }
 
 // child is what makes a task for somebody else to do, and reads what came of it.
@@ -61,7 +64,7 @@ func (s *Service) namedChild(n *fermata.NamedTool) child {
 				return nil, hopeless(codeInput, fmt.Errorf("the prompt of %s: %w", n.Name, err))
 			}
 			return x.task(h, step, u, fermata.NewTask{
-				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(prompt, n.Schema),
+				Runner: n.Agent.Runner, Agent: n.Agent.Agent, Size: n.Agent.Size, Isolated: n.Isolated, Body: AgentPrompt(prompt, n.Schema) + u.feedback,
 			}, spec{Timeout: ownLimit(step, n)})
 		}
 		argv := make([]string, len(n.Command))
@@ -115,7 +118,7 @@ func createAgent(x *execution, h *engine.Held, step *definition.Step, u unit) (*
 	str := func(key string) string { s, _ := u.input[key].(string); return s }
 	isolated, _ := u.input["isolated"].(bool)
 	return x.task(h, step, u, fermata.NewTask{
-		Title: str("title"), Runner: str("runner"), Agent: str("agent"), Size: str("size"), Isolated: isolated, Body: AgentPrompt(str("prompt"), step.Schema),
+		Title: str("title"), Runner: str("runner"), Agent: str("agent"), Size: str("size"), Isolated: isolated, Body: AgentPrompt(str("prompt"), step.Schema) + u.feedback,
 	}, spec{Timeout: ownLimit(step, nil)})
 }
 
@@ -206,6 +209,12 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 			if err := fitsSchema(info.Input, u.input, codeInput); err != nil {
 				return x.failed(ctx, step, row, err)
 			}
+		}
+	}
+	for i := range units {
+		var err error
+		if units[i].feedback, err = x.feedback(ctx, step, units[i].row); err != nil {
+			return err
 		}
 	}
 	x.st.Waits = waitsChildren
@@ -332,8 +341,13 @@ func (x *execution) outputOf(ctx context.Context, step *definition.Step, t *ferm
 		}
 	}
 	output, err := ParseOutput(schema, run.Details, run.Summary)
-	if err != nil {
-		return nil, hopeless(codeOutput, err)
+	if err == nil {
+		return output, nil
 	}
-	return output, nil
+	err = &stepError{code: codeOutput, err: err}
+	if t.Runner != fermata.RunnerShell {
+		// An agent does better when it is told what was wrong.
+		err = tool.SafeToRetry(err)
+	}
+	return nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -53,6 +54,7 @@ func describe(err error) *fermata.StepError {
 	if errors.As(err, &f) {
 		out.Code = f.code
 	}
+	out.SafeToRetry = tool.IsSafeToRetry(err) && !isPermanent(err)
 	var e *fermata.Error
 	if errors.As(err, &e) {
 		if f == nil {
@@ -67,14 +69,8 @@ func describe(err error) *fermata.StepError {
 // about errors.
 func (x *execution) failed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
 	row.Error = x.describe(why)
-	var f tool.Failure
-	lasting := errors.As(why, &f) && f.Permanent()
-	if step.Retry != nil && row.Attempt < step.Retry.Attempts && !lasting {
-		delay := step.Retry.Delay(row.Attempt)
-		if f != nil {
-			delay = max(delay, f.RetryAfter())
-		}
-		return x.again(ctx, row, delay)
+	if retry := retryOf(step, row.Error); row.Attempt < retry.Attempts && !isPermanent(why) {
+		return x.again(ctx, row, x.delay(retry, row.Attempt, why))
 	}
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
@@ -92,6 +88,44 @@ func (x *execution) failed(ctx context.Context, step *definition.Step, row *ferm
 	}
 	x.st.Waits = ""
 	return x.end(ctx, fermata.TaskFailed, reason, fmt.Sprintf("The step %s failed: %s", step.ID, row.Error.Message))
+}
+
+// usualRetry is for steps that say nothing of retry, after an error that is safe
+// to retry.
+var usualRetry = definition.Retry{Attempts: 3, Backoff: 10 * time.Second, MaxBackoff: 10 * time.Minute, Factor: 2}
+
+// retryOf returns how a step is tried again after an error.
+func retryOf(step *definition.Step, why *fermata.StepError) definition.Retry {
+	switch {
+	case step.Retry != nil:
+		return *step.Retry
+	case why.SafeToRetry:
+		return usualRetry
+	}
+	return definition.Retry{}
+}
+
+func isPermanent(err error) bool {
+	var f tool.Failure
+	return errors.As(err, &f) && f.Permanent()
+}
+
+// jitter is the part by which a wait is lengthened at most: runs that failed
+// together are not all tried again together.
+const jitter = 0.2
+
+// delay returns how long the next attempt waits: as the step says, or as the
+// other side asks, and somewhat longer.
+func (x *execution) delay(retry definition.Retry, failed int, why error) time.Duration {
+	delay := retry.Delay(failed)
+	var f tool.Failure
+	if errors.As(why, &f) {
+		delay = max(delay, f.RetryAfter())
+	}
+	if x.s.Stub != nil {
+		return delay
+	}
+	return delay + time.Duration(rand.Float64()*jitter*float64(delay)) //nolint:gosec // no secret hangs on it
 }
 
 // again puts the run off until the next attempt.

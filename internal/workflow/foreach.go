@@ -10,6 +10,7 @@ import (
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/posting"
+	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -99,7 +100,7 @@ func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list
 		if err != nil {
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
-		units = append(units, unit{r, input})
+		units = append(units, unit{row: r, input: input})
 	}
 	return units, nil
 }
@@ -222,7 +223,7 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 func (x *execution) together(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any) error {
 	outputs := make([]json.RawMessage, len(list))
 	var first *fermata.WorkflowStep
-	failed := 0
+	failed, safe := 0, true
 	for i := range outputs {
 		outputs[i] = json.RawMessage("null")
 	}
@@ -232,6 +233,7 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 		}
 		if r.State == fermata.StepFailed {
 			failed++
+			safe = safe && r.Error.SafeToRetry
 			if first == nil || *r.Item < *first.Item {
 				first = r
 			}
@@ -247,9 +249,13 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 	}
 	row.Output = doc
 	if failed > 0 {
-		return x.failed(ctx, step, row, &stepError{
+		var why error = &stepError{
 			code: first.Error.Code, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
-		})
+		}
+		if safe {
+			why = tool.SafeToRetry(why)
+		}
+		return x.failed(ctx, step, row, why)
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err

@@ -38,21 +38,27 @@ func (s *Service) RefreshTools(ctx context.Context, c fermata.Caller, name strin
 	})
 }
 
-// askServers asks those of the tools that are servers, side by side. That one
-// is down is kept as well, and no error.
-func (s *Service) askServers(ctx context.Context, c fermata.Caller, names []string) error {
+// askServers asks those of the tools that are servers, side by side, and puts
+// what they say into kept. That one is down is kept as well, and no error.
+func (s *Service) askServers(ctx context.Context, c fermata.Caller, kept []*fermata.NamedTool) error {
 	var asking sync.WaitGroup
-	problems := make([]error, len(names))
-	for i, name := range names {
+	problems := make([]error, len(kept))
+	for i := range kept {
+		if kept[i].Server == nil {
+			continue
+		}
 		asking.Go(func() {
-			n, err := s.reads(ctx, c).NamedTool(name)
+			n, err := s.reads(ctx, c).NamedTool(kept[i].Name)
 			if err != nil || n.Server == nil {
 				problems[i] = err
 				return
 			}
 			list, failed := s.serverTools(ctx, n)
 			problems[i] = s.db.Write(ctx, c.WorkspaceID, func(tx *store.Tx) error {
-				_, err := keepListing(tx, c, n, list, failed)
+				listed, err := keepListing(tx, c, n, list, failed)
+				if err == nil {
+					kept[i] = listed
+				}
 				return err
 			})
 		})
@@ -80,7 +86,7 @@ func keepListing(tx *store.Tx, c fermata.Caller, asked *fermata.NamedTool, list 
 	}
 	said := &fermata.ToolListing{At: tx.Now(), Tools: []fermata.ToolInfo{}}
 	for _, i := range list {
-		said.Tools = append(said.Tools, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: "server", Input: i.Input, Output: i.Output})
+		said.Tools = append(said.Tools, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: "server", Input: i.Input, Output: i.Output, Idempotent: i.Idempotent})
 	}
 	switch {
 	case failed != nil:

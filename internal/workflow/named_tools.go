@@ -130,13 +130,7 @@ func (s *Service) keepNamedTools(ctx context.Context, c fermata.Caller, all []*f
 	if err != nil {
 		return nil, err
 	}
-	var servers []string
-	for _, n := range kept {
-		if n.Server != nil {
-			servers = append(servers, n.Name)
-		}
-	}
-	return kept, s.askServers(ctx, c, servers)
+	return kept, s.askServers(ctx, c, kept)
 }
 
 func keepNamedTool(tx *store.Tx, c fermata.Caller, n fermata.NamedTool) (*fermata.NamedTool, error) {

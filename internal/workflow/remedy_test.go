@@ -56,12 +56,13 @@ steps:
 	}
 }
 
-// work claims the next task as a worker, and finishes it as said.
-func (w *world) work(f fermata.Finish) {
+// work claims the next task as a worker, finishes it as said, and returns it.
+func (w *world) work(f fermata.Finish) *fermata.Task {
 	w.Helper()
 	claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell", "claude"}, WaitSeconds: 20})
 	w.ok(err)
 	f.Token = claim.Run.Token
 	_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, f)
 	w.ok(err)
+	return claim.Task
 }

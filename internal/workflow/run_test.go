@@ -152,7 +152,7 @@ steps:
 		for n := range 2 {
 			w.until("it is tried again", func() bool { return len(w.tools.keys("fix")) == n+1 })
 			w.await(run.ID, fermata.TaskDeferred)
-			w.clock.Advance(1100 * time.Millisecond)
+			w.clock.Advance(1300 * time.Millisecond)
 		}
 		q := w.asked(run.ID)
 		if q.Type != fermata.ErrorRecovery || q.Context.Error != "it broke" {

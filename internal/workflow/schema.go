@@ -31,7 +31,8 @@ func fitsSchema(schema json.RawMessage, v any, code string) error {
 		return hopeless(code, err)
 	}
 	if err := c.Validate(doc); err != nil {
-		return hopeless(code, mismatch(err, code))
+		// The same input fails again. The next output may be another one.
+		return &stepError{code: code, err: mismatch(err, code), permanent: code == codeInput}
 	}
 	return nil
 }

@@ -160,14 +160,14 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 		return x.wait(ctx, step, row, input)
 	}
 	if child, ok := x.s.childOf(step.Tool); ok {
-		return x.delegate(ctx, step, row, child, []unit{{row, input}})
+		return x.delegate(ctx, step, row, child, []unit{{row: row, input: input}})
 	}
 	named, err := x.named(ctx, step.Tool)
 	if err != nil {
 		return err
 	}
 	if named != nil && named.Server == nil {
-		return x.delegate(ctx, step, row, x.s.namedChild(named), []unit{{row, input}})
+		return x.delegate(ctx, step, row, x.s.namedChild(named), []unit{{row: row, input: input}})
 	}
 	// What was started is known before it has any effect.
 	if err := x.commit(ctx, nil); err != nil {

@@ -61,7 +61,7 @@ func (s *Service) Tools(ctx context.Context, c fermata.Caller) ([]fermata.ToolIn
 	var all []fermata.ToolInfo
 	add := func(kind string, infos ...tool.Info) {
 		for _, i := range infos {
-			all = append(all, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: kind, Input: i.Input, Output: i.Output})
+			all = append(all, fermata.ToolInfo{Name: i.Name, Description: i.Description, Kind: kind, Input: i.Input, Output: i.Output, Idempotent: i.Idempotent})
 		}
 	}
 	add("built_in", builtIns...)

@@ -60,5 +60,5 @@ func object(f fields, more bool, required []string) json.RawMessage {
 
 // info describes a tool.
 func info(name, description string, input, output json.RawMessage) tool.Info {
-	return tool.Info{Name: name, Description: description, Input: input, Output: output}
+	return tool.Info{Name: name, Description: description, Input: input, Output: output, Idempotent: true}
 }

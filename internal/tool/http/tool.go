@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -82,6 +83,14 @@ func (t *Tool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
+	result, err := t.send(ctx, &in, req)
+	if err != nil && isRepeatable(req.Method, err) {
+		err = tool.SafeToRetry(err)
+	}
+	return result, err
+}
+
+func (t *Tool) send(ctx context.Context, in *request, req *http.Request) (tool.Result, error) {
 	resp, err := t.client.Do(req)
 	if err != nil {
 		return tool.Result{}, unreached(ctx, req, err)
@@ -96,6 +105,18 @@ func (t *Tool) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	}
 	out, err := a.output()
 	return tool.Result{Output: out, Note: fmt.Sprintf("%s %s answered %d", req.Method, req.URL.Host, a.Status)}, err
+}
+
+// isRepeatable reports whether a request that failed can be sent again without
+// doing anything twice: its method is idempotent (RFC 9110 section 9.2.2), or the
+// server was not reached or refused it as one too many (RFC 6585 section 4).
+func isRepeatable(method string, err error) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	op, network := errors.AsType[*net.OpError](err)
+	return network && op.Op == "dial" || fermata.CodeOf(err) == fermata.CodeRateLimited
 }
 
 // expects reports whether the status is one of success.

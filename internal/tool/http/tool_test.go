@@ -174,6 +174,37 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// What is sent twice without harm may be tried again where its step does not say so.
+func TestFailuresThatAreSafeToRetry(t *testing.T) {
+	t.Parallel()
+	s := server(t)
+	gone := server(t)
+	gone.Close()
+	tests := []struct {
+		name  string
+		input map[string]any
+		safe  bool
+	}{
+		{"a GET", map[string]any{"url": "/status/502"}, true},
+		{"a PUT", map[string]any{"url": "/status/502", "method": "PUT", "body": "a"}, true},
+		{"a GET whose connection ends", map[string]any{"url": "/cut"}, true},
+		{"a POST that may have been done", map[string]any{"url": "/status/502", "body": "a"}, false},
+		{"a POST whose connection ends", map[string]any{"url": "/cut", "body": "a"}, false},
+		{"a POST that was one too many", map[string]any{"url": "/status/429", "body": "a"}, true},
+		{"a POST that reached nobody", map[string]any{"url": gone.URL + "/echo", "body": "a"}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := call(t, s, tt.input)
+			var f tool.Failure
+			if !errors.As(err, &f) || f.Permanent() || tool.IsSafeToRetry(err) != tt.safe {
+				t.Errorf("got %v, safe to retry is %t", err, tool.IsSafeToRetry(err))
+			}
+		})
+	}
+}
+
 func TestPrivateAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	s := server(t)

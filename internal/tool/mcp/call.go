@@ -41,7 +41,7 @@ func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolRes
 	for again := false; ; again = true {
 		live, err := o.link.open(ctx)
 		if err != nil {
-			return nil, err
+			return nil, tool.SafeToRetry(err)
 		}
 		result, err := live.session.CallTool(ctx, p)
 		switch {
@@ -57,12 +57,21 @@ func (o *one) send(ctx context.Context, p *mcp.CallToolParams) (*mcp.CallToolRes
 	}
 }
 
+// codeRejected is the code of the client's own error where a request did not
+// reach the server.
+const codeRejected = -32005
+
 // failed explains an error that is no result of the tool.
 func (o *one) failed(live *live, err error) error {
 	refused, answered := errors.AsType[*jsonrpc.Error](err)
-	if !answered || errors.Is(err, mcp.ErrConnectionClosed) {
+	unsent := answered && refused.Code == codeRejected
+	if !answered || unsent || errors.Is(err, mcp.ErrConnectionClosed) {
 		o.link.drop(live)
-		return o.link.down(live, err)
+		err = o.link.down(live, err)
+		if unsent {
+			err = tool.SafeToRetry(err)
+		}
+		return err
 	}
 	e := fermata.Errorf(fermata.CodeInvalidRequest, "%s.%s: %s", o.link.name, o.name, clip(refused.Message))
 	switch refused.Code {

@@ -128,6 +128,7 @@ func describe(l *link, t *mcp.Tool) (*one, error) {
 	}
 	return &one{link: l, name: t.Name, info: tool.Info{
 		Name: l.name + "." + t.Name, Description: t.Description, Input: input, Output: output,
+		Idempotent: t.Annotations != nil && (t.Annotations.ReadOnlyHint || t.Annotations.IdempotentHint),
 	}}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/outbound"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/tool/mcp"
@@ -37,7 +38,7 @@ func TestListAndCall(t *testing.T) {
 	both(t, func(t *testing.T, set *mcp.Set) {
 		tools, problems := set.Tools(t.Context())
 		create := tools["tracker.create_issue"]
-		if len(problems) > 0 || create == nil || len(tools) != 8 {
+		if len(problems) > 0 || create == nil || len(tools) != 10 {
 			t.Fatalf("got %d tools, %v", len(tools), problems)
 		}
 		info := create.Info()
@@ -165,6 +166,39 @@ func TestAddressThatDoesNotAnswer(t *testing.T) {
 	fails(t, err, false, "tracker is down", "check that it runs at 127.0.0.1")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the failure tells the address: %v", err)
+	}
+}
+
+// A server that goes away between two calls is said to be down. The call did not reach it, and may be made again.
+func TestServerThatGoesAway(t *testing.T) {
+	t.Parallel()
+	r := newRemote(t)
+	set := open(t, map[string]mcp.Server{"tracker": {URL: r.URL + "/?secret=1", Headers: map[string]string{"Authorization": "Bearer sesame"}}})
+	if _, err := call(t, set, "tracker.key", nil); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	for range 2 {
+		_, err := call(t, set, "tracker.key", nil)
+		fails(t, err, false, "the MCP server tracker is down", "check that it runs at 127.0.0.1")
+		if strings.Contains(err.Error(), "secret") || !tool.IsSafeToRetry(err) || fermata.CodeOf(err) != fermata.CodeUnavailable {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// What a server says of its tools counts.
+func TestToolsThatAreIdempotent(t *testing.T) {
+	t.Parallel()
+	set := open(t, map[string]mcp.Server{"tracker": program("yes")})
+	tools, problems := set.Tools(t.Context())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for name, want := range map[string]bool{"tracker.create_issue": false, "tracker.look": true, "tracker.close": true, "tracker.key": false} {
+		if got := tools[name].Info().Idempotent; got != want {
+			t.Errorf("%s is idempotent: %t, want %t", name, got, want)
+		}
 	}
 }
 

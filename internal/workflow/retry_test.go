@@ -1,0 +1,195 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// longestDelay is longer than any wait between the usual attempts.
+const longestDelay = time.Minute
+
+// later waits until the last step of a run is put off until the attempt, and lets that time pass.
+func (w *world) later(run *fermata.WorkflowRun, attempt int) {
+	w.Helper()
+	w.until(fmt.Sprintf("attempt %d is due", attempt), func() bool {
+		now := w.read(run.ID)
+		if now.State.Ended() {
+			w.Fatalf("the run is %s: %s", now.State, w.describe(now))
+		}
+		return now.State == fermata.TaskDeferred && attempts(now) == attempt
+	})
+	w.clock.Advance(longestDelay)
+}
+
+// attempts returns which attempt of its last step a run is at.
+func attempts(run *fermata.WorkflowRun) int {
+	last := 0
+	for _, s := range run.Steps {
+		if s.Item == nil {
+			last = s.Attempt
+		}
+	}
+	return last
+}
+
+// An agent whose output does not fit is asked again, and told what was wrong with it.
+func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
+	for name, step := range map[string]string{
+		"an agent":                  `{id: rate, tool: agent, output: rated, input: {runner: claude, prompt: "Rate it."}, schema: SCHEMA}`,
+		"an agent, as retry says":   `{id: rate, tool: agent, output: rated, retry: {attempts: 3, backoff: 1s}, input: {runner: claude, prompt: "Rate it."}, schema: SCHEMA}`,
+		"a tool of the workspace":   `{id: rate, tool: rate, output: rated}`,
+		"an agent for each of some": `{id: rate, tool: agent, output: rated, foreach: "{{ [1] }}", input: {runner: claude, prompt: "Rate it."}, schema: SCHEMA}`,
+	} {
+		const wanted = `{"type": "object", "required": ["confidence"], "properties": {"confidence": {"type": "number"}}}`
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{
+					Name: "rate", Agent: &fermata.AgentTool{Runner: "claude", Prompt: "Rate it."}, Schema: []byte(wanted),
+				})
+				w.ok(err)
+				run := w.run("name: rating\ntriggers: [{manual: true}]\nsteps:\n  - "+strings.ReplaceAll(step, "SCHEMA", wanted)+"\n", nil)
+				first := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "I am\n{\"confidence\": \"high\"}"})
+				if strings.Contains(first.Body, "tried before") {
+					t.Errorf("the first attempt is told %q", first.Body)
+				}
+				w.later(run, 2)
+				second := w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "the model is overloaded"})
+				for _, want := range []string{"Rate it.", "got string, want number", "> I am\n> {\"confidence\": \"high\"}"} {
+					if !strings.Contains(second.Body, want) {
+						t.Errorf("the second attempt is not told %q:\n%s", want, second.Body)
+					}
+				}
+				if !strings.Contains(name, "retry says") {
+					// What an agent did before it failed may have had an effect.
+					if run := w.awaitEnd(run.ID); run.State != fermata.TaskFailed {
+						t.Errorf("the run is %s", run.State)
+					}
+					return
+				}
+				w.later(run, 3)
+				third := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: `{"confidence": 80}`})
+				if !strings.Contains(third.Body, "the model is overloaded") || strings.Contains(third.Body, "want number") {
+					t.Errorf("the third attempt is told %q", third.Body)
+				}
+				w.steps(w.await(run.ID, fermata.TaskDone), "rate/1:done ")
+			})
+		})
+	}
+}
+
+// A command does the same each time: its output is not asked for again, unless the step says so.
+func TestACommandIsTriedAgainAsItsStepSays(t *testing.T) {
+	for retry, wanted := range map[string]int{"": 1, "retry: {attempts: 2, backoff: 1s}, ": 2} {
+		t.Run(retry, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run(`
+name: counting
+triggers: [{manual: true}]
+steps:
+  - {id: count, tool: shell, `+retry+`input: {run: "wc -l *"}, schema: {type: object, required: [lines]}}
+`, nil)
+				for n := range wanted {
+					if n > 0 {
+						w.later(run, n+1)
+					}
+					w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"exit_code": 0, "output": "many\n"}`)})
+				}
+				ended := w.awaitEnd(run.ID)
+				if got := ended.Steps[0].Attempt; got != wanted || ended.Steps[0].Error.Code != "output_mismatch" {
+					t.Errorf("with %q there were %d attempts: %s", retry, got, w.describe(ended))
+				}
+			})
+		})
+	}
+}
+
+// What is safe to retry is tried three times where the step says nothing, and nothing else is.
+func TestUsualRetries(t *testing.T) {
+	passing := tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway"))
+	for name, tt := range map[string]struct {
+		err      error
+		retry    string
+		attempts int
+	}{
+		"a failure that is safe to retry":    {err: tool.SafeToRetry(passing), attempts: 3},
+		"one that may have had its effect":   {err: passing, attempts: 1},
+		"an error that nobody judged":        {err: errors.New("broken"), attempts: 1},
+		"one that no retry mends":            {err: tool.SafeToRetry(tool.Hopeless(fermata.Errorf(fermata.CodeForbidden, "no"))), attempts: 1},
+		"a step that wants a single attempt": {err: tool.SafeToRetry(passing), retry: ", retry: {attempts: 1}", attempts: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				w.tools.on("publish", func(context.Context, tool.Call) (any, error) { return nil, tt.err })
+				run := w.run("name: release\ntriggers: [{manual: true}]\nsteps:\n  - {id: publish, tool: publish"+tt.retry+"}\n", nil)
+				for n := range tt.attempts - 1 {
+					w.later(run, n+2)
+				}
+				ended := w.awaitEnd(run.ID)
+				if n := len(w.tools.keys("publish")); n != tt.attempts || ended.State != fermata.TaskFailed {
+					t.Errorf("%d attempts: %s", n, w.describe(ended))
+				}
+				if e := ended.Steps[0].Error; e.SafeToRetry != (tt.attempts == 3 || tt.retry != "") {
+					t.Errorf("the error says %+v", e)
+				}
+			})
+		})
+	}
+}
+
+// Each item of a list that failed is tried again, those that are done are not.
+func TestItemsAreTriedAgain(t *testing.T) {
+	onBoth(t, func(w *world) {
+		calls := map[string]int{}
+		w.tools.on("publish", func(_ context.Context, c tool.Call) (any, error) {
+			n := fmt.Sprint(c.Input["n"])
+			if calls[n]++; n == "2" && calls[n] < 3 {
+				return nil, tool.SafeToRetry(tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway")))
+			}
+			return n, nil
+		})
+		run := w.run(`
+name: release
+triggers: [{manual: true}]
+steps:
+  - {id: publish, tool: publish, foreach: "{{ [1, 2, 3] }}", input: {n: "{{ item }}"}}
+`, nil)
+		w.later(run, 2)
+		w.later(run, 3)
+		w.steps(w.await(run.ID, fermata.TaskDone), "publish/1:done ")
+		if calls["1"] != 1 || calls["2"] != 3 || calls["3"] != 1 {
+			t.Errorf("the items were called %v", calls)
+		}
+	})
+}
+
+// What is to be done after silence is done although the other side is down for a moment.
+func TestTheToolAfterSilenceIsTriedAgain(t *testing.T) {
+	onBoth(t, func(w *world) {
+		calls := 0
+		w.tools.on("label", func(context.Context, tool.Call) (any, error) {
+			if calls++; calls < 3 {
+				return nil, tool.SafeToRetry(tool.Passing(fermata.Errorf(fermata.CodeUnavailable, "502 Bad Gateway")))
+			}
+			return "set", nil
+		})
+		run := w.run(`
+name: asking
+triggers: [{manual: true}]
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", timeout: 1h, timeoutAction: skip}, on_timeout: {tool: label}}
+`, nil)
+		w.asked(run.ID)
+		w.clock.Advance(time.Hour + time.Second)
+		w.later(run, 2)
+		w.later(run, 3)
+		run = w.await(run.ID, fermata.TaskSkipped)
+		w.steps(run, "ask/1:skipped ask.on_timeout/1:done ")
+	})
+}
