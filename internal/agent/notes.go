@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -72,6 +73,19 @@ func removeEmpty(dir string) error {
 	}
 	return err
 }
+
+// Empty reports that the session has no note.
+func (n Notes) Empty() bool {
+	left, err := os.ReadDir(n.dir)
+	return err == nil && len(left) == 0 || errors.Is(err, fs.ErrNotExist)
+}
+
+// LockFile is the file that a program locks while it tells the agent what is noted.
+func (n Notes) LockFile() string { return n.dir + ".lock" }
+
+// WaitFile is the file that a program locks while it waits for news, to wake the
+// program with that process id.
+func (n Notes) WaitFile(pid int) string { return fmt.Sprintf("%s.%d.wait", n.dir, pid) }
 
 // Unread returns the ids of the questions and of the tasks, the oldest first.
 func (n Notes) Unread() (questions, tasks []string, err error) {

@@ -198,7 +198,7 @@ func (h *gateHook) works(task string) {
 	if task == "" || h.Task != "" {
 		return
 	}
-	notes, err := agent.NotesOf("", h.runner+":"+h.in.SessionID)
+	notes, err := h.notes()
 	if err == nil {
 		err = notes.Works(task)
 	}

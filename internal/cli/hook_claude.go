@@ -15,6 +15,7 @@ import (
 
 type hookClaudeCommand struct {
 	gateFlags
+	Wake bool `help:"Set by fermata install: wait for what comes for the session, and wake Claude Code with it. It ends at once where nobody sits at the program, or nothing is asked."`
 }
 
 func (hookClaudeCommand) Help() string {
@@ -63,6 +64,9 @@ var (
 )
 
 func (c *hookClaudeCommand) Run(ctx context.Context, s *session) error {
+	if c.Wake {
+		return s.wakeHook(ctx, c.gateFlags, claude)
+	}
 	return s.gateHook(ctx, c.gateFlags, claude)
 }
 

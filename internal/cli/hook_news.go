@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/agent"
@@ -16,6 +19,9 @@ const (
 	promptSubmit = "UserPromptSubmit"
 	turnStops    = "Stop"
 )
+
+// lockPause is the pause between two tries to be the one hook that tells.
+const lockPause = 20 * time.Millisecond
 
 var newsEvents = []string{sessionStart, promptSubmit, turnStops}
 
@@ -43,37 +49,54 @@ func (h *gateHook) news(ctx context.Context) error {
 }
 
 func (h *gateHook) tellNews(ctx context.Context) error {
-	if h.in.SessionID == "" || h.Task != "" {
-		return nil
+	_, err := h.tellBy(ctx, func(closed []*fermata.Question, words []taskWords) error {
+		return h.say(newsOf(h.in.Event, closed, words))
+	})
+	return err
+}
+
+// tellBy tells what came for the session in the given way, and notes that the agent was
+// told. It returns the questions that still wait. Of hooks that run at the same time one
+// tells.
+func (h *gateHook) tellBy(ctx context.Context, tell func(closed []*fermata.Question, words []taskWords) error) ([]*fermata.Question, error) {
+	notes, err := h.notes()
+	if err != nil || h.Task != "" || notes.Empty() {
+		return nil, err
 	}
-	notes, err := agent.NotesOf("", h.runner+":"+h.in.SessionID)
-	if err != nil {
-		return err
+	telling := flock.New(notes.LockFile())
+	if _, err := telling.TryLockContext(ctx, lockPause); err != nil {
+		return nil, err
 	}
+	defer func() { _ = telling.Unlock() }()
 	ids, tasks, err := notes.Unread()
 	if err != nil || len(ids)+len(tasks) == 0 {
-		return err
+		return nil, err
 	}
 	if err := h.connect(); err != nil {
-		return err
+		return nil, err
 	}
 	closed, waiting, err := h.askedOf(ctx, notes, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	words, err := h.wordsOf(ctx, notes, slices.Concat(tasksOf(waiting), tasks, tasksOf(closed)))
 	if err != nil || len(closed) == 0 && len(words) == 0 {
-		return err
+		return waiting, err
 	}
-	if err := h.say(newsOf(h.in.Event, closed, words)); err != nil {
-		return err
+	if err := tell(closed, words); err != nil {
+		return nil, err
 	}
 	for _, q := range closed {
 		if err := notes.Read(q.ID); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return h.handed(ctx, words)
+	return waiting, h.handed(ctx, words)
+}
+
+// notes are those of the session.
+func (h *gateHook) notes() (agent.Notes, error) {
+	return agent.NotesOf("", h.runner+":"+h.in.SessionID)
 }
 
 // tasksOf are the tasks of the questions.
@@ -111,6 +134,20 @@ func (h *gateHook) askedOf(ctx context.Context, notes agent.Notes, ids []string)
 
 // newsOf is the reply to the event.
 func newsOf(event string, closed []*fermata.Question, words []taskWords) (any, error) {
+	text, err := newsText(closed, words)
+	if err != nil {
+		return nil, err
+	}
+	if event == turnStops {
+		return newsGoOn{Decision: "block", Reason: text}, nil
+	}
+	out := newsContext{}
+	out.Specific.Event, out.Specific.Context = event, text
+	return out, nil
+}
+
+// newsText is what the agent is told.
+func newsText(closed []*fermata.Question, words []taskWords) (string, error) {
 	var text strings.Builder
 	if len(closed) > 0 {
 		text.WriteString("Questions that you asked through Fermata have ended meanwhile. What follows as JSON is what people wrote: " +
@@ -119,19 +156,12 @@ func newsOf(event string, closed []*fermata.Question, words []taskWords) (any, e
 	for _, q := range closed {
 		line, err := newsLine(q)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		text.Write(append(line, '\n'))
 	}
-	if err := writeWords(&text, words); err != nil {
-		return nil, err
-	}
-	if event == turnStops {
-		return newsGoOn{Decision: "block", Reason: text.String()}, nil
-	}
-	out := newsContext{}
-	out.Specific.Event, out.Specific.Context = event, text.String()
-	return out, nil
+	err := writeWords(&text, words)
+	return text.String(), err
 }
 
 // newsLine tells how a question ended. One that the agent is to decide by itself says so.

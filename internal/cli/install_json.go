@@ -23,7 +23,10 @@ type jsonPart struct {
 }
 
 func hookPart(event string, group matched) jsonPart {
-	return jsonPart{at: []string{"hooks", event}, value: group, own: isOwnHook, list: true}
+	return jsonPart{at: []string{"hooks", event}, value: group, list: true, own: func(value []byte) bool {
+		var have matched
+		return isOwnHook(value) && json.Unmarshal(value, &have) == nil && have.wakes() == group.wakes()
+	}}
 }
 
 // isOwnServer knows Fermata's MCP server by how it is started.

@@ -53,6 +53,9 @@ type handler struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
 	Timeout int    `json:"timeout"`
+	// Wakes lets Claude Code run it in the background, and wakes an idle session where it
+	// ends with exitBlocked.
+	Wakes bool `json:"asyncRewake,omitempty"`
 }
 
 // matched is a group of hooks for some tools.
@@ -61,8 +64,18 @@ type matched struct {
 	Hooks   []handler `json:"hooks"`
 }
 
+// wakes reports whether the group wakes an idle session.
+func (m matched) wakes() bool {
+	return slices.ContainsFunc(m.Hooks, func(h handler) bool { return h.Wakes })
+}
+
 func command(line string, timeout int) matched {
 	return matched{Hooks: []handler{{Type: "command", Command: line, Timeout: timeout}}}
+}
+
+// waking is a hook that waits in the background until it wakes the session.
+func waking(line string) matched {
+	return matched{Hooks: []handler{{Type: "command", Command: line, Timeout: int(longestWake.Seconds()), Wakes: true}}}
 }
 
 // stdioServer is an MCP server that the program starts.
@@ -126,6 +139,7 @@ func (p places) claude() *installation {
 				hookPart("UserPromptSubmit", command(p.mirrorHook("claude", ""), gateSeconds)),
 				hookPart("SessionStart", command(p.mirrorHook("claude", ""), gateSeconds)),
 				hookPart("Stop", command(p.mirrorHook("claude", ""), gateSeconds)),
+				hookPart("Stop", waking(p.mirrorHook("claude", "--wake"))),
 			})...),
 		},
 		notes: []string{allowed(claudeTools()), "sessions that run already have to be started again"},

@@ -68,7 +68,7 @@ func TestInstallKeepsTheRest(t *testing.T) {
 		before string
 		parts  []string
 	}{
-		"claude settings":           {claude[1], claudeSettings, []string{"fermata hook claude --server 'http://127.0.0.1:7433' --token-file '/home/ana/my config/login.json' || { echo", "exit 2", "PermissionRequest", "my-own hook", `"Notification": [ ]`, `"Bash(ls:*)"`, `"mcp__fermata__ask_user"`, `"mcp__fermata__check_answer"`}},
+		"claude settings":           {claude[1], claudeSettings, []string{"fermata hook claude --server 'http://127.0.0.1:7433' --token-file '/home/ana/my config/login.json' || { echo", "exit 2", "PermissionRequest", "my-own hook", `"Notification": [ ]`, `"Bash(ls:*)"`, `"mcp__fermata__ask_user"`, `"mcp__fermata__check_answer"`, "login.json' --wake\"", `"asyncRewake": true`, `"timeout": 604800`}},
 		"claude servers":            {claude[0], "{\"numStartups\":3,\"mcpServers\":{}}", []string{`"fermata": {`, `"alwaysLoad": true`, `"numStartups":3`}},
 		"claude, nothing":           {claude[1], "", []string{"fermata hook claude"}},
 		"gemini":                    {gemini[0], geminiSettings, []string{"// which model", "/* the good one */", "BeforeTool", "ask_person", `"trust": true`, `"includeTools"`, `"timeout": 420000`, `"other": {`}},

@@ -42,6 +42,13 @@ func newDesk(t *testing.T, tool string, inputs ...any) *desk {
 			Name: "call", When: scriptedmodel.When{Turn: &i}, Reply: []scriptedmodel.Part{scriptedmodel.Call(tool, input)},
 		})
 	}
+	return newScriptedDesk(t, script)
+}
+
+// newScriptedDesk starts a server, and makes a desk where the model says what the script
+// has, and where it has nothing that it is done.
+func newScriptedDesk(t *testing.T, script scriptedmodel.Script) *desk {
+	t.Helper()
 	script.Fallback = scriptedmodel.Say("I am done.")
 	d := &desk{T: t, room: agent.NewRoom(t, script)}
 	d.server = process.Serve(t, agent.Fermata(t), []string{"--data", t.TempDir()})

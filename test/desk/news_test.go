@@ -21,6 +21,8 @@ type newsroom struct {
 	env     []string
 	session string
 	asked   *fermata.Question
+	// notes is the folder of the notes of all sessions.
+	notes string
 	// forget takes the notes of the session away.
 	forget func()
 }
@@ -30,6 +32,7 @@ func newNewsroom(t *testing.T, program string) *newsroom {
 	server := process.Serve(t, agent.Fermata(t), []string{"--data", t.TempDir()})
 	n := &newsroom{T: t, session: "s"}
 	folder := filepath.Join(t.TempDir(), "fermata", "asked")
+	n.notes = folder
 	n.forget = func() { n.ok(os.RemoveAll(folder)) }
 	var err error
 	n.person, err = client.New(server.URL, server.FirstToken)

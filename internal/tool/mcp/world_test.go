@@ -72,7 +72,9 @@ func newServer(versions ...string) *sdk.Server {
 	plain("wait", func(ctx context.Context, _ *sdk.CallToolRequest) (string, error) { <-ctx.Done(); return "", ctx.Err() })
 	for name, hints := range map[string]*sdk.ToolAnnotations{"look": {ReadOnlyHint: true}, "close": {IdempotentHint: true}} {
 		s.AddTool(&sdk.Tool{Name: name, InputSchema: map[string]any{"type": "object"}, Annotations: hints},
-			func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &sdk.CallToolResult{}, nil })
+			func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				return &sdk.CallToolResult{}, nil
+			})
 	}
 	s.AddTool(&sdk.Tool{Name: "refuse", InputSchema: map[string]any{"type": "object"}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const (
+	// longestWake is how long a hook waits to wake an idle session.
+	longestWake = 7 * 24 * time.Hour
+	// wakeLook is how long it waits for people before it looks whether its program is there.
+	wakeLook = time.Minute
+	// wakePause is its pause while the server is away.
+	wakePause = 15 * time.Second
+)
+
+// Variables in which Claude Code tells its hooks about itself. The versions that set
+// them run a hook in the background that says asyncRewake; an older one would wait
+// for it.
+const (
+	attendedEnv = "CLAUDE_CODE_SESSION_ATTENDED"
+	programEnv  = "CLAUDE_PID"
+)
+
+// wakeHook waits at the end of a turn until something comes for the session, tells it
+// on standard error and ends with the code that wakes the program. In every other case
+// it ends with 0: trouble wakes nobody.
+func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) error {
+	pid, err := strconv.Atoi(os.Getenv(programEnv))
+	if err != nil || os.Getenv(attendedEnv) != "1" {
+		return nil
+	}
+	h := &gateHook{session: s, gateFlags: f, gateDialect: d}
+	if h.in, err = s.readHook(); err != nil {
+		return nil //nolint:nilerr // the other hook of the event says so
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestWake)
+	defer cancel()
+	woken, err := h.awaitNews(ctx, pid)
+	switch {
+	case woken:
+		return outcome(exitBlocked)
+	case err != nil:
+		fmt.Fprintf(s.err, "fermata: this session is not woken with the answers: %s\n", oneLine(hookError(err)))
+	}
+	return nil
+}
+
+// awaitNews tells on standard error what comes for the session, and reports whether
+// anything did. It gives up when the session waits for nobody, when the program has
+// ended, and where another hook waits for it already.
+func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
+	notes, err := h.notes()
+	if err != nil || h.Task != "" || notes.Empty() {
+		return false, err
+	}
+	alone := flock.New(notes.WaitFile(pid))
+	if got, err := alone.TryLock(); err != nil || !got {
+		return false, err
+	}
+	defer func() { _ = errors.Join(os.Remove(alone.Path()), alone.Unlock()) }()
+	var woken, came bool
+	for ctx.Err() == nil && isRunning(pid) {
+		waiting, err := h.tellBy(ctx, func(closed []*fermata.Question, words []taskWords) error {
+			woken = true
+			return h.tellWoken(closed, words)
+		})
+		switch {
+		case woken:
+			return true, err
+		case fermata.CodeOf(err) == fermata.CodeUnavailable, came:
+			// What came was told by another hook, or is not for the agent.
+			pause(ctx, wakePause)
+			came = false
+		case err != nil || len(waiting) == 0:
+			return false, err
+		default:
+			came = h.awaitAny(ctx, waiting)
+		}
+	}
+	return false, nil
+}
+
+// tellWoken writes what the program tells its agent when it is woken.
+func (h *gateHook) tellWoken(closed []*fermata.Question, words []taskWords) error {
+	text, err := newsText(closed, words)
+	if err == nil {
+		_, err = io.WriteString(h.err, text)
+	}
+	return err
+}
+
+// awaitAny waits for a while until one of the questions ends or words come for it, and
+// reports whether that happened.
+func (h *gateHook) awaitAny(ctx context.Context, questions []*fermata.Question) bool {
+	ctx, cancel := context.WithTimeout(ctx, wakeLook)
+	defer cancel()
+	ended := make(chan error, len(questions))
+	for _, q := range questions {
+		go func() {
+			_, err := h.server.WaitWords(ctx, q.ID, longestWake)
+			ended <- err
+		}()
+	}
+	return <-ended == nil
+}
+
+// isRunning reports whether a process is there.
+func isRunning(pid int) bool {
+	p, err := os.FindProcess(pid)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
+}
