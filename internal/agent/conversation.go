@@ -76,7 +76,7 @@ func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 			c.logf("a person interrupts: the agent is told.")
 			next = c.next(c.tell())
 		case t.ok():
-			return c.finish("", t.said), nil
+			return Ended(c.finish("", t.said), c.prompts.claim.Task, t.said), nil
 		case t.began() || c.session == "":
 			return c.failure(t), nil
 		case c.inUse(t):

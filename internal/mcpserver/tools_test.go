@@ -192,6 +192,30 @@ func TestPermissionPromptFollowsTheRules(t *testing.T) {
 	})
 }
 
+// Nothing of a task that was cancelled is permitted, whatever the rules and people said.
+func TestPermissionPromptOfACancelledTask(t *testing.T) {
+	t.Parallel()
+	const approved, questions = `{"tool_name":"Bash","input":{"command":"rm"},"tool_use_id":"toolu_1"}`,
+		`{"tool_name":"AskUserQuestion","tool_use_id":"toolu_2","input":{"questions":[{"question":"Which?","header":"W","options":[{"label":"a"},{"label":"b"}]}]}}`
+	each(t, func(a *agent) {
+		admin := a.person
+		admin.Role, admin.Scopes = fermata.RoleAdmin, []fermata.Scope{fermata.ScopeAdmin}
+		_, err := a.engine.AddGateRule(a.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow})
+		a.ok(err)
+		a.prompt(approved)
+		q := a.only()
+		a.answer(q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
+		_, err = a.engine.CancelTask(a.Context(), a.person, a.task, "")
+		a.ok(err)
+		for _, call := range []string{approved, questions, `{"tool_name":"Read","input":{"path":"x"},"tool_use_id":"toolu_3"}`} {
+			if v := a.prompt(call); v["behavior"] != "deny" {
+				a.Errorf("%s got %v", call, v)
+			}
+		}
+		a.equal(q.ID, a.only().ID)
+	})
+}
+
 func TestPermissionPromptWithEdits(t *testing.T) {
 	t.Parallel()
 	each(t, func(a *agent) {

@@ -11,6 +11,7 @@ import (
 	"github.com/fermata-hq/fermata/client"
 	asking "github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/test/agent"
+	"github.com/fermata-hq/fermata/test/patience"
 	"github.com/fermata-hq/fermata/test/process"
 )
 
@@ -179,4 +180,35 @@ func (n *newsroom) wantSaid(said, want string) {
 	if !strings.Contains(said, want) {
 		n.Errorf("the agent is told %s, want %s", said, want)
 	}
+}
+
+// A dialog that is open at the desk when a person cancels its session's task is answered with no.
+func TestAnOpenDialogOfACancelledTaskIsDenied(t *testing.T) {
+	t.Parallel()
+	n := newNewsroom(t, "claude")
+	_, err := n.person.Answer(t.Context(), n.asked.ID, fermata.Answer{Answer: "green"})
+	n.ok(err)
+	cmd := exec.CommandContext(t.Context(), agent.Fermata(t), "hook", "claude", "--wait", "5m")
+	cmd.Env = n.env
+	cmd.Stdin = strings.NewReader(`{"session_id":"s","hook_event_name":"PermissionRequest","tool_use_id":"c1","tool_name":"Bash","tool_input":{"command":"make deploy"}}`)
+	said := make(chan string, 1)
+	go func() {
+		out, err := cmd.Output()
+		said <- string(out) + errorText(err)
+	}()
+	patience.Await(t, "the dialog is mirrored", func() bool {
+		open, _, err := n.person.Questions(t.Context(), client.QuestionQuery{Status: fermata.Pending})
+		n.ok(err)
+		return len(open) == 1
+	})
+	_, err = n.person.CancelTask(t.Context(), n.asked.TaskID, "stop it")
+	n.ok(err)
+	n.wantSaid(patience.Receive(t, "the dialog is answered", said), `"behavior":"deny"`)
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/client"
@@ -41,42 +40,18 @@ func (n *newsroom) wake(pid int, env ...string) *waker {
 // end waits until the hook ends, and returns its exit code.
 func (n *newsroom) end(w *waker) int {
 	n.Helper()
-	select {
-	case <-w.ended:
-		return w.ProcessState.ExitCode()
-	case <-time.After(patience.Limit()):
-		n.Fatal("the hook still waits")
-		return 0
-	}
+	_ = patience.Receive(n, "the hook ends", w.ended)
+	return w.ProcessState.ExitCode()
 }
 
 // waits waits until the hook holds the file that says so.
 func (n *newsroom) waits() {
 	n.Helper()
-	n.until("the hook waits", func() bool {
+	patience.Await(n, "the hook waits", func() bool {
 		found, err := filepath.Glob(filepath.Join(n.notes, "*.wait"))
 		n.ok(err)
 		return len(found) == 1
 	})
-}
-
-func (n *newsroom) until(what string, holds func() bool) {
-	n.Helper()
-	until(n.T, what, holds)
-}
-
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience.Limit()); !holds(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s", patience.Limit(), what)
-		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-t.Context().Done():
-			t.Fatal("the test is over")
-		}
-	}
 }
 
 // An idle session is woken with what people say, once.
@@ -193,7 +168,7 @@ func (t *terminal) shows(text string) {
 			t.Logf("the screen shows\n%s", screen)
 		}
 	}()
-	until(t.T, "the terminal shows "+text, func() bool {
+	patience.Await(t, "the terminal shows "+text, func() bool {
 		var err error
 		screen, err = t.tmux("capture-pane", "-p", "-t", "desk")
 		if err != nil {

@@ -32,6 +32,7 @@ var Laws = []Law{
 	{"votes-count-once", "Each vote is kept once, and as many people decide a question as it asks for.", votesCountOnce},
 	{"one-resume-an-answer", "An answer reaches exactly one run, unless that run was lost, released or stopped; one that was taken back reaches none.", oneResumeAnAnswer},
 	{"deciding-yourself-closes", "A resume closes the pending question as cancelled by the person who resumed.", decidingYourselfCloses},
+	{"cancelling-names-who", "A question that a person's cancellation closes says that this person cancelled it.", cancellingNamesWho},
 	{"nobody-trespasses", "Nobody acts who may not.", nobodyTrespasses},
 	{"nothing-fails-inside", "A call succeeds or is refused by a rule; it never fails inside.", nothingFailsInside},
 	{"events-tell-the-same", "What the API says of a task, its runs and its questions equals what its events say.", eventsTellTheSame},
@@ -624,6 +625,31 @@ func decidingYourselfCloses(c *Case) (how []string) {
 			how = append(how, fmt.Sprintf("task %c was resumed and its question %s is pending still", c.Letters[w.Task], q.ID))
 		} else if r.Status == fermata.Cancelled && r.DecidedBy != fermata.ActorHuman {
 			how = append(how, fmt.Sprintf("task %c was resumed by %s, and its question %s was cancelled by %s", c.Letters[w.Task], w.Who, q.ID, r.DecidedBy))
+		}
+	}
+	return how
+}
+
+// cancellingNamesWho compares the questions that the end of a task closed with who ended it.
+func cancellingNamesWho(c *Case) (how []string) {
+	for _, task := range c.Tasks {
+		final := c.Final[task]
+		if final == nil {
+			continue
+		}
+		for _, e := range c.Events[task] {
+			if move(e).To != fermata.TaskCancelled || e.Actor.Kind != fermata.ActorHuman {
+				continue
+			}
+			for _, q := range final.Questions {
+				r := q.Resolution
+				if r == nil || r.Status != fermata.Cancelled || !r.At.Equal(e.At) {
+					continue
+				}
+				if r.DecidedBy != fermata.ActorHuman || r.AnsweredBy == nil || r.AnsweredBy.ID != e.Actor.ID {
+					how = append(how, fmt.Sprintf("%s cancelled task %c, and its question %s says %s", e.Actor.Name, c.Letters[task], q.ID, r.DecidedBy))
+				}
+			}
 		}
 	}
 	return how

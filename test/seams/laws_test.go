@@ -59,6 +59,8 @@ func TestLawsFind(t *testing.T) {
 		}},
 		{"", func(c *Case) { replaceQuestion(c, fermata.ActorHuman) }},
 		{"deciding-yourself-closes", func(c *Case) { replaceQuestion(c, fermata.ActorSystem) }},
+		{"", func(c *Case) { cancel(c, fermata.ActorHuman) }},
+		{"cancelling-names-who", func(c *Case) { cancel(c, fermata.ActorSystem) }},
 		{"nobody-trespasses", func(c *Case) { c.Trespasses = []Trespass{{Task: "t", What: "a viewer cancels"}} }},
 		{"nothing-fails-inside", func(c *Case) {
 			c.Acts = []Act{{Step: "message", Task: "t", Err: fermata.Errorf(fermata.CodeInternal, "oops")}}
@@ -92,6 +94,17 @@ func askTwo(c *Case, values ...string) {
 		id := strconv.Itoa(i)
 		q.Votes = append(q.Votes, fermata.Vote{By: fermata.Actor{ID: id, Name: id}, Value: value, Comment: "word-" + id + "-"})
 	}
+}
+
+// cancel lets a person cancel the task, and its question say who did.
+func cancel(c *Case, by fermata.ActorKind) {
+	ana := fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_ana", Name: "ana"}
+	end := c.Events["t"][len(c.Events["t"])-1]
+	end.Actor, end.Data = ana, json.RawMessage(`{"from":"in_progress","to":"cancelled"}`)
+	c.Final["t"].Task.State = fermata.TaskCancelled
+	c.Final["t"].Questions = append(c.Final["t"].Questions, &fermata.Question{
+		ID: "open", Resolution: &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: by, AnsweredBy: &ana, At: end.At},
+	})
 }
 
 // replaceQuestion lets the agent ask another question before a person resumes the task,

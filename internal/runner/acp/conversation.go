@@ -125,7 +125,7 @@ func (c *conversation) hold(ctx context.Context) fermata.Finish {
 				prompt = c.prompts.Begin(ctx, true) + prompt
 			}
 		case t.reason == acp.StopReasonEndTurn:
-			return c.finish("")
+			return agent.Ended(c.finish(""), c.claim.Task, c.session.said())
 		default:
 			return agent.Failed("The agent stopped before it was done (%s).\n%s", t.reason, c.session.said())
 		}

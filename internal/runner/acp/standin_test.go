@@ -282,6 +282,8 @@ func (t *turn) playSuite(b runnertest.Behaviour) {
 			acp.ToolContent(acp.TextBlock(`{"status":"pending","question_id":"q_1"}`)),
 		})))
 		t.awaitCancel()
+	case runnertest.AsksInWords:
+		t.say("I cannot tell.\n" + `{"status":"needs_input","question":"Which one?"}`)
 	case runnertest.Fails:
 		fmt.Fprintln(os.Stderr, "no space left")
 		os.Exit(3)

@@ -39,7 +39,8 @@ var agents = map[runnertest.Behaviour]string{
 		echo working
 		echo '{"result":"needs_input","question":{"question":"Which one?"},"session":{"id":"s-1"},"checkpoint":{"n":1}}'
 		echo`,
-	runnertest.Fails: `echo 'no space left' >&2; exit 3`,
+	runnertest.AsksInWords: `echo '{"status":"needs_input","question":"Which one?"}'`,
+	runnertest.Fails:       `echo 'no space left' >&2; exit 3`,
 	runnertest.Babbles: `head -c 3000000 /dev/zero; printf '\n\377\376\n'
 		head -c 3000000 /dev/zero | tr '\0' x
 		echo '{"result":"completed","summary":"done"}' >"$FERMATA_RESULT"`,

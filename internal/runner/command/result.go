@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 )
 
 // Limits of results.
@@ -23,7 +24,7 @@ const (
 func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Finish {
 	data, err := readResult(p.result)
 	if err == nil && len(data) == 0 {
-		if block := lastBlock(out.last, out.ending()); looksLikeReport(block) {
+		if block := agent.LastBlock(out.last, out.ending()); agent.LooksLikeReport(block) {
 			data = []byte(block)
 		}
 	}
@@ -33,7 +34,7 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 	case len(data) > 0:
 		return parse(data)
 	case state.Success():
-		return fermata.Finish{Summary: clip(out.last, maxSummary), Details: printed(state, out)}
+		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: printed(state, out)}
 	default:
 		fin := failed("The agent ended with %s.\n%s", state, lastWords(out, errs))
 		fin.Details = printed(state, out)
@@ -89,36 +90,16 @@ func readResult(name string) ([]byte, error) {
 
 // parse reads a result strictly. One that is wrong is a failure that says how.
 func parse(data []byte) fermata.Finish {
-	r, err := readReport(data)
+	fin, err := agent.ReadReport(data)
 	if err != nil {
 		return failed("The agent's result is not valid: %s", err)
 	}
-	fin := fermata.Finish{
-		Result: r.Result, Summary: clip(r.Summary, maxSummary), Details: r.Details, Question: r.Question,
-		BlockedBy: r.BlockedBy, Session: r.Session, Checkpoint: r.Checkpoint,
-	}
-	if err := fin.Check(); err != nil {
-		return failed("The agent's result is not valid: %s", problemsOf(err))
-	}
 	return fin
-}
-
-// problemsOf lists all that is wrong.
-func problemsOf(err error) string {
-	e, ok := errors.AsType[*fermata.Error](err)
-	if !ok {
-		return err.Error()
-	}
-	lines := make([]string, 0, len(e.Problems))
-	for _, p := range e.Problems {
-		lines = append(lines, p.Field+" "+p.Message)
-	}
-	return strings.Join(lines, "; ")
 }
 
 func failed(format string, args ...any) fermata.Finish {
 	return fermata.Finish{
 		Result:  fermata.ResultFailed,
-		Summary: clip(strings.TrimSpace(validText(fmt.Sprintf(format, args...))), maxSummary),
+		Summary: agent.Clip(strings.TrimSpace(validText(fmt.Sprintf(format, args...))), maxSummary),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/agent"
 	"github.com/fermata-hq/fermata/internal/strictjson"
 )
 
@@ -77,7 +78,7 @@ func (s *scanner) take(end string) {
 		s.report(strings.TrimSpace(strings.TrimPrefix(line, progressMark)))
 	default:
 		s.last = line
-		s.tail = append(s.tail, clip(line, tailLine))
+		s.tail = append(s.tail, agent.Clip(line, tailLine))
 		s.tail = s.tail[max(0, len(s.tail)-tailLines):]
 	}
 }
@@ -123,12 +124,4 @@ func (s *scanner) report(text string) {
 // validText replaces what is no UTF-8, and zero bytes.
 func validText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
-// clip cuts text to n characters.
-func clip(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return s
 }

@@ -44,6 +44,9 @@ const (
 	// and the checkpoint {"n":1}. An agent that asks by the server's own tools has
 	// asked there, and brings neither question nor checkpoint.
 	Asks Behaviour = "asks"
+	// AsksInWords ends well, with the report {"status":"needs_input","question":"Which one?"}
+	// as the last line of its last words.
+	AsksInWords Behaviour = "asks in words"
 	// Fails ends badly after it wrote "no space left".
 	Fails Behaviour = "fails"
 	// NeverBegins ends badly before it takes what it is handed: its program cannot be
@@ -88,7 +91,7 @@ func (b Behaviour) Grace() time.Duration {
 func Run(t *testing.T, newRunner func(t *testing.T, b Behaviour) worker.Runner) {
 	for name, test := range map[string]func(*testing.T, func(Behaviour) *stage){
 		"HandOver": testHandOver, "Written": testWritten, "NeverBegins": testNeverBegins, "Resume": testResume, "Output": testOutput, "Progress": testProgress,
-		"EndsSilently": testEndsSilently, "NeedsInput": testNeedsInput, "Failure": testFailure, "Garbage": testGarbage,
+		"EndsSilently": testEndsSilently, "NeedsInput": testNeedsInput, "AsksInWords": testAsksInWords, "Failure": testFailure, "Garbage": testGarbage,
 		"Cancel": testCancel, "CancelDeaf": testCancelDeaf, "CancelAtOnce": testCancelAtOnce, "HurryUp": testHurryUp, "StopsWell": testStopsWell, "Timeout": testTimeout,
 		"Inbox": testInbox, "LeftBehind": testLeftBehind, "CancelledBefore": testCancelledBefore,
 	} {
@@ -184,6 +187,15 @@ func testNeedsInput(t *testing.T, play func(Behaviour) *stage) {
 	}
 	if fin.Session == nil || fin.Session.ID != "s-1" || fin.Question != nil && string(fin.Checkpoint) != `{"n":1}` {
 		t.Errorf("got the session %+v and the checkpoint %s", fin.Session, fin.Checkpoint)
+	}
+}
+
+// testAsksInWords: a report at the end of the last words is a result, and no success.
+func testAsksInWords(t *testing.T, play func(Behaviour) *stage) {
+	s := play(AsksInWords)
+	fin := s.run(t.Context())
+	if fin.Result != fermata.ResultNeedsInput || fin.Question == nil || fin.Question.Question != "Which one?" {
+		t.Errorf("got %+v, want the question", fin)
 	}
 }
 

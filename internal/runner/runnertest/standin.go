@@ -25,6 +25,7 @@ say done; end`,
 	Steps:        `begin; plan; say done; end`,
 	EndsSilently: `begin; end`,
 	Asks:         `begin; ask; exec sleep 1000`,
+	AsksInWords:  `begin; say '{\"status\":\"needs_input\",\"question\":\"Which one?\"}'; end`,
 	NeverBegins:  `echo x >&2; exit 1`,
 	Fails:        `begin; fail 'no space left'; exit 1`,
 	Babbles: `begin; head -c 3000000 /dev/zero; printf '\n\377\376\n'

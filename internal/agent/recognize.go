@@ -1,4 +1,4 @@
-package command
+package agent
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 // fence marks the beginning and the end of a block of code in Markdown.
 const fence = "```"
 
-// lastBlock is the last line of an output, or all lines of the object, the list or the
+// LastBlock is the last line of an output, or all lines of the object, the list or the
 // block of code that it ends.
-func lastBlock(last, output string) string {
+func LastBlock(last, output string) string {
 	output = strings.TrimSpace(output)
 	switch last {
 	case fence:
@@ -36,7 +36,7 @@ func lastBlock(last, output string) string {
 // is well.
 var everyday = []string{"ok", "success", "succeeded", "pass", "passed", "healthy", "up", "ready"}
 
-// looksLikeReport reports whether the end of a program's output is meant
+// LooksLikeReport reports whether the end of a program's output is meant
 // as a report, right or wrong. What many programs print for themselves – lines
 // of a log, answers of servers – is output:
 //
@@ -49,7 +49,7 @@ var everyday = []string{"ok", "success", "succeeded", "pass", "passed", "healthy
 //     fields are a report's;
 //   - so is a broken object that says a result, or the beginning of one;
 //   - so is a list of one such object, if all its fields are a report's.
-func looksLikeReport(text string) bool {
+func LooksLikeReport(text string) bool {
 	if alone := onlyReport(text); alone != "" {
 		text = alone
 	}

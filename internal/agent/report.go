@@ -1,7 +1,8 @@
-package command
+package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,8 +41,82 @@ var results = []string{
 	string(fermata.ResultCompleted), string(fermata.ResultFailed), string(fermata.ResultBlocked), string(fermata.ResultNeedsInput),
 }
 
-// readReport reads a report strictly, in either shape. The error says what was
-// expected.
+// ReadReport reads the report with which a program ends its run, in either shape, and
+// checks it. The error says what was expected.
+func ReadReport(data []byte) (fermata.Finish, error) {
+	r, err := readReport(data)
+	if err != nil {
+		return fermata.Finish{}, err
+	}
+	fin := fermata.Finish{
+		Result: r.Result, Summary: Clip(r.Summary, maxSummary), Details: r.Details, Question: r.Question,
+		BlockedBy: r.BlockedBy, Session: r.Session, Checkpoint: r.Checkpoint,
+	}
+	if err := fin.Check(); err != nil {
+		return fermata.Finish{}, errors.New(problemsOf(err))
+	}
+	return fin, nil
+}
+
+// problemsOf lists all that is wrong.
+func problemsOf(err error) string {
+	e, ok := errors.AsType[*fermata.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	lines := make([]string, 0, len(e.Problems))
+	for _, p := range e.Problems {
+		lines = append(lines, p.Field+" "+p.Message)
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Ended is the end of a run whose agent ended well with these last words. Where they are
+// a report that needs a person's word, the run asks it, as the programs of the runner
+// command do. A step of a workflow says itself what its agent's last words mean.
+func Ended(fin fermata.Finish, t *fermata.Task, said string) fermata.Finish {
+	block := endingOf(said)
+	if !asks(block) || isStep(t) {
+		return fin
+	}
+	report, err := ReadReport([]byte(block))
+	if err != nil {
+		fin.Result, fin.Summary = fermata.ResultFailed, failed("The agent's result is not valid: %s", err).Summary
+		return fin
+	}
+	fin.Result, fin.Question, fin.Checkpoint = report.Result, report.Question, report.Checkpoint
+	if report.Summary != "" {
+		fin.Summary = report.Summary
+	}
+	return fin
+}
+
+// endingOf is what the last words end with: a line, an object or a block of code.
+func endingOf(said string) string {
+	said = strings.TrimSpace(said)
+	return LastBlock(said[strings.LastIndexByte(said, '\n')+1:], said)
+}
+
+// asks reports whether a text is an object that says it needs a person's word.
+func asks(text string) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &fields) != nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{statusName, resultName}, func(name string) bool {
+		word, _ := textOf(fields[name])
+		return spelled(word) == string(fermata.ResultNeedsInput)
+	})
+}
+
+// isStep reports whether a step of a workflow made the task.
+func isStep(t *fermata.Task) bool {
+	var spec struct {
+		Key string `json:"key"`
+	}
+	return json.Unmarshal(t.Spec, &spec) == nil && spec.Key != ""
+}
+
 func readReport(data []byte) (*report, error) {
 	fields, err := strictjson.Fields(data)
 	if err != nil {
@@ -84,7 +159,7 @@ func readReport(data []byte) (*report, error) {
 func checkNames(fields map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(reportNames, name) {
-			return fmt.Errorf("unknown field %q; a result has the fields %s", clip(name, 100), strings.Join(reportNames, ", "))
+			return fmt.Errorf("unknown field %q; a result has the fields %s", Clip(name, 100), strings.Join(reportNames, ", "))
 		}
 	}
 	return nil
@@ -111,7 +186,7 @@ func orNothing(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "missing"
 	}
-	return clip(string(raw), 100)
+	return Clip(string(raw), 100)
 }
 
 // takeContext brings the question into the form in which it is asked, and
