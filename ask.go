@@ -427,6 +427,22 @@ func (q *Question) CheckAssignees(members []Member) error {
 		WithHint("name people who may: fermata member list; assignees are handles, group:NAME or role:NAME")
 }
 
+// AskOperatorsInstead gives the question to operators and admins where nobody may answer
+// whom it names, now or at a level of its escalation. It reports whether it did: not where
+// nobody among them may answer either. The members are all of the workspace's.
+func (q *Question) AskOperatorsInstead(members []Member) bool {
+	if q.CheckAssignees(members) == nil {
+		return false
+	}
+	instead := *q
+	instead.Assignees = []string{"role:" + string(RoleOperator), "role:" + string(RoleAdmin)}
+	if instead.eligible(members) == 0 {
+		return false
+	}
+	q.Assignees = instead.Assignees
+	return true
+}
+
 // eligible counts the people who may answer the question.
 func (q *Question) eligible(members []Member) int {
 	n := 0

@@ -169,7 +169,7 @@ func checkNames(fields map[string]json.RawMessage) error {
 func takeStatus(fields map[string]json.RawMessage) error {
 	status, ok := fields[statusName]
 	if ok && fields[resultName] != nil {
-		return fmt.Errorf("result and status say the same; give one of them")
+		return fmt.Errorf("result and status are two names for one thing; give one of them")
 	}
 	if ok {
 		fields[resultName] = status

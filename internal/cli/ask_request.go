@@ -245,7 +245,13 @@ func (c *askCommand) addEscalation(s *session, a *fermata.Ask) error {
 	if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") {
 		text = "[" + text + "]"
 	}
-	return unmarshalFile("--escalation", file, []byte(text), &a.Escalation)
+	if err := unmarshalFile("--escalation", file, []byte(text), &a.Escalation); err != nil {
+		return err
+	}
+	if len(a.Escalation) == 0 {
+		return fermata.Errorf(fermata.CodeInvalidRequest, "--escalation has no level").WithHint("leave it out, or name who is asked next")
+	}
+	return nil
 }
 
 // addDefault reads the default as an answer to the question would be read. Several

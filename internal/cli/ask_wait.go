@@ -22,11 +22,12 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 	}
 	end := s.now().Add(limit)
 	away := false
+	wait := s.client.WaitWords
 	for q.Status == fermata.Pending {
-		wait := pollLength
+		length := pollLength
 		if limit > 0 {
-			wait = min(wait, end.Sub(s.now()))
-			if wait <= 0 {
+			length = min(length, end.Sub(s.now()))
+			if length <= 0 {
 				s.talk().line("nobody has answered yet; %s stays open", q.ID)
 				if s.JSON {
 					if err := s.json(q); err != nil {
@@ -36,13 +37,19 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 				return outcome(exitPending)
 			}
 		}
-		next, err := s.client.WaitQuestion(ctx, q.ID, wait)
+		next, err := wait(ctx, q.ID, length)
+		if err == nil && next.Status == fermata.Pending {
+			if err := s.hearWords(ctx, next); err != nil {
+				// The answer is waited for all the same.
+				wait = s.client.WaitQuestion
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			s.talk().line("%s stays open", q.ID)
 			return context.Cause(ctx)
 		case isAway(err):
-			s.waitForServer(ctx, away, min(wait, readAgain))
+			s.waitForServer(ctx, away, min(length, readAgain))
 			away = true
 		case err != nil:
 			return err
@@ -51,6 +58,25 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 		}
 	}
 	return s.answered(q)
+}
+
+// hearWords prints what people wrote to whoever asked, and notes that they were told.
+func (s *session) hearWords(ctx context.Context, q *fermata.Question) error {
+	rc, err := s.client.Context(ctx, q.TaskID)
+	if err != nil || !rc.AtDesk {
+		return err
+	}
+	var heard []string
+	for i := range rc.Messages {
+		if m := &rc.Messages[i]; m.HandedTo == "" && m.IsForAgents() {
+			s.talk().text(m.Author.DisplayName() + " wrote: " + m.Body)
+			heard = append(heard, m.ID)
+		}
+	}
+	if len(heard) == 0 {
+		return nil
+	}
+	return s.client.HandMessages(ctx, q.TaskID, heard)
 }
 
 // answered prints the answer of a closed question, and returns what its exit

@@ -9,7 +9,7 @@ type clarifyCommand struct {
 }
 
 func (clarifyCommand) Help() string {
-	return `The task goes on with your message, and the question stays open.
+	return `The task goes on with your message, and the question stays open. Where no worker has the task, whoever asked reads it: fermata ask --wait prints it, and an agent at a desk is told it.
 
 Examples:
 

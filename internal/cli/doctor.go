@@ -237,10 +237,46 @@ func checkWaiting(ctx context.Context, s *session) finding {
 	if len(stuck) > 0 {
 		return finding{Check: "waiting", Status: "fail", Detail: "without a question to answer: " + strings.Join(stuck, ", ") + "; fermata resume lets them go on"}
 	}
+	forNobody, err := forNobody(ctx, s, list)
+	if err != nil {
+		return s.failure("waiting", err)
+	}
+	if len(forNobody) > 0 {
+		return finding{Check: "waiting", Status: "fail", Detail: "questions that nobody may answer: " + strings.Join(forNobody, ", ") + "; an operator gives one to somebody who may: fermata assign ID NAME"}
+	}
 	if len(list) == 1 {
 		return finding{Check: "waiting", Status: "ok", Detail: "1 task waits for a person"}
 	}
 	return finding{Check: "waiting", Status: "ok", Detail: fmt.Sprintf("%d tasks wait for a person", len(list))}
+}
+
+// mostDeciders bounds how many questions are looked at one by one.
+const mostDeciders = 200
+
+// forNobody lists the questions of the tasks that nobody may answer as the members are
+// now. Only a question that names people or asks for several can be one.
+func forNobody(ctx context.Context, s *session, tasks []*fermata.Task) ([]string, error) {
+	var found []string
+	looked := 0
+	for _, t := range tasks {
+		q := t.PendingQuestion
+		if q == nil || len(q.Assignees) == 0 && q.Approvals == nil {
+			continue
+		}
+		if looked++; looked > mostDeciders {
+			break
+		}
+		who, err := s.client.Deciders(ctx, q.ID)
+		switch {
+		case fermata.CodeOf(err) == fermata.CodeForbidden || fermata.CodeOf(err) == fermata.CodeNotFound:
+			// It is not for this token, or closed and gone by now.
+		case err != nil:
+			return nil, err
+		case !slices.ContainsFunc(who.Items, func(d fermata.Decider) bool { return d.May }):
+			found = append(found, q.ID)
+		}
+	}
+	return found, nil
 }
 
 // checkSandbox tries what `fermata worker --isolate` needs.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 )
 
 // find reads the task or the question with the id. The ending of an id may
@@ -84,10 +85,14 @@ func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Questio
 // nothingAsked says that a task waits for no answer, and what below it does.
 func (s *session) nothingAsked(ctx context.Context, t *fermata.Task) error {
 	e := fermata.Errorf(fermata.CodeIllegalTransition, "task %s waits for no answer: it is %s", t.ID, t.State)
-	if t.State.Ended() {
-		e.Code = fermata.CodeQuestionClosed
-	}
 	if t.State != fermata.TaskBlocked {
+		asked, _, err := s.client.Questions(ctx, client.QuestionQuery{TaskID: t.ID, Sort: "newest", Limit: 1})
+		if err == nil && len(asked) == 1 && asked[0].Resolution != nil {
+			return asked[0].ClosedError()
+		}
+		if t.State.Ended() {
+			e.Code = fermata.CodeQuestionClosed
+		}
 		return e
 	}
 	below, err := s.client.Tree(ctx, t.ID)

@@ -41,8 +41,10 @@ func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) erro
 		return nil
 	}
 	h := &gateHook{session: s, gateFlags: f, gateDialect: d}
-	if h.in, err = s.readHook(); err != nil {
-		return nil //nolint:nilerr // the other hook of the event says so
+	h.in, err = s.readHook()
+	if err != nil {
+		fmt.Fprintf(s.err, "fermata: this session is not woken: %s\n", oneLine(err.Error()))
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestWake)
 	defer cancel()

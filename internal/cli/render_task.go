@@ -82,7 +82,11 @@ func (p printer) work(t *fermata.Task) {
 	p.line("%s", p.bold("The work"))
 	// A path that is broken into lines can be neither copied nor searched for.
 	if t.Session.Dir != "" {
-		p.line("  folder: %s", oneLine(t.Session.Dir))
+		note := ""
+		if t.State == fermata.TaskDone && t.Session.Branch != "" {
+			note = "  (removed once the work was committed, unless the worker keeps it)"
+		}
+		p.line("  folder: %s%s", oneLine(t.Session.Dir), note)
 	}
 	for _, f := range [][2]string{
 		{"on worker", t.Session.Worker}, {"branch", t.Session.Branch}, {"session", t.Session.ID}, {"runner", t.Session.Runner},
@@ -180,7 +184,7 @@ func (p printer) takeOver(t *fermata.Task) {
 		if t.Session.Worker != "" {
 			where = " at the worker " + oneLine(t.Session.Worker)
 		}
-		p.line("The agent has a few seconds to end. Open its session by hand%s after that:", where)
+		p.line("An agent that still runs has a few seconds to end. Open its session by hand%s after that:", where)
 		p.line("    %s", oneLine(t.TakeOver))
 	}
 	p.line("Hand it back: fermata resume %s --message \"what you did\"", t.ID)

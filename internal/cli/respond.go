@@ -218,7 +218,7 @@ func became(q *fermata.Question, votes int) string {
 	case q.Resolution == nil && q.Approvals != nil && len(q.Votes) <= votes:
 		return fmt.Sprintf("your vote was counted before, and counts once; %d of %d have voted", len(q.Votes), q.Approvals.Required)
 	case q.Resolution == nil && q.Approvals != nil:
-		return fmt.Sprintf("your vote counts: %d of %d; more people are needed", len(q.Votes), q.Approvals.Required)
+		return fmt.Sprintf("your vote counts: %s; more people are needed", notice.Votes(q))
 	case q.Resolution == nil:
 		return "the answer was taken"
 	case len(q.Resolution.Late) > 0:

@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -203,7 +206,7 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 	if q, err := e.askedBefore(tx, t, a, by); q != nil || err != nil {
 		return q, err
 	}
-	q, err := e.open(tx, t, runID, a, policy, by)
+	q, changed, err := e.open(tx, t, runID, a, policy, by)
 	if err != nil {
 		return nil, err
 	}
@@ -212,38 +215,72 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 			return nil, err
 		}
 	}
-	return q, e.place(tx, t, q, policy, runID != "", by)
+	if err := e.place(tx, t, q, policy, runID != "", by); err != nil {
+		return nil, err
+	}
+	if changed != "" {
+		comment(tx, q, fermata.System, changed)
+	}
+	return q, nil
 }
 
-// open applies the rules of asking and the policy.
-func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
-	q, err := a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
+// open applies the rules of asking and the policy. What a run reports as it ends is
+// asked although it names people or channels that are not there; changed then says
+// who is asked instead.
+func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (q *fermata.Question, changed string, err error) {
+	q, err = a.Open(fermata.NewID(fermata.PrefixQuestion, tx.Now()), t, by, policy, tx.Now())
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	denied, err := raiseByRules(tx, t, q, policy)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if denied != nil && runID == "" {
 		// A question that a run reports at its end is asked all the same. Its grant is refused.
-		return nil, fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denied.ID).
+		return nil, "", fermata.Errorf(fermata.CodePolicyViolation, "the rule %s denies this action: no approval would let it run", denied.ID).
 			WithHint("do without it, or ask a person to change the rules of gates: fermata gate list")
 	}
 	q.RunID = runID
 	if runID == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal {
 		q.RunID = t.RunID
 	}
-	if q.Approvals != nil || len(q.Assignees) > 0 {
-		if err := checkPeople(tx.Reader, q, runID == ""); err != nil {
-			return nil, err
+	if runID != "" {
+		changed, err = e.ofRun(tx, q)
+		return q, changed, err
+	}
+	if err := checkPeople(tx.Reader, q); err != nil {
+		return nil, "", err
+	}
+	return q, "", checkReach(tx.Reader, q)
+}
+
+// ofRun lets a question be asked that a run reports as it ends. Where nobody may answer
+// whom it names, operators and admins are asked: they can assign it. It says what is
+// other than the run reported, for the people who read it.
+func (e *Engine) ofRun(tx *store.Tx, q *fermata.Question) (changed string, err error) {
+	var lines []string
+	if named := q.Assignees; len(named) > 0 {
+		members, err := tx.Members()
+		if err != nil {
+			return "", err
+		}
+		if q.AskOperatorsInstead(values(members)) {
+			lines = append(lines, fmt.Sprintf("The agent asked for %s, of whom nobody may answer. Operators and admins are asked instead.", strings.Join(named, ", ")))
 		}
 	}
-	if runID == "" {
-		// What a run reports as it ends is not lost for the name of a channel.
-		return q, checkReach(tx.Reader, q)
+	if err := checkPeople(tx.Reader, q); err != nil && fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+		return "", err
 	}
-	return q, nil
+	var wrong *fermata.Error
+	if err := checkReach(tx.Reader, q); errors.As(err, &wrong) && wrong.Code == fermata.CodeInvalidRequest {
+		for _, p := range wrong.Problems {
+			lines = append(lines, "Not as the agent wanted it: "+p.Message+".")
+		}
+	} else if err != nil {
+		return "", err
+	}
+	return strings.Join(lines, "\n"), nil
 }
 
 // raiseByRules gives an approval of a tool call the risk that the rules of
@@ -277,15 +314,17 @@ func rulesOnAction(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy
 	return risk, denied, nil
 }
 
-// checkPeople refuses a question that nobody may decide. What a run reports as
-// it ends is not lost for the name of a person: somebody can assign it.
-func checkPeople(r store.Reader, q *fermata.Question, assignees bool) error {
+// checkPeople refuses a question that nobody may decide.
+func checkPeople(r store.Reader, q *fermata.Question) error {
+	if q.Approvals == nil && len(q.Assignees) == 0 {
+		return nil
+	}
 	members, err := r.Members()
 	if err != nil {
 		return err
 	}
 	all := values(members)
-	if err := q.CheckQuorum(all); err != nil || !assignees {
+	if err := q.CheckQuorum(all); err != nil {
 		return err
 	}
 	return q.CheckAssignees(all)

@@ -327,3 +327,28 @@ func TestPolicyBoundsTimeouts(t *testing.T) {
 		w.ask(task.ID, fermata.Ask{Question: "a?", Timeout: fermata.Never})
 	})
 }
+
+// A question that a run reports as it ends is not lost for a name that is not there: who can
+// assign it is asked, and told what the agent wanted.
+func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
+	each(t, func(w *world) {
+		w.person("bob")
+		c := w.running(fermata.NewTask{Title: "paint"})
+		suspended := w.finish(c, asks(fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}, Channels: []string{"pigeon"}}))
+		q, err := w.e.Question(w.Context(), w.alice, suspended.PendingQuestionID)
+		w.ok(err)
+		w.equal([]string{"role:operator", "role:admin"}, q.Assignees)
+		thread, _, err := w.e.Messages(w.Context(), w.alice, c.Task.ID, "", 0)
+		w.ok(err)
+		w.equal(1, len(thread))
+		for _, want := range []string{"ghost, of whom nobody may answer", `no channel "pigeon"`} {
+			if !strings.Contains(thread[0].Body, want) {
+				w.Errorf("the thread says %q, want %q in it", thread[0].Body, want)
+			}
+		}
+		// Whoever asks while the run goes on is told at once.
+		next := w.running(fermata.NewTask{Title: "fence"})
+		_, err = w.e.Ask(w.Context(), w.agent, next.Task.ID, fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}})
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}

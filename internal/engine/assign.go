@@ -24,7 +24,7 @@ func (e *Engine) Assign(ctx context.Context, c fermata.Caller, id string, a ferm
 			Data: data(map[string]any{"assignees": q.Assignees, "before": before, "note": a.Note}),
 		})
 		if a.Note != "" {
-			comment(tx, q, c, a.Note)
+			comment(tx, q, c.Actor(), a.Note)
 		}
 		return nil
 	})

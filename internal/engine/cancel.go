@@ -25,6 +25,12 @@ func (e *Engine) CancelTask(ctx context.Context, c fermata.Caller, id, reason st
 }
 
 func (e *Engine) cancelTree(tx *store.Tx, t *fermata.Task, reason string, by fermata.Actor) error {
+	if by.Kind == fermata.ActorAgent {
+		// A person has taken it over: no agent ends that.
+		if err := t.CheckHeld(); err != nil {
+			return err
+		}
+	}
 	children, err := tx.Children(t.ID)
 	if err != nil {
 		return err

@@ -25,15 +25,15 @@ func (e *Engine) Comment(ctx context.Context, c fermata.Caller, id, body string)
 		if err := q.MayComment(c); err != nil {
 			return nil, err
 		}
-		return comment(tx, q, c, body), nil
+		return comment(tx, q, c.Actor(), body), nil
 	}, store.Ahead{Question: id})
 }
 
 // comment writes a comment. No run is handed it: it counts as handed over.
-func comment(tx *store.Tx, q *fermata.Question, c fermata.Caller, body string) *fermata.Message {
+func comment(tx *store.Tx, q *fermata.Question, by fermata.Actor, body string) *fermata.Message {
 	m := &fermata.Message{
 		ID: fermata.NewID(fermata.PrefixMessage, tx.Now()), TaskID: q.TaskID, QuestionID: q.ID, Kind: fermata.MessageComment,
-		Author: c.Actor(), Body: body, CreatedAt: tx.Now(),
+		Author: by, Body: body, CreatedAt: tx.Now(),
 	}
 	tx.InsertMessage(m, m.IsForAgents())
 	tx.Append(&fermata.Event{

@@ -240,6 +240,10 @@ func (e *Engine) askAtEnd(tx *store.Tx, t *fermata.Task, run *fermata.Run, a fer
 	q, err := e.ask(tx, t, run.ID, a.WithOwnAnswers(), by)
 	var fe *fermata.Error
 	if errors.As(err, &fe) {
+		if fe.Code == fermata.CodeNotFound {
+			// The run is there; something that its question names is not.
+			err = fermata.Invalid(fermata.Problem{Field: "question", Message: fe.Message})
+		}
 		for i := range fe.Problems {
 			fe.Problems[i].Field = "question." + fe.Problems[i].Field
 		}

@@ -42,6 +42,9 @@ func TestAPausedTaskWaitsForItsPerson(t *testing.T) {
 		w.refused(err, fermata.CodeIllegalTransition)
 		_, err = w.e.DeferTask(w.Context(), w.alice, c.Task.ID, nil)
 		w.refused(err, fermata.CodeIllegalTransition)
+		// An agent does not end what a person has taken over, nor what is above it.
+		_, err = w.e.CancelTask(w.Context(), w.agent, c.Task.ID, "I do not like to wait")
+		w.refused(err, fermata.CodeIllegalTransition)
 		w.equal(fermata.ReasonPaused, w.pause(c.Task.ID).Reason)
 		r := w.resume(c.Task.ID, "I painted the gate.")
 		w.equal([]any{fermata.TaskInputReceived, "", ""}, []any{r.State, r.Reason, r.TakeOver})

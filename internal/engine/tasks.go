@@ -167,14 +167,18 @@ func findCycle(tx *store.Tx, start string, path []string, next []*fermata.Task, 
 	return nil
 }
 
-// dependOn adds dependencies to a task that exists.
+// dependOn adds dependencies to a task whose run is blocked.
 func (e *Engine) dependOn(tx *store.Tx, t *fermata.Task, on []string) error {
 	t.BlockedBy = append(t.BlockedBy, on...)
-	if err := e.checkDependencies(tx, t); err != nil {
-		return err
+	err := e.checkDependencies(tx, t)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		// The run is there; what its result names is not.
+		return fermata.Errorf(fermata.CodeInvalidRequest, "%s", err)
 	}
-	tx.SaveTaskText(t)
-	return nil
+	if err == nil {
+		tx.SaveTaskText(t)
+	}
+	return err
 }
 
 // Task returns a task with its pending question.

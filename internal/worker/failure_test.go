@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/client"
 	"github.com/fermata-hq/fermata/internal/runner/command"
 	"github.com/fermata-hq/fermata/internal/worker"
 )
@@ -51,6 +52,8 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 	must(t, err)
 	slow, err := w.person.CreateTask(t.Context(), fermata.NewTask{Title: "Take too long", Spec: json.RawMessage(`{"command": ["sleep", "60"], "timeout": "50ms"}`)})
 	must(t, err)
+	_, err = w.agent.AskOutside(t.Context(), client.Outside{Ask: fermata.Ask{Title: "Deploy?", IdempotencyKey: "deploy"}})
+	must(t, err)
 	cases := []struct {
 		task         *fermata.Task
 		code, reason string
@@ -58,6 +61,8 @@ func TestTheLogOfAWorkerSaysWhyARunFailed(t *testing.T) {
 		{w.task("End badly", `echo 'it does not work' >&2; exit 3`), "agent_failed", "exit status 3. it does not work"},
 		{w.task("Say so", `printf '%s' '{"result":"failed","summary":"no space\nis left"}'`), "agent_failed", "no space is left"},
 		{w.task("Ask in vain", `echo '{"result":"needs_input","question":{"question":"Which?","timeout":"1s"}}'`), "policy_violation", "the server refused the report: "},
+		{w.task("Ask with a key of others", `echo '{"result":"needs_input","question":{"question":"Which?","idempotency_key":"deploy"}}'`), "idempotency_conflict", "belongs to another question"},
+		{w.task("Wait for nothing", `echo '{"result":"blocked","blocked_by":["task_zzz"]}'`), "invalid_request", `there is no task \"task_zzz\"`},
 		{slow, "run_timeout", "The run took longer than 50ms and was stopped."},
 		{w.task("Change git", `git config core.editor true; `+completed), "git_config_changed", "the git configuration of its working copy or repository was changed"},
 		{missing, "not_started", "The agent could not be run: start it: "},

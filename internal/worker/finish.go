@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -117,6 +119,9 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.
 			return fin, false, err
 		case code == fermata.CodePendingQuestionExists:
 			a.copy.uncommit(ctx, a.log)
+			if fin.Question != nil {
+				a.dropQuestion(fin.Question, err)
+			}
 			fin.Result, fin.Question, fin.BlockedBy = fermata.ResultNeedsInput, nil, nil
 			pause.wait(ctx)
 		case refusesContent(code) && fin.Result != fermata.ResultFailed:
@@ -133,18 +138,27 @@ func (a *attempt) report(ctx context.Context, fin fermata.Finish) (sent fermata.
 	}
 }
 
+// dropQuestion says in the logs that the question of a report is not asked, because the
+// task waits for an answer already.
+func (a *attempt) dropQuestion(q *fermata.Ask, why error) {
+	asked := clip(cmp.Or(q.Title, q.Question), 200)
+	a.log.Warn("the question of the result is not asked", "question", asked, "error", why)
+	fmt.Fprintf(a.logw, "fermata: the question of the result (%s) is not asked: %s\n", asked, describe(why))
+}
+
 // refusesWorker reports whether the server takes no report of this worker.
 func refusesWorker(code fermata.Code) bool {
 	return code == fermata.CodeUnauthenticated || code == fermata.CodeForbidden
 }
 
-// refusesContent reports whether the server finds the report itself wrong.
+// refusesContent reports whether the server finds the report itself wrong. What passes
+// by itself is no such refusal.
 func refusesContent(code fermata.Code) bool {
 	switch code {
-	case fermata.CodeInvalidRequest, fermata.CodePolicyViolation, fermata.CodeQuorumUnreachable, fermata.CodeQuestionClosed:
-		return true
-	default:
+	case fermata.CodeUnavailable, fermata.CodeInternal, fermata.CodeRateLimited:
 		return false
+	default:
+		return true
 	}
 }
 

@@ -86,14 +86,14 @@ func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 
 // A command does the same each time: its output is not asked for again, unless the step says so.
 func TestACommandIsTriedAgainAsItsStepSays(t *testing.T) {
-	for retry, wanted := range map[string]int{"": 1, "retry: {attempts: 2, backoff: 1s}, ": 2} {
+	for retry, wanted := range map[string]int{"": 1, ", retry: {attempts: 2, backoff: 1s}": 2} {
 		t.Run(retry, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				run := w.run(`
 name: counting
 triggers: [{manual: true}]
 steps:
-  - {id: count, tool: shell, `+retry+`input: {run: "wc -l *"}, schema: {type: object, required: [lines]}}
+  - {id: count, tool: shell, input: {run: "wc -l *"}, schema: {type: object, required: [lines]}`+retry+`}
 `, nil)
 				for n := range wanted {
 					if n > 0 {

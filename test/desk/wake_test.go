@@ -133,7 +133,7 @@ type terminal struct {
 func newTerminal(t *testing.T, dir string, env agent.Env, program ...string) *terminal {
 	t.Helper()
 	// The name of a socket has at most 107 bytes.
-	short, err := os.MkdirTemp("", "tmux")
+	short, err := os.MkdirTemp("", "tmux") //nolint:usetesting // a name that the test has no part in
 	if err != nil {
 		t.Fatal(err)
 	}
