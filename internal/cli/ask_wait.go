@@ -22,7 +22,7 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 	}
 	end := s.now().Add(limit)
 	away := false
-	wait := s.client.WaitWords
+	wait, hears := s.client.WaitWords, true
 	for q.Status == fermata.Pending {
 		length := pollLength
 		if limit > 0 {
@@ -38,11 +38,8 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 			}
 		}
 		next, err := wait(ctx, q.ID, length)
-		if err == nil && next.Status == fermata.Pending {
-			if err := s.hearWords(ctx, next); err != nil {
-				// The answer is waited for all the same.
-				wait = s.client.WaitQuestion
-			}
+		if err == nil && hears && next.Status == fermata.Pending {
+			err = s.hearWords(ctx, next)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -51,6 +48,9 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 		case isAway(err):
 			s.waitForServer(ctx, away, min(length, readAgain))
 			away = true
+		case err != nil && hears:
+			// Without the words of people, the answer is waited for all the same.
+			wait, hears = s.client.WaitQuestion, false
 		case err != nil:
 			return err
 		default:
