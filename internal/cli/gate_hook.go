@@ -195,7 +195,7 @@ func (h *gateHook) ask(ctx context.Context, call fermata.GateCall) (*fermata.Gat
 // works notes the task of a session at a desk, so that its agent is told what people write
 // there. Trouble with that stops no call: it is said on standard error.
 func (h *gateHook) works(task string) {
-	if task == "" || h.Task != "" {
+	if task == "" || !h.isOfSession() {
 		return
 	}
 	notes, err := h.notes()

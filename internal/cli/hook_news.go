@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -60,14 +61,19 @@ func (h *gateHook) tellNews(ctx context.Context) error {
 // tells.
 func (h *gateHook) tellBy(ctx context.Context, tell func(closed []*fermata.Question, words []taskWords) error) ([]*fermata.Question, error) {
 	notes, err := h.notes()
-	if err != nil || h.Task != "" || notes.Empty() {
+	if err != nil || !h.isOfSession() || notes.Empty() {
 		return nil, err
 	}
 	telling := flock.New(notes.LockFile())
 	if _, err := telling.TryLockContext(ctx, lockPause); err != nil {
 		return nil, err
 	}
-	defer func() { _ = telling.Unlock() }()
+	defer func() {
+		if notes.Empty() {
+			_ = os.Remove(telling.Path())
+		}
+		_ = telling.Unlock()
+	}()
 	ids, tasks, err := notes.Unread()
 	if err != nil || len(ids)+len(tasks) == 0 {
 		return nil, err
@@ -93,6 +99,9 @@ func (h *gateHook) tellBy(ctx context.Context, tell func(closed []*fermata.Quest
 	}
 	return waiting, h.handed(ctx, words)
 }
+
+// isOfSession reports whether the hook is one of a session at a desk, which has notes.
+func (h *gateHook) isOfSession() bool { return h.in.SessionID != "" && h.Task == "" }
 
 // notes are those of the session.
 func (h *gateHook) notes() (agent.Notes, error) {

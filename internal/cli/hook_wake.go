@@ -63,7 +63,7 @@ func (s *session) wakeHook(ctx context.Context, f gateFlags, d gateDialect) erro
 // ended, and where another hook waits for it already.
 func (h *gateHook) awaitNews(ctx context.Context, pid int) (bool, error) {
 	notes, err := h.notes()
-	if err != nil || h.Task != "" || notes.Empty() {
+	if err != nil || !h.isOfSession() || notes.Empty() {
 		return false, err
 	}
 	alone := flock.New(notes.WaitFile(pid))

@@ -24,8 +24,38 @@ func (x *execution) place(row *fermata.WorkflowStep) json.RawMessage {
 func (x *execution) ask(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, input map[string]any) error {
 	a, err := posting.Read(input, step.Tool == toolApproval)
 	if err != nil {
-		return x.failed(ctx, step, row, hopeless(codeInput, err))
+		return x.unreadable(ctx, step, row, err)
 	}
+	q, _, err := x.opened(ctx, step, a)
+	if err == nil && q == nil {
+		var lean fermata.Ask
+		var skipped bool
+		if lean, skipped, err = x.unasked(ctx, step, row); skipped {
+			a = lean
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return x.post(ctx, step, row, a)
+}
+
+// unreadable fails a step whose input cannot be used, unless it is a question that a
+// threshold answers or sets aside.
+func (x *execution) unreadable(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, why error) error {
+	a, skipped, err := x.unasked(ctx, step, row)
+	switch {
+	case err != nil:
+		return err
+	case skipped:
+		return x.post(ctx, step, row, a)
+	default:
+		return x.failed(ctx, step, row, hopeless(codeInput, why))
+	}
+}
+
+// post asks the question of a step.
+func (x *execution) post(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	if x.in(a) {
 		return x.failed(ctx, step, row, errShown("the question"))
 	}
@@ -72,16 +102,10 @@ func (x *execution) note(ctx context.Context, step *definition.Step, row *fermat
 // before anybody hears of it.
 func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	x.touch(row)
-	limits := fermata.Thresholds{}
-	for _, c := range []*definition.Confidence{x.def.Confidence, step.Confidence} {
-		if c != nil {
-			limits = fermata.Thresholds{Auto: c.Auto, Ask: c.Ask}
-		}
-	}
 	before := *row
 	err := x.stop(ctx, func(h *engine.Held) error {
 		*row = before
-		q, err := h.Suspend(a, limits, x.asker())
+		q, err := h.Suspend(a, x.thresholds(step), x.asker())
 		if err != nil {
 			return err
 		}

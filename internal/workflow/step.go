@@ -109,7 +109,7 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	}
 	input, err := x.input(step, row, x.env(row))
 	if err != nil {
-		return x.failed(ctx, step, row, hopeless("input_error", err))
+		return x.unreadable(ctx, step, row, err)
 	}
 	return x.act(ctx, step, row, input)
 }

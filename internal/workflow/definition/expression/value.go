@@ -57,6 +57,18 @@ func ListOf(v []Value) Value { return Value{items(v)} }
 // is an error.
 func (v Value) Render(env Env) (any, error) { return v.render(env, newMeter(env)) }
 
+// RenderEach returns the fields of an object that can be filled in, each for itself.
+func (v Value) RenderEach(env Env) map[string]any {
+	n, _ := v.node.(fields)
+	out := map[string]any{}
+	for _, f := range n {
+		if one, err := f.Value.Render(env); err == nil {
+			out[f.Key] = one
+		}
+	}
+	return out
+}
+
 func (v Value) render(env Env, m *meter) (any, error) {
 	if v.node == nil {
 		return nil, nil //nolint:nilnil // null is a value

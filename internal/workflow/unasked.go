@@ -1,0 +1,72 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/posting"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// unasked is the question of a step that a threshold of confidence answers or sets aside,
+// of what can be read of its input: an agent that is sure leaves out what a person would
+// need. It reports false where a person is asked, who needs all of it.
+func (x *execution) unasked(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) (fermata.Ask, bool, error) {
+	if step.Tool != toolQuestion || !step.Suspend {
+		return fermata.Ask{}, false, nil
+	}
+	input := map[string]any{}
+	for name, v := range step.Input.RenderEach(x.env(row)) {
+		if v != nil {
+			input[name] = v
+		}
+	}
+	if input["confidence"] == nil {
+		return fermata.Ask{}, false, nil
+	}
+	if input["question"] == nil && input["title"] == nil && input["items"] == nil {
+		input["question"] = fmt.Sprintf("The step %s of %s", step.ID, x.run.Workflow)
+	}
+	a, err := posting.Read(input, false)
+	if err != nil {
+		return fermata.Ask{}, false, nil //nolint:nilerr // the caller tells what is wrong with the whole input
+	}
+	q, policy, err := x.opened(ctx, step, a)
+	if err != nil {
+		return fermata.Ask{}, false, err
+	}
+	if q == nil || policy.Judge(q) == fermata.AskPerson {
+		return fermata.Ask{}, false, nil
+	}
+	row.Input = x.stored(input)
+	x.touch(row)
+	return a, true, nil
+}
+
+// opened is a question as it would be asked under the policy that holds for the step; nil
+// where the rules of asking refuse it.
+func (x *execution) opened(ctx context.Context, step *definition.Step, a fermata.Ask) (*fermata.Question, fermata.Policy, error) {
+	policy, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).Policy()
+	if err != nil {
+		return nil, policy, err
+	}
+	policy = x.thresholds(step).Over(policy)
+	q, err := a.Open("", x.claim.Task, x.asker(), policy, x.now)
+	if err != nil {
+		return nil, policy, nil //nolint:nilerr // whoever asks it is told what is wrong
+	}
+	return q, policy, nil
+}
+
+// thresholds are those of the step, or else of the workflow, that take the place of the
+// workspace's.
+func (x *execution) thresholds(step *definition.Step) fermata.Thresholds {
+	limits := fermata.Thresholds{}
+	for _, c := range []*definition.Confidence{x.def.Confidence, step.Confidence} {
+		if c != nil {
+			limits = fermata.Thresholds{Auto: c.Auto, Ask: c.Ask}
+		}
+	}
+	return limits
+}
