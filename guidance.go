@@ -19,7 +19,7 @@ const (
 // waits says what an agent does while its question waits.
 var waits = map[AgentPlace]string{
 	InWorker: `ask_user and request_approval usually return status "pending". Then STOP: end your turn without doing anything else. You will be resumed with the answer, maybe hours later. Do not poll, do not guess, do not ask again in other words.`,
-	AtDesk:   `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, say in one sentence what you wait for and end your turn. Nothing resumes you by itself: when this conversation goes on, read the answer with check_answer. Do not guess, do not ask again in other words.`,
+	AtDesk:   `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, say in one sentence what you wait for and end your turn. Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not guess, do not ask again in other words.`,
 	InHost:   `Call ask_user and request_approval with wait_seconds: 300, so that the answer of a person who is near comes back as the result. If it is still "pending" then, end your turn and say what you wait for. The program that runs you may resume you with the answer; if this conversation goes on without it, read it with check_answer. Do not guess, do not ask again in other words.`,
 }
 
@@ -30,7 +30,7 @@ func PendingAdvice(p AgentPlace) string {
 		return "Waiting for a person. STOP NOW: end your turn without doing anything else. You will be resumed with the answer. Do not ask again and do not guess."
 	case AtDesk:
 		return "Waiting for a person; nobody has answered yet. Call check_answer with wait_seconds to wait longer, or end your turn and say what you wait for. " +
-			"Nothing resumes you by itself: when this conversation goes on, read the answer with check_answer. Do not ask again and do not guess."
+			"Some programs are woken with the answer; in every other, read it with check_answer when this conversation goes on. Do not ask again and do not guess."
 	default:
 		return "Waiting for a person; nobody has answered yet. Call check_answer with wait_seconds to wait longer, or end your turn and say what you wait for. " +
 			"Whoever runs you may resume you with the answer; else read it with check_answer when the conversation goes on. Do not ask again and do not guess."

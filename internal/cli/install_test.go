@@ -104,6 +104,18 @@ func TestInstallKeepsTheRest(t *testing.T) {
 	}
 }
 
+// What is allowed without a dialog is said, by its exact names.
+func TestInstallSaysWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	p := at(t)
+	for program, i := range map[string]*installation{"mcp__fermata__ask_user": p.claude(), "ask_person": p.gemini()} {
+		said := strings.Join(i.notes, "\n")
+		if !strings.Contains(said, "allowed without a dialog, and nothing else: ") || !strings.Contains(said, program) {
+			t.Errorf("it says %q, want the tool %s", said, program)
+		}
+	}
+}
+
 // otherJSON are texts as people and programs write them.
 var otherJSON = []string{
 	"{}", "{}\n", "{ }\n", `{"a":1}`, "{ \"a\": 1 }\n", "{\n  \"a\": 1\n}", "{\n\t\"a\": 1\n}\n", "{\r\n  \"a\": 1\r\n}\r\n",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -201,6 +202,12 @@ func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at
 	}
 	if q.Type == fermata.Approval {
 		out["decision"] = out["answer"]
+		if q.Approvals != nil && q.Approvals.Required > 1 {
+			out["votes"] = votesOf(q)
+			if q.Resolution.DecidedBy == fermata.ActorHuman {
+				out["by"] = votersFor(q, out["decision"])
+			}
+		}
 		if action := q.Resolution.Action; len(action) > 0 {
 			out["action"] = value(action)
 		} else if len(q.Action) > 0 {
@@ -208,6 +215,27 @@ func answerOf(q *fermata.Question, answers map[string]any, by *fermata.Actor, at
 		}
 	}
 	return out
+}
+
+// votesOf are the votes on an approval, in their order.
+func votesOf(q *fermata.Question) []any {
+	votes := make([]any, 0, len(q.Votes))
+	for i := range q.Votes {
+		v := &q.Votes[i]
+		votes = append(votes, map[string]any{"by": v.By.Name, "decision": v.Value, "comment": v.Comment, "at": v.At.Format(time.RFC3339)})
+	}
+	return votes
+}
+
+// votersFor names everybody whose vote was the decision.
+func votersFor(q *fermata.Question, decision any) string {
+	var names []string
+	for i := range q.Votes {
+		if q.Votes[i].Value == decision {
+			names = append(names, q.Votes[i].By.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // answered takes an answer: the step is done, or rejected, its values are

@@ -175,6 +175,16 @@ test('a message interrupts the agent, and what was typed survives a reload', asy
   await page.getByRole('list', { name: 'Thread' }).getByText('stop, <b>wrong</b> branch').waitFor();
   await until(async () => assert.equal(await box.inputValue(), ''));
   assert.equal((await read(task.id)).unread, 1);
+  await page.locator('[data-receipt=waits]').waitFor();
+  assertCalm(page);
+});
+
+test('a message to a task that has ended says who reads it', async () => {
+  const { task, finish } = await working('Short work', { project: 'say' });
+  await finish('completed', 'Done.');
+  await server.call('POST', `/v1/tasks/${task.id}/messages`, { body: 'one more thing' });
+  await visit(page, `/tasks/${task.id}`);
+  await page.locator('[data-receipt=ended]').getByText('reopen', { exact: false }).waitFor();
   assertCalm(page);
 });
 

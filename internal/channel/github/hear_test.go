@@ -281,6 +281,38 @@ func TestSeveralQuestionsOnAnIssue(t *testing.T) {
 	}
 }
 
+// Of several open questions the one is meant that takes what was written.
+func TestTheOnlyQuestionThatTakesAnAnswerIsMeant(t *testing.T) {
+	t.Parallel()
+	yesNo := fermata.Item{Key: "go", Prompt: "Deploy?", ResponseType: fermata.ResponseBoolean}
+	for comment, want := range map[string][2]string{
+		"yes": {"", "ada: true"}, "/answer yes": {"", "ada: true"}, "B": {"ada: toml", ""}, "/answer toml": {"ada: toml", ""},
+	} {
+		t.Run(comment, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, nil)
+			w.send(w.question(first, choice()))
+			w.send(w.question(second, yesNo))
+			w.webhooks()
+			w.comment("ada", comment)
+			if got := [2]string{w.desk.answer(first), w.desk.answer(second)}; got != want {
+				t.Errorf("the answers are %q, want %q; heard %+v", got, want, w.desk.list())
+			}
+		})
+	}
+	t.Run("a text may be anything behind the command", func(t *testing.T) {
+		t.Parallel()
+		w := start(t, nil)
+		w.send(w.question(first, fermata.Item{Key: "name", Prompt: "Which name?", ResponseType: fermata.ResponseText}))
+		w.send(w.question(second, yesNo))
+		w.webhooks()
+		w.comment("ada", "/answer yes")
+		if heard := w.desk.list(); len(heard) != 0 {
+			t.Errorf("heard %+v", heard)
+		}
+	})
+}
+
 func TestQuestionOfAnotherIssueCannotBeNamed(t *testing.T) {
 	t.Parallel()
 	w := start(t, nil)

@@ -52,7 +52,7 @@ func unformat(line string) string {
 }
 
 // pick finds the question that a comment answers: the one that it names, or
-// the only one that is open. It is false where the comment is no answer.
+// the only open one to which it can be an answer. It is false where the comment is no answer.
 func (w *written) pick(body string, now time.Time) (pick, bool) {
 	text := firstWords(body)
 	rest, explicit := cutCommand(text)
@@ -72,12 +72,32 @@ func (w *written) pick(body string, now time.Time) (pick, bool) {
 	case len(open) == 1:
 		return settled(open[0], rest), true
 	case len(open) > 1:
-		return pick{problem: whichOne(open)}, true
+		takes := taking(open, rest, explicit)
+		if len(takes) == 1 {
+			return settled(takes[0], rest), true
+		}
+		if len(takes) == 0 {
+			takes = open
+		}
+		return pick{problem: whichOne(takes)}, true
 	}
 	if late, ok := w.late(func(ownComment) bool { return true }); ok {
 		return settled(late, rest), true
 	}
 	return pick{problem: "no question is open here."}, true
+}
+
+// taking are the questions to which the text can be an answer. A question that takes any
+// text takes it only behind the command.
+func taking(open []ownComment, text string, explicit bool) []ownComment {
+	line, _, _ := strings.Cut(text, "\n")
+	var found []ownComment
+	for _, o := range open {
+		if o.mark.begins(line) || explicit && len(o.mark.words) == 0 {
+			found = append(found, o)
+		}
+	}
+	return found
 }
 
 // settled returns the pick of a question, unless it takes no comment.

@@ -18,7 +18,7 @@ var (
 	runNames      = []string{"id", "workflow", "attempt", "occurrence"}
 	stepNames     = []string{"status", "output", "error", "answer"}
 	errorNames    = []string{"code", "message"}
-	questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision"}
+	questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 )
 
 // checkExpressions checks the names in all expressions. It comes last: they may

@@ -1,0 +1,43 @@
+package workflow_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// An approval by several people names all of them.
+func TestAnApprovalNamesEverybodyWhoApproved(t *testing.T) {
+	onBoth(t, func(w *world) {
+		voter := func(handle string) fermata.Caller {
+			m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleResponder})
+			w.ok(err)
+			return fermata.Caller{
+				WorkspaceID: admin.WorkspaceID, Kind: fermata.ActorHuman, MemberID: m.ID, Name: handle, Role: fermata.RoleResponder,
+				Scopes: []fermata.Scope{fermata.ScopeAnswer}, Assurance: fermata.AssuranceSession,
+			}
+		}
+		voters := []fermata.Caller{voter("bea"), voter("carl")}
+		run := w.run(`
+name: deploy
+triggers: [{manual: true}]
+steps:
+  - id: ask
+    tool: request_approval
+    output: approval
+    input: {title: "Deploy?", action: {command: [make, deploy]}, approvals: {required: 2}}
+    on_resume: {inject: {count: "{{ len(pendingQuestion.votes) }}"}}
+  - {id: tell, tool: note, input: {by: "{{ approval.by }}", count: "{{ count }}", first: "{{ approval.votes[0].by }}", why: "{{ approval.votes[1].comment }}"}}
+`, nil)
+		q := w.asked(run.ID)
+		for i, c := range voters {
+			_, err := w.e.Answer(w.Context(), c, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Comment: []string{"", "it is late"}[i]})
+			w.ok(err)
+		}
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[1].Input); got != `{"by":"bea, carl","count":2,"first":"bea","why":"it is late"}` {
+			t.Errorf("the next step got %s", got)
+		}
+	})
+}
