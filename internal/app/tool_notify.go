@@ -49,5 +49,9 @@ func (n notifyTool) Call(ctx context.Context, c tool.Call) (tool.Result, error) 
 	if errors.As(err, &e) && e.Code == fermata.CodeNotFound {
 		return tool.Result{}, tool.Hopeless(e)
 	}
-	return tool.Result{Output: map[string]any{"messages": sent}, Note: fmt.Sprintf("%d messages are on their way", sent)}, err
+	note := fmt.Sprintf("%d messages are on their way", sent)
+	if sent == 1 {
+		note = "1 message is on its way"
+	}
+	return tool.Result{Output: map[string]any{"messages": sent}, Note: note}, err
 }

@@ -47,10 +47,15 @@ func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *deliv
 	if err != nil {
 		return nil, err
 	}
+	kinds := make([]string, 0, len(deliver.Kinds))
+	for _, k := range deliver.Kinds {
+		kinds = append(kinds, k.Name)
+	}
 	servers := newToolServers(o, client)
 	github := toolgithub.Options{Settings: githubSettings(deliver), HTTP: client}
 	return &flows{servers: servers, Service: workflow.New(workflow.Options{
 		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: secret, SecretNames: secretNames, PublicURL: o.PublicURL, Log: o.Log,
+		ChannelKinds: kinds,
 	})}, nil
 }
 

@@ -266,7 +266,7 @@ func (e *Engine) ofRun(tx *store.Tx, q *fermata.Question) (changed string, err e
 			return "", err
 		}
 		if q.AskOperatorsInstead(values(members)) {
-			lines = append(lines, fmt.Sprintf("The agent asked for %s, of whom nobody may answer. Operators and admins are asked instead.", strings.Join(named, ", ")))
+			lines = append(lines, fmt.Sprintf("This was asked of %s, of whom nobody may answer. Operators and admins are asked instead.", strings.Join(named, ", ")))
 		}
 	}
 	if err := checkPeople(tx.Reader, q); err != nil && fermata.CodeOf(err) != fermata.CodeInvalidRequest {
@@ -275,7 +275,7 @@ func (e *Engine) ofRun(tx *store.Tx, q *fermata.Question) (changed string, err e
 	var wrong *fermata.Error
 	if err := checkReach(tx.Reader, q); errors.As(err, &wrong) && wrong.Code == fermata.CodeInvalidRequest {
 		for _, p := range wrong.Problems {
-			lines = append(lines, "Not as the agent wanted it: "+p.Message+".")
+			lines = append(lines, "Not as it was asked: "+p.Message+".")
 		}
 	} else if err != nil {
 		return "", err

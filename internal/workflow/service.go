@@ -40,6 +40,9 @@ type Options struct {
 	Lease time.Duration
 	// PublicURL is where the server is called.
 	PublicURL string
+	// ChannelKinds are the kinds of channels that this server has; without them, the names
+	// of channels in definitions are not checked.
+	ChannelKinds []string
 	// Stub takes the place of every tool that has an effect outside; tests of
 	// definitions set it.
 	Stub func(ctx context.Context, name string, c tool.Call) (tool.Result, error)

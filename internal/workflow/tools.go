@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/posting"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -27,7 +28,10 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 	if err != nil {
 		return definition.Known{}, err
 	}
-	known := definition.Known{Tools: maps.Clone(builtIn)}
+	known := definition.Known{Tools: maps.Clone(builtIn), Reads: map[string]definition.Reads{}}
+	if known.Channels, err = s.channelNames(ctx, workspace); err != nil {
+		return definition.Known{}, err
+	}
 	for name, t := range s.tools {
 		known.Tools[name] = t.Info()
 	}
@@ -35,6 +39,7 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 		if n.Server == nil {
 			known.Tools[n.Name] = tool.Info{Name: n.Name, Description: n.Description, Output: n.Schema}
 			known.Delegated = append(known.Delegated, n.Name)
+			known.Reads[n.Name] = readsOf(n)
 			continue
 		}
 		list, why := listed(n)
@@ -46,6 +51,54 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 		}
 	}
 	return known, nil
+}
+
+// channelNames are the names of the workspace's channels and the kinds of channels, all of
+// which a question may name; nil where this process knows no kinds.
+func (s *Service) channelNames(ctx context.Context, workspace string) ([]string, error) {
+	if len(s.ChannelKinds) == 0 {
+		return nil, nil
+	}
+	channels, err := s.db.In(ctx, workspace).Channels()
+	if err != nil {
+		return nil, err
+	}
+	names := append([]string{posting.Inbox}, s.ChannelKinds...)
+	for _, c := range channels {
+		names = append(names, c.Name)
+	}
+	return fermata.Distinct(names), nil
+}
+
+// readsOf lists the inputs that the templates of a tool name alone, as {{ inputs.issue }}:
+// without them the tool cannot be called. An expression may have another way out.
+func readsOf(n *fermata.NamedTool) definition.Reads {
+	texts := n.Command
+	if n.Agent != nil {
+		texts = []string{n.Agent.Prompt}
+	}
+	var reads definition.Reads
+	for _, text := range texts {
+		v, err := template(text)
+		if err != nil {
+			continue
+		}
+		for _, e := range v.Expressions() {
+			root, path, _ := strings.Cut(strings.TrimSpace(e.String()), ".")
+			field, _, _ := strings.Cut(path, ".")
+			if refs := e.Refs(); len(refs) != 1 || refs[0].Root+"."+strings.Join(refs[0].Path, ".") != root+"."+path {
+				continue
+			}
+			switch root {
+			case "inputs":
+				reads.Inputs = append(reads.Inputs, field)
+			case "input":
+				reads.Input = append(reads.Input, field)
+			}
+		}
+	}
+	reads.Inputs, reads.Input = fermata.Distinct(reads.Inputs), fermata.Distinct(reads.Input)
+	return reads
 }
 
 // Tools lists everything that steps may name, those of MCP servers as they were

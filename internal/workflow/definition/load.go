@@ -23,7 +23,17 @@ type Known struct {
 	// Unlisted names the servers of tools that could not be asked for their
 	// list; a tool of theirs, as server.tool, is a warning.
 	Unlisted []string
+	// Reads says what the prompts and commands of the workspace's own tools need, by the
+	// name of the tool.
+	Reads map[string]Reads
+	// Channels are the names and the kinds of channels that questions may name; nil where
+	// nobody knows.
+	Channels []string
 }
+
+// Reads is what a tool needs of the run that uses it: Inputs of its workflow, and fields
+// of the Input of its step.
+type Reads struct{ Inputs, Input []string }
 
 // Load reads a definition and returns everything that is wrong with it, in the
 // order of lines. The workflow is nil when one of the problems is no warning.

@@ -75,10 +75,57 @@ func (l *loader) toolInput(t *tree, name, path string, scope scope) Value {
 		}
 		f.fits(s, f.root.plainValue())
 	}
+	l.needed(t, name, path)
 	if input.mapping() == nil {
 		return expression.ObjectOf(nil)
 	}
+	l.channels(input, name, path+".input")
 	return l.value(input, path+".input", scope)
+}
+
+// needed refuses a step whose tool needs an input that the workflow, or the step, has not.
+func (l *loader) needed(t *tree, name, path string) {
+	reads := l.known.Reads[name]
+	for _, in := range reads.Inputs {
+		if l.inputNamed(in) == nil {
+			l.at(t.get("tool"), path+".tool", "give the workflow the input "+in, "%s reads inputs.%s, and the workflow has no such input", name, in)
+		}
+	}
+	input := t.get("input")
+	if input != nil && input.mapping() == nil {
+		return
+	}
+	for _, field := range reads.Input {
+		if input.get(field) == nil {
+			l.at(t.get("tool"), path+".tool", "give the step input: {"+field+": …}", "%s reads input.%s, and the step has no such input", name, field)
+		}
+	}
+}
+
+// channelFields are the inputs of tools that name channels.
+var channelFields = map[string][]string{
+	postQuestion: {"notifyVia", "channels"}, requestApproval: {"notifyVia", "channels"}, "notify": {"channels"},
+}
+
+// channels refuses names of channels that are misspelt, and warns of others that are not
+// there: a channel can be added before the first run.
+func (l *loader) channels(input *tree, name, path string) {
+	if l.known.Channels == nil {
+		return
+	}
+	for _, field := range channelFields[name] {
+		for i, one := range input.get(field).list() {
+			text, at := one.text(), fmt.Sprintf("%s.%s[%d]", path, field, i)
+			if text == "" || open(one) || slices.Contains(l.known.Channels, text) {
+				continue
+			}
+			if expression.Nearest(text, l.known.Channels) != "" {
+				l.at(one, at, nearest(text, l.known.Channels), "there is no channel %s", text)
+			} else {
+				l.warn(one, at, "an admin adds it: fermata channel add", "there is no channel %s yet", text)
+			}
+		}
+	}
 }
 
 // open says that only the run knows the value.
