@@ -232,6 +232,11 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	if err != nil {
 		return nil, "", err
 	}
+	if e.about != nil {
+		if err := e.about(tx.Reader, t, q); err != nil {
+			return nil, "", err
+		}
+	}
 	denied, err := raiseByRules(tx, t, q, policy)
 	if err != nil {
 		return nil, "", err

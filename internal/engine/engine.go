@@ -47,6 +47,8 @@ type Engine struct {
 	seen []func(events []*fermata.Event)
 	// reaches says why nobody is told of a question; nil where nobody knows.
 	reaches func(r store.Reader, q *fermata.Question) (string, error)
+	// about adds to a question what it is about; nil where nobody knows.
+	about   func(r store.Reader, t *fermata.Task, q *fermata.Question) error
 	callers *callerCache
 	roll    roll
 }
@@ -73,6 +75,12 @@ func (e *Engine) OnSeen(fn func(events []*fermata.Event)) { e.seen = append(e.se
 // OnAsk sets what says, as a question is asked, why nobody is told of it. It is
 // set before the engine starts.
 func (e *Engine) OnAsk(fn func(r store.Reader, q *fermata.Question) (string, error)) { e.reaches = fn }
+
+// OnOpen sets what adds to a question, before it is asked, what it is about. It is set
+// before the engine starts.
+func (e *Engine) OnOpen(fn func(r store.Reader, t *fermata.Task, q *fermata.Question) error) {
+	e.about = fn
+}
 
 // Now returns the time by the database's clock, which decides deadlines.
 func (e *Engine) Now(ctx context.Context) (time.Time, error) { return e.db.Now(ctx) }

@@ -170,6 +170,7 @@ func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *f
 		},
 		Timeout: fermata.Never, State: x.place(row),
 	}
+	x.about(&ask)
 	return x.suspend(ctx, step, row, ask)
 }
 

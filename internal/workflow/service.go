@@ -110,6 +110,7 @@ func New(o Options) *Service {
 	for _, t := range o.Tools {
 		s.tools[t.Info().Name] = t
 	}
+	o.Engine.OnOpen(aboutRun)
 	o.Engine.OnSeen(s.sawEvents)
 	return s
 }

@@ -1,0 +1,45 @@
+package workflow_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// Everything that is asked within a run is asked on the run's issue: by its agents, by what they made, and about an error.
+func TestQuestionsWithinARunAreOnItsIssue(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: fix
+triggers: [{manual: true}]
+inputs: {issue: {type: string}}
+steps:
+  - {id: fix, tool: agent, on_error: ask, input: {runner: claude, prompt: "Fix it."}}
+`, map[string]any{"issue": "octo/hello#7"})
+		claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"claude"}, WaitSeconds: 20})
+		w.ok(err)
+		below, err := w.e.CreateTask(w.Context(), worker, fermata.NewTask{Title: "Look it up", ParentID: claim.Task.ID, Runner: fermata.RunnerExternal})
+		w.ok(err)
+		asked := map[string]*fermata.Question{}
+		for name, task := range map[string]string{"the agent": claim.Task.ID, "a task of the agent": below.ID} {
+			asked[name], err = w.e.Ask(w.Context(), worker, task, fermata.Ask{Question: "Which one?", Metadata: map[string]string{"slack": "#dev"}})
+			w.ok(err)
+			_, err = w.e.Answer(w.Context(), ann, asked[name].ID, fermata.Answer{Answer: "the first"})
+			w.ok(err)
+		}
+		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{Result: fermata.ResultFailed, Summary: "no idea", Token: claim.Run.Token, Heard: &[]string{asked["the agent"].ID}})
+		w.ok(err)
+		asked["the error"] = w.asked(run.ID)
+		for name, q := range asked {
+			if q.Metadata["github_issue"] != "octo/hello#7" || name != "the error" && q.Metadata["slack"] != "#dev" {
+				t.Errorf("the question of %s is about %v", name, q.Metadata)
+			}
+		}
+		// A question that names another issue stays where it belongs.
+		other, err := w.e.AskOutside(w.Context(), worker, "", "", fermata.Ask{Question: "And?", Metadata: map[string]string{"github_issue": "octo/hello#8"}})
+		w.ok(err)
+		if other.Metadata["github_issue"] != "octo/hello#8" {
+			t.Errorf("it is about %v", other.Metadata)
+		}
+	})
+}
