@@ -633,22 +633,15 @@ func decidingYourselfCloses(c *Case) (how []string) {
 // cancellingNamesWho compares the questions that the end of a task closed with who ended it.
 func cancellingNamesWho(c *Case) (how []string) {
 	for _, task := range c.Tasks {
-		final := c.Final[task]
-		if final == nil {
-			continue
-		}
+		var end *fermata.Event
 		for _, e := range c.Events[task] {
-			if move(e).To != fermata.TaskCancelled || e.Actor.Kind != fermata.ActorHuman {
-				continue
-			}
-			for _, q := range final.Questions {
-				r := q.Resolution
-				if r == nil || r.Status != fermata.Cancelled || !r.At.Equal(e.At) {
-					continue
-				}
-				if r.DecidedBy != fermata.ActorHuman || r.AnsweredBy == nil || r.AnsweredBy.ID != e.Actor.ID {
-					how = append(how, fmt.Sprintf("%s cancelled task %c, and its question %s says %s", e.Actor.Name, c.Letters[task], q.ID, r.DecidedBy))
-				}
+			switch {
+			case move(e).To == fermata.TaskCancelled && e.Actor.Kind == fermata.ActorHuman:
+				end = e
+			case end == nil || e.Type != fermata.EventQuestionCancelled || !e.At.Equal(end.At):
+				// It was closed before the end, or some time after the task was reopened.
+			case e.Actor.Kind != fermata.ActorHuman || e.Actor.ID != end.Actor.ID:
+				how = append(how, fmt.Sprintf("%s cancelled task %c, and its question %s was cancelled by %s", end.Actor.Name, c.Letters[task], e.QuestionID, e.Actor.Kind))
 			}
 		}
 	}

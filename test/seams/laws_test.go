@@ -96,14 +96,17 @@ func askTwo(c *Case, values ...string) {
 	}
 }
 
-// cancel lets a person cancel the task, and its question say who did.
+// cancel lets a person cancel the task, and somebody its question with it.
 func cancel(c *Case, by fermata.ActorKind) {
 	ana := fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_ana", Name: "ana"}
 	end := c.Events["t"][len(c.Events["t"])-1]
 	end.Actor, end.Data = ana, json.RawMessage(`{"from":"in_progress","to":"cancelled"}`)
 	c.Final["t"].Task.State = fermata.TaskCancelled
+	closing := *end
+	closing.Type, closing.QuestionID, closing.Data, closing.Actor.Kind = fermata.EventQuestionCancelled, "open", json.RawMessage(`{}`), by
+	c.Events["t"] = append(c.Events["t"], &closing)
 	c.Final["t"].Questions = append(c.Final["t"].Questions, &fermata.Question{
-		ID: "open", Resolution: &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: by, AnsweredBy: &ana, At: end.At},
+		ID: "open", Status: fermata.Cancelled, Resolution: &fermata.Resolution{Status: fermata.Cancelled, DecidedBy: by, AnsweredBy: &ana, At: end.At},
 	})
 }
 

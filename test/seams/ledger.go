@@ -57,6 +57,8 @@ type entry struct {
 	Runs map[string]fermata.RunState
 	// Questions is how each question of the task stands.
 	Questions map[string]fermata.QuestionStatus
+	// PutOff are the questions whose deadline somebody put off.
+	PutOff map[string]bool
 	// Suspending is the pending question on which the task stops.
 	Suspending string
 	// Held is the question whose answer can still be taken back.
@@ -64,7 +66,7 @@ type entry struct {
 }
 
 func newEntry() *entry {
-	return &entry{Runs: map[string]fermata.RunState{}, Questions: map[string]fermata.QuestionStatus{}}
+	return &entry{Runs: map[string]fermata.RunState{}, Questions: map[string]fermata.QuestionStatus{}, PutOff: map[string]bool{}}
 }
 
 // apply adds one event.
@@ -83,6 +85,8 @@ func (t *entry) apply(e *fermata.Event) {
 		if kind := typeOf(e); kind.Suspends() {
 			t.Suspending = e.QuestionID
 		}
+	case fermata.EventQuestionExtended:
+		t.PutOff[e.QuestionID] = true
 	case fermata.EventQuestionHeld:
 		t.Held = e.QuestionID
 	case fermata.EventQuestionUndone:
@@ -163,7 +167,7 @@ func (l *ledger) look(id string) entry {
 		return entry{}
 	}
 	now := *t
-	now.Runs, now.Questions = nil, nil // they belong to the ledger
+	now.Runs, now.Questions, now.PutOff = nil, nil, nil // they belong to the ledger
 	return now
 }
 
@@ -175,6 +179,14 @@ func (l *ledger) status(task, question string) fermata.QuestionStatus {
 		return t.Questions[question]
 	}
 	return ""
+}
+
+// isPutOff reports whether somebody put the deadline of a question off.
+func (l *ledger) isPutOff(task, question string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tasks[task]
+	return t != nil && t.PutOff[question]
 }
 
 // runState returns what became of a run.

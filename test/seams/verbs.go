@@ -382,13 +382,17 @@ func (p *Play) withdraw(r *role, _ int) {
 	}
 }
 
-// expire waits for a deadline that is near. One that is far was put off.
+// expire waits for a deadline that is near. One that is far was put off, and one that is
+// put off meanwhile is not waited for.
 func (p *Play) expire(r *role, _ int) {
 	q := p.question(r)
 	if q == nil || q.Deadline == nil || time.Until(*q.Deadline) > 10*time.Second {
 		return
 	}
-	if !p.w.until(p.ctx, p.w.pace.settles, func() bool { return p.w.ledger.status(r.id, q.ID) != fermata.Pending }) {
+	passed := func() bool {
+		return p.w.ledger.status(r.id, q.ID) != fermata.Pending || p.w.ledger.isPutOff(r.id, q.ID)
+	}
+	if !p.w.until(p.ctx, p.w.pace.settles, passed) {
 		p.c.stuck("question %s of task %c is pending %s after its deadline", q.ID, r.letter, time.Since(*q.Deadline))
 	}
 }
