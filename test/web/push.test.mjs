@@ -103,12 +103,14 @@ test('quiet hours, what is wanted where, and the zone are kept', async () => {
   await page.getByText('The hours would never end').waitFor();
   await page.getByLabel('To', { exact: true }).fill('06:30');
   await page.getByText('Sat', { exact: true }).click();
+  await page.getByRole('combobox', { name: 'When the hours outlast a deadline' }).click();
+  await page.getByRole('option', { name: 'every such question comes through' }).click();
   await page.getByRole('combobox', { name: 'Time zone' }).fill('Berlin');
   await page.getByRole('option', { name: 'Europe/Berlin' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved.').first().waitFor();
   const kept = await page.evaluate(() => fetch('/v1/me/notifications').then((reply) => reply.json()));
-  assert.deepEqual(kept.quiet, { from: '22:00', to: '06:30', days: ['sat'], urgent: true });
+  assert.deepEqual(kept.quiet, { from: '22:00', to: '06:30', days: ['sat'], urgent: true, deadlines: 'all' });
   assert.equal(kept.zone, 'Europe/Berlin');
   assert.deepEqual(kept.channels, { push: { non_blocking: false } });
   await assertSoundEverywhere(page, 'settings-notifications');

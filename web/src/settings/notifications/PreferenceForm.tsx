@@ -13,7 +13,7 @@ import { FormEnd } from '../parts/FormEnd';
 import { useText as usePartsText } from '../parts/text';
 import { useForm, type Errors } from '../parts/useForm';
 import { routesQuery } from '../queries';
-import { channelsOf, checkPreferences, days, preferencesOf, valuesOf, zoneHere, zones, type PreferenceValues } from './preference';
+import { channelsOf, checkPreferences, days, preferencesOf, quietDeadlines, valuesOf, zoneHere, zones, type PreferenceValues } from './preference';
 import { useText } from './text';
 
 interface Props {
@@ -106,6 +106,11 @@ function Quiet({ values, set, errors }: PartProps) {
               </Chip.Group>
             </div>
             <Switch label={text.urgent} checked={values.urgent} onChange={(event) => set('urgent', event.currentTarget.checked)} />
+            <Select
+              label={text.deadlines} description={text.deadlinesAbout} maw={420} allowDeselect={false} value={values.deadlines}
+              data={quietDeadlines.map((value) => ({ value, label: text[`deadlines_${value}`] }))}
+              onChange={(value) => set('deadlines', quietDeadlines.find((one) => one === value) ?? 'urgent')}
+            />
           </>
         )}
       </Stack>

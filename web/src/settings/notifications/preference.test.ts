@@ -17,6 +17,15 @@ it('says nothing of what is as it is by itself', () => {
   });
 });
 
+it('keeps what was chosen about deadlines within quiet hours', () => {
+  const values = valuesOf(stored, []);
+  expect(values.deadlines).toBe('urgent');
+  expect(preferencesOf(stored, { ...values, deadlines: 'none' }).quiet?.deadlines).toBe('none');
+  const chosen: NotificationPreferences = { ...stored, quiet: { from: '22:00', to: '07:00', urgent: true, deadlines: 'all' } };
+  expect(valuesOf(chosen, []).deadlines).toBe('all');
+  expect(preferencesOf(chosen, { ...valuesOf(chosen, []), deadlines: 'urgent' }).quiet?.deadlines).toBe('urgent');
+});
+
 it('finds what is wrong', () => {
   const values = valuesOf({ zone: '', digest: 'off' }, []);
   expect(checkPreferences(values, words)).toEqual({});

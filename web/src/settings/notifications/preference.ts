@@ -4,6 +4,11 @@ import type { Errors } from '../parts/useForm';
 
 export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
+export const quietDeadlines = ['urgent', 'all', 'none'] as const;
+export type QuietDeadlines = (typeof quietDeadlines)[number];
+/** What holds where a person has not chosen. */
+const usualDeadlines: QuietDeadlines = 'urgent';
+
 export interface PreferenceValues {
   zone: string;
   language: string;
@@ -12,6 +17,8 @@ export interface PreferenceValues {
   to: string;
   days: string[];
   urgent: boolean;
+  /** Which questions come through whose deadline would pass within the quiet hours. */
+  deadlines: QuietDeadlines;
   digest: NotificationPreferences['digest'];
   /** What is wanted, by channel. */
   wanted: Record<string, SentType[]>;
@@ -29,6 +36,7 @@ export function valuesOf(stored: NotificationPreferences, channels: readonly str
   const wanted = (channel: string) => types.filter((type) => stored.channels?.[channel]?.[type] ?? byDefault(type));
   return {
     zone, language, digest, quietOn: quiet !== undefined, from: quiet?.from ?? '22:00', to: quiet?.to ?? '07:00', days: quiet?.days ?? [], urgent: quiet?.urgent ?? true,
+    deadlines: quiet?.deadlines ?? usualDeadlines,
     wanted: Object.fromEntries(channels.map((channel) => [channel, wanted(channel)])),
   };
 }
@@ -45,7 +53,7 @@ export function preferencesOf(stored: NotificationPreferences, values: Preferenc
   return {
     zone: values.zone, digest: values.digest, channels,
     ...(values.language ? { language: values.language } : {}),
-    ...(values.quietOn ? { quiet: { from: values.from, to: values.to, urgent: values.urgent, ...(stored.quiet?.deadlines ? { deadlines: stored.quiet.deadlines } : {}), ...(values.days.length > 0 ? { days: values.days } : {}) } } : {}),
+    ...(values.quietOn ? { quiet: { from: values.from, to: values.to, urgent: values.urgent, ...(values.deadlines !== usualDeadlines || stored.quiet?.deadlines ? { deadlines: values.deadlines } : {}), ...(values.days.length > 0 ? { days: values.days } : {}) } } : {}),
   };
 }
 
