@@ -189,6 +189,11 @@ func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	if err := e.Start(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	if !store.IsPostgres(o.Database) {
+		if err := flows.TakeOver(ctx); err != nil {
+			return errors.Join(fmt.Errorf("take over the runs of workflows: %w", err), listener.Close())
+		}
+	}
 	if err := deliver.Start(ctx); err != nil {
 		return errors.Join(fmt.Errorf("add the channels that come with the server: %w", err), listener.Close())
 	}

@@ -107,11 +107,23 @@ func (db *DB) AcceptClock() { db.clock.accept() }
 // RenewLeases begins the lease of every run anew. After the clock was set back, it also releases held answers, lets
 // another process listen to channels, and makes deliveries due that were due before. Otherwise these would wait for as long
 // as the clock went back.
-func (db *DB) RenewLeases(ctx context.Context) error {
+func (db *DB) RenewLeases(ctx context.Context) error { return db.writeEach(ctx, (*Tx).renewLeases) }
+
+// EndLeases ends the lease of every run of the runner. A process that is alone with the
+// database, and has just begun, calls it: whoever held these runs is gone.
+func (db *DB) EndLeases(ctx context.Context, runner string) error {
+	return db.writeEach(ctx, func(tx *Tx) {
+		tx.execAny("UPDATE runs SET lease_until = $1 WHERE workspace_id = $2 AND state = 'running' AND runner = $3 AND lease_until > $1",
+			tx.Now().UnixMilli(), tx.workspace, runner)
+	})
+}
+
+// writeEach writes in every workspace.
+func (db *DB) writeEach(ctx context.Context, write func(tx *Tx)) error {
 	workspaces, err := db.In(ctx, "").Workspaces()
 	for _, workspace := range workspaces {
 		if err == nil {
-			err = db.Write(ctx, workspace, func(tx *Tx) error { tx.renewLeases(); return nil })
+			err = db.Write(ctx, workspace, func(tx *Tx) error { write(tx); return nil })
 		}
 	}
 	return err

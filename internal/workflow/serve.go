@@ -28,6 +28,13 @@ func (s *Service) Run(ctx context.Context) {
 	parts.Wait()
 }
 
+// TakeOver lets the runs that another process moved on go on at once, and not when their
+// leases are over. Only a process that is alone with the database may call it, before it
+// moves runs on itself.
+func (s *Service) TakeOver(ctx context.Context) error {
+	return s.db.EndLeases(ctx, fermata.RunnerWorkflow)
+}
+
 // moveOn claims runs of a workspace and moves each on beside the others.
 func (s *Service) moveOn(ctx context.Context, workspace string) {
 	var under sync.WaitGroup

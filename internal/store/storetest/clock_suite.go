@@ -9,6 +9,7 @@ import (
 
 var clocks = map[string]func(*suite){
 	"leases begin anew":                    clockRenewsLeases,
+	"leases of a runner end":               clockEndsLeases,
 	"what waits for a clock set back":      clockLetsGo,
 	"a clock that is behind its events":    clockBehindEvents,
 	"a clock that runs as it should":       clockRuns,
@@ -97,6 +98,18 @@ func clockRenewsLeases(s *suite) {
 	s.equal(time.Hour, fresh.Lease)
 	if left := fresh.LeaseUntil.Sub(s.reading(s.db)); left < 50*time.Minute || left > time.Hour {
 		s.Errorf("the lease runs %s from now on, want an hour", left)
+	}
+}
+
+func clockEndsLeases(s *suite) {
+	now := s.reading(s.db)
+	ended := s.run(func(r *fermata.Run) { r.Runner = "workflow"; r.Renew(time.Hour, now) })
+	other := s.run(func(r *fermata.Run) { r.Runner = "claude"; r.Renew(time.Hour, now) })
+	s.ok(s.db.EndLeases(s.Context(), "workflow"))
+	for id, left := range map[string]bool{ended.ID: false, other.ID: true} {
+		r, err := s.read().Run(id)
+		s.ok(err)
+		s.equal(left, r.LeaseUntil.After(s.reading(s.db)))
 	}
 }
 

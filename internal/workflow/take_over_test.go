@@ -1,0 +1,22 @@
+package workflow_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// A process that is alone with its database does not wait for the leases of the one before it.
+func TestRunsOfAKilledServerGoOnAtOnce(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.stop()
+		run := w.run("name: plain\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: note}]\n", nil)
+		_, err := w.e.ClaimWorkflow(w.Context(), admin.WorkspaceID, "killed", time.Hour, 0)
+		w.ok(err)
+		w.e, w.s = w.process(nil)
+		w.ok(w.s.TakeOver(w.Context()))
+		w.start()
+		w.steps(w.await(run.ID, fermata.TaskDone), "one/1:done ")
+	})
+}
