@@ -427,9 +427,10 @@ func (q *Question) CheckAssignees(members []Member) error {
 		WithHint("name people who may: fermata member list; assignees are handles, group:NAME or role:NAME")
 }
 
-// AskOperatorsInstead gives the question to operators and admins where nobody may answer
-// whom it names, now or at a level of its escalation. It reports whether it did: not where
-// nobody among them may answer either. The members are all of the workspace's.
+// AskOperatorsInstead gives the question to operators and admins if nobody whom it names
+// may answer, now or at a level of its escalation. It reports whether it did so. If no
+// operator and no admin may answer either, the question stays as it is. The members are
+// all of the workspace's.
 func (q *Question) AskOperatorsInstead(members []Member) bool {
 	if q.CheckAssignees(members) == nil {
 		return false

@@ -104,6 +104,21 @@ func NewResumeContext(t *Task, last *LastRun, closed []*Question, messages []*Me
 	return rc
 }
 
+// UnheardAtDesk lists what people wrote to the agent of an external task and it was not
+// handed. Runs of workers are handed theirs as they begin and work, so for them it is empty.
+func (rc *ResumeContext) UnheardAtDesk() []Message {
+	if !rc.AtDesk {
+		return nil
+	}
+	var unheard []Message
+	for i := range rc.Messages {
+		if m := &rc.Messages[i]; m.HandedTo == "" && m.IsForAgents() {
+			unheard = append(unheard, *m)
+		}
+	}
+	return unheard
+}
+
 // Intros of a resume text.
 const (
 	introBegins = "This is what people wrote about the task before you begin."

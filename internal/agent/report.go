@@ -97,7 +97,7 @@ func endingOf(said string) string {
 	return LastBlock(said[strings.LastIndexByte(said, '\n')+1:], said)
 }
 
-// asks reports whether a text is an object that says it needs a person's word.
+// asks reports whether a text is a JSON object whose result is needs_input.
 func asks(text string) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &fields) != nil {

@@ -63,15 +63,13 @@ func (s *session) awaitAnswer(ctx context.Context, q *fermata.Question, limit ti
 // hearWords prints what people wrote to whoever asked, and notes that they were told.
 func (s *session) hearWords(ctx context.Context, q *fermata.Question) error {
 	rc, err := s.client.Context(ctx, q.TaskID)
-	if err != nil || !rc.AtDesk {
+	if err != nil {
 		return err
 	}
 	var heard []string
-	for i := range rc.Messages {
-		if m := &rc.Messages[i]; m.HandedTo == "" && m.IsForAgents() {
-			s.talk().text(m.Author.DisplayName() + " wrote: " + m.Body)
-			heard = append(heard, m.ID)
-		}
+	for _, m := range rc.UnheardAtDesk() {
+		s.talk().text(m.Author.DisplayName() + " wrote: " + m.Body)
+		heard = append(heard, m.ID)
 	}
 	if len(heard) == 0 {
 		return nil

@@ -24,9 +24,8 @@ const (
 	wakePause = 15 * time.Second
 )
 
-// Variables in which Claude Code tells its hooks about itself. The versions that set
-// them run a hook in the background that says asyncRewake; an older one would wait
-// for it.
+// Claude Code sets these variables for its hooks. A version that sets them runs a hook with
+// asyncRewake in the background. An older version would wait for the hook.
 const (
 	attendedEnv = "CLAUDE_CODE_SESSION_ATTENDED"
 	programEnv  = "CLAUDE_PID"

@@ -41,12 +41,7 @@ func (h *gateHook) wordsOf(ctx context.Context, notes agent.Notes, tasks []strin
 		if err != nil {
 			return nil, err
 		}
-		words := taskWords{task: id, pending: rc.Pending}
-		for i := range rc.Messages {
-			if m := &rc.Messages[i]; rc.AtDesk && m.HandedTo == "" && m.IsForAgents() {
-				words.messages = append(words.messages, *m)
-			}
-		}
+		words := taskWords{task: id, pending: rc.Pending, messages: rc.UnheardAtDesk()}
 		if len(words.messages) > 0 {
 			found = append(found, words)
 		}

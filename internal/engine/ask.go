@@ -250,35 +250,40 @@ func (e *Engine) open(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask
 	if runID == "" && t.State == fermata.TaskInProgress && t.Runner != fermata.RunnerExternal {
 		q.RunID = t.RunID
 	}
+	var members []fermata.Member
+	if q.Approvals != nil || len(q.Assignees) > 0 {
+		all, err := tx.Members()
+		if err != nil {
+			return nil, "", err
+		}
+		members = values(all)
+	}
 	if runID != "" {
-		changed, err = e.ofRun(tx, q)
+		changed, err = fitReport(tx.Reader, q, members)
 		return q, changed, err
 	}
-	if err := checkPeople(tx.Reader, q); err != nil {
+	if err := q.CheckQuorum(members); err != nil {
+		return nil, "", err
+	}
+	if err := q.CheckAssignees(members); err != nil {
 		return nil, "", err
 	}
 	return q, "", checkReach(tx.Reader, q)
 }
 
-// ofRun lets a question be asked that a run reports as it ends. Where nobody may answer
-// whom it names, operators and admins are asked: they can assign it. It says what is
-// other than the run reported, for the people who read it.
-func (e *Engine) ofRun(tx *store.Tx, q *fermata.Question) (changed string, err error) {
+// fitReport lets a question be asked that a run reports as it ends. Where nobody whom it
+// names may answer, it asks operators and admins: they can assign it. What it returns tells
+// people how the question differs from the report; "" where it does not.
+func fitReport(r store.Reader, q *fermata.Question, members []fermata.Member) (changed string, err error) {
 	var lines []string
-	if named := q.Assignees; len(named) > 0 {
-		members, err := tx.Members()
-		if err != nil {
-			return "", err
-		}
-		if q.AskOperatorsInstead(values(members)) {
-			lines = append(lines, fmt.Sprintf("This was asked of %s, of whom nobody may answer. Operators and admins are asked instead.", strings.Join(named, ", ")))
-		}
+	if named := q.Assignees; q.AskOperatorsInstead(members) {
+		lines = append(lines, fmt.Sprintf("This was asked of %s, of whom nobody may answer. Operators and admins are asked instead.", strings.Join(named, ", ")))
 	}
-	if err := checkPeople(tx.Reader, q); err != nil && fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+	if err := q.CheckQuorum(members); err != nil {
 		return "", err
 	}
 	var wrong *fermata.Error
-	if err := checkReach(tx.Reader, q); errors.As(err, &wrong) && wrong.Code == fermata.CodeInvalidRequest {
+	if err := checkReach(r, q); errors.As(err, &wrong) && wrong.Code == fermata.CodeInvalidRequest {
 		for _, p := range wrong.Problems {
 			lines = append(lines, "Not as it was asked: "+p.Message+".")
 		}
@@ -317,22 +322,6 @@ func rulesOnAction(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy
 		}
 	}
 	return risk, denied, nil
-}
-
-// checkPeople refuses a question that nobody may decide.
-func checkPeople(r store.Reader, q *fermata.Question) error {
-	if q.Approvals == nil && len(q.Assignees) == 0 {
-		return nil
-	}
-	members, err := r.Members()
-	if err != nil {
-		return err
-	}
-	all := values(members)
-	if err := q.CheckQuorum(all); err != nil {
-		return err
-	}
-	return q.CheckAssignees(all)
 }
 
 func values[T any](pointers []*T) []T {

@@ -37,14 +37,12 @@ func (c *call) replyState(ctx context.Context, q *fermata.Question) (*mcp.CallTo
 // words are what people wrote to the agent of an external task and it was not handed.
 func (c *call) words(ctx context.Context, task string) ([]message, error) {
 	rc, err := c.desk.Context(ctx, task)
-	if err != nil || !rc.AtDesk {
+	if err != nil {
 		return nil, err
 	}
 	var words []message
-	for i := range rc.Messages {
-		if m := &rc.Messages[i]; m.HandedTo == "" && m.IsForAgents() {
-			words = append(words, messageOf(m))
-		}
+	for _, m := range rc.UnheardAtDesk() {
+		words = append(words, messageOf(&m))
 	}
 	return words, nil
 }

@@ -17,8 +17,8 @@ import (
 type watched struct {
 	worker.Server
 	mu sync.Mutex
-	// open are the calls that wait now, most is how many waited at once, and runs is how
-	// many runs the last one named.
+	// open is the number of calls that wait now, and most the highest that it was. runs is
+	// how many runs the last call named.
 	open, most, runs int
 }
 

@@ -110,8 +110,8 @@ func isPermanent(err error) bool {
 	return errors.As(err, &f) && f.Permanent()
 }
 
-// jitter is the part by which a wait is lengthened at most: runs that failed
-// together are not all tried again together.
+// jitter is the largest share by which a wait is lengthened. Without it, runs that failed
+// together would be tried again together.
 const jitter = 0.2
 
 // delay returns how long the next attempt waits: as the step says, or as the

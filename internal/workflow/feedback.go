@@ -9,7 +9,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// mostFeedback bounds how much of its last output an agent is shown, in characters.
+// mostFeedback is how many characters of its last output an agent is shown.
 const mostFeedback = 4000
 
 // feedback tells an agent what came of the attempt before its own: why it was of no

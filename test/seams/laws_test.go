@@ -96,7 +96,7 @@ func askTwo(c *Case, values ...string) {
 	}
 }
 
-// cancel lets a person cancel the task, and somebody its question with it.
+// cancel lets a person cancel the task. The event of its question names an actor of this kind.
 func cancel(c *Case, by fermata.ActorKind) {
 	ana := fermata.Actor{Kind: fermata.ActorHuman, ID: "mem_ana", Name: "ana"}
 	end := c.Events["t"][len(c.Events["t"])-1]
