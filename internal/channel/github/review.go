@@ -161,6 +161,11 @@ type reviewPoller struct {
 	hear       notice.Hear
 	repository string
 	seen       glance
+	// latest is the list of pull requests that was read last. The look after it
+	// goes through it once more (again): GitHub tells whole seconds, so a review
+	// later in the second of a change does not change the list.
+	latest []pullGlance
+	again  bool
 }
 
 func (p *reviewPoller) key() string { return "reviews/" + p.repository }
@@ -178,10 +183,13 @@ func (p *reviewPoller) round(ctx context.Context) error {
 	if err != nil {
 		return failed("read the pull requests in "+p.repository, err)
 	}
-	if !changed {
+	if changed {
+		p.latest = pulls
+	} else if !p.again {
 		return nil
 	}
-	if err := p.take(ctx, pos, pulls); err != nil {
+	p.again = changed
+	if err := p.take(ctx, pos, p.latest); err != nil {
 		// The next look reads all of them again.
 		p.seen = glance{}
 		return err

@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,23 @@ func TestAReviewAnswersTheApprovalOnItsPullRequest(t *testing.T) {
 			})
 		}
 	}
+}
+
+// GitHub tells whole seconds: a review in the second in which the pull request
+// was opened, after a look in that second, leaves the list as it was.
+func TestAReviewInTheSecondOfALookIsRead(t *testing.T) {
+	t.Parallel()
+	w := start(t, map[string]any{"webhook_secret": nil, "poll": "1s"})
+	second := time.Now().Truncate(time.Second)
+	w.hub.Clock(func() time.Time { return second })
+	pull := w.hub.Pull()
+	w.approvalOn(first, pull)
+	w.hub.User("ada", "write")
+	w.listen()
+	looked := fmt.Sprintf("GET /repos/%s/pulls/%d/comments", standin.Repository, pull)
+	patience.Await(t, "the pull request is read", func() bool { return slices.Contains(w.hub.Requests(), looked) })
+	w.hub.Review("ada", pull, "approve", "")
+	patience.Await(t, "the review counts", func() bool { return w.desk.answer(first) == "ada: "+fermata.Approve })
 }
 
 func TestAReviewCommentAnswersAndTalkDoesNot(t *testing.T) {
