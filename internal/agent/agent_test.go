@@ -207,6 +207,71 @@ func TestInterruptWaitsForACall(t *testing.T) {
 	}
 }
 
+// A program that is stopped before its agent replied may not have kept what it was told:
+// the next turn tells it again, and only then it counts as heard.
+func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	one := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
+	two := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "and a finer brush"}
+	begun := filepath.Join(d.dir, "begun")
+	if err := syscall.Mkfifo(begun, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		read(begun)
+		d.inbox <- one
+		read(begun)
+		d.inbox <- two
+	}()
+	fin := run(t, d, `prompt=$(cat)
+		if [ -e second ]; then echo "$prompt" >last; echo '{"Session":"s-1"}'; echo '{"Said":"painted"}'; exit; fi
+		[ ! -e first ] || touch second
+		touch first
+		echo '{"Session":"s-1"}'
+		echo r >begun
+		while :; do sleep 1000 & wait $!; done`, first(), agent.Options{})
+	if fin.Summary != "painted" {
+		t.Fatalf("got %+v\n%s", fin, d.text())
+	}
+	last := d.prompt(t, "last")
+	at := 0
+	for _, want := range []string{"# Paint the fence", "use less paint", "and a finer brush"} {
+		i := strings.Index(last[at:], want)
+		if i < 0 {
+			t.Fatalf("the prompt lacks %q:\n%s", want, last)
+		}
+		at += i
+	}
+	if len(d.heard) != 2 || d.heard[0] != one || d.heard[1] != two {
+		t.Errorf("heard: %v", d.heard)
+	}
+}
+
+// What a run told an agent that never replied is not heard, and the session is known to
+// lack the task: the next run tells both.
+func TestASessionWithoutAReplyIsToldTheTask(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	claim := first()
+	claim.Context.Messages, claim.Context.Text = []fermata.Message{{ID: "msg_1"}}, "use less paint"
+	fin := run(t, d, `echo '{"Session":"s-1"}'; echo '{"Trouble":"no model","Fatal":true}'`, claim, agent.Options{})
+	if fin.Result != fermata.ResultFailed || len(d.heard) != 0 || fin.Session == nil {
+		t.Fatalf("got %+v, heard %v", fin, d.heard)
+	}
+	again := first()
+	again.Context.Resumed, again.Context.Session, again.Context.Text = true, fin.Session, "use less paint"
+	again.Context.Messages = claim.Context.Messages
+	fin = run(t, d, `cat >"prompt-$1"; echo '{"Session":"s-1"}'; echo '{"Said":"painted"}'`, again, agent.Options{})
+	got := d.prompt(t, "prompt-s-1")
+	if !strings.Contains(got, "# Paint the fence") || !strings.Contains(got, "use less paint") {
+		t.Errorf("the session was told:\n%s", got)
+	}
+	if len(d.heard) != 1 || len(fin.Session.Settings) != 0 {
+		t.Errorf("heard %v, settings %v", d.heard, fin.Session.Settings)
+	}
+}
+
 func read(pipe string) {
 	file, err := os.Open(pipe)
 	if err != nil {

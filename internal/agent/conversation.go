@@ -42,6 +42,9 @@ type conversation struct {
 	news []*fermata.ResumeContext
 	// told says that the agent has what the claim brought.
 	told bool
+	// opened says that the agent of the session replied at least once, so that the session
+	// surely has the task.
+	opened bool
 }
 
 // say is what a turn tells the agent. Nothing lets a session go on with the call that
@@ -72,9 +75,9 @@ func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 			return c.failure(t), nil
 		case t.Asked != "":
 			return c.finish(fermata.ResultNeedsInput, t.said), nil
-		case t.began() && len(c.news) > 0:
+		case t.began() && len(c.untold(next)) > 0:
 			c.logf("a person interrupts: the agent is told.")
-			next = c.next(c.tell())
+			next = c.after(next, t)
 		case t.ok():
 			return Ended(c.finish("", t.said), c.prompts.claim.Task, t.said), nil
 		case t.began() || c.session == "":
@@ -93,8 +96,8 @@ func (c *conversation) hold(ctx context.Context) (fermata.Finish, error) {
 			next = say{prompt: cmp.Or(next.words, c.prompts.resume(c.prompts.claim.Context)), news: next.news}
 		default:
 			c.logf("the session %s cannot be resumed: a new one begins, and is told what was asked and answered.", c.session)
-			c.session, c.deferred = "", ""
-			next = say{prompt: c.prompts.begin(ctx, true) + c.tell(), news: slices.Clone(c.news)}
+			c.session, c.deferred, c.opened = "", "", false
+			next = say{prompt: c.prompts.begin(ctx, true) + c.tell(c.news), news: slices.Clone(c.news)}
 		}
 	}
 }
@@ -106,6 +109,8 @@ func (c *conversation) opening(ctx context.Context) say {
 	switch {
 	case c.session == "":
 		return say{prompt: c.prompts.begin(ctx, false)}
+	case !c.opened:
+		return c.next(c.prompts.begin(ctx, false))
 	case c.deferred != "" && rc.Pending == nil && len(rc.Messages) == 0 && len(rc.Questions) == 1 && callTellsAll(rc.Questions[0]):
 		return say{}
 	default:
@@ -119,17 +124,37 @@ func callTellsAll(a fermata.ResumeAnswer) bool {
 	return a.Type != fermata.Approval || a.Resolution == nil || a.Resolution.Comment == ""
 }
 
+// after is the turn that follows one which people interrupted. Where the agent had not
+// replied yet, the program may not have kept what that turn told: it is told again.
+func (c *conversation) after(s say, t *turn) say {
+	text := c.tell(c.untold(s))
+	if t.replied {
+		return c.next(text)
+	}
+	before := cmp.Or(s.prompt, s.words)
+	if before == "" {
+		// The call that was put off was to bring the answer.
+		before = c.prompts.resume(c.prompts.claim.Context)
+	}
+	return c.next(before + "\n" + text)
+}
+
+// untold is the news that a turn does not tell.
+func (c *conversation) untold(s say) []*fermata.ResumeContext {
+	return slices.DeleteFunc(slices.Clone(c.news), func(rc *fermata.ResumeContext) bool { return slices.Contains(s.news, rc) })
+}
+
 // tell makes one text of what people wrote.
-func (c *conversation) tell() string {
-	texts := make([]string, 0, len(c.news))
-	for _, rc := range c.news {
+func (c *conversation) tell(news []*fermata.ResumeContext) string {
+	texts := make([]string, 0, len(news))
+	for _, rc := range news {
 		texts = append(texts, c.prompts.resume(rc))
 	}
 	return strings.Join(texts, "\n")
 }
 
-// heard notes that a turn began, so that the agent was told the news. The first turn
-// that begins brings what the claim brought, whether as an opening or as history.
+// heard notes that the agent replied, so that it has the news that its turn told. The
+// first reply is to what the claim brought, too, whether as an opening or as history.
 func (c *conversation) heard(told []*fermata.ResumeContext) {
 	if rc := c.prompts.claim.Context; rc != nil && !rc.Empty() && !c.told {
 		c.told = true
@@ -168,9 +193,15 @@ func (c *conversation) turn(ctx context.Context, s say) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !t.stopped && t.ok() || t.Asked != "" {
+		t.setReplied()
+	}
 	t.end(ctx)
 	if t.began() {
-		c.session, c.deferred = t.session, t.deferred
+		c.session = t.session
+	}
+	if t.replied || t.deferred != "" {
+		c.deferred = t.deferred
 	}
 	return t, nil
 }
@@ -181,6 +212,14 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 		keep: func(id string) {
 			c.session = id
 			c.desk.KeepSession(*c.sessionOf())
+		},
+		reply: func(began bool) {
+			if !c.opened {
+				c.opened = true
+				if began {
+					c.desk.KeepSession(*c.sessionOf())
+				}
+			}
 			c.heard(s.news)
 		},
 		Turn: &Turn{Options: c.r.opts, Session: c.session, Deferred: s.deferred, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
@@ -238,6 +277,9 @@ func (c *conversation) sessionOf() *fermata.Session {
 	s := &fermata.Session{ID: c.session, Mode: c.r.mode(), Settings: c.r.settings(), Command: c.r.openCommand(c.last, c.session)}
 	if c.deferred != "" {
 		s.Settings[deferredSetting] = c.deferred
+	}
+	if !c.opened {
+		s.Settings[silentSetting] = "yes"
 	}
 	return s
 }

@@ -85,7 +85,7 @@ func (r *Runner) Run(ctx context.Context, claim *fermata.Claim, desk Desk) (ferm
 		env: r.env(claim),
 	}
 	if s := r.lastSession(claim); s != nil {
-		c.session, c.deferred = s.ID, s.Settings[deferredSetting]
+		c.session, c.deferred, c.opened = s.ID, s.Settings[deferredSetting], s.Settings[silentSetting] == ""
 		if was, is := s.Settings[argsSetting], r.settings()[argsSetting]; was != is {
 			c.logf("the session began with the arguments %q, and goes on with %q.", was, is)
 		}
@@ -133,6 +133,8 @@ const (
 	modeSetting = "permission_mode"
 	// deferredSetting is the call that its last turn put off.
 	deferredSetting = "deferred_call"
+	// silentSetting says that its agent never replied: it may not have been told its task.
+	silentSetting = "silent"
 )
 
 // settings are what a session of this runner runs with.

@@ -29,8 +29,12 @@ type turn struct {
 	reader func([]byte) []Event
 	stop   context.CancelFunc
 	state  *os.ProcessState
-	// keep records the session.
-	keep func(id string)
+	// keep records the session; reply records that the agent replied, and is told whether
+	// the session is known.
+	keep  func(id string)
+	reply func(began bool)
+	// replied says that the agent said or did something: it has what the turn told it.
+	replied bool
 	// said is the last message; fatal is whether the turn failed, and trouble why.
 	said, trouble string
 	fatal         bool
@@ -77,6 +81,9 @@ func (t *turn) read(ctx context.Context, line []byte) {
 
 // take notes what an event says.
 func (t *turn) take(e *Event) {
+	if e.Said != "" || e.Opens != "" {
+		t.setReplied()
+	}
 	if e.Session != "" && t.setSession(e.Session) {
 		t.keep(e.Session)
 	}
@@ -110,6 +117,14 @@ func (t *turn) take(e *Event) {
 		t.checkRan(e.Ran)
 	}
 	delete(t.open, e.Closes)
+}
+
+// setReplied notes the agent's first reply in this turn.
+func (t *turn) setReplied() {
+	if !t.replied {
+		t.replied = true
+		t.reply(t.began())
+	}
 }
 
 // checkGate stops an agent that acts without its hooks: nothing would keep its tools

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -11,7 +12,7 @@ import (
 )
 
 // newAudit returns what signs the ends of the audit chains, and the witnesses that keep them.
-func newAudit(o ServeOptions, db *store.DB) (engine.Signer, []engine.Witness, error) {
+func newAudit(ctx context.Context, o ServeOptions, db *store.DB) (engine.Signer, []engine.Witness, error) {
 	if o.CheckpointEvery < time.Second {
 		return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "--checkpoint-every must be at least 1s, and not %s", o.CheckpointEvery)
 	}
@@ -20,11 +21,8 @@ func newAudit(o ServeOptions, db *store.DB) (engine.Signer, []engine.Witness, er
 		return nil, nil, err
 	}
 	var witnesses []engine.Witness
-	for _, path := range o.AuditWitnesses {
-		if path == "" {
-			return nil, nil, fermata.Errorf(fermata.CodeInvalidRequest, "--audit-witness names no file")
-		}
-		w, err := witness.NewFile(path)
+	for _, address := range o.AuditWitnesses {
+		w, err := witness.Open(ctx, address, o.Log)
 		if err != nil {
 			return nil, nil, err
 		}

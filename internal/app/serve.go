@@ -155,7 +155,7 @@ func checkListen(o ServeOptions) error {
 
 func serve(ctx context.Context, o ServeOptions, db *store.DB) error {
 	metrics := insight.NewMetrics()
-	signer, witnesses, err := newAudit(o, db)
+	signer, witnesses, err := newAudit(ctx, o, db)
 	if err != nil {
 		return err
 	}

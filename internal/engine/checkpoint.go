@@ -25,8 +25,23 @@ type Witness interface {
 	Name() string
 	// Keep keeps a checkpoint, and returns when it is durable. It is called often: one that it has costs nothing.
 	Keep(ctx context.Context, c fermata.SignedCheckpoint) error
+}
+
+// ReadableWitness is a witness that the server can compare its database with.
+type ReadableWitness interface {
+	Witness
 	// Kept returns every checkpoint that it keeps.
 	Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error)
+}
+
+// readable returns the witnesses that the server can read.
+func (e *Engine) readable() (all []ReadableWitness) {
+	for _, w := range e.opts.Witnesses {
+		if r, ok := w.(ReadableWitness); ok {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // checkpointLook is how often a process looks whether a checkpoint is due.

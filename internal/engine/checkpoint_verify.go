@@ -11,7 +11,7 @@ import (
 
 // CheckWitnesses refuses a database that lacks what a witness keeps, or holds something else in its place.
 func (e *Engine) CheckWitnesses(ctx context.Context) error {
-	for _, w := range e.opts.Witnesses {
+	for _, w := range e.readable() {
 		kept, err := w.Kept(ctx)
 		if err != nil {
 			return fermata.Errorf(fermata.CodeUnavailable, "the witness %s cannot be read: %w", w.Name(), err).
@@ -37,7 +37,7 @@ func (e *Engine) CheckWitnesses(ctx context.Context) error {
 
 // verifyWitnesses compares a chain with every checkpoint that a witness keeps of it.
 func (e *Engine) verifyWitnesses(ctx context.Context, r store.Reader, report *AuditReport) error {
-	for _, w := range e.opts.Witnesses {
+	for _, w := range e.readable() {
 		kept, err := w.Kept(ctx)
 		if err != nil {
 			report.Problem = fmt.Sprintf("the witness %s cannot be read: %v", w.Name(), err)

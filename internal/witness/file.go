@@ -66,11 +66,17 @@ func (f *File) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.newest = map[string]int64{}
-	for _, c := range kept {
-		f.newest[c.Workspace] = max(f.newest[c.Workspace], c.Seq)
-	}
+	f.newest = newestOf(kept)
 	return nil
+}
+
+// newestOf returns the numbers up to which the checkpoints keep each workspace.
+func newestOf(kept []fermata.SignedCheckpoint) map[string]int64 {
+	newest := map[string]int64{}
+	for _, c := range kept {
+		newest[c.Workspace] = max(newest[c.Workspace], c.Seq)
+	}
+	return newest
 }
 
 // add writes a line behind what is there. What was cut off by a crash stays a line of its own.
@@ -102,13 +108,15 @@ func (f *File) Kept(context.Context) ([]fermata.SignedCheckpoint, error) {
 	return kept, errors.Join(err, file.Close())
 }
 
-// Read returns the checkpoints of a witness's lines. A line that a crash cut off counts for nothing.
+// Read returns the checkpoints of a witness's lines. What a system log writes before one is passed over; a line that holds
+// none, or that a crash cut off, counts for nothing.
 func Read(r io.Reader) ([]fermata.SignedCheckpoint, error) {
 	var kept []fermata.SignedCheckpoint
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
+		line := lines.Bytes()
 		var c fermata.SignedCheckpoint
-		if json.Unmarshal(bytes.TrimSpace(lines.Bytes()), &c) == nil && c.Note != "" {
+		if json.Unmarshal(bytes.TrimSpace(line[max(bytes.IndexByte(line, '{'), 0):]), &c) == nil && c.Note != "" {
 			kept = append(kept, c)
 		}
 	}

@@ -42,7 +42,7 @@ sh -c 'trap "" TERM; echo ready >&3; sleep 1000' & sleep 1000; sleep 1000`,
 trap 'touch stopped; exit 0' TERM
 echo ready >&3
 while :; do sleep 1000 & wait $!; done`,
-	Listens: `if resumed "$@"; then begin; say "$(cat)"; end; exit; fi
+	Listens: `if resumed "$@"; then begin; say "$(tail -n 1)"; end; exit; fi
 begin
 exec 3>alive; echo ready >&3; exec sleep 1000`,
 	LeavesChild: `exec 3>alive; begin

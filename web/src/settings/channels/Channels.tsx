@@ -1,6 +1,7 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, need } from '@/api/client';
 import type { Channel, ChannelKind } from '@/api/types';
@@ -16,6 +17,7 @@ import { Row, Rows } from '../parts/Rows';
 import { Section } from '../parts/Section';
 import { useText as usePartsText } from '../parts/text';
 import { channelKindsQuery, channelsQuery } from '../queries';
+import { stepAt } from '../routes/route';
 import { ChannelDialog } from './ChannelDialog';
 import { ChannelRow } from './ChannelRow';
 import { aboutOf } from './schema';
@@ -81,7 +83,7 @@ export default function Channels() {
           ))}
         </Rows>
       )}
-      {left.length > 0 && <Alert color="yellow" role="status">{text.leftRoutes(left.join(', '))}</Alert>}
+      {left.length > 0 && <LeftRoutes steps={left} />}
       {doing?.what === 'choose' && <KindDialog kinds={addable} onChosen={(kind) => setDoing({ what: 'add', kind })} onClose={close} />}
       {doing?.what === 'add' && <ChannelDialog kind={doing.kind} name={freeName(doing.kind.kind, data?.items ?? [])} onSaved={(channel) => saved(channel, true)} onClose={close} />}
       {doing?.what === 'edit' && <ChannelDialog kind={doing.kind} channel={doing.channel} onSaved={(channel) => saved(channel, false)} onClose={close} />}
@@ -91,6 +93,22 @@ export default function Channels() {
         <Confirm title={text.removeTitle(doing.channel.name)} yes={text.remove} run={() => remove(doing.channel)} onClose={close}>{text.removeAbout}</Confirm>
       )}
     </Section>
+  );
+}
+
+/** The steps of routes that lead nowhere since a channel was turned off or removed. */
+function LeftRoutes({ steps }: { steps: readonly string[] }) {
+  const text = useText();
+  const delivery = useDeliveryText();
+  const named = steps.map((name) => {
+    const step = stepAt(name);
+    return step ? text.leftStep(delivery[`type_${step.type}`], step.number) : name;
+  });
+  return (
+    <Alert color="yellow" role="status">
+      {text.leftRoutes(named.join(', '))}{' '}
+      <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/$section" params={{ section: 'routes' }} {...props} />}>{text.changeRoutes}</Anchor>
+    </Alert>
   );
 }
 

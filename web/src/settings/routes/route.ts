@@ -48,3 +48,10 @@ export function moved<T>(list: readonly T[], at: number, by: -1 | 1): T[] {
   if (here === undefined || there === undefined) return [...list];
   return list.map((each, place) => (place === at ? there : place === at + by ? here : each));
 }
+
+/** The step that the server names blocking[0], by its type and its number on the page. */
+export function stepAt(name: string): { type: SentType; number: number } | undefined {
+  const [, named, at] = /^(.+)\[(\d+)\]$/.exec(name) ?? [];
+  const type = types.find((each) => each === named);
+  return type && { type, number: Number(at) + 1 };
+}

@@ -1,0 +1,229 @@
+package witness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+)
+
+const (
+	// gitKept is the commit up to which the repository elsewhere is known.
+	gitKept = "refs/fermata/kept"
+	// gitTimeout bounds one call of git, so that a remote that hangs does not keep the next checkpoint from being signed.
+	gitTimeout = 20 * time.Second
+	// gitTries is how often a checkpoint is pushed where other replicas push at the same time.
+	gitTries = 5
+	// gitPause is how long a repository that failed is left alone.
+	gitPause = 30 * time.Second
+)
+
+// Git keeps checkpoints in a Git repository elsewhere, by way of a clone: each is a commit whose message ends with it, and
+// no file changes. Only what was pushed counts as kept. It refuses a repository whose history was written anew.
+type Git struct {
+	clone string
+	log   *slog.Logger
+	// remote and branch say where to push, as git names them.
+	remote, branch string
+
+	mu sync.Mutex
+	// newest are the numbers up to which the repository keeps each workspace; nil before it was read.
+	newest map[string]int64
+	// failed is why the last call failed, and failedAt when.
+	failed   error
+	failedAt time.Time
+}
+
+// openGit returns the witness that pushes from a clone, to the upstream of its branch.
+func openGit(ctx context.Context, folder string, log *slog.Logger) (*Git, error) {
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	g := &Git{clone: absolute, log: log}
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the witness %s needs git, which is not installed here", g.Name())
+	}
+	head, err := g.git(ctx, "symbolic-ref", "--short", "HEAD")
+	if err != nil {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the witness %s is no clone of a Git repository with a branch", g.Name()).
+			WithHint("git clone ADDRESS %s", absolute)
+	}
+	g.remote = g.setting(ctx, "branch."+head+".remote", "origin")
+	g.branch = g.setting(ctx, "branch."+head+".merge", "refs/heads/"+head)
+	if g.setting(ctx, "remote."+g.remote+".url", "") == "" {
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "the witness %s has no repository elsewhere to push to", g.Name()).
+			WithHint("clone one, or name a file: a repository on this machine alone proves no more than a file")
+	}
+	return g, nil
+}
+
+// setting returns a setting of the clone, or the usual one.
+func (g *Git) setting(ctx context.Context, name, usual string) string {
+	if value, err := g.git(ctx, "config", "--get", name); err == nil {
+		return value
+	}
+	return usual
+}
+
+// Name returns the place of the clone.
+func (g *Git) Name() string { return gitScheme + g.clone }
+
+// Keep pushes the checkpoint, unless the repository has it or a later one.
+func (g *Git) Keep(ctx context.Context, c fermata.SignedCheckpoint) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.newest[c.Workspace] >= c.Seq {
+		return nil
+	}
+	if g.failed != nil && time.Since(g.failedAt) < gitPause {
+		return g.failed
+	}
+	g.failed, g.failedAt = g.push(ctx, c), time.Now()
+	return g.failed
+}
+
+// push adds a commit. It tries again where another replica was quicker.
+func (g *Git) push(ctx context.Context, c fermata.SignedCheckpoint) error {
+	line, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	message := fmt.Sprintf("audit checkpoint: %s up to event %d\n\n%s\n", c.Workspace, c.Seq, line)
+	for try := 1; ; try++ {
+		if err := g.fetch(ctx); err != nil {
+			return err
+		}
+		if err := g.count(ctx); err != nil || g.newest[c.Workspace] >= c.Seq {
+			return err
+		}
+		commit, err := g.commit(ctx, message)
+		if err != nil {
+			return err
+		}
+		if _, err = g.git(ctx, "push", "--quiet", g.remote, commit+":"+g.branch); err == nil {
+			g.newest[c.Workspace] = c.Seq
+			_, err = g.git(ctx, "update-ref", gitKept, commit)
+			return err
+		}
+		if try == gitTries {
+			return err
+		}
+	}
+}
+
+// errAway says that the repository cannot be reached.
+var errAway = errors.New("the repository cannot be reached")
+
+// fetch takes what is new in the repository, and refuses a history that does not go on from the known one.
+func (g *Git) fetch(ctx context.Context) error {
+	there, err := g.git(ctx, "ls-remote", g.remote, g.branch)
+	if err != nil {
+		return errors.Join(errAway, err)
+	}
+	known, isKnown := g.known(ctx)
+	if there == "" {
+		if isKnown {
+			return fmt.Errorf("the repository has no branch %s any more, which held the commit %s", g.branch, known)
+		}
+		return nil
+	}
+	if _, err := g.git(ctx, "fetch", "--quiet", "--no-tags", g.remote, g.branch); err != nil {
+		return errors.Join(errAway, err)
+	}
+	if isKnown {
+		if _, err := g.git(ctx, "merge-base", "--is-ancestor", known, "FETCH_HEAD"); err != nil {
+			return fmt.Errorf("the history of the repository was written anew: its branch %s lacks the commit %s", g.branch, known)
+		}
+	}
+	if _, err := g.git(ctx, "update-ref", gitKept, "FETCH_HEAD"); err != nil {
+		return err
+	}
+	if now, _ := g.known(ctx); now != known {
+		g.newest = nil
+	}
+	return nil
+}
+
+// known returns the commit up to which the repository is known.
+func (g *Git) known(ctx context.Context) (string, bool) {
+	commit, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKept)
+	return commit, err == nil
+}
+
+// count reads what the repository keeps, where that is not known.
+func (g *Git) count(ctx context.Context) error {
+	if g.newest != nil {
+		return nil
+	}
+	kept, err := g.read(ctx)
+	if err == nil {
+		g.newest = newestOf(kept)
+	}
+	return err
+}
+
+// commit makes a commit with the message behind the known one, with the same files.
+func (g *Git) commit(ctx context.Context, message string) (string, error) {
+	args := []string{"commit-tree", "-m", message}
+	tree, err := g.git(ctx, "rev-parse", "--quiet", "--verify", gitKept+"^{tree}")
+	if err == nil {
+		args = append(args, "-p", gitKept)
+	} else if tree, err = g.git(ctx, "mktree"); err != nil {
+		return "", err
+	}
+	return g.git(ctx, append(args, tree)...)
+}
+
+// Kept returns the checkpoints of the repository, the newest last. Where it cannot be reached, those count that the clone
+// knows.
+func (g *Git) Kept(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.fetch(ctx); errors.Is(err, errAway) {
+		g.log.WarnContext(ctx, "the repository of a witness cannot be reached; what its clone knows counts", "witness", g.Name(), "error", err)
+	} else if err != nil {
+		return nil, err
+	}
+	return g.read(ctx)
+}
+
+// read returns the checkpoints up to the known commit.
+func (g *Git) read(ctx context.Context) ([]fermata.SignedCheckpoint, error) {
+	if _, ok := g.known(ctx); !ok {
+		return nil, ctx.Err() // it holds none yet
+	}
+	messages, err := g.git(ctx, "log", "--reverse", "--format=%B", gitKept)
+	if err != nil {
+		return nil, err
+	}
+	return Read(strings.NewReader(messages))
+}
+
+// git runs git in the clone, without hooks and without questions.
+func (g *Git) git(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", slices.Concat([]string{
+		"-c", "core.hooksPath=" + os.DevNull, "-c", "user.name=Fermata", "-c", "user.email=fermata@localhost",
+	}, args)...)
+	cmd.Dir, cmd.WaitDelay = g.clone, time.Second
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(errs.String()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}

@@ -1,0 +1,77 @@
+//go:build !windows && !plan9
+
+package witness
+
+import (
+	"context"
+	"encoding/json"
+	"log/syslog"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// syslogTag names the program in the lines of a system log.
+const syslogTag = "fermata-audit"
+
+// Syslog hands checkpoints to a system log (RFC 3164), a line of JSON each. What a system log keeps cannot be read back
+// from here: compare its lines with 'fermata audit verify --witness'.
+type Syslog struct {
+	address, network, host string
+
+	mu     sync.Mutex
+	writer *syslog.Writer
+	// newest are the numbers up to which each workspace was handed over.
+	newest map[string]int64
+}
+
+// openSyslog returns the witness of a system log: of this machine, or of another one.
+func openSyslog(address string) (Witness, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, badSyslog(address)
+	}
+	s := &Syslog{address: address, newest: map[string]int64{}}
+	network, remote := strings.CutPrefix(u.Scheme, syslogScheme+"+")
+	switch {
+	case address == syslogScheme+":":
+		return s, nil
+	case !remote || network != "tcp" && network != "udp" || u.Hostname() == "" || u.Port() == "" || u.Path != "" || u.RawQuery != "" || u.User != nil:
+		return nil, badSyslog(address)
+	}
+	s.network, s.host = network, u.Host
+	return s, nil
+}
+
+func badSyslog(address string) error {
+	return fermata.Errorf(fermata.CodeInvalidRequest, "%q names no system log", address).
+		WithHint("syslog: is that of this machine; syslog+tcp://HOST:PORT and syslog+udp://HOST:PORT are others")
+}
+
+// Name returns the address.
+func (s *Syslog) Name() string { return s.address }
+
+// Keep hands the checkpoint over, unless it was. By UDP nobody knows whether it arrived.
+func (s *Syslog) Keep(_ context.Context, c fermata.SignedCheckpoint) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.newest[c.Workspace] >= c.Seq {
+		return nil
+	}
+	line, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if s.writer == nil {
+		if s.writer, err = syslog.Dial(s.network, s.host, syslog.LOG_AUTHPRIV|syslog.LOG_NOTICE, syslogTag); err != nil {
+			s.writer = nil
+			return err
+		}
+	}
+	if err = s.writer.Notice(string(line)); err == nil {
+		s.newest[c.Workspace] = c.Seq
+	}
+	return err
+}
