@@ -23,7 +23,7 @@ func hooks() cli.Hooks {
 func serve(ctx context.Context, o cli.ServeOptions) error {
 	log := logger(o.LogLevel, o.LogFormat)
 	return app.Serve(ctx, app.ServeOptions{
-		Listen: o.Listen, Data: o.Data, Database: o.Database, MasterKeyFile: o.MasterKeyFile, AuditWitnesses: o.AuditWitnesses, CheckpointEvery: o.CheckpointEvery, PublicURL: o.PublicURL, AllowNetworks: o.AllowNetworks, TrustedProxies: o.TrustedProxies, AllowToolCommands: o.AllowToolCommands, Access: app.AccessOptions(o.AccessOptions), SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
+		Listen: o.Listen, Data: o.Data, Database: o.Database, MasterKeyFile: o.MasterKeyFile, AuditWitnesses: o.AuditWitnesses, SecretProjects: o.SecretProjects, CheckpointEvery: o.CheckpointEvery, PublicURL: o.PublicURL, AllowNetworks: o.AllowNetworks, TrustedProxies: o.TrustedProxies, AllowToolCommands: o.AllowToolCommands, Access: app.AccessOptions(o.AccessOptions), SingleUser: o.SingleUser, NewAdminToken: o.NewAdminToken, Workers: o.Workers,
 		Version: cli.Version(version), Log: log, Out: os.Stderr,
 		Worker: agent(app.WorkerOptions{WorkDir: o.WorkDir, Log: log}, o.AgentOptions),
 	})

@@ -37,17 +37,20 @@ func TestOptionsThatCannotHold(t *testing.T) {
 		return Serve(t.Context(), o)
 	}
 	for want, err := range map[string]error{
-		"the worker has nothing to run":         worker(WorkerOptions{}),
-		"the agents need a token":               worker(WorkerOptions{Runners: []string{"claude"}}),
-		"the runner acp has nothing to run":     worker(WorkerOptions{Runners: []string{"acp"}, AgentToken: token}),
-		"--program goes with one runner only":   worker(WorkerOptions{Runners: []string{"claude", "codex"}, AgentToken: token, Program: "agent"}),
-		"arguments behind -- go with one":       worker(WorkerOptions{Runners: []string{"claude", "codex"}, AgentToken: token, Command: []string{"--fast"}}),
-		"--folder: " + file + " is no folder":   worker(WorkerOptions{Command: []string{"true"}, Folder: file}),
-		"--data: " + file + " is no folder":     serve(ServeOptions{Data: file}),
-		"--database must begin with":            serve(ServeOptions{Database: "sqlite:foo"}),
-		"--listen: address":                     serve(ServeOptions{Data: t.TempDir(), Listen: "nope"}),
-		"--public-url must be an address":       serve(ServeOptions{Data: t.TempDir(), PublicURL: "foo"}),
-		"--single-user serves without sign-in,": serve(ServeOptions{Data: t.TempDir(), Listen: "0.0.0.0:0", SingleUser: true}),
+		"the worker has nothing to run":          worker(WorkerOptions{}),
+		"the agents need a token":                worker(WorkerOptions{Runners: []string{"claude"}}),
+		"the runner acp has nothing to run":      worker(WorkerOptions{Runners: []string{"acp"}, AgentToken: token}),
+		"--program goes with one runner only":    worker(WorkerOptions{Runners: []string{"claude", "codex"}, AgentToken: token, Program: "agent"}),
+		"arguments behind -- go with one":        worker(WorkerOptions{Runners: []string{"claude", "codex"}, AgentToken: token, Command: []string{"--fast"}}),
+		"--folder: " + file + " is no folder":    worker(WorkerOptions{Command: []string{"true"}, Folder: file}),
+		"--data: " + file + " is no folder":      serve(ServeOptions{Data: file}),
+		"--database must begin with":             serve(ServeOptions{Database: "sqlite:foo"}),
+		"--listen: address":                      serve(ServeOptions{Data: t.TempDir(), Listen: "nope"}),
+		"--public-url must be an address":        serve(ServeOptions{Data: t.TempDir(), PublicURL: "foo"}),
+		"--secret-projects names the secret NO":  serve(ServeOptions{Data: t.TempDir(), SecretProjects: map[string]string{"NONE_OF_IT": "web"}}),
+		"the witness git:" + file + " is no clo": serve(ServeOptions{Data: t.TempDir(), AuditWitnesses: []string{"git:" + file}}),
+		"a witness of the audit needs a place":   serve(ServeOptions{Data: t.TempDir(), AuditWitnesses: []string{""}}),
+		"--single-user serves without sign-in,":  serve(ServeOptions{Data: t.TempDir(), Listen: "0.0.0.0:0", SingleUser: true}),
 	} {
 		if fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to be a wrong request: %s", err, want)

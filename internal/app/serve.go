@@ -33,10 +33,12 @@ type ServeOptions struct {
 	Data, Database string
 	// MasterKeyFile is the file of the master keys that seal secrets; empty takes the one beside the data folder.
 	MasterKeyFile string
-	// AuditWitnesses are files outside the data folder that keep signed checkpoints of the audit chain, and
+	// AuditWitnesses are places outside the database that keep signed checkpoints of the audit chain, and
 	// CheckpointEvery is for how long an event waits at most for its signature; 0 takes five minutes.
 	AuditWitnesses  []string
 	CheckpointEvery time.Duration
+	// SecretProjects says which projects' workflows may use a secret, by its name, with commas between the projects.
+	SecretProjects map[string]string
 	// PublicURL is where people open the server; empty takes the address that
 	// it listens at.
 	PublicURL string

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -41,6 +42,33 @@ func secretNames() []string {
 	return names
 }
 
+// secretProjects returns what refuses a secret to the workflows of a project. The projects of a secret are named with
+// commas between; a secret that is not among them is for all.
+func secretProjects(named map[string]string) (mayUse func(project, name string) error, err error) {
+	projects := map[string][]string{}
+	for name, list := range named {
+		if _, err := secret(name); err != nil {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--secret-projects names the secret %s, which is not there", name).
+				WithHint("start the server with the variable %s", secretVariable+strings.ToUpper(name))
+		}
+		for project := range strings.SplitSeq(list, ",") {
+			if project = strings.TrimSpace(project); project == "" {
+				return nil, fermata.Errorf(fermata.CodeInvalidRequest, "--secret-projects: %s=%s names no project", name, list).
+					WithHint("write %s=web,api", name)
+			}
+			projects[strings.ToUpper(name)] = append(projects[strings.ToUpper(name)], project)
+		}
+	}
+	return func(project, name string) error {
+		of, limited := projects[strings.ToUpper(name)]
+		if !limited || slices.Contains(of, project) {
+			return nil
+		}
+		return fermata.Errorf(fermata.CodeForbidden, "the secret %s is not for workflows of the project %s", name, project).
+			WithHint("let a workflow of another project use it, or add %s to its projects: fermata serve --secret-projects", project)
+	}, nil
+}
+
 // newWorkflows puts together what runs workflows.
 func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *delivery.Service) (*flows, error) {
 	client, err := outboundClient(o)
@@ -51,10 +79,14 @@ func newWorkflows(o ServeOptions, db *store.DB, e *engine.Engine, deliver *deliv
 	for _, k := range deliver.Kinds {
 		kinds = append(kinds, k.Name)
 	}
+	mayUse, err := secretProjects(o.SecretProjects)
+	if err != nil {
+		return nil, err
+	}
 	servers := newToolServers(o, client)
 	github := toolgithub.Options{Settings: githubSettings(deliver), HTTP: client}
 	return &flows{servers: servers, Service: workflow.New(workflow.Options{
-		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: secret, SecretNames: secretNames, PublicURL: o.PublicURL, Log: o.Log,
+		DB: db, Engine: e, Tools: workflowTools(notifyTool{deliver}, http.New(client), github), Servers: servers, Secret: secret, SecretNames: secretNames, MayUseSecret: mayUse, PublicURL: o.PublicURL, Log: o.Log,
 		ChannelKinds: kinds,
 	})}, nil
 }

@@ -43,8 +43,10 @@ type ServeOptions struct {
 	Database string
 	// MasterKeyFile is as in [MigrateOptions].
 	MasterKeyFile string
-	// AuditWitnesses are files that keep signed checkpoints of the audit chain.
-	AuditWitnesses  []string
+	// AuditWitnesses are where signed checkpoints of the audit chain are kept, too.
+	AuditWitnesses []string
+	// SecretProjects says which projects' workflows may use a secret, by its name, with commas between the projects.
+	SecretProjects  map[string]string
 	CheckpointEvery time.Duration
 	PublicURL       string
 	// AllowNetworks are private networks that channels may reach.

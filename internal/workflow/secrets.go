@@ -34,7 +34,12 @@ type form struct{ text, name string }
 // secretsOf looks the secrets of a definition up. One that is not there is told
 // by the step that uses it.
 func (s *Service) secretsOf(d *definition.Workflow) secrets {
-	known := secrets{read: s.Secret}
+	known := secrets{read: func(name string) (string, error) {
+		if err := s.mayUse(d.Project, name); err != nil {
+			return "", err
+		}
+		return s.Secret(name)
+	}}
 	var names []string
 	if s.SecretNames != nil {
 		names = s.SecretNames()
@@ -51,6 +56,14 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 	}
 	slices.SortStableFunc(known.forms, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
 	return known
+}
+
+// mayUse refuses a secret that is not for the workflows of the project.
+func (s *Service) mayUse(project, name string) error {
+	if s.MayUseSecret == nil {
+		return nil
+	}
+	return s.MayUseSecret(orDefault(project), name)
 }
 
 // hide takes the secrets out of a text.

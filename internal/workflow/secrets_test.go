@@ -147,6 +147,50 @@ func TestSecretsAreNotHandedToThoseWhoShowThem(t *testing.T) {
 	}
 }
 
+// A secret that is for other projects is refused in a definition, and to a run whose definition was kept before.
+func TestASecretIsForItsProjects(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	source := func(project string) string {
+		return fmt.Sprintf("name: of-%[1]s\nproject: %[1]s\ntriggers: [{manual: true}]\nsteps:\n  - {id: a, tool: apply, input: {token: \"{{ secrets.DEPLOY }}\"}}\n", project)
+	}
+	for _, project := range []string{"web", "shop"} {
+		w.put(source(project))
+	}
+	w.stop()
+	var given []any
+	w.tools.on("apply", func(_ context.Context, c tool.Call) (any, error) {
+		given = append(given, c.Input["token"])
+		return nil, nil
+	})
+	w.e, w.s = w.process(func(o *workflow.Options) {
+		o.MayUseSecret = func(project, name string) error {
+			if project == "web" || name != "DEPLOY" {
+				return nil
+			}
+			return fermata.Errorf(fermata.CodeForbidden, "the secret %s is not for %s", name, project).WithHint("use another one")
+		}
+	})
+	w.start()
+	for project, end := range map[string]fermata.TaskState{"web": fermata.TaskDone, "shop": fermata.TaskFailed} {
+		run, err := w.s.Start(t.Context(), admin, "of-"+project, nil)
+		w.ok(err)
+		run = w.await(run.ID, end)
+		if got := run.Steps[0].Error; end == fermata.TaskFailed && !strings.Contains(got.Message, "not for shop") {
+			t.Errorf("the error is %s", asJSON(got))
+		}
+	}
+	if len(given) != 1 || given[0] != "s3cret-DEPLOY" {
+		t.Errorf("the tool was given %v", given)
+	}
+	if _, err := w.s.Put(t.Context(), admin, "", workflow.Definition{Source: source("shop")}); fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "line 5") || !strings.Contains(err.Error(), "not for shop") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := w.s.Put(t.Context(), admin, "", workflow.Definition{Source: source("web")}); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestListsShowNoSecrets lists runs that were started with something that looks
 // like one.
 func TestListsShowNoSecrets(t *testing.T) {

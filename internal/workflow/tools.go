@@ -28,7 +28,7 @@ func (s *Service) known(ctx context.Context, workspace string) (definition.Known
 	if err != nil {
 		return definition.Known{}, err
 	}
-	known := definition.Known{Tools: maps.Clone(builtIn), Reads: map[string]definition.Reads{}}
+	known := definition.Known{Tools: maps.Clone(builtIn), Reads: map[string]definition.Reads{}, MayUse: s.mayUse}
 	if known.Channels, err = s.channelNames(ctx, workspace); err != nil {
 		return definition.Known{}, err
 	}

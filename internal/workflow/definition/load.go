@@ -26,6 +26,8 @@ type Known struct {
 	// Reads says what the prompts and commands of the workspace's own tools need, by the
 	// name of the tool.
 	Reads map[string]Reads
+	// MayUse says why a workflow of the project may not use a secret; nil where there are no such rules.
+	MayUse func(project, secret string) error
 	// Channels are the names and the kinds of channels that questions may name; nil where
 	// nobody knows.
 	Channels []string

@@ -2,12 +2,14 @@ package definition
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
@@ -159,6 +161,16 @@ func (l *loader) secret(u use, at *tree, name string) {
 		l.at(at, u.path, "hand it to http or to a tool of an MCP server; a command finds what it needs in the environment of its worker", "a secret must not stand here: %s", u.scope.readers)
 	default:
 		l.secrets[name] = true
+		if l.known.MayUse == nil {
+			return
+		}
+		if err := l.known.MayUse(l.w.Project, name); err != nil {
+			hint := ""
+			if e := (*fermata.Error)(nil); errors.As(err, &e) {
+				hint = e.Hint
+			}
+			l.at(at, u.path, hint, "%s", err)
+		}
 	}
 }
 
