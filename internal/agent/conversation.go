@@ -200,7 +200,7 @@ func (c *conversation) turn(ctx context.Context, s say) (*turn, error) {
 	if t.began() {
 		c.session = t.session
 	}
-	if t.replied || t.deferred != "" {
+	if t.replied || t.putOff == "" || t.deferred != "" {
 		c.deferred = t.deferred
 	}
 	return t, nil
@@ -223,7 +223,7 @@ func (c *conversation) newTurn(s say) (*turn, error) {
 			c.heard(s.news)
 		},
 		Turn: &Turn{Options: c.r.opts, Session: c.session, Deferred: s.deferred, Dir: c.desk.Dir(), Folder: c.folder, Env: c.env},
-		kind: c.r.kind, desk: c.desk, open: map[string]bool{}, ran: map[string]tally{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
+		kind: c.r.kind, desk: c.desk, putOff: c.deferred, open: map[string]bool{}, ran: map[string]tally{}, stderr: newTail(c.desk.Log()), reader: c.r.kind.Reader(),
 	}
 	args, env, err := c.r.kind.Command(t.Turn)
 	if err == nil {

@@ -42,6 +42,8 @@ type turn struct {
 	// turn, and deferred is the call that it put off.
 	ended, paused bool
 	deferred      string
+	// putOff is the call with which the last turn ended, until it is over.
+	putOff string
 	// ungated says that the agent began to act without its hooks.
 	ungated bool
 	// ran counts the calls that are over.
@@ -115,6 +117,9 @@ func (t *turn) take(e *Event) {
 	}
 	if e.Ran != nil {
 		t.checkRan(e.Ran)
+	}
+	if e.Closes == t.putOff {
+		t.putOff = ""
 	}
 	delete(t.open, e.Closes)
 }
