@@ -248,6 +248,55 @@ func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	}
 }
 
+// A call that was put off may be over when its turn is cut off, or not: the words come
+// with a prompt, or with the call.
+func TestACutOffTurnOfADeferredCall(t *testing.T) {
+	t.Parallel()
+	for name, over := range map[string]bool{"the call is over": true, "the call is still put off": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			claim := resumed()
+			claim.Context.Session.Settings = map[string]string{"deferred_call": "call-1"}
+			claim.Context.Messages = []fermata.Message{{ID: "msg_1"}}
+			claim.Context.Text = "which fence?"
+			claim.Context.Pending = &fermata.Question{ID: "q_1"}
+			begun := filepath.Join(d.dir, "begun")
+			if err := syscall.Mkfifo(begun, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				read(begun)
+				d.inbox <- &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "the long one"}
+			}()
+			closes := ""
+			if over {
+				closes = "call-1"
+			}
+			fin := runKind(t, kind, d, `prompt=$(cat)
+				touch "$FERMATA_RUN_FOLDER/gated"
+				if [ -e first ]; then
+					[ -z "$FERMATA_DEFERRED" ] || prompt=$(cat "$FERMATA_RUN_FOLDER/words")
+					echo "$FERMATA_DEFERRED: $prompt" >last; echo '{"Session":"s-1","Said":"painted"}'; exit
+				fi
+				touch first
+				echo '{"Session":"s-1","Closes":"`+closes+`"}'
+				echo r >begun
+				while :; do sleep 1000 & wait $!; done`, claim, agent.Options{Fermata: "/bin/fermata"})
+			if fin.Summary != "painted" {
+				t.Fatalf("got %+v\n%s", fin, d.text())
+			}
+			want := ": which fence?\nthe long one\n"
+			if !over {
+				want = "call-1" + want
+			}
+			if got := d.prompt(t, "last"); got != want {
+				t.Errorf("the agent was told %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 // What a run told an agent that never replied is not heard, and the session is known to
 // lack the task: the next run tells both.
 func TestASessionWithoutAReplyIsToldTheTask(t *testing.T) {
