@@ -235,12 +235,16 @@ func (p *Play) settleAll() {
 	}
 }
 
-// awaitHeard waits until each listening agent has read what was said to it, or until
-// the time of the pace is over.
+// awaitHeard waits until each agent at work has read what was said to it, or until the
+// time of the pace is over. Between two turns a coding agent does not listen, and is at work.
 func (p *Play) awaitHeard() {
-	p.w.until(p.ctx, p.w.pace.hears(), func() bool {
+	limit := p.w.pace.hears()
+	if p.c.Real {
+		limit += turns
+	}
+	p.w.until(p.ctx, limit, func() bool {
 		for _, w := range p.c.Words {
-			if w.Kind == wordMessage && p.listens(w.Task, w.Run) && !heard(p.toldAll(w.Task), w.Text) {
+			if w.Kind == wordMessage && p.isAtWork(w.Task, w.Run) && !heard(p.toldAll(w.Task), w.Text) {
 				return false
 			}
 		}
@@ -250,9 +254,14 @@ func (p *Play) awaitHeard() {
 
 // listens reports whether the agent of the run takes orders and the run goes on.
 func (p *Play) listens(task, run string) bool {
+	return p.isAtWork(task, run) && p.w.stage.last(task, run).alive()
+}
+
+// isAtWork reports whether the run goes on and its agent was not told to end.
+func (p *Play) isAtWork(task, run string) bool {
 	t := p.w.ledger.look(task)
 	l := p.w.stage.last(task, run)
-	return run != "" && t.State == fermata.TaskInProgress && t.Run == run && l != nil && l.alive()
+	return run != "" && t.State == fermata.TaskInProgress && t.Run == run && l != nil && l.goesOn()
 }
 
 // toldAll is what the agents of a task were told.

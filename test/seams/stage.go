@@ -101,10 +101,13 @@ type Life struct {
 }
 
 // alive reports whether the agent is there, takes orders and was not told to end.
-func (l *Life) alive() bool {
+func (l *Life) alive() bool { return l.goesOn() && (l.listens == nil || l.listens()) }
+
+// goesOn reports whether the agent is there and was not told to end.
+func (l *Life) goesOn() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.goneAt.IsZero() && l.ending.IsZero() && (l.listens == nil || l.listens())
+	return l.goneAt.IsZero() && l.ending.IsZero()
 }
 
 // ends notes that the process is gone.
