@@ -236,7 +236,8 @@ func (p *Play) settleAll() {
 }
 
 // awaitHeard waits until each agent at work has read what was said to it, or until the
-// time of the pace is over. Between two turns a coding agent does not listen, and is at work.
+// time of the pace is over. Before its first turn and between two turns a coding agent does
+// not listen, and is at work.
 func (p *Play) awaitHeard() {
 	limit := p.w.pace.hears()
 	if p.c.Real {
@@ -244,7 +245,11 @@ func (p *Play) awaitHeard() {
 	}
 	p.w.until(p.ctx, limit, func() bool {
 		for _, w := range p.c.Words {
-			if w.Kind == wordMessage && p.isAtWork(w.Task, w.Run) && !heard(p.toldAll(w.Task), w.Text) {
+			run := w.Run
+			if p.c.Real {
+				run = p.w.ledger.look(w.Task).Run
+			}
+			if w.Kind == wordMessage && p.isAtWork(w.Task, run) && !heard(p.toldAll(w.Task), w.Text) {
 				return false
 			}
 		}
