@@ -140,5 +140,5 @@ func noChannel(route []fermata.RouteStep) string {
 	for _, s := range route {
 		names = append(names, s.Channel)
 	}
-	return fmt.Sprintf("its route names %s, which is not there", strings.Join(fermata.Distinct(names), ", "))
+	return fmt.Sprintf("its route names %s, and no such channel is turned on", strings.Join(fermata.Distinct(names), ", "))
 }

@@ -85,7 +85,7 @@ func TestAQuestionThatReachesNobodySaysSoAtOnce(t *testing.T) {
 			q = w.ask(pick)
 			return q.Unreached != ""
 		})
-		if !strings.Contains(q.Unreached, "second, which is not there") {
+		if !strings.Contains(q.Unreached, "second, and no such channel is turned on") {
 			t.Errorf("it says %q", q.Unreached)
 		}
 		told := func() int {
@@ -138,7 +138,7 @@ func TestARouteToTheOnlyChannelThatIsGoneSaysSo(t *testing.T) {
 					q = w.ask(pick)
 					return q.Unreached != ""
 				})
-				if !strings.Contains(q.Unreached, "wall, which is not there") {
+				if !strings.Contains(q.Unreached, "wall, and no such channel is turned on") {
 					t.Errorf("it says %q", q.Unreached)
 				}
 				w.await("operators are told", func() bool {

@@ -107,7 +107,7 @@ function LeftRoutes({ steps }: { steps: readonly string[] }) {
   return (
     <Alert color="yellow" role="status">
       {text.leftRoutes(named.join(', '))}{' '}
-      <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/$section" params={{ section: 'routes' }} {...props} />}>{text.changeRoutes}</Anchor>
+      <Anchor inherit c="inherit" underline="always" renderRoot={(props) => <Link to="/settings/$section" params={{ section: 'routes' }} {...props} />}>{text.changeRoutes}</Anchor>
     </Alert>
   );
 }
