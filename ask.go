@@ -47,6 +47,7 @@ type Ask struct {
 	Priority           *int              `json:"priority,omitempty" minimum:"0" maximum:"4"`
 	Confidence         *int              `json:"confidence,omitempty" minimum:"0" maximum:"100"`
 	Risk               Risk              `json:"risk,omitempty" enum:"low,medium,high,critical"`
+	RunID              string            `json:"run_id,omitempty" maxLength:"64" doc:"the run of the task that asks: what it asks once it is over is refused (stale_run)"`
 	IdempotencyKey     string            `json:"idempotency_key,omitempty" maxLength:"200"`
 	DedupeKey          string            `json:"dedupe_key,omitempty" maxLength:"200"`
 	CallbackURL        string            `json:"callback_url,omitempty" maxLength:"2048" doc:"external tasks only: where the outcome is posted, signed, when the question closes"`
@@ -61,6 +62,8 @@ func (a Ask) Fingerprint() string {
 		// An agent's request takes own answers by itself: saying so asks for the same.
 		a.Other = nil
 	}
+	// A call that was put off is asked again by the next run.
+	a.RunID = ""
 	return Digest(a)
 }
 

@@ -120,6 +120,10 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	}
 	path, body := "/questions", any(o)
 	if !outside {
+		if c.Task == os.Getenv("FERMATA_TASK") {
+			// A program of a run asks, and not a person.
+			o.RunID = os.Getenv("FERMATA_RUN")
+		}
 		path, body = "/tasks/"+c.Task+"/questions", o.Ask
 	}
 	if done, err := s.rehearse(c.write, "POST", path, body); done {

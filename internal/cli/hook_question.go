@@ -75,6 +75,7 @@ func (h *gateHook) exitPlanMode(ctx context.Context) (any, error) {
 // its question again. While that is pending the call is put off.
 func (h *gateHook) askOnce(ctx context.Context, a fermata.Ask, closed func(*fermata.Question) (any, error)) (any, error) {
 	a.IdempotencyKey = "claude:" + fermata.Digest([]string{h.Task, h.in.SessionID, h.in.CallID})
+	a.RunID = h.Run
 	q, err := h.server.Ask(ctx, h.Task, a)
 	switch {
 	case fermata.CodeOf(err) == fermata.CodePendingQuestionExists:

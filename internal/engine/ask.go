@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -33,9 +34,29 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 			return nil, err
 		}
 		timeDecided := tx.Appended()
-		q, err := e.ask(tx, t, "", a, c.Actor())
+		q, err := (*fermata.Question)(nil), checkActs(tx, t, a.RunID)
+		if err == nil {
+			q, err = e.ask(tx, t, "", a, c.Actor())
+		}
 		return q, refuse(tx, timeDecided, err)
 	}, store.Ahead{Task: taskID})
+}
+
+// checkActs refuses what a run does for its task when it is over: an agent that is being
+// stopped may not hold up the run that follows.
+func checkActs(tx *store.Tx, t *fermata.Task, runID string) error {
+	if runID == "" {
+		return nil
+	}
+	run, err := actingRun(tx, t, runID)
+	if err != nil {
+		return err
+	}
+	// A lease that has ended may still be renewed: until another run begins, this one asks.
+	if why := t.Halt(runID, run, time.Time{}); why != "" {
+		return fermata.Errorf(fermata.CodeStaleRun, "nothing is asked any more: %s", why).WithHint("stop: what comes next is another run's")
+	}
+	return nil
 }
 
 // AskOutside opens a question outside any task: it makes an external task for
@@ -50,6 +71,9 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	}
 	if err := fermata.CheckSessionKey("session", session); err != nil {
 		return nil, err
+	}
+	if a.RunID != "" {
+		return nil, fermata.Invalid(fermata.Problem{Field: "run_id", Message: "goes with a question of its task: POST /v1/tasks/{id}/questions"})
 	}
 	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		if a.IdempotencyKey != "" {

@@ -99,6 +99,39 @@ func TestWhatCannotBePaused(t *testing.T) {
 	})
 }
 
+// An agent that is being stopped asks nothing more: its question would hold up the run that follows.
+func TestARunThatIsOverAsksNothing(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.running(fermata.NewTask{})
+		late := format
+		late.RunID = c.Run.ID
+		w.pause(c.Task.ID)
+		ask := func(a fermata.Ask) error {
+			_, err := w.e.Ask(w.Context(), w.agent, c.Task.ID, a)
+			return err
+		}
+		w.refused(ask(late), fermata.CodeStaleRun)
+		w.say(c.Task.ID, "use less paint")
+		w.resume(c.Task.ID, "")
+		w.refused(ask(late), fermata.CodeStaleRun)
+		next := w.claimed(c.Task.ID)
+		w.refused(ask(late), fermata.CodeStaleRun)
+		w.state(c.Task.ID, fermata.TaskInProgress)
+		// The call that was put off is asked again by the run that goes on with it, and finds its question.
+		now := late
+		now.RunID, now.IdempotencyKey = next.Run.ID, "call-1"
+		w.ok(ask(now))
+		w.finish(next, fermata.Finish{Result: fermata.ResultNeedsInput})
+		w.say(c.Task.ID, "which fence?")
+		now.RunID = w.claimed(c.Task.ID).Run.ID
+		w.ok(ask(now))
+		now.RunID = "run_00000000000000000000"
+		w.refused(ask(now), fermata.CodeStaleRun)
+		_, err := w.e.AskOutside(w.Context(), w.agent, "", "", late)
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
 // A task that was put off and is then paused says who paused it.
 func TestPausingWhatWasPutOffIsTold(t *testing.T) {
 	each(t, func(w *world) {

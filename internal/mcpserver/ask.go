@@ -105,6 +105,7 @@ func (c *call) ask(ctx context.Context, a fermata.Ask) (*fermata.Question, error
 		a.IdempotencyKey = c.key
 	}
 	if c.task != "" {
+		a.RunID = c.runID
 		return c.desk.Ask(ctx, c.task, a)
 	}
 	return c.desk.AskOutside(ctx, c.project, c.session, a)

@@ -68,7 +68,7 @@ func (c *conversation) elicit(ctx context.Context, e *elicitation) reply {
 // fillIn asks and waits.
 func (c *conversation) fillIn(ctx context.Context, f *form, digest string) reply {
 	ask := f.ask()
-	ask.DedupeKey = "acp:" + digest
+	ask.DedupeKey, ask.RunID = "acp:"+digest, c.claim.Run.ID
 	if state, err := json.Marshal(marker{digest}); err == nil {
 		ask.State = state
 	}
