@@ -238,6 +238,11 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 			Problems: []Problem{{Field: "action_hash", Message: "is not the hash of the action that is asked for"}},
 		}).WithHint("read the question again and send its action_hash")
 	}
+	if approves && q.ActionHash != "" && !HasHash(q.Action, q.ActionHash) {
+		// The person reads the action, and the hash opens it: whoever writes the database may have changed one of them.
+		return Errorf(CodePolicyViolation, "the action that is shown is not the one that was asked for: it was changed in the database").
+			WithHint("withdraw the question, and look at who writes the database: fermata audit verify")
+	}
 	if len(a.Action) == 0 {
 		return nil
 	}

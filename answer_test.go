@@ -315,6 +315,15 @@ func TestAnswerToAClosedQuestionNamesTheWinner(t *testing.T) {
 
 // TestAnswerAgainWithAnotherAction: who approves an edited action must not
 // hear "done" when another one was approved.
+// Whoever writes the database shows another action beside the hash that opens it.
+func TestAnActionThatWasChangedIsNotApproved(t *testing.T) {
+	t.Parallel()
+	q := opened(t, decoded[fermata.Ask](t, deploy))
+	q.Action = json.RawMessage(`{"command":"nice"}`)
+	refused(t, q, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}, person("ann"), fermata.CodePolicyViolation)
+	settle(t, q, fermata.Answer{Answer: "reject"}, person("ann"), fermata.SettledNow)
+}
+
 func TestAnswerAgainWithAnotherAction(t *testing.T) {
 	t.Parallel()
 	ann := person("ann")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -54,6 +55,7 @@ type askCommand struct {
 	Metadata           map[string]string     `mapsep:"none" placeholder:"KEY=VALUE" help:"Facts to keep with it; repeat it."`
 	Confidence         *int                  `placeholder:"0-100" help:"How sure the asker is of the default."`
 	Key                string                `help:"Idempotency key: asking again with it asks nothing new."`
+	RunID              string                `name:"run" placeholder:"ID" help:"Run of the task that asks: once it is over, it asks nothing more (default: FERMATA_RUN, in the task FERMATA_TASK)."`
 	DedupeKey          string                `placeholder:"KEY" help:"Asking again with it in the same task or session, while the question is open, counts the ask and adds no question."`
 	Wait               waitFlag              `xor:"wait" help:"Wait for the answer and print it; --wait=10m gives up after that time."`
 	NoWait             bool                  `name:"no-wait" xor:"wait" help:"Print the id and return at once (the default)."`
@@ -122,7 +124,7 @@ func (c *askCommand) Run(ctx context.Context, s *session) error {
 	if !outside {
 		if c.Task == os.Getenv("FERMATA_TASK") {
 			// A program of a run asks, and not a person.
-			o.RunID = os.Getenv("FERMATA_RUN")
+			o.RunID = cmp.Or(o.RunID, os.Getenv("FERMATA_RUN"))
 		}
 		path, body = "/tasks/"+c.Task+"/questions", o.Ask
 	}

@@ -168,6 +168,7 @@ var flagsOfAsk = map[string]struct {
 	"confidence":           {[]string{"--confidence", "0"}, `0`},
 	"risk":                 {[]string{"--risk", "critical"}, `"critical"`},
 	"idempotency_key":      {[]string{"--key", "k"}, `"k"`},
+	"run_id":               {[]string{"--run", "run_1"}, `"run_1"`},
 	"dedupe_key":           {[]string{"--session", "s", "--dedupe-key", "d"}, `"d"`},
 	"callback_url":         {[]string{"--callback-url", "https://example.com/"}, `"https://example.com/"`},
 	"state":                {[]string{"--state", `{"step":3}`}, `{"step":3}`},

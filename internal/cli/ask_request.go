@@ -130,7 +130,7 @@ func (c *askCommand) flagFields(s *session, inFile fields) (fields, error) {
 		Type: c.Kind, Title: c.Title, Question: c.Question, ResponseType: c.Type, Other: c.Other,
 		Assignees: c.Assign, Channels: c.Via, Reminders: c.Remind, ShareContext: c.ShareContext, Timeout: c.Timeout, OnTimeout: c.OnTimeout,
 		AllowDangerDefault: c.AllowDangerDefault, Priority: c.Priority, Risk: c.Risk, IdempotencyKey: c.Key, DedupeKey: c.DedupeKey,
-		CallbackURL: c.CallbackURL, Metadata: c.Metadata, Confidence: c.Confidence,
+		RunID: c.RunID, CallbackURL: c.CallbackURL, Metadata: c.Metadata, Confidence: c.Confidence,
 	}
 	if (inFile["items"] != nil || inFile["questions"] != nil) && a.Title == "" {
 		a.Title, a.Question = a.Question, ""

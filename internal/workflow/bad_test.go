@@ -73,8 +73,12 @@ steps:
 				if q.Type != fermata.ErrorRecovery || !strings.Contains(q.Context.Error, tt.says) {
 					t.Errorf("%s: asked %s", name, asJSON(q.Context))
 				}
-				w.answer(q, fermata.Answer{Answers: map[string]any{"action": "skip"}})
-				w.await(run.ID, fermata.TaskDone)
+				action, end := "skip", fermata.TaskDone
+				if strings.Contains(tt.step, "request_approval") {
+					action, end = "abort", fermata.TaskFailed
+				}
+				w.answer(q, fermata.Answer{Answers: map[string]any{"action": action}})
+				w.await(run.ID, end)
 				continue
 			}
 			run = w.awaitEnd(run.ID)

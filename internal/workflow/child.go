@@ -165,13 +165,16 @@ func (x *execution) pushes() bool {
 func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u unit) (*fermata.Task, error) {
 	name, _ := u.input["name"].(string)
 	w, err := h.Tx.Workflow(name)
+	if err == nil && w.Project != orDefault(x.run.Project) {
+		// Whoever may write workflows here need not be allowed anything there, nor know what is there.
+		err = fermata.NotFound("workflow", name)
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		err = fermata.Errorf(fermata.CodeNotFound, "there is no workflow %s in the project %s", name, orDefault(x.run.Project)).
+			WithHint("a step starts workflows of its own project; one of another project is started by its webhook")
+	}
 	if err != nil {
 		return nil, hopeless(codeInput, err)
-	}
-	if w.Project != orDefault(x.run.Project) {
-		// Whoever may write workflows here need not be allowed anything there.
-		return nil, hopeless(codeInput, fermata.Errorf(fermata.CodeForbidden, "the workflow %s is of the project %s, and this run of %s", name, w.Project, orDefault(x.run.Project)).
-			WithHint("let it follow this workflow by a trigger of its own, as event: task.ended"))
 	}
 	if _, own, err := ownRun(h.Tx, x.run.ID, name); err != nil || own != "" {
 		if err == nil {

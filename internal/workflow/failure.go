@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -154,24 +155,37 @@ const (
 func (x *execution) askRemedy(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	x.st.Waits = waitsRemedy
 	row.State, row.EndedAt = fermata.StepWaiting, nil
-	no := false
 	ask := fermata.Ask{
 		Type: fermata.ErrorRecovery, Title: cut(fmt.Sprintf("The step %s of %s failed", step.ID, x.run.Workflow), fermata.MaxTitle),
 		Body:    row.Error.Message,
 		Context: &fermata.QuestionContext{Step: step.ID, Error: row.Error.Message, Preview: &fermata.Preview{Kind: "json", Text: indented(row.Input)}},
-		Items: []fermata.Item{
-			{Key: "action", Prompt: "What is to be done?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
-				{Value: remedyRetry, Label: "Try again"},
-				{Value: remedyEdit, Label: "Try again with another input"},
-				{Value: remedySkip, Label: "Skip the step and go on"},
-				{Value: remedyAbort, Label: "End the run as failed", Danger: true},
-			}},
-			{Key: "input", Prompt: "The other input, as a JSON object (for trying again with it)", ResponseType: fermata.ResponseText, Required: &no},
-		},
+		Items:   remediesOf(step),
 		Timeout: fermata.Never, State: x.place(row),
 	}
 	x.about(&ask)
 	return x.suspend(ctx, step, row, ask)
+}
+
+// remediesOf are what people are asked about an error of the step.
+func remediesOf(step *definition.Step) []fermata.Item {
+	action := fermata.Item{Key: "action", Prompt: "What is to be done?", ResponseType: fermata.ResponseChoice, Options: []fermata.Option{
+		{Value: remedyRetry, Label: "Try again"},
+		{Value: remedyEdit, Label: "Try again with another input", Description: "for operators"},
+		{Value: remedySkip, Label: "Skip the step and go on"},
+		{Value: remedyAbort, Label: "End the run as failed", Danger: true},
+	}}
+	if asksPeople(step) {
+		action.Options = slices.DeleteFunc(action.Options, func(o fermata.Option) bool {
+			// Nobody goes on without an approval that was not given.
+			return o.Value == remedyEdit || o.Value == remedySkip && step.Tool == toolApproval
+		})
+		return []fermata.Item{action}
+	}
+	no := false
+	return []fermata.Item{
+		action,
+		{Key: "input", Prompt: "The other input, as a JSON object (for trying again with it)", ResponseType: fermata.ResponseText, Required: &no},
+	}
 }
 
 func cut(text string, most int) string {
@@ -211,7 +225,14 @@ func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fe
 			row.Error = &fermata.StepError{Code: codeInput, Message: "the other input is no JSON object"}
 			return x.askRemedy(ctx, step, row)
 		}
-		x.st.Input = json.RawMessage(text)
+		switch may, err := x.mayGiveInput(ctx, q); {
+		case err != nil:
+			return err
+		case !may:
+			row.Error = &fermata.StepError{Code: codeInput, Message: who(q) + " may not give another input: that is for operators of the project"}
+			return x.askRemedy(ctx, step, row)
+		}
+		x.st.Input, x.st.InputBy = json.RawMessage(text), who(q)
 	case remedyRetry:
 	default:
 		if err := x.finish(ctx, row, fermata.StepFailed); err != nil {

@@ -116,7 +116,7 @@ steps:
   - {id: tell, tool: note, input: {all: "{{ all }}"}}
 `, nil)
 		q := w.asked(run.ID)
-		w.answer(q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n":20}`}})
+		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n":20}`}})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"all":[1,20,3]}` {
 			t.Fatalf("tell got %s", got)

@@ -26,6 +26,10 @@ func (s *Service) loadPinned(r store.Reader, name, hash string) (*definition.Wor
 	if err != nil {
 		return nil, err
 	}
+	if definition.Hash([]byte(source)) != hash {
+		return nil, fermata.Errorf(fermata.CodeInternal, "the definition of %s is not the one that was put: it was changed in the database", name).
+			WithHint("put it again, and look at who writes the database: fermata audit verify")
+	}
 	w, problems := definition.Load([]byte(source), definition.Known{Tools: builtIn, AnyTool: true})
 	if w == nil {
 		return nil, refusal(problems)

@@ -16,7 +16,7 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.put("name: deploy\nproject: shop\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
 		run := w.awaitEnd(w.run("name: outer\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: deploy}}]\n", nil).ID)
-		if e := run.Steps[0].Error; run.State != fermata.TaskFailed || e == nil || !strings.Contains(e.Message, "project shop") || e.Hint == "" {
+		if e := run.Steps[0].Error; run.State != fermata.TaskFailed || e == nil || !strings.Contains(e.Message, "there is no workflow deploy in the project default") || e.Hint == "" {
 			t.Errorf("a run of another project: %s, %+v", run.State, e)
 		}
 		w.runsOf("deploy", 0)
@@ -41,6 +41,23 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 			}
 		}
 		w.ok(second(w.s.Put(t.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
+	})
+}
+
+// Whoever reads a project reads what its runs were started by: they hear of no other project.
+func TestAWorkflowHearsOfItsOwnProject(t *testing.T) {
+	onBoth(t, func(w *world) {
+		for _, project := range []string{"web", "payroll", fermata.DefaultProject} {
+			w.put("name: hears-" + project + "\nproject: " + project + "\ntriggers: [{event: task.created}, {event: member.added}]\nsteps: [{id: tell, tool: note}]\n")
+		}
+		_, err := w.e.CreateTask(w.Context(), admin, fermata.NewTask{Title: "Pay jane", Project: "payroll", Runner: fermata.RunnerExternal})
+		w.ok(err)
+		_, err = w.e.AddMember(w.Context(), admin, newMember("ada"))
+		w.ok(err)
+		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.runsOf("hears-payroll", 1)
+		w.runsOf("hears-web", 0)
+		w.runsOf("hears-"+fermata.DefaultProject, 1)
 	})
 }
 

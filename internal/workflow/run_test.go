@@ -162,7 +162,7 @@ steps:
 		if len(keys) != 3 || keys[0] != keys[1] || keys[1] != keys[2] {
 			t.Fatalf("the keys of the attempts are %v", keys)
 		}
-		w.answer(q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"approach":"good"}`}})
+		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"approach":"good"}`}})
 		run = w.await(run.ID, fermata.TaskDone)
 		w.steps(run, "fix/1:done tell/1:done ")
 		if got := string(run.Steps[1].Input); got != `{"fixed":"fine"}` {

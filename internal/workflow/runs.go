@@ -171,14 +171,17 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 		return nil, err
 	}
 	run, err := r.WorkflowRun(id)
-	if err == nil {
-		_, err = s.pinned(r, run)
-	}
 	if err != nil {
 		return nil, err
 	}
-	if len(input) > 0 && !isObject(input) {
-		return nil, fermata.Invalid(fermata.Problem{Field: "input", Message: "must be an object"})
+	d, err := s.pinned(r, run)
+	if err != nil {
+		return nil, err
+	}
+	if len(input) > 0 {
+		if err := checkOtherInput(c, run, input); err != nil {
+			return nil, err
+		}
 	}
 	_, err = s.e.ReopenWith(ctx, c, id, func(_ *store.Tx, t *fermata.Task) error {
 		if !retryable(t.State) {
@@ -189,7 +192,10 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 		if err != nil {
 			return err
 		}
-		st.retried(input)
+		if step := d.Step(st.at()); len(input) > 0 && step != nil && asksPeople(step) {
+			return errAsksPeople(step)
+		}
+		st.retried(input, c.Name)
 		t.Checkpoint = st.bytes()
 		return nil
 	})

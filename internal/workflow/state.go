@@ -27,6 +27,8 @@ type state struct {
 	Again bool `json:"again,omitempty"`
 	// Input takes the place of the rendered one until the step is left.
 	Input json.RawMessage `json:"input,omitempty"`
+	// InputBy is who gave Input.
+	InputBy string `json:"input_by,omitempty"`
 	// Silent is the step whose question nobody answered: what is to be done
 	// about that is under way.
 	Silent string `json:"silent,omitempty"`
@@ -76,15 +78,23 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 func (st *state) bytes() json.RawMessage { return data(st) }
 
 // retried makes the run go on at the step at which it ended.
-func (st *state) retried(input json.RawMessage) {
+func (st *state) retried(input json.RawMessage, by string) {
 	if st == nil {
 		return
 	}
-	st.Waits, st.Again, st.Input = "", true, input
+	st.Waits, st.Again, st.Input, st.InputBy = "", true, input, by
+}
+
+// at is the step at which the run is.
+func (st *state) at() string {
+	if st == nil {
+		return ""
+	}
+	return st.Next
 }
 
 // leave forgets what belongs to the step that the run leaves.
-func (st *state) leave() { st.Waits, st.Input, st.Silent, st.Again = "", nil, "", false }
+func (st *state) leave() { st.Waits, st.Input, st.InputBy, st.Silent, st.Again = "", nil, "", "", false }
 
 // visit begins an occurrence of a step.
 func (st *state) visit(step string) int {

@@ -119,6 +119,7 @@ func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env 
 	if len(x.st.Input) > 0 {
 		given := object(x.st.Input)
 		row.Input = x.stored(given)
+		row.Note = "with another input, by " + x.st.InputBy
 		x.touch(row)
 		return given, nil
 	}

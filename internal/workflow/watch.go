@@ -217,6 +217,9 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	if f.trigger.Type == definition.LabelAdded {
 		return s.fireLabel(tx, f, e, cause)
 	}
+	if hears, err := hears(tx, f.workflow, e); err != nil || !hears {
+		return err
+	}
 	about, err := workflowOf(tx, e.TaskID)
 	if err != nil {
 		return err
@@ -228,6 +231,20 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
 		trigger: fermata.TriggerEvent, cause: cause, follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 	})
+}
+
+// hears reports whether a workflow may learn of an event: of one in its own project, since
+// whoever reads the project reads what its runs were started by. What belongs to no task is
+// of the whole workspace, and for workflows of the default project.
+func hears(tx *store.Tx, w *fermata.Workflow, e *fermata.Event) (bool, error) {
+	if e.TaskID == "" {
+		return w.Project == fermata.DefaultProject, nil
+	}
+	t, err := tx.Task(e.TaskID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return false, nil
+	}
+	return err == nil && t.Project == w.Project, err
 }
 
 // workflowOf is the name of the workflow whose run a task is, and null where it

@@ -219,9 +219,24 @@ func (w *world) asked(id string) *fermata.Question {
 
 func (w *world) answer(q *fermata.Question, a fermata.Answer) {
 	w.Helper()
+	w.answerAs(ann, q, a)
+}
+
+func (w *world) answerAs(c fermata.Caller, q *fermata.Question, a fermata.Answer) {
+	w.Helper()
 	a.ActionHash = q.ActionHash
-	_, err := w.e.Answer(w.Context(), ann, q.ID, a)
+	_, err := w.e.Answer(w.Context(), c, q.ID, a)
 	w.ok(err)
+}
+
+// operator adds a person who may change workflows.
+func (w *world) operator() fermata.Caller {
+	w.Helper()
+	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: "olga", Role: fermata.RoleOperator})
+	w.ok(err)
+	c := ann
+	c.MemberID, c.Name, c.Role = m.ID, m.Handle, m.Role
+	return c
 }
 
 // describe says what became of the steps, a word each.

@@ -1,0 +1,124 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/tool"
+	"github.com/fermata-hq/fermata/internal/workflow"
+)
+
+// Another input takes the place of what was approved: it is for those who may change the
+// workflow, and never for an approval itself.
+func TestWhoMayGiveAnotherInput(t *testing.T) {
+	onBoth(t, func(w *world) {
+		down := true
+		w.tools.on("publish", func(_ context.Context, c tool.Call) (any, error) {
+			if down {
+				return nil, errors.New("away")
+			}
+			return c.Input, nil
+		})
+		run := w.await(w.run(`
+name: ship
+triggers: [{manual: true}]
+steps:
+  - {id: publish, tool: publish, input: {version: 1}}
+`, nil).ID, fermata.TaskFailed)
+		other := []byte(`{"version":666}`)
+		agent := worker
+		agent.Scopes = append(slices.Clone(agent.Scopes), fermata.ScopeRead)
+		for who, c := range map[string]fermata.Caller{"a responder": ann, "an agent": agent} {
+			if _, err := w.s.Retry(w.Context(), c, run.ID, other); fermata.CodeOf(err) != fermata.CodeForbidden && fermata.CodeOf(err) != fermata.CodeNotFound {
+				t.Errorf("%s: %v", who, err)
+			}
+		}
+		down = false
+		olga := w.operator()
+		olga.Scopes = append(slices.Clone(olga.Scopes), fermata.ScopeWork)
+		_, err := w.s.Retry(w.Context(), olga, run.ID, other)
+		w.ok(err)
+		run = w.await(run.ID, fermata.TaskDone)
+		if got := string(run.Steps[0].Output); got != `{"version":666}` {
+			t.Errorf("the step gave %s", got)
+		}
+		if all := w.kept(run.ID); !strings.Contains(all, "with another input, by olga") {
+			t.Errorf("no event tells who gave it: %s", all)
+		}
+	})
+}
+
+func TestNothingTakesThePlaceOfAnApproval(t *testing.T) {
+	onBoth(t, func(w *world) {
+		olga := w.operator()
+		olga.Scopes = append(slices.Clone(olga.Scopes), fermata.ScopeWork)
+		_, err := w.e.AddMember(w.Context(), admin, newMember("ada"))
+		w.ok(err)
+		for _, onError := range []string{"fail", "ask"} {
+			run := w.run(`
+name: ship-`+onError+`
+triggers: [{manual: true}]
+steps:
+  - {id: ok, tool: request_approval, on_error: `+onError+`, input: {question: "Drop it?", action: {command: [drop]}, risk: high, approvals: {required: 2}}}
+  - {id: publish, tool: publish}
+`, nil)
+			_, err := w.e.CancelQuestion(w.Context(), olga, w.asked(run.ID).ID, "not today")
+			w.ok(err)
+			if onError == "ask" {
+				q := w.asked(run.ID)
+				for _, it := range q.Items {
+					for _, o := range it.Options {
+						if o.Value == "skip" || o.Value == "retry_with_input" || it.Key == "input" {
+							t.Errorf("people may choose %s %s", it.Key, o.Value)
+						}
+					}
+				}
+				w.answer(q, fermata.Answer{Answer: "abort"})
+			}
+			w.await(run.ID, fermata.TaskFailed)
+			_, err = w.s.Retry(w.Context(), olga, run.ID, []byte(`{"question":"Lunch?","action":{"command":["lunch"]}}`))
+			if fermata.CodeOf(err) != fermata.CodeIllegalTransition || !strings.Contains(err.Error(), "asks people") {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+// Whoever answers the question about an error gives another input only as an operator.
+func TestAResponderGivesNoOtherInput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	w.tools.on("publish", func(_ context.Context, c tool.Call) (any, error) {
+		if c.Input["version"] == int64(1) {
+			return nil, errors.New("away")
+		}
+		return c.Input, nil
+	})
+	run := w.run("name: ship\ntriggers: [{manual: true}]\nsteps: [{id: publish, tool: publish, on_error: ask, input: {version: 1}}]\n", nil)
+	first := w.asked(run.ID)
+	w.answer(first, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"version":666}`}})
+	var q *fermata.Question
+	w.until("it is asked again", func() bool { q = w.asked(run.ID); return q.ID != first.ID })
+	if !strings.Contains(q.Body, "ann may not give another input") {
+		t.Errorf("it says %q", q.Body)
+	}
+}
+
+// Whoever writes the database takes the approval out of a definition: it is not run.
+func TestADefinitionThatWasChangedIsNotRun(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put("name: ship\ntriggers: [{manual: true}]\nsteps: [{id: a, tool: note}, {id: publish, tool: publish}]\n")
+		w.stop()
+		storetest.Exec(w.T, w.opts, "UPDATE workflow_definitions SET source = replace(source, 'tool: note', 'tool: apply')")
+		w.e, w.s = w.process(func(*workflow.Options) {})
+		w.start()
+		if _, err := w.s.Start(w.Context(), admin, "ship", nil); err == nil || !strings.Contains(err.Error(), "changed in the database") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
