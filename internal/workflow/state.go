@@ -94,7 +94,9 @@ func (st *state) at() string {
 }
 
 // leave forgets what belongs to the step that the run leaves.
-func (st *state) leave() { st.Waits, st.Input, st.InputBy, st.Silent, st.Again = "", nil, "", "", false }
+func (st *state) leave() {
+	st.Waits, st.Input, st.InputBy, st.Silent, st.Again = "", nil, "", "", false
+}
 
 // visit begins an occurrence of a step.
 func (st *state) visit(step string) int {
