@@ -47,7 +47,7 @@ type Ask struct {
 	Priority           *int              `json:"priority,omitempty" minimum:"0" maximum:"4"`
 	Confidence         *int              `json:"confidence,omitempty" minimum:"0" maximum:"100"`
 	Risk               Risk              `json:"risk,omitempty" enum:"low,medium,high,critical"`
-	RunID              string            `json:"run_id,omitempty" maxLength:"64" doc:"the run of the task that asks: what it asks once it is over is refused (stale_run)"`
+	RunID              string            `json:"run_id,omitempty" maxLength:"64" doc:"the run that asks; once it is over, its questions are refused with stale_run"`
 	IdempotencyKey     string            `json:"idempotency_key,omitempty" maxLength:"200"`
 	DedupeKey          string            `json:"dedupe_key,omitempty" maxLength:"200"`
 	CallbackURL        string            `json:"callback_url,omitempty" maxLength:"2048" doc:"external tasks only: where the outcome is posted, signed, when the question closes"`

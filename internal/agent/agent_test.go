@@ -70,6 +70,16 @@ func (d *desk) prompt(t *testing.T, name string) string {
 	return string(data)
 }
 
+// pipe makes a pipe in the folder of the program.
+func (d *desk) pipe(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(d.dir, name)
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // kind is a program whose lines are events as they are. Its first argument is
 // the session to resume, or "new".
 var kind = agent.Kind{
@@ -170,14 +180,7 @@ func TestSessionThatFailsIsKept(t *testing.T) {
 func TestInterruptWaitsForACall(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	pipe := func(name string) string {
-		path := filepath.Join(d.dir, name)
-		if err := syscall.Mkfifo(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	ready, goOn := pipe("ready"), pipe("go-on")
+	ready, goOn := d.pipe(t, "ready"), d.pipe(t, "go-on")
 	rc := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	go func() {
 		read(ready)
@@ -214,10 +217,7 @@ func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	d := newDesk(t)
 	one := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	two := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "and a finer brush"}
-	begun := filepath.Join(d.dir, "begun")
-	if err := syscall.Mkfifo(begun, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	begun := d.pipe(t, "begun")
 	go func() {
 		read(begun)
 		d.inbox <- one
@@ -261,10 +261,7 @@ func TestACutOffTurnOfADeferredCall(t *testing.T) {
 			claim.Context.Messages = []fermata.Message{{ID: "msg_1"}}
 			claim.Context.Text = "which fence?"
 			claim.Context.Pending = &fermata.Question{ID: "q_1"}
-			begun := filepath.Join(d.dir, "begun")
-			if err := syscall.Mkfifo(begun, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			begun := d.pipe(t, "begun")
 			go func() {
 				read(begun)
 				d.inbox <- &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "the long one"}

@@ -124,8 +124,8 @@ func callTellsAll(a fermata.ResumeAnswer) bool {
 	return a.Type != fermata.Approval || a.Resolution == nil || a.Resolution.Comment == ""
 }
 
-// after is the turn that follows one which people interrupted. Where the agent had not
-// replied yet, the program may not have kept what that turn told: it is told again.
+// after is the turn that follows one which people interrupted. If the agent had not replied,
+// the program may not have kept what that turn told, so this one tells it again.
 func (c *conversation) after(s say, t *turn) say {
 	text := c.tell(c.untold(s))
 	if t.replied {

@@ -37,7 +37,7 @@ type ServeOptions struct {
 	// CheckpointEvery is for how long an event waits at most for its signature; 0 takes five minutes.
 	AuditWitnesses  []string
 	CheckpointEvery time.Duration
-	// SecretProjects says which projects' workflows may use a secret, by its name, with commas between the projects.
+	// SecretProjects are the projects whose workflows may use a secret, by the name of the secret. Commas separate them.
 	SecretProjects map[string]string
 	// PublicURL is where people open the server; empty takes the address that
 	// it listens at.

@@ -44,7 +44,7 @@ func secretNames() []string {
 
 // secretProjects returns what refuses a secret to the workflows of a project. The projects of a secret are named with
 // commas between; a secret that is not among them is for all.
-func secretProjects(named map[string]string) (mayUse func(project, name string) error, err error) {
+func secretProjects(named map[string]string) (mayUse func(project, name string) *fermata.Error, err error) {
 	projects := map[string][]string{}
 	for name, list := range named {
 		if _, err := secret(name); err != nil {
@@ -59,7 +59,7 @@ func secretProjects(named map[string]string) (mayUse func(project, name string) 
 			projects[strings.ToUpper(name)] = append(projects[strings.ToUpper(name)], project)
 		}
 	}
-	return func(project, name string) error {
+	return func(project, name string) *fermata.Error {
 		of, limited := projects[strings.ToUpper(name)]
 		if !limited || slices.Contains(of, project) {
 			return nil

@@ -45,7 +45,7 @@ type ServeOptions struct {
 	MasterKeyFile string
 	// AuditWitnesses are where signed checkpoints of the audit chain are kept, too.
 	AuditWitnesses []string
-	// SecretProjects says which projects' workflows may use a secret, by its name, with commas between the projects.
+	// SecretProjects are the projects whose workflows may use a secret, by the name of the secret. Commas separate them.
 	SecretProjects  map[string]string
 	CheckpointEvery time.Duration
 	PublicURL       string

@@ -42,8 +42,8 @@ func (e *Engine) Ask(ctx context.Context, c fermata.Caller, taskID string, a fer
 	}, store.Ahead{Task: taskID})
 }
 
-// checkActs refuses what a run does for its task when it is over: an agent that is being
-// stopped may not hold up the run that follows.
+// checkActs refuses a question of a run that is over. The question of an agent that is being
+// stopped would hold up the run that follows.
 func checkActs(tx *store.Tx, t *fermata.Task, runID string) error {
 	if runID == "" {
 		return nil
@@ -52,7 +52,7 @@ func checkActs(tx *store.Tx, t *fermata.Task, runID string) error {
 	if err != nil {
 		return err
 	}
-	// A lease that has ended may still be renewed: until another run begins, this one asks.
+	// The time of the lease does not count: a worker can renew it until another run begins.
 	if why := t.Halt(runID, run, time.Time{}); why != "" {
 		return fermata.Errorf(fermata.CodeStaleRun, "nothing is asked any more: %s", why).WithHint("stop: what comes next is another run's")
 	}

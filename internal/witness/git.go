@@ -21,9 +21,9 @@ import (
 const (
 	// gitKept is the commit up to which the repository elsewhere is known.
 	gitKept = "refs/fermata/kept"
-	// gitTimeout bounds one call of git, so that a remote that hangs does not keep the next checkpoint from being signed.
+	// gitTimeout bounds one call of git: a remote that hangs must not delay the next signature.
 	gitTimeout = 20 * time.Second
-	// gitTries is how often a checkpoint is pushed where other replicas push at the same time.
+	// gitTries bounds how often a push is tried. It fails when another replica was quicker.
 	gitTries = 5
 	// gitPause is how long a repository that failed is left alone.
 	gitPause = 30 * time.Second

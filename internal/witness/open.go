@@ -22,9 +22,9 @@ const (
 	syslogScheme = "syslog"
 )
 
-// Open returns the witness of an address: git:FOLDER is a clone of a Git repository, syslog: or
-// syslog+tcp://HOST:PORT or syslog+udp://HOST:PORT a system log, and anything else a file. It refuses an address that
-// names nothing that can keep checkpoints.
+// Open returns the witness of an address. git:FOLDER names the clone of a Git repository. syslog:,
+// syslog+tcp://HOST:PORT and syslog+udp://HOST:PORT name a system log. Anything else names a file. Open refuses an address
+// that names nothing that can keep checkpoints.
 func Open(ctx context.Context, address string, log *slog.Logger) (Witness, error) {
 	switch {
 	case address == "":

@@ -207,7 +207,7 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 
 // delegate makes the tasks of units, and stops the run until they have ended.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit) error {
-	if info, ok := builtIn[step.Tool]; ok && step.Tool != toolQuestion && step.Tool != toolApproval {
+	if info, ok := builtIn[step.Tool]; ok && !asksPeople(step) {
 		for _, u := range units {
 			if err := fitsSchema(info.Input, u.input, codeInput); err != nil {
 				return x.failed(ctx, step, row, err)

@@ -28,7 +28,7 @@ func (x *execution) each(ctx context.Context, step *definition.Step, row *fermat
 		return err
 	}
 	c, stops := x.s.childOf(step.Tool)
-	asks := step.Tool == toolQuestion || step.Tool == toolApproval
+	asks := asksPeople(step)
 	if named != nil && named.Server == nil {
 		c, stops = x.s.namedChild(named), true
 	}

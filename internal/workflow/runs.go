@@ -179,7 +179,10 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 		return nil, err
 	}
 	if len(input) > 0 {
-		if err := checkOtherInput(c, run, input); err != nil {
+		if !isObject(input) {
+			return nil, fermata.Invalid(fermata.Problem{Field: "input", Message: "must be an object"})
+		}
+		if err := checkOtherInput(c, run); err != nil {
 			return nil, err
 		}
 	}

@@ -59,7 +59,7 @@ func (s *Service) secretsOf(d *definition.Workflow) secrets {
 }
 
 // mayUse refuses a secret that is not for the workflows of the project.
-func (s *Service) mayUse(project, name string) error {
+func (s *Service) mayUse(project, name string) *fermata.Error {
 	if s.MayUseSecret == nil {
 		return nil
 	}

@@ -164,7 +164,7 @@ func TestASecretIsForItsProjects(t *testing.T) {
 		return nil, nil
 	})
 	w.e, w.s = w.process(func(o *workflow.Options) {
-		o.MayUseSecret = func(project, name string) error {
+		o.MayUseSecret = func(project, name string) *fermata.Error {
 			if project == "web" || name != "DEPLOY" {
 				return nil
 			}

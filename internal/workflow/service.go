@@ -33,7 +33,7 @@ type Options struct {
 	// Secret returns what expressions call secrets.NAME.
 	Secret func(name string) (string, error)
 	// MayUseSecret refuses a secret to the workflows of a project; nil allows every secret to all.
-	MayUseSecret func(project, name string) error
+	MayUseSecret func(project, name string) *fermata.Error
 	// SecretNames lists every secret of the server: none leaves in what a run tells, named by its definition or not.
 	SecretNames func() []string
 	// Executors bounds how many runs are moved on at the same time.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
@@ -26,8 +27,8 @@ type Known struct {
 	// Reads says what the prompts and commands of the workspace's own tools need, by the
 	// name of the tool.
 	Reads map[string]Reads
-	// MayUse says why a workflow of the project may not use a secret; nil where there are no such rules.
-	MayUse func(project, secret string) error
+	// MayUse refuses a secret to the workflows of a project; it is nil where every project may use every secret.
+	MayUse func(project, secret string) *fermata.Error
 	// Channels are the names and the kinds of channels that questions may name; nil where
 	// nobody knows.
 	Channels []string

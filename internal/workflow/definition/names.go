@@ -2,14 +2,12 @@ package definition
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
@@ -164,12 +162,8 @@ func (l *loader) secret(u use, at *tree, name string) {
 		if l.known.MayUse == nil {
 			return
 		}
-		if err := l.known.MayUse(l.w.Project, name); err != nil {
-			hint := ""
-			if e := (*fermata.Error)(nil); errors.As(err, &e) {
-				hint = e.Hint
-			}
-			l.at(at, u.path, hint, "%s", err)
+		if refused := l.known.MayUse(l.w.Project, name); refused != nil {
+			l.at(at, u.path, refused.Hint, "%s", refused)
 		}
 	}
 }
