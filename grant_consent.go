@@ -5,6 +5,8 @@ package fermata
 type Consent struct {
 	// Question is the one that the grant names.
 	Question *Question
+	// Changed names a fact in which the question is another in the database than the events say; empty where there is none.
+	Changed string
 	// Policy is that of today.
 	Policy Policy
 	// Risk is the highest risk that the rules of gates give to the action today. Denied is the rule
@@ -44,6 +46,9 @@ func (g Grant) CheckConsent(c Consent) error {
 		return Errorf(CodeForbidden, "the grant does not say what was approved").
 			WithHint("take it from the context of the resumed task, whole")
 	}
+	if c.Changed != "" {
+		return ChangedInDatabase(c.Changed)
+	}
 	if c.Denied != nil {
 		return Errorf(CodeForbidden, "the grant cannot be used any more: a rule denies the action: %s", c.Denied.Sentence()).
 			WithHint("nobody's approval goes before such a rule")
@@ -55,6 +60,12 @@ func (g Grant) CheckConsent(c Consent) error {
 		return Errorf(CodeForbidden, "the grant cannot be used any more: %s", why).WithHint("ask again")
 	}
 	return c.checkPolicy()
+}
+
+// ChangedInDatabase refuses a question that is another in the database than the events say. The fact is what differs.
+func ChangedInDatabase(fact string) error {
+	return Errorf(CodePolicyViolation, "the question was changed in the database: its %s is not what the events say", fact).
+		WithHint("look at who writes the database: fermata audit verify; then ask again")
 }
 
 // equals reports whether two grants say the same.

@@ -38,6 +38,16 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 
 // settled applies the rule that the answer asks for.
 func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.Settled, error) {
+	if len(q.Votes) > 0 && q.Status == fermata.Pending {
+		// The vote may close the question together with the earlier ones.
+		changed, err := changedFact(tx, q)
+		if err != nil {
+			return 0, err
+		}
+		if changed != "" {
+			return 0, fermata.ChangedInDatabase(changed)
+		}
+	}
 	if !a.Undo {
 		return q.Settle(a, c, tx.Now())
 	}
@@ -64,6 +74,11 @@ func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.T
 
 // timeDecides settles a question whose held answer or whose deadline is due.
 func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	if q.HeldDue(tx.Now()) {
+		if err := dropForgedAnswer(tx, q); err != nil {
+			return err
+		}
+	}
 	switch {
 	case q.HeldDue(tx.Now()):
 		return e.release(tx, t, q)
@@ -89,10 +104,11 @@ func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
 
 // vote is the data of question.vote_cast.
 type vote struct {
-	Value    string                  `json:"value"`
-	Votes    int                     `json:"votes"`
-	Required int                     `json:"required"`
-	Signed   *fermata.SignedDecision `json:"signed,omitempty"`
+	Value     string                  `json:"value"`
+	Votes     int                     `json:"votes"`
+	Required  int                     `json:"required"`
+	Assurance fermata.Assurance       `json:"assurance"`
+	Signed    *fermata.SignedDecision `json:"signed,omitempty"`
 }
 
 func voted(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
@@ -100,7 +116,7 @@ func voted(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	last := q.Votes[len(q.Votes)-1]
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionVoteCast, TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
-		Data: data(vote{Value: last.Value, Votes: len(q.Votes), Required: q.Approvals.Required, Signed: last.Signed}),
+		Data: data(vote{Value: last.Value, Votes: len(q.Votes), Required: q.Approvals.Required, Assurance: last.Assurance, Signed: last.Signed}),
 	})
 }
 

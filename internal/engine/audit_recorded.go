@@ -6,12 +6,18 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// recorded holds what the events say about the policy, members and their groups, tokens, passkeys, identities and the rules
-// of gates. It holds the last word about each.
+// recorded holds what the events say about the policy, members and their groups, tokens, passkeys, identities, sessions,
+// sign-in links, the rules of gates and open questions. It holds the last word about each.
 type recorded struct {
 	policy *fermata.Event
 	// These are the last events about each, by its id. The key of an identity is the member's id and the kind.
-	members, tokens, passkeys, identities, rules map[string]*fermata.Event
+	members, tokens, passkeys, identities, rules, sessions, links map[string]*fermata.Event
+	// usedLinks are the ids of sign-in links by which somebody signed in.
+	usedLinks map[string]bool
+	// questions are open, or have answers that came after the deadline; by their ids.
+	questions map[string]*questionRecord
+	// asked, posted and created count the events that open questions, post messages and create tasks.
+	asked, posted, created int64
 	// revoked are the ids of tokens that were ended.
 	revoked map[string]bool
 	// groups are the groups of each member, by the member's id.
@@ -22,6 +28,8 @@ func newRecorded() recorded {
 	return recorded{
 		members: map[string]*fermata.Event{}, tokens: map[string]*fermata.Event{}, passkeys: map[string]*fermata.Event{},
 		identities: map[string]*fermata.Event{}, rules: map[string]*fermata.Event{}, revoked: map[string]bool{}, groups: map[string][]string{},
+		sessions: map[string]*fermata.Event{}, links: map[string]*fermata.Event{}, usedLinks: map[string]bool{},
+		questions: map[string]*questionRecord{},
 	}
 }
 
@@ -49,8 +57,39 @@ func (l *recorded) take(e *fermata.Event) {
 		l.rules[textOf(dataOf(e), "id")] = e
 	case fermata.EventGateRuleRemoved:
 		delete(l.rules, textOf(dataOf(e), "rule_id"))
+	case fermata.EventMemberSignedIn:
+		facts := dataOf(e)
+		l.sessions[textOf(facts, "session_id")] = e
+		l.usedLinks[textOf(facts, "link_id")] = true
+	case fermata.EventMemberSignedOut:
+		delete(l.sessions, textOf(dataOf(e), "session_id"))
+	case fermata.EventMemberLinked:
+		l.links[textOf(dataOf(e), "link_id")] = e
+	case fermata.EventMemberInvited:
+		l.links[textOf(dataOf(e), "invitation_id")] = e
+	case fermata.EventMemberUninvited:
+		delete(l.links, textOf(dataOf(e), "invitation_id"))
+	case fermata.EventMessagePosted:
+		l.posted++
+	case fermata.EventTaskCreated:
+		l.created++
 	default:
+		l.takeQuestion(e)
 	}
+}
+
+// takeQuestion keeps what an event says about a question.
+func (l *recorded) takeQuestion(e *fermata.Event) {
+	if !slices.Contains(recordTypes, e.Type) {
+		return
+	}
+	if e.Type == fermata.EventQuestionAsked {
+		l.asked++
+	}
+	if l.questions[e.QuestionID] == nil {
+		l.questions[e.QuestionID] = &questionRecord{}
+	}
+	l.questions[e.QuestionID].take(e)
 }
 
 func (l *recorded) takeMember(e *fermata.Event, facts map[string]any) {

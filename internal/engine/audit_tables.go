@@ -12,41 +12,80 @@ import (
 )
 
 // The events tell what happened, but the server decides by the tables. So the audit compares the tables with the events:
-// every question with what was asked and how it ended, every used grant, and the last word of the events about the policy,
-// members, tokens, passkeys, identities and the rules of gates.
+// every question with what was asked, the votes and how it ended, every used grant, who made each task, every message, and the
+// last word of the events about the policy, members, tokens, passkeys, identities, sessions, sign-in links and the rules of
+// gates.
 
 // checkQuestions compares the questions that the events open or close with their rows.
 func (v *verification) checkQuestions(events []*fermata.Event) error {
 	about := slices.DeleteFunc(slices.Clone(events), func(e *fermata.Event) bool {
 		return e.Type != fermata.EventQuestionAsked && !slices.Contains(closingEvents, e.Type)
 	})
-	var ids []string
-	for _, e := range about {
-		ids = append(ids, e.QuestionID)
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	slices.Sort(ids)
-	found, err := v.r.QuestionsByID(slices.Compact(ids))
+	rows, err := v.questions(about)
 	if err != nil {
 		return err
-	}
-	rows := map[string]*fermata.Question{}
-	for _, q := range found {
-		rows[q.ID] = q
 	}
 	for _, e := range about {
 		q := rows[e.QuestionID]
 		if q == nil {
 			return v.fail("event %d names the question %s, and there is no such question", e.Seq, e.QuestionID)
 		}
-		if name := questionDiffers(q, e); name != "" {
+		if name := v.questionDiffers(q, e); name != "" {
 			return v.fail("the question %s has another %s than event %d says", q.ID, name, e.Seq)
 		}
 		for _, member := range q.Signers() {
 			if err := q.CheckSigned(member); err != nil {
 				return v.fail("the question %s: %v", q.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// questions returns the rows of the questions that the events name, by their ids.
+func (v *verification) questions(about []*fermata.Event) (map[string]*fermata.Question, error) {
+	var ids []string
+	for _, e := range about {
+		ids = append(ids, e.QuestionID)
+	}
+	found, err := v.r.QuestionsByID(fermata.Distinct(ids))
+	rows := map[string]*fermata.Question{}
+	for _, q := range found {
+		rows[q.ID] = q
+	}
+	return rows, err
+}
+
+// questionDiffers compares a question with the event that opened or closed it. Once a question is closed, only answers that
+// come after its deadline change it: a question that timed out is compared again at the end.
+func (v *verification) questionDiffers(q *fermata.Question, e *fermata.Event) string {
+	if e.Type == fermata.EventQuestionAsked {
+		if record := v.last.questions[q.ID]; record != nil {
+			record.opening = nil // it need not be kept until the end
+		}
+		return questionDiffers(q, e)
+	}
+	if e.Type == fermata.EventQuestionTimedOut {
+		return ""
+	}
+	record := v.last.questions[q.ID]
+	if record == nil {
+		return "end"
+	}
+	delete(v.last.questions, q.ID)
+	return record.differs(q)
+}
+
+// checkOpenQuestions compares the questions that are open, or timed out, with all that the events say about them.
+func (v *verification) checkOpenQuestions() error {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(v.last.questions)), exportPage) {
+		rows, err := v.r.QuestionsByID(ids)
+		if err != nil {
+			return err
+		}
+		for _, q := range rows {
+			if name := v.last.questions[q.ID].differs(q); name != "" {
+				return v.fail("the question %s has another %s than the events say", q.ID, name)
 			}
 		}
 	}
@@ -61,7 +100,18 @@ var closingEvents = []fermata.EventType{fermata.EventQuestionAnswered, fermata.E
 func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	said := dataOf(e)
 	if e.Type == fermata.EventQuestionAsked {
-		return differs(said, plain(askedFacts(q)), "type", "title", "risk", "items", "approvals", "action_hash")
+		names := []string{"type", "title", "project", "risk", "items", "approvals", "action_hash"}
+		if said["content_hash"] != nil {
+			names = append(names, "content_hash")
+		}
+		switch name := differs(said, plain(askedFacts(q)), names...); {
+		case name == "content_hash":
+			return "text, asker or rule"
+		case name == "" && q.AskedBy != e.Actor:
+			return "asker"
+		default:
+			return name
+		}
 	}
 	switch {
 	case closedEvents[q.Status] != e.Type || q.Resolution == nil:
@@ -80,8 +130,7 @@ func approvedAction(q *fermata.Question) json.RawMessage {
 	return q.Action
 }
 
-// checkRest compares the tables that checkQuestions and checkGrants do not. It also looks for questions that ended without an
-// event.
+// checkRest compares what the last word of the events decides. The events of one page decide the rest; see follow.
 func (v *verification) checkRest() error {
 	p, err := v.r.Policy()
 	if err != nil {
@@ -97,16 +146,15 @@ func (v *verification) checkRest() error {
 	if !reflect.DeepEqual(plain(said), plain(p)) {
 		return v.fail("the policy is another one than %s says", by)
 	}
-	for _, check := range []func() error{v.checkMembers, v.checkTokens, v.checkPasskeys, v.checkIdentities, v.checkRules} {
+	for _, check := range []func() error{
+		v.checkMembers, v.checkTokens, v.checkPasskeys, v.checkIdentities, v.checkRules, v.checkSessions, v.checkLinks,
+		v.checkOpenQuestions, v.checkTotals,
+	} {
 		if err := check(); err != nil || v.report.Problem != "" {
 			return err
 		}
 	}
-	ids, err := v.r.ClosedWithoutEvent(closingEvents, 1)
-	if err == nil && len(ids) > 0 {
-		return v.fail("the question %s ended, and no event says so", ids[0])
-	}
-	return err
+	return nil
 }
 
 func (v *verification) checkMembers() error {
@@ -199,6 +247,114 @@ func (v *verification) checkRules() error {
 		}
 	}
 	return nil
+}
+
+// checkSessions compares where people are signed in with the events. A session that is over has no row.
+func (v *verification) checkSessions() error {
+	sessions, err := v.r.Sessions()
+	for _, s := range sessions {
+		e := v.last.sessions[s.ID]
+		if e == nil {
+			return v.fail("no event says who signed in with the session %s", s.ID)
+		}
+		if e.Actor.ID != s.MemberID {
+			return v.fail("the session %s is another member's than event %d says", s.ID, e.Seq)
+		}
+		if name := differs(dataOf(e), plain(sessionFacts(s)), "method", "assurance", "created_at", "expires_at", "fingerprint"); name != "" {
+			return v.fail("the session %s has another %s than event %d says", s.ID, name, e.Seq)
+		}
+	}
+	return err
+}
+
+// linkNames are the facts of a sign-in link or an invitation that an event tells.
+var linkNames = []string{"member_id", "role", "groups", "projects", "method", "assurance", "expires_at", "fingerprint"}
+
+// checkLinks compares the sign-in links and invitations that can still be used with the events.
+func (v *verification) checkLinks() error {
+	now, err := v.e.db.Now(v.ctx)
+	if err != nil {
+		return err
+	}
+	links, err := v.r.UnusedLinks(now)
+	for _, l := range links {
+		e := v.last.links[l.ID]
+		if e == nil {
+			return v.fail("no event says who made the sign-in link %s", l.ID)
+		}
+		if v.last.usedLinks[l.ID] {
+			return v.fail("the sign-in link %s was used, and could be used again", l.ID)
+		}
+		if name := differs(dataOf(e), plain(linkFacts(l)), linkNames...); name != "" {
+			return v.fail("the sign-in link %s has another %s than event %d says", l.ID, name, e.Seq)
+		}
+	}
+	return err
+}
+
+// checkTotals finds tasks, questions and messages of which no event tells.
+func (v *verification) checkTotals() error {
+	is, err := v.r.Totals()
+	if err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		noun      string
+		said, are int64
+	}{
+		{"tasks", v.last.created, is.Tasks}, {"questions", v.last.asked, is.Questions}, {"messages", v.last.posted, is.Messages},
+	} {
+		if of.said != of.are {
+			return v.fail("there are %d %s, and the events tell of %d", of.are, of.noun, of.said)
+		}
+	}
+	return nil
+}
+
+// checkTasks compares who made the tasks of the events, and in which project.
+func (v *verification) checkTasks(events []*fermata.Event) error {
+	made := eventsBy(events, fermata.EventTaskCreated, func(e *fermata.Event) string { return e.TaskID })
+	rows, err := v.r.TaskOrigins(slices.Collect(maps.Keys(made)))
+	for _, o := range rows {
+		e := made[o.ID]
+		if project, ok := dataOf(e)["project"]; o.CreatedBy != e.Actor || ok && project != o.Project {
+			return v.fail("the task %s has another maker or project than event %d says", o.ID, e.Seq)
+		}
+	}
+	return err
+}
+
+// checkMessages compares the messages of the events with their rows.
+func (v *verification) checkMessages(events []*fermata.Event) error {
+	posted := eventsBy(events, fermata.EventMessagePosted, func(e *fermata.Event) string { return textOf(dataOf(e), "message_id") })
+	rows, err := v.r.MessagesByID(slices.Collect(maps.Keys(posted)))
+	for _, m := range rows {
+		e := posted[m.ID]
+		name := differs(dataOf(e), plain(messageFacts(m)), "kind", "content_hash")
+		switch {
+		case name == "content_hash":
+			name = "text"
+		case m.Author != e.Actor:
+			name = "author"
+		case m.TaskID != e.TaskID || m.QuestionID != e.QuestionID:
+			name = "place"
+		}
+		if name != "" {
+			return v.fail("the message %s has another %s than event %d says", m.ID, name, e.Seq)
+		}
+	}
+	return err
+}
+
+// eventsBy returns the events of a type by what the function names.
+func eventsBy(events []*fermata.Event, typ fermata.EventType, name func(*fermata.Event) string) map[string]*fermata.Event {
+	found := map[string]*fermata.Event{}
+	for _, e := range events {
+		if e.Type == typ {
+			found[name(e)] = e
+		}
+	}
+	return found
 }
 
 // checkGrants finds grants that were used and could be used again.

@@ -3,9 +3,10 @@ package engine_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
@@ -38,7 +39,7 @@ func TestAuditFindsEdits(t *testing.T) {
 				if !report.OK || report.Events != w.events() {
 					w.Fatalf("before the edit: %+v", report)
 				}
-				storetest.Exec(w.T, w.opts, edit)
+				w.forge(edit)
 				report, err = w.e.VerifyAudit(w.Context(), w.alice)
 				w.ok(err)
 				if report.OK || report.Problem == "" {
@@ -56,7 +57,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"who answered":            {`UPDATE questions SET resolution = replace(resolution, 'mem_', 'mem_x') WHERE status = 'answered'`, "another by than event"},
 		"how that one was known":  {`UPDATE questions SET resolution = replace(resolution, '"assurance":"', '"assurance":"x') WHERE status = 'answered'`, "another assurance than event"},
 		"the end":                 {`UPDATE questions SET status = 'timed_out' WHERE status = 'answered'`, "another end than event"},
-		"an end without an event": {`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human","answer":"approve"}' WHERE status = 'pending'`, "ended, and no event says so"},
+		"an end without an event": {`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human","answer":"approve"}' WHERE status = 'pending'`, "another end than the events say"},
 		"a risk":                  {`UPDATE questions SET asked = replace(asked, '"risk":"medium"', '"risk":"low"') WHERE status = 'pending'`, "another risk than event"},
 		"an action":               {`UPDATE questions SET asked = replace(asked, '"action_hash":"', '"action_hash":"0') WHERE status = 'pending'`, "another action_hash than event"},
 		"a question that is gone": {`UPDATE questions SET id = 'x' || id WHERE status = 'answered'`, "there is no such question"},
@@ -77,6 +78,36 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"a rule that is gone":       {`DELETE FROM gate_rules`, "is gone, and no event says so"},
 		"a rule without events":     {`UPDATE gate_rules SET id = 'rule_x'`, "no event says who made the rule"},
 		"a grant that was used":     {`DELETE FROM grants_used`, "could be used again"},
+		"what is asked":             {`UPDATE questions SET asked = replace(asked, 'it is due', 'it is safe') WHERE status = 'pending'`, "another text, asker or rule than event"},
+		"an option":                 {`UPDATE questions SET asked = replace(asked, 'toml', 'yaml2') WHERE status = 'answered'`, "another text, asker or rule than event"},
+		"the rule at the deadline":  {`UPDATE questions SET asked = replace(asked, '"on_timeout":"fail"', '"on_timeout":"skip"') WHERE status = 'pending'`, "another text, asker or rule than event"},
+		"who asks":                  {`UPDATE questions SET asked = replace(asked, 'tok_agent', 'tok_other') WHERE status = 'pending'`, "another text, asker or rule than event"},
+		"a project":                 {`UPDATE questions SET project = 'secret' WHERE status = 'pending'`, "another project than event"},
+		"who is asked":              {`UPDATE questions SET assignees = '["mallory"]' WHERE status = 'pending'`, "another assignees than the events say"},
+		"a deadline":                {`UPDATE questions SET deadline = 4102444800000 WHERE status = 'pending'`, "another deadline than the events say"},
+		"a vote":                    {`UPDATE questions SET votes = '[{"by":{"kind":"human","id":"mem_x","name":"bob"},"value":"approve","at":"2026-01-01T00:00:00Z"}]' WHERE status = 'pending'`, "another votes than the events say"},
+		"a name of who voted":       {`UPDATE questions SET votes = replace(votes, 'alice', 'mallory') WHERE votes <> ''`, "another votes than"},
+		"a held answer":             {`UPDATE questions SET resolution = '{"by":{"kind":"human","id":"mem_x","name":"bob"},"at":"2026-01-01T00:00:00Z","release_at":"2226-01-01T00:00:00Z"}' WHERE status = 'pending'`, "another held answer than the events say"},
+		"a name of who answered":    {`UPDATE questions SET resolution = replace(resolution, '"name":"alice"', '"name":"mallory"') WHERE status = 'answered'`, "another answered_by than event"},
+		"a late answer":             {`UPDATE questions SET resolution = replace(resolution, '"json"', '"yaml"') WHERE status = 'timed_out'`, "another late answers than the events say"},
+		"a question without events": {`INSERT INTO questions (workspace_id, id, task_id, project, type, status, title, priority, deadline, asked, created_at) SELECT workspace_id, 'q_x', task_id, project, 'non_blocking', status, title, priority, deadline, asked, created_at FROM questions WHERE status = 'pending'`, "questions, and the events tell of"},
+		"who made a task":           {`UPDATE tasks SET created_by = replace(created_by, 'tok_agent', 'tok_other')`, "another maker or project than event"},
+		"a task's project":          {`UPDATE tasks SET project = 'secret'`, "another maker or project than event"},
+		"a message":                 {`UPDATE messages SET body = 'Delete it all'`, "another text than event"},
+		"who wrote a message":       {`UPDATE messages SET author = replace(author, 'alice', 'bob')`, "another author than event"},
+		"a message without events":  {`INSERT INTO messages (workspace_id, id, task_id, kind, author, body, created_at) SELECT workspace_id, 'msg_x', task_id, kind, author, body, created_at FROM messages`, "messages, and the events tell of"},
+		"how one signed in":         {`UPDATE browser_sessions SET assurance = 'passkey'`, "another assurance than event"},
+		"who signed in":             {`UPDATE browser_sessions SET member_id = 'mem_admin'`, "is another member's than event"},
+		"a session's secret":        {`UPDATE browser_sessions SET hash = 'x'`, "another fingerprint than event"},
+		"a session's life":          {`UPDATE browser_sessions SET expires_at = expires_at + 1000`, "another expires_at than event"},
+		"when one signed in":        {`UPDATE browser_sessions SET created_at = created_at + 1000`, "another created_at than event"},
+		"a session without events":  {`UPDATE browser_sessions SET id = 'ses_x'`, "no event says who signed in"},
+		"whom a link signs in":      {`UPDATE sign_in_links SET member_id = 'mem_admin' WHERE method = 'link' AND used_at = 0`, "another member_id than event"},
+		"a link's secret":           {`UPDATE sign_in_links SET hash = 'x' WHERE method = 'link' AND used_at = 0`, "another fingerprint than event"},
+		"a link that was used":      {`UPDATE sign_in_links SET used_at = 0 WHERE method = 'link'`, "was used, and could be used again"},
+		"a link in a mail":          {`UPDATE sign_in_links SET member_id = 'mem_admin' WHERE method = 'email'`, "another member_id than event"},
+		"what an invitation gives":  {`UPDATE sign_in_links SET invite = replace(invite, 'viewer', 'admin')`, "another role than event"},
+		"a link without events":     {`UPDATE sign_in_links SET id = 'link_x' WHERE method = 'email'`, "no event says who made the sign-in link"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
@@ -84,13 +115,16 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 				w.answer(q.ID, "toml")
 				w.ok(w.verify(w.granted("").Grant, removeOld))
 				w.decidesToday()
-				w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Action: []byte(`{"tool":"Bash","input":{"command":"make"}}`)})
+				w.signsIn()
+				w.votes()
+				task, _ := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Run?", Body: "Since it is due.", OnTimeout: fermata.FailTask, Action: []byte(`{"tool":"Bash","input":{"command":"make"}}`)})
+				w.say(task.ID, "Wait for me")
 				report, err := w.e.VerifyAudit(w.Context(), admin)
 				w.ok(err)
 				if !report.OK {
 					w.Fatalf("before the edit: %+v", report)
 				}
-				storetest.Exec(w.T, w.opts, edit.sql)
+				w.forge(edit.sql)
 				report, err = w.e.VerifyAudit(w.Context(), admin)
 				w.ok(err)
 				if report.OK || !strings.Contains(report.Problem, edit.problem) {
@@ -128,6 +162,37 @@ func (w *world) decidesToday() {
 	w.ok(w.e.DeleteGroup(w.Context(), admin, "gone"))
 }
 
+// signsIn makes a session, links that nobody used and an invitation.
+func (w *world) signsIn() {
+	w.Helper()
+	email := "alice@example.com"
+	_, err := w.e.ChangeMember(w.Context(), admin, w.alice.MemberID, fermata.MemberChange{Email: &email})
+	w.ok(err)
+	w.signIn("alice", engine.Browser{})
+	_, err = w.e.MakeLink(w.Context(), admin, "alice")
+	w.ok(err)
+	_, err = w.e.MailLink(w.Context(), email)
+	w.ok(err)
+	_, err = w.e.Invite(w.Context(), admin, fermata.NewInvitation{Handle: "guest", Role: fermata.RoleViewer})
+	w.ok(err)
+}
+
+// votes makes a question with the votes of two people, and one that is answered after its deadline.
+func (w *world) votes() {
+	w.Helper()
+	bob := w.person("bob")
+	_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
+	for _, c := range []fermata.Caller{w.alice, bob} {
+		_, err := w.approve(c, q, fermata.Approve)
+		w.ok(err)
+	}
+	late := format
+	late.Timeout, late.OnTimeout, late.Title = "5m", fermata.SkipTask, "In time?"
+	_, q = w.suspended(late)
+	w.sweep(6 * time.Minute)
+	w.answer(q.ID, "json")
+}
+
 // TestAuditOfAPolicyThatWasChanged: what people change themselves is no fault.
 func TestAuditOfAPolicyThatWasChanged(t *testing.T) {
 	each(t, func(w *world) {
@@ -142,7 +207,7 @@ func TestAuditOfAPolicyThatWasChanged(t *testing.T) {
 		report, err := w.e.VerifyAudit(w.Context(), admin)
 		w.ok(err)
 		w.equal("", report.Problem)
-		storetest.Exec(w.T, w.opts, `UPDATE workspaces SET policy = replace(policy, 'deny', 'allow')`)
+		w.forge(`UPDATE workspaces SET policy = replace(policy, 'deny', 'allow')`)
 		report, err = w.e.VerifyAudit(w.Context(), admin)
 		w.ok(err)
 		w.equal(false, report.OK)
@@ -151,7 +216,7 @@ func TestAuditOfAPolicyThatWasChanged(t *testing.T) {
 
 func TestAuditOfNothing(t *testing.T) {
 	each(t, func(w *world) {
-		storetest.Exec(w.T, w.opts, "DELETE FROM tokens; DELETE FROM members; DELETE FROM events; UPDATE workspaces SET event_seq = 0, event_hash = ''")
+		w.forge("DELETE FROM tokens; DELETE FROM members; DELETE FROM events; UPDATE workspaces SET event_seq = 0, event_hash = ''")
 		report, err := w.e.VerifyAudit(w.Context(), w.alice)
 		w.ok(err)
 		w.equal("", report.Problem)

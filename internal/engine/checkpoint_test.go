@@ -13,7 +13,6 @@ import (
 	"github.com/fermata-hq/fermata/internal/checkpoint"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/store"
-	"github.com/fermata-hq/fermata/internal/store/storetest"
 	"github.com/fermata-hq/fermata/internal/witness"
 )
 
@@ -51,7 +50,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 	for name, rewrite := range map[string]func(w *world){
 		"an event is another": func(w *world) {
 			w.rewriteChain(func(e *fermata.Event) bool {
-				if e.Type == fermata.EventQuestionAsked {
+				if e.Type == fermata.EventTaskClaimed {
 					e.Actor.Name = "mallory"
 				}
 				return true
@@ -59,7 +58,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 		},
 		"the checkpoints are taken out": func(w *world) {
 			w.rewriteChain(func(e *fermata.Event) bool {
-				if e.Type == fermata.EventQuestionAnswered {
+				if e.Type == fermata.EventTaskClaimed {
 					e.Actor.Name = "mallory"
 				}
 				return e.Type != fermata.EventAuditCheckpoint
@@ -68,7 +67,7 @@ func TestAChainThatWasWrittenAnewIsFoundOut(t *testing.T) {
 		"the end is cut off": func(w *world) {
 			seen := 0
 			w.rewriteChain(func(*fermata.Event) bool { seen++; return seen <= 3 })
-			storetest.Exec(w.T, w.opts, "UPDATE questions SET status = 'pending', resolution = ''")
+			w.forge("DELETE FROM questions")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +110,7 @@ func (w *world) rewriteChain(edit func(*fermata.Event) bool) {
 		fmt.Fprintf(&statements, "UPDATE events SET seq = %d, prev_hash = %s, actor_name = '%s' WHERE seq = %d; ", e.Seq, w.bytesOf(e.PrevHash), e.Actor.Name, was)
 	}
 	fmt.Fprintf(&statements, "UPDATE workspaces SET event_seq = %d, event_hash = %s", chain.Seq, w.bytesOf(chain.Hash))
-	storetest.Exec(w.T, w.opts, statements.String())
+	w.forge(statements.String())
 }
 
 // bytesOf writes a hash as the database does.

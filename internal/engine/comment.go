@@ -38,7 +38,7 @@ func comment(tx *store.Tx, q *fermata.Question, by fermata.Actor, body string) *
 	tx.InsertMessage(m, m.IsForAgents())
 	tx.Append(&fermata.Event{
 		Type: fermata.EventMessagePosted, TaskID: q.TaskID, QuestionID: q.ID, Actor: m.Author,
-		Data: data(map[string]string{"message_id": m.ID, "kind": string(m.Kind)}),
+		Data: data(messageFacts(m)),
 	})
 	return m
 }

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -20,6 +21,8 @@ type world struct {
 	clock *storetest.Clock
 	agent fermata.Caller
 	alice fermata.Caller
+	// forged says that the test wrote the database past the server.
+	forged bool
 }
 
 func each(t *testing.T, test func(w *world)) {
@@ -43,7 +46,26 @@ func newWorld(t *testing.T, opts store.Options) *world {
 		Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
 	}
 	w.alice = w.person("alice")
+	t.Cleanup(w.tellsTheSame)
 	return w
+}
+
+// tellsTheSame checks that the tables and the events say the same, whatever the test did.
+func (w *world) tellsTheSame() {
+	if w.Failed() || w.Skipped() || w.forged {
+		return
+	}
+	report, err := w.e.VerifyAudit(context.Background(), admin)
+	if err != nil || !report.OK {
+		w.Errorf("the audit does not fit the tables: %+v, %v", report, err)
+	}
+}
+
+// forge writes the database past the server.
+func (w *world) forge(sql string) {
+	w.Helper()
+	w.forged = true
+	storetest.Exec(w.T, w.opts, sql)
 }
 
 // person adds a member and returns it as a caller.

@@ -71,7 +71,7 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 		return AuditReport{}, err
 	}
 	r := e.reads(ctx, c)
-	v := verification{e: e, r: r, last: newRecorded()}
+	v := verification{ctx: ctx, e: e, r: r, last: newRecorded()}
 	err := v.follow()
 	if err == nil && v.report.Problem == "" {
 		err = v.checkEnd()
@@ -91,6 +91,7 @@ func (e *Engine) VerifyAudit(ctx context.Context, c fermata.Caller) (AuditReport
 
 // verification follows a chain and notes the first event at fault.
 type verification struct {
+	ctx    context.Context //nolint:containedctx // of the one call that verifies
 	e      *Engine
 	r      store.Reader
 	chain  fermata.Chain
@@ -127,7 +128,7 @@ func (v *verification) follow() error {
 				return err
 			}
 		}
-		for _, check := range []func([]*fermata.Event) error{v.checkQuestions, v.checkGrants} {
+		for _, check := range []func([]*fermata.Event) error{v.checkQuestions, v.checkGrants, v.checkTasks, v.checkMessages} {
 			if err := check(events); err != nil || v.report.Problem != "" {
 				return err
 			}

@@ -94,7 +94,7 @@ func (e *Engine) SignInByIdentity(ctx context.Context, id Identity, from Browser
 		if err != nil {
 			return err
 		}
-		in, err = startSession(tx, m, fermata.ByOIDC, fermata.AssuranceSession, from, own)
+		in, err = startSession(tx, m, signIn{method: fermata.ByOIDC, assurance: fermata.AssuranceSession}, from, own)
 		return err
 	})
 	return in, err

@@ -120,6 +120,9 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 		}
 		c.Members[id] = m
 	}
+	if c.Changed, err = changedFact(tx, q); err != nil {
+		return c, err
+	}
 	if c.Signed, err = signedApprovals(tx.Reader, q); err != nil {
 		return c, err
 	}

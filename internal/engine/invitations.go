@@ -30,10 +30,7 @@ func (e *Engine) Invite(ctx context.Context, c fermata.Caller, n fermata.NewInvi
 		l := newLink(tx, fermata.ByInvitation, c.Actor(), fermata.InvitationLasts, secret)
 		l.Invite, l.Assurance = &n, makerAssurance(c)
 		tx.InsertLink(l)
-		tx.Append(&fermata.Event{
-			Type: fermata.EventMemberInvited, Actor: c.Actor(),
-			Data: data(map[string]any{"invitation_id": l.ID, "handle": n.Handle, "role": n.Role, "groups": n.Groups, "projects": n.Projects}),
-		})
+		tx.Append(&fermata.Event{Type: fermata.EventMemberInvited, Actor: c.Actor(), Data: data(linkFacts(l))})
 		return l, nil
 	})
 }

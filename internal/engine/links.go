@@ -22,6 +22,20 @@ func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Actor, lasts 
 	}
 }
 
+// linkFacts returns the data of member.linked and of member.invited. The fingerprint identifies the secret without revealing it.
+func linkFacts(l *fermata.Link) map[string]any {
+	facts := map[string]any{
+		"method": l.Method, "assurance": l.Assurance, "expires_at": l.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(l.Hash),
+	}
+	if n := l.Invite; n != nil {
+		facts["invitation_id"] = l.ID
+		facts["handle"], facts["role"], facts["groups"], facts["projects"] = n.Handle, n.Role, n.Groups, n.Projects
+		return facts
+	}
+	facts["link_id"], facts["member_id"], facts["handle"] = l.ID, l.MemberID, l.Member
+	return facts
+}
+
 // makerAssurance is how strongly somebody is known who makes a link: the
 // server itself as strongly as can be.
 func makerAssurance(c fermata.Caller) fermata.Assurance {
@@ -72,9 +86,7 @@ func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (
 		l := newLink(tx, fermata.ByLink, c.Actor(), fermata.LinkLasts, secret)
 		l.MemberID, l.Member, l.Assurance = m.ID, m.Handle, makerAssurance(c)
 		tx.InsertLink(l)
-		tx.Append(&fermata.Event{
-			Type: fermata.EventMemberLinked, Actor: c.Actor(), Data: data(map[string]any{"link_id": l.ID, "member_id": m.ID, "handle": m.Handle}),
-		})
+		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: c.Actor(), Data: data(linkFacts(l))})
 		return l, nil
 	})
 	return l, err
@@ -96,6 +108,7 @@ func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, err
 		l = newLink(tx, fermata.ByMail, fermata.System, fermata.MailLinkLasts, secret)
 		l.MemberID, l.Member = m.ID, m.Handle
 		tx.InsertLink(l)
+		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: l.CreatedBy, Data: data(linkFacts(l))})
 		return nil
 	})
 	return l, err
@@ -133,7 +146,7 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 			return err
 		}
 		tx.UseLink(l)
-		in, err = startSession(tx, m, l.Method, l.Assurance, from, own)
+		in, err = startSession(tx, m, signIn{l.Method, l.Assurance, l.ID}, from, own)
 		return err
 	})
 	return in, err

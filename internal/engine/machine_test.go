@@ -23,7 +23,11 @@ func TestWaitingIsActionable(t *testing.T) {
 		n++
 		opts := storetest.SQLite(t)
 		m := &machine{T: rt, world: newWorld(t, opts), closings: map[string]int{}}
-		defer func() { _ = m.world.db.Close() }()
+		defer func() {
+			m.world.tellsTheSame()
+			m.world.forged = true // it was just checked, and the database is closed
+			_ = m.world.db.Close()
+		}()
 		if rapid.Bool().Draw(rt, "policy") {
 			m.world.setPolicy(func(p *fermata.Policy) { p.AutoConfidence, p.AskConfidence = ptr(80), ptr(50) })
 		}

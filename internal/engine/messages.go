@@ -95,7 +95,7 @@ func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	tx.InsertMessage(m, forRuns)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventMessagePosted, TaskID: t.ID, QuestionID: m.QuestionID, Actor: m.Author,
-		Data: data(map[string]string{"message_id": m.ID, "kind": string(m.Kind)}),
+		Data: data(messageFacts(m)),
 	})
 	defer func() { m.Receipt = t.ReceiptOf(m) }()
 	if !forRuns {
@@ -111,6 +111,11 @@ func (e *Engine) post(tx *store.Tx, t *fermata.Task, m *fermata.Message) error {
 	}
 	tx.SaveTask(t)
 	return nil
+}
+
+// messageFacts returns the data of message.posted.
+func messageFacts(m *fermata.Message) map[string]string {
+	return map[string]string{"message_id": m.ID, "kind": string(m.Kind), "content_hash": m.ContentHash()}
 }
 
 // Messages lists a task's thread, oldest first.

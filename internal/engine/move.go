@@ -100,6 +100,11 @@ func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata
 		if q.Status != fermata.Pending {
 			continue
 		}
+		if q.HeldDue(tx.Now()) {
+			if err := dropForgedAnswer(tx, q); err != nil {
+				return err
+			}
+		}
 		by, err := closeWithTask(q, ender, how, reason, tx.Now())
 		if err != nil {
 			return err
@@ -181,6 +186,11 @@ type asked struct {
 	Approvals int `json:"approvals,omitempty"`
 	// ActionHash names the action; it is empty where there is none.
 	ActionHash string `json:"action_hash"`
+	// ContentHash names everything that is frozen; see [fermata.Question.ContentHash].
+	ContentHash string `json:"content_hash"`
+	// Assignees and Deadline are those with which the question opened.
+	Assignees []string   `json:"assignees,omitempty"`
+	Deadline  *time.Time `json:"deadline,omitempty"`
 }
 
 // askedOf says what people choose a question by.
@@ -194,7 +204,7 @@ func askedOf(t *fermata.Task, q *fermata.Question) asked {
 
 // askedFacts returns the data of question.asked without what belongs to the task.
 func askedFacts(q *fermata.Question) asked {
-	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash}
+	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash, ContentHash: q.ContentHash(), Assignees: q.Assignees, Deadline: q.Deadline}
 	if len(q.Items) > 1 {
 		a.Items = len(q.Items)
 	}

@@ -136,7 +136,7 @@ func (e *Engine) SignInByPasskey(ctx context.Context, id, credential string, fro
 		now := tx.Now()
 		p.Credential, p.LastUsedAt = credential, &now
 		tx.UsePasskey(p)
-		in, err = startSession(tx, m, fermata.ByPasskey, fermata.AssurancePasskey, from, own)
+		in, err = startSession(tx, m, signIn{method: fermata.ByPasskey, assurance: fermata.AssurancePasskey}, from, own)
 		return err
 	})
 	return in, err

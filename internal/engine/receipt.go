@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/store"
 )
 
 // Receipt returns the signed receipt of a closed question: what was asked, how it ended and who decided.
@@ -25,9 +24,14 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 	if err != nil {
 		return signed, err
 	}
-	if err := addEvents(e.reads(ctx, c), q, &r); err != nil {
+	record, events, err := recordOf(e.reads(ctx, c), q, nil)
+	if err != nil {
 		return signed, err
 	}
+	if changed := record.changed(q); changed != "" {
+		return signed, fermata.ChangedInDatabase(changed)
+	}
+	addEvents(&r, events)
 	// What the keys are is told to everybody who sees the question.
 	all := e.db.In(ctx, c.WorkspaceID)
 	r.PublicKeys = map[string]string{}
@@ -45,23 +49,13 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 }
 
 // addEvents notes in a receipt which events opened and closed the question.
-func addEvents(r store.Reader, q *fermata.Question, receipt *fermata.DecisionReceipt) error {
-	types := []string{string(fermata.EventQuestionAsked)}
-	for _, t := range closingEvents {
-		types = append(types, string(t))
-	}
-	events, err := r.Events(store.EventFilter{TaskID: q.TaskID, Types: types, Text: q.ID, Limit: exportPage})
-	if err != nil {
-		return err
-	}
+func addEvents(receipt *fermata.DecisionReceipt, events []*fermata.Event) {
 	for _, event := range events {
 		switch {
-		case event.QuestionID != q.ID:
 		case event.Type == fermata.EventQuestionAsked:
 			receipt.AskedEvent = event.Seq
 		case slices.Contains(closingEvents, event.Type):
 			receipt.ClosedEvent, receipt.ClosedHash = event.Seq, event.Hash
 		}
 	}
-	return nil
 }

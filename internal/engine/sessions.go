@@ -84,9 +84,24 @@ func sessionCaller(s *fermata.BrowserSession, m *fermata.Member, now time.Time) 
 	return c
 }
 
+// signIn is how somebody signs in. The id is that of the link, where it is by one.
+type signIn struct {
+	method    fermata.SignInMethod
+	assurance fermata.Assurance
+	linkID    string
+}
+
+// sessionFacts returns the data of member.signed_in. The fingerprint identifies the secret without revealing it.
+func sessionFacts(s *fermata.BrowserSession) map[string]any {
+	return map[string]any{
+		"session_id": s.ID, "method": s.Method, "assurance": s.Assurance, "created_at": s.CreatedAt.UnixMilli(),
+		"expires_at": s.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(s.Hash),
+	}
+}
+
 // startSession signs a member in. The secret is the session's own, never one
 // that the browser chose; the session that the browser had before ends.
-func startSession(tx *store.Tx, m *fermata.Member, method fermata.SignInMethod, known fermata.Assurance, from Browser, secret string) (*SignedIn, error) {
+func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secret string) (*SignedIn, error) {
 	if m.DisabledAt != nil {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the member may not sign in").WithHint("ask an admin")
 	}
@@ -94,15 +109,14 @@ func startSession(tx *store.Tx, m *fermata.Member, method fermata.SignInMethod, 
 		return nil, err
 	}
 	s := &fermata.BrowserSession{
-		ID: fermata.NewID(fermata.PrefixSession, tx.Now()), WorkspaceID: tx.Workspace(), MemberID: m.ID, Method: method, Assurance: known,
+		ID: fermata.NewID(fermata.PrefixSession, tx.Now()), WorkspaceID: tx.Workspace(), MemberID: m.ID, Method: by.method, Assurance: by.assurance,
 		UserAgent: cutText(from.UserAgent, 300), CreatedAt: tx.Now(), LastSeenAt: tx.Now(), ExpiresAt: tx.Now().Add(fermata.SessionLasts),
 		Hash: fermata.HashSecret(secret), Current: true,
 	}
 	tx.InsertSession(s)
-	tx.Append(&fermata.Event{
-		Type: fermata.EventMemberSignedIn, Actor: m.Actor(),
-		Data: data(map[string]any{"session_id": s.ID, "method": method, "assurance": known}),
-	})
+	facts := sessionFacts(s)
+	facts["link_id"] = by.linkID
+	tx.Append(&fermata.Event{Type: fermata.EventMemberSignedIn, Actor: m.Actor(), Data: data(facts)})
 	return &SignedIn{Caller: sessionCaller(s, m, tx.Now()), Session: s, Secret: secret}, nil
 }
 

@@ -98,10 +98,11 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskCreated, TaskID: t.ID, Actor: by,
 		Data: data(struct {
-			Title  string            `json:"title"`
-			To     fermata.TaskState `json:"to"`
-			Runner string            `json:"runner,omitempty"`
-		}{t.Title, t.State, toldRunner(t)}),
+			Title   string            `json:"title"`
+			To      fermata.TaskState `json:"to"`
+			Runner  string            `json:"runner,omitempty"`
+			Project string            `json:"project"`
+		}{t.Title, t.State, toldRunner(t), t.Project}),
 	})
 	return t, nil
 }

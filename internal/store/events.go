@@ -37,6 +37,8 @@ type EventFilter struct {
 	// bounds what is read, the time only what is listed; see [Reader.SeqAt].
 	From, To *time.Time
 	TaskID   string
+	// QuestionID goes with TaskID, whose index it uses.
+	QuestionID string
 	// Types are whole types, or nouns that stand for all of theirs.
 	Types []string
 	// Actor is a kind of actor, an id or a name.
@@ -63,6 +65,9 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	}
 	if f.TaskID != "" {
 		w.add("task_id = $%d AND task_id <> ''", f.TaskID)
+	}
+	if f.QuestionID != "" {
+		w.add("question_id = $%d", f.QuestionID)
 	}
 	w.visibleTask(r.visible, "events")
 	w.types(f.Types)

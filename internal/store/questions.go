@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"math"
-	"strings"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -140,22 +139,6 @@ func askerColumn(a fermata.Actor) string { return string(a.Kind) + ":" + a.ID }
 func (r Reader) QuestionsByID(ids []string) ([]*fermata.Question, error) {
 	found, err := byID(r, r.scanQuestion, questionColumns, "questions", ids, questionID)
 	return onlySeen(r, found, projectOfQuestion), err
-}
-
-// ClosedWithoutEvent returns ids of questions that have closed without an event of one of the types.
-func (r Reader) ClosedWithoutEvent(types []fermata.EventType, limit int) ([]string, error) {
-	return list(r, scanString, `SELECT q.id FROM questions q WHERE q.workspace_id = $1 AND q.status <> 'pending' AND NOT EXISTS (
-		SELECT 1 FROM events e WHERE e.task_id = q.task_id AND e.task_id <> '' AND e.workspace_id = q.workspace_id AND e.question_id = q.id
-		AND e.type IN (`+quotedTypes(types)+`)) LIMIT $2`, r.workspace, limit)
-}
-
-// quotedTypes are types of events as a list of SQL. They are constants of the program.
-func quotedTypes(types []fermata.EventType) string {
-	texts := make([]string, 0, len(types))
-	for _, t := range types {
-		texts = append(texts, "'"+string(t)+"'")
-	}
-	return strings.Join(texts, ", ")
 }
 
 // PendingOf lists a task's pending questions.

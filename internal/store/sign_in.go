@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -34,6 +35,11 @@ func (r Reader) Session(id string) (*fermata.BrowserSession, error) {
 func (r Reader) SessionsOf(memberID string) ([]*fermata.BrowserSession, error) {
 	return list(r, scanSession, "SELECT "+sessionColumns+
 		" FROM browser_sessions WHERE member_id = $1 AND workspace_id = $2 ORDER BY last_seen_at DESC, id DESC", memberID, r.workspace)
+}
+
+// Sessions lists the sessions of all members.
+func (r Reader) Sessions() ([]*fermata.BrowserSession, error) {
+	return list(r, scanSession, "SELECT "+sessionColumns+" FROM browser_sessions WHERE workspace_id = $1 ORDER BY id", r.workspace)
 }
 
 // InsertSession adds a session, and removes those whose time is over.
@@ -83,11 +89,17 @@ func (r Reader) LinkByHash(hash string) (*fermata.Link, error) {
 	return one(r, "link", "", scanSignInLink, "SELECT "+linkColumns+" FROM sign_in_links WHERE hash = $1", hash)
 }
 
+// UnusedLinks lists the sign-in links and invitations that can still be used.
+func (r Reader) UnusedLinks(now time.Time) ([]*fermata.Link, error) {
+	return list(r, scanSignInLink, "SELECT "+linkColumns+
+		" FROM sign_in_links WHERE workspace_id = $1 AND used_at = 0 AND expires_at > $2 ORDER BY id", r.workspace, now.UnixMilli())
+}
+
 // Invitations lists the invitations that nobody accepted and whose time is not
 // over, the oldest first.
 func (r Reader) Invitations(now time.Time) ([]*fermata.Link, error) {
-	return list(r, scanSignInLink, "SELECT "+linkColumns+` FROM sign_in_links
-		WHERE workspace_id = $1 AND method = 'invitation' AND used_at = 0 AND expires_at > $2 ORDER BY id`, r.workspace, now.UnixMilli())
+	links, err := r.UnusedLinks(now)
+	return slices.DeleteFunc(links, func(l *fermata.Link) bool { return l.Method != fermata.ByInvitation }), err
 }
 
 // InsertLink adds a link, and removes those whose time is over.

@@ -68,6 +68,26 @@ func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
 	return onlySeen(r, found, projectOfTask), err
 }
 
+// TaskOrigin is who made a task, and in which project.
+type TaskOrigin struct {
+	ID, Project string
+	CreatedBy   fermata.Actor
+}
+
+// TaskOrigins returns the origins of the tasks with the ids.
+func (r Reader) TaskOrigins(ids []string) ([]*TaskOrigin, error) {
+	return byID(r, scanTaskOrigin, "id, project, created_by", "tasks", ids, func(o *TaskOrigin) string { return o.ID })
+}
+
+func scanTaskOrigin(rs rows) (*TaskOrigin, error) {
+	o := &TaskOrigin{}
+	var createdBy string
+	if err := rs.Scan(&o.ID, &o.Project, &createdBy); err != nil {
+		return nil, err
+	}
+	return o, parse("created_by", createdBy, (*actor)(&o.CreatedBy))
+}
+
 // FindID returns the one id of the noun's table that ends so. Several are an
 // error that lists some of them. A whole id is only looked up where the reader does not see every project.
 func (r Reader) FindID(noun, table, prefix, typed string) (string, error) {

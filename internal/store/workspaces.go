@@ -50,3 +50,17 @@ func (r Reader) CountPending() ([]Count, error) {
 func (r Reader) CountTasks() ([]Count, error) {
 	return list(r, scanCount, "SELECT state, count(*), 0 FROM tasks GROUP BY state")
 }
+
+// Totals are how many tasks, questions and messages a workspace has.
+type Totals struct{ Tasks, Questions, Messages int64 }
+
+// Totals counts them.
+func (r Reader) Totals() (Totals, error) {
+	return one(r, "workspace", r.workspace, scanTotals, `SELECT (SELECT count(*) FROM tasks WHERE workspace_id = $1),
+		(SELECT count(*) FROM questions WHERE workspace_id = $1), (SELECT count(*) FROM messages WHERE workspace_id = $1)`, r.workspace)
+}
+
+func scanTotals(rs rows) (Totals, error) {
+	var t Totals
+	return t, rs.Scan(&t.Tasks, &t.Questions, &t.Messages)
+}

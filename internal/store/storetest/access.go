@@ -126,6 +126,9 @@ func sessionRoundTrip(s *suite) {
 	all, err := s.read().SessionsOf("mem_1")
 	s.ok(err)
 	s.equal([]*fermata.BrowserSession{a, b}, all)
+	everybodys, err := s.read().Sessions()
+	s.ok(err)
+	s.equal([]*fermata.BrowserSession{a, b}, everybodys)
 	for range 2 {
 		s.write(func(tx *store.Tx) { tx.DeleteSession(a.ID) })
 	}
@@ -210,6 +213,9 @@ func invitationsOpen(s *suite) {
 		tx.InsertLink(late)
 		tx.UseLink(used)
 	})
+	unused, err := s.read().UnusedLinks(late.ExpiresAt)
+	s.ok(err)
+	s.equal(2, len(unused))
 	all, err := s.read().Invitations(late.ExpiresAt)
 	s.ok(err)
 	s.equal([]*fermata.Link{open}, all)

@@ -14,7 +14,6 @@ var closings = map[string]func(*suite){
 	"lengths have three digits": closingDigits,
 	"most common":               closingCommon,
 	"a close that fails":        closingFailed,
-	"a close without an event":  closingWithoutEvent,
 }
 
 // closed adds a question that was asked some minutes after noon and closed.
@@ -31,19 +30,6 @@ func (s *suite) closed(minute int, change func(q *fermata.Question)) *fermata.Qu
 	change(q)
 	s.write(func(tx *store.Tx) { tx.UpdatePending(q) })
 	return q
-}
-
-func closingWithoutEvent(s *suite) {
-	ends := []fermata.EventType{fermata.EventQuestionAnswered, fermata.EventQuestionCancelled}
-	told, silent := s.closed(0, func(*fermata.Question) {}), s.closed(1, func(*fermata.Question) {})
-	s.question(func(*fermata.Question) {}) // it is pending
-	s.write(func(tx *store.Tx) {
-		tx.Append(&fermata.Event{Type: fermata.EventQuestionAnswered, TaskID: told.TaskID, QuestionID: told.ID, Actor: alice})
-		tx.Append(&fermata.Event{Type: fermata.EventQuestionAsked, TaskID: silent.TaskID, QuestionID: silent.ID, Actor: robot})
-	})
-	ids, err := s.read().ClosedWithoutEvent(ends, 9)
-	s.ok(err)
-	s.equal([]string{silent.ID}, ids)
 }
 
 // hour is a filter of what was asked in the hour after noon.

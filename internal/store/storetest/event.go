@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -32,23 +33,25 @@ func eventRoundTrip(s *suite) {
 
 func eventFilters(s *suite) {
 	s.write(func(tx *store.Tx) {
-		for _, task := range []string{"", "task_1", "task_2", "task_1"} {
+		for i, task := range []string{"", "task_1", "task_2", "task_1"} {
 			for _, typ := range []fermata.EventType{fermata.EventTaskCreated, fermata.EventTaskEnded} {
-				tx.Append(&fermata.Event{Type: typ, TaskID: task, Actor: robot})
+				tx.Append(&fermata.Event{Type: typ, TaskID: task, QuestionID: fmt.Sprintf("q_%d", i), Actor: robot})
 			}
 		}
+		s.equal(2, len(tx.AppendedOn("q_3")))
 	})
 	for name, c := range map[string]struct {
 		filter store.EventFilter
 		want   []int64
 	}{
-		"limit":  {store.EventFilter{Limit: 2}, []int64{1, 2}},
-		"after":  {store.EventFilter{After: 6, Limit: 9}, []int64{7, 8}},
-		"task":   {store.EventFilter{TaskID: "task_1", Limit: 9}, []int64{3, 4, 7, 8}},
-		"types":  {store.EventFilter{Types: []string{"task.ended", "x"}, After: 2, Limit: 9}, []int64{4, 6, 8}},
-		"newest": {store.EventFilter{Newest: true, Limit: 2}, []int64{8, 7}},
-		"before": {store.EventFilter{TaskID: "task_1", Before: 7, Newest: true, Limit: 2}, []int64{4, 3}},
-		"both":   {store.EventFilter{TaskID: "task_1", Types: []string{"task.ended"}, After: 4, Limit: 9}, []int64{8}},
+		"limit":    {store.EventFilter{Limit: 2}, []int64{1, 2}},
+		"after":    {store.EventFilter{After: 6, Limit: 9}, []int64{7, 8}},
+		"task":     {store.EventFilter{TaskID: "task_1", Limit: 9}, []int64{3, 4, 7, 8}},
+		"question": {store.EventFilter{TaskID: "task_1", QuestionID: "q_3", Limit: 9}, []int64{7, 8}},
+		"types":    {store.EventFilter{Types: []string{"task.ended", "x"}, After: 2, Limit: 9}, []int64{4, 6, 8}},
+		"newest":   {store.EventFilter{Newest: true, Limit: 2}, []int64{8, 7}},
+		"before":   {store.EventFilter{TaskID: "task_1", Before: 7, Newest: true, Limit: 2}, []int64{4, 3}},
+		"both":     {store.EventFilter{TaskID: "task_1", Types: []string{"task.ended"}, After: 4, Limit: 9}, []int64{8}},
 	} {
 		got, err := s.read().Events(c.filter)
 		s.ok(err)

@@ -28,6 +28,11 @@ func messageRoundTrip(s *suite) {
 	got, err = s.read().MessagesByID(nil)
 	s.ok(err)
 	s.equal(0, len(got))
+	s.task(func(*fermata.Task) {})
+	s.question(func(*fermata.Question) {})
+	totals, err := s.read().Totals()
+	s.ok(err)
+	s.equal(store.Totals{Tasks: 1, Questions: 1, Messages: 1}, totals)
 }
 
 func messagePages(s *suite) {

@@ -56,6 +56,9 @@ func taskRoundTrip(s *suite) {
 	got, err := s.read().Task(t.ID)
 	s.ok(err)
 	s.equal(t, got)
+	origins, err := s.read().TaskOrigins([]string{t.ID, "task_none"})
+	s.ok(err)
+	s.equal([]*store.TaskOrigin{{ID: t.ID, Project: "web", CreatedBy: robot}}, origins)
 
 	var now time.Time
 	s.ok(s.try(func(tx *store.Tx) error {

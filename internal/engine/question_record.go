@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// questionRecord is what the events say about a question: with what it opened, whom it asks, until when, who voted and how it
+// ended.
+type questionRecord struct {
+	// opening is the event that opened it; nil where there is none, or where it was compared before.
+	opening *fermata.Event
+	// knowsPeople and knowsDeadline say that the events name the assignees and the deadline. Those of earlier versions do not.
+	knowsPeople, knowsDeadline bool
+	assignees                  []string
+	deadline                   *time.Time
+	votes                      []fermata.Vote
+	// held is who gave the answer that is held, and until when; nil where none is.
+	held *fermata.Held
+	// closing is the event that closed it, nil while it is open.
+	closing *fermata.Event
+	// late are the answers after the deadline, the last word about each person's.
+	late []fermata.Late
+}
+
+// recordTypes are the types of the events that a record is made of.
+var recordTypes = append([]fermata.EventType{
+	fermata.EventQuestionAsked, fermata.EventQuestionAssigned, fermata.EventQuestionEscalated, fermata.EventQuestionExtended,
+	fermata.EventQuestionVoteCast, fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionAnsweredLate,
+}, closingEvents...)
+
+// recordedFacts are the facts of the events that a record is made of.
+type recordedFacts struct {
+	ReleaseAt   time.Time         `json:"release_at"`
+	ContentHash string            `json:"content_hash"`
+	Assignees   []string          `json:"assignees"`
+	Deadline    *time.Time        `json:"deadline"`
+	Value       string            `json:"value"`
+	Assurance   fermata.Assurance `json:"assurance"`
+	Votes       json.RawMessage   `json:"votes"`
+	Answers     map[string]any    `json:"answers"`
+	Comment     string            `json:"comment"`
+	Restarted   bool              `json:"restarted"`
+}
+
+// take notes what an event says about the question.
+func (r *questionRecord) take(e *fermata.Event) {
+	var said recordedFacts
+	_ = json.Unmarshal(e.Data, &said) // the chain says whether it is as it was written
+	switch e.Type {
+	case fermata.EventQuestionAsked:
+		r.opening = e
+		r.knowsPeople, r.knowsDeadline = said.ContentHash != "", said.ContentHash != ""
+		r.assignees, r.deadline = said.Assignees, said.Deadline
+	case fermata.EventQuestionAssigned:
+		r.knowsPeople, r.assignees = true, said.Assignees
+	case fermata.EventQuestionEscalated:
+		r.knowsPeople, r.assignees = true, said.Assignees
+		r.knowsDeadline, r.deadline = true, said.Deadline
+	case fermata.EventQuestionExtended:
+		r.knowsDeadline, r.deadline = true, said.Deadline
+	case fermata.EventQuestionVoteCast:
+		r.votes = append(r.votes, fermata.Vote{By: e.Actor, Value: said.Value, Assurance: said.Assurance})
+	case fermata.EventQuestionHeld:
+		r.held = &fermata.Held{By: e.Actor, ReleaseAt: said.ReleaseAt}
+	case fermata.EventQuestionUndone:
+		r.held = nil
+	case fermata.EventQuestionAnsweredLate:
+		r.late = slices.DeleteFunc(r.late, func(l fermata.Late) bool { return l.By.ID == e.Actor.ID })
+		r.late = append(r.late, fermata.Late{By: e.Actor, Answers: said.Answers, Comment: said.Comment, Restarted: said.Restarted})
+	default:
+		r.close(e, said.Votes)
+	}
+}
+
+// close notes how the question ended. The vote that closes a question has no event of its own.
+func (r *questionRecord) close(e *fermata.Event, votes json.RawMessage) {
+	r.closing = e
+	var all []closedVote
+	if json.Unmarshal(votes, &all) == nil && len(all) == len(r.votes)+1 {
+		last := all[len(all)-1]
+		r.votes = append(r.votes, fermata.Vote{By: e.Actor, Value: last.Value, Assurance: last.Assurance})
+	}
+}
+
+// differs returns the name of a fact in which the question is another than the events say; "" where there is none.
+func (r *questionRecord) differs(q *fermata.Question) string {
+	if r.opening != nil {
+		if name := questionDiffers(q, r.opening); name != "" {
+			return name
+		}
+	}
+	switch {
+	case !slices.EqualFunc(r.votes, q.Votes, isSameVote):
+		return "votes"
+	case r.closing != nil:
+		return r.endDiffers(q)
+	case q.Status != fermata.Pending:
+		return "end"
+	case r.knowsPeople && !slices.Equal(r.assignees, q.Assignees):
+		return "assignees"
+	case r.knowsDeadline && !isSameTime(r.deadline, q.Deadline):
+		return "deadline"
+	case r.heldDiffers(q):
+		return "held answer"
+	}
+	return ""
+}
+
+// heldDiffers reports whether another answer is held than the events say.
+func (r *questionRecord) heldDiffers(q *fermata.Question) bool {
+	if r.held == nil || q.Held == nil {
+		return r.held != nil || q.Held != nil
+	}
+	return r.held.By != q.Held.By || !isSameTime(&r.held.ReleaseAt, &q.Held.ReleaseAt)
+}
+
+// endDiffers compares how the question ended.
+func (r *questionRecord) endDiffers(q *fermata.Question) string {
+	if name := questionDiffers(q, r.closing); name != "" {
+		return name
+	}
+	end := q.Resolution
+	switch {
+	case end.DecidedBy == fermata.ActorHuman && end.AnsweredBy != nil && *end.AnsweredBy != r.closing.Actor:
+		return "answered_by"
+	case !slices.EqualFunc(r.late, end.Late, isSameLate):
+		return "late answers"
+	}
+	return ""
+}
+
+func isSameTime(a, b *time.Time) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.UnixMilli() == b.UnixMilli()
+}
+
+// isSameVote compares a vote of the events with one of a question. Events of earlier versions do not name the assurance.
+func isSameVote(said, now fermata.Vote) bool {
+	return said.By == now.By && said.Value == now.Value && (said.Assurance == "" || said.Assurance == now.Assurance)
+}
+
+func isSameLate(said, now fermata.Late) bool {
+	return said.By == now.By && said.Comment == now.Comment && said.Restarted == now.Restarted && isSame(plain(said.Answers), plain(now.Answers))
+}
+
+// changedFact returns the name of a fact in which a question is another in the database than the events say; "" where there is
+// none. What this transaction adds counts, too.
+func changedFact(tx *store.Tx, q *fermata.Question) (string, error) {
+	record, _, err := recordOf(tx.Reader, q, tx.AppendedOn(q.ID))
+	if err != nil {
+		return "", err
+	}
+	return record.changed(q), nil
+}
+
+// changed is differs for a question that must have been asked.
+func (r *questionRecord) changed(q *fermata.Question) string {
+	if r.opening == nil {
+		return "beginning"
+	}
+	return r.differs(q)
+}
+
+// dropForgedAnswer takes back a held answer that the person did not give, as far as the events say. Nothing else would show it:
+// the event that closes the question would name the person.
+func dropForgedAnswer(tx *store.Tx, q *fermata.Question) error {
+	record, _, err := recordOf(tx.Reader, q, tx.AppendedOn(q.ID))
+	if err != nil || !record.heldDiffers(q) {
+		return err
+	}
+	q.Held = nil
+	tx.UpdatePending(q)
+	tx.Append(&fermata.Event{Type: fermata.EventQuestionUndone, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.System})
+	comment(tx, q, fermata.System, "An answer to this question was written into the database, past the server. It was dropped. Look at who writes the database: `fermata audit verify`.")
+	return nil
+}
+
+// recordOf returns what the events say about a question, and these events. Those that are not written yet come last.
+func recordOf(r store.Reader, q *fermata.Question, unwritten []*fermata.Event) (*questionRecord, []*fermata.Event, error) {
+	types := make([]string, 0, len(recordTypes))
+	for _, t := range recordTypes {
+		types = append(types, string(t))
+	}
+	var events []*fermata.Event
+	for after, more := int64(0), true; more; {
+		page, err := r.Events(store.EventFilter{After: after, TaskID: q.TaskID, QuestionID: q.ID, Types: types, Limit: exportPage})
+		if err != nil {
+			return nil, nil, err
+		}
+		events = append(events, page...)
+		if more = len(page) == exportPage; more {
+			after = page[len(page)-1].Seq
+		}
+	}
+	record := &questionRecord{}
+	for _, e := range append(events, unwritten...) {
+		record.take(e)
+	}
+	return record, events, nil
+}
