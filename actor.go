@@ -16,6 +16,9 @@ const (
 	ActorTimeout ActorKind = "timeout"
 )
 
+// ActorKinds lists every kind.
+var ActorKinds = []ActorKind{ActorHuman, ActorAgent, ActorSystem, ActorPolicy, ActorTimeout}
+
 // Actor is who did something. Time and rules are actors of their own kind, so
 // that what they decide never looks like a person's decision.
 type Actor struct {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"go.mau.fi/util/confusable"
+
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
 )
@@ -75,24 +77,38 @@ func emailIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// nameIsFree refuses a name that is the name or the handle of another member: people would take one for the other.
+// nameIsFree refuses a name that looks like the name or the handle of another member, or like what stands for the server:
+// people would take one for the other.
 func nameIsFree(r store.Reader, m *fermata.Member) error {
+	if m.Name == "" {
+		return nil
+	}
+	name := lookOf(m.Name)
+	if name == "" {
+		return fermata.Invalid(fermata.Problem{Field: "name", Message: "shows nothing that can be read"})
+	}
+	if slices.ContainsFunc(fermata.ActorKinds, func(kind fermata.ActorKind) bool { return name == lookOf(string(kind)) }) {
+		return fermata.Invalid(fermata.Problem{Field: "name", Message: "stands for the server itself, or for any agent"})
+	}
 	members, err := r.Members()
 	if err != nil {
 		return err
 	}
-	name := plainName(m.Name)
 	for _, other := range members {
-		if other.ID != m.ID && name != "" && (name == plainName(other.Name) || name == plainName(other.Handle)) {
-			return fermata.Invalid(fermata.Problem{Field: "name", Message: "is that of another member"}).
+		if other.ID != m.ID && (name == lookOf(other.Name) || name == lookOf(other.Handle)) {
+			return fermata.Invalid(fermata.Problem{Field: "name", Message: "looks like that of another member"}).
 				WithHint("two people with one name: an admin can set it")
 		}
 	}
 	return nil
 }
 
-// plainName is a name in lower case, with one space between its words.
-func plainName(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }
+// lookOf returns what two names have in common that look alike: their skeleton (UTS #39) in lower case, with one space between
+// words. Characters that do not show are not in it.
+func lookOf(name string) string {
+	skeleton := strings.ToLower(confusable.Skeleton(strings.ToLower(name)))
+	return strings.Join(strings.Fields(skeleton), " ")
+}
 
 // AddMember adds a person to the workspace.
 func (e *Engine) AddMember(ctx context.Context, c fermata.Caller, n NewMember) (*fermata.Member, error) {

@@ -158,7 +158,10 @@ func TestNobodyTakesTheNameOfAnother(t *testing.T) {
 			_, err := w.e.ChangeMember(w.Context(), c, "bob", fermata.MemberChange{Name: &name})
 			return err
 		}
-		for _, taken := range []string{"Alice Doe", " alice  DOE", "alice", "Alice"} {
+		for _, taken := range []string{
+			"Alice Doe", " alice  DOE", "alice", "Alice", "аlice", "A\u200blice Doe", "\u202eAlice Doe", "A\u200blice D0e", "𝐀lice Doe",
+			"policy", "System", "\u200b",
+		} {
 			w.refused(name(bob, taken), fermata.CodeInvalidRequest)
 		}
 		for _, free := range []string{"Bob Doe", "bob", "", "Alice D."} {
