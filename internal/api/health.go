@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -50,7 +51,17 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	clock := s.clock()
-	writeHealth(w, fermata.Readiness{Status: "ready", Warnings: clock.Warnings, Clock: clock})
+	writeHealth(w, fermata.Readiness{Status: "ready", Warnings: slices.Concat(clock.Warnings, s.witnesses()), Clock: clock})
+}
+
+// witnesses warns of witnesses that keep nothing. It does not name them: anybody reads it.
+func (s *Server) witnesses() []string {
+	n, since := s.Engine.WitnessesAway()
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the checkpoints of the audit chain do not reach %d of its witnesses since %s: the server's log says which, and why",
+		n, since.UTC().Format(time.RFC3339))}
 }
 
 // clock says what an operator should know of the database's clock.

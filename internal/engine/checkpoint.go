@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -52,8 +53,6 @@ type checkpoints struct {
 	e *Engine
 	// last are the newest checkpoints by workspace.
 	last map[string]lastCheckpoint
-	// failing are the witnesses whose failure is logged already.
-	failing map[Witness]bool
 }
 
 // lastCheckpoint is the newest checkpoint of a workspace and the number of its own event.
@@ -86,7 +85,7 @@ func (e *Engine) RunCheckpoints(ctx context.Context) {
 }
 
 func newCheckpoints(e *Engine) *checkpoints {
-	return &checkpoints{e: e, last: map[string]lastCheckpoint{}, failing: map[Witness]bool{}}
+	return &checkpoints{e: e, last: map[string]lastCheckpoint{}}
 }
 
 // look signs what is due, and hands the newest checkpoints over.
@@ -178,9 +177,48 @@ func (c *checkpoints) hand(ctx context.Context, signed fermata.SignedCheckpoint)
 	}
 	for _, w := range c.e.opts.Witnesses {
 		err := w.Keep(ctx, signed)
-		if err != nil && !c.failing[w] && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			return
+		}
+		if c.e.away.note(w, err, signed.At) {
 			c.e.log.Error("a witness does not keep the checkpoints of the audit chain", "witness", w.Name(), "error", err)
 		}
-		c.failing[w] = err != nil
 	}
+}
+
+// awayWitnesses are the witnesses that keep nothing at present. It is safe for concurrent use.
+type awayWitnesses struct {
+	mu    sync.Mutex
+	since map[Witness]time.Time
+}
+
+// note keeps whether a witness failed to keep the checkpoint of an instant. It reports whether the witness failed for the first
+// time.
+func (a *awayWitnesses) note(w Witness, err error, at time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, known := a.since[w]
+	switch {
+	case err == nil:
+		delete(a.since, w)
+	case !known:
+		if a.since == nil {
+			a.since = map[Witness]time.Time{}
+		}
+		a.since[w] = at
+	}
+	return err != nil && !known
+}
+
+// WitnessesAway returns how many witnesses of the audit chain keep nothing at present, and the instant of the first checkpoint
+// that one of them lacks.
+func (e *Engine) WitnessesAway() (n int, since time.Time) {
+	e.away.mu.Lock()
+	defer e.away.mu.Unlock()
+	for _, at := range e.away.since {
+		if since.IsZero() || at.Before(since) {
+			since = at
+		}
+	}
+	return len(e.away.since), since
 }

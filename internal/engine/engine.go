@@ -51,6 +51,7 @@ type Engine struct {
 	about   func(r store.Reader, t *fermata.Task, q *fermata.Question) error
 	callers *callerCache
 	roll    roll
+	away    awayWitnesses
 }
 
 // New returns an engine on an open, migrated database.
