@@ -40,6 +40,9 @@ type calledBack struct {
 type calledBackData struct {
 	QuestionID string                 `json:"question_id"`
 	TaskID     string                 `json:"task_id"`
+	Project    string                 `json:"project"`
+	Title      string                 `json:"title"`
+	AskedBy    fermata.Actor          `json:"asked_by"`
 	Status     fermata.QuestionStatus `json:"status"`
 	Resolution *fermata.Resolution    `json:"resolution"`
 	State      json.RawMessage        `json:"state,omitempty"`
@@ -59,7 +62,8 @@ func outcomeOf(r store.Reader, c *claim, n *notice.Notice) error {
 	n.Raw, err = fermata.ExactJSON(calledBack{
 		Type: "question." + string(q.Status), Timestamp: q.Resolution.At,
 		Data: calledBackData{
-			QuestionID: q.ID, TaskID: q.TaskID, Status: q.Status, Resolution: q.Resolution, State: q.State, Metadata: q.Metadata,
+			QuestionID: q.ID, TaskID: q.TaskID, Project: q.Project, Title: q.Title, AskedBy: q.AskedBy,
+			Status: q.Status, Resolution: q.Resolution, State: q.State, Metadata: q.Metadata,
 		},
 	})
 	return err

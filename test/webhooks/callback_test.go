@@ -20,6 +20,9 @@ type outcome struct {
 	Data struct {
 		QuestionID string             `json:"question_id"`
 		TaskID     string             `json:"task_id"`
+		Project    string             `json:"project"`
+		Title      string             `json:"title"`
+		AskedBy    fermata.Actor      `json:"asked_by"`
 		Status     string             `json:"status"`
 		State      json.RawMessage    `json:"state"`
 		Resolution fermata.Resolution `json:"resolution"`
@@ -100,6 +103,9 @@ func TestOutcomeIsPostedToTheAsker(t *testing.T) {
 		if got.Data.QuestionID != answered.ID || got.Data.TaskID != answered.TaskID || got.Data.Status != "answered" ||
 			string(got.Data.State) != `{"build":4711}` || got.Data.Resolution.Answer != true || got.Data.Resolution.DecidedBy != fermata.ActorHuman {
 			t.Errorf("the answer arrived as %+v", got)
+		}
+		if d := heard["question.answered"].Data; d.Title != "Deploy?" || d.Project != fermata.DefaultProject || d.AskedBy != answered.AskedBy {
+			t.Fatalf("what was asked, and by whom, is not told: %+v", d)
 		}
 		if got := heard["question.cancelled"]; got.Data.QuestionID != cancelled.ID || got.Data.Resolution.Answer != nil {
 			t.Errorf("the cancellation arrived as %+v", got)
