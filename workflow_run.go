@@ -39,8 +39,9 @@ type WorkflowRun struct {
 	// Cause is what the trigger knew: the issue and its label, the event, the
 	// planned instant. Secrets are not in it.
 	Cause json.RawMessage `json:"cause,omitempty"`
-	// StartedBy is who started it by hand.
-	StartedBy *Actor          `json:"started_by,omitempty"`
+	// StartedBy is who started it by hand, or the person whose act the trigger was: who put the label, or did what the event
+	// tells. It is nil where nobody is known, as with a schedule or a webhook.
+	StartedBy *Actor          `json:"started_by,omitempty" doc:"who started it by hand, or whose act the trigger was; absent where nobody is known"`
 	Inputs    json.RawMessage `json:"inputs,omitempty"`
 	ParentID  string          `json:"parent_id,omitempty"`
 	// Step is the step that it is at.

@@ -138,10 +138,22 @@ func (s *session) runTable(list []*fermata.WorkflowRun) *table {
 
 // starter says what started a run, and who where it was a person.
 func (s *session) starter(r *fermata.WorkflowRun) string {
-	if r.StartedBy != nil && s.outTerm {
-		return r.StartedBy.Name
+	if s.outTerm {
+		return originOf(r)
 	}
 	return string(r.Trigger)
+}
+
+// originOf returns the trigger of a run and the person behind it. Of a run that was started by hand it returns the person.
+func originOf(r *fermata.WorkflowRun) string {
+	switch {
+	case r.StartedBy == nil:
+		return string(r.Trigger)
+	case r.Trigger == fermata.TriggerManual || r.Trigger == fermata.TriggerWorkflow:
+		return actor(*r.StartedBy)
+	default:
+		return string(r.Trigger) + " (" + actor(*r.StartedBy) + ")"
+	}
 }
 
 // took says how long something lasted, or lasts so far.

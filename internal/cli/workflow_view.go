@@ -155,10 +155,7 @@ func (v *runView) head() row {
 // origin says which definition runs, what started it, and when.
 func (v *runView) origin() row {
 	r := v.run
-	by := "started by " + string(r.Trigger)
-	if r.StartedBy != nil {
-		by = "started by " + actor(*r.StartedBy)
-	}
+	by := "started by " + originOf(r)
 	text := fmt.Sprintf("%s %s · %s %s · %s", oneLine(r.Workflow), shortHash(r.Hash), by, v.s.since(r.CreatedAt), v.s.took(r.CreatedAt, r.EndedAt))
 	return row{indent: "  ", text: v.s.data().dim(text), key: "origin"}
 }

@@ -22,8 +22,28 @@ func (l *lane) happened(ctx context.Context, id string, h *notice.Happening) (no
 			return err
 		}
 		tx.RememberInbound(channel, id, data(v))
-		tx.Append(&fermata.Event{Type: h.Type, Actor: fermata.System, Data: data(h.Data)})
+		by, err := actorOf(tx, h.By)
+		if err != nil {
+			return err
+		}
+		tx.Append(&fermata.Event{Type: h.Type, Actor: by, Data: data(h.Data)})
 		return nil
 	})
 	return notice.Verdict{Counted: err == nil, Words: v.Words}, err
+}
+
+// actorOf returns the member with the identity, and the system where there is none.
+func actorOf(tx *store.Tx, i notice.Identity) (fermata.Actor, error) {
+	known, err := tx.Identity(i.Kind, i.ID)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return fermata.System, nil
+	}
+	if err != nil {
+		return fermata.System, err
+	}
+	m, err := tx.Member(known.MemberID)
+	if err != nil {
+		return fermata.System, err
+	}
+	return m.Actor(), nil
 }

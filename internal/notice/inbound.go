@@ -39,6 +39,8 @@ type Inbound struct {
 // has no part in it.
 type Happening struct {
 	Type fermata.EventType
+	// By is who did it. The event names the member, where one has this identity.
+	By   Identity
 	Data map[string]any
 }
 

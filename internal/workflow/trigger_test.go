@@ -163,11 +163,45 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 	})
 }
 
-// label tells that a label was added to an issue.
-func (w *world) label(id, name string) error {
+// Whose act a trigger was may not approve what the run asks, where votes are counted: a label on GitHub, or a task that was
+// made, is as good as a start by hand.
+func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
+	onBoth(t, func(w *world) {
+		ann, bob := w.voter("ann"), w.voter("bob")
+		for name, trigger := range map[string]string{"labelled": "label_added: auto-fix", "made": "event: task.created, if: trigger.data.title == \"one more\""} {
+			w.put("name: " + name + "\ntriggers: [{" + trigger + "}]\nsteps:\n" + `
+  - id: ask
+    tool: request_approval
+    input: {title: "Deploy?", action: {command: [make, deploy]}, approvals: {required: 1}}
+`)
+		}
+		w.ok(w.labelBy(ann.Actor(), "1", "auto-fix"))
+		_, err := w.e.CreateTask(t.Context(), ann, fermata.NewTask{Title: "one more"})
+		w.ok(err)
+		for _, name := range []string{"labelled", "made"} {
+			run := w.runsOf(name, 1)[0]
+			q := w.asked(run.ID)
+			if run.StartedBy == nil || run.StartedBy.Name != "ann" {
+				t.Errorf("%s: started by %+v, want ann", name, run.StartedBy)
+			}
+			yes := fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
+			if _, err := w.e.Answer(t.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
+				t.Errorf("%s: ann approves what her own act started: %v", name, err)
+			}
+			_, err = w.e.Answer(t.Context(), bob, q.ID, yes)
+			w.ok(err)
+			w.await(run.ID, fermata.TaskDone)
+		}
+	})
+}
+
+// label tells that a label was added to an issue, by nobody who is a member.
+func (w *world) label(id, name string) error { return w.labelBy(fermata.System, id, name) }
+
+func (w *world) labelBy(who fermata.Actor, id, name string) error {
 	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 		tx.Append(&fermata.Event{
-			Type: fermata.EventLabelAdded, Actor: fermata.System,
+			Type: fermata.EventLabelAdded, Actor: who,
 			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","issue":7,"label":%q,"actor":"ann","delivery":%q}`, name, id)),
 		})
 		return nil

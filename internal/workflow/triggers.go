@@ -119,7 +119,10 @@ type firing struct {
 	// cause is what expressions call trigger.
 	cause  map[string]any
 	inputs map[string]any
-	by     *fermata.Actor
+	// by is who starts it by hand.
+	by *fermata.Actor
+	// behind is the person whose act the trigger was, nil where nobody is known.
+	behind *fermata.Actor
 	// key makes that it starts once.
 	key string
 	// apart keeps it from others where the definition says nothing.
@@ -160,7 +163,7 @@ func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
 	}
 	run := &fermata.WorkflowRun{
 		ID: t.ID, Workflow: f.def.Name, Hash: f.workflow.Hash, Trigger: f.trigger, Cause: data(f.cause), Inputs: data(f.inputs),
-		StartedBy: f.by, FireKey: f.key, ConcurrencyKey: key,
+		StartedBy: cmp.Or(f.by, f.behind), FireKey: f.key, ConcurrencyKey: key,
 	}
 	tx.InsertWorkflowRun(run)
 	tx.Append(&fermata.Event{

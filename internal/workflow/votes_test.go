@@ -7,18 +7,21 @@ import (
 	"github.com/fermata-hq/fermata/internal/engine"
 )
 
+// voter adds a member who may answer and make tasks.
+func (w *world) voter(handle string) fermata.Caller {
+	w.Helper()
+	m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleOperator})
+	w.ok(err)
+	return fermata.Caller{
+		WorkspaceID: admin.WorkspaceID, Kind: fermata.ActorHuman, MemberID: m.ID, Name: handle, Role: fermata.RoleOperator,
+		Scopes: []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeWork}, Assurance: fermata.AssuranceSession,
+	}
+}
+
 // An approval by several people names all of them.
 func TestAnApprovalNamesEverybodyWhoApproved(t *testing.T) {
 	onBoth(t, func(w *world) {
-		voter := func(handle string) fermata.Caller {
-			m, err := w.e.AddMember(w.Context(), admin, engine.NewMember{Handle: handle, Role: fermata.RoleResponder})
-			w.ok(err)
-			return fermata.Caller{
-				WorkspaceID: admin.WorkspaceID, Kind: fermata.ActorHuman, MemberID: m.ID, Name: handle, Role: fermata.RoleResponder,
-				Scopes: []fermata.Scope{fermata.ScopeAnswer}, Assurance: fermata.AssuranceSession,
-			}
-		}
-		voters := []fermata.Caller{voter("bea"), voter("carl")}
+		voters := []fermata.Caller{w.voter("bea"), w.voter("carl")}
 		run := w.run(`
 name: deploy
 triggers: [{manual: true}]

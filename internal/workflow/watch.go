@@ -229,8 +229,17 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339), "workflow": about,
 	}
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerEvent, cause: cause, follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		trigger: fermata.TriggerEvent, cause: cause, behind: personBehind(e), follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 	})
+}
+
+// personBehind returns the person who did what the event tells, nil where it was none. This person may not approve what the
+// run asks where votes are counted, no more than one who starts it by hand.
+func personBehind(e *fermata.Event) *fermata.Actor {
+	if e.Actor.Kind != fermata.ActorHuman {
+		return nil
+	}
+	return &e.Actor
 }
 
 // hears reports whether a workflow may learn of an event: of one in its own project, since
@@ -275,7 +284,7 @@ func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause ma
 	}
 	cause["type"] = string(fermata.TriggerLabel)
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerLabel, cause: cause, key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		trigger: fermata.TriggerLabel, cause: cause, behind: personBehind(e), key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 		apart: strings.ToLower(fmt.Sprintf("label/%s/%v/%s", repository, cause["issue"], name)),
 	})
 }

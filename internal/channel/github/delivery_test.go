@@ -182,6 +182,30 @@ func TestServerAsksAndHearsOverGitHub(t *testing.T) {
 	}
 }
 
+// The event of a label names the member whose account put it. A stranger's account is nobody's.
+func TestServerNamesWhoPutALabel(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, (*standin.Server).Settings)
+	o.hub.User("eve", "write")
+	o.hub.Label("ann", standin.Issue, "auto-fix")
+	o.hub.Label("eve", standin.Issue, "later")
+	var by map[string]fermata.Actor
+	patience.Await(t, "both are heard", func() bool {
+		events, _, err := o.e.Events(t.Context(), boss, engine.EventFilter{Types: []string{string(fermata.EventLabelAdded)}})
+		o.ok(err)
+		by = map[string]fermata.Actor{}
+		for _, e := range events {
+			var said struct{ Label string }
+			o.ok(json.Unmarshal(e.Data, &said))
+			by[said.Label] = e.Actor
+		}
+		return len(by) == 2
+	})
+	if by["auto-fix"].Kind != fermata.ActorHuman || by["auto-fix"].Name != "ann" || by["later"] != fermata.System {
+		t.Errorf("the labels are by %+v", by)
+	}
+}
+
 // Every form of an answer comes back as it was given.
 func TestServerHearsEveryForm(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func (c *Channel) hearLabel(ctx context.Context, hear notice.Hear, l *labelling)
 		title = string([]rune(title)[:longestTitle-1]) + "…"
 	}
 	_, err = hear(ctx, &notice.Inbound{ID: l.key, At: l.at, Happened: &notice.Happening{
-		Type: fermata.EventLabelAdded,
+		Type: fermata.EventLabelAdded, By: notice.Identity{Kind: Kind, ID: fmt.Sprint(l.actor.ID), Name: l.actor.Login},
 		Data: map[string]any{
 			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": title, "url": l.issue.HTMLURL,
 		},

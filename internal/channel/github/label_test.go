@@ -76,6 +76,9 @@ func TestALabelIsHeardHoweverItComes(t *testing.T) {
 			if fmt.Sprint(got.Happened.Data) != fmt.Sprint(want) || got.Happened.Type != fermata.EventLabelAdded {
 				t.Errorf("heard %s %v, want %v", got.Happened.Type, got.Happened.Data, want)
 			}
+			if id, _ := w.hub.Person("ada"); got.Happened.By.Kind != "github" || got.Happened.By.ID != id {
+				t.Errorf("the label is by %+v, want the account %s", got.Happened.By, id)
+			}
 			if n := len(w.desk.labels()); n != 2 {
 				t.Errorf("heard %d times: %q", n, w.desk.labels())
 			}
