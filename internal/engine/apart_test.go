@@ -131,6 +131,33 @@ func TestKeyOfAnotherAgent(t *testing.T) {
 	})
 }
 
+// TestAnApprovalIsForOneDesk: the agent of one person does not run by the approval that the agent of another one waited for,
+// though both name one session.
+func TestAnApprovalIsForOneDesk(t *testing.T) {
+	each(t, func(w *world) {
+		bob := w.person("bob")
+		alice := w.alice
+		for _, c := range []*fermata.Caller{&alice, &bob} {
+			c.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer, fermata.ScopeWork}
+		}
+		call := fermata.GateCall{SessionKey: "claude:1", Tool: "Bash", Input: []byte(`{"command":"make deploy"}`), Runner: "claude", CallID: "c1"}
+		first, err := w.e.Gate(w.Context(), alice, call)
+		w.ok(err)
+		q, err := w.e.Question(w.Context(), alice, first.QuestionID)
+		w.ok(err)
+		_, err = w.approve(alice, q, fermata.Approve)
+		w.ok(err)
+		other, err := w.e.Gate(w.Context(), bob, call)
+		w.ok(err)
+		if other.Decision != fermata.GateAsk || other.TaskID == first.TaskID {
+			t.Errorf("bob's call got %+v", other)
+		}
+		again, err := w.e.Gate(w.Context(), alice, call)
+		w.ok(err)
+		w.equal(fermata.GateAllow, again.Decision)
+	})
+}
+
 // TestSessionIsItsAgents: another agent who knows or guesses the key of a
 // session gets a task of its own.
 func TestSessionIsItsAgents(t *testing.T) {

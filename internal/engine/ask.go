@@ -124,7 +124,7 @@ func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string
 		return nil, err
 	}
 	for _, t := range all {
-		if joins(c, t) {
+		if joins(c, t) && !(v == fermata.ToGate && isOfAnother(c, t)) {
 			return t, c.May(v, fermata.InTask(t))
 		}
 	}
@@ -168,6 +168,12 @@ func checkNotStopped(r sessionReader, c fermata.Caller, key string) error {
 // agent in its own only, a person in any.
 func joins(c fermata.Caller, t *fermata.Task) bool {
 	return c.Kind != fermata.ActorAgent || t.CreatedBy.Kind == fermata.ActorAgent && t.CreatedBy.ID == c.TokenID
+}
+
+// isOfAnother reports whether another person made the task. The calls of one person's agent do not run by what was approved
+// for that of another one, though both name one session.
+func isOfAnother(c fermata.Caller, t *fermata.Task) bool {
+	return c.Kind == fermata.ActorHuman && t.CreatedBy.Kind == fermata.ActorHuman && t.CreatedBy.ID != c.MemberID
 }
 
 // outsideTask returns the external task of a session, or a new one.
