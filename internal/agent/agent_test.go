@@ -217,19 +217,20 @@ func TestWhatACutOffTurnToldIsToldAgain(t *testing.T) {
 	d := newDesk(t)
 	one := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_1"}}, Text: "use less paint"}
 	two := &fermata.ResumeContext{Messages: []fermata.Message{{ID: "msg_2"}}, Text: "and a finer brush"}
-	begun := d.pipe(t, "begun")
+	// A pipe for each turn: who opens one again may meet the writer of the turn before.
+	begun, again := d.pipe(t, "begun-1"), d.pipe(t, "begun-2")
 	go func() {
 		read(begun)
 		d.inbox <- one
-		read(begun)
+		read(again)
 		d.inbox <- two
 	}()
 	fin := run(t, d, `prompt=$(cat)
 		if [ -e second ]; then echo "$prompt" >last; echo '{"Session":"s-1"}'; echo '{"Said":"painted"}'; exit; fi
-		[ ! -e first ] || touch second
+		turn=1; [ ! -e first ] || { touch second; turn=2; }
 		touch first
 		echo '{"Session":"s-1"}'
-		echo r >begun
+		echo r >begun-$turn
 		while :; do sleep 1000 & wait $!; done`, first(), agent.Options{})
 	if fin.Summary != "painted" {
 		t.Fatalf("got %+v\n%s", fin, d.text())

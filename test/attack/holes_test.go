@@ -297,8 +297,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "an edited question is not seen", file: "internal/engine/audit_tables.go",
-		old: `if name := questionDiffers(q, e); name != "" {`,
-		new: `if name := questionDiffers(q, e); name != "" && false {`,
+		old: `if name := v.questionDiffers(q, e); name != "" {`,
+		new: `if name := v.questionDiffers(q, e); name != "" && false {`,
 		pkg: "./internal/engine", caughtBy: "TestAuditFindsEditsOfTables",
 	},
 	{
