@@ -274,7 +274,7 @@ func TestTheServerForgesNoDecision(t *testing.T) {
 	})
 }
 
-// A question whose words were edited after a passkey signed the answer is found by its signature.
+// A question whose words were edited after a passkey signed the answer is found by its event, and by the signature alone.
 func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, b := w.enrolled("ann"), w.desk()
@@ -282,10 +282,15 @@ func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 		q := w.dangerous(nil)
 		b.approve(q, a)
 		storetest.Exec(t, w.opts, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
-		if report := w.audit(); report.OK || !strings.Contains(report.Problem, "the signature is for another decision") {
+		edited, err := w.e.Question(w.Context(), w.caller("ann"), q.ID)
+		w.ok(err)
+		if err := edited.CheckSigned(edited.Resolution.AnsweredBy.ID); err == nil || !strings.Contains(err.Error(), "the signature is for another decision") {
+			t.Errorf("the signature: %v", err)
+		}
+		if report := w.audit(); report.OK || !strings.Contains(report.Problem, "another text, asker or rule") {
 			t.Errorf("%+v", report)
 		}
-		if err := w.use(q.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
+		if err := w.use(q.ID); fermata.CodeOf(err) != fermata.CodePolicyViolation {
 			t.Errorf("the grant: %v", err)
 		}
 	})
