@@ -365,10 +365,7 @@ func values[T any](pointers []*T) []T {
 // place writes the question and moves the task, as the policy's verdict on the
 // agent's confidence says. With runEnds the run that asks is being finished.
 func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, policy fermata.Policy, runEnds bool, by fermata.Actor) error {
-	tx.Append(&fermata.Event{
-		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
-		Data: data(askedOf(t, q)),
-	})
+	tx.Append(askedEvent(t, q, by))
 	verdict, err := judge(tx, t, q, policy)
 	if err != nil {
 		return err
@@ -406,6 +403,14 @@ func (e *Engine) place(tx *store.Tx, t *fermata.Task, q *fermata.Question, polic
 	}
 	tx.SaveTask(t)
 	return nil
+}
+
+// askedEvent tells of a question.
+func askedEvent(t *fermata.Task, q *fermata.Question, by fermata.Actor) *fermata.Event {
+	return &fermata.Event{
+		Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, RunID: q.RunID, Actor: by,
+		Data: data(askedOf(t, q)),
+	}
 }
 
 // judge returns the policy's verdict on the agent's confidence. A task is not set aside over

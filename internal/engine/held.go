@@ -101,6 +101,28 @@ func (h *Held) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Acto
 	return q, nil
 }
 
+// SetAside keeps a question whose asker is too unsure to ask it, and closes it as the end of
+// its task would. The task goes on. It returns nil, and does nothing, where people are asked
+// or the default is taken.
+func (h *Held) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
+	policy, err := h.e.policy(h.Tx.Reader)
+	if err != nil {
+		return nil, err
+	}
+	policy = limits.Over(policy)
+	q, _, err := h.e.open(h.Tx, h.Task, h.Run.ID, a, policy, by)
+	if err != nil {
+		return nil, err
+	}
+	verdict, err := judge(h.Tx, h.Task, q, policy)
+	if err != nil || verdict != fermata.SkipForPerson {
+		return nil, err
+	}
+	h.Tx.Append(askedEvent(h.Task, q, by))
+	h.Tx.InsertQuestion(q)
+	return q, closeQuestions(h.Tx, []string{q.ID}, fermata.ByPolicy, fermata.TaskSkipped, fermata.ReasonLowConfidence)
+}
+
 // Wait stops the task on what it waited for before: its question is still
 // open, or somebody has written meanwhile.
 func (h *Held) Wait() error {

@@ -50,6 +50,9 @@ func withIssue(metadata map[string]string, inputs, cause map[string]any) map[str
 	return with
 }
 
+// issue is the issue of the run; empty where it has none.
+func (x *execution) issue() string { return withIssue(nil, x.ins, x.cause)[issueKey] }
+
 // mostAbove is how many tasks up a run is looked for.
 const mostAbove = 20
 

@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -103,30 +104,68 @@ func (x *execution) note(ctx context.Context, step *definition.Step, row *fermat
 // before anybody hears of it.
 func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) error {
 	x.touch(row)
-	before := *row
+	before, st := *row, *x.st
+	aside := false
 	err := x.stop(ctx, func(h *engine.Held) error {
-		*row = before
+		*row, *x.st = before, st
+		var err error
+		if aside, err = x.setAside(h, step, row, a); aside || err != nil {
+			return err
+		}
 		q, err := h.Suspend(a, x.thresholds(step), x.asker())
 		if err != nil {
 			return err
 		}
 		row.QuestionID = q.ID
 		if h.Task.State == fermata.TaskSkipped {
-			row.Note = "the confidence is below the threshold: set aside for manual work"
+			row.Note = asideNote
 			row.End(fermata.StepSkipped, h.Tx.Now())
 		}
 		return nil
 	})
 	refusal := asRefusal(err)
+	if aside && errors.Is(err, errStopped) {
+		return nil // what is done then follows
+	}
 	if refusal == nil {
 		return err
 	}
-	*row = before
+	*row, *x.st = before, st
 	x.st.Waits = ""
 	if a.Type == fermata.ErrorRecovery {
 		return x.end(ctx, fermata.TaskFailed, fermata.ReasonStepFailed, "Nobody could be asked what to do: "+refusal.Error())
 	}
 	return x.failed(ctx, step, row, refusal)
+}
+
+// asideNote is said of a step that is left to people.
+const asideNote = "the confidence is below the threshold: set aside for manual work"
+
+// setAside leaves a step to people whose question nobody is asked, where something is done
+// before the run ends for it. It reports whether it did.
+func (x *execution) setAside(h *engine.Held, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
+	o := &outcome{
+		State: fermata.TaskSkipped, Reason: fermata.ReasonLowConfidence, Step: step.ID, Next: step.ID, Phase: x.st.Phase, Code: fermata.ReasonLowConfidence, Message: asideNote,
+		Summary: fmt.Sprintf("The step %s: %s.", step.ID, asideNote),
+	}
+	handles := x.st.Phase == definition.OnFailure || x.st.Phase == definition.Finally
+	next := x.following(o)
+	if !handles && next == nil {
+		return false, nil
+	}
+	q, err := h.SetAside(a, x.thresholds(step), x.asker())
+	if q == nil || err != nil {
+		return false, err
+	}
+	row.QuestionID, row.Note = q.ID, asideNote
+	row.End(fermata.StepSkipped, h.Tx.Now())
+	if handles {
+		x.next(step)
+	} else {
+		x.follow(next, o)
+	}
+	h.Task.Checkpoint = x.st.bytes()
+	return true, nil
 }
 
 // asRefusal is a failure of the step where the rules of asking refused its
@@ -421,6 +460,7 @@ func (x *execution) late(ctx context.Context) error {
 		answer["source"] = "human"
 		x.st.leave()
 		x.st.Next = step.ID
+		x.st.goBack(step.Phase)
 		row.Error = nil
 		return x.answered(ctx, step, row, answer)
 	}

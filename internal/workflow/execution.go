@@ -231,7 +231,7 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	env := x.def.Blank()
 	steps, _ := env["steps"].(map[string]any)
 	maps.Copy(env, definition.Env{
-		"inputs": x.ins, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.read,
+		"inputs": x.ins, "trigger": x.cause, definition.NowKey: x.now, "secrets": x.read, definition.FailureName: x.st.Outcome.failure(),
 		"run": map[string]any{"id": x.run.ID, "workflow": x.run.Workflow, "attempt": int64(row.Attempt), "occurrence": int64(row.Occurrence)},
 	})
 	for i := range x.def.Steps {
@@ -302,9 +302,14 @@ func (x *execution) complete(ctx context.Context) error {
 			outputs[step.Output] = row.Output
 		}
 	}
-	done := 0
+	done, all := 0, 0
+	for i := range x.def.Steps {
+		if x.def.Steps[i].Phase == definition.MainPhase {
+			all++
+		}
+	}
 	for _, row := range x.rows {
-		if row.State == fermata.StepDone && row.Item == nil {
+		if step := x.def.Step(row.Step); step != nil && step.Phase == definition.MainPhase && row.State == fermata.StepDone && row.Item == nil {
 			done++
 		}
 	}
@@ -313,13 +318,6 @@ func (x *execution) complete(ctx context.Context) error {
 		details = data(map[string]any{"outputs": map[string]any{}, "note": "the outputs are too large to hand on"})
 	}
 	return x.stop(ctx, func(h *engine.Held) error {
-		return h.Complete(fermata.Finish{Summary: fmt.Sprintf("%d of %d steps done.", done, len(x.def.Steps)), Details: details})
-	})
-}
-
-// end ends a run before its end.
-func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summary string) error {
-	return x.stop(ctx, func(h *engine.Held) error {
-		return h.Fail(to, reason, fermata.Finish{Summary: short(summary)})
+		return h.Complete(fermata.Finish{Summary: fmt.Sprintf("%d of %d steps done.", done, all), Details: details})
 	})
 }

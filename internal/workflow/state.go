@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
@@ -23,12 +24,18 @@ type state struct {
 	// jump back made null again.
 	Visits map[string]int `json:"visits,omitempty"`
 	Hidden map[string]int `json:"hidden,omitempty"`
+	// Before are the visits before the run was tried again: they do not count for the limit.
+	Before map[string]int `json:"before,omitempty"`
 	// Again says that the step Next failed, and is done once more.
 	Again bool `json:"again,omitempty"`
 	// Input takes the place of the rendered one until the step is left.
 	Input json.RawMessage `json:"input,omitempty"`
 	// InputBy is who gave Input.
 	InputBy string `json:"input_by,omitempty"`
+	// Phase is the list of steps that the run is in; empty is the main one.
+	Phase definition.Phase `json:"phase,omitempty"`
+	// Outcome is how the run went, once its main steps have ended.
+	Outcome *outcome `json:"outcome,omitempty"`
 	// Silent is the step whose question nobody answered: what is to be done
 	// about that is under way.
 	Silent string `json:"silent,omitempty"`
@@ -77,20 +84,28 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 
 func (st *state) bytes() json.RawMessage { return data(st) }
 
-// retried makes the run go on at the step at which it ended.
+// retried makes the run go on at the step at which it ended, or at which it failed.
 func (st *state) retried(input json.RawMessage, by string) {
 	if st == nil {
 		return
 	}
+	if o := st.Outcome; o != nil {
+		st.Next, st.Silent, st.Before = o.Next, o.Silent, maps.Clone(st.Visits)
+		st.goBack(o.Phase)
+	}
 	st.Waits, st.Again, st.Input, st.InputBy = "", true, input, by
 }
 
-// at is the step at which the run is.
+// at returns the step at which the run goes on when it is retried.
 func (st *state) at() string {
-	if st == nil {
+	switch {
+	case st == nil:
 		return ""
+	case st.Outcome != nil:
+		return st.Outcome.Next
+	default:
+		return st.Next
 	}
-	return st.Next
 }
 
 // leave forgets what belongs to the step that the run leaves.

@@ -21,7 +21,10 @@ func (x *execution) proceed(ctx context.Context) error {
 		}
 		step := x.def.Step(x.st.Next)
 		if step == nil {
-			return x.complete(ctx)
+			if err := x.leavePhase(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		if err := x.do(ctx, step); err != nil {
 			return err
@@ -86,9 +89,9 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 	case row != nil && !row.State.Ended():
 		row = x.begin(step, row.Occurrence, nil)
 	default:
-		if x.st.Visits[step.ID] >= x.def.MaxIterations && x.st.Visits[step.ID] > 0 {
+		if visits := x.st.Visits[step.ID] - x.st.Before[step.ID]; visits >= x.def.MaxIterations && visits > 0 {
 			return x.end(ctx, fermata.TaskFailed, fermata.ReasonTooManyIterations,
-				fmt.Sprintf("The step %s was come back to %d times, which is as often as max_iterations allows.", step.ID, x.st.Visits[step.ID]))
+				fmt.Sprintf("The step %s was come back to %d times, which is as often as max_iterations allows.", step.ID, visits))
 		}
 		row = x.begin(step, x.st.visit(step.ID), nil)
 	}
@@ -116,6 +119,12 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 
 // input renders the input of a step, or takes what a person gave in its place.
 func (x *execution) input(step *definition.Step, row *fermata.WorkflowStep, env definition.Env) (map[string]any, error) {
+	if step == definition.Told {
+		given := map[string]any{"body": x.failureWords()}
+		row.Input = x.stored(given)
+		x.touch(row)
+		return given, nil
+	}
 	if len(x.st.Input) > 0 {
 		given := object(x.st.Input)
 		row.Input = x.stored(given)
@@ -207,10 +216,9 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 // next goes on with the step behind.
 func (x *execution) next(step *definition.Step) {
 	x.st.leave()
-	i := x.def.Index(step.ID) + 1
 	x.st.Next = ""
-	if i < len(x.def.Steps) {
-		x.st.Next = x.def.Steps[i].ID
+	if next := x.def.Next(step); next != nil {
+		x.st.Next = next.ID
 	}
 }
 

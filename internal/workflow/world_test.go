@@ -103,7 +103,7 @@ func (b *bench) on(name string, does func(ctx context.Context, c tool.Call) (any
 }
 
 // toolNames are the tools of the tests.
-var toolNames = []string{"note", "analyze", "apply", "check", "publish", "label"}
+var toolNames = []string{"note", "analyze", "apply", "check", "publish", "label", "github_comment"}
 
 // onBoth runs a test on both databases.
 func onBoth(t *testing.T, fn func(w *world)) {

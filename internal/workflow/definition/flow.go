@@ -40,7 +40,7 @@ func (l *loader) selfGotos() {
 		if s.ID == "" || !s.Suspend || s.Condition != nil {
 			continue
 		}
-		a, t, path := l.w.Timeout(s), l.steps[i].get("on_timeout"), fmt.Sprintf("steps[%d].on_timeout.goto", i)
+		a, t, path := l.w.Timeout(s), l.steps[i].get("on_timeout"), l.paths[i]+".on_timeout.goto"
 		if s.OnTimeout == nil {
 			t, path = l.root.get("on_timeout"), "on_timeout.goto"
 		}
@@ -54,7 +54,12 @@ func (l *loader) selfGotos() {
 func (l *loader) unreachable() {
 	steps := l.w.Steps
 	reached := make([]bool, len(steps)+1)
-	todo := []int{0}
+	var todo []int
+	for _, phase := range phases {
+		if first := l.w.given(phase); first != nil {
+			todo = append(todo, l.w.Index(first.ID))
+		}
+	}
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -71,7 +76,7 @@ func (l *loader) unreachable() {
 	}
 	for i := range steps {
 		if !reached[i] {
-			l.at(l.steps[i], fmt.Sprintf("steps[%d]", i), "let a goto lead to it, or remove it", "nothing leads to the step %s: every way jumps over it", steps[i].ID)
+			l.at(l.steps[i], l.paths[i], "let a goto lead to it, or remove it", "nothing leads to the step %s: every way jumps over it", steps[i].ID)
 		}
 	}
 }
@@ -85,7 +90,7 @@ type move struct {
 
 // moves returns where a run can go from a step.
 func (w *Workflow) moves(i int) []move {
-	s, next := &w.Steps[i], i+1
+	s, next := &w.Steps[i], w.after(i)
 	var all []move
 	if s.Condition != nil && s.Condition.String() != "true" {
 		all = append(all, move{next, "skipped"})

@@ -26,6 +26,8 @@ type Node struct {
 	// Kind is start, step, question, child, timeout or end.
 	Kind string `json:"kind"`
 	Tool string `json:"tool,omitempty"`
+	// Phase is on_success, on_failure or finally; empty for the main steps.
+	Phase string `json:"phase,omitempty"`
 	// Condition is the text of the step's condition.
 	Condition string `json:"condition,omitempty"`
 }
@@ -48,9 +50,15 @@ func (w *Workflow) Graph() Graph {
 	if len(w.Steps) > 0 {
 		g.Edges = append(g.Edges, Edge{From: "start", To: w.Steps[0].ID})
 	}
+	if first := w.given(OnFailure); first != nil {
+		g.Edges = append(g.Edges, Edge{From: "start", To: first.ID, Label: "failed"})
+	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
 		n := Node{ID: s.ID, Label: s.ID, Kind: kindOfStep(s), Tool: s.Tool}
+		if s.Phase != MainPhase {
+			n.Phase = string(s.Phase)
+		}
 		if s.Condition != nil {
 			n.Condition = s.Condition.String()
 		}
@@ -66,7 +74,7 @@ func (w *Workflow) Graph() Graph {
 // add adds an edge. What is done at a timeout stands between.
 func (g *Graph) add(w *Workflow, from int, m move) {
 	s := &w.Steps[from]
-	e := Edge{From: s.ID, To: w.nodeAt(m.to), Label: m.label, Back: m.to <= from}
+	e := Edge{From: s.ID, To: w.nodeAt(s, m), Label: m.label, Back: m.to <= from}
 	if a := w.Timeout(s); m.label == "timed out" && a != nil && a.Tool != "" {
 		id := s.ID + ".on_timeout"
 		if !slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.ID == id }) {
@@ -78,11 +86,26 @@ func (g *Graph) add(w *Workflow, from int, m move) {
 	g.Edges = append(g.Edges, e)
 }
 
-func (w *Workflow) nodeAt(i int) string {
-	if i >= len(w.Steps) {
-		return "end"
+// nodeAt is where a way from a step leads.
+func (w *Workflow) nodeAt(from *Step, m move) string {
+	if m.to < len(w.Steps) {
+		return w.Steps[m.to].ID
 	}
-	return w.Steps[i].ID
+	failed := m.label == "rejected" || m.label == "timed out"
+	for _, phase := range from.Phase.Behind(!failed) {
+		if first := w.given(phase); first != nil {
+			return first.ID
+		}
+	}
+	return "end"
+}
+
+// given is the first step of a phase that stands in the file.
+func (w *Workflow) given(p Phase) *Step {
+	if first := w.First(p); first != Told {
+		return first
+	}
+	return nil
 }
 
 func kindOfStep(s *Step) string {

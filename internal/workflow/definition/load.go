@@ -68,8 +68,9 @@ type loader struct {
 	known Known
 	w     *Workflow
 	root  *tree
-	// steps are the trees of w.Steps.
+	// steps are the trees of w.Steps, and paths where they stand.
 	steps []*tree
+	paths []string
 	// ids and outputs lead to steps by their names, injected to the trees of
 	// the values.
 	ids      map[string]int
@@ -99,8 +100,9 @@ func (l *loader) load(source []byte) {
 	for i := range l.w.Steps {
 		l.step(i)
 	}
-	l.w.OnResume = l.resume(l.root.get("on_resume"), "on_resume")
-	l.w.OnTimeout = l.action(l.root.get("on_timeout"), "on_timeout", scopeOf(nil))
+	l.w.OnResume = l.resume(l.root.get("on_resume"), "on_resume", MainPhase)
+	l.w.OnTimeout = l.action(l.root.get("on_timeout"), "on_timeout", l.scopeOf(nil), MainPhase)
 	l.flow()
 	l.checkExpressions()
+	l.w.Tells = l.root.get(string(OnFailure)) == nil
 }

@@ -18,6 +18,7 @@ var (
 	runNames      = []string{"id", "workflow", "attempt", "occurrence"}
 	stepNames     = []string{"status", "output", "error", "answer"}
 	errorNames    = []string{"code", "message"}
+	FailureNames  = []string{"step", "code", "message", "state", "reason"}
 	questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 )
 
@@ -67,6 +68,8 @@ func (l *loader) ref(u use, ref expression.Ref) {
 		unknown(0, runNames)
 	case "pendingQuestion":
 		unknown(0, questionNames)
+	case FailureName:
+		unknown(0, FailureNames)
 	case "secrets":
 		l.secret(u, at, first)
 	case "steps":
@@ -135,6 +138,9 @@ func (s scope) fixed() []string {
 	}
 	if s.pending {
 		all = append(all, "pendingQuestion")
+	}
+	if s.failure {
+		all = append(all, FailureName)
 	}
 	return all
 }

@@ -14,8 +14,8 @@ type scope struct {
 	items bool
 	// narrow lists the only roots, when it is not empty.
 	narrow []string
-	// pending says that pendingQuestion is known.
-	pending bool
+	// pending says that pendingQuestion is known, and failure why the run failed.
+	pending, failure bool
 	// secrets says that secrets may be used, unless readers says who reads what
 	// they would be written into.
 	secrets bool
@@ -31,10 +31,11 @@ var (
 )
 
 // scopeOf returns the scope of a step's parts, and of the workflow's for nil.
-func scopeOf(step *int) scope {
+func (l *loader) scopeOf(step *int) scope {
 	s := scope{step: -1, secrets: true, place: "a step"}
 	if step != nil {
 		s.step = *step
+		s.failure = l.w.Steps[*step].Phase == OnFailure || l.w.Steps[*step].Phase == Finally
 	}
 	return s
 }

@@ -10,6 +10,10 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition/expression"
 )
 
+// FailureName is the root name of why a run failed; null while it has not. It is reserved
+// in definitions with steps that see it.
+const FailureName = "failure"
+
 // reservedNames are root names of expressions and words of their language.
 var reservedNames = []string{
 	"inputs", "trigger", "run", "steps", "item", "index", "secrets", "pendingQuestion",
@@ -22,20 +26,26 @@ var reservedIDs = append([]string{"answer", "start", "end"}, reservedNames...)
 // names reads the names that steps and answers bring, so that expressions
 // anywhere can be checked against all of them.
 func (l *loader) names() {
-	for i, t := range l.root.get("steps").list() {
-		if t.mapping() == nil {
-			continue
+	for _, phase := range phases {
+		for i, t := range l.root.get(string(phase)).list() {
+			if t.mapping() == nil {
+				continue
+			}
+			l.steps, l.paths = append(l.steps, t), append(l.paths, fmt.Sprintf("%s[%d]", phase, i))
+			l.w.Steps = append(l.w.Steps, Step{ID: t.get("id").text(), Phase: phase, Tool: t.get("tool").text(), Output: t.get("output").text(), Line: t.line})
 		}
-		path := fmt.Sprintf("steps[%d]", i)
-		n := len(l.w.Steps)
-		l.steps = append(l.steps, t)
-		l.w.Steps = append(l.w.Steps, Step{ID: t.get("id").text(), Tool: t.get("tool").text(), Output: t.get("output").text(), Line: t.line})
-		l.name(&l.ids, "step", t.get("id"), n, path+".id", reservedIDs)
-		l.name(&l.outputs, "output", t.get("output"), n, path+".output", reservedNames)
 	}
-	l.injectedNames(l.root.get("on_resume"), "on_resume")
-	for i, t := range l.steps {
-		l.injectedNames(t.get("on_resume"), fmt.Sprintf("steps[%d].on_resume", i))
+	names := reservedNames
+	if l.w.handles() {
+		names = append([]string{FailureName}, names...)
+	}
+	for n, t := range l.steps {
+		l.name(&l.ids, "step", t.get("id"), n, l.paths[n]+".id", reservedIDs)
+		l.name(&l.outputs, "output", t.get("output"), n, l.paths[n]+".output", names)
+	}
+	l.injectedNames(l.root.get("on_resume"), "on_resume", names)
+	for n, t := range l.steps {
+		l.injectedNames(t.get("on_resume"), l.paths[n]+".on_resume", names)
 	}
 }
 
@@ -56,7 +66,7 @@ func (l *loader) name(taken *map[string]int, kind string, t *tree, step int, pat
 	(*taken)[name] = step
 }
 
-func (l *loader) injectedNames(resume *tree, path string) {
+func (l *loader) injectedNames(resume *tree, path string, reserved []string) {
 	m := resume.get("inject").mapping()
 	if m == nil {
 		return
@@ -65,7 +75,7 @@ func (l *loader) injectedNames(resume *tree, path string) {
 		name, at := key.text(), path+".inject."+key.text()
 		step, isOutput := l.outputs[name]
 		switch {
-		case slices.Contains(reservedNames, name):
+		case slices.Contains(reserved, name):
 			l.at(key, at, "choose another name", "%s is reserved", name)
 		case isOutput:
 			l.at(key, at, fmt.Sprintf("the output on line %d has it already", l.steps[step].get("output").line), "the name %s is there twice", name)
@@ -78,9 +88,9 @@ func (l *loader) injectedNames(resume *tree, path string) {
 // step reads the rest of a step.
 func (l *loader) step(i int) {
 	s, t := &l.w.Steps[i], l.steps[i]
-	path := fmt.Sprintf("steps[%d]", i)
+	path := l.paths[i]
 	l.tool(t.get("tool"), path+".tool")
-	scope := scopeOf(&i)
+	scope := l.scopeOf(&i)
 	if c := t.get("condition"); c != nil {
 		s.Condition = l.condition(c, path+".condition", scope)
 	}
@@ -105,9 +115,9 @@ func (l *loader) step(i int) {
 	s.Confidence = l.confidence(t.get("confidence"), path+".confidence")
 	s.OnReject = t.get("on_reject").text()
 	s.OnRejectGoto = t.get("on_reject").get("goto").text()
-	l.target(t.get("on_reject").get("goto"), path+".on_reject.goto")
-	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume")
-	s.OnTimeout = l.action(t.get("on_timeout"), path+".on_timeout", scopeOf(&i))
+	l.target(t.get("on_reject").get("goto"), path+".on_reject.goto", s.Phase)
+	s.OnResume = l.resume(t.get("on_resume"), path+".on_resume", s.Phase)
+	s.OnTimeout = l.action(t.get("on_timeout"), path+".on_timeout", l.scopeOf(&i), s.Phase)
 	l.suspend(s, t, path)
 	l.question(s, t, path)
 }
@@ -213,7 +223,7 @@ func (l *loader) schema(t *tree, path string) json.RawMessage {
 	return data
 }
 
-func (l *loader) resume(t *tree, path string) *Resume {
+func (l *loader) resume(t *tree, path string, within Phase) *Resume {
 	if t.mapping() == nil {
 		return nil
 	}
@@ -229,14 +239,14 @@ func (l *loader) resume(t *tree, path string) *Resume {
 		r.GotoBy = map[string]string{}
 		for i, key := range m.keys {
 			r.GotoBy[key.text()] = m.values[i].text()
-			l.target(m.values[i], path+".goto."+key.text())
+			l.target(m.values[i], path+".goto."+key.text(), within)
 		}
 	}
-	l.target(to, path+".goto")
+	l.target(to, path+".goto", within)
 	return r
 }
 
-func (l *loader) action(t *tree, path string, scope scope) *Action {
+func (l *loader) action(t *tree, path string, scope scope, within Phase) *Action {
 	if t.mapping() == nil {
 		return nil
 	}
@@ -247,7 +257,7 @@ func (l *loader) action(t *tree, path string, scope scope) *Action {
 		l.atOnce(t.get("tool"), path+".tool")
 		a.Input = l.toolInput(t, a.Tool, path, scope)
 	}
-	l.target(t.get("goto"), path+".goto")
+	l.target(t.get("goto"), path+".goto", within)
 	return a
 }
 
@@ -258,14 +268,18 @@ func (l *loader) atOnce(t *tree, path string) {
 	}
 }
 
-// target checks the name of a step to go to.
-func (l *loader) target(t *tree, path string) {
+// target checks the name of a step to go to, which is one of the same phase.
+func (l *loader) target(t *tree, path string, within Phase) {
 	name := t.text()
 	if name == "" {
 		return
 	}
-	if _, ok := l.ids[name]; !ok {
+	i, ok := l.ids[name]
+	switch {
+	case !ok:
 		l.at(t, path, nearest(name, l.stepNames()), "there is no step %s", name)
+	case l.w.Steps[i].Phase != within:
+		l.at(t, path, "name one of "+string(within), "the step %s is one of %s, where nothing of %s leads", name, l.w.Steps[i].Phase, within)
 	}
 }
 

@@ -40,7 +40,11 @@ type Workflow struct {
 	// MaxIterations is how often a run may come back to a step: 5 unless the
 	// file says otherwise.
 	MaxIterations int
-	Steps         []Step // in the order of the file
+	// Steps are those of all phases: the main ones first, then on_success, on_failure and
+	// finally, each in the order of the file.
+	Steps []Step
+	// Tells says that the file has no on_failure: [Told] is done instead.
+	Tells bool
 	// OnResume and OnTimeout hold for every step that has none of its own.
 	OnResume  *Resume
 	OnTimeout *Action
@@ -160,6 +164,8 @@ const (
 // Step is one step.
 type Step struct {
 	ID, Tool string
+	// Phase is the list that the step is in.
+	Phase Phase
 	// Condition must be true for the step to run; nil is true.
 	Condition *Expression
 	// Input renders to an object, an empty one where the file has none.
@@ -251,6 +257,9 @@ func (w *Workflow) Step(id string) *Step {
 	if i := w.Index(id); i >= 0 {
 		return &w.Steps[i]
 	}
+	if w.Tells && id == Told.ID {
+		return Told
+	}
 	return nil
 }
 
@@ -269,7 +278,7 @@ func (w *Workflow) Index(id string) int {
 // the step says, else as the workflow says, else nil. What the workflow says is
 // about answers; a decision on an approval goes on with the next step.
 func (w *Workflow) Resume(s *Step) *Resume {
-	if s.OnResume != nil || s.Tool == requestApproval {
+	if s.OnResume != nil || s.Tool == requestApproval || s.Phase != MainPhase {
 		return s.OnResume
 	}
 	return w.OnResume
@@ -278,7 +287,7 @@ func (w *Workflow) Resume(s *Step) *Resume {
 // Timeout returns what happens when nobody answers the step's question in time:
 // as the step says, else as the workflow says, else nil.
 func (w *Workflow) Timeout(s *Step) *Action {
-	if s.OnTimeout != nil {
+	if s.OnTimeout != nil || s.Phase != MainPhase {
 		return s.OnTimeout
 	}
 	return w.OnTimeout

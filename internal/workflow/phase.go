@@ -1,0 +1,130 @@
+package workflow
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// outcome is how a run went so far: done, failed or skipped. The rest says why it is not
+// done, and is what expressions call failure.
+type outcome struct {
+	State  fermata.TaskState `json:"state"`
+	Reason string            `json:"reason,omitempty"`
+	// Summary is what people read of the run.
+	Summary string `json:"summary,omitempty"`
+	// Step is the step that failed, and Phase its list.
+	Step  string           `json:"step,omitempty"`
+	Phase definition.Phase `json:"phase,omitempty"`
+	// Next and Silent are where the run goes on when it is tried again.
+	Next   string `json:"next,omitempty"`
+	Silent string `json:"silent,omitempty"`
+	// Code and Message are the error of the step.
+	Code    string `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// isDone reports whether nothing has failed so far.
+func (o *outcome) isDone() bool { return o == nil || o.State == fermata.TaskDone }
+
+// failure is what expressions see of why a run failed; nil while it has not.
+func (o *outcome) failure() any {
+	if o.isDone() {
+		return nil
+	}
+	return map[string]any{"step": o.Step, "code": o.Code, "message": o.Message, "state": string(o.State), "reason": o.Reason}
+}
+
+// end ends the present list of steps without success. The run ends when what is to be done
+// then is done. The first failure is why the run failed.
+func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summary string) error {
+	if o := x.st.Outcome; !o.isDone() {
+		also := *o
+		also.Summary = short(o.Summary + "\nThen, in " + string(x.st.Phase) + ": " + summary)
+		return x.enter(ctx, &also)
+	}
+	name := cmp.Or(x.st.Silent, x.st.Next)
+	o := &outcome{State: to, Reason: reason, Summary: short(summary), Step: name, Phase: x.st.Phase, Code: reason, Message: summary, Next: x.st.Next, Silent: x.st.Silent}
+	if row := x.current(name); row != nil && row.Error != nil {
+		o.Code, o.Message = row.Error.Code, row.Error.Message
+	}
+	return x.enter(ctx, o)
+}
+
+// goBack makes the run be in a list of steps once more, as if nothing had failed there.
+func (st *state) goBack(phase definition.Phase) {
+	st.Phase, st.Outcome = phase, nil
+	if phase == definition.MainPhase {
+		st.Phase = ""
+	}
+	if st.Phase != "" {
+		st.Outcome = &outcome{State: fermata.TaskDone}
+	}
+}
+
+// leavePhase goes on behind the last step of a list.
+func (x *execution) leavePhase(ctx context.Context) error {
+	return x.enter(ctx, cmp.Or(x.st.Outcome, &outcome{State: fermata.TaskDone}))
+}
+
+// enter goes on with the list of steps that follows by how the run went, or ends the run.
+func (x *execution) enter(ctx context.Context, o *outcome) error {
+	if first := x.following(o); first != nil {
+		x.follow(first, o)
+		return x.commit(ctx, nil)
+	}
+	x.st.Outcome = o
+	if o.isDone() {
+		return x.complete(ctx)
+	}
+	return x.stop(ctx, func(h *engine.Held) error {
+		return h.Fail(o.State, o.Reason, fermata.Finish{Summary: o.Summary})
+	})
+}
+
+// following is the first step of the list that follows by how the run went; nil where the
+// run ends.
+func (x *execution) following(o *outcome) *definition.Step {
+	for _, phase := range x.st.Phase.Behind(o.isDone()) {
+		if first := x.def.First(phase); first != nil && (first != definition.Told || x.tells(o)) {
+			return first
+		}
+	}
+	return nil
+}
+
+// follow goes on at the first step of a list.
+func (x *execution) follow(first *definition.Step, o *outcome) {
+	x.st.leave()
+	x.st.Phase, x.st.Next, x.st.Outcome = first.Phase, first.ID, o
+}
+
+// tells reports whether a failed run says so on its issue, where its definition does not
+// say what is done then. What nobody answered in time is told by the channel.
+func (x *execution) tells(o *outcome) bool {
+	return o.Reason != fermata.ReasonQuestionTimedOut && x.issue() != "" && (x.s.tools["github_comment"] != nil || x.s.Stub != nil)
+}
+
+// failureWords tells people on the issue of the run why it failed. What an agent or a
+// program may have written stands in a block of code, where it names nobody and links to nothing.
+func (x *execution) failureWords() string {
+	o := x.st.Outcome
+	verb := "failed"
+	if o.State == fermata.TaskSkipped {
+		verb = "was set aside"
+	}
+	fence := "```"
+	for strings.Contains(o.Message, fence) {
+		fence += "`"
+	}
+	words := fmt.Sprintf("The workflow **%s** %s at the step `%s`.\n\n%s\n%s\n%s\n", x.run.Workflow, verb, o.Step, fence, o.Message, fence)
+	if x.s.PublicURL != "" {
+		words += fmt.Sprintf("\n[Open the run](%s/workflow-runs/%s)\n", strings.TrimSuffix(x.s.PublicURL, "/"), x.run.ID)
+	}
+	return words
+}

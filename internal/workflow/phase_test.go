@@ -1,0 +1,159 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// handled is a workflow with something to do however it ends. %s is its main steps.
+const handled = `
+name: handled
+triggers: [{manual: true}]
+inputs: {issue: {type: number}}
+steps:
+  - {id: look, tool: check, output: seen}
+  - {id: publish, tool: publish, input: {text: "{{ seen.n }}"}}
+on_success:
+  - {id: cheer, tool: note, input: {text: "{{ seen.n }} well"}}
+on_failure:
+  - {id: tell, tool: note, input: {text: "{{ failure.step }} {{ failure.code }} {{ failure.message }} {{ failure.state }} {{ failure.reason }} of {{ inputs.issue }}"}}
+finally:
+  - {id: tidy, tool: apply, input: {text: "{{ failure?.step ?? 'well' }}"}}
+`
+
+// texts are what a tool was given, in order.
+func (w *world) texts(name string) *[]string {
+	texts := &[]string{}
+	w.tools.on(name, func(_ context.Context, c tool.Call) (any, error) {
+		text, _ := c.Input["text"].(string)
+		*texts = append(*texts, text)
+		return nil, nil
+	})
+	return texts
+}
+
+func TestWhatIsDoneAtTheEndOfARun(t *testing.T) {
+	onBoth(t, func(w *world) {
+		notes, tidied := w.texts("note"), w.texts("apply")
+		fails := false
+		w.tools.on("check", func(context.Context, tool.Call) (any, error) { return map[string]any{"n": 7}, nil })
+		w.tools.on("publish", func(context.Context, tool.Call) (any, error) {
+			if fails {
+				return nil, errors.New("no such page")
+			}
+			return nil, nil
+		})
+		run := w.await(w.run(handled, map[string]any{"issue": 12}).ID, fermata.TaskDone)
+		w.steps(run, "look/1:done publish/1:done cheer/1:done tidy/1:done ")
+		if run.Summary != "2 of 2 steps done." {
+			t.Errorf("the summary is %q", run.Summary)
+		}
+		fails = true
+		id := w.run(handled, map[string]any{"issue": 12}).ID
+		run = w.await(id, fermata.TaskFailed)
+		w.steps(run, "look/1:done publish/1:failed (tool_failed: no such page) tell/1:done tidy/1:done ")
+		if run.Reason != fermata.ReasonStepFailed || !strings.Contains(run.Summary, "no such page") {
+			t.Errorf("the run is %s: %s", run.Reason, run.Summary)
+		}
+		want := []string{"7 well", "publish tool_failed no such page failed step_failed of 12"}
+		if strings.Join(*notes, "|") != strings.Join(want, "|") || strings.Join(*tidied, "|") != "well|publish" {
+			t.Errorf("told %q, tidied %q", *notes, *tidied)
+		}
+		// Tried again, it goes on at the step that failed, and ends as it should have.
+		fails = false
+		_, err := w.s.Retry(w.Context(), admin, id, nil)
+		w.ok(err)
+		run = w.await(id, fermata.TaskDone)
+		w.steps(run, "look/1:done publish/1:done tell/1:done tidy/1:done cheer/1:done tidy/2:done ")
+	})
+}
+
+// A handler that fails does not hide why the run failed, and what is always done is done.
+func TestHandlersThatFail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	tidied := w.texts("apply")
+	w.tools.on("check", func(context.Context, tool.Call) (any, error) { return map[string]any{"n": 7}, nil })
+	w.tools.on("note", func(context.Context, tool.Call) (any, error) { return nil, errors.New("nobody hears") })
+	run := w.await(w.run(handled, map[string]any{"issue": 12}).ID, fermata.TaskFailed)
+	w.steps(run, "look/1:done publish/1:done cheer/1:failed (tool_failed: nobody hears) tell/1:failed (tool_failed: nobody hears) tidy/1:done ")
+	if !strings.Contains(run.Summary, "The step cheer failed: nobody hears") || !strings.Contains(run.Summary, "Then, in on_failure: The step tell failed") {
+		t.Errorf("the summary is %q", run.Summary)
+	}
+	if strings.Join(*tidied, "|") != "cheer" {
+		t.Errorf("tidied %q", *tidied)
+	}
+}
+
+// A run that is set aside, because nobody is sure enough, is one that ends without success.
+func TestWhatIsDoneAboutARunThatIsSetAside(t *testing.T) {
+	onBoth(t, func(w *world) {
+		notes := w.texts("note")
+		run := w.await(w.run(`
+name: unsure
+triggers: [{manual: true}]
+confidence: {auto: 80, ask: 50}
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b], default: a, confidence: 20, timeout: never}}
+  - {id: apply, tool: apply}
+on_failure:
+  - {id: tell, tool: note, input: {text: "{{ failure.step }} {{ failure.state }} {{ failure.reason }}"}}
+finally:
+  - {id: tidy, tool: note, input: {text: "tidied"}}
+`, nil).ID, fermata.TaskSkipped)
+		w.steps(run, "ask/1:skipped tell/1:done tidy/1:done ")
+		if run.Reason != fermata.ReasonLowConfidence || strings.Join(*notes, "|") != "ask skipped confidence_below_policy|tidied" {
+			t.Errorf("the run is %s, told %q", run.Reason, *notes)
+		}
+		q, err := w.e.Question(w.Context(), admin, run.Steps[0].QuestionID)
+		w.ok(err)
+		if q.Status != fermata.Cancelled || q.Resolution.DecidedBy != fermata.ActorPolicy {
+			t.Errorf("the question is %s", asJSON(q))
+		}
+	})
+}
+
+// A run with an issue that fails says so there, unless its definition says what is done then.
+func TestAFailedRunTellsItsIssue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	var told []map[string]any
+	w.tools.on("github_comment", func(_ context.Context, c tool.Call) (any, error) {
+		told = append(told, map[string]any{"issue": c.Inputs["issue"], "body": c.Input["body"]})
+		return nil, nil
+	})
+	w.tools.on("publish", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no such page\n```\n@everyone") })
+	const failed = "publish/1:failed (tool_failed: no such page\n```\n@everyone) "
+	const source = "name: tells\ntriggers: [{manual: true}]\ninputs: {issue: {type: number}}\nsteps:\n  - {id: publish, tool: publish}\n"
+	for _, c := range []struct {
+		source string
+		inputs map[string]any
+		steps  string
+		told   int
+	}{
+		{source, map[string]any{"issue": 12}, failed + "on_failure.comment/1:done ", 1},
+		{source, nil, failed, 0},
+		{source + "on_failure: none\n", map[string]any{"issue": 12}, failed, 0},
+	} {
+		told = nil
+		run := w.await(w.run(c.source, c.inputs).ID, fermata.TaskFailed)
+		w.steps(run, c.steps)
+		if len(told) != c.told {
+			t.Fatalf("told %v", told)
+		}
+		if len(told) == 0 {
+			continue
+		}
+		body, _ := told[0]["body"].(string)
+		for _, want := range []string{"The workflow **tells** failed at the step `publish`.", "\n````\nno such page\n```\n@everyone\n````\n"} {
+			if !strings.Contains(body, want) {
+				t.Errorf("the comment lacks %q:\n%s", want, body)
+			}
+		}
+	}
+}
