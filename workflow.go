@@ -91,6 +91,8 @@ type GraphNode struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind" enum:"start,step,question,child,timeout,end"`
 	Tool string `json:"tool,omitempty"`
+	// Phase is the list of the definition in which the step stands; empty for steps.
+	Phase string `json:"phase,omitempty" enum:"on_success,on_failure,finally" doc:"the list in which the step stands; absent for steps"`
 	// Condition is the text of the step's condition.
 	Condition string `json:"condition,omitempty"`
 }

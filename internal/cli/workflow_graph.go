@@ -128,7 +128,12 @@ func drawGraph(g *fermata.WorkflowGraph, m marks) []string {
 	for _, n := range d.column {
 		width = max(width, len([]rune(oneLine(n.ID))))
 	}
+	phase := ""
 	for i, n := range d.column {
+		if n.Phase != phase && n.Phase != "" {
+			d.lines = append(d.lines, n.Phase+":")
+		}
+		phase = n.Phase
 		next := ""
 		if i+1 < len(d.column) {
 			next = d.column[i+1].ID

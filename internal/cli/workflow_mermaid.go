@@ -11,7 +11,7 @@ import (
 // steps may mean something there.
 func mermaid(g *fermata.WorkflowGraph) string {
 	lines := []string{"flowchart TD"}
-	numbers := map[string]string{}
+	numbers, phase := map[string]string{}, ""
 	for i, n := range g.Nodes {
 		numbers[n.ID] = fmt.Sprintf("n%d", i)
 		open, shut := "[", "]"
@@ -32,6 +32,8 @@ func mermaid(g *fermata.WorkflowGraph) string {
 		if n.Condition != "" {
 			label += "<br/>if " + mermaidText(n.Condition)
 		}
+		lines = append(lines, phaseLines(phase, n.Phase)...)
+		phase = n.Phase
 		lines = append(lines, fmt.Sprintf(`    n%d%s"%s"%s`, i, open, label, shut))
 	}
 	for _, e := range g.Edges {
@@ -45,6 +47,20 @@ func mermaid(g *fermata.WorkflowGraph) string {
 		lines = append(lines, fmt.Sprintf("    %s %s %s", numbers[e.From], arrow, numbers[e.To]))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// phaseLines ends the group of a list of steps, and begins that of the next one.
+func phaseLines(before, now string) (lines []string) {
+	if before == now {
+		return nil
+	}
+	if before != "" {
+		lines = append(lines, "    end")
+	}
+	if now != "" {
+		lines = append(lines, "    subgraph "+now)
+	}
+	return lines
 }
 
 // mermaidText escapes what would end a label or be drawn as markup.

@@ -23,6 +23,9 @@ func review() *fermata.WorkflowGraph {
 			{ID: "review", Kind: "question", Tool: "request_approval", Condition: "inputs.version != ''"},
 			{ID: "review.timeout", Kind: "timeout", Tool: "notify"},
 			{ID: "publish", Kind: "child", Tool: "workflow"},
+			{ID: "announce", Kind: "step", Tool: "notify", Phase: "on_success"},
+			{ID: "tell", Kind: "step", Tool: "github_comment", Phase: "on_failure"},
+			{ID: "unlock", Kind: "step", Tool: "http", Phase: "finally"},
 			{ID: "end", Kind: "end"},
 		},
 		Edges: []fermata.GraphEdge{
@@ -32,8 +35,11 @@ func review() *fermata.WorkflowGraph {
 			{From: "review", To: "publish", Label: "answered"},
 			{From: "review", To: "draft", Label: "rejected", Back: true},
 			{From: "review", To: "review.timeout", Label: "timed out"},
-			{From: "review.timeout", To: "end"},
-			{From: "publish", To: "end"},
+			{From: "review.timeout", To: "tell"},
+			{From: "publish", To: "announce"},
+			{From: "announce", To: "unlock"},
+			{From: "tell", To: "unlock"},
+			{From: "unlock", To: "end"},
 		},
 	}
 }

@@ -172,6 +172,11 @@ func (v *runView) end() []row {
 	return rows
 }
 
+// phasesAhead are the lists of steps that can still come, by the list in which a run is.
+var phasesAhead = map[string][]string{
+	"": {"", "on_success", "finally"}, "on_success": {"on_success", "finally"}, "on_failure": {"on_failure", "finally"}, "finally": {"finally"},
+}
+
 // ahead are the steps of a run under way that have not begun yet. The ones
 // before a step that has were gone past.
 func (v *runView) ahead() []fermata.GraphNode {
@@ -182,9 +187,15 @@ func (v *runView) ahead() []fermata.GraphNode {
 	for _, step := range v.run.Steps {
 		begun[step.Step] = true
 	}
+	phase := ""
+	for _, node := range v.run.Graph.Nodes {
+		if begun[node.ID] && node.Phase != "" {
+			phase = node.Phase
+		}
+	}
 	var list []fermata.GraphNode
 	for _, node := range v.run.Graph.Nodes {
-		if isStep(node) && !begun[node.ID] {
+		if isStep(node) && !begun[node.ID] && slices.Contains(phasesAhead[phase], node.Phase) {
 			list = append(list, node)
 		}
 	}

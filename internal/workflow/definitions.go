@@ -78,7 +78,7 @@ func graphOf(w *definition.Workflow) *fermata.WorkflowGraph {
 	g := w.Graph()
 	out := &fermata.WorkflowGraph{Nodes: make([]fermata.GraphNode, 0, len(g.Nodes)), Edges: make([]fermata.GraphEdge, 0, len(g.Edges))}
 	for _, n := range g.Nodes {
-		out.Nodes = append(out.Nodes, fermata.GraphNode{ID: n.ID, Kind: n.Kind, Tool: n.Tool, Condition: n.Condition})
+		out.Nodes = append(out.Nodes, fermata.GraphNode{ID: n.ID, Kind: n.Kind, Tool: n.Tool, Phase: n.Phase, Condition: n.Condition})
 	}
 	for _, e := range g.Edges {
 		out.Edges = append(out.Edges, fermata.GraphEdge(e))

@@ -50,15 +50,9 @@ func (w *Workflow) Graph() Graph {
 	if len(w.Steps) > 0 {
 		g.Edges = append(g.Edges, Edge{From: "start", To: w.Steps[0].ID})
 	}
-	if first := w.given(OnFailure); first != nil {
-		g.Edges = append(g.Edges, Edge{From: "start", To: first.ID, Label: "failed"})
-	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
-		n := Node{ID: s.ID, Label: s.ID, Kind: kindOfStep(s), Tool: s.Tool}
-		if s.Phase != MainPhase {
-			n.Phase = string(s.Phase)
-		}
+		n := Node{ID: s.ID, Label: s.ID, Kind: kindOfStep(s), Tool: s.Tool, Phase: phaseOfNode(s)}
 		if s.Condition != nil {
 			n.Condition = s.Condition.String()
 		}
@@ -78,7 +72,7 @@ func (g *Graph) add(w *Workflow, from int, m move) {
 	if a := w.Timeout(s); m.label == "timed out" && a != nil && a.Tool != "" {
 		id := s.ID + ".on_timeout"
 		if !slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.ID == id }) {
-			g.Nodes = append(g.Nodes, Node{ID: id, Label: a.Tool, Kind: NodeTimeout, Tool: a.Tool})
+			g.Nodes = append(g.Nodes, Node{ID: id, Label: a.Tool, Kind: NodeTimeout, Tool: a.Tool, Phase: phaseOfNode(s)})
 		}
 		g.Edges = append(g.Edges, Edge{From: s.ID, To: id, Label: m.label})
 		e.From, e.Label = id, ""
@@ -106,6 +100,13 @@ func (w *Workflow) given(p Phase) *Step {
 		return first
 	}
 	return nil
+}
+
+func phaseOfNode(s *Step) string {
+	if s.Phase == MainPhase {
+		return ""
+	}
+	return string(s.Phase)
 }
 
 func kindOfStep(s *Step) string {

@@ -80,3 +80,42 @@ steps:
 		t.Errorf("%+v", got.Nodes)
 	}
 }
+
+// The lists behind the steps stand apart: a run comes to one of them by how the steps ended.
+func TestGraphOfWhatIsDoneAtTheEnd(t *testing.T) {
+	t.Parallel()
+	got := load(t, `
+name: x
+steps:
+  - {id: plan, tool: shell, input: {run: make plan}}
+  - {id: ask, tool: request_approval, input: {question: Deploy?, timeoutAction: fail}}
+on_success: [{id: cheer, tool: shell, input: {run: make noise}}]
+on_failure:
+  - {id: tell, tool: post_question, suspend: true, input: {question: What now?, timeoutAction: skip}, on_timeout: {tool: notify, input: {text: x}}}
+finally: [{id: unlock, tool: shell, input: {run: make unlock}}]
+`).Graph()
+	want := []definition.Edge{
+		{From: "start", To: "plan"},
+		{From: "plan", To: "ask"},
+		{From: "ask", To: "cheer", Label: "approved"},
+		{From: "ask", To: "tell", Label: "rejected"},
+		{From: "ask", To: "tell", Label: "timed out"},
+		{From: "cheer", To: "unlock"},
+		{From: "tell", To: "unlock", Label: "answered"},
+		{From: "tell", To: "tell.on_timeout", Label: "timed out"},
+		{From: "tell.on_timeout", To: "unlock"},
+		{From: "unlock", To: "end"},
+	}
+	if diff := cmp.Diff(want, got.Edges); diff != "" {
+		t.Error(diff)
+	}
+	phases := map[string]string{}
+	for _, n := range got.Nodes {
+		phases[n.ID] = n.Phase
+	}
+	if diff := cmp.Diff(map[string]string{
+		"start": "", "plan": "", "ask": "", "cheer": "on_success", "tell": "on_failure", "tell.on_timeout": "on_failure", "unlock": "finally", "end": "",
+	}, phases); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -41,3 +41,9 @@ it('knows a way back by itself, also to the same step', () => {
   expect(places[1]?.jumps[0]?.back).toBe(true);
   expect(left).toBe(1);
 });
+
+it('says where each list of what is done at the end begins', () => {
+  const of = (id: string, phase?: 'on_success' | 'on_failure' | 'finally') => ({ ...step(id), phase });
+  const { places } = arrange({ nodes: [step('start', 'start'), of('a'), of('b', 'on_success'), of('c', 'on_success'), of('d', 'finally'), step('end', 'end')], edges: [] });
+  expect(places.map(({ begins }) => begins)).toEqual([undefined, undefined, 'on_success', undefined, 'finally', undefined]);
+});

@@ -7,6 +7,8 @@ import { groupBy } from './group';
 
 type Node = Graph['nodes'][number];
 
+export type Phase = NonNullable<Node['phase']>;
+
 /** A way that does not lead to the next node. */
 export interface Jump {
   from: string;
@@ -25,6 +27,8 @@ export interface Timeout {
 
 export interface Place {
   node: Node;
+  /** The list of steps that begins with the node: what is done when the steps have ended. */
+  begins?: Phase;
   /** Why the next node comes next; undefined: it does not. "" is the plain way on. */
   next?: string[];
   timeouts: Timeout[];
@@ -43,7 +47,7 @@ export function arrange(graph: Graph): Arranged {
   const at = new Map(main.map((node, place) => [node.id, place]));
   const hosts = hostsOf(graph);
   const rowOf = (id: string) => at.get(hosts.get(id) ?? id) ?? 0;
-  const places = main.map((node): Place => ({ node, timeouts: [], jumps: [] }));
+  const places = main.map((node, i): Place => ({ node, begins: node.phase === main[i - 1]?.phase ? undefined : node.phase, timeouts: [], jumps: [] }));
   for (const node of graph.nodes) {
     if (node.kind === 'timeout') places[rowOf(node.id)]?.timeouts.push({ node, jumps: [] });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Input, NamedTool, Step } from './api';
+import type { Graph, Input, NamedTool, Step } from './api';
 import { filtersOf, queryOf } from './filters';
 import { lineOf } from './GraphView';
 import { initialOf, valuesOf } from './inputs';
@@ -48,6 +48,10 @@ describe('steps of a run', () => {
   it('say what they wait for', () => {
     expect(childrenOf({ steps })).toEqual(['task_1']);
     expect(failedStep({ steps })?.step).toBe('c');
+    const graph: Graph = { nodes: [{ id: 'c', kind: 'step' }, { id: 'tell', kind: 'step', phase: 'on_failure' }], edges: [] };
+    const handled = [...steps, step('tell', { state: 'failed' }), step('on_failure.comment', { state: 'failed' })];
+    expect(failedStep({ steps: handled, graph })?.step).toBe('c');
+    expect(failedStep({ steps: [step('tell', { state: 'failed' })], graph })?.step).toBe('tell');
     expect([standOf(undefined), standOf(steps[2]), standOf(step('q', { state: 'waiting', question_id: 'q_1' })), standOf(step('w', { state: 'waiting' }))]).toEqual(['none', 'child', 'needs', 'waiting']);
   });
 

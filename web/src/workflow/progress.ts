@@ -62,9 +62,12 @@ export function tookOf(step: Pick<Step, 'state' | 'started_at' | 'ended_at'>, no
 /** Where a step stands on the page of its run. */
 export const anchorOf = (step: Pick<Step, 'step' | 'occurrence'>) => `step-${step.step}-${step.occurrence}`;
 
-/** The step that a run ended at, whose input another attempt may change. */
-export function failedStep(run: Pick<Run, 'steps'>): Step | undefined {
-  return run.steps?.findLast((step) => step.item === undefined && (step.state === 'failed' || step.state === 'rejected' || step.state === 'cancelled'));
+/** The step that a run ended at, whose input another attempt may change. What is done about the end of a run may fail, too: it is not why. */
+export function failedStep(run: Pick<Run, 'steps' | 'graph'>): Step | undefined {
+  const ends = run.graph?.nodes.filter((node) => node.phase === 'on_failure' || node.phase === 'finally') ?? [];
+  const after = new Set(['on_failure.comment', ...ends.map((node) => node.id)]);
+  const failed = (run.steps ?? []).filter((step) => step.item === undefined && (step.state === 'failed' || step.state === 'rejected' || step.state === 'cancelled'));
+  return failed.findLast((step) => !after.has(step.step)) ?? failed.at(-1);
 }
 
 /** The tasks and runs that a run has made and waits for. */

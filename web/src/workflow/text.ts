@@ -45,6 +45,7 @@ export const useText = catalogue({
 
     source: 'Definition',
     graph: 'Steps',
+    phases: { on_success: 'When all went well', on_failure: 'When it failed or was set aside', finally: 'In the end, always' },
     graphOf: (name: string) => `Steps of ${name} and what leads where`,
     edit: 'Edit',
     editTitle: (name: string) => `Edit ${name}`,
@@ -254,6 +255,7 @@ export const useText = catalogue({
 
     source: 'Definition',
     graph: 'Schritte',
+    phases: { on_success: 'Wenn alles gut ging', on_failure: 'Wenn es misslang oder zurückgestellt wurde', finally: 'Zum Schluss, immer' },
     graphOf: (name: string) => `Schritte von ${name} und was wohin führt`,
     edit: 'Bearbeiten',
     editTitle: (name: string) => `${name} bearbeiten`,
