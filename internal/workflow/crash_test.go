@@ -98,6 +98,9 @@ func (t effectTool) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 	if err == nil {
 		_, err = f.Write(append(line, '\n'))
 	}
+	if c.Input["fails"] == true {
+		err = errors.Join(err, errors.New("it fails"))
+	}
 	return tool.Result{Output: c.Input}, errors.Join(err, f.Close())
 }
 
@@ -183,6 +186,35 @@ func (w *crashWorld) effects() []effect {
 	return all
 }
 
+// crashCase is a workflow whose process is killed at every point.
+type crashCase struct {
+	source string
+	// steps are how its steps end, and effects those that have one.
+	steps   string
+	effects []string
+	// points is how often a process reports a point while it runs the workflow.
+	points int64
+}
+
+var crashCases = map[string]crashCase{
+	"done":   {crashing, "before/1:done ask/1:done after/1:done last/1:done ", []string{"before", "after", "last"}, 9},
+	"failed": {crashingEnd, "before/1:done fail/1:failed (tool_failed: it fails) ask/1:done after/1:done tidy/1:done ", []string{"before", "fail", "after", "tidy"}, 15},
+}
+
+// crashingEnd fails, and asks in what is done then.
+const crashingEnd = `
+name: crashing
+triggers: [{manual: true}]
+steps:
+  - {id: before, tool: note}
+  - {id: fail, tool: check, input: {fails: true}}
+on_failure:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "{{ failure.message }}?", options: [a, b], timeout: never}, output: said}
+  - {id: after, tool: apply, input: {answer: "{{ said.answer }}"}}
+finally:
+  - {id: tidy, tool: publish, input: {why: "{{ failure.step }}"}}
+`
+
 const crashing = `
 name: crashing
 triggers: [{manual: true}]
@@ -195,16 +227,16 @@ steps:
 
 // judge checks a run that has ended: every step had its effect at least once,
 // always under the same key and with the same input, and the answer counted once.
-func (w *crashWorld) judge(id string) {
+func (w *crashWorld) judge(c crashCase, id string) {
 	w.Helper()
-	w.steps(w.read(id), "before/1:done ask/1:done after/1:done last/1:done ")
+	w.steps(w.read(id), c.steps)
 	seen := map[string][]string{}
 	for _, e := range w.effects() {
 		if e.Run == id {
 			seen[e.Step] = append(seen[e.Step], e.Key+" "+asJSON(e.Input))
 		}
 	}
-	for _, step := range []string{"before", "after", "last"} {
+	for _, step := range c.effects {
 		all := slices.Compact(seen[step])
 		if len(all) != 1 {
 			w.Errorf("the step %s had the effects %v", step, seen[step])
@@ -231,48 +263,43 @@ func (w *crashWorld) answerWhenAsked(id string, by *child) (dead bool) {
 	}
 }
 
-// points is how often a process reports a point while it runs the workflow crashing. The test kills it at each.
-const points = 9
-
 // TestKilledAtEveryPoint kills a process before and after each commit of a run;
 // another process brings the run to its end.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
-	for point := int64(1); point <= points; point++ {
-		t.Run(fmt.Sprint(point), func(t *testing.T) {
+	for name, c := range crashCases {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storetest.Each(t, func(t *testing.T, opts store.Options) {
-				w := newCrashWorld(t, opts)
-				id, died := w.runUntil(point)
-				if !died {
-					t.Fatalf("a run has less than %d points to be killed at", points)
-				}
-				// The lease of the dead process is over.
-				w.clock.Advance(time.Minute)
-				second := w.spawn(0)
-				w.answerWhenAsked(id, second)
-				second.end()
-				w.judge(id)
-			})
+			for point := int64(1); point <= c.points+1; point++ {
+				t.Run(fmt.Sprint(point), func(t *testing.T) {
+					t.Parallel()
+					storetest.Each(t, func(t *testing.T, opts store.Options) { killAt(newCrashWorld(t, opts), c, point) })
+				})
+			}
 		})
 	}
-	t.Run("there are no more", func(t *testing.T) {
-		t.Parallel()
-		storetest.Each(t, func(t *testing.T, opts store.Options) {
-			w := newCrashWorld(t, opts)
-			id, died := w.runUntil(points + 1)
-			if died {
-				t.Fatalf("a run has more than %d points to be killed at: raise the number", points)
-			}
-			w.judge(id)
-		})
-	})
+}
+
+// killAt kills a process at a point of a run. Behind the last point there is none.
+func killAt(w *crashWorld, c crashCase, point int64) {
+	id, died := w.runUntil(c, point)
+	if died != (point <= c.points) {
+		w.Fatalf("killed at the point %d: %v; a run has %d points: is that number right?", point, died, c.points)
+	}
+	if died {
+		// The lease of the dead process is over.
+		w.clock.Advance(time.Minute)
+		second := w.spawn(0)
+		w.answerWhenAsked(id, second)
+		second.end()
+	}
+	w.judge(c, id)
 }
 
 // runUntil starts a run and a process. It kills the process at the point and reports whether the process got there.
-func (w *crashWorld) runUntil(point int64) (id string, died bool) {
+func (w *crashWorld) runUntil(c crashCase, point int64) (id string, died bool) {
 	w.Helper()
-	w.put(crashing)
+	w.put(c.source)
 	run, err := w.s.Start(w.Context(), admin, "crashing", nil)
 	w.ok(err)
 	first := w.spawn(point)
@@ -309,7 +336,7 @@ func shareRuns(w *crashWorld) {
 	}
 	second.end()
 	for _, id := range ids {
-		w.judge(id)
+		w.judge(crashCases["done"], id)
 	}
 	if n := len(w.effects()); n < 3*len(ids) {
 		w.Fatalf("%d effects of %d runs", n, len(ids))

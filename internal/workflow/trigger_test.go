@@ -1,6 +1,8 @@
 package workflow_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow"
 	"github.com/fermata-hq/fermata/test/patience"
 )
@@ -193,6 +196,34 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 			w.await(run.ID, fermata.TaskDone)
 		}
 	})
+}
+
+// What follows a run of a workflow gets its inputs, and the issue that it was about.
+func TestWhatFollowsARunKnowsItsInputsAndItsIssue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	notes := w.texts("note")
+	w.tools.on("check", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no such page") })
+	w.put(`
+name: fixes
+triggers: [{label_added: auto-fix}]
+inputs: {issue: {type: number, required: true}, tries: {type: number, default: 3}}
+steps: [{id: look, tool: check}]
+`)
+	w.put(`
+name: cleans-up
+triggers: [{event: task.ended, if: trigger.workflow == "fixes" && trigger.data.to == "failed"}]
+inputs: {issue: {type: number}}
+steps:
+  - {id: tell, tool: note, input: {text: "{{ inputs.issue }} of {{ trigger.repository }} after {{ trigger.inputs.tries }}"}}
+  - {id: ask, tool: post_question, suspend: true, input: {question: "What now?", responseType: text, timeout: never}}
+`)
+	w.ok(w.label("1", "auto-fix"))
+	run := w.runsOf("cleans-up", 1)[0]
+	q := w.asked(run.ID)
+	if strings.Join(*notes, "|") != "7 of acme/shop after 3" || q.Metadata["github_issue"] != "acme/shop#7" {
+		t.Errorf("it was told %q, and asks on %q", *notes, q.Metadata["github_issue"])
+	}
 }
 
 // label tells that a label was added to an issue, by nobody who is a member.

@@ -220,14 +220,15 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	if hears, err := hears(tx, f.workflow, e); err != nil || !hears {
 		return err
 	}
-	about, err := workflowOf(tx, e.TaskID)
+	cause = map[string]any{
+		"type": string(fermata.TriggerEvent), "event": string(e.Type), "seq": e.Seq, "task_id": e.TaskID, "question_id": e.QuestionID, "data": cause,
+		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339),
+	}
+	about, err := ofRun(tx, e.TaskID)
 	if err != nil {
 		return err
 	}
-	cause = map[string]any{
-		"type": string(fermata.TriggerEvent), "event": string(e.Type), "seq": e.Seq, "task_id": e.TaskID, "question_id": e.QuestionID, "data": cause,
-		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339), "workflow": about,
-	}
+	maps.Copy(cause, about)
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
 		trigger: fermata.TriggerEvent, cause: cause, behind: personBehind(e), follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 	})
@@ -256,21 +257,31 @@ func hears(tx *store.Tx, w *fermata.Workflow, e *fermata.Event) (bool, error) {
 	return err == nil && t.Project == w.Project, err
 }
 
-// workflowOf is the name of the workflow whose run a task is, and null where it
-// is none.
-func workflowOf(tx *store.Tx, id string) (any, error) {
+// ofRun is what a trigger knows of the run of a workflow to which an event happened: its workflow, its inputs, and the issue
+// that it is about, so that what follows it finds the issue, too. The workflow is null where the task is no run.
+func ofRun(tx *store.Tx, id string) (map[string]any, error) {
+	none := map[string]any{"workflow": nil}
 	if id == "" {
-		return nil, nil
+		return none, nil
 	}
 	t, err := tx.Task(id)
 	if err != nil || t.Runner != fermata.RunnerWorkflow {
-		return nil, err
+		return none, err
 	}
 	run, err := tx.WorkflowRun(id)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	return run.Workflow, nil
+	inputs, cause := object(run.Inputs), object(run.Cause)
+	about := map[string]any{"workflow": run.Workflow, "inputs": inputs}
+	for _, from := range []map[string]any{cause, inputs} {
+		for _, name := range []string{"issue", "repository"} {
+			if v := from[name]; v != nil {
+				about[name] = v
+			}
+		}
+	}
+	return about, nil
 }
 
 // fireLabel starts a run by a label. While a run for the same issue and label is

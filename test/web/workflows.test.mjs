@@ -178,6 +178,51 @@ test('a step that failed is tried again with another input; lists are filtered i
   assertCalm(page);
 });
 
+/** It fails at once, and does something about that. */
+const handled = `name: handled
+triggers:
+  - manual: true
+inputs:
+  pause: { type: string, default: soon }
+steps:
+  - { id: nap, tool: wait, input: { for: "{{ inputs.pause }}" } }
+on_success:
+  - { id: cheer, tool: wait, input: { for: 1s } }
+on_failure:
+  - id: what_now
+    tool: post_question
+    input: { question: "{{ failure.step }} failed. What now?", options: [leave_it, mend_it], timeout: never }
+    suspend: true
+finally:
+  - { id: tidy, tool: wait, input: { for: 1s } }
+`;
+
+test('what is done at the end of a run stands apart, and comes when it fails', async () => {
+  await put(handled);
+  await visit(page, '/workflows/handled');
+  const graph = page.getByRole('list', { name: 'Steps of handled and what leads where' });
+  assert.deepEqual(
+    await graph.locator('[data-node], [data-phase]').evaluateAll((all) => all.map((each) => each.dataset.node ?? each.dataset.phase)),
+    ['start', 'nap', 'on_success', 'cheer', 'on_failure', 'what_now', 'finally', 'tidy', 'end'],
+  );
+  await graph.getByText('When it failed or was set aside').waitFor();
+  await assertSoundEverywhere(page, 'workflow-what-is-done-at-the-end');
+  const { id } = await start('handled');
+  await visit(page, `/workflow-runs/${id}`);
+  await page.getByRole('heading', { name: 'nap failed. What now?' }).waitFor();
+  await page.getByRole('radio', { name: 'leave_it' }).check();
+  await page.getByRole('button', { name: /^(Answer|Send)/ }).first().click();
+  await node(page, 'tidy').getByText('Done').waitFor();
+  await until(async () => assert.equal((await read(id)).state, 'failed'));
+  await page.getByRole('button', { name: 'Try again with other input' }).click();
+  await page.getByRole('dialog').getByText('nap').first().waitFor();
+  await page.getByRole('textbox', { name: 'Input, as JSON' }).fill('{"for": "1s"}');
+  await page.getByRole('dialog').getByRole('button', { name: 'Try again' }).click();
+  await page.getByText(/It is done\. It took/).waitFor();
+  await node(page, 'cheer').getByText('Done').waitFor();
+  assertCalm(page);
+});
+
 test('a workflow is switched off and changed, and its webhook gets a secret', async () => {
   await visit(page, '/workflows/release');
   await page.getByRole('button', { name: 'Disable' }).click();

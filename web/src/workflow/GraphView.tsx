@@ -74,7 +74,7 @@ function NodeItem({ place: { node, begins, next, timeouts, jumps }, progress, ru
   const reasons = next?.map((each) => edgeWords(each, text)).filter(Boolean).join(', ');
   return (
     <li className={classes.item}>
-      {begins && <Text size="sm" fw={600} className={classes.phase}>{text.phases[begins]}</Text>}
+      {begins && <Text size="sm" fw={600} className={classes.phase} data-phase={begins}>{text.phases[begins]}</Text>}
       <div className={`${classes.node ?? ''} ${edge ? (classes.edge ?? '') : ''}`} data-node={node.id} data-stand={run ? (edge ? (node.kind === 'start' || ended ? 'done' : 'none') : standOf(progress?.step)) : undefined} tabIndex={-1}>
         {edge ? <Text size="sm" fw={600}>{text.nodeKinds[node.kind === 'start' ? 'start' : 'end']}</Text> : <NodeFace node={node} progress={progress} run={run} onStep={onStep} />}
         {jumps.map((jump) => <JumpRow key={`${jump.label}→${jump.to}`} jump={jump} go={go} />)}
