@@ -76,6 +76,9 @@ func (sc Script) check(d *definition.Workflow) error {
 			steps, tools = append(steps, timeoutStep(step)), append(tools, late.Tool)
 		}
 	}
+	if d.Tells {
+		steps, tools = append(steps, definition.Told.ID), append(tools, definition.Told.Tool)
+	}
 	var problems []fermata.Problem
 	var hint string
 	refuse := func(field, message string, names, known []string) {

@@ -106,3 +106,26 @@ steps:
 		}
 	}
 }
+
+// A script expects of what is done at the end of a run what it expects of other steps, also of the comment on the issue, which
+// stands in no file.
+func TestScriptsExpectWhatIsDoneAtTheEnd(t *testing.T) {
+	t.Parallel()
+	const source = "name: x\ntriggers: [{manual: true}]\ninputs: {issue: {type: number}}\nsteps: [{id: build, tool: shell, input: {run: make}}]\n"
+	const script = "inputs: {issue: 12}\ntools: {build: {error: no rule}}\nexpect: {state: failed, "
+	for name, c := range map[string]struct{ source, expect string }{
+		"steps":   {source + "on_failure: [{id: tell, tool: notify, input: {title: \"{{ failure.step }}: {{ failure.message }}\"}}]\n", "steps: {tell: done}, input: {tell: {title: \"build: no rule\"}}}"},
+		"comment": {source, "steps: {on_failure.comment: done}}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report, err := workflow.Test(t.Context(), []byte(c.source), []byte(script+c.expect))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !report.Passed {
+				t.Fatalf("%s\n%s", asJSON(report.Problems), strings.Join(report.Failures, "\n"))
+			}
+		})
+	}
+}
