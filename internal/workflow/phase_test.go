@@ -3,10 +3,12 @@ package workflow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
 	"github.com/fermata-hq/fermata/internal/tool"
 )
 
@@ -156,4 +158,23 @@ func TestAFailedRunTellsItsIssue(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A version that knows the main steps alone does not take a run behind them for done: it cannot read where the run is.
+func TestTheCheckpointSaysThatARunIsBehindItsSteps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t))
+	w.tools.on("check", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no such page") })
+	const ask = `{id: %s, tool: post_question, suspend: true, input: {question: "Go on?", responseType: boolean, timeout: never}}`
+	run := w.run("name: waits\ntriggers: [{manual: true}]\nsteps:\n  - "+fmt.Sprintf(ask, "first")+"\n  - {id: look, tool: check}\non_failure:\n  - "+fmt.Sprintf(ask, "second")+"\n", nil)
+	for _, want := range []string{`"format":1`, `"format":2`} {
+		q := w.asked(run.ID)
+		task, err := w.db.In(t.Context(), store.DefaultWorkspace).Task(run.ID)
+		w.ok(err)
+		if !strings.Contains(string(task.Checkpoint), want) {
+			t.Errorf("the checkpoint is %s, want %s", task.Checkpoint, want)
+		}
+		w.answer(q, fermata.Answer{Answer: true})
+	}
+	w.await(run.ID, fermata.TaskFailed)
 }

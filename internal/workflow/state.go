@@ -8,8 +8,12 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// stateFormat is the version of what checkpoints hold.
-const stateFormat = 1
+// Versions of what checkpoints hold. A run that is behind its main steps has the second: a version of Fermata that knows the
+// main steps alone would take it for done.
+const (
+	stateFormat = 1
+	phaseFormat = 2
+)
 
 // state is what a run keeps beside its steps: the checkpoint of its task.
 type state struct {
@@ -71,7 +75,7 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 	if err == nil {
 		err = json.Unmarshal(checkpoint, st)
 	}
-	if err != nil || st.Format != stateFormat {
+	if err != nil || st.Format != stateFormat && st.Format != phaseFormat {
 		return nil, fermata.Errorf(fermata.CodeInternal, "the checkpoint of the run has a format that this version does not read").
 			WithHint("start a new run, or go back to the version that wrote it")
 	}
@@ -82,7 +86,13 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 	return st, nil
 }
 
-func (st *state) bytes() json.RawMessage { return data(st) }
+func (st *state) bytes() json.RawMessage {
+	st.Format = stateFormat
+	if st.Phase != "" || st.Outcome != nil {
+		st.Format = phaseFormat
+	}
+	return data(st)
+}
 
 // retried makes the run go on at the step at which it ended, or at which it failed.
 func (st *state) retried(input json.RawMessage, by string) {
