@@ -9,7 +9,7 @@ import (
 )
 
 // telling are the keys of an event's data that a line shows, in this order.
-var telling = []string{"title", "task_title", "project", "risk", "items", "approvals", "votes", "required", "from", "to", "reason", "value", "answers", "outcome", "message", "summary", "result", "worker", "name", "handle", "comment"}
+var telling = []string{"workflow", "trigger", "step", "state", "error", "repository", "issue", "label", "title", "task_title", "project", "risk", "items", "approvals", "votes", "required", "from", "to", "reason", "value", "answers", "outcome", "message", "summary", "result", "worker", "name", "handle", "comment"}
 
 // eventLine writes an event on one line.
 func (p printer) eventLine(e *fermata.Event) {

@@ -202,3 +202,15 @@ func TestAnswersThatCouldBeTakenBack(t *testing.T) {
 		t.Errorf("after bob cancelled: %s", kept)
 	}
 }
+
+// An event of a step of a workflow names the step and says where it stands.
+func TestEventsOfStepsNameThem(t *testing.T) {
+	t.Parallel()
+	got := eventText(&fermata.Event{
+		Type: fermata.EventStepFinished, Actor: fermata.System,
+		Data: []byte(`{"workflow":"release","step":"build","occurrence":1,"tool":"shell","state":"failed","error":"no rule"}`),
+	})
+	if want := "system  workflow=release  step=build  state=failed  error=no rule"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -105,6 +105,15 @@ func TestBadInputChangesNothing(t *testing.T) {
 				a.Errorf("%.80s: problems %+v, want %s", arguments, r.Error.Problems, field)
 			}
 		}
+		for arguments, meant := range map[string]string{
+			`{"question":"?","responseType":"text"}`:                   "write response_type",
+			`{"question":"?","options":[{"label":"a","Danger":true}]}`: "write danger",
+		} {
+			r := a.refused(fermata.CodeInvalidRequest, "ask_user", arguments)
+			if len(r.Error.Problems) == 0 || !strings.Contains(r.Error.Problems[0].Message, meant) {
+				a.Errorf("%s: problems %+v, want %q", arguments, r.Error.Problems, meant)
+			}
+		}
 		a.refused(fermata.CodeNotFound, "ask_user", `{"question":"?","task_id":"task_none"}`)
 		a.refused(fermata.CodeNotFound, "check_answer", `{"question_id":"q_none"}`)
 		a.refused(fermata.CodeNotFound, "cancel_question", `{"question_id":"q_none"}`)

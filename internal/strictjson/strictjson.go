@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -102,12 +103,40 @@ func explain(err error) *FieldError {
 	}
 	switch {
 	case errors.Is(err, json.ErrUnknownName):
-		return &FieldError{at, "is no known field; names are exact"}
+		message := "is no known field; names are exact"
+		if meant := meantField(semantic); meant != "" {
+			message += ": write " + meant
+		}
+		return &FieldError{at, message}
 	case semantic.GoType != nil:
 		return &FieldError{at, fmt.Sprintf("is a JSON %s, which does not fit here", semantic.JSONKind)}
 	default:
 		return &FieldError{at, "does not fit here"}
 	}
+}
+
+// meantField returns the field that differs from an unknown one in its spelling alone, as questionId and isDefault do from
+// question_id and default; "" where there is none.
+func meantField(err *json.SemanticError) string {
+	if err.GoType == nil || err.GoType.Kind() != reflect.Struct {
+		return ""
+	}
+	var given string
+	for token := range err.JSONPointer.Tokens() {
+		given = token
+	}
+	for _, f := range reflect.VisibleFields(err.GoType) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && name != "-" && letters(name) == letters(given) {
+			return name
+		}
+	}
+	return ""
+}
+
+// letters returns what two spellings of a name have in common.
+func letters(name string) string {
+	return strings.TrimPrefix(strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)), "is")
 }
 
 func explainSyntax(err *jsontext.SyntacticError) *FieldError {

@@ -86,10 +86,13 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 	return st, nil
 }
 
+// bytes returns the checkpoint. That of a run that has not begun is null.
 func (st *state) bytes() json.RawMessage {
-	st.Format = stateFormat
-	if st.Phase != "" || st.Outcome != nil {
-		st.Format = phaseFormat
+	if st != nil {
+		st.Format = stateFormat
+		if st.Phase != "" || st.Outcome != nil {
+			st.Format = phaseFormat
+		}
 	}
 	return data(st)
 }
