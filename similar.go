@@ -59,7 +59,8 @@ func (q *Question) Likeness(other *Question) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// words are those of what is asked, each once.
+// words are those of what is asked, each once. All that have a digit are one: builds, versions and numbers of issues differ
+// from question to question.
 func (q *Question) words() map[string]bool {
 	text := q.Title
 	for i := range q.Items {
@@ -67,6 +68,9 @@ func (q *Question) words() map[string]bool {
 	}
 	words := map[string]bool{}
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if strings.ContainsFunc(word, unicode.IsDigit) {
+			word = "0"
+		}
 		words[word] = true
 	}
 	return words

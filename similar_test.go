@@ -24,6 +24,12 @@ func TestLikeness(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	build := func(question string) *fermata.Question {
+		return opened(t, fermata.Ask{Question: question, Options: []fermata.Option{{Value: "yes"}, {Value: "no"}}})
+	}
+	if build("Deploy build 2?").Likeness(build("Deploy build 31 of 4f2a9c?")) < 0.6 || build("Deploy build 2?").Likeness(build("Delete build 2?")) >= 0.6 {
+		t.Error("numbers make questions unlike, or another verb does not")
+	}
 	key := fermata.Ask{Question: "Again?", Options: []fermata.Option{{Value: "yaml"}}, DedupeKey: "format"}
 	q.DedupeKey = "format"
 	if q.Likeness(opened(t, key)) != 1 {
