@@ -517,10 +517,11 @@ func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
 
 func (q *Question) count() (approvals, rejections int) {
 	for _, v := range q.Votes {
-		if v.Value == Approve {
-			approvals++
-		} else {
+		switch {
+		case v.Value != Approve:
 			rejections++
+		case !q.Discounted[v.By.ID]:
+			approvals++
 		}
 	}
 	return approvals, rejections

@@ -23,6 +23,19 @@ type Held struct {
 	ActionHash string          `json:"action_hash,omitempty"`
 	// Signed is what the person's passkey signed; nil without one.
 	Signed *SignedDecision `json:"signed,omitempty"`
+
+	// Salt makes that nobody guesses the answer from its [Held.ContentHash].
+	Salt string `json:"-"`
+}
+
+// ContentHash returns the hash by which the event question.held names the answer without telling it: the SHA-256, in hex, of the
+// salt and of its JSON.
+func (h *Held) ContentHash() string {
+	written, err := ExactJSON(h)
+	if err != nil {
+		return ""
+	}
+	return hashBytes(append([]byte(h.Salt+"\n"), written...))
 }
 
 // How long answers are held.

@@ -158,6 +158,8 @@ type Question struct {
 	// Fingerprint tells two requests with one idempotency key apart; it is
 	// empty without a key.
 	Fingerprint string `json:"-"`
+	// Discounted are the ids of members whose approval does not count any more: they are gone, or may not answer today.
+	Discounted map[string]bool `json:"-"`
 	// HandedTo is the run that was handed the resolution.
 	HandedTo string `json:"-"`
 	Version  int64  `json:"-"`

@@ -26,6 +26,7 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 			return e.settle(tx, t, q, c.Actor())
 		case fermata.SettledVote:
 			voted(tx, q, c.Actor())
+			tellDiscounted(tx, q)
 		case fermata.SettledLate:
 			return e.late(tx, t, q, c.Actor())
 		case fermata.SettledHeld:
@@ -38,8 +39,8 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 
 // settled applies the rule that the answer asks for.
 func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.Settled, error) {
-	if len(q.Votes) > 0 && q.Status == fermata.Pending {
-		// The vote may close the question together with the earlier ones.
+	if q.Status == fermata.Pending {
+		// What was changed in the database is not what the person read, or not whom it asks.
 		changed, err := changedFact(tx, q)
 		if err != nil {
 			return 0, err
@@ -47,6 +48,9 @@ func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a 
 		if changed != "" {
 			return 0, fermata.ChangedInDatabase(changed)
 		}
+	}
+	if err := discount(tx, q); err != nil {
+		return 0, err
 	}
 	if !a.Undo {
 		return q.Settle(a, c, tx.Now())
@@ -56,6 +60,25 @@ func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a 
 		return 0, err
 	}
 	return q.Hold(a, c, policy, tx.Now())
+}
+
+// discount notes which approvals of a question do not count any more, since their members are gone or may not answer there
+// today. Whom the question was given to meanwhile does not matter: a vote stands.
+func discount(tx *store.Tx, q *fermata.Question) error {
+	for _, v := range q.Votes {
+		m, err := tx.Member(v.By.ID)
+		if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
+			return err
+		}
+		if err == nil && m.DisabledAt == nil && m.RoleIn(q.Project).AtLeast(fermata.RoleResponder) {
+			continue
+		}
+		if q.Discounted == nil {
+			q.Discounted = map[string]bool{}
+		}
+		q.Discounted[v.By.ID] = true
+	}
+	return nil
 }
 
 // current loads a question and its task. What has decided comes first, whether
@@ -104,20 +127,43 @@ func (e *Engine) timeDecidesFirst(tx *store.Tx, t *fermata.Task) error {
 
 // vote is the data of question.vote_cast.
 type vote struct {
-	Value     string                  `json:"value"`
-	Votes     int                     `json:"votes"`
-	Required  int                     `json:"required"`
-	Assurance fermata.Assurance       `json:"assurance"`
-	Signed    *fermata.SignedDecision `json:"signed,omitempty"`
+	Value     string            `json:"value"`
+	Votes     int               `json:"votes"`
+	Required  int               `json:"required"`
+	Assurance fermata.Assurance `json:"assurance"`
+	// CommentHash names the comment, which is told when the question closes.
+	CommentHash string                  `json:"comment_hash"`
+	Signed      *fermata.SignedDecision `json:"signed,omitempty"`
 }
+
+// commentHash returns the hash of a comment: its SHA-256 in hex.
+func commentHash(comment string) string { return (&fermata.Message{Body: comment}).ContentHash() }
 
 func voted(tx *store.Tx, q *fermata.Question, by fermata.Actor) {
 	tx.UpdatePending(q)
 	last := q.Votes[len(q.Votes)-1]
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionVoteCast, TaskID: q.TaskID, QuestionID: q.ID, Actor: by,
-		Data: data(vote{Value: last.Value, Votes: len(q.Votes), Required: q.Approvals.Required, Assurance: last.Assurance, Signed: last.Signed}),
+		Data: data(vote{Value: last.Value, Votes: len(q.Votes), Required: q.Approvals.Required, Assurance: last.Assurance, CommentHash: commentHash(last.Comment), Signed: last.Signed}),
 	})
+}
+
+// tellDiscounted tells the thread why a question is open although enough people have approved it.
+func tellDiscounted(tx *store.Tx, q *fermata.Question) {
+	approvals := 0
+	for _, v := range q.Votes {
+		if v.Value == fermata.Approve {
+			approvals++
+		}
+	}
+	if approvals < q.Approvals.Required {
+		return
+	}
+	for _, v := range q.Votes {
+		if q.Discounted[v.By.ID] {
+			comment(tx, q, fermata.System, "The approval of "+v.By.DisplayName()+" does not count any more: they may not answer this question today.")
+		}
+	}
 }
 
 // lateAnswer is the data of question.answered_late.
@@ -195,5 +241,9 @@ func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, 
 		q, err = e.Question(ctx, c, id)
 		return err != nil || q.Status != fermata.Pending, err
 	})
+	if err == nil && q.Status != fermata.Pending {
+		// A script goes on with it.
+		err = e.CheckRecorded(e.reads(ctx, c), q)
+	}
 	return q, err
 }

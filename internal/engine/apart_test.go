@@ -158,6 +158,37 @@ func TestAnApprovalIsForOneDesk(t *testing.T) {
 	})
 }
 
+// TestAnAgentTakesNoDeskOver: an agent that names the session of a person at a desk does not get the calls that people approve
+// for that person, nor the questions.
+func TestAnAgentTakesNoDeskOver(t *testing.T) {
+	each(t, func(w *world) {
+		alice := w.alice
+		alice.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer, fermata.ScopeWork}
+		theirs, err := w.e.AskOutside(w.Context(), w.second(), "", "claude:1", fermata.Ask{Question: "Hi?"})
+		w.ok(err)
+		_, err = w.e.CancelQuestion(w.Context(), w.second(), theirs.ID, "")
+		w.ok(err)
+		call := fermata.GateCall{SessionKey: "claude:1", Tool: "Bash", Input: []byte(`{"command":"make deploy"}`), Runner: "claude", CallID: "c1"}
+		v, err := w.e.Gate(w.Context(), alice, call)
+		w.ok(err)
+		asked, err := w.e.AskOutside(w.Context(), alice, "", "claude:1", fermata.Ask{Question: "Which?", Type: fermata.NonBlocking, Default: "a"})
+		w.ok(err)
+		if v.TaskID == theirs.TaskID || asked.TaskID != v.TaskID {
+			t.Fatalf("the desk's questions are in the tasks %s and %s, the agent's is %s", v.TaskID, asked.TaskID, theirs.TaskID)
+		}
+		q, err := w.e.Question(w.Context(), alice, v.QuestionID)
+		w.ok(err)
+		_, err = w.approve(w.alice, q, fermata.Approve)
+		w.ok(err)
+		other, err := w.e.Gate(w.Context(), w.second(), call)
+		w.ok(err)
+		w.equal(fermata.GateAsk, other.Decision)
+		own, err := w.e.Gate(w.Context(), alice, call)
+		w.ok(err)
+		w.equal(fermata.GateAllow, own.Decision)
+	})
+}
+
 // TestSessionIsItsAgents: another agent who knows or guesses the key of a
 // session gets a task of its own.
 func TestSessionIsItsAgents(t *testing.T) {

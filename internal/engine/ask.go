@@ -124,7 +124,7 @@ func taskOfSession(r sessionReader, c fermata.Caller, v fermata.Verb, key string
 		return nil, err
 	}
 	for _, t := range all {
-		if joins(c, t) && !(v == fermata.ToGate && isOfAnother(c, t)) {
+		if ownSession(c, t) {
 			return t, c.May(v, fermata.InTask(t))
 		}
 	}
@@ -139,7 +139,7 @@ func cancelledTask(r sessionReader, c fermata.Caller, key string) (*fermata.Task
 		return nil, err
 	}
 	for _, t := range ended {
-		if !joins(c, t) {
+		if !ownSession(c, t) {
 			continue
 		}
 		if t.State != fermata.TaskCancelled {
@@ -164,16 +164,18 @@ func checkNotStopped(r sessionReader, c fermata.Caller, key string) error {
 		WithHint("a person lets the session go on: fermata reopen %s", t.ID)
 }
 
-// joins reports whether a caller who knows the key of a session is in it: an
-// agent in its own only, a person in any.
-func joins(c fermata.Caller, t *fermata.Task) bool {
-	return c.Kind != fermata.ActorAgent || t.CreatedBy.Kind == fermata.ActorAgent && t.CreatedBy.ID == c.TokenID
-}
-
-// isOfAnother reports whether another person made the task. The calls of one person's agent do not run by what was approved
-// for that of another one, though both name one session.
-func isOfAnother(c fermata.Caller, t *fermata.Task) bool {
-	return c.Kind == fermata.ActorHuman && t.CreatedBy.Kind == fermata.ActorHuman && t.CreatedBy.ID != c.MemberID
+// ownSession reports whether a caller who knows the key of a session is in it: whoever made its task. An agent that names the
+// session of another one, or of a person at a desk, gets a task of its own, and so does another person. Else it would run by
+// what was approved for them.
+func ownSession(c fermata.Caller, t *fermata.Task) bool {
+	switch c.Kind {
+	case fermata.ActorAgent:
+		return t.CreatedBy.Kind == fermata.ActorAgent && t.CreatedBy.ID == c.TokenID
+	case fermata.ActorHuman:
+		return t.CreatedBy.Kind == fermata.ActorHuman && t.CreatedBy.ID == c.MemberID
+	default:
+		return true
+	}
 }
 
 // outsideTask returns the external task of a session, or a new one.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/fermata-hq/fermata"
@@ -12,6 +13,12 @@ type recorded struct {
 	policy *fermata.Event
 	// These are the last events about each, by its id. The key of an identity is the member's id and the kind.
 	members, tokens, passkeys, identities, rules, sessions, links map[string]*fermata.Event
+	// ruleUses counts the calls that each rule of gates allowed and that it counts.
+	ruleUses map[string]int
+	// hashes are those of each workflow's definitions, by its name. The last one is the newest.
+	hashes map[string][]string
+	// problem is what the events alone contradict; "" where they do not.
+	problem string
 	// usedLinks are the ids of sign-in links by which somebody signed in.
 	usedLinks map[string]bool
 	// questions are open, or have answers that came after the deadline; by their ids.
@@ -29,6 +36,7 @@ func newRecorded() recorded {
 		members: map[string]*fermata.Event{}, tokens: map[string]*fermata.Event{}, passkeys: map[string]*fermata.Event{},
 		identities: map[string]*fermata.Event{}, rules: map[string]*fermata.Event{}, revoked: map[string]bool{}, groups: map[string][]string{},
 		sessions: map[string]*fermata.Event{}, links: map[string]*fermata.Event{}, usedLinks: map[string]bool{},
+		ruleUses: map[string]int{}, hashes: map[string][]string{},
 		questions: map[string]*questionRecord{},
 	}
 }
@@ -57,10 +65,25 @@ func (l *recorded) take(e *fermata.Event) {
 		l.rules[textOf(dataOf(e), "id")] = e
 	case fermata.EventGateRuleRemoved:
 		delete(l.rules, textOf(dataOf(e), "rule_id"))
+	case fermata.EventGateDecided:
+		if facts := dataOf(e); facts["decision"] == string(fermata.GateAllow) && e.QuestionID == "" {
+			l.ruleUses[textOf(facts, "rule_id")]++
+		}
+	case fermata.EventWorkflowChanged:
+		facts := dataOf(e)
+		if hash := textOf(facts, "hash"); hash != "" {
+			name := textOf(facts, "workflow")
+			l.hashes[name] = append(l.hashes[name], hash)
+		}
+	case fermata.EventWorkflowTriggered:
+		facts := dataOf(e)
+		if name := textOf(facts, "workflow"); !slices.Contains(l.hashes[name], textOf(facts, "hash")) {
+			l.problem = fmt.Sprintf("event %d starts the workflow %s with a definition that no event stored", e.Seq, name)
+		}
 	case fermata.EventMemberSignedIn:
 		facts := dataOf(e)
 		l.sessions[textOf(facts, "session_id")] = e
-		l.usedLinks[textOf(facts, "link_id")] = true
+		l.takeLink(e, facts)
 	case fermata.EventMemberSignedOut:
 		delete(l.sessions, textOf(dataOf(e), "session_id"))
 	case fermata.EventMemberLinked:
@@ -76,6 +99,26 @@ func (l *recorded) take(e *fermata.Event) {
 	default:
 		l.takeQuestion(e)
 	}
+}
+
+// takeLink keeps that somebody signed in by a link. It may be used once, and signs in the member for whom it was made.
+func (l *recorded) takeLink(e *fermata.Event, facts map[string]any) {
+	id := textOf(facts, "link_id")
+	if id == "" {
+		return
+	}
+	made := l.links[id]
+	switch {
+	case l.usedLinks[id]:
+		l.problem = fmt.Sprintf("event %d signs in with the link %s, which was used before", e.Seq, id)
+	case made == nil && facts["method"] != string(fermata.ByMail):
+		l.problem = fmt.Sprintf("event %d signs in with the link %s, and no event says who made it", e.Seq, id)
+	case made != nil && made.Type == fermata.EventMemberLinked && textOf(dataOf(made), "member_id") != e.Actor.ID:
+		l.problem = fmt.Sprintf("event %d signs in another member than the link %s was made for", e.Seq, id)
+	case made != nil && differs(dataOf(made), facts, "method", "assurance") != "":
+		l.problem = fmt.Sprintf("event %d signs in otherwise than the link %s lets", e.Seq, id)
+	}
+	l.usedLinks[id] = true
 }
 
 // takeQuestion keeps what an event says about a question.

@@ -109,6 +109,8 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 			return "text, asker or rule"
 		case name == "" && q.AskedBy != e.Actor:
 			return "asker"
+		case name == "" && !isSameTime(&q.CreatedAt, &e.At):
+			return "time"
 		default:
 			return name
 		}
@@ -119,7 +121,7 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 	case q.Resolution.Approved() && q.Resolution.ActionHash != "" && !fermata.HasHash(approvedAction(q), q.Resolution.ActionHash):
 		return "action"
 	}
-	return differs(said, plain(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "action_hash", "votes", "signed")
+	return differs(said, plain(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "seconds", "action_hash", "votes", "signed")
 }
 
 // approvedAction returns the action that people approved: the edited one, or that of the question.
@@ -237,8 +239,14 @@ func (v *verification) checkRules() error {
 		if e == nil {
 			return v.fail("no event says who made the rule %s", rule.ID)
 		}
-		if name := differs(dataOf(e), plain(rule), ruleFacts...); name != "" {
+		// The event holds the whole rule: what it lacks was empty.
+		if name := differsAt(dataOf(e), plain(rule), ruleFacts, true); name != "" {
 			return v.fail("the rule %s has another %s than event %d says", rule.ID, name, e.Seq)
+		}
+	}
+	for _, rule := range rules {
+		if rule.Counted() && rule.Used != v.last.ruleUses[rule.ID] {
+			return v.fail("the rule %s was used %d times, and the events tell of %d", rule.ID, rule.Used, v.last.ruleUses[rule.ID])
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(v.last.rules)) {
@@ -392,6 +400,11 @@ func plain(v any) map[string]any {
 // the hash of the action and other facts. A fact that they lack is not compared.
 func differs(said, now map[string]any, names ...string) string {
 	_, whole := said["action_hash"]
+	return differsAt(said, now, names, whole)
+}
+
+// differsAt is differs; with whole, a fact that the event lacks was empty.
+func differsAt(said, now map[string]any, names []string, whole bool) string {
 	for _, name := range names {
 		if was, ok := said[name]; (ok || whole) && !isSame(was, now[name]) {
 			return name

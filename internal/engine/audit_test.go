@@ -76,7 +76,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"who somebody is elsewhere": {`INSERT INTO identities (workspace_id, kind, id, member_id, created_at) SELECT workspace_id, 'slack', 'U1', id, 1 FROM members WHERE handle = 'alice'`, "no event says that"},
 		"a rule":                    {`UPDATE gate_rules SET rule = replace(rule, '"deny"', '"allow"')`, "another decision than event"},
 		"a rule that is gone":       {`DELETE FROM gate_rules`, "is gone, and no event says so"},
-		"a rule without events":     {`UPDATE gate_rules SET id = 'rule_x'`, "no event says who made the rule"},
+		"a rule without events":     {`UPDATE gate_rules SET id = 'x' || id`, "no event says who made the rule"},
 		"a grant that was used":     {`DELETE FROM grants_used`, "could be used again"},
 		"what is asked":             {`UPDATE questions SET asked = replace(asked, 'it is due', 'it is safe') WHERE status = 'pending'`, "another text, asker or rule than event"},
 		"an option":                 {`UPDATE questions SET asked = replace(asked, 'toml', 'yaml2') WHERE status = 'answered'`, "another text, asker or rule than event"},
@@ -90,6 +90,13 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"a held answer":             {`UPDATE questions SET resolution = '{"by":{"kind":"human","id":"mem_x","name":"bob"},"at":"2026-01-01T00:00:00Z","release_at":"2226-01-01T00:00:00Z"}' WHERE status = 'pending'`, "another held answer than the events say"},
 		"a name of who answered":    {`UPDATE questions SET resolution = replace(resolution, '"name":"alice"', '"name":"mallory"') WHERE status = 'answered'`, "another answered_by than event"},
 		"a late answer":             {`UPDATE questions SET resolution = replace(resolution, '"json"', '"yaml"') WHERE status = 'timed_out'`, "another late answers than the events say"},
+		"a shown answer":            {`UPDATE questions SET resolution = replace(resolution, '"answer":"toml","answers"', '"answer":"yaml","answers"') WHERE status = 'answered'`, "another answer than event"},
+		"when it was answered":      {`UPDATE questions SET resolution = replace(resolution, '"at":"2', '"at":"3') WHERE status = 'answered'`, "another seconds than event"},
+		"when it was asked":         {`UPDATE questions SET created_at = created_at - 1 WHERE status = 'pending'`, "another time than event"},
+		"a comment of a vote":       {`UPDATE questions SET votes = replace(votes, '"value":"approve"', '"value":"approve","comment":"It is saved."') WHERE votes <> ''`, "another votes than"},
+		"when a vote was cast":      {`UPDATE questions SET votes = replace(votes, '"at":"2', '"at":"1') WHERE votes <> ''`, "another votes than"},
+		"a rule that ends":          {`UPDATE gate_rules SET expires_at = 1 WHERE expires_at = 0`, "another expires_at than event"},
+		"a rule that was used up":   {`UPDATE gate_rules SET used = 0`, "was used 0 times, and the events tell of 1"},
 		"a question without events": {`INSERT INTO questions (workspace_id, id, task_id, project, type, status, title, priority, deadline, asked, created_at) SELECT workspace_id, 'q_x', task_id, project, 'non_blocking', status, title, priority, deadline, asked, created_at FROM questions WHERE status = 'pending'`, "questions, and the events tell of"},
 		"who made a task":           {`UPDATE tasks SET created_by = replace(created_by, 'tok_agent', 'tok_other')`, "another maker or project than event"},
 		"a task's project":          {`UPDATE tasks SET project = 'secret'`, "another maker or project than event"},
@@ -148,6 +155,9 @@ func (w *world) decidesToday() {
 	w.ok(err)
 	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
 	w.ok(err)
+	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Write", Decision: fermata.GateAllow, Uses: 1})
+	w.ok(err)
+	w.gate(fermata.GateCall{SessionKey: "claude:1", CallID: "c1", Runner: "claude", Tool: "Write", Input: []byte(`{"file_path":"a"}`), Dir: "/work"}, fermata.GateAllow)
 	gone, err := w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow, Uses: 3, ExpiresIn: "1h"})
 	w.ok(err)
 	_, err = w.e.RemoveGateRule(w.Context(), admin, gone.ID)

@@ -123,7 +123,9 @@ func (v *verification) follow() error {
 			if err := v.next(event, head); err != nil || v.report.Problem != "" {
 				return err
 			}
-			v.last.take(event)
+			if v.last.take(event); v.last.problem != "" {
+				return v.fail("%s", v.last.problem)
+			}
 			if err := v.checkSigned(event); err != nil || v.report.Problem != "" {
 				return err
 			}

@@ -12,6 +12,10 @@ import (
 
 // expire applies the deadline to a question that is due.
 func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
+	moved, err := restoreDeadline(tx, q)
+	if err != nil || moved {
+		return err
+	}
 	if q.Expire(tx.Now()) == fermata.ExpiredClosed {
 		return e.settle(tx, t, q, fermata.ByTimeout)
 	}
@@ -21,6 +25,21 @@ func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) erro
 		Data: data(map[string]any{"level": q.EscalationLevel, "assignees": q.Assignees, "deadline": q.Deadline}),
 	})
 	return nil
+}
+
+// restoreDeadline puts a deadline back that was moved in the database. It reports whether the question is not due.
+func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error) {
+	record, _, err := recordOf(tx.Reader, q, tx.AppendedOn(q.ID))
+	if err != nil || !record.knowsDeadline || isSameTime(record.deadline, q.Deadline) {
+		return false, err
+	}
+	q.Deadline = record.deadline
+	if q.Due(tx.Now()) {
+		return false, nil
+	}
+	tx.UpdatePending(q)
+	comment(tx, q, fermata.System, "The deadline of this question was moved in the database, past the server. It was put back. Look at who writes the database: `fermata audit verify`.")
+	return true, nil
 }
 
 // sweepBatch is how many rows a sweep takes at once; sweepWidth is how many of

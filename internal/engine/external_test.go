@@ -196,14 +196,23 @@ func TestSessionTimesOut(t *testing.T) {
 // its task, whatever project is named.
 func TestSessionOfAnotherProject(t *testing.T) {
 	each(t, func(w *world) {
-		w.outside("s1", format)
+		first := w.outside("s1", format)
 		cid := w.alice
 		cid.Role, cid.Projects = fermata.RoleViewer, map[string]fermata.Role{"api": fermata.RoleResponder}
 		cid.Scopes = []fermata.Scope{fermata.ScopeAsk, fermata.ScopeAnswer}
-		_, err := w.e.AskOutside(w.Context(), cid, "api", "s1", fermata.Ask{Question: "And?", Type: fermata.NonBlocking, Default: "x"})
+		and := fermata.Ask{Question: "And?", Type: fermata.NonBlocking, Default: "x"}
+		// The session of an agent is not a person's.
+		own, err := w.e.AskOutside(w.Context(), cid, "api", "s1", and)
+		w.ok(err)
+		if own.TaskID == first.TaskID || own.Project != "api" {
+			w.Errorf("cid asks in the task %s of the project %s", own.TaskID, own.Project)
+		}
+		cid.Projects = map[string]fermata.Role{"web": fermata.RoleResponder}
+		_, err = w.e.AskOutside(w.Context(), cid, "web", "s1", and)
 		w.refused(err, fermata.CodeForbidden)
-		_, err = w.e.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: "api", Runner: fermata.RunnerExternal, SessionKey: "s1"})
+		_, err = w.e.CreateTask(w.Context(), cid, fermata.NewTask{Title: "t", Project: "web", Runner: fermata.RunnerExternal, SessionKey: "s1"})
 		w.refused(err, fermata.CodeForbidden)
+		cid.Projects = map[string]fermata.Role{"api": fermata.RoleResponder}
 		_, err = w.e.AskOutside(w.Context(), cid, "api", "s2", format)
 		w.ok(err)
 	})

@@ -27,12 +27,96 @@ func TestAForgedVoteDoesNotCount(t *testing.T) {
 	})
 }
 
+// TestWhatWasChangedIsNotAnswered: nobody answers a question that is another in the database than the one that was asked, even
+// if it is put back later: fewer people to approve it, other people to ask, another text, another risk.
+func TestWhatWasChangedIsNotAnswered(t *testing.T) {
+	for name, edit := range map[string]string{
+		"quorum":    `UPDATE questions SET asked = replace(asked, '"required":2', '"required":1')`,
+		"assignees": `UPDATE questions SET assignees = '["alice"]'`,
+		"text":      `UPDATE questions SET asked = replace(asked, 'all of it', 'a cache')`,
+		"risk":      `UPDATE questions SET asked = replace(asked, '"risk":"medium"', '"risk":"low"')`,
+		"asker":     `UPDATE questions SET asked = replace(asked, 'tok_agent', 'tok_other')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.person("bob")
+				_, q := w.suspended(fermata.Ask{
+					Type: fermata.Approval, Title: "Delete?", Body: "Delete all of it.", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"delete"}`),
+				})
+				w.forge(edit)
+				_, err := w.approve(w.alice, q, fermata.Approve)
+				w.refused(err, fermata.CodePolicyViolation)
+				w.question(q.ID, fermata.Pending)
+			})
+		})
+	}
+}
+
+// TestAForgedDeadlineDecidesNothing: a deadline that was moved in the database is put back when it would decide.
+func TestAForgedDeadlineDecidesNothing(t *testing.T) {
+	each(t, func(w *world) {
+		ask := format
+		ask.Timeout, ask.OnTimeout, ask.Default = "2h", fermata.TakeDefault, "json"
+		task, q := w.suspended(ask)
+		w.forge(`UPDATE questions SET deadline = 1`)
+		w.sweep(time.Minute)
+		after := w.question(q.ID, fermata.Pending)
+		w.equal(q.Deadline, after.Deadline)
+		w.state(task.ID, fermata.TaskAwaitingInput)
+		w.sweep(2 * time.Hour)
+		w.question(q.ID, fermata.TimedOut)
+	})
+}
+
+// TestNobodyGoesOnWithAForgedAnswer: who waits for the end of a question is not told an answer that no event tells.
+func TestNobodyGoesOnWithAForgedAnswer(t *testing.T) {
+	each(t, func(w *world) {
+		_, q := w.suspended(format)
+		w.forge(fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
+			"answered_by":{"kind":"human","id":"%s","name":"alice"},"at":"2026-01-01T00:00:00Z","answer":"toml","answers":{"answer":"toml"}}'`, w.alice.MemberID))
+		_, err := w.e.WaitQuestion(w.Context(), w.agent, q.ID, time.Minute)
+		w.refused(err, fermata.CodePolicyViolation)
+	})
+}
+
+// TestALinkThatIsUsedTwiceIsFound: a sign-in by a link that was made good again in the database is found by the events alone.
+func TestALinkThatIsUsedTwiceIsFound(t *testing.T) {
+	for name, edit := range map[string]string{
+		"the same member": `UPDATE sign_in_links SET used_at = 0`,
+		"another one":     `UPDATE sign_in_links SET used_at = 0, member_id = (SELECT id FROM members WHERE handle = 'bob')`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.person("bob")
+				l, err := w.e.MakeLink(w.Context(), admin, "alice")
+				w.ok(err)
+				_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+				w.ok(err)
+				w.forge(edit)
+				_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+				w.ok(err)
+				report, err := w.e.VerifyAudit(w.Context(), admin)
+				w.ok(err)
+				if report.OK || !strings.Contains(report.Problem, "which was used before") {
+					w.Fatalf("got %+v", report)
+				}
+			})
+		})
+	}
+}
+
 // TestAForgedAnswerIsNotReleased: an answer that is held in the name of a person who did not give it is dropped, whether its
 // time comes or its task ends.
 func TestAForgedAnswerIsNotReleased(t *testing.T) {
-	for name, comes := range map[string]func(w *world, task *fermata.Task){
-		"its time":            func(w *world, _ *fermata.Task) { w.sweep(time.Minute) },
-		"the end of the task": func(w *world, task *fermata.Task) { w.clock.Advance(time.Minute); w.cancel(task.ID) },
+	its := func(w *world, _ *fermata.Task) { w.sweep(time.Minute) }
+	const author = `UPDATE questions SET resolution = replace(replace(resolution, '%s', '%s'), '"name":"alice"', '"name":"bob"')`
+	for name, c := range map[string]struct {
+		edit  string
+		comes func(w *world, task *fermata.Task)
+	}{
+		"its time":            {author, its},
+		"the end of the task": {author, func(w *world, task *fermata.Task) { w.clock.Advance(time.Minute); w.cancel(task.ID) }},
+		"another answer":      {`UPDATE questions SET resolution = replace(resolution, 'yaml', 'toml') WHERE '%s' <> '%s'`, its},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
@@ -40,8 +124,8 @@ func TestAForgedAnswerIsNotReleased(t *testing.T) {
 				task, q := w.suspended(format)
 				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "yaml", Undo: true})
 				w.ok(err)
-				w.forge(fmt.Sprintf(`UPDATE questions SET resolution = replace(replace(resolution, '%s', '%s'), '"name":"alice"', '"name":"bob"')`, w.alice.MemberID, bob.MemberID))
-				comes(w, task)
+				w.forge(fmt.Sprintf(c.edit, w.alice.MemberID, bob.MemberID))
+				c.comes(w, task)
 				q, err = w.e.Question(w.Context(), w.alice, q.ID)
 				w.ok(err)
 				if q.Status == fermata.Answered || q.Held != nil {
@@ -92,4 +176,33 @@ func TestNoReceiptOfWhatWasForged(t *testing.T) {
 		_, err = e.Receipt(w.Context(), w.alice, q.ID)
 		w.refused(err, fermata.CodePolicyViolation)
 	})
+}
+
+// TestTheVoteOfWhoMayNoMore: the approval of a member who was disabled, or may not answer any more, does not close a question
+// together with that of another one. The thread says why.
+func TestTheVoteOfWhoMayNoMore(t *testing.T) {
+	viewer := fermata.RoleViewer
+	for name, change := range map[string]fermata.MemberChange{"disabled": {Disabled: ptr(true)}, "a viewer": {Role: &viewer}} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				bob, carol := w.person("bob"), w.person("carol")
+				task, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
+				_, err := w.approve(bob, q, fermata.Approve)
+				w.ok(err)
+				_, err = w.e.ChangeMember(w.Context(), admin, "bob", change)
+				w.ok(err)
+				_, err = w.approve(w.alice, q, fermata.Approve)
+				w.ok(err)
+				w.question(q.ID, fermata.Pending)
+				thread, _, err := w.e.Messages(w.Context(), w.alice, task.ID, "", 10)
+				w.ok(err)
+				if len(thread) != 1 || !strings.Contains(thread[0].Body, "The approval of bob does not count any more") {
+					w.Fatalf("the thread: %+v", thread)
+				}
+				_, err = w.approve(carol, q, fermata.Approve)
+				w.ok(err)
+				w.question(q.ID, fermata.Answered)
+			})
+		})
+	}
 }

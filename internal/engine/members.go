@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.mau.fi/util/confusable"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -83,19 +85,21 @@ func nameIsFree(r store.Reader, m *fermata.Member) error {
 	if m.Name == "" {
 		return nil
 	}
-	name := lookOf(m.Name)
-	if name == "" {
+	looks := looksOf(m.Name)
+	if slices.Contains(looks, "") {
 		return fermata.Invalid(fermata.Problem{Field: "name", Message: "shows nothing that can be read"})
 	}
-	if slices.ContainsFunc(fermata.ActorKinds, func(kind fermata.ActorKind) bool { return name == lookOf(string(kind)) }) {
-		return fermata.Invalid(fermata.Problem{Field: "name", Message: "stands for the server itself, or for any agent"})
+	for _, reserved := range reservedNames() {
+		if areAlike(looks, looksOf(reserved)) || areAlike(looks, looksOf("the "+reserved)) {
+			return fermata.Invalid(fermata.Problem{Field: "name", Message: "stands for the server itself, or for any agent"})
+		}
 	}
 	members, err := r.Members()
 	if err != nil {
 		return err
 	}
 	for _, other := range members {
-		if other.ID != m.ID && (name == lookOf(other.Name) || name == lookOf(other.Handle)) {
+		if other.ID != m.ID && (areAlike(looks, looksOf(other.Name)) || areAlike(looks, looksOf(other.Handle))) {
 			return fermata.Invalid(fermata.Problem{Field: "name", Message: "looks like that of another member"}).
 				WithHint("two people with one name: an admin can set it")
 		}
@@ -103,11 +107,38 @@ func nameIsFree(r store.Reader, m *fermata.Member) error {
 	return nil
 }
 
-// lookOf returns what two names have in common that look alike: their skeleton (UTS #39) in lower case, with one space between
-// words. Characters that do not show are not in it.
-func lookOf(name string) string {
-	skeleton := strings.ToLower(confusable.Skeleton(strings.ToLower(name)))
-	return strings.Join(strings.Fields(skeleton), " ")
+// reservedNames are words that say who did something, where it was no person.
+func reservedNames() []string {
+	names := []string{"fermata", "server"}
+	for _, kind := range fermata.ActorKinds {
+		names = append(names, string(kind))
+	}
+	return names
+}
+
+// looksOf returns how a name can be read: the skeletons (UTS #39) of it as it stands, in capitals and in small letters. What
+// does not show, and signs between the letters, are not in them.
+func looksOf(name string) []string {
+	shown := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) || unicode.IsDigit(r) {
+			return r
+		}
+		if unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r) {
+			return ' '
+		}
+		return -1
+	}, norm.NFKC.String(name))
+	var looks []string
+	for _, written := range []string{shown, strings.ToUpper(shown), strings.ToLower(shown)} {
+		skeleton := strings.ToLower(confusable.Skeleton(written))
+		looks = append(looks, strings.Join(strings.Fields(skeleton), ""))
+	}
+	return looks
+}
+
+// areAlike reports whether two names can be read the same.
+func areAlike(a, b []string) bool {
+	return slices.ContainsFunc(a, func(look string) bool { return look != "" && slices.Contains(b, look) })
 }
 
 // AddMember adds a person to the workspace.

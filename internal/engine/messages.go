@@ -56,7 +56,7 @@ func (e *Engine) HandMessages(ctx context.Context, c fermata.Caller, taskID stri
 		if err != nil {
 			return nil, err
 		}
-		if t.Runner != fermata.RunnerExternal || !joins(c, t) {
+		if t.Runner != fermata.RunnerExternal || c.Kind == fermata.ActorAgent && !ownSession(c, t) {
 			return nil, fermata.Errorf(fermata.CodeForbidden, "the messages of task %s are for another agent", t.ID)
 		}
 		return t, handAtDesk(tx, t, ids, c.Actor())

@@ -152,6 +152,7 @@ func TestMembers(t *testing.T) {
 func TestNobodyTakesTheNameOfAnother(t *testing.T) {
 	each(t, func(w *world) {
 		bob := w.person("bob")
+		w.person("carol")
 		_, err := w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Name: ptr("Alice Doe")})
 		w.ok(err)
 		name := func(c fermata.Caller, name string) error {
@@ -160,11 +161,14 @@ func TestNobodyTakesTheNameOfAnother(t *testing.T) {
 		}
 		for _, taken := range []string{
 			"Alice Doe", " alice  DOE", "alice", "Alice", "аlice", "A\u200blice Doe", "\u202eAlice Doe", "A\u200blice D0e", "𝐀lice Doe",
-			"policy", "System", "\u200b",
+			"policy", "System", "\u200b", "the policy", "policy.", "Fermata", "тimeout", "ALICE DOE", "AIice Doe", "ALlCE", "alice\u00a0doe",
+			"Alice Doe\ufe0f", "Alice\u3164Doe", "Alice\u2800Doe", "Ꭺlice", "ＡＬＩＣＥ ＤＯＥ", "A.l.i.c.e", "carоI",
 		} {
-			w.refused(name(bob, taken), fermata.CodeInvalidRequest)
+			if err := name(bob, taken); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+				w.Errorf("bob calls himself %q: %v", taken, err)
+			}
 		}
-		for _, free := range []string{"Bob Doe", "bob", "", "Alice D."} {
+		for _, free := range []string{"Bob Doe", "bob", "", "Alice D.", "Алексей Иванов", "陳大文", "Zoë O'Hara"} {
 			w.ok(name(bob, free))
 		}
 		w.ok(name(admin, "Alice Doe"))

@@ -18,13 +18,26 @@ type questionRecord struct {
 	knowsPeople, knowsDeadline bool
 	assignees                  []string
 	deadline                   *time.Time
-	votes                      []fermata.Vote
-	// held is who gave the answer that is held, and until when; nil where none is.
-	held *fermata.Held
+	votes                      []recordedVote
+	// held is the answer that is held; nil where none is.
+	held *recordedHeld
 	// closing is the event that closed it, nil while it is open.
 	closing *fermata.Event
 	// late are the answers after the deadline, the last word about each person's.
 	late []fermata.Late
+}
+
+// recordedVote is a vote as the events tell it. The comment is its hash; nil where the event does not tell it.
+type recordedVote struct {
+	fermata.Vote
+	comment *string
+}
+
+// recordedHeld is who gave an answer that is held, and until when. The hash is empty where the event does not tell it.
+type recordedHeld struct {
+	by        fermata.Actor
+	releaseAt time.Time
+	hash      string
 }
 
 // recordTypes are the types of the events that a record is made of.
@@ -43,6 +56,7 @@ type recordedFacts struct {
 	Assurance   fermata.Assurance `json:"assurance"`
 	Votes       json.RawMessage   `json:"votes"`
 	Answers     map[string]any    `json:"answers"`
+	CommentHash *string           `json:"comment_hash"`
 	Comment     string            `json:"comment"`
 	Restarted   bool              `json:"restarted"`
 }
@@ -64,26 +78,26 @@ func (r *questionRecord) take(e *fermata.Event) {
 	case fermata.EventQuestionExtended:
 		r.knowsDeadline, r.deadline = true, said.Deadline
 	case fermata.EventQuestionVoteCast:
-		r.votes = append(r.votes, fermata.Vote{By: e.Actor, Value: said.Value, Assurance: said.Assurance})
+		r.votes = append(r.votes, recordedVote{fermata.Vote{By: e.Actor, Value: said.Value, Assurance: said.Assurance, At: e.At}, said.CommentHash})
 	case fermata.EventQuestionHeld:
-		r.held = &fermata.Held{By: e.Actor, ReleaseAt: said.ReleaseAt}
+		r.held = &recordedHeld{e.Actor, said.ReleaseAt, said.ContentHash}
 	case fermata.EventQuestionUndone:
 		r.held = nil
 	case fermata.EventQuestionAnsweredLate:
 		r.late = slices.DeleteFunc(r.late, func(l fermata.Late) bool { return l.By.ID == e.Actor.ID })
 		r.late = append(r.late, fermata.Late{By: e.Actor, Answers: said.Answers, Comment: said.Comment, Restarted: said.Restarted})
 	default:
-		r.close(e, said.Votes)
+		r.close(e, said)
 	}
 }
 
 // close notes how the question ended. The vote that closes a question has no event of its own.
-func (r *questionRecord) close(e *fermata.Event, votes json.RawMessage) {
+func (r *questionRecord) close(e *fermata.Event, said recordedFacts) {
 	r.closing = e
 	var all []closedVote
-	if json.Unmarshal(votes, &all) == nil && len(all) == len(r.votes)+1 {
-		last := all[len(all)-1]
-		r.votes = append(r.votes, fermata.Vote{By: e.Actor, Value: last.Value, Assurance: last.Assurance})
+	if json.Unmarshal(said.Votes, &all) == nil && len(all) == len(r.votes)+1 {
+		last, comment := all[len(all)-1], commentHash(said.Comment)
+		r.votes = append(r.votes, recordedVote{fermata.Vote{By: e.Actor, Value: last.Value, Assurance: last.Assurance, At: e.At}, &comment})
 	}
 }
 
@@ -116,7 +130,7 @@ func (r *questionRecord) heldDiffers(q *fermata.Question) bool {
 	if r.held == nil || q.Held == nil {
 		return r.held != nil || q.Held != nil
 	}
-	return r.held.By != q.Held.By || !isSameTime(&r.held.ReleaseAt, &q.Held.ReleaseAt)
+	return r.held.by != q.Held.By || !isSameTime(&r.held.releaseAt, &q.Held.ReleaseAt) || r.held.hash != "" && r.held.hash != q.Held.ContentHash()
 }
 
 // endDiffers compares how the question ended.
@@ -126,6 +140,10 @@ func (r *questionRecord) endDiffers(q *fermata.Question) string {
 	}
 	end := q.Resolution
 	switch {
+	case end.Status != q.Status:
+		return "end"
+	case len(q.Items) == 1 && !isSame(plain(map[string]any{"answer": end.Answer}), plain(map[string]any{"answer": end.Answers[q.Items[0].Key]})):
+		return "answer"
 	case end.DecidedBy == fermata.ActorHuman && end.AnsweredBy != nil && *end.AnsweredBy != r.closing.Actor:
 		return "answered_by"
 	case !slices.EqualFunc(r.late, end.Late, isSameLate):
@@ -141,9 +159,10 @@ func isSameTime(a, b *time.Time) bool {
 	return a.UnixMilli() == b.UnixMilli()
 }
 
-// isSameVote compares a vote of the events with one of a question. Events of earlier versions do not name the assurance.
-func isSameVote(said, now fermata.Vote) bool {
-	return said.By == now.By && said.Value == now.Value && (said.Assurance == "" || said.Assurance == now.Assurance)
+// isSameVote compares a vote of the events with one of a question. Events of earlier versions name neither assurance nor comment.
+func isSameVote(said recordedVote, now fermata.Vote) bool {
+	return said.By == now.By && said.Value == now.Value && isSameTime(&said.At, &now.At) && (said.Assurance == "" || said.Assurance == now.Assurance) &&
+		(said.comment == nil || *said.comment == commentHash(now.Comment))
 }
 
 func isSameLate(said, now fermata.Late) bool {
@@ -158,6 +177,18 @@ func changedFact(tx *store.Tx, q *fermata.Question) (string, error) {
 		return "", err
 	}
 	return record.changed(q), nil
+}
+
+// CheckRecorded refuses a closed question that ended otherwise in the database than the events say: nobody goes on with it.
+func (e *Engine) CheckRecorded(r store.Reader, q *fermata.Question) error {
+	record, _, err := recordOf(r, q, nil)
+	if err != nil {
+		return err
+	}
+	if changed := record.changed(q); changed != "" {
+		return fermata.ChangedInDatabase(changed)
+	}
+	return nil
 }
 
 // changed is differs for a question that must have been asked.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -22,10 +23,11 @@ func (e *Engine) Undo(ctx context.Context, c fermata.Caller, id string) (*fermat
 // hold keeps an answer until it is released. The event does not tell the
 // answer: agents read events.
 func hold(tx *store.Tx, q *fermata.Question) {
+	q.Held.Salt = rand.Text()
 	tx.Hold(q)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventQuestionHeld, TaskID: q.TaskID, QuestionID: q.ID, Actor: q.Held.By,
-		Data: data(map[string]any{"release_at": q.Held.ReleaseAt}),
+		Data: data(map[string]any{"release_at": q.Held.ReleaseAt, "content_hash": q.Held.ContentHash()}),
 	})
 }
 

@@ -78,8 +78,11 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		case resolution == "":
 			return q, nil
 		case q.Status == fermata.Pending:
-			q.Held = &fermata.Held{}
-			return q, parse("resolution", resolution, q.Held)
+			row := heldRow{Held: &fermata.Held{}}
+			err := parse("resolution", resolution, &row)
+			q.Held = row.Held
+			q.Held.Salt = row.Salt
+			return q, err
 		default:
 			q.Resolution = &fermata.Resolution{}
 			return q, parse("resolution", resolution, q.Resolution)
@@ -87,11 +90,17 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 	}
 }
 
+// heldRow is a held answer as its column holds it.
+type heldRow struct {
+	*fermata.Held
+	Salt string `json:"salt,omitempty"`
+}
+
 // resolutionColumn is how the question ended, or while it is pending the answer
 // that it holds.
 func resolutionColumn(q *fermata.Question) string {
 	if q.Held != nil {
-		return exactText(q.Held)
+		return exactText(heldRow{q.Held, q.Held.Salt})
 	}
 	return exactText(q.Resolution)
 }

@@ -188,6 +188,12 @@ func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*f
 func (x *execution) closed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits, x.st.Input = "", nil
 	r := q.Resolution
+	if err := x.s.e.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
+		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
+			err = x.failed(ctx, step, row, hopeless(codeRefused, err))
+		}
+		return err
+	}
 	switch {
 	case q.Status == fermata.Cancelled && r.DecideYourself && q.Type != fermata.Approval:
 		return x.decides(ctx, step, row, q)
@@ -452,6 +458,9 @@ func (x *execution) late(ctx context.Context) error {
 			continue
 		}
 		q, err := x.question(ctx, row)
+		if err == nil {
+			err = x.s.e.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q)
+		}
 		if err != nil {
 			return err
 		}

@@ -75,9 +75,25 @@ func whole(err error) string {
 	return strings.Join(places, "; ")
 }
 
+// checkPinned refuses a run with another definition than the event says that started it.
+func checkPinned(r store.Reader, run *fermata.WorkflowRun) error {
+	events, err := r.Events(store.EventFilter{TaskID: run.ID, Types: []string{string(fermata.EventWorkflowTriggered)}, Limit: 1})
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	if object(events[0].Data)["hash"] != run.Hash {
+		return fermata.Errorf(fermata.CodeIllegalTransition, "the run has another definition than it began with: it was changed in the database").
+			WithHint("look at who writes the database: fermata audit verify")
+	}
+	return nil
+}
+
 // pinned returns the definition of a run, or says that it cannot be read: rules
 // may have become stricter since it was kept, and hold for it as well.
 func (s *Service) pinned(r store.Reader, run *fermata.WorkflowRun) (*definition.Workflow, error) {
+	if err := checkPinned(r, run); err != nil {
+		return nil, err
+	}
 	d, err := s.loadPinned(r, run.Workflow, run.Hash)
 	if err == nil || fermata.CodeOf(err) == fermata.CodeUnavailable {
 		return d, err

@@ -198,6 +198,38 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 	})
 }
 
+// Who starts a run may not approve what a run asks that follows it, though the event is nobody's act. What is told of people
+// and tokens is not told to the readers of runs.
+func TestWhoIsBehindAnEvent(t *testing.T) {
+	onBoth(t, func(w *world) {
+		ann, bob := w.voter("ann"), w.voter("bob")
+		w.put("name: first\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
+		w.put(`
+name: second
+triggers: [{event: task.ended, if: trigger.workflow == "first"}]
+steps:
+  - id: ask
+    tool: request_approval
+    input: {title: "Deploy?", action: {command: [make, deploy]}, approvals: {required: 1}}
+`)
+		w.put("name: people\ntriggers: [{event: member.added}]\nsteps: [{id: tell, tool: note}]\n")
+		_, err := w.s.Start(t.Context(), ann, "first", nil)
+		w.ok(err)
+		run := w.runsOf("second", 1)[0]
+		q := w.asked(run.ID)
+		yes := fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
+		if _, err := w.e.Answer(t.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
+			t.Errorf("ann approves what follows her run: %v", err)
+		}
+		_, err = w.e.Answer(t.Context(), bob, q.ID, yes)
+		w.ok(err)
+		w.voter("payroll-clerk")
+		if cause := string(w.runsOf("people", 1)[0].Cause); strings.Contains(cause, "payroll-clerk") || !strings.Contains(cause, "member.added") {
+			t.Errorf("the run knows %s", cause)
+		}
+	})
+}
+
 // What follows a run of a workflow gets its inputs, and the issue that it was about.
 func TestWhatFollowsARunKnowsItsInputsAndItsIssue(t *testing.T) {
 	t.Parallel()

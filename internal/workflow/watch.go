@@ -224,23 +224,46 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 		"type": string(fermata.TriggerEvent), "event": string(e.Type), "seq": e.Seq, "task_id": e.TaskID, "question_id": e.QuestionID, "data": cause,
 		"actor": map[string]any{"kind": string(e.Actor.Kind), "name": e.Actor.Name}, "at": e.At.Format(time.RFC3339),
 	}
+	if e.TaskID == "" {
+		// Who reads the runs of the project does not read what is told of people, tokens and other projects.
+		cause["data"] = map[string]any{}
+	}
+	behind, err := personBehind(tx, e)
+	if err != nil {
+		return err
+	}
 	about, err := ofRun(tx, e.TaskID)
 	if err != nil {
 		return err
 	}
 	maps.Copy(cause, about)
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerEvent, cause: cause, behind: personBehind(e), follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		trigger: fermata.TriggerEvent, cause: cause, behind: behind, follows: e.TaskID, key: fmt.Sprintf("event/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 	})
 }
 
-// personBehind returns the person who did what the event tells, nil where it was none. This person may not approve what the
-// run asks where votes are counted, no more than one who starts it by hand.
-func personBehind(e *fermata.Event) *fermata.Actor {
-	if e.Actor.Kind != fermata.ActorHuman {
-		return nil
+// personBehind returns the person behind an event: who did what it tells, else who started the run of a workflow to which it
+// happened, or made the task. It returns nil where nobody is known. This person may not approve what the run asks where votes
+// are counted, no more than one who starts it by hand.
+func personBehind(tx *store.Tx, e *fermata.Event) (*fermata.Actor, error) {
+	if e.Actor.Kind == fermata.ActorHuman {
+		return &e.Actor, nil
 	}
-	return &e.Actor
+	if e.TaskID == "" {
+		return nil, nil
+	}
+	first, _, err := ownRun(tx, e.TaskID, "")
+	if err != nil {
+		return nil, err
+	}
+	if first != nil && first.StartedBy != nil {
+		return first.StartedBy, nil
+	}
+	t, err := tx.Task(e.TaskID)
+	if err != nil || t.CreatedBy.Kind != fermata.ActorHuman {
+		return nil, err
+	}
+	return &t.CreatedBy, nil
 }
 
 // hears reports whether a workflow may learn of an event: of one in its own project, since
@@ -294,8 +317,12 @@ func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause ma
 		return nil
 	}
 	cause["type"] = string(fermata.TriggerLabel)
+	behind, err := personBehind(tx, e)
+	if err != nil {
+		return err
+	}
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
-		trigger: fermata.TriggerLabel, cause: cause, behind: personBehind(e), key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		trigger: fermata.TriggerLabel, cause: cause, behind: behind, key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 		apart: strings.ToLower(fmt.Sprintf("label/%s/%v/%s", repository, cause["issue"], name)),
 	})
 }

@@ -1,0 +1,57 @@
+package workflow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+)
+
+const guarded = `
+name: guarded
+triggers: [{manual: true}]
+steps:
+  - id: ask
+    tool: request_approval
+    input: {title: "Deploy?", action: {command: [make, deploy]}}
+  - {id: apply, tool: apply}
+`
+
+// A run does not go on with an approval that was written into the database.
+func TestARunStopsAtAForgedApproval(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(guarded, nil)
+		q := w.asked(run.ID)
+		storetest.Exec(t, w.opts, fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
+			"answered_by":{"kind":"human","id":"mem_x","name":"ann"},"at":"%s","answer":"approve","answers":{"answer":"approve"},"assurance":"session","action_hash":"%s"}';
+			UPDATE tasks SET state = 'input_received', pending_question_id = '' WHERE id = '%s'`, w.clock.Now().UTC().Format(time.RFC3339), q.ActionHash, run.ID))
+		ended := w.await(run.ID, fermata.TaskFailed)
+		if !strings.Contains(ended.Summary, "was changed in the database") {
+			t.Errorf("the run says %q", ended.Summary)
+		}
+		for _, step := range ended.Steps {
+			if step.Step == "apply" {
+				t.Error("the run went on")
+			}
+		}
+	})
+}
+
+// A run goes on with the definition with which it began, and with no other.
+func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(guarded, nil)
+		q := w.asked(run.ID)
+		easier := w.put(strings.Replace(guarded, "  - id: ask\n    tool: request_approval\n    input: {title: \"Deploy?\", action: {command: [make, deploy]}}\n", "", 1))
+		storetest.Exec(t, w.opts, fmt.Sprintf(`UPDATE workflow_runs SET hash = '%s' WHERE task_id = '%s'`, easier.Hash, run.ID))
+		_, err := w.e.Answer(t.Context(), admin, q.ID, fermata.Answer{Answer: fermata.Reject})
+		w.ok(err)
+		ended := w.await(run.ID, fermata.TaskFailed)
+		if !strings.Contains(ended.Summary, "another definition than it began with") {
+			t.Errorf("the run says %q", ended.Summary)
+		}
+	})
+}
