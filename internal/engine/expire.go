@@ -29,7 +29,7 @@ func (e *Engine) expire(tx *store.Tx, t *fermata.Task, q *fermata.Question) erro
 
 // restoreDeadline puts a deadline back that was moved in the database. It reports whether the question is not due.
 func restoreDeadline(tx *store.Tx, q *fermata.Question) (notDue bool, err error) {
-	record, _, err := recordOf(tx.Reader, q, tx.AppendedOn(q.ID))
+	record, err := recordOf(tx, q)
 	if err != nil || !record.knowsDeadline || isSameTime(record.deadline, q.Deadline) {
 		return false, err
 	}

@@ -86,8 +86,9 @@ func (r *questionRecord) take(e *fermata.Event) {
 	case fermata.EventQuestionAnsweredLate:
 		r.late = slices.DeleteFunc(r.late, func(l fermata.Late) bool { return l.By.ID == e.Actor.ID })
 		r.late = append(r.late, fermata.Late{By: e.Actor, Answers: said.Answers, Comment: said.Comment, Restarted: said.Restarted})
-	default:
+	case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
 		r.close(e, said)
+	default:
 	}
 }
 
@@ -172,7 +173,7 @@ func isSameLate(said, now fermata.Late) bool {
 // changedFact returns the name of a fact in which a question is another in the database than the events say; "" where there is
 // none. What this transaction adds counts, too.
 func changedFact(tx *store.Tx, q *fermata.Question) (string, error) {
-	record, _, err := recordOf(tx.Reader, q, tx.AppendedOn(q.ID))
+	record, err := recordOf(tx, q)
 	if err != nil {
 		return "", err
 	}
@@ -181,7 +182,7 @@ func changedFact(tx *store.Tx, q *fermata.Question) (string, error) {
 
 // CheckRecorded refuses a closed question that ended otherwise in the database than the events say: nobody goes on with it.
 func (e *Engine) CheckRecorded(r store.Reader, q *fermata.Question) error {
-	record, _, err := recordOf(r, q, nil)
+	record, err := recordOf(r, q)
 	if err != nil {
 		return err
 	}
@@ -202,7 +203,7 @@ func (r *questionRecord) changed(q *fermata.Question) string {
 // dropForgedAnswer takes back a held answer that the person did not give, as far as the events say. Nothing else would show it:
 // the event that closes the question would name the person.
 func dropForgedAnswer(tx *store.Tx, q *fermata.Question) error {
-	record, _, err := recordOf(tx.Reader, q, tx.AppendedOn(q.ID))
+	record, err := recordOf(tx, q)
 	if err != nil || !record.heldDiffers(q) {
 		return err
 	}
@@ -213,26 +214,20 @@ func dropForgedAnswer(tx *store.Tx, q *fermata.Question) error {
 	return nil
 }
 
-// recordOf returns what the events say about a question, and these events. Those that are not written yet come last.
-func recordOf(r store.Reader, q *fermata.Question, unwritten []*fermata.Event) (*questionRecord, []*fermata.Event, error) {
-	types := make([]string, 0, len(recordTypes))
-	for _, t := range recordTypes {
-		types = append(types, string(t))
-	}
-	var events []*fermata.Event
-	for after, more := int64(0), true; more; {
-		page, err := r.Events(store.EventFilter{After: after, TaskID: q.TaskID, QuestionID: q.ID, Types: types, Limit: exportPage})
-		if err != nil {
-			return nil, nil, err
-		}
-		events = append(events, page...)
-		if more = len(page) == exportPage; more {
-			after = page[len(page)-1].Seq
-		}
+// recordOf returns what the events about a question say.
+func recordOf(r eventReader, q *fermata.Question) (*questionRecord, error) {
+	events, err := r.EventsOn(q)
+	if err != nil {
+		return nil, err
 	}
 	record := &questionRecord{}
-	for _, e := range append(events, unwritten...) {
+	for _, e := range events {
 		record.take(e)
 	}
-	return record, events, nil
+	return record, nil
+}
+
+// eventReader is a reader, or a transaction, whose own events count, too.
+type eventReader interface {
+	EventsOn(q *fermata.Question) ([]*fermata.Event, error)
 }

@@ -46,7 +46,7 @@ func (e *Engine) amend(ctx context.Context, c fermata.Caller, v fermata.Verb, id
 		timeDecided := tx.Appended()
 		err = fn(tx, t, q)
 		return q, refuse(tx, timeDecided, err)
-	}, store.Ahead{Question: id})
+	}, store.Ahead{Question: id, Events: v == fermata.ToAnswer})
 }
 
 // Clarify asks the agent back: the task resumes with the message, and the

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/fermata-hq/fermata"
 )
@@ -24,14 +23,14 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 	if err != nil {
 		return signed, err
 	}
-	record, events, err := recordOf(e.reads(ctx, c), q, nil)
+	record, err := recordOf(e.reads(ctx, c), q)
 	if err != nil {
 		return signed, err
 	}
 	if changed := record.changed(q); changed != "" {
 		return signed, fermata.ChangedInDatabase(changed)
 	}
-	addEvents(&r, events)
+	r.AskedEvent, r.ClosedEvent, r.ClosedHash = record.opening.Seq, record.closing.Seq, record.closing.Hash
 	// What the keys are is told to everybody who sees the question.
 	all := e.db.In(ctx, c.WorkspaceID)
 	r.PublicKeys = map[string]string{}
@@ -46,16 +45,4 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 		}
 	}
 	return e.opts.Signer.SignReceipt(r)
-}
-
-// addEvents notes in a receipt which events opened and closed the question.
-func addEvents(receipt *fermata.DecisionReceipt, events []*fermata.Event) {
-	for _, event := range events {
-		switch {
-		case event.Type == fermata.EventQuestionAsked:
-			receipt.AskedEvent = event.Seq
-		case slices.Contains(closingEvents, event.Type):
-			receipt.ClosedEvent, receipt.ClosedHash = event.Seq, event.Hash
-		}
-	}
 }

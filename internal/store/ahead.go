@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -12,8 +13,9 @@ import (
 type Ahead struct {
 	// Task is the id of a task.
 	Task string
-	// Question is the id of a question; its task comes with it.
+	// Question is the id of a question; its task comes with it. Events also reads the events about it.
 	Question string
+	Events   bool
 	// Run is the id of a run; its task comes with it.
 	Run string
 	// Ends also reads what the end of the run's task concerns.
@@ -28,7 +30,9 @@ type ahead struct {
 	tasks     map[string]*fermata.Task
 	questions map[string]*fermata.Question
 	runs      map[string]*fermata.Run
-	ends      map[string][]link
+	// events are those about questions, by the question.
+	events map[string][]*fermata.Event
+	ends   map[string][]link
 	// claims are in the order of claims, by the text of the request.
 	claims map[string][]*fermata.Task
 	// handOvers are what runs of those tasks will be handed, by task.
@@ -55,7 +59,7 @@ func (a *ahead) lookupsFor(r Reader, want Ahead) []lookup {
 			return each(rs, r.scanTask, func(t *fermata.Task) { put(&a.tasks, taskID, t) })
 		}}}
 	case want.Question != "":
-		return []lookup{withTask(r, a, &a.questions, r.questionRow, questionID, questionAndTask, want.Question)}
+		return a.questionLookups(r, want)
 	case want.Run != "":
 		return a.runLookups(r, want)
 	}
@@ -153,6 +157,24 @@ func roundUp(n int) int {
 	}
 	return size
 }
+
+func (a *ahead) questionLookups(r Reader, want Ahead) []lookup {
+	out := []lookup{withTask(r, a, &a.questions, r.questionRow, questionID, questionAndTask, want.Question)}
+	if want.Events {
+		out = append(out, lookup{sql: eventsOf(taskOfQuestion), args: []any{r.workspace, want.Question}, take: func(rs rows) error {
+			found := []*fermata.Event{}
+			err := into(&found, r.scanEvent, "").take(rs)
+			if a.events == nil {
+				a.events = map[string][]*fermata.Event{}
+			}
+			a.events[want.Question] = found
+			return err
+		}})
+	}
+	return out
+}
+
+const taskOfQuestion = "(SELECT task_id FROM questions WHERE workspace_id = $1 AND id = $2)"
 
 const taskOfRun = "(SELECT task_id FROM runs WHERE workspace_id = $1 AND id = $2)"
 
@@ -260,6 +282,23 @@ func (tx *Tx) Question(id string) (*fermata.Question, error) {
 		return q, nil
 	}
 	return tx.Reader.Question(id)
+}
+
+// EventsOn is [Reader.EventsOn], with the events that this caller, or one before it in the same transaction, adds.
+func (tx *Tx) EventsOn(q *fermata.Question) ([]*fermata.Event, error) {
+	events, ok := tx.g.ahead.events[q.ID]
+	if !ok {
+		var err error
+		if events, err = tx.Reader.EventsOn(q); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range slices.Concat(tx.g.events, tx.events) {
+		if e.QuestionID == q.ID {
+			events = append(slices.Clip(events), e)
+		}
+	}
+	return events, nil
 }
 
 // Run returns the run with the id.

@@ -37,8 +37,6 @@ type EventFilter struct {
 	// bounds what is read, the time only what is listed; see [Reader.SeqAt].
 	From, To *time.Time
 	TaskID   string
-	// QuestionID goes with TaskID, whose index it uses.
-	QuestionID string
 	// Types are whole types, or nouns that stand for all of theirs.
 	Types []string
 	// Actor is a kind of actor, an id or a name.
@@ -66,9 +64,6 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 	if f.TaskID != "" {
 		w.add("task_id = $%d AND task_id <> ''", f.TaskID)
 	}
-	if f.QuestionID != "" {
-		w.add("question_id = $%d", f.QuestionID)
-	}
 	w.visibleTask(r.visible, "events")
 	w.types(f.Types)
 	if f.Actor != "" {
@@ -81,6 +76,16 @@ func (r Reader) Events(f EventFilter) ([]*fermata.Event, error) {
 		order = " ORDER BY seq DESC LIMIT $"
 	}
 	return list(r, r.scanEvent, "SELECT "+eventColumns+" FROM events WHERE "+w.sql()+order+itoa(len(w.args)), w.args...)
+}
+
+// EventsOn lists the events about a question, in order.
+func (r Reader) EventsOn(q *fermata.Question) ([]*fermata.Event, error) {
+	return list(r, r.scanEvent, eventsOf("$3"), r.workspace, q.ID, q.TaskID)
+}
+
+// eventsOf is the query for the events about a question. The task's id is there to use the index of its events.
+func eventsOf(task string) string {
+	return "SELECT " + eventColumns + " FROM events WHERE workspace_id = $1 AND question_id = $2 AND task_id <> '' AND task_id = " + task + " ORDER BY seq"
 }
 
 // types keeps events of whole types, and of all types of a noun.

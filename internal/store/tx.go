@@ -66,17 +66,6 @@ func (tx *Tx) Adds(kind fermata.EventType) bool {
 	return slices.ContainsFunc(tx.events, is) || slices.ContainsFunc(tx.g.events, is)
 }
 
-// AppendedOn returns the events about a question that this caller, or one before it in the same transaction, adds.
-func (tx *Tx) AppendedOn(questionID string) []*fermata.Event {
-	var found []*fermata.Event
-	for _, e := range slices.Concat(tx.g.events, tx.events) {
-		if e.QuestionID == questionID {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
 // Carrier returns the event that the caller added last, if it is about the
 // task and was not returned before; else nil. More may be said in its data.
 func (tx *Tx) Carrier(taskID string) *fermata.Event {

@@ -21,7 +21,15 @@ func aheadSame(s *suite) {
 	waiting := s.task(func(other *fermata.Task) { other.BlockedBy = []string{t.ID} })
 	run := s.run(func(r *fermata.Run) { r.TaskID = t.ID })
 	q := s.question(func(q *fermata.Question) { q.TaskID = t.ID })
+	about := &fermata.Event{Type: fermata.EventQuestionAsked, TaskID: t.ID, QuestionID: q.ID, Actor: robot}
+	s.write(func(tx *store.Tx) {
+		tx.Append(about)
+		tx.Append(&fermata.Event{Type: fermata.EventTaskClaimed, TaskID: t.ID, Actor: robot})
+	})
 	check := func(tx *store.Tx) error {
+		gotEvents, err := tx.EventsOn(q)
+		s.ok(err)
+		s.equal([]*fermata.Event{about}, gotEvents)
 		gotRun, err := tx.Run(run.ID)
 		s.ok(err)
 		gotTask, err := tx.Task(t.ID)
@@ -38,7 +46,7 @@ func aheadSame(s *suite) {
 		return nil
 	}
 	for _, ahead := range [][]store.Ahead{
-		nil, {{Task: t.ID}}, {{Question: q.ID}}, {{Run: run.ID, Ends: true}}, {{Task: "task_none"}, {Run: "run_none", Ends: true}},
+		nil, {{Task: t.ID}}, {{Question: q.ID}}, {{Question: q.ID, Events: true}}, {{Run: run.ID, Ends: true}}, {{Task: "task_none"}, {Run: "run_none", Ends: true}},
 	} {
 		s.ok(s.db.Write(s.Context(), store.DefaultWorkspace, check, ahead...))
 	}

@@ -38,20 +38,21 @@ func eventFilters(s *suite) {
 				tx.Append(&fermata.Event{Type: typ, TaskID: task, QuestionID: fmt.Sprintf("q_%d", i), Actor: robot})
 			}
 		}
-		s.equal(2, len(tx.AppendedOn("q_3")))
+		added, err := tx.EventsOn(&fermata.Question{ID: "q_3", TaskID: "task_1"})
+		s.ok(err)
+		s.equal(2, len(added))
 	})
 	for name, c := range map[string]struct {
 		filter store.EventFilter
 		want   []int64
 	}{
-		"limit":    {store.EventFilter{Limit: 2}, []int64{1, 2}},
-		"after":    {store.EventFilter{After: 6, Limit: 9}, []int64{7, 8}},
-		"task":     {store.EventFilter{TaskID: "task_1", Limit: 9}, []int64{3, 4, 7, 8}},
-		"question": {store.EventFilter{TaskID: "task_1", QuestionID: "q_3", Limit: 9}, []int64{7, 8}},
-		"types":    {store.EventFilter{Types: []string{"task.ended", "x"}, After: 2, Limit: 9}, []int64{4, 6, 8}},
-		"newest":   {store.EventFilter{Newest: true, Limit: 2}, []int64{8, 7}},
-		"before":   {store.EventFilter{TaskID: "task_1", Before: 7, Newest: true, Limit: 2}, []int64{4, 3}},
-		"both":     {store.EventFilter{TaskID: "task_1", Types: []string{"task.ended"}, After: 4, Limit: 9}, []int64{8}},
+		"limit":  {store.EventFilter{Limit: 2}, []int64{1, 2}},
+		"after":  {store.EventFilter{After: 6, Limit: 9}, []int64{7, 8}},
+		"task":   {store.EventFilter{TaskID: "task_1", Limit: 9}, []int64{3, 4, 7, 8}},
+		"types":  {store.EventFilter{Types: []string{"task.ended", "x"}, After: 2, Limit: 9}, []int64{4, 6, 8}},
+		"newest": {store.EventFilter{Newest: true, Limit: 2}, []int64{8, 7}},
+		"before": {store.EventFilter{TaskID: "task_1", Before: 7, Newest: true, Limit: 2}, []int64{4, 3}},
+		"both":   {store.EventFilter{TaskID: "task_1", Types: []string{"task.ended"}, After: 4, Limit: 9}, []int64{8}},
 	} {
 		got, err := s.read().Events(c.filter)
 		s.ok(err)
