@@ -1,7 +1,5 @@
 package fermata
 
-import "encoding/json"
-
 // questionContent is what a question asks, of whom it comes and by which rules it is decided. Assignees and the deadline are
 // not in it: people and time change them.
 type questionContent struct {
@@ -32,8 +30,8 @@ type questionContent struct {
 }
 
 // ContentHash returns the hash by which the event question.asked names everything that is frozen when a question opens: the
-// SHA-256, in hex, of its JSON. The names in the JSON are sorted, so that the hash does not depend on their order in the
-// program.
+// SHA-256, in hex, of its JSON. Fields that are added later are left out of the JSON where they are empty, so that the hash of
+// an older question stays.
 func (q *Question) ContentHash() string {
 	written, err := ExactJSON(questionContent{
 		TaskID: q.TaskID, Project: q.Project, Type: q.Type, Title: q.Title, Body: q.Body, Items: q.Items, Context: q.Context,
@@ -45,12 +43,7 @@ func (q *Question) ContentHash() string {
 	if err != nil {
 		return ""
 	}
-	var content any
-	if err := json.Unmarshal(written, &content); err != nil {
-		return ""
-	}
-	sorted, _ := ExactJSON(content) // it was just read from JSON
-	return hashBytes(sorted)
+	return hashBytes(written)
 }
 
 // ContentHash returns the hash by which the event message.posted names the text of a message: its SHA-256 in hex.

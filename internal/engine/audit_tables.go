@@ -98,23 +98,10 @@ var closingEvents = []fermata.EventType{fermata.EventQuestionAnswered, fermata.E
 // questionDiffers returns the name of a fact in which a question differs from the event that opened or closed it. It returns
 // "" if there is none.
 func questionDiffers(q *fermata.Question, e *fermata.Event) string {
-	said := dataOf(e)
 	if e.Type == fermata.EventQuestionAsked {
-		names := []string{"type", "title", "project", "risk", "items", "approvals", "action_hash"}
-		if said["content_hash"] != nil {
-			names = append(names, "content_hash")
-		}
-		switch name := differs(said, plain(askedFacts(q)), names...); {
-		case name == "content_hash":
-			return "text, asker or rule"
-		case name == "" && q.AskedBy != e.Actor:
-			return "asker"
-		case name == "" && !isSameTime(&q.CreatedAt, &e.At):
-			return "time"
-		default:
-			return name
-		}
+		return askedDiffers(q, e)
 	}
+	said := dataOf(e)
 	switch {
 	case closedEvents[q.Status] != e.Type || q.Resolution == nil:
 		return "end"
@@ -122,6 +109,29 @@ func questionDiffers(q *fermata.Question, e *fermata.Event) string {
 		return "action"
 	}
 	return differs(said, plain(closedOf(q)), "type", "decided_by", "by", "assurance", "channel", "outcome", "answers", "comment", "seconds", "action_hash", "votes", "signed")
+}
+
+// askedDiffers compares a question with the event that opened it. The hash of the content covers every fact that is frozen;
+// events of earlier versions have none.
+func askedDiffers(q *fermata.Question, e *fermata.Event) string {
+	var said recordedFacts
+	_ = json.Unmarshal(e.Data, &said) // the chain says whether it is as it was written
+	if said.ContentHash == "" || said.ContentHash != q.ContentHash() {
+		name := differs(dataOf(e), plain(askedFacts(q)), "type", "title", "project", "risk", "items", "approvals", "action_hash")
+		if name == "" && said.ContentHash != "" {
+			name = "text, asker or rule"
+		}
+		if name != "" {
+			return name
+		}
+	}
+	switch {
+	case q.AskedBy != e.Actor:
+		return "asker"
+	case !isSameTime(&q.CreatedAt, &e.At):
+		return "time"
+	}
+	return ""
 }
 
 // approvedAction returns the action that people approved: the edited one, or that of the question.
