@@ -24,7 +24,7 @@ type Held struct {
 	// Signed is what the person's passkey signed; nil without one.
 	Signed *SignedDecision `json:"signed,omitempty"`
 
-	// Salt makes that nobody guesses the answer from its [Held.ContentHash].
+	// Salt keeps others from guessing the answer by its [Held.ContentHash].
 	Salt string `json:"-"`
 }
 

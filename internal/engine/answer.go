@@ -41,12 +41,8 @@ func (e *Engine) Answer(ctx context.Context, c fermata.Caller, id string, a ferm
 func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a fermata.Answer) (fermata.Settled, error) {
 	if q.Status == fermata.Pending {
 		// What was changed in the database is not what the person read, or not whom it asks.
-		changed, err := changedFact(tx, q)
-		if err != nil {
+		if err := CheckRecorded(tx, q); err != nil {
 			return 0, err
-		}
-		if changed != "" {
-			return 0, fermata.ChangedInDatabase(changed)
 		}
 	}
 	if err := discount(tx, q); err != nil {
@@ -243,7 +239,7 @@ func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, 
 	})
 	if err == nil && q.Status != fermata.Pending {
 		// A script goes on with it.
-		err = e.CheckRecorded(e.reads(ctx, c), q)
+		err = CheckRecorded(e.reads(ctx, c), q)
 	}
 	return q, err
 }

@@ -192,8 +192,7 @@ type awayWitnesses struct {
 	since map[Witness]time.Time
 }
 
-// note keeps whether a witness failed to keep the checkpoint of an instant. It reports whether the witness failed for the first
-// time.
+// note takes what came of a witness and the checkpoint of an instant. It reports whether the witness fails and did not fail before.
 func (a *awayWitnesses) note(w Witness, err error, at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -69,8 +69,8 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 		apply func(tx *store.Tx, id string) error
 		ahead func(id string) store.Ahead
 	}{
-		{overdue.Held, e.releaseDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
-		{overdue.Questions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id} }},
+		{overdue.Held, e.releaseDue, func(id string) store.Ahead { return store.Ahead{Question: id, Events: true} }},
+		{overdue.Questions, e.expireDue, func(id string) store.Ahead { return store.Ahead{Question: id, Events: true} }},
 		{overdue.Runs, e.loseDue, func(id string) store.Ahead { return store.Ahead{Run: id} }},
 		{overdue.Tasks, e.wakeDue, func(id string) store.Ahead { return store.Ahead{Task: id} }},
 	} {

@@ -120,9 +120,11 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 		}
 		c.Members[id] = m
 	}
-	if c.Changed, err = changedFact(tx, q); err != nil {
+	record, err := recordOf(tx, q)
+	if err != nil {
 		return c, err
 	}
+	c.Changed = record.changed(q)
 	if c.Signed, err = signedApprovals(tx.Reader, q); err != nil {
 		return c, err
 	}

@@ -170,26 +170,23 @@ func isSameLate(said, now fermata.Late) bool {
 	return said.By == now.By && said.Comment == now.Comment && said.Restarted == now.Restarted && isSame(plain(said.Answers), plain(now.Answers))
 }
 
-// changedFact returns the name of a fact in which a question is another in the database than the events say; "" where there is
-// none. What this transaction adds counts, too.
-func changedFact(tx *store.Tx, q *fermata.Question) (string, error) {
-	record, err := recordOf(tx, q)
-	if err != nil {
-		return "", err
-	}
-	return record.changed(q), nil
+// CheckRecorded refuses a question that is another in the database than the events say: nobody answers it, and nobody goes on
+// with its answer. The events that a transaction adds count, too.
+func CheckRecorded(r eventReader, q *fermata.Question) error {
+	_, err := checkedRecord(r, q)
+	return err
 }
 
-// CheckRecorded refuses a closed question that ended otherwise in the database than the events say: nobody goes on with it.
-func (e *Engine) CheckRecorded(r store.Reader, q *fermata.Question) error {
+// checkedRecord returns what the events say about a question that [CheckRecorded] does not refuse.
+func checkedRecord(r eventReader, q *fermata.Question) (*questionRecord, error) {
 	record, err := recordOf(r, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if changed := record.changed(q); changed != "" {
-		return fermata.ChangedInDatabase(changed)
+		return nil, fermata.ChangedInDatabase(changed)
 	}
-	return nil
+	return record, nil
 }
 
 // changed is differs for a question that must have been asked.

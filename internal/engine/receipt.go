@@ -23,12 +23,9 @@ func (e *Engine) Receipt(ctx context.Context, c fermata.Caller, id string) (sign
 	if err != nil {
 		return signed, err
 	}
-	record, err := recordOf(e.reads(ctx, c), q)
+	record, err := checkedRecord(e.reads(ctx, c), q)
 	if err != nil {
 		return signed, err
-	}
-	if changed := record.changed(q); changed != "" {
-		return signed, fermata.ChangedInDatabase(changed)
 	}
 	r.AskedEvent, r.ClosedEvent, r.ClosedHash = record.opening.Seq, record.closing.Seq, record.closing.Hash
 	// What the keys are is told to everybody who sees the question.

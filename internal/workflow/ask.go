@@ -188,7 +188,7 @@ func (x *execution) question(ctx context.Context, row *fermata.WorkflowStep) (*f
 func (x *execution) closed(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits, x.st.Input = "", nil
 	r := q.Resolution
-	if err := x.s.e.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
+	if err := engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
 		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
 			err = x.failed(ctx, step, row, hopeless(codeRefused, err))
 		}
@@ -459,7 +459,7 @@ func (x *execution) late(ctx context.Context) error {
 		}
 		q, err := x.question(ctx, row)
 		if err == nil {
-			err = x.s.e.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q)
+			err = engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q)
 		}
 		if err != nil {
 			return err

@@ -104,8 +104,8 @@ func (x *execution) follow(first *definition.Step, o *outcome) {
 	x.st.Phase, x.st.Next, x.st.Outcome = first.Phase, first.ID, o
 }
 
-// tells reports whether a failed run says so on its issue, where its definition does not
-// say what is done then. What nobody answered in time is told by the channel.
+// tells reports whether a run comments on its issue that it failed. It needs an issue, and a tool to comment with. The channel
+// tells by itself that nobody answered in time.
 func (x *execution) tells(o *outcome) bool {
 	return o.Reason != fermata.ReasonQuestionTimedOut && x.issue() != "" && (x.s.tools["github_comment"] != nil || x.s.Stub != nil)
 }
