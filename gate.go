@@ -88,7 +88,9 @@ type GateRule struct {
 	WorkspaceID string `json:"workspace_id"`
 	NewGateRule
 	// Owner is who made the rule.
-	Owner     Actor      `json:"owner"`
+	Owner Actor `json:"owner"`
+	// SessionOf is whose session an allow rule of a session is for. Others may name the same key; it allows them nothing.
+	SessionOf *Actor     `json:"session_of,omitempty"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// Used counts the calls that the rule allowed, where it has a maximum.
 	Used      int       `json:"used"`

@@ -12,7 +12,16 @@ import (
 )
 
 // GateScope is where a call comes from, as rules name it.
-type GateScope struct{ Project, TaskID, SessionKey string }
+type GateScope struct {
+	Project, TaskID, SessionKey string
+	// SessionOf is whose session it is.
+	SessionOf Actor
+}
+
+// ScopeOf returns where the calls of a task come from.
+func ScopeOf(t *Task) GateScope {
+	return GateScope{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey, SessionOf: t.CreatedBy}
+}
 
 // Shell is what a command line runs, as a reader of the shell's language found.
 type Shell struct {
@@ -136,7 +145,12 @@ func fixedText(pattern string) string {
 func (r *GateRule) covers(from GateScope) bool {
 	return (r.Project == "" || r.Project == from.Project) &&
 		(r.TaskID == "" || r.TaskID == from.TaskID) &&
-		(r.SessionKey == "" || r.SessionKey == from.SessionKey)
+		(r.SessionKey == "" || r.SessionKey == from.SessionKey && (r.Decision != GateAllow || r.isOf(from.SessionOf)))
+}
+
+// isOf reports whether the rule is for a session of the one who is named.
+func (r *GateRule) isOf(a Actor) bool {
+	return r.SessionOf != nil && r.SessionOf.Kind == a.Kind && r.SessionOf.ID == a.ID
 }
 
 func (r *GateRule) fits(tool string, fields any, read ReadShell) bool {

@@ -105,7 +105,7 @@ func wireAnalytics(t *testing.T) {
 
 func wireRule() fermata.GateRule {
 	return fermata.GateRule{
-		ID: "rule_1", WorkspaceID: "main", Owner: wireActor, ExpiresAt: &over, Used: 2, CreatedAt: noon,
+		ID: "rule_1", WorkspaceID: "main", Owner: wireActor, SessionOf: &wireActor, ExpiresAt: &over, Used: 2, CreatedAt: noon,
 		NewGateRule: fermata.NewGateRule{
 			Tool: "Bash", Args: map[string]string{"command": "git status*"}, Decision: fermata.GateAllow, Project: "web", TaskID: "task_1",
 			SessionKey: "claude:1", ExpiresIn: "1h", Uses: 3, Risk: fermata.RiskHigh, Reason: "read only",

@@ -73,6 +73,9 @@ func ruleScope(r *fermata.GateRule) string {
 	case r.TaskID != "":
 		return "task " + r.TaskID
 	case r.SessionKey != "":
+		if r.SessionOf != nil {
+			return fmt.Sprintf("session %s of %s", r.SessionKey, r.SessionOf.DisplayName())
+		}
 		return "session " + r.SessionKey
 	default:
 		return "workspace"
@@ -210,7 +213,7 @@ type gateTestCommand struct {
 	Input   string   `placeholder:"JSON|@FILE" help:"All arguments, as JSON."`
 	Project string   `help:"As if called in this project."`
 	Task    string   `placeholder:"ID" help:"As if called by this task, in its project."`
-	Session string   `placeholder:"KEY" help:"As if called in this session."`
+	Session string   `placeholder:"KEY" help:"As if you called it in this session of yours; for a session of another one name its task."`
 }
 
 func (gateTestCommand) Help() string {

@@ -189,6 +189,39 @@ func TestAnAgentTakesNoDeskOver(t *testing.T) {
 	})
 }
 
+// TestAnAllowRuleIsForOneSession: an agent that names the key of another session does not run by a rule that allows calls in that
+// one. What is denied to a session is denied to whoever names it.
+func TestAnAllowRuleIsForOneSession(t *testing.T) {
+	each(t, func(w *world) {
+		desk := w.alice
+		desk.Scopes = []fermata.Scope{fermata.ScopeAsk}
+		rule := func(tool string, decision fermata.GateDecision) (*fermata.GateRule, error) {
+			return w.e.AddGateRule(w.Context(), w.alice, fermata.NewGateRule{Tool: tool, Decision: decision, SessionKey: "claude:1"})
+		}
+		decision := func(c fermata.Caller, tool string) fermata.GateDecision {
+			v, err := w.e.Gate(w.Context(), c, fermata.GateCall{SessionKey: "claude:1", Tool: tool, Input: []byte(`{}`), Runner: "claude", CallID: "c1"})
+			w.ok(err)
+			return v.Decision
+		}
+		_, err := rule("Bash", fermata.GateAllow)
+		w.refused(err, fermata.CodeNotFound)
+		_, err = rule("Write", fermata.GateDeny)
+		w.ok(err)
+
+		w.equal(fermata.GateAsk, decision(w.agent, "Bash"))
+		made, err := rule("Bash", fermata.GateAllow)
+		w.ok(err)
+		w.equal(w.agent.Actor(), *made.SessionOf)
+		w.equal(fermata.GateAllow, decision(w.agent, "Bash"))
+		for _, other := range []fermata.Caller{w.second(), desk} {
+			w.equal(fermata.GateAsk, decision(other, "Bash"))
+			w.equal(fermata.GateDeny, decision(other, "Write"))
+		}
+		_, err = rule("Read", fermata.GateAllow)
+		w.refused(err, fermata.CodeInvalidRequest)
+	})
+}
+
 // TestSessionIsItsAgents: another agent who knows or guesses the key of a
 // session gets a task of its own.
 func TestSessionIsItsAgents(t *testing.T) {

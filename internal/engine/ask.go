@@ -346,7 +346,7 @@ func rulesOnAction(tx *store.Tx, t *fermata.Task, action json.RawMessage, policy
 	if err != nil {
 		return "", nil, err
 	}
-	from := fermata.GateScope{Project: t.Project, TaskID: t.ID, SessionKey: t.SessionKey}
+	from := fermata.ScopeOf(t)
 	for _, call := range calls {
 		risk = fermata.HigherRisk(risk, fermata.RiskOfCall(call, from, rules, readShell, tx.Now()))
 		if r := fermata.Judge(call, from, rules, policy, readShell, tx.Now()); r.Decision == fermata.GateDeny && r.Rule != nil {

@@ -235,7 +235,7 @@ func (v *verification) checkIdentities() error {
 }
 
 // ruleFacts are the facts of a rule that never change. The number of its uses does change.
-var ruleFacts = []string{"tool", "args", "decision", "project", "task_id", "session_key", "uses", "risk", "expires_at", "owner"}
+var ruleFacts = []string{"tool", "args", "decision", "project", "task_id", "session_key", "session_of", "uses", "risk", "expires_at", "owner"}
 
 func (v *verification) checkRules() error {
 	rules, err := v.r.GateRules()

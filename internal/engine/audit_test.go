@@ -75,6 +75,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 			"no event says who added the passkey"},
 		"who somebody is elsewhere": {`INSERT INTO identities (workspace_id, kind, id, member_id, created_at) SELECT workspace_id, 'slack', 'U1', id, 1 FROM members WHERE handle = 'alice'`, "no event says that"},
 		"a rule":                    {`UPDATE gate_rules SET rule = replace(rule, '"deny"', '"allow"')`, "another decision than event"},
+		"whose session a rule is":   {`UPDATE gate_rules SET rule = replace(rule, '"session_of":{"kind":"agent"', '"session_of":{"kind":"human"')`, "another session_of than event"},
 		"a rule that is gone":       {`DELETE FROM gate_rules`, "is gone, and no event says so"},
 		"a rule without events":     {`UPDATE gate_rules SET id = 'x' || id`, "no event says who made the rule"},
 		"a grant that was used":     {`DELETE FROM grants_used`, "could be used again"},
@@ -97,7 +98,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"when a vote was cast":      {`UPDATE questions SET votes = replace(votes, '"at":"2', '"at":"1') WHERE votes <> ''`, "another votes than"},
 		"a rule that ends":          {`UPDATE gate_rules SET expires_at = 1 WHERE expires_at = 0`, "another expires_at than event"},
 		"a rule that was used up":   {`UPDATE gate_rules SET used = 0`, "was used 0 times, and the events tell of 1"},
-		"a question without events": {`INSERT INTO questions (workspace_id, id, task_id, project, type, status, title, priority, deadline, asked, created_at) SELECT workspace_id, 'q_x', task_id, project, 'non_blocking', status, title, priority, deadline, asked, created_at FROM questions WHERE status = 'pending'`, "questions, and the events tell of"},
+		"a question without events": {`INSERT INTO questions (workspace_id, id, task_id, project, type, status, title, priority, deadline, asked, created_at) SELECT workspace_id, 'q_x', task_id, project, 'non_blocking', status, title, priority, deadline, asked, created_at FROM questions WHERE status = 'pending' LIMIT 1`, "questions, and the events tell of"},
 		"who made a task":           {`UPDATE tasks SET created_by = replace(created_by, 'tok_agent', 'tok_other')`, "another maker or project than event"},
 		"a task's project":          {`UPDATE tasks SET project = 'secret'`, "another maker or project than event"},
 		"a message":                 {`UPDATE messages SET body = 'Delete it all'`, "another text than event"},
@@ -158,6 +159,9 @@ func (w *world) decidesToday() {
 	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Write", Decision: fermata.GateAllow, Uses: 1})
 	w.ok(err)
 	w.gate(fermata.GateCall{SessionKey: "claude:1", CallID: "c1", Runner: "claude", Tool: "Write", Input: []byte(`{"file_path":"a"}`), Dir: "/work"}, fermata.GateAllow)
+	w.gate(fermata.GateCall{SessionKey: "claude:2", CallID: "c1", Runner: "claude", Tool: "Edit", Input: []byte(`{"file_path":"a"}`), Dir: "/work"}, fermata.GateAsk)
+	_, err = w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Edit", Decision: fermata.GateAllow, SessionKey: "claude:2"})
+	w.ok(err)
 	gone, err := w.e.AddGateRule(w.Context(), admin, fermata.NewGateRule{Tool: "Read", Decision: fermata.GateAllow, Uses: 3, ExpiresIn: "1h"})
 	w.ok(err)
 	_, err = w.e.RemoveGateRule(w.Context(), admin, gone.ID)

@@ -51,6 +51,7 @@ func (e *Engine) Gate(ctx context.Context, c fermata.Caller, call fermata.GateCa
 // gateCase is one call, and what the rules make of it.
 type gateCase struct {
 	call   fermata.GateCall
+	by     fermata.Actor
 	task   *fermata.Task
 	ruling fermata.Ruling
 }
@@ -63,7 +64,7 @@ type taskReader interface {
 }
 
 func (e *Engine) gateCase(r store.Reader, c fermata.Caller, call fermata.GateCall, now time.Time) (*gateCase, error) {
-	g := &gateCase{call: call}
+	g := &gateCase{call: call, by: c.Actor()}
 	t, err := gateTask(r, c, call)
 	if err != nil {
 		return nil, err
@@ -113,12 +114,12 @@ func (e *Engine) rule(g *gateCase, tr taskReader, r store.Reader, run *fermata.R
 	if err != nil {
 		return err
 	}
-	from := fermata.GateScope{Project: g.call.Project, TaskID: g.call.TaskID, SessionKey: g.call.SessionKey}
+	from := fermata.GateScope{Project: g.call.Project, TaskID: g.call.TaskID, SessionKey: g.call.SessionKey, SessionOf: g.by}
 	if from.Project == "" {
 		from.Project = fermata.DefaultProject
 	}
 	if g.task != nil {
-		from = fermata.GateScope{Project: g.task.Project, TaskID: g.task.ID, SessionKey: g.task.SessionKey}
+		from = fermata.ScopeOf(g.task)
 	}
 	g.ruling = fermata.Judge(&g.call, from, rules, policy, readShell, now)
 	return nil
@@ -182,7 +183,7 @@ func (e *Engine) gate(tx *store.Tx, c fermata.Caller, call fermata.GateCall) (*f
 	if err != nil {
 		return nil, err
 	}
-	g := &gateCase{call: call, task: t}
+	g := &gateCase{call: call, by: c.Actor(), task: t}
 	if err := e.rule(g, tx, tx.Reader, run, tx.Now()); err != nil {
 		return nil, err
 	}

@@ -64,6 +64,30 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 	return project, nil
 }
 
+// beganSession returns who began the session, for whose calls alone a rule allows something.
+func beganSession(r store.Reader, key string) (*fermata.Actor, error) {
+	tasks, err := r.TasksOfSession(key)
+	if err == nil && len(tasks) == 0 {
+		tasks, err = r.EndedOfSession(key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var began *fermata.Actor
+	for _, t := range tasks {
+		by := t.CreatedBy
+		if began != nil && (began.Kind != by.Kind || began.ID != by.ID) {
+			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s and %s each have a session with this key", began.DisplayName(), by.DisplayName()).
+				WithHint("make the rule for the task of the one that you mean: --task ID (task_id)")
+		}
+		began = &by
+	}
+	if began == nil {
+		return nil, fermata.NotFound("session", key).WithHint("a session is known once it has asked something; until then, allow the call in the project, with a limit of uses and time")
+	}
+	return began, nil
+}
+
 // GateRules lists the rules, also those that are expired or used up, without those of projects that the caller does not
 // see.
 func (e *Engine) GateRules(ctx context.Context, c fermata.Caller) ([]*fermata.GateRule, error) {
@@ -129,6 +153,11 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 		}
 		if r.Project, err = ruledProject(tx.Reader, c, n); err != nil {
 			return nil, err
+		}
+		if r.SessionKey != "" && r.Decision == fermata.GateAllow {
+			if r.SessionOf, err = beganSession(tx.Reader, r.SessionKey); err != nil {
+				return nil, err
+			}
 		}
 		rules, err := tx.GateRules()
 		if err != nil {

@@ -9,6 +9,12 @@ import (
 
 const gateRuleColumns = "id, rule, owner, expires_at, used, created_at"
 
+// ruleAsMade is what the column rule holds.
+type ruleAsMade struct {
+	*fermata.NewGateRule
+	SessionOf *fermata.Actor `json:"session_of,omitempty"`
+}
+
 func (r Reader) scanGateRule(rs rows) (*fermata.GateRule, error) {
 	g := &fermata.GateRule{WorkspaceID: r.workspace}
 	var made, owner string
@@ -20,7 +26,10 @@ func (r Reader) scanGateRule(rs rows) (*fermata.GateRule, error) {
 	if err := parse("owner", owner, (*actor)(&g.Owner)); err != nil {
 		return nil, err
 	}
-	return g, parse("rule", made, &g.NewGateRule)
+	rule := ruleAsMade{NewGateRule: &g.NewGateRule}
+	err := parse("rule", made, &rule)
+	g.SessionOf = rule.SessionOf
+	return g, err
 }
 
 // GateRules lists the workspace's rules, the oldest first.
@@ -39,7 +48,7 @@ func (tx *Tx) InsertGateRule(g *fermata.GateRule) {
 	g.WorkspaceID = tx.workspace
 	tx.exec(`INSERT INTO gate_rules (workspace_id, id, decision, rule, owner, expires_at, used, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		tx.workspace, g.ID, string(g.Decision), text(g.NewGateRule), text(actor(g.Owner)), millis(g.ExpiresAt), g.Used,
+		tx.workspace, g.ID, string(g.Decision), text(ruleAsMade{&g.NewGateRule, g.SessionOf}), text(actor(g.Owner)), millis(g.ExpiresAt), g.Used,
 		g.CreatedAt.UnixMilli())
 }
 

@@ -63,7 +63,7 @@ function RuleRow({ rule, onRemove }: { rule: GateRule; onRemove?: () => void }) 
   const time = useTime();
   const state = ruleState(rule, serverNow());
   const args = Object.entries(rule.args ?? {});
-  const place = rule.project ? text.ofProject(rule.project) : rule.task_id ? text.ofTask(rule.task_id) : rule.session_key ? text.ofSession(rule.session_key) : text.everywhere;
+  const place = rule.project ? text.ofProject(rule.project) : rule.task_id ? text.ofTask(rule.task_id) : rule.session_key ? text.ofSession(rule.session_key, rule.session_of?.name) : text.everywhere;
   const facts = [
     place,
     rule.expires_at ? text.until(time.full(rule.expires_at)) : text.forever,
