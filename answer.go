@@ -256,7 +256,7 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 	if q.Approvals != nil && q.Approvals.Required > 1 {
 		return Invalid(Problem{Field: "action", Message: "an action that several people approve cannot be edited by one of them"})
 	}
-	return nil
+	return checkEdit(q.Action, a.Action)
 }
 
 // normalize checks an answer against the items.

@@ -264,6 +264,18 @@ func CallsOf(action json.RawMessage) []*GateCall {
 	return calls
 }
 
+// checkEdit refuses the edit of a tool call that makes another call of it. An action of another form may be edited at will.
+func checkEdit(action, edited json.RawMessage) error {
+	dec := json.NewDecoder(bytes.NewReader(action))
+	dec.DisallowUnknownFields()
+	var call gateAction
+	if dec.Decode(&call) != nil || call.Tool == "" || plainObject(call.Input) != nil {
+		return nil
+	}
+	_, err := (&GateCall{Tool: call.Tool, Dir: call.Dir}).EditedInput(edited)
+	return err
+}
+
 // EditedInput returns the arguments of an action that was approved instead of
 // the call's own. An edit may change the arguments and nothing else.
 func (c *GateCall) EditedInput(action json.RawMessage) (json.RawMessage, error) {

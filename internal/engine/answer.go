@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -48,6 +49,9 @@ func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a 
 	if err := discount(tx, q); err != nil {
 		return 0, err
 	}
+	if err := e.checkEdit(tx, q, a.Action); err != nil {
+		return 0, err
+	}
 	if !a.Undo {
 		return q.Settle(a, c, tx.Now())
 	}
@@ -56,6 +60,36 @@ func (e *Engine) settled(tx *store.Tx, q *fermata.Question, c fermata.Caller, a 
 		return 0, err
 	}
 	return q.Hold(a, c, policy, tx.Now())
+}
+
+// checkEdit refuses an edited action that a rule of gates denies, or for which the rules ask stronger proof of who approves than
+// the question did. The approval would open nothing.
+func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMessage) error {
+	if q.Status != fermata.Pending || len(edited) == 0 {
+		return nil
+	}
+	policy, err := e.policy(tx.Reader)
+	if err != nil {
+		return err
+	}
+	t, err := tx.Task(q.TaskID)
+	if err != nil {
+		return err
+	}
+	risk, denied, err := rulesOnAction(tx, t, edited, policy)
+	if err != nil {
+		return err
+	}
+	if denied != nil {
+		return fermata.Errorf(fermata.CodePolicyViolation, "a rule denies the edited action: %s", denied.Sentence()).
+			WithHint("nobody's approval goes before such a rule")
+	}
+	raised := *q
+	if raised.Raise(risk, policy); raised.LeastAssurance != q.LeastAssurance {
+		return fermata.Errorf(fermata.CodePolicyViolation, "the edited action has the risk %s, which takes more than this approval", raised.Risk).
+			WithHint("reject this one, and say what is to run instead: it will be asked anew")
+	}
+	return nil
 }
 
 // discount notes which approvals of a question do not count any more, since their members are gone or may not answer there

@@ -68,6 +68,35 @@ func TestARejectionGivesNoGrant(t *testing.T) {
 	})
 }
 
+// TestAnEditIsRefusedWhereNobodyCouldUseIt: an edit that makes another call of it, one that a rule denies and one that the rules
+// ask stronger proof for are refused at once, and the question waits on.
+func TestAnEditIsRefusedWhereNobodyCouldUseIt(t *testing.T) {
+	each(t, func(w *world) {
+		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "rm *"}, Decision: fermata.GateDeny})
+		w.rule(fermata.NewGateRule{Tool: "Bash", Args: map[string]string{"command": "deploy *"}, Decision: fermata.GateAsk, Risk: fermata.RiskCritical})
+		call := bash("s1", "c1", "git push")
+		q := w.question(w.gate(call, fermata.GateAsk).QuestionID, fermata.Pending)
+		approve := func(undo bool, action string) error {
+			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: json.RawMessage(action), Undo: undo})
+			return err
+		}
+		for action, code := range map[string]fermata.Code{
+			`{"tool":"Write","input":{"file_path":"a"},"dir":"/work"}`:     fermata.CodeInvalidRequest,
+			`{"tool":"Bash","input":{"command":"git push"},"dir":"/etc"}`:  fermata.CodeInvalidRequest,
+			`{"tool":"Bash","input":{"command":"git push"}}`:               fermata.CodeInvalidRequest,
+			`{"tool":"Bash","input":"git push","dir":"/work"}`:             fermata.CodeInvalidRequest,
+			`{"command":"git push"}`:                                       fermata.CodeInvalidRequest,
+			`{"tool":"Bash","input":{"command":"rm a"},"dir":"/work"}`:     fermata.CodePolicyViolation,
+			`{"tool":"Bash","input":{"command":"deploy a"},"dir":"/work"}`: fermata.CodePolicyViolation,
+		} {
+			w.refused(approve(false, action), code)
+			w.refused(approve(true, action), code)
+		}
+		w.question(q.ID, fermata.Pending)
+		w.ok(approve(false, `{"tool":"Bash","input":{"command":"git push --dry-run"},"dir":"/work"}`))
+	})
+}
+
 func TestAnEditedCallRunsAsEdited(t *testing.T) {
 	each(t, func(w *world) {
 		call := bash("s1", "c1", "git push")
