@@ -218,6 +218,9 @@ func (e *Engine) tokenHolder(tx *store.Tx, n fermata.NewToken, by fermata.Actor)
 	case n.Role != "" && n.Role != m.Role:
 		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is %s and not %s", m.Handle, m.Role, n.Role).
 			WithHint("leave the role out, or change it first: fermata member set %s --role %s", m.Handle, n.Role)
+	case slices.ContainsFunc(n.Groups, func(g string) bool { return !slices.Contains(m.Groups, g) }):
+		return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s is a member already, with other groups", m.Handle).
+			WithHint("leave the groups out, or change them first: fermata member set %s --group NAME", m.Handle)
 	}
 	return m, nil
 }

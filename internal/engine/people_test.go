@@ -45,6 +45,24 @@ func TestToken(t *testing.T) {
 	})
 }
 
+// TestATokenChangesNobody: role and groups are those of a new person; for one who is there they must be as they are.
+func TestATokenChangesNobody(t *testing.T) {
+	each(t, func(w *world) {
+		n := fermata.NewToken{Name: "x", Member: "bob", Role: fermata.RoleOperator, Groups: []string{"ops"}, Scopes: []fermata.Scope{fermata.ScopeRead}}
+		w.token(n)
+		w.token(n)
+		for _, change := range []func(*fermata.NewToken){
+			func(n *fermata.NewToken) { n.Role = fermata.RoleAdmin },
+			func(n *fermata.NewToken) { n.Groups = []string{"ops", "finance"} },
+		} {
+			other := n
+			change(&other)
+			_, err := w.e.CreateToken(w.Context(), admin, other)
+			w.refused(err, fermata.CodeInvalidRequest)
+		}
+	})
+}
+
 func TestAgentsTokenNeverAnswers(t *testing.T) {
 	each(t, func(w *world) {
 		for _, scope := range []fermata.Scope{fermata.ScopeAnswer, fermata.ScopeAdmin} {
