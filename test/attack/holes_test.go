@@ -169,6 +169,18 @@ var seededBugs = []seededBug{
 		pkg: ".", caughtBy: "TestAnswerLate",
 	},
 	{
+		name: "an edit makes another call", file: "answer.go",
+		old: "return checkEdit(q.Action, a.Action)",
+		new: "return nil",
+		pkg: "./internal/engine", caughtBy: "TestAnEditIsRefusedWhereNobodyCouldUseIt",
+	},
+	{
+		name: "a rule of a session allows whoever names its key", file: "gate_judge.go",
+		old: "from.SessionKey && (r.Decision != GateAllow || r.isOf(from.SessionOf))",
+		new: "from.SessionKey && (r.Decision != GateAllow || r.SessionOf != nil)",
+		pkg: "./internal/engine", caughtBy: "TestAnAllowRuleIsForOneSession",
+	},
+	{
 		name: "a signature fits any decision", file: "signed_decision.go",
 		old: "return d, err == nil && s.Decision == q.decision(r, memberID, d.At).Text()",
 		new: "return d, err == nil",
