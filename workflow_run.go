@@ -120,7 +120,15 @@ type StepError struct {
 	Hint    string `json:"hint,omitempty"`
 	// SafeToRetry says that another try may help and repeats no effect.
 	SafeToRetry bool `json:"safe_to_retry,omitempty"`
+	// ExitCode is that of the step's command, nil for a step that ran none or whose command said itself how it ended.
+	ExitCode *int `json:"exit_code,omitempty"`
+	// Stdout and Stderr are the ends of what the command wrote, each of at most [MaxStepPrinted] bytes.
+	Stdout string `json:"stdout,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
 }
+
+// MaxStepPrinted is how much of a failed command's output its step keeps, in bytes.
+const MaxStepPrinted = 16 << 10
 
 // Key identifies the step across attempts and crashes: what it does at most
 // once, it does under this key.

@@ -301,7 +301,11 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 		if why == "" {
 			why = t.Reason
 		}
-		return true, &stepError{code: codeChild, err: fmt.Errorf("%s %s is %s: %s", "task", t.ID, t.State, why)}
+		how, err := x.printedBy(ctx, t)
+		if err != nil {
+			return true, err
+		}
+		return true, &stepError{code: codeChild, err: fmt.Errorf("task %s is %s: %s", t.ID, t.State, why), printed: how}
 	}
 	if row.QuestionID != "" {
 		q, err := x.question(ctx, row)
@@ -318,6 +322,22 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 		row.Note = fmt.Sprintf("the first %v bytes of what it printed were left out", printed["left_out"])
 	}
 	return true, x.take(step, row, output)
+}
+
+// printedBy returns how the command of a task ended and what it wrote; nil for a task that ran none.
+func (x *execution) printedBy(ctx context.Context, t *fermata.Task) (*printed, error) {
+	if t.Runner != fermata.RunnerShell || t.RunID == "" {
+		return nil, nil
+	}
+	run, err := x.s.db.In(ctx, x.claim.Task.WorkspaceID).Run(t.RunID)
+	if err != nil {
+		return nil, err
+	}
+	how := &printed{}
+	if json.Unmarshal(run.Details, how) != nil || how.ExitCode == nil {
+		return nil, nil
+	}
+	return how, nil
 }
 
 // outputOf reads what the last run of a task gave.

@@ -197,9 +197,20 @@ type crashCase struct {
 }
 
 var crashCases = map[string]crashCase{
-	"done":   {crashing, "before/1:done ask/1:done after/1:done last/1:done ", []string{"before", "after", "last"}, 9},
-	"failed": {crashingEnd, "before/1:done fail/1:failed (tool_failed: it fails) ask/1:done after/1:done tidy/1:done ", []string{"before", "fail", "after", "tidy"}, 15},
+	"done":     {crashing, "before/1:done ask/1:done after/1:done last/1:done ", []string{"before", "after", "last"}, 9},
+	"failed":   {crashingEnd, "before/1:done fail/1:failed (tool_failed: it fails) ask/1:done after/1:done tidy/1:done ", []string{"before", "fail", "after", "tidy"}, 15},
+	"repeated": {crashingRounds, "mend/1:skipped test/1:failed (tool_failed: it fails) mend/2:done test/2:done last/1:done ", []string{"mend", "last"}, 9},
 }
+
+// crashingRounds goes back once.
+const crashingRounds = `
+name: crashing
+triggers: [{manual: true}]
+steps:
+  - {id: mend, tool: apply, condition: steps.test.status == 'failed'}
+  - {id: test, tool: check, input: {fails: "{{ run.occurrence == 1 }}"}, on_error: continue, repeat: {from: mend, until: steps.test.status == 'done', max: 2}}
+  - {id: last, tool: publish}
+`
 
 // crashingEnd fails, and asks in what is done then.
 const crashingEnd = `

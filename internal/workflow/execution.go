@@ -245,7 +245,7 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 		}
 		seen := map[string]any{"status": string(last.State), "output": value(last.Output), "error": nil, "answer": nil}
 		if last.Error != nil {
-			seen["error"] = map[string]any{"code": last.Error.Code, "message": last.Error.Message}
+			seen["error"] = seenError(last.Error)
 		}
 		if last.QuestionID != "" {
 			if answered, ok := seen["output"].(map[string]any); ok {
@@ -259,6 +259,15 @@ func (x *execution) env(row *fermata.WorkflowStep) definition.Env {
 	}
 	maps.Copy(env, x.st.Vars)
 	return env
+}
+
+// seenError is what expressions see of the error of a step.
+func seenError(e *fermata.StepError) map[string]any {
+	seen := map[string]any{"code": e.Code, "message": e.Message, "exit_code": nil, "stdout": e.Stdout, "stderr": e.Stderr}
+	if e.ExitCode != nil {
+		seen["exit_code"] = int64(*e.ExitCode)
+	}
+	return seen
 }
 
 // value reads what a column holds.
@@ -304,12 +313,12 @@ func (x *execution) complete(ctx context.Context) error {
 	}
 	done, all := 0, 0
 	for i := range x.def.Steps {
-		if x.def.Steps[i].Phase == definition.MainPhase {
-			all++
+		step := &x.def.Steps[i]
+		if step.Phase != definition.MainPhase {
+			continue
 		}
-	}
-	for _, row := range x.rows {
-		if step := x.def.Step(row.Step); step != nil && step.Phase == definition.MainPhase && row.State == fermata.StepDone && row.Item == nil {
+		all++
+		if row := x.current(step.ID); row != nil && row.State == fermata.StepDone {
 			done++
 		}
 	}

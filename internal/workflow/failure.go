@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fermata-hq/fermata"
@@ -36,6 +37,15 @@ type stepError struct {
 	err       error
 	permanent bool
 	after     time.Duration
+	// printed is what a command that failed printed; nil for other failures.
+	printed *printed
+}
+
+// printed is how a command ended, and what it wrote.
+type printed struct {
+	ExitCode *int   `json:"exit_code"`
+	Stdout   string `json:"output"`
+	Stderr   string `json:"stderr"`
 }
 
 func (f *stepError) Error() string             { return f.err.Error() }
@@ -54,6 +64,9 @@ func describe(err error) *fermata.StepError {
 	var f *stepError
 	if errors.As(err, &f) {
 		out.Code = f.code
+		if f.printed != nil {
+			out.ExitCode, out.Stdout, out.Stderr = f.printed.ExitCode, ending(f.printed.Stdout), ending(f.printed.Stderr)
+		}
 	}
 	out.SafeToRetry = tool.IsSafeToRetry(err) && !isPermanent(err)
 	var e *fermata.Error
@@ -64,6 +77,11 @@ func describe(err error) *fermata.StepError {
 		out.Hint = e.Hint
 	}
 	return out
+}
+
+// ending is the end of what a command wrote, as long as a step keeps it.
+func ending(text string) string {
+	return strings.ToValidUTF8(text[max(0, len(text)-fermata.MaxStepPrinted):], "")
 }
 
 // failed deals with a step that failed: another attempt, or what the step says

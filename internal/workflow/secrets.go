@@ -122,6 +122,7 @@ func (k secrets) told(text string) string {
 func (k secrets) describe(err error) *fermata.StepError {
 	out := describe(err)
 	out.Message, out.Hint = k.told(out.Message), k.told(out.Hint)
+	out.Stdout, out.Stderr = k.told(out.Stdout), k.told(out.Stderr)
 	return out
 }
 

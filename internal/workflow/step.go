@@ -19,6 +19,12 @@ func (x *execution) proceed(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if left := x.def.Step(x.st.Left); left != nil {
+			if err := x.repeat(ctx, left); err != nil {
+				return err
+			}
+			continue
+		}
 		step := x.def.Step(x.st.Next)
 		if step == nil {
 			if err := x.leavePhase(ctx); err != nil {
@@ -220,6 +226,9 @@ func (x *execution) next(step *definition.Step) {
 	if next := x.def.Next(step); next != nil {
 		x.st.Next = next.ID
 	}
+	if step.Repeat != nil {
+		x.st.Left = step.ID
+	}
 }
 
 // jump goes on with a step of that id. What lies between is skipped on the way
@@ -230,6 +239,7 @@ func (x *execution) jump(from *definition.Step, to string) {
 	x.st.Next = to
 	if there <= here {
 		x.st.hideAfter(x.def, there)
+		x.forgetRounds(there + 1)
 		return
 	}
 	for i := here + 1; i < there; i++ {

@@ -184,8 +184,8 @@ func (r *rehearsal) call(_ context.Context, name string, c tool.Call) (tool.Resu
 	n := r.calls[key]
 	r.mu.Unlock()
 	o := outcomes[min(n, len(outcomes))-1]
-	if o.Error != "" {
-		return tool.Result{}, fmt.Errorf("%s", o.Error)
+	if err := o.err(); err != nil {
+		return tool.Result{}, err
 	}
 	return tool.Result{Output: o.Output}, nil
 }

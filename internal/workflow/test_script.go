@@ -3,6 +3,7 @@ package workflow
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,10 +32,26 @@ type Script struct {
 	Expect  Expectation        `yaml:"expect"`
 }
 
-// Outcome is what one call of a tool comes to.
+// Outcome is what one call of a tool comes to. It fails with an error, or with an exit code that is not 0.
 type Outcome struct {
 	Output any    `yaml:"output"`
 	Error  string `yaml:"error"`
+	// ExitCode, Stdout and Stderr are those of a command that fails.
+	ExitCode *int   `yaml:"exit_code"`
+	Stdout   string `yaml:"stdout"`
+	Stderr   string `yaml:"stderr"`
+}
+
+// err returns the failure that an outcome is; nil for a good one.
+func (o *Outcome) err() error {
+	if o.ExitCode == nil || *o.ExitCode == 0 {
+		if o.Error == "" {
+			return nil
+		}
+		return errors.New(o.Error)
+	}
+	words := cmp.Or(o.Error, fmt.Sprintf("exit status %d", *o.ExitCode))
+	return &stepError{code: codeChild, err: errors.New(words), printed: &printed{o.ExitCode, o.Stdout, o.Stderr}}
 }
 
 // Outcomes are those of successive calls; the last one stays.

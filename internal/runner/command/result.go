@@ -34,21 +34,27 @@ func (p *papers) outcome(state *os.ProcessState, out, errs *scanner) fermata.Fin
 	case len(data) > 0:
 		return parse(data)
 	case state.Success():
-		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: printed(state, out)}
+		return fermata.Finish{Summary: agent.Clip(out.last, maxSummary), Details: encoded(printed(state, out))}
 	default:
 		fin := failed("The agent ended with %s.\n%s", state, lastWords(out, errs))
-		fin.Details = printed(state, out)
+		details := printed(state, out)
+		details["stderr"] = errs.ending()
+		fin.Details = encoded(details)
 		return fin
 	}
 }
 
 // printed are the details of a program that says nothing of its own: how it
 // ended, and the end of what it wrote.
-func printed(state *os.ProcessState, out *scanner) json.RawMessage {
+func printed(state *os.ProcessState, out *scanner) map[string]any {
 	details := map[string]any{"exit_code": state.ExitCode(), "output": out.ending()}
 	if lost := out.leftOut(); lost > 0 {
 		details["left_out"] = lost
 	}
+	return details
+}
+
+func encoded(details map[string]any) json.RawMessage {
 	raw, err := json.Marshal(details)
 	if err != nil {
 		return nil // a number and valid text cannot fail

@@ -91,6 +91,15 @@ type move struct {
 // moves returns where a run can go from a step.
 func (w *Workflow) moves(i int) []move {
 	s, next := &w.Steps[i], w.after(i)
+	all := w.movesOnce(s, next)
+	if s.Repeat != nil {
+		all = append(all, w.known([]move{{w.Index(s.Repeat.From), "again"}})...)
+	}
+	return all
+}
+
+// movesOnce returns where a run can go from a step that is not repeated.
+func (w *Workflow) movesOnce(s *Step, next int) []move {
 	var all []move
 	if s.Condition != nil && s.Condition.String() != "true" {
 		all = append(all, move{next, "skipped"})

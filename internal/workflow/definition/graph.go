@@ -37,7 +37,7 @@ type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	// Label says when: answered, approved, rejected, timed out, set aside,
-	// skipped, failed, or the value of an option. Without one it is the plain
+	// skipped, failed, again, or the value of an option. Without one it is the plain
 	// way on.
 	Label string `json:"label,omitempty"`
 	// Back says that the edge leads to the same or an earlier step.

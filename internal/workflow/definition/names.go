@@ -17,7 +17,7 @@ func itoa(i int) string { return strconv.Itoa(i) }
 var (
 	runNames      = []string{"id", "workflow", "attempt", "occurrence"}
 	stepNames     = []string{"status", "output", "error", "answer"}
-	errorNames    = []string{"code", "message"}
+	errorNames    = []string{"code", "message", "exit_code", "stdout", "stderr"}
 	FailureNames  = []string{"step", "code", "message", "state", "reason"}
 	questionNames = []string{"id", "answer", "answers", "option", "comment", "by", "at", "source", "decision", "action", "votes"}
 )

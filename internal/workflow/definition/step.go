@@ -111,6 +111,7 @@ func (l *loader) step(i int) {
 	s.Schema = l.schema(t.get("schema"), path+".schema")
 	s.Timeout = l.duration(t.get("timeout"), path+".timeout", 0)
 	s.Retry = l.retry(t.get("retry"), path+".retry")
+	s.Repeat = l.repeat(t.get("repeat"), path+".repeat", i)
 	s.OnError = t.get("on_error").text()
 	s.Confidence = l.confidence(t.get("confidence"), path+".confidence")
 	s.OnReject = t.get("on_reject").text()
@@ -190,6 +191,29 @@ func (l *loader) retry(t *tree, path string) *Retry {
 		}
 	}
 	r.MaxBackoff = max(r.MaxBackoff, r.Backoff)
+	return r
+}
+
+// repeat reads how often a run goes back from behind a step.
+func (l *loader) repeat(t *tree, path string, step int) *Repeat {
+	if t.mapping() == nil {
+		return nil
+	}
+	s, from := &l.w.Steps[step], t.get("from")
+	r := &Repeat{From: s.ID, Max: l.w.MaxIterations}
+	if name := from.text(); name != "" {
+		r.From = name
+		l.target(from, path+".from", s.Phase)
+		if first, ok := l.ids[name]; ok && first > step {
+			l.at(from, path+".from", "name "+s.ID+", or a step before it", "the step %s comes later: repeat goes back", name)
+		}
+	}
+	if n := t.get("max").integer(); n != nil {
+		r.Max = *n
+	}
+	if until := t.get("until"); until != nil {
+		r.Until = l.condition(until, path+".until", l.scopeOf(&step))
+	}
 	return r
 }
 

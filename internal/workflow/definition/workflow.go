@@ -178,6 +178,8 @@ type Step struct {
 	// Timeout is how long one execution may take; 0 is the tool's own limit.
 	Timeout time.Duration
 	Retry   *Retry
+	// Repeat says whether the run goes back behind the step; nil for never.
+	Repeat *Repeat
 	// OnError is fail (the same as empty), ask or continue.
 	OnError string
 	// Suspend makes the run wait for the answer of the question it posts.
@@ -193,6 +195,16 @@ type Step struct {
 	OnTimeout  *Action
 	Confidence *Confidence
 	Line       int
+}
+
+// Repeat makes a run go back, from behind a step that was done or skipped, until a condition is true.
+type Repeat struct {
+	// From is the step to go back to: the same one, or one before it in the same list.
+	From string
+	// Until must be true for the run to go on. It sees what the step gave.
+	Until *Expression
+	// Max is how often the step is done before it fails, the first time as well.
+	Max int
 }
 
 // Retry says how often a step that failed is tried again.

@@ -1,0 +1,68 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fermata-hq/fermata/internal/workflow/definition"
+)
+
+// codeRounds is the error of a step that was repeated as often as it may be.
+const codeRounds = "repeated_in_vain"
+
+// repeat goes back from behind a step, until the condition of the file is true. A step that was repeated in vain fails the run,
+// also where each of its rounds may fail. Whoever tries it again gives it as many rounds once more.
+func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
+	x.st.Left = ""
+	row := x.current(step.ID)
+	until, err := step.Repeat.Until.Bool(x.env(row))
+	switch {
+	case err != nil:
+		err = hopeless(codeCondition, fmt.Errorf("repeat.until: %w", err))
+	case until:
+		delete(x.st.Rounds, step.ID)
+		return nil
+	case x.st.Rounds[step.ID]+1 >= step.Repeat.Max:
+		err = hopeless(codeRounds, fmt.Errorf("it was done %d times, and repeat.until is still false", step.Repeat.Max))
+	default:
+		x.goRound(step)
+		return nil
+	}
+	delete(x.st.Rounds, step.ID)
+	x.st.Next = step.ID
+	last := *step
+	if last.OnError == definition.OnErrorContinue {
+		last.OnError = definition.OnErrorFail
+	}
+	return x.failed(ctx, &last, row, err)
+}
+
+// goRound goes back to where the rounds of a step begin. What the steps gave is there until they are done again. Rounds count
+// for themselves, and not for max_iterations.
+func (x *execution) goRound(step *definition.Step) {
+	rounds := x.st.Rounds[step.ID] + 1
+	first, last := x.def.Index(step.Repeat.From), x.def.Index(step.ID)
+	x.st.leave()
+	x.st.Next = step.Repeat.From
+	x.forgetRounds(first)
+	if x.st.Rounds == nil {
+		x.st.Rounds = map[string]int{}
+	}
+	x.st.Rounds[step.ID] = rounds
+	if x.st.Before == nil {
+		x.st.Before = map[string]int{}
+	}
+	for i := first; i <= last; i++ {
+		id := x.def.Steps[i].ID
+		x.st.Before[id] = x.st.Visits[id]
+	}
+}
+
+// forgetRounds makes steps whose rounds begin at a place or behind it begin to count anew.
+func (x *execution) forgetRounds(at int) {
+	for id := range x.st.Rounds {
+		if step := x.def.Step(id); step == nil || step.Repeat == nil || x.def.Index(step.Repeat.From) >= at {
+			delete(x.st.Rounds, id)
+		}
+	}
+}

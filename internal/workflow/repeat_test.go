@@ -1,0 +1,120 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// mending tests, mends what failed, and tests again.
+const mending = `
+name: mending
+triggers: [{manual: true}]
+max_iterations: 2
+steps:
+  - {id: mend, tool: apply, condition: steps.test.status == 'failed', input: {text: "{{ steps.test.error.message }}"}}
+  - {id: test, tool: check, on_error: continue, repeat: {from: mend, until: steps.test.status == 'done', max: 4}}
+  - {id: ship, tool: publish}
+`
+
+func TestRounds(t *testing.T) {
+	onBoth(t, func(w *world) {
+		mended := w.texts("apply")
+		broken := 3
+		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
+			if broken == 0 {
+				return nil, nil
+			}
+			broken--
+			return nil, errors.New("a test fails")
+		})
+		run := w.await(w.run(mending, nil).ID, fermata.TaskDone)
+		w.steps(run, "mend/1:skipped test/1:failed (tool_failed: a test fails) mend/2:done test/2:failed (tool_failed: a test fails) "+
+			"mend/3:done test/3:failed (tool_failed: a test fails) mend/4:done test/4:done ship/1:done ")
+		if len(*mended) != 3 || (*mended)[2] != "a test fails" || run.Summary != "3 of 3 steps done." {
+			t.Errorf("it mended %q: %s", *mended, run.Summary)
+		}
+
+		broken = 100
+		id := w.run(mending, nil).ID
+		run = w.await(id, fermata.TaskFailed)
+		if !strings.HasSuffix(w.describe(run), "mend/4:done test/4:failed (repeated_in_vain: it was done 4 times, and repeat.until is still false) ") {
+			t.Fatalf("steps: %s", w.describe(run))
+		}
+		// Tried again, it has as many rounds once more.
+		broken = 0
+		_, err := w.s.Retry(w.Context(), admin, id, nil)
+		w.ok(err)
+		w.await(id, fermata.TaskDone)
+	})
+}
+
+// TestRoundsWithinRounds: inner rounds count anew in each outer one.
+func TestRoundsWithinRounds(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.await(w.run(`
+name: nested
+triggers: [{manual: true}]
+steps:
+  - {id: outer, tool: note, input: {n: "{{ run.occurrence }}"}, output: o}
+  - {id: inner, tool: note, input: {n: "{{ run.occurrence }}"}, output: i, repeat: {until: i.n % 3 == 0, max: 3}}
+  - {id: last, tool: note, repeat: {from: outer, until: o.n == 3, max: 3}}
+`, nil).ID, fermata.TaskDone)
+		w.steps(run, "outer/1:done inner/1:done inner/2:done inner/3:done last/1:done "+
+			"outer/2:done inner/4:done inner/5:done inner/6:done last/2:done outer/3:done inner/7:done inner/8:done inner/9:done last/3:done ")
+	})
+}
+
+// TestRoundsThatCannotBeJudged: an until that cannot be judged fails the run, also where the step may fail, or asks people.
+func TestRoundsThatCannotBeJudged(t *testing.T) {
+	onBoth(t, func(w *world) {
+		const source = `
+name: unjudged
+triggers: [{manual: true}]
+steps:
+  - {id: look, tool: note, input: {n: x}, output: seen, on_error: %, repeat: {until: seen.n < 3}}
+  - {id: after, tool: note}
+`
+		run := w.await(w.run(strings.Replace(source, "%", "continue", 1), nil).ID, fermata.TaskFailed)
+		if run.Steps[0].State != fermata.StepFailed || run.Steps[0].Error.Code != "condition_error" {
+			t.Errorf("steps: %s", w.describe(run))
+		}
+		q := w.asked(w.run(strings.Replace(source, "%", "ask", 1), nil).ID)
+		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n": 1}`}})
+		run = w.await(q.TaskID, fermata.TaskDone)
+		w.steps(run, "look/1:done after/1:done ")
+	})
+}
+
+// TestWhatAFailedCommandLeaves: later steps see how a command ended and what it wrote, without secrets, and not without end.
+func TestWhatAFailedCommandLeaves(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(`
+name: leaves
+triggers: [{manual: true}]
+steps:
+  - {id: auth, tool: check, input: {key: "{{ secrets.KEY }}"}}
+  - {id: test, tool: shell, on_error: continue, input: {run: make test}}
+  - {id: say, tool: note, input: {code: "{{ steps.test.error.exit_code }}", out: "{{ steps.test.error.stdout }}", err: "{{ steps.test.error.stderr }}"}}
+  - {id: bad, tool: apply, on_error: continue}
+  - {id: none, tool: note, input: {code: "{{ steps.bad.error.exit_code }}", out: "{{ steps.bad.error.stdout }}"}}
+`, nil)
+		w.tools.on("apply", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no") })
+		w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "exit status 2", Details: []byte(`{"exit_code":2,"output":"` + strings.Repeat("x", fermata.MaxStepPrinted) + `1 test failed\n","stderr":"key s3cret-KEY\n"}`)})
+		run = w.await(run.ID, fermata.TaskDone)
+		seen := string(run.Steps[2].Input)
+		if !strings.Contains(seen, `"code":2`) || !strings.Contains(seen, `x1 test failed\n"`) || !strings.Contains(seen, `"err":"key [secret KEY]\n"`) {
+			t.Errorf("the next step got %.200s … %s", seen, seen[max(0, len(seen)-200):])
+		}
+		if e := run.Steps[1].Error; *e.ExitCode != 2 || len(e.Stdout) != fermata.MaxStepPrinted {
+			t.Errorf("the step keeps %d bytes, exit code %v", len(e.Stdout), e.ExitCode)
+		}
+		if got := string(run.Steps[4].Input); got != `{"code":null,"out":""}` {
+			t.Errorf("of a step without a command: %s", got)
+		}
+	})
+}
