@@ -118,3 +118,9 @@ func insertTogether(events []*fermata.Event) []statement {
 		$11::text[], $12::text[])
 		AS e (seq, prev_hash, type, task_id, question_id, run_id, actor_kind, actor_id, actor_name, data)`}}
 }
+
+// withoutLock returns those of the names whose advisory lock nobody holds in this PostgreSQL database.
+const withoutLock = `SELECT p.name FROM unnest($1::text[], $2::bigint[]) AS p (name, key) WHERE NOT EXISTS (
+	SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+	AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+	AND (l.classid::bigint << 32 | l.objid::bigint) = p.key)`

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,8 +26,13 @@ const lockKey = 0x6665726d
 type postgresBackend struct {
 	pool   *pgxpool.Pool
 	schema string
-	// self marks this process's notifications, which it need not hear.
-	self string
+	// name is this process's among those that share the database. It marks notifications that this process need not hear.
+	name string
+	// seen reports that this process holds its lock.
+	seen atomic.Bool
+	// wasSeen is closed when it holds it for the first time, by firstSeen.
+	wasSeen   chan struct{}
+	firstSeen func()
 	// patience is how long a write waits for each reply.
 	patience time.Duration
 	// stallLimit is how long a write may stand still. limitWrite sets it for a transaction.
@@ -37,6 +44,9 @@ type postgresBackend struct {
 	// connection and prepared statements do not last.
 	pooled bool
 }
+
+// newSelf returns the name of a process.
+func newSelf() string { return strings.ToLower(rand.Text()[:16]) }
 
 // patience is how long the server may take for one round trip of a write.
 // Callers wait for their group whatever becomes of them: a server that stands
@@ -76,8 +86,12 @@ func openPostgres(ctx context.Context, opts Options) (backend, error) {
 		return nil, unavailable("connect to PostgreSQL", err)
 	}
 	b := &postgresBackend{
-		pool: pool, schema: opts.Schema, self: rand.Text(), patience: patience, stallLimit: opts.StallLimit, limitWrite: limitWrite(opts.StallLimit),
-		pooled: pooled, line: newLine(config.ConnConfig),
+		pool: pool, schema: opts.Schema, name: newSelf(), patience: patience, stallLimit: opts.StallLimit, limitWrite: limitWrite(opts.StallLimit),
+		pooled: pooled, line: newLine(config.ConnConfig), wasSeen: make(chan struct{}),
+	}
+	b.firstSeen = sync.OnceFunc(func() { close(b.wasSeen) })
+	if pooled {
+		b.firstSeen()
 	}
 	if err := b.check(ctx); err != nil {
 		pool.Close()
@@ -170,7 +184,7 @@ func (b *postgresBackend) notify(ctx context.Context, workspace string) error {
 	ctx, cancel := b.line.watch(ctx)
 	defer cancel()
 	// A hint need not be durable: it must not make the writers wait for an fsync of its own.
-	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.channelFor(), b.self+" "+workspace)
+	_, err := b.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)", b.channelFor(), b.name+" "+workspace)
 	return replied(ctx, err)
 }
 
@@ -183,12 +197,16 @@ func (b *postgresBackend) listen(ctx context.Context, wake func(string)) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{b.channelFor()}.Sanitize()); err != nil {
 		return postgresError(err)
 	}
+	if err := b.beSeen(ctx, conn); err != nil {
+		return postgresError(err)
+	}
+	defer b.seen.Store(false)
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
 			return postgresError(err)
 		}
-		if from, workspace, _ := strings.Cut(n.Payload, " "); from != b.self {
+		if from, workspace, _ := strings.Cut(n.Payload, " "); from != b.name {
 			wake(workspace)
 		}
 	}

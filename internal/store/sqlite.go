@@ -21,6 +21,7 @@ const oldestSQLite = 3_051_003
 
 // sqliteBackend has one connection that writes and a pool that only reads.
 type sqliteBackend struct {
+	name    string
 	writer  *sql.DB
 	readers *sql.DB
 	// conn is the writer's one connection; gate hands it to one transaction at
@@ -47,7 +48,7 @@ func openSQLite(ctx context.Context, opts Options) (backend, error) {
 	if err := protectFiles(path, opts.Log); err != nil {
 		return nil, unavailable("close the files of the database to other users", err)
 	}
-	b := &sqliteBackend{gate: make(chan struct{}, 1), files: sqliteFiles{path: path}, tell: func(error) {}}
+	b := &sqliteBackend{name: newSelf(), gate: make(chan struct{}, 1), files: sqliteFiles{path: path}, tell: func(error) {}}
 	if b.writer, err = sql.Open("sqlite", sqliteDSN(path, "rwc", opts.vfs)); err != nil {
 		return nil, err
 	}
@@ -119,6 +120,19 @@ func (b *sqliteBackend) listen(ctx context.Context, _ func(string)) error {
 	<-ctx.Done()
 	return nil
 }
+
+// nobodyWatches is closed: there is nothing to wait for.
+var nobodyWatches = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// A SQLite file has one process, which nobody watches.
+func (b *sqliteBackend) self() string                                     { return b.name }
+func (b *sqliteBackend) isSeen() bool                                     { return false }
+func (b *sqliteBackend) canBeSeen() <-chan struct{}                       { return nobodyWatches }
+func (b *sqliteBackend) gone(context.Context, []string) ([]string, error) { return nil, nil }
 
 func (b *sqliteBackend) notify(context.Context, string) error { return nil }
 

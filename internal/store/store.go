@@ -187,6 +187,11 @@ type backend interface {
 	listen(ctx context.Context, wake func(workspace string)) error
 	// notify tells other processes of a commit. It is a hint and may be lost.
 	notify(ctx context.Context, workspace string) error
+	// self, isSeen and gone are those of [DB].
+	self() string
+	isSeen() bool
+	canBeSeen() <-chan struct{}
+	gone(ctx context.Context, names []string) ([]string, error)
 	// close ends the connections. After a failure the database is left as it is: it is not whole.
 	close(whole bool) error
 }

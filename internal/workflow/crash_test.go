@@ -319,6 +319,24 @@ func (w *crashWorld) runUntil(c crashCase, point int64) (id string, died bool) {
 	return run.ID, died
 }
 
+// TestRunsOfAGoneReplicaGoOn kills one of two processes in the middle of a run. The other one notices it, long before the lease
+// is over.
+func TestRunsOfAGoneReplicaGoOn(t *testing.T) {
+	t.Parallel()
+	w := newCrashWorld(t, storetest.Postgres(t))
+	w.order.Lease = time.Hour
+	c := crashCases["done"]
+	w.put(c.source)
+	run, err := w.s.Start(w.Context(), admin, "crashing", nil)
+	w.ok(err)
+	first := w.spawn(3)
+	patience.Await(t, "the first process is killed", first.hasEnded)
+	second := w.spawn(0)
+	w.answerWhenAsked(run.ID, second)
+	second.end()
+	w.judge(c, run.ID)
+}
+
 // TestProcessesShareRuns kills one of two processes in the middle of many runs.
 func TestProcessesShareRuns(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ func (s *Service) Run(ctx context.Context) {
 		parts.Go(func() { s.watch(ctx, id) })
 	}
 	parts.Go(func() { s.keepTime(ctx) })
+	parts.Go(func() { s.watchOthers(ctx) })
 	parts.Wait()
 }
 
@@ -40,9 +41,10 @@ func (s *Service) moveOn(ctx context.Context, workspace string) {
 	var under sync.WaitGroup
 	defer under.Wait()
 	slots := make(chan struct{}, s.Executors)
+	s.awaitSeen(ctx)
 	for ctx.Err() == nil {
 		slots <- struct{}{}
-		claim, err := s.e.ClaimWorkflow(ctx, workspace, s.process, s.Lease, claimWait)
+		claim, err := s.e.ClaimWorkflow(ctx, workspace, s.holder(), s.Lease, claimWait)
 		if err != nil {
 			<-slots
 			if !errors.Is(err, engine.ErrNoTask) && ctx.Err() == nil {

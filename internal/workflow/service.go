@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"strings"
 	"sync"
@@ -72,11 +71,9 @@ const (
 // Service keeps and runs the workflows of all workspaces of a database.
 type Service struct {
 	Options
-	db *store.DB
-	e  *engine.Engine
-	// process names this one among those that share the database.
-	process string
-	tools   map[string]tool.Tool
+	db    *store.DB
+	e     *engine.Engine
+	tools map[string]tool.Tool
 
 	mu sync.Mutex
 	// loaded are definitions by workspace, name and hash.
@@ -106,7 +103,7 @@ func New(o Options) *Service {
 	}
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	s := &Service{
-		Options: o, db: o.DB, e: o.Engine, process: "workflows-" + strings.ToLower(rand.Text()[:8]), tools: map[string]tool.Tool{},
+		Options: o, db: o.DB, e: o.Engine, tools: map[string]tool.Tool{},
 		loaded: map[string]*definition.Workflow{}, watched: map[string]*watched{},
 	}
 	for _, t := range o.Tools {

@@ -105,12 +105,21 @@ func clockEndsLeases(s *suite) {
 	now := s.reading(s.db)
 	ended := s.run(func(r *fermata.Run) { r.Runner = "workflow"; r.Renew(time.Hour, now) })
 	other := s.run(func(r *fermata.Run) { r.Runner = "claude"; r.Renew(time.Hour, now) })
-	s.ok(s.db.EndLeases(s.Context(), "workflow"))
-	for id, left := range map[string]bool{ended.ID: false, other.ID: true} {
-		r, err := s.read().Run(id)
-		s.ok(err)
-		s.equal(left, r.LeaseUntil.After(s.reading(s.db)))
+	gone := s.run(func(r *fermata.Run) { r.Runner, r.Worker = "workflow", "gone"; r.Renew(time.Hour, now) })
+	workers, err := s.db.Holders(s.Context(), "workflow")
+	s.ok(err)
+	s.equal([]string{"gone", "w1"}, workers)
+	left := func(want map[string]bool) {
+		for id, left := range want {
+			r, err := s.read().Run(id)
+			s.ok(err)
+			s.equal(left, r.LeaseUntil.After(s.reading(s.db)))
+		}
 	}
+	s.ok(s.db.EndLeasesOf(s.Context(), "workflow", "gone"))
+	left(map[string]bool{gone.ID: false, ended.ID: true, other.ID: true})
+	s.ok(s.db.EndLeases(s.Context(), "workflow"))
+	left(map[string]bool{ended.ID: false, other.ID: true})
 }
 
 // Everything here was written by a clock that was an hour ahead and was set back since.

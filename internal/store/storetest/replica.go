@@ -18,6 +18,7 @@ import (
 var replicas = map[string]func(*suite){
 	"write at the same time": replicasWrite,
 	"hear of commits":        replicasHear,
+	"notice an end":          replicasNotice,
 	"migrate together":       replicasMigrate,
 	"schemas are used again": replicasEmptied,
 }
@@ -93,6 +94,30 @@ func replicasHear(s *suite) {
 	if err := patience.Receive(s, "listening ends", ended); err != nil && !errors.Is(err, context.Canceled) {
 		s.Errorf("listen: %v", err)
 	}
+}
+
+// replicasNotice: a process is seen from when it listens until it ends.
+func replicasNotice(s *suite) {
+	s.onlyPostgres()
+	other := s.config.Open(s.T, s.opts)
+	gone := func() []string {
+		names, err := other.Gone(s.Context(), []string{s.db.Self(), "nobody"})
+		s.ok(err)
+		return names
+	}
+	s.equal([]string{s.db.Self(), "nobody"}, gone())
+	ctx, cancel := context.WithCancel(s.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.db.Listen(ctx, func(string) {}) }()
+	patience.Await(s, "the process is seen", s.db.IsSeen)
+	s.equal([]string{"nobody"}, gone())
+	cancel()
+	if err := patience.Receive(s, "listening ends", ended); err != nil && !errors.Is(err, context.Canceled) {
+		s.Errorf("listen: %v", err)
+	}
+	s.equal(false, s.db.IsSeen())
+	patience.Await(s, "the process is gone", func() bool { return len(gone()) == 2 })
+	s.equal(false, other.IsSeen())
 }
 
 func replicasMigrate(s *suite) {
