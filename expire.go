@@ -103,6 +103,22 @@ func (q *Question) LetAskerDecide(by Actor, words string, now time.Time) error {
 	return nil
 }
 
+// MayTakeDefault refuses who may not answer the question, and the default of dangerous options: what waits goes on with the
+// default as with an answer.
+func (q *Question) MayTakeDefault(c Caller) error {
+	if q.Type == Approval {
+		return nil
+	}
+	if err := q.mayDecide(c); err != nil {
+		return err
+	}
+	if defaults, ok := q.Defaults(); ok && q.picksDanger(defaults) {
+		return Errorf(CodePolicyViolation, "the default picks an option marked as dangerous, and nobody has chosen it").
+			WithHint("answer the question: fermata respond %s", q.ID)
+	}
+	return nil
+}
+
 func named(by Actor) *Actor {
 	if by.ID == "" && by.Name == "" {
 		return nil

@@ -8,11 +8,16 @@ import (
 )
 
 // decideItself closes the question that a resumed task waits for. The closing moves the
-// task as every other end of a question does.
+// task as every other end of a question does. A run of a workflow goes on with the default, as if it had been answered.
 func (e *Engine) decideItself(tx *store.Tx, t *fermata.Task, words string, c fermata.Caller) error {
 	q, err := tx.Question(t.PendingQuestionID)
 	if err != nil {
 		return err
+	}
+	if t.Runner == fermata.RunnerWorkflow {
+		if err := q.MayTakeDefault(c); err != nil {
+			return err
+		}
 	}
 	if err := q.LetAskerDecide(c.Actor(), words, tx.Now()); err != nil {
 		return err

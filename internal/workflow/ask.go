@@ -374,7 +374,10 @@ func (x *execution) silent(ctx context.Context, step *definition.Step, row *ferm
 // What was begun before a process was lost is not begun again.
 func (x *execution) afterSilence(ctx context.Context, step *definition.Step) error {
 	action := x.def.Timeout(step)
-	if action == nil {
+	switch {
+	case action == nil && step.Approves():
+		return x.endInSilence(ctx, step)
+	case action == nil:
 		x.next(step)
 		return nil
 	}
@@ -389,6 +392,11 @@ func (x *execution) afterSilence(ctx context.Context, step *definition.Step) err
 		x.jump(step, action.Goto)
 		return nil
 	}
+	return x.endInSilence(ctx, step)
+}
+
+// endInSilence ends the run as skipped.
+func (x *execution) endInSilence(ctx context.Context, step *definition.Step) error {
 	return x.end(ctx, fermata.TaskSkipped, fermata.ReasonQuestionTimedOut, fmt.Sprintf("Nobody answered the question of the step %s in time.", step.ID))
 }
 

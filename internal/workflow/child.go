@@ -312,7 +312,15 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 		if err != nil {
 			return true, err
 		}
-		return true, x.take(step, row, answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment))
+		answer := answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment)
+		if err := x.take(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
+			return true, err
+		}
+		if step.OnReject != definition.OnRejectSkip && step.OnRejectGoto == "" {
+			return true, hopeless(codeRejected, fmt.Errorf("%v rejected it", answer["by"]))
+		}
+		row.State = fermata.StepRejected
+		return true, nil
 	}
 	output, err := x.outputOf(ctx, step, t)
 	if err != nil {

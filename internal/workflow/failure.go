@@ -29,6 +29,7 @@ const (
 	codeSilence   = "question_timed_out"
 	codeWithdrawn = "question_cancelled"
 	codeRefused   = "question_refused"
+	codeRejected  = "approval_rejected"
 )
 
 // stepError is why a step failed.
@@ -94,11 +95,11 @@ func (x *execution) failed(ctx context.Context, step *definition.Step, row *ferm
 	if err := x.finish(ctx, row, fermata.StepFailed); err != nil {
 		return err
 	}
-	switch step.OnError {
-	case definition.OnErrorContinue:
+	switch {
+	case step.OnError == definition.OnErrorContinue && !(step.Suspend && step.Approves()):
 		x.next(step)
 		return nil
-	case definition.OnErrorAsk:
+	case step.OnError == definition.OnErrorAsk:
 		return x.askRemedy(ctx, step, row)
 	}
 	reason := fermata.ReasonStepFailed
@@ -195,7 +196,7 @@ func remediesOf(step *definition.Step) []fermata.Item {
 	if asksPeople(step) {
 		action.Options = slices.DeleteFunc(action.Options, func(o fermata.Option) bool {
 			// Nobody goes on without an approval that was not given.
-			return o.Value == remedyEdit || o.Value == remedySkip && step.Tool == toolApproval
+			return o.Value == remedyEdit || o.Value == remedySkip && step.Approves()
 		})
 		return []fermata.Item{action}
 	}

@@ -204,8 +204,11 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 			continue
 		}
 		state := fermata.StepDone
-		if err != nil {
+		switch {
+		case err != nil:
 			state, r.Error = fermata.StepFailed, x.describe(err)
+		case r.State == fermata.StepRejected:
+			state = r.State
 		}
 		if err := x.finish(ctx, r, state); err != nil {
 			return err
@@ -223,7 +226,7 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 func (x *execution) together(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, list []any) error {
 	outputs := make([]json.RawMessage, len(list))
 	var first *fermata.WorkflowStep
-	failed, safe := 0, true
+	failed, safe, rejected := 0, true, false
 	for i := range outputs {
 		outputs[i] = json.RawMessage("null")
 	}
@@ -239,6 +242,7 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 			}
 			continue
 		}
+		rejected = rejected || r.State == fermata.StepRejected
 		if len(r.Output) > 0 {
 			outputs[i] = r.Output
 		}
@@ -250,7 +254,7 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 	row.Output = doc
 	if failed > 0 {
 		var why error = &stepError{
-			code: first.Error.Code, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
+			code: first.Error.Code, permanent: first.Error.Code == codeRejected, err: fmt.Errorf("%d of %d items failed, the first of them item %d: %s", failed, len(list), *first.Item, first.Error.Message),
 		}
 		if safe {
 			why = tool.SafeToRetry(why)
@@ -259,6 +263,10 @@ func (x *execution) together(ctx context.Context, step *definition.Step, row *fe
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
+	}
+	if rejected && step.OnRejectGoto != "" {
+		x.jump(step, step.OnRejectGoto)
+		return nil
 	}
 	x.next(step)
 	return nil

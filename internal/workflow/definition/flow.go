@@ -113,14 +113,14 @@ func (w *Workflow) movesOnce(s *Step, next int) []move {
 	}
 	answered := w.answered(s, next)
 	all = append(all, answered...)
-	if rejectable(s) {
+	if s.Approves() {
 		all = append(all, w.rejected(s, next))
 	}
 	all = append(all, w.timedOut(s, next, answered)...)
 	if c := s.Confidence; c != nil && c.Ask != nil || w.Confidence != nil && w.Confidence.Ask != nil {
 		all = append(all, move{next, "set aside"})
 	}
-	if s.OnError == OnErrorAsk || s.OnError == OnErrorContinue {
+	if (s.OnError == OnErrorAsk || s.OnError == OnErrorContinue) && !s.Approves() {
 		all = append(all, move{next, "failed"})
 	}
 	return w.known(all)
@@ -140,7 +140,7 @@ func (w *Workflow) known(all []move) []move {
 func (w *Workflow) answered(s *Step, next int) []move {
 	r := w.Resume(s)
 	label := "answered"
-	if rejectable(s) {
+	if s.Approves() {
 		label = "approved"
 	}
 	switch {
@@ -191,8 +191,6 @@ func (w *Workflow) rejected(s *Step, next int) move {
 	return move{len(w.Steps), "rejected"}
 }
 
-// timedOut returns where a run can go when nobody answers. Where the file does
-// not say what happens then, a policy may.
 // atDeadline says what the deadline of a step's question does, as the engine
 // decides it where the step says nothing: the default where there is one, else
 // it fails.
@@ -218,6 +216,8 @@ func literalText(s *Step, key string) string {
 	return text
 }
 
+// timedOut returns where a run can go when nobody answers. Where the file does
+// not say what happens then, a policy may.
 func (w *Workflow) timedOut(s *Step, next int, answered []move) []move {
 	if literalText(s, "timeout") == "never" {
 		return nil
@@ -230,9 +230,9 @@ func (w *Workflow) timedOut(s *Step, next int, answered []move) []move {
 	}
 	a := w.Timeout(s)
 	switch {
-	case a == nil:
+	case a == nil && !s.Approves():
 		return []move{{next, "timed out"}}
-	case a.Goto != "":
+	case a != nil && a.Goto != "":
 		return []move{{w.Index(a.Goto), "timed out"}}
 	}
 	return []move{{len(w.Steps), "timed out"}}

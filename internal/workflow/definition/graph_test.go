@@ -67,7 +67,6 @@ steps:
 		{From: "ask", To: "pick", Label: "approved"},
 		{From: "ask", To: "plan", Label: "rejected", Back: true},
 		{From: "ask", To: "end", Label: "timed out"},
-		{From: "ask", To: "pick", Label: "failed"},
 		{From: "pick", To: "plan", Label: "a", Back: true},
 		{From: "pick", To: "last", Label: "b"},
 		{From: "pick", To: "last", Label: "answered"},

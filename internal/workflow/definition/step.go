@@ -135,6 +135,9 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 		l.at(flag, path+".suspend", "post_question and request_approval do; other steps are waited for anyway", "%s does not suspend", s.Tool)
 		return
 	}
+	if s.Suspend && s.OnError == OnErrorContinue && s.Approves() {
+		l.warn(t.get("on_error"), path+".on_error", "say on_reject: skip, or where to go: on_timeout: {goto: …}", "nothing goes on without an approval: it ends the run also with on_error: continue")
+	}
 	for _, name := range []string{"on_resume", "on_timeout", "on_reject"} {
 		part := t.get(name)
 		if part == nil || s.Tool == "" {
@@ -147,14 +150,15 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 		switch {
 		case !s.Suspend:
 			l.at(t.key(name), path+"."+name, hint, "%s never happens: the step does not wait for an answer", name)
-		case name == "on_reject" && !rejectable(s):
+		case name == "on_reject" && !s.Approves():
 			l.at(t.key(name), path+"."+name, "use request_approval, or type: approval", "only approvals are rejected")
 		}
 	}
 }
 
-// rejectable says that the step's question is, or may be, an approval.
-func rejectable(s *Step) bool {
+// Approves reports whether the step's question is, or may be, an approval. What stands behind it does not run without one, unless
+// on_reject or on_timeout names another way.
+func (s *Step) Approves() bool {
 	if s.Tool == requestApproval {
 		return true
 	}

@@ -1,0 +1,119 @@
+package workflow_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+)
+
+// TestAnApprovalThatNobodyGave: what is guarded by an approval does not run after silence, a withdrawal or an approval that could
+// not be asked for, whatever the step says about errors.
+func TestAnApprovalThatNobodyGave(t *testing.T) {
+	for name, tt := range map[string]struct {
+		step string
+		end  func(w *world, q *fermata.Question)
+		want fermata.TaskState
+	}{
+		"silence that skips":             {`tool: request_approval, input: {question: "Deploy?", action: {command: deploy}, timeout: 10m, timeoutAction: skip}`, (*world).letPass, fermata.TaskSkipped},
+		"silence that skips a question":  {`tool: post_question, suspend: true, input: {question: "Deploy?", type: approval, timeout: 10m, timeoutAction: skip}`, (*world).letPass, fermata.TaskSkipped},
+		"silence, and errors go on":      {`tool: request_approval, on_error: continue, input: {question: "Deploy?", action: {command: deploy}, timeout: 10m}`, (*world).letPass, fermata.TaskFailed},
+		"withdrawn, and errors go on":    {`tool: request_approval, on_error: continue, input: {question: "Deploy?", action: {command: deploy}, timeout: never}`, (*world).withdraw, fermata.TaskFailed},
+		"resumed, and errors go on":      {`tool: request_approval, on_error: continue, input: {question: "Deploy?", action: {command: deploy}, timeout: never}`, (*world).resume, fermata.TaskFailed},
+		"not askable, and errors go on":  {`tool: request_approval, on_error: continue, input: {question: "Deploy?", action: {command: deploy}, risk: "{{ 'huge' }}"}`, nil, fermata.TaskFailed},
+		"one of several, rejected":       {`tool: request_approval, foreach: "{{ [1] }}", input: {question: "Deploy?", action: {command: deploy}, timeout: never}`, (*world).reject, fermata.TaskFailed},
+		"one of several, in silence":     {`tool: request_approval, foreach: "{{ [1] }}", on_error: continue, input: {question: "Deploy?", action: {command: deploy}, timeout: 10m, timeoutAction: skip}`, (*world).letPass, fermata.TaskFailed},
+		"one of several, by one's wish":  {`tool: request_approval, foreach: "{{ [1] }}", on_reject: skip, input: {question: "Deploy?", action: {command: deploy}, timeout: never}`, (*world).reject, fermata.TaskDone},
+		"a question, and errors go on":   {`tool: post_question, suspend: true, on_error: continue, input: {question: "Deploy?", options: [a, b], timeout: never}`, (*world).withdraw, fermata.TaskDone},
+		"silence that goes on elsewhere": {`tool: request_approval, input: {question: "Deploy?", action: {command: deploy}, timeout: 10m, timeoutAction: skip}, on_timeout: {goto: deploy}`, (*world).letPass, fermata.TaskDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.run(fmt.Sprintf("name: guarded\ntriggers: [{manual: true}]\nsteps:\n  - {id: ask, %s}\n  - {id: deploy, tool: publish}\n", tt.step), nil)
+				if tt.end != nil {
+					tt.end(w, w.open(run.ID))
+				}
+				run = w.awaitEnd(run.ID)
+				deployed := len(w.tools.called()) > 0
+				if run.State != tt.want || deployed != (tt.want == fermata.TaskDone) {
+					t.Errorf("the run is %s, and deployed: %v; steps: %s", run.State, deployed, w.describe(run))
+				}
+			})
+		})
+	}
+}
+
+// open waits for the question of a run, or of its only item.
+func (w *world) open(id string) *fermata.Question {
+	w.Helper()
+	var found *fermata.Question
+	w.until("the run asks", func() bool {
+		run := w.read(id)
+		found = run.PendingQuestion
+		for _, s := range run.Steps {
+			if s.QuestionID != "" && found == nil {
+				q, err := w.e.Question(w.Context(), admin, s.QuestionID)
+				w.ok(err)
+				found = q
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+func (w *world) letPass(q *fermata.Question) { w.clock.Advance(q.Deadline.Sub(w.clock.Now()) + 1) }
+
+func (w *world) withdraw(q *fermata.Question) {
+	_, err := w.e.CancelQuestion(w.Context(), ann, q.ID, "")
+	w.ok(err)
+}
+
+func (w *world) resume(q *fermata.Question) {
+	_, err := w.e.ResumeTask(w.Context(), ann, q.TaskID, "")
+	w.ok(err)
+}
+
+func (w *world) reject(q *fermata.Question) { w.answer(q, fermata.Answer{Answer: fermata.Reject}) }
+
+// TestWhoMayNotAnswerTakesNoDefault: a run is resumed without an answer by those who may answer, and never with a default that is
+// dangerous.
+func TestWhoMayNotAnswerTakesNoDefault(t *testing.T) {
+	onBoth(t, func(w *world) {
+		ask := func(more string) *fermata.Question {
+			return w.asked(w.run(`
+name: dangerous
+triggers: [{manual: true}]
+steps:
+  - {id: sure, tool: post_question, suspend: true, input: {question: "Which?", options: [{value: keep}, {value: wipe, danger: true}], timeoutAction: fail, timeout: never, `+more+`}}
+  - {id: go, tool: publish}
+`, nil).ID)
+		}
+		forAdmins := ask(`assignees: ["role:admin"], default: keep`)
+		asker := ann
+		asker.Scopes = []fermata.Scope{fermata.ScopeAsk}
+		_, err := w.e.ResumeTask(t.Context(), ann, forAdmins.TaskID, "")
+		w.refused(err, fermata.CodeNotEligible)
+		anybody := ask(`default: keep`)
+		_, err = w.e.ResumeTask(t.Context(), asker, anybody.TaskID, "")
+		w.refused(err, fermata.CodeForbidden)
+		critical := ask(`default: keep, risk: critical`)
+		_, err = w.e.ResumeTask(t.Context(), ann, critical.TaskID, "")
+		w.refused(err, fermata.CodeNotEligible)
+		dangerous := ask(`default: wipe`)
+		_, err = w.e.ResumeTask(t.Context(), ann, dangerous.TaskID, "")
+		w.refused(err, fermata.CodePolicyViolation)
+		w.resume(anybody)
+		w.await(anybody.TaskID, fermata.TaskDone)
+		if n := len(w.tools.called()); n != 1 {
+			t.Errorf("%d runs went on", n)
+		}
+	})
+}
+
+func (w *world) refused(err error, code fermata.Code) {
+	w.Helper()
+	if fermata.CodeOf(err) != code {
+		w.Errorf("error is %v, want %s", err, code)
+	}
+}
