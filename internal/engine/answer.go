@@ -92,15 +92,15 @@ func (e *Engine) checkEdit(tx *store.Tx, q *fermata.Question, edited json.RawMes
 	return nil
 }
 
-// discount notes which approvals of a question do not count any more, since their members are gone or may not answer there
-// today. Whom the question was given to meanwhile does not matter: a vote stands.
+// discount notes which approvals of a question do not count any more, since their members are gone or may not answer it today:
+// it was given to others, or they have another role or other groups.
 func discount(tx *store.Tx, q *fermata.Question) error {
 	for _, v := range q.Votes {
-		m, err := tx.Member(v.By.ID)
-		if err != nil && fermata.CodeOf(err) != fermata.CodeNotFound {
+		may, err := mayStillAnswer(tx, q, v.By.ID)
+		if err != nil {
 			return err
 		}
-		if err == nil && m.DisabledAt == nil && m.RoleIn(q.Project).AtLeast(fermata.RoleResponder) {
+		if may {
 			continue
 		}
 		if q.Discounted == nil {
@@ -109,6 +109,15 @@ func discount(tx *store.Tx, q *fermata.Question) error {
 		q.Discounted[v.By.ID] = true
 	}
 	return nil
+}
+
+// mayStillAnswer reports whether a member who answered a question, or voted on it, may answer it today.
+func mayStillAnswer(tx *store.Tx, q *fermata.Question, id string) (bool, error) {
+	m, err := tx.Member(id)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return false, nil
+	}
+	return err == nil && m.DisabledAt == nil && q.MayAnswer(m.Caller()) == nil, err
 }
 
 // current loads a question and its task. What has decided comes first, whether
@@ -128,7 +137,7 @@ func (e *Engine) current(tx *store.Tx, id string) (*fermata.Question, *fermata.T
 // timeDecides settles a question whose held answer or whose deadline is due.
 func (e *Engine) timeDecides(tx *store.Tx, t *fermata.Task, q *fermata.Question) error {
 	if q.HeldDue(tx.Now()) {
-		if err := dropForgedAnswer(tx, q); err != nil {
+		if err := dropHeld(tx, q); err != nil {
 			return err
 		}
 	}

@@ -178,19 +178,34 @@ func TestNoReceiptOfWhatWasForged(t *testing.T) {
 	})
 }
 
+func (w *world) assigned(question string, to ...string) {
+	w.Helper()
+	_, err := w.e.Assign(w.Context(), w.alice, question, fermata.Assignment{Assignees: to})
+	w.ok(err)
+}
+
 // TestTheVoteOfWhoMayNoMore: the approval of a member who was disabled, or may not answer any more, does not close a question
 // together with that of another one. The thread says why.
 func TestTheVoteOfWhoMayNoMore(t *testing.T) {
-	viewer := fermata.RoleViewer
-	for name, change := range map[string]fermata.MemberChange{"disabled": {Disabled: ptr(true)}, "a viewer": {Role: &viewer}} {
+	member := func(change fermata.MemberChange) func(*world, string) {
+		return func(w *world, _ string) {
+			_, err := w.e.ChangeMember(w.Context(), admin, "bob", change)
+			w.ok(err)
+		}
+	}
+	for name, change := range map[string]func(w *world, question string){
+		"disabled":           member(fermata.MemberChange{Disabled: ptr(true)}),
+		"a viewer":           member(fermata.MemberChange{Role: ptr(fermata.RoleViewer)}),
+		"in no group":        member(fermata.MemberChange{Groups: []string{}}),
+		"no longer assigned": func(w *world, id string) { w.assigned(id, "alice", "carol") },
+	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(w *world) {
-				bob, carol := w.person("bob"), w.person("carol")
-				task, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`)})
+				bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
+				task, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops", "alice"}})
 				_, err := w.approve(bob, q, fermata.Approve)
 				w.ok(err)
-				_, err = w.e.ChangeMember(w.Context(), admin, "bob", change)
-				w.ok(err)
+				change(w, q.ID)
 				_, err = w.approve(w.alice, q, fermata.Approve)
 				w.ok(err)
 				w.question(q.ID, fermata.Pending)

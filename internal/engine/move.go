@@ -101,7 +101,7 @@ func closeQuestions(tx *store.Tx, ids []string, ender fermata.Actor, how fermata
 			continue
 		}
 		if q.HeldDue(tx.Now()) {
-			if err := dropForgedAnswer(tx, q); err != nil {
+			if err := dropHeld(tx, q); err != nil {
 				return err
 			}
 		}

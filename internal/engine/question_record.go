@@ -197,17 +197,27 @@ func (r *questionRecord) changed(q *fermata.Question) string {
 	return r.differs(q)
 }
 
-// dropForgedAnswer takes back a held answer that the person did not give, as far as the events say. Nothing else would show it:
-// the event that closes the question would name the person.
-func dropForgedAnswer(tx *store.Tx, q *fermata.Question) error {
+// dropHeld takes back a held answer that must not count: the person did not give it, as far as the events say, or may not answer
+// any more. Nothing else would show it: the event that closes the question would name the person.
+func dropHeld(tx *store.Tx, q *fermata.Question) error {
 	record, err := recordOf(tx, q)
-	if err != nil || !record.heldDiffers(q) {
+	if err != nil {
 		return err
+	}
+	why := ""
+	if record.heldDiffers(q) {
+		why = "An answer to this question was written into the database, past the server. It was dropped. Look at who writes the database: `fermata audit verify`."
+	} else {
+		may, err := mayStillAnswer(tx, q, q.Held.By.ID)
+		if err != nil || may {
+			return err
+		}
+		why = "The answer of " + q.Held.By.DisplayName() + " was dropped before it counted: they may not answer this question any more."
 	}
 	q.Held = nil
 	tx.UpdatePending(q)
 	tx.Append(&fermata.Event{Type: fermata.EventQuestionUndone, TaskID: q.TaskID, QuestionID: q.ID, Actor: fermata.System})
-	comment(tx, q, fermata.System, "An answer to this question was written into the database, past the server. It was dropped. Look at who writes the database: `fermata audit verify`.")
+	comment(tx, q, fermata.System, why)
 	return nil
 }
 

@@ -173,27 +173,6 @@ func (w *world) cycle(i int) error {
 	return nil
 }
 
-// TestAVoteStandsWhenTheVoterLeaves: who may vote is asked when the vote is
-// given. Whoever leaves the group afterwards has voted, and votes no more.
-func TestAVoteStandsWhenTheVoterLeaves(t *testing.T) {
-	each(t, func(w *world) {
-		bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
-		_, q := w.suspended(fermata.Ask{
-			Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Assignees: []string{"group:ops"}, Approvals: &fermata.Quorum{Required: 2},
-		})
-		_, err := w.approve(bob, q, fermata.Approve)
-		w.ok(err)
-		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{}})
-		w.ok(err)
-		bob.Groups = nil // as the next request finds it
-		_, err = w.approve(bob, q, fermata.Reject)
-		w.refused(err, fermata.CodeNotEligible)
-		_, err = w.approve(carol, q, fermata.Approve)
-		w.ok(err)
-		w.equal(fermata.Approve, w.question(q.ID, fermata.Answered).Resolution.Answer)
-	})
-}
-
 // TestAnAnswerThatEscalationOvertakes: whoever was asked first may go on typing;
 // the next level adds people, and takes nothing away.
 func TestAnAnswerThatEscalationOvertakes(t *testing.T) {

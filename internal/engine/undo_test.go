@@ -47,6 +47,38 @@ func TestHeldUntilReleased(t *testing.T) {
 	})
 }
 
+// TestAHeldAnswerOfWhoMayNoMore: an answer that is held does not count when whoever gave it may not answer any more by then. The
+// question waits on.
+func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
+	for name, change := range map[string]func(w *world, question string){
+		"disabled": func(w *world, _ string) {
+			_, err := w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Disabled: ptr(true)})
+			w.ok(err)
+		},
+		"a viewer": func(w *world, _ string) {
+			_, err := w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Role: ptr(fermata.RoleViewer)})
+			w.ok(err)
+		},
+		"no longer assigned": func(w *world, id string) { w.assigned(id, "alice") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				bob := w.person("bob")
+				task, q := w.suspended(format)
+				w.held(bob, q.ID, "toml")
+				change(w, q.ID)
+				w.sweep(10 * time.Second)
+				w.state(task.ID, fermata.TaskAwaitingInput)
+				if got := w.question(q.ID, fermata.Pending); got.Held != nil {
+					w.Fatalf("it holds %+v", got.Held)
+				}
+				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: "json"})
+				w.ok(err)
+			})
+		})
+	}
+}
+
 // TestReleasedByWhoeverLooks: the instant decides, not the sweep.
 func TestReleasedByWhoeverLooks(t *testing.T) {
 	each(t, func(w *world) {
