@@ -87,15 +87,17 @@ func TestTokenLimit(t *testing.T) {
 	w.must(http.StatusOK, w.other, "GET /v1/whoami", "", nil)
 }
 
-// TestAnswerLimitOfAQuestion: one question is not answered faster than the
-// limit, also not by short endings of its id or in a batch.
+// TestAnswerLimitOfAQuestion: one token does not answer one question faster than the limit, also not by short endings of its id or
+// in a batch. It takes nothing from others, who may be those that are to answer.
 func TestAnswerLimitOfAQuestion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(c *api.Config) { c.Limits.Ask = api.Rate{PerSecond: 0.001, Burst: 1} })
 	q := w.ask(pick)
+	w.must(http.StatusForbidden, w.agent, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"a"}`, nil)
+	w.must(http.StatusTooManyRequests, w.agent, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"a"}`, nil)
 	w.must(http.StatusBadRequest, w.human, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"x"}`, nil)
 	short := q.ID[len(q.ID)-10:]
-	r := w.call(w.other, "POST /v1/questions/"+short+"/answer", `{"answer":"a"}`)
+	r := w.call(w.human, "POST /v1/questions/"+short+"/answer", `{"answer":"a"}`)
 	if r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
 		t.Errorf("got %d %s", r.status, r.body)
 	}

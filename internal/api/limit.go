@@ -24,7 +24,7 @@ type Rate struct {
 type Limits struct {
 	// Token bounds all requests of one token; default 5,000/s, burst 10,000.
 	Token Rate
-	// Ask bounds the questions of one task, and the answers to one question;
+	// Ask bounds how often one token or browser session asks on one task, and answers one question;
 	// default 50/s, burst 200.
 	Ask Rate
 	// Failed bounds wrong tokens from one address; default 1/s, burst 20.
@@ -90,19 +90,26 @@ func (l *limits) perToken(c *fermata.Caller) error {
 	return take(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
 }
 
-// perTask takes one question out of the task's bucket. Every spelling of the task's id shares this bucket.
+// The buckets of tasks, questions and sessions are the caller's own: nobody, least of all who may not answer, can use up what
+// another one needs.
+
+// perTask takes one question out of the caller's bucket of a task. Every spelling of the task's id shares this bucket.
 func (l *limits) perTask(c fermata.Caller, id string) error {
-	return take(l.ask.get(c.WorkspaceID+"/"+ending(id), l.rates.Ask.bucket), "too many questions on this task")
+	return l.perThing(c, "task/"+ending(id), "too many questions on this task")
 }
 
-// perQuestion takes one answer out of the question's bucket.
+// perQuestion takes one answer out of the caller's bucket of a question.
 func (l *limits) perQuestion(c fermata.Caller, id string) error {
-	return take(l.ask.get(c.WorkspaceID+"/answer/"+ending(id), l.rates.Ask.bucket), "too many answers to this question")
+	return l.perThing(c, "answer/"+ending(id), "too many answers to this question")
 }
 
-// perSession takes one question out of the bucket of an external session.
+// perSession takes one question out of the caller's bucket of an external session.
 func (l *limits) perSession(c fermata.Caller, key string) error {
-	return take(l.ask.get(c.WorkspaceID+"/session/"+key, l.rates.Ask.bucket), "too many questions in this session")
+	return l.perThing(c, "session/"+key, "too many questions in this session")
+}
+
+func (l *limits) perThing(c fermata.Caller, thing, message string) error {
+	return take(l.ask.get(c.WorkspaceID+"/"+cmp.Or(c.TokenID, c.SessionID, c.MemberID)+"/"+thing, l.rates.Ask.bucket), message)
 }
 
 // ending returns the part of an id that every spelling of it has: a spelling may be a shorter ending, may be in upper case,
