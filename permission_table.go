@@ -37,7 +37,7 @@ var (
 	ToCancelTask     = verb(permission{Name: "task.cancel", Does: "cancel tasks", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"cancel-task"}})
 	ToPauseTask      = verb(permission{Name: "task.pause", Does: "pause tasks", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"pause-task"}})
 	ToReopenTask     = verb(permission{Name: "task.reopen", Does: "reopen tasks", Scopes: byWriting, Role: RoleResponder, Calls: []string{"reopen-task"}})
-	ToResumeTask     = verb(permission{Name: "task.resume", Does: "resume tasks", Scopes: byWriting, Role: RoleResponder, Calls: []string{"resume-task"}})
+	ToResumeTask     = verb(permission{Name: "task.resume", Does: "resume tasks", Scopes: byWriting, Role: RoleResponder, Beside: "a run of a workflow that waits for an answer: who may answer", Calls: []string{"resume-task"}})
 	ToFinishTask     = verb(permission{Name: "task.finish", Does: "finish external tasks", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"finish-task"}})
 	ToWriteToTask    = verb(permission{Name: "task.write", Does: "write into threads", Scopes: byWriting, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"post-message"}})
 	ToReportProgress = verb(permission{Name: "task.progress", Does: "report progress", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"report-progress"}})
@@ -72,10 +72,10 @@ var (
 
 // What is done with gates.
 var (
-	ToGate     = verb(permission{Name: "gate.ask", Does: "ask whether a tool call may run", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Calls: []string{"gate"}})
+	ToGate     = verb(permission{Name: "gate.ask", Does: "ask whether a tool call may run", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Beside: "in a session, whoever began it", Calls: []string{"gate"}})
 	ToUseGrant = verb(permission{Name: "grant.use", Does: "use grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Beside: "the grant itself", Calls: []string{"verify-grant"}})
 	// ToReadGrants is for the agent that was approved. Whoever holds a grant may use it.
-	ToReadGrants      = verb(permission{Name: "grant.read", Does: "be handed grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true})
+	ToReadGrants      = verb(permission{Name: "grant.read", Does: "be handed grants", Scopes: byAsking, Role: RoleResponder, Agents: true, Apart: true, Beside: "of a session, whoever began it"})
 	ToReadGateRules   = verb(permission{Name: "gate.rules_read", Does: "read the rules of gates", Scopes: byReading, Agents: true, Calls: []string{"list-gate-rules"}})
 	ToChangeGateRules = verb(permission{
 		Name: "gate.rules_change", Does: "change the rules of gates", Scopes: byDeciding, Role: RoleOperator, Guarded: true,

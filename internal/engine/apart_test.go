@@ -152,10 +152,27 @@ func TestAnApprovalIsForOneDesk(t *testing.T) {
 		if other.Decision != fermata.GateAsk || other.TaskID == first.TaskID {
 			t.Errorf("bob's call got %+v", other)
 		}
-		again, err := w.e.Gate(w.Context(), alice, call)
+		byTask := call
+		byTask.SessionKey, byTask.TaskID = "", first.TaskID
+		_, err = w.e.Gate(w.Context(), bob, byTask)
+		w.refused(err, fermata.CodeForbidden)
+		w.equal("", w.grantSeenBy(bob, first.TaskID))
+		if w.grantSeenBy(alice, first.TaskID) == "" {
+			t.Error("alice is not handed her own grant")
+		}
+		again, err := w.e.Gate(w.Context(), alice, byTask)
 		w.ok(err)
 		w.equal(fermata.GateAllow, again.Decision)
 	})
+}
+
+// grantSeenBy is the grant of a task's only question, as somebody reads it.
+func (w *world) grantSeenBy(c fermata.Caller, task string) string {
+	w.Helper()
+	rc, err := w.e.Context(w.Context(), c, task)
+	w.ok(err)
+	w.equal(1, len(rc.Questions))
+	return rc.Questions[0].Grant
 }
 
 // TestAnAgentTakesNoDeskOver: an agent that names the session of a person at a desk does not get the calls that people approve

@@ -134,7 +134,14 @@ func gateTask(r taskReader, c fermata.Caller, call fermata.GateCall) (*fermata.T
 		if err != nil {
 			return nil, err
 		}
-		return t, mayTask(r, c, fermata.ToGate, t)
+		if err := mayTask(r, c, fermata.ToGate, t); err != nil {
+			return nil, err
+		}
+		if t.SessionKey != "" && !ownSession(c, t) && !call.DryRun {
+			return nil, fermata.Errorf(fermata.CodeForbidden, "the task is a session of %s, for whom its calls are approved", t.CreatedBy.DisplayName()).
+				WithHint("ask in a session of your own: session_key")
+		}
+		return t, nil
 	case call.SessionKey != "":
 		t, err := taskOfSession(r, c, fermata.ToGate, call.SessionKey)
 		if fermata.CodeOf(err) != fermata.CodeNotFound {

@@ -442,8 +442,8 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 		return nil, err
 	}
 	rc := fermata.NewResumeContext(t, last, questions, messages, t.PendingQuestion)
-	if mayTask(r, c, fermata.ToReadGrants, t) != nil {
-		// Who only reads, and another agent, get no consent to act on.
+	if mayTask(r, c, fermata.ToReadGrants, t) != nil || t.SessionKey != "" && !ownSession(c, t) {
+		// Who only reads, another agent, and others than the person at the desk get no consent to act on.
 		return rc, nil //nolint:nilerr // what the caller may not have is left out
 	}
 	return rc, addGrants(rc, questions, r, func() ([]byte, error) { return e.grantKey(ctx, c) })
