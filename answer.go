@@ -356,6 +356,9 @@ func (q *Question) settleClosed(a Answer, answers map[string]any, c Caller, now 
 		return 0, err
 	case len(r.Late) > 0:
 		return 0, q.ClosedError()
+	case q.Approvals != nil && q.Approvals.Required > 1 && answers[q.Items[0].Key] == Approve:
+		return 0, Errorf(CodePolicyViolation, "%d people had to approve before the deadline, and one alone does not approve after it", q.Approvals.Required).
+			WithHint("let it be asked again")
 	case len(late.Action) > 0:
 		return 0, Invalid(Problem{Field: "action", Message: "an edited action cannot be approved after the deadline: nothing runs by a late answer"})
 	}

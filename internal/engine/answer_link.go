@@ -97,22 +97,22 @@ type Visit struct {
 }
 
 // Form returns what a form of the page carries.
-func (v *Visit) Form() string { return v.Link.Form(v.key, v.Question.ActionHash) }
+func (v *Visit) Form() string { return v.Link.Form(v.key, v.Question.ContentHash()) }
 
 // SentFrom reports whether a form came from this link's page, and showed this
-// action.
+// question, word for word.
 func (v *Visit) SentFrom(form string) bool {
-	return v.Link.SentFrom(form, v.key, v.Question.ActionHash)
+	return v.Link.SentFrom(form, v.key, v.Question.ContentHash())
 }
 
-// ConfirmLater returns what the confirmation of an answer carries.
+// ConfirmLater returns what the confirmation of an answer to this question, word for word, carries.
 func (v *Visit) ConfirmLater(answer string) string {
-	return v.Link.ConfirmLater(v.key, v.Question.ActionHash, answer, v.Now)
+	return v.Link.ConfirmLater(v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
 // Confirms reports why a confirmation of an answer does not count yet.
 func (v *Visit) Confirms(token, answer string) error {
-	return v.Link.Confirms(token, v.key, v.Question.ActionHash, answer, v.Now)
+	return v.Link.Confirms(token, v.key, v.Question.ContentHash(), answer, v.Now)
 }
 
 // OpenAnswerLink returns what the holder of a link sees. It changes nothing

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 func (w *world) answerLink(q *fermata.Question, c fermata.Caller) string {
@@ -18,6 +19,47 @@ func lowRisk() fermata.Ask {
 	return fermata.Ask{
 		Type: fermata.Blocking, Title: "Which?", Risk: fermata.RiskLow, Timeout: fermata.Never,
 		Items: []fermata.Item{{Key: "it", Prompt: "Which?", ResponseType: fermata.ResponseText}},
+	}
+}
+
+// TestALinkAnswersWhatItShowed: what was shown while the database held other words, or another action, is not what an answer counts
+// for after they were put back.
+func TestALinkAnswersWhatItShowed(t *testing.T) {
+	const action, shown = `{"command":"rm -rf /srv"}`, `{"command":"ls -la /"}`
+	for name, edit := range map[string][2]string{
+		"words":  {`replace(asked, 'all of it', 'a cache')`, `replace(asked, 'a cache', 'all of it')`},
+		"action": {replacing(action, shown), replacing(shown, action)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				policy := fermata.DefaultPolicy()
+				policy.LeastRisk = map[fermata.QuestionType]fermata.Risk{fermata.Approval: fermata.RiskLow}
+				_, err := w.e.SetPolicy(w.Context(), admin, policy)
+				w.ok(err)
+				_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Remove?", Body: "It removes all of it.", Risk: fermata.RiskLow, Timeout: fermata.Never, Action: []byte(action)})
+				token := w.answerLink(q, w.alice)
+				visit := func() *engine.Visit {
+					v, err := w.e.OpenAnswerLink(w.Context(), token)
+					w.ok(err)
+					return v
+				}
+				w.forge("UPDATE questions SET asked = " + edit[0])
+				before := visit()
+				if before.Question.ContentHash() == q.ContentHash() {
+					t.Fatal("nothing was changed")
+				}
+				form, confirmation := before.Form(), before.ConfirmLater("approve")
+				w.forge("UPDATE questions SET asked = " + edit[1])
+				w.clock.Advance(time.Minute)
+				after := visit()
+				if after.SentFrom(form) || after.Confirms(confirmation, "approve") == nil {
+					t.Error("an answer to other words counts")
+				}
+				if now := after.ConfirmLater("approve"); !after.SentFrom(after.Form()) || now == confirmation {
+					t.Error("an answer to these words does not count")
+				}
+			})
+		})
 	}
 }
 

@@ -159,6 +159,27 @@ func (w *world) defaulted() (*fermata.Task, *fermata.Question) {
 
 // TestLateAnswerIsHandedToTheRun: the run went on with the default, and is told
 // what a person would have said.
+// TestALateApprovalIsNoQuorum: where several people had to approve in time, one alone does not do so afterwards. A rejection is
+// kept.
+func TestALateApprovalIsNoQuorum(t *testing.T) {
+	each(t, func(w *world) {
+		w.person("bob")
+		task, q := w.suspended(fermata.Ask{
+			Question: "Deploy?", Action: json.RawMessage(`{"a":1}`), Timeout: "10m", Approvals: &fermata.Quorum{Required: 2},
+		})
+		w.sweep(10 * time.Minute)
+		q = w.question(q.ID, fermata.TimedOut)
+		for _, restart := range []bool{false, true} {
+			_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Restart: restart})
+			w.refused(err, fermata.CodePolicyViolation)
+		}
+		w.state(task.ID, fermata.TaskFailed)
+		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Reject, Restart: true})
+		w.ok(err)
+		w.state(task.ID, fermata.TaskInputReceived)
+	})
+}
+
 func TestLateAnswerIsHandedToTheRun(t *testing.T) {
 	each(t, func(w *world) {
 		task, q := w.defaulted()

@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"an end without an event": {`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human","answer":"approve"}' WHERE status = 'pending'`, "another end than the events say"},
 		"a risk":                  {`UPDATE questions SET asked = replace(asked, '"risk":"medium"', '"risk":"low"') WHERE status = 'pending'`, "another risk than event"},
 		"an action":               {`UPDATE questions SET asked = replace(asked, '"action_hash":"', '"action_hash":"0') WHERE status = 'pending'`, "another action_hash than event"},
+		"what an action does":     {`UPDATE questions SET asked = ` + replacing(`{"tool":"Bash","input":{"command":"make"}}`, `{"tool":"Bash","input":{"command":"evil"}}`) + ` WHERE status = 'pending'`, "another action_hash than event"},
 		"a question that is gone": {`UPDATE questions SET id = 'x' || id WHERE status = 'answered'`, "there is no such question"},
 		"a role":                  {`UPDATE members SET role = 'viewer' WHERE handle = 'alice'`, "the member alice has another role than event"},
 		"a member without events": {`UPDATE members SET id = 'mem_x' WHERE handle = 'alice'`, "no event says who added the member alice"},
@@ -264,4 +267,10 @@ func TestAuditWhileWriting(t *testing.T) {
 		close(stop)
 		patience.Receive(w, "the writer stops", stopped)
 	})
+}
+
+// replacing is the SQL that replaces the action of a question by another one.
+func replacing(action, other string) string {
+	encoded := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("replace(asked, '%s', '%s')", encoded([]byte(action)), encoded([]byte(other)))
 }

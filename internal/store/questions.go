@@ -68,6 +68,10 @@ func (r Reader) questionRow() (dest []any, take func() (*fermata.Question, error
 		q.Timeout, q.OnTimeout, q.Escalation, q.Confidence, q.Risk = a.Timeout, a.OnTimeout, a.Escalation, a.Confidence, cmp.Or(a.Risk, fermata.RiskLow)
 		q.LeastAssurance, q.Channels, q.Reminders, q.RemindEvery, q.ShareContext = a.Least, a.Channels, a.Reminders, a.Every, a.Share
 		q.CallbackURL, q.State, q.Metadata, q.AskedBy = a.Callback, a.State, a.Metadata, fermata.Actor(a.AskedBy)
+		if len(q.Action) > 0 && !fermata.HasHash(q.Action, q.ActionHash) {
+			// One of them was changed in the database. Whoever sees this action approves no other one, and no event names it.
+			q.ActionHash = "changed:" + fermata.HashAction(q.Action)
+		}
 		if err := parse("assignees", assignees, &q.Assignees); err != nil {
 			return nil, err
 		}
