@@ -309,7 +309,9 @@ func (r *GateRule) fitsValue(at, pattern string, v any, read ReadShell) bool {
 // isCommand reports whether an argument is a command line, by its name.
 func isCommand(at string) bool {
 	name := strings.ToLower(at[strings.LastIndexByte(at, '.')+1:])
-	return slices.Contains([]string{"command", "commands", "cmd", "script", "shell", "bash"}, name)
+	return slices.Contains([]string{
+		"command", "commands", "cmd", "script", "shell", "bash", "argv", "cmdline", "commandline", "command_line", "shell_command", "code",
+	}, name)
 }
 
 // quoted writes words as a shell reads them.

@@ -57,17 +57,34 @@ func (p *protection) rule(tool string) *GateRule {
 // arguments tell.
 func (p *protection) writtenBy(c *GateCall, fields any, read ReadShell) bool {
 	writes := c.Writes()
+	inside := c.Dir != "" && p.covers(c.Dir) || anyText(fields, "", func(name, text string) bool { return isWorkFolder(name) && p.covers(text) })
 	return anyText(fields, "", func(name, text string) bool {
 		switch {
 		case isCommand(name):
 			line := read(text)
+			if inside && (len(line.Writes) > 0 || slices.ContainsFunc(line.Commands, acts)) {
+				return true
+			}
 			return slices.ContainsFunc(line.Writes, p.covers) || slices.ContainsFunc(line.Commands, p.writtenByCommand) || slices.ContainsFunc(patchedFiles(text), p.covers)
-		case !writes:
+		case !writes || isWorkFolder(name):
 			return false
+		case inside && isPathName(name) && !path.IsAbs(text):
+			return true
 		default:
 			return isPathName(name) && p.covers(text) || slices.ContainsFunc(patchedFiles(text), p.covers)
 		}
 	})
+}
+
+// isWorkFolder reports whether an argument of this name is the folder in which a command runs, and from which paths begin.
+func isWorkFolder(name string) bool {
+	return slices.Contains([]string{"cwd", "dir", "directory", "workdir", "work_dir", "workingdirectory", "working_directory", "current_directory"}, strings.ToLower(name))
+}
+
+// acts reports whether a command does more than look at files.
+func acts(command string) bool {
+	words := strings.Fields(command)
+	return len(words) > 0 && !looks(words)
 }
 
 // Writes reports whether the tool writes files, by its name.
@@ -159,7 +176,7 @@ func isInBareRepository(parts []string) bool {
 
 // ownNotes are the folders in which Claude Code and Gemini CLI let their agents keep plans and
 // notes. They start nothing.
-var ownNotes = map[string][]string{".claude": {"plans", "projects", "todos"}, ".gemini": {"tmp"}}
+var ownNotes = map[string][]string{".claude": {"plans", "projects", "todos", "worktrees"}, ".gemini": {"tmp"}}
 
 // isAgentFolder reports whether a path is the folder of such a program, or lies in it and outside
 // of its notes.
@@ -212,9 +229,29 @@ func (p *protection) writtenByCommand(command string) bool {
 	if p.alsoCommand != nil && p.alsoCommand(words) {
 		return true
 	}
-	return words[0] != "git" && !looks(words) && slices.ContainsFunc(words[1:], func(word string) bool {
+	if words[0] == "git" {
+		words = gitSubcommand(words[1:])
+		if len(words) == 0 || !slices.Contains(gitWrites, words[0]) {
+			return false
+		}
+	}
+	return !looks(words) && slices.ContainsFunc(words[1:], func(word string) bool {
 		_, value, _ := strings.Cut(word, "=")
-		return p.covers(strings.Trim(word, `"'`)) || value != "" && p.covers(value)
+		return p.coversWord(strings.Trim(word, `"'`)) || value != "" && p.coversWord(value)
+	})
+}
+
+// gitWrites are the subcommands of git that write, move or remove the files that they name.
+var gitWrites = []string{"mv", "rm", "checkout", "restore", "clean", "checkout-index", "worktree", "init", "clone"}
+
+// coversWord reports whether a word of a command means one of the files. A shell puts names in the place of patterns; those that
+// begin with a dot mean hidden files.
+func (p *protection) coversWord(word string) bool {
+	return p.covers(word) || slices.ContainsFunc(strings.Split(plainLetters(word), "/"), func(part string) bool {
+		return strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && slices.ContainsFunc(slices.Concat(p.names, p.words), func(name string) bool {
+			fits, err := path.Match(part, name)
+			return fits && err == nil
+		})
 	})
 }
 
@@ -240,14 +277,20 @@ var (
 	configValued = []string{"-f", "--file", "--blob", "--type", "--default", "--comment", "--value", "--url"}
 )
 
-// setsGitConfig reports whether the words behind git set a value of a configuration.
-func setsGitConfig(words []string) bool {
+// gitSubcommand returns the words behind git, from the subcommand on.
+func gitSubcommand(words []string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace"}, words[0]) && len(words) > 1 {
 			words = words[1:] // its value stands apart
 		}
 		words = words[1:]
 	}
+	return words
+}
+
+// setsGitConfig reports whether the words behind git set a value of a configuration.
+func setsGitConfig(words []string) bool {
+	words = gitSubcommand(words)
 	if len(words) == 0 || words[0] != "config" {
 		return false
 	}

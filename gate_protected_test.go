@@ -44,6 +44,18 @@ func TestProtectedGitFiles(t *testing.T) {
 		"a copy":                    {"Bash", `{"command":"ls; cp x .git/hooks/pre-commit"}`, true},
 		"the worker's own git":      {"Write", `{"file_path":"../.git-state/copies/task_1/config"}`, true},
 		"dd":                        {"Bash", `{"command":"dd if=x of=.git/config"}`, true},
+		"git moves":                 {"Bash", `{"command":"git mv x .gitattributes"}`, true},
+		"git takes from elsewhere":  {"Bash", `{"command":"git -C sub checkout b -- .gitattributes"}`, true},
+		"git restores":              {"Bash", `{"command":"git restore -s b .gitmodules"}`, true},
+		"a pattern":                 {"Bash", `{"command":"cd .g?t; cp x config"}`, true},
+		"in the folder":             {"shell", `{"command":["cp","x","hooks/pre-commit"],"workdir":".git"}`, true},
+		"from the folder":           {"Write", `{"path":"config","cwd":"/w/.git"}`, true},
+		"as an argument list":       {"exec", `{"argv":["cp","x",".git/config"]}`, true},
+		"looking in the folder":     {"shell", `{"command":"ls hooks","workdir":".git"}`, false},
+		"elsewhere":                 {"shell", `{"command":"cp x y","workdir":"sub"}`, false},
+		"git stages":                {"Bash", `{"command":"git add .gitattributes"}`, false},
+		"git takes another":         {"Bash", `{"command":"git checkout b -- main.go"}`, false},
+		"hidden files of others":    {"Bash", `{"command":"rm .e*"}`, false},
 		"reading it":                {"Read", `{"file_path":".gitattributes"}`, false},
 		"looking at it":             {"Bash", `{"command":"cat .git/config"}`, false},
 		"reading the configuration": {"Bash", `{"command":"git config --get user.name"}`, false},
@@ -64,6 +76,26 @@ func TestProtectedGitFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The folder of a call counts as well: paths begin there.
+func TestProtectedFolderOfACall(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		call fermata.GateCall
+		want string
+	}{
+		"a file in git's folder":   {fermata.GateCall{Tool: "Write", Input: []byte(`{"file_path":"config"}`), Dir: "/w/.git"}, fermata.ProtectedRule},
+		"a command in it":          {fermata.GateCall{Tool: "Bash", Input: []byte(`{"command":"touch config"}`), Dir: "/w/.git"}, fermata.ProtectedRule},
+		"settings of an agent":     {fermata.GateCall{Tool: "Write", Input: []byte(`{"file_path":"settings.json"}`), Dir: "/w/.claude"}, fermata.ProtectedAgentRule},
+		"a file elsewhere":         {fermata.GateCall{Tool: "Write", Input: []byte(`{"file_path":"/w/a"}`), Dir: "/w/.git"}, ""},
+		"a working copy of Claude": {fermata.GateCall{Tool: "Write", Input: []byte(`{"file_path":"a"}`), Dir: "/w/.claude/worktrees/fix"}, ""},
+	} {
+		all := gateRule("", fermata.NewGateRule{Tool: "*", Decision: fermata.GateAllow})
+		if got := fermata.Judge(&tt.call, fermata.GateScope{}, []*fermata.GateRule{all}, fermata.DefaultPolicy(), wordShell, noon); got.Rule == nil || got.Rule.ID != tt.want {
+			t.Errorf("%s: %s by %s", name, got.Decision, got.Why())
+		}
 	}
 }
 
@@ -101,6 +133,9 @@ func TestProtectedAgentFiles(t *testing.T) {
 		"a command":               {"Bash", `{"command":"cp x .mcp.json"}`, true},
 		"the whole folder":        {"move", `{"source":"x","destination":"/home/ada/.gemini"}`, true},
 		"the file of a plan":      {"Write", `{"file_path":"/home/ada/.claude/plans/blue-fox.md"}`, false},
+		"a pattern":               {"Bash", `{"command":"cp x .cl*/settings.json"}`, true},
+		"a working copy":          {"Write", `{"file_path":"/w/.claude/worktrees/fix/main.go"}`, false},
+		"settings in one":         {"Write", `{"file_path":"/w/.claude/worktrees/fix/.claude/settings.json"}`, true},
 		"reading it":              {"Read", `{"file_path":".mcp.json"}`, false},
 		"looking at it":           {"Bash", `{"command":"cat .mcp.json"}`, false},
 		"what is committed of it": {"Bash", `{"command":"git add .mcp.json"}`, false},

@@ -7,6 +7,8 @@ type Consent struct {
 	Question *Question
 	// Changed names a fact in which the question is another in the database than the events say; empty where there is none.
 	Changed string
+	// Used says that the events tell of a use of the grant.
+	Used bool
 	// Policy is that of today.
 	Policy Policy
 	// Risk is the highest risk that the rules of gates give to the action today. Denied is the rule
@@ -49,6 +51,9 @@ func (g Grant) CheckConsent(c Consent) error {
 	if c.Changed != "" {
 		return ChangedInDatabase(c.Changed)
 	}
+	if c.Used {
+		return GrantUsed(q.ID)
+	}
 	if c.Denied != nil {
 		return Errorf(CodeForbidden, "the grant cannot be used any more: a rule denies the action: %s", c.Denied.Sentence()).
 			WithHint("nobody's approval goes before such a rule")
@@ -66,6 +71,11 @@ func (g Grant) CheckConsent(c Consent) error {
 func ChangedInDatabase(fact string) error {
 	return Errorf(CodePolicyViolation, "the question was changed in the database: its %s is not what the events say", fact).
 		WithHint("look at who writes the database: fermata audit verify; then ask again")
+}
+
+// GrantUsed refuses a grant that was used before.
+func GrantUsed(question string) error {
+	return Errorf(CodeForbidden, "the grant of %s was used already; it is good for one run", question).WithHint("ask again")
 }
 
 // equals reports whether two grants say the same.

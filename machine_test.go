@@ -162,6 +162,8 @@ func (m *model) answer(who, value string, restart, unseen, undo bool) string {
 		return "invalid_request"
 	case q.status == "timed_out" && q.lateBy != "" && (q.lateBy != who || q.lateValue != value):
 		return "question_closed"
+	case q.status == "timed_out" && q.lateBy == "" && q.required > 1 && value == "approve":
+		return "policy_violation"
 	case q.status == "timed_out":
 		q.lateBy, q.lateValue, q.restarted = who, value, restart
 		if restart || !m.ended() {

@@ -21,6 +21,8 @@ type recorded struct {
 	problem string
 	// usedLinks are the ids of sign-in links by which somebody signed in.
 	usedLinks map[string]bool
+	// usedGrants are the ids of the approvals whose grants were used.
+	usedGrants map[string]bool
 	// questions are open, or have answers that came after the deadline; by their ids.
 	questions map[string]*questionRecord
 	// asked, posted and created count the events that open questions, post messages and create tasks.
@@ -35,7 +37,7 @@ func newRecorded() recorded {
 	return recorded{
 		members: map[string]*fermata.Event{}, tokens: map[string]*fermata.Event{}, passkeys: map[string]*fermata.Event{},
 		identities: map[string]*fermata.Event{}, rules: map[string]*fermata.Event{}, revoked: map[string]bool{}, groups: map[string][]string{},
-		sessions: map[string]*fermata.Event{}, links: map[string]*fermata.Event{}, usedLinks: map[string]bool{},
+		sessions: map[string]*fermata.Event{}, links: map[string]*fermata.Event{}, usedLinks: map[string]bool{}, usedGrants: map[string]bool{},
 		ruleUses: map[string]int{}, hashes: map[string][]string{},
 		questions: map[string]*questionRecord{},
 	}
@@ -92,6 +94,11 @@ func (l *recorded) take(e *fermata.Event) {
 		l.links[textOf(dataOf(e), "invitation_id")] = e
 	case fermata.EventMemberUninvited:
 		delete(l.links, textOf(dataOf(e), "invitation_id"))
+	case fermata.EventGrantUsed:
+		if l.usedGrants[e.QuestionID] {
+			l.problem = fmt.Sprintf("event %d uses the grant of %s, which was used before", e.Seq, e.QuestionID)
+		}
+		l.usedGrants[e.QuestionID] = true
 	case fermata.EventMessagePosted:
 		l.posted++
 	case fermata.EventTaskCreated:

@@ -124,7 +124,7 @@ func (e *Engine) consent(tx *store.Tx, q *fermata.Question) (c fermata.Consent, 
 	if err != nil {
 		return c, err
 	}
-	c.Changed = record.changed(q)
+	c.Changed, c.Used = record.changed(q), record.used
 	if c.Signed, err = signedApprovals(tx.Reader, q); err != nil {
 		return c, err
 	}
@@ -185,8 +185,7 @@ func useGrant(tx *store.Tx, g fermata.Grant, callID string, c fermata.Caller) er
 		return err
 	}
 	if used[g.QuestionID] {
-		return fermata.Errorf(fermata.CodeForbidden, "the grant of %s was used already; it is good for one run", g.QuestionID).
-			WithHint("ask again")
+		return fermata.GrantUsed(g.QuestionID)
 	}
 	tx.UseGrant(g.QuestionID, callID, c.Actor())
 	tx.Append(&fermata.Event{

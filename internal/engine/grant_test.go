@@ -68,6 +68,27 @@ func TestARejectionGivesNoGrant(t *testing.T) {
 	})
 }
 
+// TestAGrantIsUsedOnceAlsoByTheEvents: who takes the note of its use out of the database does not use a grant again.
+func TestAGrantIsUsedOnceAlsoByTheEvents(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		w.ok(w.verify(a.Grant, removeOld))
+		w.forge("DELETE FROM grants_used")
+		w.refused(w.verify(a.Grant, removeOld), fermata.CodeForbidden)
+
+		call := bash("s1", "c1", "git push")
+		v := w.gate(call, fermata.GateAsk)
+		_, err := w.approve(w.alice, w.question(v.QuestionID, fermata.Pending), fermata.Approve)
+		w.ok(err)
+		w.gate(call, fermata.GateAllow)
+		w.forge("DELETE FROM grants_used")
+		again := w.gate(call, fermata.GateAsk)
+		if again.QuestionID == v.QuestionID {
+			t.Error("the approval was used twice")
+		}
+	})
+}
+
 // TestAnEditIsRefusedWhereNobodyCouldUseIt: an edit that makes another call of it, one that a rule denies and one that the rules
 // ask stronger proof for are refused at once, and the question waits on.
 func TestAnEditIsRefusedWhereNobodyCouldUseIt(t *testing.T) {

@@ -25,6 +25,8 @@ type questionRecord struct {
 	closing *fermata.Event
 	// late are the answers after the deadline, the last word about each person's.
 	late []fermata.Late
+	// used says that its grant was used.
+	used bool
 }
 
 // recordedVote is a vote as the events tell it. The comment is its hash; nil where the event does not tell it.
@@ -43,7 +45,7 @@ type recordedHeld struct {
 // recordTypes are the types of the events that a record is made of.
 var recordTypes = append([]fermata.EventType{
 	fermata.EventQuestionAsked, fermata.EventQuestionAssigned, fermata.EventQuestionEscalated, fermata.EventQuestionExtended,
-	fermata.EventQuestionVoteCast, fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionAnsweredLate,
+	fermata.EventQuestionVoteCast, fermata.EventQuestionHeld, fermata.EventQuestionUndone, fermata.EventQuestionAnsweredLate, fermata.EventGrantUsed,
 }, closingEvents...)
 
 // recordedFacts are the facts of the events that a record is made of.
@@ -88,6 +90,8 @@ func (r *questionRecord) take(e *fermata.Event) {
 		r.late = append(r.late, fermata.Late{By: e.Actor, Answers: said.Answers, Comment: said.Comment, Restarted: said.Restarted})
 	case fermata.EventQuestionAnswered, fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
 		r.close(e, said)
+	case fermata.EventGrantUsed:
+		r.used = true
 	default:
 	}
 }
