@@ -263,7 +263,7 @@ func (q *Question) checkConsent(a Answer, answers map[string]any) error {
 func (q *Question) normalize(a Answer) (map[string]any, error) {
 	var ps problems
 	ps.text("comment", a.Comment, 0, MaxAnswerText)
-	ps.text("channel", a.Channel, 0, 40)
+	ps.answeredBy(a.Channel)
 	given, field := a.Answers, "answers."
 	switch {
 	case a.Answer != nil && a.Answers != nil:
@@ -308,6 +308,15 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 		return nil, Invalid(ps...).WithHint("%s", q.OwnWords())
 	default:
 		return nil, Invalid(ps...)
+	}
+}
+
+// answeredBy checks by what an answer was given: it stands in lists and in the audit.
+func (ps *problems) answeredBy(name string) {
+	found := len(*ps)
+	ps.text("channel", name, 0, 40)
+	if found == len(*ps) && strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		ps.add("channel", "must be a name such as web or cli, without spaces")
 	}
 }
 

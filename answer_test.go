@@ -120,6 +120,7 @@ func TestAnswerProblems(t *testing.T) {
 		{"everything at once", twoItems, fermata.Answer{Answers: map[string]any{"nome": "x", "tags": []any{"z"}}, Comment: "a\x00", Channel: "\xff"}, []string{"comment", "channel", "answers.nome", "answers.name", "answers.tags"}},
 		{"long comment", twoOptions, fermata.Answer{Answer: "a", Comment: strings.Repeat("x", fermata.MaxAnswerText+1)}, []string{"comment"}},
 		{"long channel", twoOptions, fermata.Answer{Answer: "a", Channel: strings.Repeat("x", 41)}, []string{"channel"}},
+		{"a channel that turns round", twoOptions, fermata.Answer{Answer: "a", Channel: "slack\u202e"}, []string{"channel"}},
 		{"a hash without an approval", twoOptions, fermata.Answer{Answer: "a", ActionHash: deployHash}, []string{"action_hash"}},
 		{"an action without an approval", twoOptions, fermata.Answer{Answer: "a", Action: edit}, []string{"action_hash"}},
 		{"approve unseen", deploy, fermata.Answer{Answer: "approve"}, []string{"action_hash"}},

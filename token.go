@@ -88,8 +88,10 @@ func (n NewToken) Check() error {
 	if n.Kind == ActorHuman && n.Member == "" {
 		ps.add("member", "a person's token names the person")
 	}
-	if n.Kind != ActorHuman && n.Member != "" {
-		ps.add("member", "goes with a person's token only")
+	if n.Kind != ActorHuman {
+		ps.personsOnly("member", n.Member != "")
+		ps.personsOnly("role", n.Role != "")
+		ps.personsOnly("groups", len(n.Groups) > 0)
 	}
 	ps.tokenProjects(n)
 	if n.ExpiresIn != "" && n.ExpiresIn != Never {
@@ -105,6 +107,13 @@ func (n NewToken) Check() error {
 		return refusal.WithHint("for a person's token name the person: fermata token create %q --member HANDLE", n.Name)
 	}
 	return refusal
+}
+
+// personsOnly refuses what is given with an agent's token.
+func (ps *problems) personsOnly(field string, given bool) {
+	if given {
+		ps.add(field, "goes with a person's token only: name the member")
+	}
 }
 
 // tokenProjects checks the projects that bind a token.

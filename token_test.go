@@ -69,7 +69,8 @@ func TestTokenRequest(t *testing.T) {
 		{"a made-up kind that answers", fermata.NewToken{Name: "ci", Kind: "system", Scopes: []fermata.Scope{"answer"}}, []string{"kind", "scopes[0]"}},
 		{"an agent that is a person", fermata.NewToken{Name: "ci", Member: "ann", Scopes: []fermata.Scope{"ask"}}, []string{"member"}},
 		{"a person who is nobody", fermata.NewToken{Name: "ann", Kind: "human", Scopes: []fermata.Scope{"ask"}}, []string{"member"}},
-		{"everything", fermata.NewToken{Member: "a b", Role: "king", ExpiresIn: "soon"}, []string{"name", "member", "role", "scopes", "member", "expires_in"}},
+		{"everything", fermata.NewToken{Member: "a b", Role: "king", ExpiresIn: "soon"}, []string{"name", "member", "role", "scopes", "member", "role", "expires_in"}},
+		{"an agent with a role", fermata.NewToken{Name: "ci", Role: "admin", Groups: []string{"ops"}, Scopes: []fermata.Scope{"ask"}}, []string{"role", "groups"}},
 		{"a made-up scope", fermata.NewToken{Name: "ci", Scopes: []fermata.Scope{"Ask", ""}}, []string{"scopes[0]", "scopes[1]"}},
 	}
 	for _, tc := range tests {

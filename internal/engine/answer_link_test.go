@@ -112,6 +112,13 @@ func TestAnswerLinkEnds(t *testing.T) {
 		w.ok(w.e.RevokeAnswerLinks(w.Context(), admin, "alice"))
 		_, err := w.e.OpenAnswerLink(w.Context(), token)
 		w.refused(err, fermata.CodeNotFound)
+		token = w.answerLink(q, w.alice)
+		for _, disabled := range []bool{true, false} {
+			_, err = w.e.ChangeMember(w.Context(), admin, "alice", fermata.MemberChange{Disabled: ptr(disabled)})
+			w.ok(err)
+		}
+		_, err = w.e.OpenAnswerLink(w.Context(), token)
+		w.refused(err, fermata.CodeNotFound)
 		fresh := w.answerLink(q, w.alice)
 		_, err = w.e.OpenAnswerLink(w.Context(), fresh)
 		w.ok(err)

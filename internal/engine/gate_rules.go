@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -23,7 +24,7 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	case scope.Project != "":
 		at[0] = fermata.InProject(scope.Project)
 	case scope.SessionKey != "":
-		tasks, err := r.TasksOfSession(scope.SessionKey)
+		tasks, err := tasksInSight(c, r.TasksOfSession, scope.SessionKey)
 		if err != nil {
 			return err
 		}
@@ -42,6 +43,13 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	return nil
 }
 
+// tasksInSight lists the tasks of a session without those of projects that the caller does not see: a session there is as one that
+// there is not.
+func tasksInSight(c fermata.Caller, list func(key string) ([]*fermata.Task, error), key string) ([]*fermata.Task, error) {
+	all, err := list(key)
+	return slices.DeleteFunc(all, func(t *fermata.Task) bool { return !c.VisibleProjects().Has(t.Project) }), err
+}
+
 // ruledProject returns the project in which a rule works. A rule for a session works only in the
 // project of the session's tasks, because the agent of the session may make a task in another
 // project later. If its maker may rule in every project, it works in every project.
@@ -49,7 +57,7 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 	if n.SessionKey == "" || c.May(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
 		return n.Project, nil
 	}
-	tasks, err := r.TasksOfSession(n.SessionKey)
+	tasks, err := tasksInSight(c, r.TasksOfSession, n.SessionKey)
 	if err != nil {
 		return "", err
 	}
@@ -65,10 +73,10 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 }
 
 // beganSession returns who began the session, for whose calls alone a rule allows something.
-func beganSession(r store.Reader, key string) (*fermata.Actor, error) {
-	tasks, err := r.TasksOfSession(key)
+func beganSession(r store.Reader, c fermata.Caller, key string) (*fermata.Actor, error) {
+	tasks, err := tasksInSight(c, r.TasksOfSession, key)
 	if err == nil && len(tasks) == 0 {
-		tasks, err = r.EndedOfSession(key)
+		tasks, err = tasksInSight(c, r.EndedOfSession, key)
 	}
 	if err != nil {
 		return nil, err
@@ -155,7 +163,7 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 			return nil, err
 		}
 		if r.SessionKey != "" && r.Decision == fermata.GateAllow {
-			if r.SessionOf, err = beganSession(tx.Reader, r.SessionKey); err != nil {
+			if r.SessionOf, err = beganSession(tx.Reader, c, r.SessionKey); err != nil {
 				return nil, err
 			}
 		}

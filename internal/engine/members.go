@@ -243,6 +243,10 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 		tx.RevokeTokensOf(m.ID)
 		tx.DeleteLinksOf(m.ID, "")
 	}
+	if m.DisabledAt == nil && before.DisabledAt != nil {
+		// What ended for them stays so.
+		tx.RevokeAnswerLinks(m.ID)
+	}
 	if m.Email != before.Email {
 		// Who reads the old mailbox must not come in any more.
 		tx.DeleteLinksOf(m.ID, fermata.ByMail)

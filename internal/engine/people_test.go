@@ -54,6 +54,8 @@ func TestATokenChangesNobody(t *testing.T) {
 		for _, change := range []func(*fermata.NewToken){
 			func(n *fermata.NewToken) { n.Role = fermata.RoleAdmin },
 			func(n *fermata.NewToken) { n.Groups = []string{"ops", "finance"} },
+			func(n *fermata.NewToken) { n.Member, n.Groups = "", nil },
+			func(n *fermata.NewToken) { n.Member, n.Role = "", "" },
 		} {
 			other := n
 			change(&other)

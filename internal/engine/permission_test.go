@@ -79,6 +79,22 @@ func TestARuleOfASessionStaysInItsProject(t *testing.T) {
 	})
 }
 
+// A rule for a session in a project that one does not see is refused as one for a session that there is not.
+func TestARuleForAHiddenSessionTellsNothing(t *testing.T) {
+	each(t, func(w *world) {
+		cid := w.person("cid")
+		cid.Role, cid.Projects = fermata.RoleNone, map[string]fermata.Role{"web": fermata.RoleOperator}
+		_, err := w.e.CreateTask(w.Context(), w.agent, fermata.NewTask{Title: "s", Project: "secret", Runner: fermata.RunnerExternal, SessionKey: "claude:1"})
+		w.ok(err)
+		refusal := func(key string) string {
+			_, err := w.e.AddGateRule(w.Context(), cid, fermata.NewGateRule{Tool: "*", Decision: fermata.GateDeny, SessionKey: key})
+			w.refused(err, fermata.CodeForbidden)
+			return err.Error()
+		}
+		w.equal(refusal("claude:none"), refusal("claude:1"))
+	})
+}
+
 // TestViewersGateNothing: who may only read in a project opens no approvals
 // there, claims none of its tasks and uses no grants of it.
 func TestViewersGateNothing(t *testing.T) {
