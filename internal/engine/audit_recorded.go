@@ -17,6 +17,8 @@ type recorded struct {
 	ruleUses map[string]int
 	// hashes are those of each workflow's definitions, by its name. The last one is the newest.
 	hashes map[string][]string
+	// workflows are the last events about each, by its name.
+	workflows map[string]*fermata.Event
 	// problem is what the events alone contradict; "" where they do not.
 	problem string
 	// usedLinks are the ids of sign-in links by which somebody signed in.
@@ -38,7 +40,7 @@ func newRecorded() recorded {
 		members: map[string]*fermata.Event{}, tokens: map[string]*fermata.Event{}, passkeys: map[string]*fermata.Event{},
 		identities: map[string]*fermata.Event{}, rules: map[string]*fermata.Event{}, revoked: map[string]bool{}, groups: map[string][]string{},
 		sessions: map[string]*fermata.Event{}, links: map[string]*fermata.Event{}, usedLinks: map[string]bool{}, usedGrants: map[string]bool{},
-		ruleUses: map[string]int{}, hashes: map[string][]string{},
+		ruleUses: map[string]int{}, hashes: map[string][]string{}, workflows: map[string]*fermata.Event{},
 		questions: map[string]*questionRecord{},
 	}
 }
@@ -76,6 +78,7 @@ func (l *recorded) take(e *fermata.Event) {
 		if hash := textOf(facts, "hash"); hash != "" {
 			name := textOf(facts, "workflow")
 			l.hashes[name] = append(l.hashes[name], hash)
+			l.workflows[name] = e
 		}
 	case fermata.EventWorkflowTriggered:
 		facts := dataOf(e)

@@ -159,7 +159,7 @@ func (v *verification) checkRest() error {
 		return v.fail("the policy is another one than %s says", by)
 	}
 	for _, check := range []func() error{
-		v.checkMembers, v.checkTokens, v.checkPasskeys, v.checkIdentities, v.checkRules, v.checkSessions, v.checkLinks,
+		v.checkMembers, v.checkTokens, v.checkPasskeys, v.checkIdentities, v.checkRules, v.checkSessions, v.checkLinks, v.checkWorkflows,
 		v.checkOpenQuestions, v.checkTotals,
 	} {
 		if err := check(); err != nil || v.report.Problem != "" {
@@ -265,6 +265,21 @@ func (v *verification) checkRules() error {
 		}
 	}
 	return nil
+}
+
+// checkWorkflows compares which definition starts new runs, and whether triggers start them, with the events.
+func (v *verification) checkWorkflows() error {
+	workflows, err := v.r.Workflows()
+	for _, w := range workflows {
+		e := v.last.workflows[w.Name]
+		if e == nil {
+			return v.fail("no event says who stored the workflow %s", w.Name)
+		}
+		if name := differs(dataOf(e), map[string]any{"hash": w.Hash, "enabled": w.Enabled}, "hash", "enabled"); name != "" {
+			return v.fail("the workflow %s has another %s than event %d says", w.Name, name, e.Seq)
+		}
+	}
+	return err
 }
 
 // checkSessions compares where people are signed in with the events. A session that is over has no row.

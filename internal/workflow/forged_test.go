@@ -55,3 +55,28 @@ func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 		}
 	})
 }
+
+// The audit finds another definition than the one that was stored last before a run begins with it, and a workflow that was enabled
+// past the server.
+func TestTheAuditFindsAnotherDefinition(t *testing.T) {
+	for name, edit := range map[string]string{"hash": "hash = 'x'", "enabled": "enabled = 1 - enabled"} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				w.put(guarded)
+				_, err := w.s.Enable(w.Context(), admin, "guarded", false)
+				w.ok(err)
+				report, err := w.e.VerifyAudit(w.Context(), admin)
+				w.ok(err)
+				if !report.OK {
+					t.Fatalf("before the edit: %s", report.Problem)
+				}
+				storetest.Exec(t, w.opts, "UPDATE workflows SET "+edit)
+				report, err = w.e.VerifyAudit(w.Context(), admin)
+				w.ok(err)
+				if report.OK || !strings.Contains(report.Problem, "the workflow guarded has another "+name) {
+					t.Errorf("the report is %+v", report)
+				}
+			})
+		})
+	}
+}
