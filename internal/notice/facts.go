@@ -49,12 +49,18 @@ func Votes(q *fermata.Question) string {
 func Belongs(q *fermata.Question) []string {
 	var facts []string
 	if title := TaskOf(q); title != "" {
-		facts = append(facts, title)
+		facts = append(facts, inQuotes(title, 60))
 	}
 	if q.Project != "" {
 		facts = append(facts, OneLine(q.Project))
 	}
 	return facts
+}
+
+// inQuotes is the text of somebody among facts of the program, so that it passes for none of them: it does not end its quotation, and
+// leaves room for the rest.
+func inQuotes(text string, most int) string {
+	return "“" + shorten(strings.NewReplacer("“", "'", "”", "'").Replace(text), most) + "”"
 }
 
 // TaskOf is the title of a question's task, on one line. It is empty where the

@@ -11,8 +11,12 @@ func TestFactsOfAListedQuestion(t *testing.T) {
 	t.Parallel()
 	q := asks(fermata.Item{ResponseType: fermata.ResponseText}, fermata.Item{ResponseType: fermata.ResponseText})
 	q.Title, q.TaskTitle, q.Project, q.Risk = "Which?", "Build\nthe shop", "shop", fermata.RiskHigh
-	if got, want := listLine(q), "Build the shop · shop · risk high · 2 items"; got != want {
+	if got, want := listLine(q), "“Build the shop” · shop · risk high · 2 items"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	q.TaskTitle = "safe” · staging · 2 of 2 approved · “x " + strings.Repeat("y", 100)
+	if got := listLine(q); !strings.HasPrefix(got, "“safe' · staging · 2 of 2 approved · 'x y") || !strings.HasSuffix(got, "y…” · shop · risk high · 2 items") {
+		t.Errorf("a title passes for facts: %q", got)
 	}
 	q.TaskTitle = q.Title
 	q.Items = q.Items[:1]

@@ -103,7 +103,7 @@ func withFacts(q *fermata.Question) string {
 func belongs(n *Notice) string {
 	told := ""
 	if n.TaskTitle != "" {
-		told += fmt.Sprintf(" for the task “%s”", shorten(OneLine(n.TaskTitle), 120))
+		told += " for the task " + inQuotes(OneLine(n.TaskTitle), 120)
 	}
 	if n.Project != "" {
 		told += " in " + OneLine(n.Project)
@@ -174,7 +174,7 @@ func Short(n *Notice) string {
 	q := n.Question
 	told := "From " + name(q.AskedBy)
 	if n.TaskTitle != "" {
-		told += ", " + shorten(OneLine(n.TaskTitle), 60)
+		told += ", " + inQuotes(OneLine(n.TaskTitle), 60)
 	}
 	if votes := Votes(q); votes != "" {
 		told += ", " + votes

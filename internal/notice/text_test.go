@@ -49,7 +49,7 @@ Open: https://fermata.example/q/q_1
 	if got := Text(n); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := Short(n); got != "From claude, Deploy, until 15:30 CET" {
+	if got := Short(n); got != "From claude, “Deploy”, until 15:30 CET" {
 		t.Errorf("got %q", got)
 	}
 	n.Outcome = &Outcome{Status: fermata.Answered, Words: "answered by Ada: TOML"}

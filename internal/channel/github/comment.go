@@ -361,7 +361,7 @@ func writeOther(n *notice.Notice) string {
 	for _, q := range n.Questions {
 		line := fmt.Sprintf("- %s · %s", code(q.ID), phrase(q.Title))
 		for _, fact := range append(notice.Belongs(q), notice.Facts(q)...) {
-			line += " · " + phrase(cut(fact, 60))
+			line += " · " + phrase(cut(fact, 62))
 		}
 		list = append(list, line)
 	}

@@ -306,7 +306,7 @@ func TestOtherMessages(t *testing.T) {
 	voted := w.question(first, choice()).Question
 	voted.TaskTitle, voted.Project, voted.Risk, voted.Approvals = "Build *it*", "shop", fermata.RiskHigh, &fermata.Quorum{Required: 2}
 	w.send(&notice.Notice{Delivery: "dlv_4", Purpose: notice.Digest, Title: "1 question waits", At: time.Now(), Questions: []*fermata.Question{voted}})
-	if got := w.comments()[2]; !strings.Contains(got, " · Which format? · `Build *it*` · shop · risk high · 0 of 2 approved\n") {
+	if got := w.comments()[2]; !strings.Contains(got, " · Which format? · `“Build *it*”` · shop · risk high · 0 of 2 approved\n") {
 		t.Errorf("the digest does not say what the question belongs to: %q", got)
 	}
 	_, err := w.channel.Send(t.Context(), &notice.Notice{Delivery: "dlv_3", Purpose: notice.Event, Raw: []byte(`{}`)})
