@@ -266,23 +266,27 @@ func CallsOf(action json.RawMessage) []*GateCall {
 
 // checkEdit refuses the edit of a tool call that makes another call of it. An action of another form may be edited at will.
 func checkEdit(action, edited json.RawMessage) error {
-	dec := json.NewDecoder(bytes.NewReader(action))
-	dec.DisallowUnknownFields()
-	var call gateAction
-	if dec.Decode(&call) != nil || call.Tool == "" || plainObject(call.Input) != nil {
+	call, ok := readGateAction(action)
+	if !ok || call.Tool == "" || plainObject(call.Input) != nil {
 		return nil
 	}
 	_, err := (&GateCall{Tool: call.Tool, Dir: call.Dir}).EditedInput(edited)
 	return err
 }
 
+// readGateAction reads an action of the form of a tool call, with nothing beside.
+func readGateAction(action json.RawMessage) (call gateAction, ok bool) {
+	dec := json.NewDecoder(bytes.NewReader(action))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&call)
+	return call, err == nil
+}
+
 // EditedInput returns the arguments of an action that was approved instead of
 // the call's own. An edit may change the arguments and nothing else.
 func (c *GateCall) EditedInput(action json.RawMessage) (json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(action))
-	dec.DisallowUnknownFields()
-	var edited gateAction
-	if err := dec.Decode(&edited); err != nil {
+	edited, ok := readGateAction(action)
+	if !ok {
 		return nil, Errorf(CodeInvalidRequest, "the edited action is not a call of the same form: tool, input, dir")
 	}
 	if edited.Tool != c.Tool || edited.Dir != c.Dir {

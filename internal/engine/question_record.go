@@ -208,7 +208,7 @@ func dropHeld(tx *store.Tx, q *fermata.Question) error {
 	if err != nil {
 		return err
 	}
-	why := ""
+	var why string
 	if record.heldDiffers(q) {
 		why = "An answer to this question was written into the database, past the server. It was dropped. Look at who writes the database: `fermata audit verify`."
 	} else {

@@ -342,8 +342,8 @@ func (x *execution) printedBy(ctx context.Context, t *fermata.Task) (*printed, e
 		return nil, err
 	}
 	how := &printed{}
-	if json.Unmarshal(run.Details, how) != nil || how.ExitCode == nil {
-		return nil, nil
+	if err := json.Unmarshal(run.Details, how); err != nil || how.ExitCode == nil {
+		return nil, nil //nolint:nilerr // the command told something else
 	}
 	return how, nil
 }
