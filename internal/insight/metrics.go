@@ -12,11 +12,10 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// mostProjects bounds the series: agents name projects as they like. Projects
-// beyond it are counted together as "other".
-const mostProjects = 200
+// mostNames bounds the series of each label: agents name projects as they like. Names beyond it are counted together as "other".
+const mostNames = 200
 
-// Metrics counts what this process did to questions. Each process counts the
+// Metrics counts what this process did to questions and runs of workflows. Each process counts the
 // events that it committed itself, so the sum over all replicas is right.
 type Metrics struct {
 	registry  *prometheus.Registry
@@ -28,8 +27,33 @@ type Metrics struct {
 	delivered *prometheus.CounterVec
 	late      *prometheus.HistogramVec
 
-	mu       sync.Mutex
-	projects map[string]bool
+	started  *prometheus.CounterVec
+	ended    *prometheus.CounterVec
+	steps    *prometheus.CounterVec
+	retries  *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+
+	projects, workflows, tools names
+}
+
+// names are the values of a label, so many that the series stay few.
+type names struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// label is the name, or "other" where there are too many.
+func (n *names) label(name string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.seen[name] && len(n.seen) >= mostNames {
+		return "other"
+	}
+	if n.seen == nil {
+		n.seen = map[string]bool{}
+	}
+	n.seen[name] = true
+	return name
 }
 
 // NewMetrics returns metrics in a registry of their own, beside those of the
@@ -45,7 +69,14 @@ func NewMetrics() *Metrics {
 			Name: "fermata_answer_latency_seconds", Help: "Time from asking to a person's answer.",
 			Buckets: []float64{1, 5, 15, 30, 60, 300, 900, 1800, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600},
 		}, []string{"type"}),
-		projects:  map[string]bool{},
+		started: counter("fermata_workflow_runs_started_total", "Runs of workflows that began.", "workflow", "trigger"),
+		ended:   counter("fermata_workflow_runs_ended_total", "Runs of workflows that ended, by how.", "state"),
+		steps:   counter("fermata_workflow_steps_total", "Steps of workflows that ended, by how.", "tool", "state"),
+		retries: counter("fermata_workflow_step_retries_total", "Attempts of steps after the first one.", "tool"),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "fermata_workflow_step_seconds", Help: "Time from the beginning of a step to its end, waiting included. That of a question is how long its run was suspended.",
+			Buckets: []float64{.1, 1, 10, 60, 600, 3600, 24 * 3600, 7 * 24 * 3600},
+		}, []string{"tool"}),
 		delivered: counter("fermata_deliveries_total", "Messages to people and machines, by what became of each attempt.", "channel", "outcome"),
 		late: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "fermata_delivery_latency_seconds", Help: "Time from the instant at which a message was due to the attempt to send it.",
@@ -53,6 +84,7 @@ func NewMetrics() *Metrics {
 		}, []string{"channel"}),
 	}
 	m.registry.MustRegister(m.asked, m.answered, m.timedOut, m.cancelled, m.latency, m.delivered, m.late,
+		m.started, m.ended, m.steps, m.retries, m.duration,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -83,8 +115,42 @@ func (m *Metrics) Observe(events []*fermata.Event) {
 		case fermata.EventQuestionAsked, fermata.EventQuestionAnswered,
 			fermata.EventQuestionTimedOut, fermata.EventQuestionCancelled:
 			m.count(e)
+		case fermata.EventWorkflowTriggered, fermata.EventTaskEnded, fermata.EventStepFinished:
+			m.countWork(e)
 		default:
 		}
+	}
+}
+
+// workData is what the events of runs of workflows, and of their steps, add.
+type workData struct {
+	Workflow string  `json:"workflow"`
+	Trigger  string  `json:"trigger"`
+	Runner   string  `json:"runner"`
+	To       string  `json:"to"`
+	Tool     string  `json:"tool"`
+	State    string  `json:"state"`
+	Attempt  int     `json:"attempt"`
+	Seconds  float64 `json:"seconds"`
+	// Item is the place in a foreach: the step that holds the items is counted, too.
+	Item *int `json:"item"`
+}
+
+func (m *Metrics) countWork(e *fermata.Event) {
+	var d workData
+	if json.Unmarshal(e.Data, &d) != nil {
+		return
+	}
+	switch {
+	case e.Type == fermata.EventWorkflowTriggered:
+		m.started.WithLabelValues(m.workflows.label(d.Workflow), d.Trigger).Inc()
+	case e.Type == fermata.EventTaskEnded && d.Runner == fermata.RunnerWorkflow:
+		m.ended.WithLabelValues(d.To).Inc()
+	case e.Type == fermata.EventStepFinished && d.Item == nil:
+		tool := m.tools.label(d.Tool)
+		m.steps.WithLabelValues(tool, d.State).Inc()
+		m.retries.WithLabelValues(tool).Add(float64(max(d.Attempt-1, 0)))
+		m.duration.WithLabelValues(tool).Observe(d.Seconds)
 	}
 }
 
@@ -94,7 +160,7 @@ func (m *Metrics) count(e *fermata.Event) {
 		// An event without readable data still counts, under empty labels.
 		d = questionData{}
 	}
-	project := m.project(d.Project)
+	project := m.projects.label(d.Project)
 	switch e.Type {
 	case fermata.EventQuestionAsked:
 		m.asked.WithLabelValues(d.Type, project).Inc()
@@ -117,17 +183,6 @@ func (m *Metrics) ObserveDelivery(kind, outcome string, late time.Duration) {
 	if outcome == "sent" || outcome == "updated" {
 		m.late.WithLabelValues(kind).Observe(late.Seconds())
 	}
-}
-
-// project returns the label of a project.
-func (m *Metrics) project(name string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.projects[name] && len(m.projects) >= mostProjects {
-		return "other"
-	}
-	m.projects[name] = true
-	return name
 }
 
 // StatsFunc reads the gauges.

@@ -63,6 +63,32 @@ func TestCountersFollowTheEvents(t *testing.T) {
 	)
 }
 
+func TestRunsOfWorkflowsAreCounted(t *testing.T) {
+	t.Parallel()
+	m := insight.NewMetrics()
+	m.Observe([]*fermata.Event{
+		event(fermata.EventWorkflowTriggered, `{"workflow":"build","trigger":"manual"}`),
+		event(fermata.EventStepFinished, `{"workflow":"build","step":"ask","tool":"post_question","state":"done","attempt":1,"seconds":1200}`),
+		event(fermata.EventStepFinished, `{"workflow":"build","step":"get","tool":"http","state":"failed","attempt":3,"seconds":31}`),
+		event(fermata.EventStepFinished, `{"workflow":"build","step":"get","tool":"http","state":"done","attempt":1,"seconds":1,"item":0}`),
+		event(fermata.EventTaskEnded, `{"from":"in_progress","to":"failed","runner":"workflow"}`),
+		event(fermata.EventTaskEnded, `{"from":"in_progress","to":"done"}`),
+	})
+	_, text := scrape(m)
+	wantLines(
+		t, text,
+		`fermata_workflow_runs_started_total{trigger="manual",workflow="build"} 1`,
+		`fermata_workflow_runs_ended_total{state="failed"} 1`,
+		`fermata_workflow_steps_total{state="done",tool="post_question"} 1`,
+		`fermata_workflow_steps_total{state="failed",tool="http"} 1`,
+		`fermata_workflow_step_retries_total{tool="http"} 2`,
+		`fermata_workflow_step_seconds_bucket{tool="post_question",le="3600"} 1`,
+	)
+	if strings.Contains(text, `ended_total{state="done"}`) {
+		t.Error("a task that is no run is counted")
+	}
+}
+
 func TestProjectsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := insight.NewMetrics()

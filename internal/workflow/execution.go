@@ -159,6 +159,10 @@ func (x *execution) tell(h *engine.Held) {
 		told := map[string]any{"workflow": x.run.Workflow, "step": row.Step, "occurrence": row.Occurrence, "tool": row.Tool, "state": row.State}
 		if row.State.Ended() {
 			typ = fermata.EventStepFinished
+			told["attempt"] = row.Attempt
+			if row.EndedAt != nil {
+				told["seconds"] = row.EndedAt.Sub(row.StartedAt).Seconds()
+			}
 			if row.Error != nil {
 				told["error"] = row.Error.Message
 			}

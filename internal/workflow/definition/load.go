@@ -103,6 +103,7 @@ func (l *loader) load(source []byte) {
 	l.w.OnResume = l.resume(l.root.get("on_resume"), "on_resume", MainPhase)
 	l.w.OnTimeout = l.action(l.root.get("on_timeout"), "on_timeout", l.scopeOf(nil), MainPhase)
 	l.flow()
+	l.issues()
 	l.checkExpressions()
 	l.w.Tells = l.root.get(string(OnFailure)) == nil
 }

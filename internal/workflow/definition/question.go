@@ -103,8 +103,18 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 		if place == nil {
 			place = input
 		}
-		l.at(place, path, refusal.Hint, "%s: %s", p.Field, p.Message)
+		l.at(place, path, asWritten(input, refusal.Hint), "%s", asWritten(input, p.Field+": "+p.Message))
 	}
+}
+
+// asWritten calls the fields of a question as the file does.
+func asWritten(input *tree, text string) string {
+	for name, other := range otherNames {
+		if name != "default" && input.get(name) == nil && input.get(other) != nil {
+			text = strings.ReplaceAll(text, name, other)
+		}
+	}
+	return text
 }
 
 // options refuses a way on for an answer that the question does not take.
