@@ -86,11 +86,11 @@ func TestProblems(t *testing.T) {
 		{"an unknown step in a goto by option", start + ask + "    on_resume: {goto: {x: a, y: nope}}\n", []string{"10:33|no step nope|there are a, q"}},
 		{"an unknown step in on_reject", start + "  - id: q\n    tool: request_approval\n    input: {title: ok}\n    on_reject: {goto: nope}\n", []string{"9:23|no step nope|"}},
 		{"escalation to nobody", start + "  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, options: [a, b], timeout: 1h, timeoutAction: escalate}\n", []string{"9:12|escalation: timeoutAction is escalate, but there is no level|"}},
-		{"an issue that a run may not have", "triggers:\n  - manual: true\n  - label_added: fix\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {addLabels: [x]}\n  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, notifyVia: [github]}\n    on_timeout: {tool: github_comment, input: {body: x}}\n", []string{
-			"10:11|update_github_issue works on the issue of the run, and a run may have none|required input|warning", "15:36|to stand on the issue of the run|issueNumber|warning", "16:24|github_comment works on the issue|required input|warning",
+		{"an issue that a run may not have", "triggers:\n  - manual: true\n  - label_added: fix\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {addLabels: [x]}\n  - id: q\n    tool: post_question\n    suspend: true\n    input: {question: ok, notifyVia: [github]}\n    on_timeout: {tool: update_github_issue, input: {addLabels: [y]}}\n", []string{
+			"10:11|update_github_issue works on the issue of the run, and a run may have none|required input|warning", "15:38|to stand on the issue of the run|issueNumber|warning", "16:24|update_github_issue works on the issue|required input|warning",
 		}},
 		{"an issue that every run has", "inputs: {issue: {type: number, required: true}}\ntriggers: [{manual: true}]\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {addLabels: [x]}\n", nil},
-		{"an issue of its own", "triggers: [{manual: true}]\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {issue: 7, addLabels: [x]}\n", nil},
+		{"an issue of its own", "triggers: [{manual: true}]\n" + start + "  - id: q\n    tool: post_question\n    input: {question: ok, default: yes, options: [yes, no], notifyVia: [github], issueNumber: 7}\n", nil},
 		{"an issue by a label", "triggers: [{label_added: fix}]\n" + start + "  - id: b\n    tool: update_github_issue\n    input: {addLabels: [x]}\n", nil},
 		{"rounds", start + step + "    repeat: {until: steps.b.output.ok, max: 3, from: a}\n", nil},
 		{"rounds that nothing ends", start + step + "    repeat: {max: 101}\n", []string{"8:13|until|", "8:19|at most 100|"}},
