@@ -237,6 +237,7 @@ func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fe
 			return err
 		}
 		x.next(step)
+		x.st.Left = "" // a person said to go on
 		return nil
 	case remedyEdit:
 		text, _ := q.Resolution.Answers["input"].(string)

@@ -90,6 +90,22 @@ steps:
 	})
 }
 
+// TestRoundsThatAPersonEnds: who skips a step that was repeated in vain is not asked again after as many rounds.
+func TestRoundsThatAPersonEnds(t *testing.T) {
+	onBoth(t, func(w *world) {
+		q := w.asked(w.run(`
+name: vain
+triggers: [{manual: true}]
+steps:
+  - {id: look, tool: note, input: {n: 1}, output: seen, on_error: ask, repeat: {until: seen.n > 3, max: 2}}
+  - {id: after, tool: note}
+`, nil).ID)
+		w.answer(q, fermata.Answer{Answers: map[string]any{"action": "skip"}})
+		run := w.await(q.TaskID, fermata.TaskDone)
+		w.steps(run, "look/1:done look/2:skipped (repeated_in_vain: it was done 2 times, and repeat.until is still false) after/1:done ")
+	})
+}
+
 // TestWhatAFailedCommandLeaves: later steps see how a command ended and what it wrote, without secrets, and not without end.
 func TestWhatAFailedCommandLeaves(t *testing.T) {
 	onBoth(t, func(w *world) {
