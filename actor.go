@@ -28,6 +28,9 @@ type Actor struct {
 	Name string `json:"name,omitempty"`
 }
 
+// Is reports whether both are the same party. Their names may differ: people change them.
+func (a Actor) Is(other Actor) bool { return a.Kind == other.Kind && a.ID == other.ID }
+
 // DisplayName is the actor's name on one line, or what kind of party it is.
 func (a Actor) DisplayName() string {
 	if name := oneLine(a.Name); name != "" {

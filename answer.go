@@ -311,7 +311,7 @@ func (q *Question) normalize(a Answer) (map[string]any, error) {
 	}
 }
 
-// answeredBy checks by what an answer was given: it stands in lists and in the audit.
+// answeredBy checks the channel of an answer. Lists and the audit show it.
 func (ps *problems) answeredBy(name string) {
 	found := len(*ps)
 	ps.text("channel", name, 0, 40)

@@ -103,8 +103,8 @@ func (q *Question) LetAskerDecide(by Actor, words string, now time.Time) error {
 	return nil
 }
 
-// MayTakeDefault refuses who may not answer the question, and the default of dangerous options: what waits goes on with the
-// default as with an answer.
+// MayTakeDefault refuses callers who may not answer the question, because a workflow goes on with the default as with an answer.
+// It also refuses a default that picks a dangerous option.
 func (q *Question) MayTakeDefault(c Caller) error {
 	if q.Type == Approval {
 		return nil

@@ -264,7 +264,7 @@ func CallsOf(action json.RawMessage) []*GateCall {
 	return calls
 }
 
-// checkEdit refuses the edit of a tool call that makes another call of it. An action of another form may be edited at will.
+// checkEdit refuses an edit that changes the tool or the folder of a call. An action of another form may be edited freely.
 func checkEdit(action, edited json.RawMessage) error {
 	call, ok := readGateAction(action)
 	if err := plainObject(call.Input); err != nil || !ok || call.Tool == "" {

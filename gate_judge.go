@@ -145,12 +145,7 @@ func fixedText(pattern string) string {
 func (r *GateRule) covers(from GateScope) bool {
 	return (r.Project == "" || r.Project == from.Project) &&
 		(r.TaskID == "" || r.TaskID == from.TaskID) &&
-		(r.SessionKey == "" || r.SessionKey == from.SessionKey && (r.Decision != GateAllow || r.isOf(from.SessionOf)))
-}
-
-// isOf reports whether the rule is for a session of the one who is named.
-func (r *GateRule) isOf(a Actor) bool {
-	return r.SessionOf != nil && r.SessionOf.Kind == a.Kind && r.SessionOf.ID == a.ID
+		(r.SessionKey == "" || r.SessionKey == from.SessionKey && (r.Decision != GateAllow || r.SessionOf != nil && r.SessionOf.Is(from.SessionOf)))
 }
 
 func (r *GateRule) fits(tool string, fields any, read ReadShell) bool {

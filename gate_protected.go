@@ -244,8 +244,8 @@ func (p *protection) writtenByCommand(command string) bool {
 // gitWrites are the subcommands of git that write, move or remove the files that they name.
 var gitWrites = []string{"mv", "rm", "checkout", "restore", "clean", "checkout-index", "worktree", "init", "clone"}
 
-// coversWord reports whether a word of a command means one of the files. A shell puts names in the place of patterns; those that
-// begin with a dot mean hidden files.
+// coversWord reports whether a word of a command means one of the files. A shell replaces a pattern such as .g?t by the names that
+// fit it.
 func (p *protection) coversWord(word string) bool {
 	return p.covers(word) || slices.ContainsFunc(strings.Split(plainLetters(word), "/"), func(part string) bool {
 		return strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && slices.ContainsFunc(slices.Concat(p.names, p.words), func(name string) bool {

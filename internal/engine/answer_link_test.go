@@ -22,8 +22,8 @@ func lowRisk() fermata.Ask {
 	}
 }
 
-// TestALinkAnswersWhatItShowed: what was shown while the database held other words, or another action, is not what an answer counts
-// for after they were put back.
+// TestALinkAnswersWhatItShowed: an answer counts for the words and the action that its page showed, and for no others. Here the
+// database held others for a moment.
 func TestALinkAnswersWhatItShowed(t *testing.T) {
 	const action, shown = `{"command":"rm -rf /srv"}`, `{"command":"ls -la /"}`
 	for name, edit := range map[string][2]string{

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -24,7 +23,7 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	case scope.Project != "":
 		at[0] = fermata.InProject(scope.Project)
 	case scope.SessionKey != "":
-		tasks, err := tasksInSight(c, r.TasksOfSession, scope.SessionKey)
+		tasks, err := r.TasksOfSession(scope.SessionKey)
 		if err != nil {
 			return err
 		}
@@ -43,13 +42,6 @@ func mayRule(r store.Reader, c fermata.Caller, scope fermata.GateScope) error {
 	return nil
 }
 
-// tasksInSight lists the tasks of a session without those of projects that the caller does not see: a session there is as one that
-// there is not.
-func tasksInSight(c fermata.Caller, list func(key string) ([]*fermata.Task, error), key string) ([]*fermata.Task, error) {
-	all, err := list(key)
-	return slices.DeleteFunc(all, func(t *fermata.Task) bool { return !c.VisibleProjects().Has(t.Project) }), err
-}
-
 // ruledProject returns the project in which a rule works. A rule for a session works only in the
 // project of the session's tasks, because the agent of the session may make a task in another
 // project later. If its maker may rule in every project, it works in every project.
@@ -57,7 +49,7 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 	if n.SessionKey == "" || c.May(fermata.ToChangeGateRules, fermata.InEveryProject) == nil {
 		return n.Project, nil
 	}
-	tasks, err := tasksInSight(c, r.TasksOfSession, n.SessionKey)
+	tasks, err := r.TasksOfSession(n.SessionKey)
 	if err != nil {
 		return "", err
 	}
@@ -72,11 +64,11 @@ func ruledProject(r store.Reader, c fermata.Caller, n fermata.NewGateRule) (stri
 	return project, nil
 }
 
-// beganSession returns who began the session, for whose calls alone a rule allows something.
-func beganSession(r store.Reader, c fermata.Caller, key string) (*fermata.Actor, error) {
-	tasks, err := tasksInSight(c, r.TasksOfSession, key)
+// beganSession returns who began the session. A rule that allows something in a session holds for their calls alone.
+func beganSession(r store.Reader, key string) (*fermata.Actor, error) {
+	tasks, err := r.TasksOfSession(key)
 	if err == nil && len(tasks) == 0 {
-		tasks, err = tasksInSight(c, r.EndedOfSession, key)
+		tasks, err = r.EndedOfSession(key)
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +76,7 @@ func beganSession(r store.Reader, c fermata.Caller, key string) (*fermata.Actor,
 	var began *fermata.Actor
 	for _, t := range tasks {
 		by := t.CreatedBy
-		if began != nil && (began.Kind != by.Kind || began.ID != by.ID) {
+		if began != nil && !began.Is(by) {
 			return nil, fermata.Errorf(fermata.CodeInvalidRequest, "%s and %s each have a session with this key", began.DisplayName(), by.DisplayName()).
 				WithHint("make the rule for the task of the one that you mean: --task ID (task_id)")
 		}
@@ -152,18 +144,20 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 		n.TaskID = id
 	}
 	return write(ctx, e, c, fermata.ToChangeGateRules, func(tx *store.Tx) (*fermata.GateRule, error) {
-		if err := mayRule(tx.Reader, c, fermata.GateScope{Project: n.Project, TaskID: n.TaskID, SessionKey: n.SessionKey}); err != nil {
+		// A session in a project that the caller does not see is as one that there is not.
+		seen := tx.Seeing(c.VisibleProjects())
+		if err := mayRule(seen, c, fermata.GateScope{Project: n.Project, TaskID: n.TaskID, SessionKey: n.SessionKey}); err != nil {
 			return nil, err
 		}
 		r, err := n.Make(fermata.NewID(fermata.PrefixGateRule, tx.Now()), c.Actor(), tx.Now())
 		if err != nil {
 			return nil, err
 		}
-		if r.Project, err = ruledProject(tx.Reader, c, n); err != nil {
+		if r.Project, err = ruledProject(seen, c, n); err != nil {
 			return nil, err
 		}
 		if r.SessionKey != "" && r.Decision == fermata.GateAllow {
-			if r.SessionOf, err = beganSession(tx.Reader, c, r.SessionKey); err != nil {
+			if r.SessionOf, err = beganSession(seen, r.SessionKey); err != nil {
 				return nil, err
 			}
 		}
@@ -212,7 +206,7 @@ func (e *Engine) RemoveGateRule(ctx context.Context, c fermata.Caller, id string
 		if err != nil {
 			return nil, err
 		}
-		if err := mayRule(tx.Reader, c, fermata.GateScope{Project: r.Project, TaskID: r.TaskID, SessionKey: r.SessionKey}); err != nil {
+		if err := mayRule(tx.Seeing(c.VisibleProjects()), c, fermata.GateScope{Project: r.Project, TaskID: r.TaskID, SessionKey: r.SessionKey}); err != nil {
 			return nil, err
 		}
 		tx.DeleteGateRule(id)

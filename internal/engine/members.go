@@ -244,7 +244,7 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 		tx.DeleteLinksOf(m.ID, "")
 	}
 	if m.DisabledAt == nil && before.DisabledAt != nil {
-		// What ended for them stays so.
+		// The links ended when the member was disabled, and stay so.
 		tx.RevokeAnswerLinks(m.ID)
 	}
 	if m.Email != before.Email {

@@ -202,7 +202,7 @@ func (r *questionRecord) changed(q *fermata.Question) string {
 }
 
 // dropHeld takes back a held answer that must not count: the person did not give it, as far as the events say, or may not answer
-// any more. Nothing else would show it: the event that closes the question would name the person.
+// any more. Otherwise the event that closes the question would name the person.
 func dropHeld(tx *store.Tx, q *fermata.Question) error {
 	record, err := recordOf(tx, q)
 	if err != nil {

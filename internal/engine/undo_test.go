@@ -47,7 +47,7 @@ func TestHeldUntilReleased(t *testing.T) {
 	})
 }
 
-// TestAHeldAnswerOfWhoMayNoMore: an answer that is held does not count when whoever gave it may not answer any more by then. The
+// TestAHeldAnswerOfWhoMayNoMore: a held answer does not count if its author may not answer any more when it is released. The
 // question waits on.
 func TestAHeldAnswerOfWhoMayNoMore(t *testing.T) {
 	for name, change := range map[string]func(w *world, question string){

@@ -36,7 +36,7 @@ type Metrics struct {
 	projects, workflows, tools names
 }
 
-// names are the values of a label, so many that the series stay few.
+// names are the values of one label that were met so far. The first [mostNames] of them count for themselves.
 type names struct {
 	mu   sync.Mutex
 	seen map[string]bool
@@ -132,7 +132,7 @@ type workData struct {
 	State    string  `json:"state"`
 	Attempt  int     `json:"attempt"`
 	Seconds  float64 `json:"seconds"`
-	// Item is the place in a foreach: the step that holds the items is counted, too.
+	// Item is set for one item of a foreach. It is not counted: the step as a whole has an event of its own.
 	Item *int `json:"item"`
 }
 

@@ -57,8 +57,8 @@ func Belongs(q *fermata.Question) []string {
 	return facts
 }
 
-// inQuotes is the text of somebody among facts of the program, so that it passes for none of them: it does not end its quotation, and
-// leaves room for the rest.
+// inQuotes quotes a text that somebody wrote, for a line of facts. The text cannot end its quotation, so it does not pass for a fact.
+// It is cut, so it does not push the facts out of sight.
 func inQuotes(text string, most int) string {
 	return "“" + shorten(strings.NewReplacer("“", "'", "”", "'").Replace(text), most) + "”"
 }

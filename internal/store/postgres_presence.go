@@ -35,14 +35,9 @@ func (b *postgresBackend) gone(ctx context.Context, names []string) ([]string, e
 	for i, name := range names {
 		keys[i] = b.presenceKey(name)
 	}
-	ctx, cancel := b.line.watch(ctx)
-	defer cancel()
-	rows, err := b.pool.Query(ctx, withoutLock, names, keys)
-	if err != nil {
-		return nil, replied(ctx, err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	return found, replied(ctx, err)
+	var found []string
+	err := b.look(ctx, into(&found, scanString, withoutLock, names, keys))
+	return found, err
 }
 
 // presenceKey is the key of a process's lock. The processes of another schema have others.

@@ -5,15 +5,15 @@ import "context"
 // Self is the name of this process among those that share the database. Each handle has another one.
 func (db *DB) Self() string { return db.backend.self() }
 
-// IsSeen reports whether the other processes notice at once when this one ends: see [DB.Gone]. It is false for SQLite, which one
-// process has for itself, behind a pooler, and while the connection is lost by which the others notice.
+// IsSeen reports whether the other processes notice at once when this one ends: see [DB.Gone]. It is false for SQLite and behind a
+// pooler. It is also false while this process has lost the connection that shows that it is there.
 func (db *DB) IsSeen() bool { return db.backend.isSeen() }
 
 // CanBeSeen is closed once [DB.IsSeen] was true, or cannot become true.
 func (db *DB) CanBeSeen() <-chan struct{} { return db.backend.canBeSeen() }
 
-// Gone returns those of the processes of these names that the database does not see any more. One that was seen, and has lost
-// its connection, is among them until it has connected again.
+// Gone returns the names of those processes that the database does not see. A process that lost its connection is among them until
+// it has connected again.
 func (db *DB) Gone(ctx context.Context, names []string) ([]string, error) {
 	return db.backend.gone(ctx, names)
 }
@@ -23,7 +23,7 @@ func (db *DB) Holders(ctx context.Context, runner string) ([]string, error) {
 	return list(db.In(ctx, ""), scanString, "SELECT DISTINCT worker FROM runs WHERE state = 'running' AND runner = $1 ORDER BY worker", runner)
 }
 
-// EndLeasesOf ends the leases of a worker's runs of the runner: it is gone.
+// EndLeasesOf ends the leases of a worker's runs of the runner. Call it for a worker that is gone.
 func (db *DB) EndLeasesOf(ctx context.Context, runner, worker string) error {
 	return db.writeEach(ctx, func(tx *Tx) {
 		tx.execAny(`UPDATE runs SET lease_until = $1 WHERE workspace_id = $2 AND state = 'running' AND runner = $3 AND worker = $4

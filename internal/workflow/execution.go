@@ -308,22 +308,19 @@ func short(text string) string {
 
 // complete ends a run that came to its end.
 func (x *execution) complete(ctx context.Context) error {
-	outputs := map[string]any{}
+	outputs, done, all := map[string]any{}, 0, 0
 	for i := range x.def.Steps {
 		step := &x.def.Steps[i]
-		if row := x.current(step.ID); step.Output != "" && row != nil && row.State == fermata.StepDone {
+		row := x.current(step.ID)
+		isDone := row != nil && row.State == fermata.StepDone
+		if isDone && step.Output != "" {
 			outputs[step.Output] = row.Output
 		}
-	}
-	done, all := 0, 0
-	for i := range x.def.Steps {
-		step := &x.def.Steps[i]
-		if step.Phase != definition.MainPhase {
-			continue
-		}
-		all++
-		if row := x.current(step.ID); row != nil && row.State == fermata.StepDone {
-			done++
+		if step.Phase == definition.MainPhase {
+			all++
+			if isDone {
+				done++
+			}
 		}
 	}
 	details := data(map[string]any{"outputs": outputs})

@@ -9,14 +9,14 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// Under these names, with that of the process behind them, processes hold runs. Of a process that others do not see, nobody can
-// say that it is gone: its leases are waited for.
+// A process holds runs under one of these names, with its own name behind it. The others notice when a seen process ends. Of an
+// unseen one they wait for the end of its leases.
 const (
 	seenHolder   = "workflows-"
 	unseenHolder = "unseen-workflows-"
 )
 
-// goneFor is for how long a process must not be seen before its runs are taken over. One that lost its connection to the
+// goneFor is how long a process must be out of sight before others take over its runs. A process that lost its connection to the
 // database connects again within that time.
 const goneFor = 3 * time.Second
 
@@ -28,8 +28,8 @@ func (s *Service) holder() string {
 	return unseenHolder + s.db.Self()
 }
 
-// awaitSeen waits until other processes see this one, so that they notice when it ends. It does not wait for long: without that
-// they wait for the ends of leases.
+// awaitSeen waits until other processes see this one, and at most for [goneFor]. A run that is claimed before waits for the end of
+// its lease when this process is killed.
 func (s *Service) awaitSeen(ctx context.Context) {
 	timer := time.NewTimer(goneFor)
 	defer timer.Stop()
@@ -40,7 +40,7 @@ func (s *Service) awaitSeen(ctx context.Context) {
 	}
 }
 
-// watchOthers lets the runs go on that processes held which are gone, and does not wait for the end of their leases.
+// watchOthers ends the leases of processes that are gone, so that their runs go on at once.
 func (s *Service) watchOthers(ctx context.Context) {
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
@@ -61,7 +61,7 @@ func (s *Service) watchOthers(ctx context.Context) {
 	}
 }
 
-// endLeasesOfGone ends the leases of the processes that were not seen for a while. Missed is since when each was not.
+// endLeasesOfGone ends the leases of processes that were out of sight for [goneFor]. The map missed says since when each has been.
 func (s *Service) endLeasesOfGone(ctx context.Context, missed map[string]time.Time) error {
 	holders, err := s.db.Holders(ctx, fermata.RunnerWorkflow)
 	if err != nil {

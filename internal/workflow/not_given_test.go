@@ -76,8 +76,8 @@ func (w *world) resume(q *fermata.Question) {
 
 func (w *world) reject(q *fermata.Question) { w.answer(q, fermata.Answer{Answer: fermata.Reject}) }
 
-// TestWhoMayNotAnswerTakesNoDefault: a run is resumed without an answer by those who may answer, and never with a default that is
-// dangerous.
+// TestWhoMayNotAnswerTakesNoDefault: only people who may answer a question let its run go on without an answer. Nobody does so with
+// a dangerous default.
 func TestWhoMayNotAnswerTakesNoDefault(t *testing.T) {
 	onBoth(t, func(w *world) {
 		ask := func(more string) *fermata.Question {

@@ -10,8 +10,8 @@ import (
 // codeRounds is the error of a step that was repeated as often as it may be.
 const codeRounds = "repeated_in_vain"
 
-// repeat goes back from behind a step, until the condition of the file is true. A step that was repeated in vain fails the run,
-// also where each of its rounds may fail. Whoever tries it again gives it as many rounds once more.
+// repeat goes back from behind a step until its condition is true. A step that was repeated in vain fails the run, also with
+// on_error: continue. A person who tries the step again gives it the same number of rounds once more.
 func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	x.st.Left = ""
 	row := x.current(step.ID)
@@ -37,8 +37,8 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 	return x.failed(ctx, &last, row, err)
 }
 
-// goRound goes back to where the rounds of a step begin. What the steps gave is there until they are done again. Rounds count
-// for themselves, and not for max_iterations.
+// goRound goes back to the first step of a round. The outputs of the round before stay until their steps are done again. Rounds do
+// not count for max_iterations.
 func (x *execution) goRound(step *definition.Step) {
 	rounds := x.st.Rounds[step.ID] + 1
 	first, last := x.def.Index(step.Repeat.From), x.def.Index(step.ID)
@@ -58,7 +58,7 @@ func (x *execution) goRound(step *definition.Step) {
 	}
 }
 
-// forgetRounds makes steps whose rounds begin at a place or behind it begin to count anew.
+// forgetRounds resets the counters of all steps whose rounds begin at the place or behind it.
 func (x *execution) forgetRounds(at int) {
 	for id := range x.st.Rounds {
 		if step := x.def.Step(id); step == nil || step.Repeat == nil || x.def.Index(step.Repeat.From) >= at {

@@ -30,7 +30,7 @@ type state struct {
 	Hidden map[string]int `json:"hidden,omitempty"`
 	// Before are the visits before the run was tried again: they do not count for the limit.
 	Before map[string]int `json:"before,omitempty"`
-	// Left is the step that the run has just left, where the file says until when to go back from behind it.
+	// Left is the step that the run has just left, if it has a repeat that was not looked at yet.
 	Left string `json:"left,omitempty"`
 	// Rounds counts how often the run went back from behind a step.
 	Rounds map[string]int `json:"rounds,omitempty"`

@@ -176,7 +176,7 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "a rule of a session allows whoever names its key", file: "gate_judge.go",
-		old: "from.SessionKey && (r.Decision != GateAllow || r.isOf(from.SessionOf))",
+		old: "from.SessionKey && (r.Decision != GateAllow || r.SessionOf != nil && r.SessionOf.Is(from.SessionOf))",
 		new: "from.SessionKey && (r.Decision != GateAllow || r.SessionOf != nil)",
 		pkg: "./internal/engine", caughtBy: "TestAnAllowRuleIsForOneSession",
 	},

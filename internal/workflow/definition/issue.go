@@ -5,42 +5,44 @@ import "slices"
 // onIssue are the tools that work on the issue of the run where their input names none.
 var onIssue = []string{"github_read_issue", "github_comment", "github_add_labels", "github_remove_labels", "github_assign", "update_github_issue"}
 
-// issues warns of steps that work on the issue of a run which may have none: they fail, or their question stands nowhere.
+// issues warns of steps that need the issue of the run, where a run may have none. Such a step fails, or its question stands nowhere.
 func (l *loader) issues() {
 	if !l.mayLackIssue() {
 		return
 	}
-	const hint = "name it in the input, or make issue a required input of the workflow"
 	for i := range l.w.Steps {
 		s, t := &l.w.Steps[i], l.steps[i]
-		if usesIssue(s.Tool, s.Input) {
-			l.warn(t.get("tool"), l.paths[i]+".tool", hint, "%s works on the issue of the run, and a run may have none", s.Tool)
-		}
+		l.issueOf(s.Tool, s.Input, t.get("tool"), l.paths[i]+".tool")
+		l.issueAtSilence(s.OnTimeout, t, l.paths[i]+".")
 		if asksOnIssue(s) {
 			l.warn(t.get("input").get("notifyVia"), l.paths[i]+".input.notifyVia", "name the issue: issueNumber, or make issue a required input of the workflow",
 				"the question is to stand on the issue of the run, and a run may have none")
 		}
-		if a := s.OnTimeout; a != nil && usesIssue(a.Tool, a.Input) {
-			l.warn(t.get("on_timeout").get("tool"), l.paths[i]+".on_timeout.tool", hint, "%s works on the issue of the run, and a run may have none", a.Tool)
-		}
 	}
-	if a := l.w.OnTimeout; a != nil && usesIssue(a.Tool, a.Input) {
-		l.warn(l.root.get("on_timeout").get("tool"), "on_timeout.tool", hint, "%s works on the issue of the run, and a run may have none", a.Tool)
+	l.issueAtSilence(l.w.OnTimeout, l.root, "")
+}
+
+// issueAtSilence warns of what is done when nobody answers.
+func (l *loader) issueAtSilence(a *Action, t *tree, path string) {
+	if a != nil {
+		l.issueOf(a.Tool, a.Input, t.get("on_timeout").get("tool"), path+"on_timeout.tool")
 	}
 }
 
-// mayLackIssue reports whether something starts runs that may have no issue: a label brings one, and so does an input that has to
-// be given. What follows a run, or comes by a webhook, may bring one.
+// issueOf warns of a tool whose input does not name the issue.
+func (l *loader) issueOf(tool string, input Value, at *tree, path string) {
+	if _, named := input.Field("issue"); slices.Contains(onIssue, tool) && !named {
+		l.warn(at, path, "name it in the input, or make issue a required input of the workflow", "%s works on the issue of the run, and a run may have none", tool)
+	}
+}
+
+// mayLackIssue reports whether a run may begin without an issue. A label gives it one, and so does a required input. Webhooks and
+// events may give one.
 func (l *loader) mayLackIssue() bool {
 	if in := l.inputNamed("issue"); in != nil {
 		return !in.Required && in.Default == nil
 	}
 	return slices.ContainsFunc(l.w.Triggers, func(t Trigger) bool { return t.Type == Schedule || t.Type == Manual })
-}
-
-func usesIssue(tool string, input Value) bool {
-	_, named := input.Field("issue")
-	return slices.Contains(onIssue, tool) && !named
 }
 
 // asksOnIssue reports whether a question is to stand at GitHub, and does not name where.

@@ -156,7 +156,7 @@ func (l *loader) suspend(s *Step, t *tree, path string) {
 	}
 }
 
-// Approves reports whether the step's question is, or may be, an approval. What stands behind it does not run without one, unless
+// Approves reports whether the step's question is, or may be, an approval. The steps behind it do not run without one, unless
 // on_reject or on_timeout names another way.
 func (s *Step) Approves() bool {
 	if s.Tool == requestApproval {
