@@ -131,13 +131,22 @@ func (e *Engine) loseDue(tx *store.Tx, id string) error {
 	return e.handBack(tx, t, run, fermata.RunLost)
 }
 
-// wakeDue ends a deferral whose time has come.
+// wakeDue makes a task ready whose instant has come.
 func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	t, err := tx.Task(id)
-	if err != nil || t.State != fermata.TaskDeferred || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {
+	if err != nil || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {
 		return err
 	}
-	return e.makeReady(tx, t, fermata.System)
+	switch t.State {
+	case fermata.TaskDeferred:
+		return e.makeReady(tx, t, fermata.System)
+	case fermata.TaskBlocked:
+		if err := move(tx, t, t.Ready(), fermata.System); err != nil {
+			return err
+		}
+		tx.SaveTask(t)
+	}
+	return nil
 }
 
 // makeReady moves a task that nothing holds back any more, or blocks it if its

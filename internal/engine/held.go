@@ -143,13 +143,26 @@ func (h *Held) Create(n fermata.NewTask, by fermata.Actor) (*fermata.Task, error
 	return h.e.createTask(h.Tx, n, by)
 }
 
-// AskOn opens a question on a child that was just created.
-func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
-	return h.e.ask(h.Tx, child, "", a, by)
+// Cancel ends a child of the task, and everything below it.
+func (h *Held) Cancel(child, reason string) error {
+	return h.e.CancelIn(h.Tx, child, reason, fermata.System)
 }
 
-// Block stops the task until the others have ended.
-func (h *Held) Block(on []string) error {
+// AskOn opens a question on a child that was just created. The thresholds take the place of the policy's where they are set.
+func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
+	policy, err := h.e.policy(h.Tx.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return h.e.askUnder(h.Tx, child, "", a, limits.Over(policy), by)
+}
+
+// Block stops the task until one of its children has ended, and at most until an instant; nil is for ever. Without children, it
+// puts the task off.
+func (h *Held) Block(on []string, until *time.Time) error {
+	if len(on) == 0 && until != nil {
+		return h.Defer(*until)
+	}
 	h.end(fermata.Finish{Result: fermata.ResultBlocked})
 	h.Tx.SaveRun(h.Run)
 	h.Task.BlockedBy = nil
@@ -164,7 +177,14 @@ func (h *Held) Block(on []string) error {
 	if !waits {
 		to = h.Task.Ready()
 	}
-	return move(h.Tx, h.Task, to, fermata.System)
+	if err := move(h.Tx, h.Task, to, fermata.System); err != nil {
+		return err
+	}
+	if waits && until != nil {
+		cut := fermata.Cut(*until)
+		h.Task.DeferUntil = &cut
+	}
+	return nil
 }
 
 // Defer stops the task until an instant.

@@ -154,22 +154,30 @@ func (e *Engine) unblock(tx *store.Tx, ended *fermata.Task, dependents []string)
 	return nil
 }
 
-// waiting reports whether a task still waits for one of its dependencies. The
-// one that just changed is passed in, since its row may not be written yet.
+// waiting reports whether a task still waits for one of its dependencies. A run of a workflow goes on when one of its children has
+// ended. The task that just changed is passed in, since its row may not be written yet.
 func (e *Engine) waiting(tx *store.Tx, t *fermata.Task, changed *fermata.Task) (bool, error) {
 	others, err := tx.TasksByID(t.BlockedBy)
 	if err != nil {
 		return false, err
 	}
+	children, ended := 0, 0
 	for _, other := range others {
 		if changed != nil && other.ID == changed.ID {
 			other = changed
 		}
-		if !t.SatisfiedBy(other) {
+		isSatisfied := t.SatisfiedBy(other)
+		switch {
+		case t.Runner == fermata.RunnerWorkflow && other.ParentID == t.ID:
+			children++
+			if isSatisfied {
+				ended++
+			}
+		case !isSatisfied:
 			return true, nil
 		}
 	}
-	return false, nil
+	return children > 0 && ended == 0, nil
 }
 
 // asked is the data of question.asked.

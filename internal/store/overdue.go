@@ -22,7 +22,7 @@ type Overdue struct {
 	Questions []Due
 	// Runs are running and past their lease.
 	Runs []Due
-	// Tasks are deferred, and the deferral has ended.
+	// Tasks are deferred, or blocked at most until an instant, and it has come.
 	Tasks []Due
 }
 
@@ -36,7 +36,7 @@ func (db *DB) Overdue(ctx context.Context, now time.Time, limit int) (*Overdue, 
 		due(&o.Held, "SELECT workspace_id, question_id FROM held_answers WHERE release_at <= $1 ORDER BY release_at LIMIT $2"),
 		due(&o.Questions, "SELECT workspace_id, id FROM questions WHERE status = 'pending' AND deadline <= $1 ORDER BY deadline LIMIT $2"),
 		due(&o.Runs, "SELECT workspace_id, id FROM runs WHERE state = 'running' AND lease_until <= $1 ORDER BY lease_until LIMIT $2"),
-		due(&o.Tasks, `SELECT workspace_id, id FROM tasks WHERE state = 'deferred' AND defer_until > 0 AND defer_until <= $1
+		due(&o.Tasks, `SELECT workspace_id, id FROM tasks WHERE defer_until > 0 AND defer_until <= $1 AND state IN ('deferred', 'blocked')
 			ORDER BY defer_until LIMIT $2`),
 	)
 }

@@ -3,7 +3,6 @@ package workflow
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -106,11 +105,19 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	x.touch(row)
 	before, st := *row, *x.st
 	aside := false
-	err := x.stop(ctx, func(h *engine.Held) error {
+	err := x.commit(ctx, func(h *engine.Held) error {
 		*row, *x.st = before, st
 		var err error
 		if aside, err = x.setAside(h, step, row, a); aside || err != nil {
 			return err
+		}
+		if !x.isAlone() {
+			q, err := x.askBeside(h, step.ID, a, x.thresholds(step))
+			if err != nil {
+				return err
+			}
+			row.QuestionID, x.st.On = q.ID, []string{q.TaskID}
+			return nil
 		}
 		q, err := h.Suspend(a, x.thresholds(step), x.asker())
 		if err != nil {
@@ -124,10 +131,15 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 		return nil
 	})
 	refusal := asRefusal(err)
-	if aside && errors.Is(err, errStopped) {
+	switch {
+	case aside && err == nil:
 		return nil // what is done then follows
-	}
-	if refusal == nil {
+	case err == nil && x.isAlone():
+		return errStopped
+	case err == nil:
+		x.asleep[step.ID] = nil
+		return errAsleep
+	case refusal == nil:
 		return err
 	}
 	*row, *x.st = before, st
@@ -144,13 +156,13 @@ const asideNote = "the confidence is below the threshold: set aside for manual w
 // setAside leaves a step to people whose question nobody is asked, where something is done
 // before the run ends for it. It reports whether it did.
 func (x *execution) setAside(h *engine.Held, step *definition.Step, row *fermata.WorkflowStep, a fermata.Ask) (bool, error) {
-	o := &outcome{
-		State: fermata.TaskSkipped, Reason: fermata.ReasonLowConfidence, Step: step.ID, Next: step.ID, Phase: x.st.Phase, Code: fermata.ReasonLowConfidence, Message: asideNote,
-		Summary: fmt.Sprintf("The step %s: %s.", step.ID, asideNote),
+	o := x.unsuccessful(fermata.TaskSkipped, fermata.ReasonLowConfidence, fmt.Sprintf("The step %s: %s.", step.ID, asideNote))
+	if o.Step == step.ID {
+		o.Message = asideNote
 	}
 	handles := x.st.Phase == definition.OnFailure || x.st.Phase == definition.Finally
-	next := x.following(o)
-	if !handles && next == nil {
+	forks, next := x.def.Forks(step.Phase), x.following(o)
+	if !handles && !forks && next == nil {
 		return false, nil
 	}
 	q, err := h.SetAside(a, x.thresholds(step), x.asker())
@@ -159,12 +171,14 @@ func (x *execution) setAside(h *engine.Held, step *definition.Step, row *fermata
 	}
 	row.QuestionID, row.Note = q.ID, asideNote
 	row.End(fermata.StepSkipped, h.Tx.Now())
-	if handles {
+	switch {
+	case handles:
 		x.next(step)
-	} else {
+	case forks:
+		return true, x.cancel(h, x.fails(o), "the step "+o.Step+" was set aside")
+	default:
 		x.follow(next, o)
 	}
-	h.Task.Checkpoint = x.st.bytes()
 	return true, nil
 }
 
@@ -401,7 +415,9 @@ func (x *execution) endInSilence(ctx context.Context, step *definition.Step) err
 }
 
 // timeoutStep names what happened after silence on a step, as the graph does.
-func timeoutStep(step *definition.Step) string { return step.ID + ".on_timeout" }
+func timeoutStep(step *definition.Step) string { return step.ID + timeoutSuffix }
+
+const timeoutSuffix = ".on_timeout"
 
 // instead does what is to be done when nobody answered.
 func (x *execution) instead(ctx context.Context, step *definition.Step, action *definition.Action) error {
@@ -475,11 +491,21 @@ func (x *execution) late(ctx context.Context) error {
 		late := told.Resolution.Late[len(told.Resolution.Late)-1]
 		answer := answerOf(q, maps.Clone(late.Answers), &late.By, late.At, late.Comment)
 		answer["source"] = "human"
-		x.st.leave()
-		x.st.Next = step.ID
-		x.st.goBack(step.Phase)
+		x.restart(step)
 		row.Error = nil
 		return x.answered(ctx, step, row, answer)
 	}
 	return nil
+}
+
+// restart puts an ended run at a step again, and at what failed beside it.
+func (x *execution) restart(step *definition.Step) {
+	var beside []place
+	if o := x.st.Outcome; o != nil && x.def.Forks(step.Phase) {
+		beside = slices.DeleteFunc(append(slices.Clone(o.Others), place{Next: o.Next, Silent: o.Silent, Again: true}), func(p place) bool { return p.Next == step.ID })
+	}
+	x.st.leave()
+	x.comeTo(step, x.def.Between(step, nil))
+	x.st.Others = beside
+	x.st.goBack(step.Phase)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -205,12 +206,12 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 	return h.Tx.Task(id)
 }
 
-// delegate makes the tasks of units, and stops the run until they have ended.
-func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit) error {
+// delegate makes the tasks of units, and stops the step until one of them has ended, or one of those that are open already.
+func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
 	if info, ok := builtIn[step.Tool]; ok && !asksPeople(step) {
 		for _, u := range units {
 			if err := fitsSchema(info.Input, u.input, codeInput); err != nil {
-				return x.failed(ctx, step, row, err)
+				return x.failedBeside(ctx, step, row, open, err)
 			}
 		}
 	}
@@ -223,25 +224,25 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 	x.st.Waits = waitsChildren
 	row.State = fermata.StepWaiting
 	x.touch(row)
-	err := x.stop(ctx, func(h *engine.Held) error {
-		ids := make([]string, 0, len(units))
+	err := x.sleep(ctx, nil, func(h *engine.Held) ([]string, error) {
+		ids := slices.Clone(open)
 		for _, u := range units {
 			t, err := c.create(x, h, step, u)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			u.row.State, u.row.ChildID = fermata.StepWaiting, t.ID
 			x.touch(u.row)
 			ids = append(ids, t.ID)
 		}
-		return h.Block(ids)
+		return ids, nil
 	})
 	if refusal := asChildRefusal(err); refusal != nil {
 		x.st.Waits = ""
 		for _, u := range units {
 			u.row.ChildID = ""
 		}
-		return x.failed(ctx, step, row, refusal)
+		return x.failedBeside(ctx, step, row, open, refusal)
 	}
 	return err
 }
@@ -268,7 +269,7 @@ func (x *execution) gather(ctx context.Context, step *definition.Step, row *ferm
 		return x.failedOrLost(ctx, step, row, err)
 	}
 	if !ended {
-		return x.stop(ctx, func(h *engine.Held) error { return h.Block([]string{row.ChildID}) })
+		return x.sleepOn(ctx, nil, row.ChildID)
 	}
 	x.st.Waits = ""
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {

@@ -197,10 +197,40 @@ type crashCase struct {
 }
 
 var crashCases = map[string]crashCase{
-	"done":     {crashing, "before/1:done ask/1:done after/1:done last/1:done ", []string{"before", "after", "last"}, 9},
-	"failed":   {crashingEnd, "before/1:done fail/1:failed (tool_failed: it fails) ask/1:done after/1:done tidy/1:done ", []string{"before", "fail", "after", "tidy"}, 15},
+	"done":   {crashing, "before/1:done ask/1:done after/1:done last/1:done ", []string{"before", "after", "last"}, 9},
+	"failed": {crashingEnd, "before/1:done fail/1:failed (tool_failed: it fails) ask/1:done after/1:done tidy/1:done ", []string{"before", "fail", "after", "tidy"}, 15},
+	"forked": {crashingFork, "before/1:done ask/1:done beside/1:done after/1:done last/1:done ", []string{"before", "beside", "after", "last"}, 13},
+	"fail fast": {crashingFast, "before/1:done rest/1:cancelled fail/1:failed (tool_failed: it fails) tidy/1:done also/1:done ",
+		[]string{"before", "fail", "tidy", "also"}, 15},
 	"repeated": {crashingRounds, "mend/1:skipped test/1:failed (tool_failed: it fails) mend/2:done test/2:done last/1:done ", []string{"mend", "last"}, 9},
 }
+
+// crashingFork asks in one of two branches.
+const crashingFork = `
+name: crashing
+triggers: [{manual: true}]
+steps:
+  - {id: before, tool: note}
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b], timeout: never}, output: said}
+  - {id: after, tool: apply, input: {answer: "{{ said.answer }}"}}
+  - {id: beside, tool: check, needs: [before]}
+  - {id: last, tool: publish, needs: [after, beside]}
+`
+
+// crashingFast cancels one of two branches, and does two things beside each other then.
+const crashingFast = `
+name: crashing
+triggers: [{manual: true}]
+fail_fast: true
+steps:
+  - {id: before, tool: note}
+  - {id: rest, tool: wait, input: {for: 9d}}
+  - {id: fail, tool: check, needs: [before], input: {fails: true}}
+  - {id: never, tool: publish, needs: [rest, fail]}
+finally:
+  - {id: tidy, tool: apply}
+  - {id: also, tool: label, needs: []}
+`
 
 // crashingRounds goes back once.
 const crashingRounds = `
@@ -383,12 +413,20 @@ func (w *crashWorld) answerAll(ids []string) {
 	}
 }
 
-// moveOn answers the run's question, if there is one, and says whether the run has ended.
+// moveOn answers the run's questions, if there are any, and says whether the run has ended.
 func (w *crashWorld) moveOn(id string) (ended bool) {
 	w.Helper()
 	run := w.read(id)
 	if run.PendingQuestion != nil && run.State == fermata.TaskAwaitingInput {
 		w.answer(run.PendingQuestion, fermata.Answer{Answer: "b"})
+	}
+	for _, s := range run.Steps {
+		if run.State != fermata.TaskBlocked || s.QuestionID == "" || s.State.Ended() {
+			continue
+		}
+		if q, err := w.e.Question(w.Context(), ann, s.QuestionID); err == nil && q.Status == fermata.Pending {
+			w.answer(q, fermata.Answer{Answer: "b"})
+		}
 	}
 	return run.State.Ended()
 }

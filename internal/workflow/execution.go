@@ -24,10 +24,30 @@ type execution struct {
 	// began; dirty are those that the database does not have yet.
 	rows  []*fermata.WorkflowStep
 	dirty []*fermata.WorkflowStep
+	byKey map[rowKey]*fermata.WorkflowStep
 	cause map[string]any
 	ins   map[string]any
 	secrets
 	now time.Time
+	// The places of the run that wait, and the tools that are called for some of them: see callBeside.
+	asleep  asleep
+	calls   map[string]bool
+	results chan called
+	landed  []called
+}
+
+// rowKey names a row of a step.
+type rowKey struct {
+	step             string
+	occurrence, item int
+}
+
+func keyOf(step string, occurrence int, item *int) rowKey {
+	key := rowKey{step, occurrence, -1}
+	if item != nil {
+		key.item = *item
+	}
+	return key
 }
 
 // errStopped ends the stepping: the run waits or has ended.
@@ -56,13 +76,16 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{s: s, claim: claim, run: run}
+	x := &execution{s: s, claim: claim, run: run, byKey: map[rowKey]*fermata.WorkflowStep{}, calls: map[string]bool{}, results: make(chan called, mostCalls)}
 	if x.def, err = s.pinned(r, run); err != nil {
 		return nil, err
 	}
 	x.secrets = s.secretsOf(x.def)
 	if x.rows, err = r.Steps(run.ID); err != nil {
 		return nil, err
+	}
+	for _, row := range x.rows {
+		x.byKey[keyOf(row.Step, row.Occurrence, row.Item)] = row
 	}
 	if x.st, err = readState(claim.Task.Checkpoint); err != nil {
 		return nil, err
@@ -123,12 +146,12 @@ func (x *execution) commit(ctx context.Context, fn func(h *engine.Held) error) e
 	x.s.Point("before commit")
 	err := x.s.e.WhileHeld(ctx, x.claim.Task.WorkspaceID, x.claim.Run.ID, x.claim.Run.Token, func(h *engine.Held) error {
 		h.Task.Attempts = 0
-		h.Task.Checkpoint = x.st.bytes()
 		if fn != nil {
 			if err := fn(h); err != nil {
 				return err
 			}
 		}
+		h.Task.Checkpoint = x.st.bytes()
 		x.now = h.Tx.Now()
 		for _, row := range x.dirty {
 			h.Tx.SaveStep(row)
@@ -189,34 +212,26 @@ func (x *execution) touch(row *fermata.WorkflowStep) {
 
 // begin adds the row of a step's new occurrence.
 func (x *execution) begin(step *definition.Step, occurrence int, item *int) *fermata.WorkflowStep {
-	for _, row := range x.rows {
-		if row.Step == step.ID && row.Occurrence == occurrence && same(row.Item, item) {
-			// It was begun before, by a process that was lost or an attempt that failed.
-			row.State, row.Error, row.EndedAt, row.Until = fermata.StepRunning, nil, nil, nil
-			// It may be the question about an error of the step, whose answer is not the step's output.
-			row.QuestionID = ""
-			x.touch(row)
-			return row
-		}
+	key := keyOf(step.ID, occurrence, item)
+	if row := x.byKey[key]; row != nil {
+		// It was begun before, by a process that was lost or an attempt that failed.
+		row.State, row.Error, row.EndedAt, row.Until = fermata.StepRunning, nil, nil, nil
+		// It may be the question about an error of the step, whose answer is not the step's output.
+		row.QuestionID = ""
+		x.touch(row)
+		return row
 	}
 	row := &fermata.WorkflowStep{
 		TaskID: x.run.ID, Step: step.ID, Occurrence: occurrence, Item: item, Tool: step.Tool, State: fermata.StepRunning, Attempt: 1, StartedAt: x.now,
 	}
-	x.rows = append(x.rows, row)
+	x.rows, x.byKey[key] = append(x.rows, row), row
 	x.touch(row)
 	return row
 }
 
-func same(a, b *int) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-
 // current returns the row of the step's last occurrence.
 func (x *execution) current(step string) *fermata.WorkflowStep {
-	for i := len(x.rows) - 1; i >= 0; i-- {
-		if row := x.rows[i]; row.Step == step && row.Item == nil && row.Occurrence == x.st.Visits[step] {
-			return row
-		}
-	}
-	return nil
+	return x.byKey[keyOf(step, x.st.Visits[step], nil)]
 }
 
 // items returns the rows of a step's items, by their place.

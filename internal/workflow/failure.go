@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/tool"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
@@ -159,7 +158,7 @@ func (x *execution) again(ctx context.Context, row *fermata.WorkflowStep, delay 
 	row.State, row.Until, row.Note = fermata.StepWaiting, &until, fmt.Sprintf("attempt %d failed: %s", row.Attempt-1, row.Error.Message)
 	x.st.Waits = waitsRetry
 	x.touch(row)
-	return x.stop(ctx, func(h *engine.Held) error { return h.Defer(until) })
+	return x.sleepOn(ctx, &until)
 }
 
 // Remedies of a step that failed.
@@ -236,8 +235,7 @@ func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fe
 		if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 			return err
 		}
-		x.next(step)
-		x.st.Left = "" // a person said to go on
+		x.pass(step) // also where it would be repeated: a person said to go on
 		return nil
 	case remedyEdit:
 		text, _ := q.Resolution.Answers["input"].(string)

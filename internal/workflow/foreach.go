@@ -17,11 +17,11 @@ import (
 // mostItems bounds the list of a foreach.
 const mostItems = 1000
 
-// each does a step for every item of a list, a bounded number side by side.
-func (x *execution) each(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+// each does a step for every item of a list, a bounded number side by side. The tasks of those that are under way are open.
+func (x *execution) each(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string) error {
 	list, err := x.list(step, row)
 	if err != nil {
-		return x.failed(ctx, step, row, hopeless(codeInput, err))
+		return x.failedBeside(ctx, step, row, open, hopeless(codeInput, err))
 	}
 	named, err := x.named(ctx, step.Tool)
 	if err != nil {
@@ -34,19 +34,22 @@ func (x *execution) each(ctx context.Context, step *definition.Step, row *fermat
 	}
 	most := len(list)
 	if stops || asks {
-		// The run stops for these: the others are begun when it goes on.
-		most = max(step.Parallel, 1)
+		// The run stops for these: the others are begun when one has ended.
+		most = max(step.Parallel, 1) - len(open)
 	}
 	units, err := x.units(step, row, list, most)
 	switch {
 	case err != nil:
-		return x.failed(ctx, step, row, hopeless(codeInput, err))
+		return x.failedBeside(ctx, step, row, open, hopeless(codeInput, err))
+	case len(units) == 0 && len(open) > 0:
+		x.st.Waits = waitsChildren
+		return x.sleepOn(ctx, nil, open...)
 	case len(units) == 0:
 		return x.together(ctx, step, row, list)
 	case asks:
-		return x.askEach(ctx, step, row, units)
+		return x.askEach(ctx, step, row, units, open)
 	case stops:
-		return x.delegate(ctx, step, row, c, units)
+		return x.delegate(ctx, step, row, c, units, open)
 	}
 	if err := x.callEach(ctx, step, named, units); err != nil {
 		return err
@@ -87,10 +90,12 @@ func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list
 	env := maps.Clone(x.env(row))
 	var units []unit
 	for i, item := range list {
-		if len(units) == most {
+		if len(units) >= most {
 			break
 		}
-		if r := known[i]; r != nil && r.State.Ended() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled {
+		if r := known[i]; r != nil && r.State == fermata.StepWaiting && r.ChildID != "" {
+			continue
+		} else if r != nil && r.State.Ended() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled {
 			continue
 		}
 		r := x.begin(step, row.Occurrence, &i)
@@ -150,17 +155,26 @@ func (x *execution) ended(ctx context.Context, row *fermata.WorkflowStep, why er
 	return x.commit(ctx, nil)
 }
 
+// failedBeside fails a step when the tasks of its items that are open have ended, too.
+func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string, why error) error {
+	if len(open) > 0 {
+		x.st.Waits = waitsChildren
+		return x.sleepOn(ctx, nil, open...)
+	}
+	return x.failed(ctx, step, row, why)
+}
+
 // askEach asks a question for each item, each with a thread of its own, and
-// stops the run until all are closed.
-func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, units []unit) error {
+// stops the step until one of them is closed, or one of those that are open already.
+func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, units []unit, open []string) error {
 	asks := make([]fermata.Ask, len(units))
 	for i, u := range units {
 		a, err := posting.Read(u.input, step.Tool == toolApproval)
 		if err != nil {
-			return x.failed(ctx, step, row, hopeless(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
+			return x.failedBeside(ctx, step, row, open, hopeless(codeInput, fmt.Errorf("item %d: %w", *u.row.Item, err)))
 		}
 		if x.in(a) {
-			return x.failed(ctx, step, row, errShown("the question"))
+			return x.failedBeside(ctx, step, row, open, errShown("the question"))
 		}
 		a.State = x.place(u.row)
 		asks[i] = a
@@ -171,21 +185,25 @@ func (x *execution) askEach(ctx context.Context, step *definition.Step, row *fer
 			// The transaction may be run again.
 			at = 0
 		}
-		t, err := h.Create(fermata.NewTask{
-			Title: cut(fmt.Sprintf("%s: %s (%d)", x.run.Workflow, step.ID, *u.row.Item+1), fermata.MaxTaskTitle), Project: x.run.Project,
-			Runner: fermata.RunnerExternal, EndsWithAnswer: true,
-		}, x.asker())
-		if err != nil {
-			return nil, err
-		}
-		q, err := h.AskOn(t, asks[at], x.asker())
+		q, err := x.askBeside(h, fmt.Sprintf("%s (%d)", step.ID, *u.row.Item+1), asks[at], fermata.Thresholds{})
 		if err != nil {
 			return nil, err
 		}
 		at++
 		u.row.QuestionID = q.ID
-		return t, nil
-	}}, units)
+		return h.Tx.Task(q.TaskID)
+	}}, units, open)
+}
+
+// askBeside asks a question on a task of its own below the run, since a task asks one question at a time.
+func (x *execution) askBeside(h *engine.Held, name string, a fermata.Ask, limits fermata.Thresholds) (*fermata.Question, error) {
+	t, err := h.Create(fermata.NewTask{
+		Title: cut(x.run.Workflow+": "+name, fermata.MaxTaskTitle), Project: x.run.Project, Runner: fermata.RunnerExternal, EndsWithAnswer: true,
+	}, x.asker())
+	if err != nil {
+		return nil, err
+	}
+	return h.AskOn(t, a, limits, x.asker())
 }
 
 // gatherItems takes what the tasks of items came to, and goes on with the rest.
@@ -214,12 +232,11 @@ func (x *execution) gatherItems(ctx context.Context, step *definition.Step, row 
 			return err
 		}
 	}
-	if len(open) > 0 {
-		return x.stop(ctx, func(h *engine.Held) error { return h.Block(open) })
-	}
 	x.st.Waits = ""
-	row.State = fermata.StepRunning
-	return x.each(ctx, step, row)
+	if len(open) == 0 {
+		row.State = fermata.StepRunning
+	}
+	return x.each(ctx, step, row, open)
 }
 
 // together ends a step with the outputs of all its items.

@@ -133,21 +133,19 @@ triggers: [{manual: true}]
 steps:
   - {id: each, foreach: "{{ [1, 2, 3, 4, 5] }}", parallel: 2, tool: shell, input: {command: [echo, "{{ string(item) }}"]}}
 `, nil)
-		begun := 0
-		for _, want := range []int{2, 4, 5} {
-			w.await(run.ID, fermata.TaskBlocked)
-			for begun < want {
+		var claims []*fermata.Claim
+		for ended := range 5 {
+			for len(claims) < min(2, 5-ended) {
 				claim, err := w.e.Claim(t.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
 				w.ok(err)
-				begun++
-				if begun == want {
-					if got := w.itemsOf(run.ID); got != want {
-						t.Fatalf("%d items are begun, want %d", got, want)
-					}
-				}
-				_, err = w.e.Finish(t.Context(), worker, claim.Run.ID, fermata.Finish{Token: claim.Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
-				w.ok(err)
+				claims = append(claims, claim)
 			}
+			if got, want := w.itemsOf(run.ID), min(ended+2, 5); got != want {
+				t.Fatalf("%d items are begun when %d have ended, want %d", got, ended, want)
+			}
+			_, err := w.e.Finish(t.Context(), worker, claims[0].Run.ID, fermata.Finish{Token: claims[0].Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
+			w.ok(err)
+			claims = claims[1:]
 		}
 		w.await(run.ID, fermata.TaskDone)
 		events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})

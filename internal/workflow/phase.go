@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -21,9 +22,10 @@ type outcome struct {
 	// Step is the step that failed, and Phase its list.
 	Step  string           `json:"step,omitempty"`
 	Phase definition.Phase `json:"phase,omitempty"`
-	// Next and Silent are where the run goes on when it is tried again.
-	Next   string `json:"next,omitempty"`
-	Silent string `json:"silent,omitempty"`
+	// Next and Silent are where the run goes on when it is tried again, and Others where it goes on beside that.
+	Next   string  `json:"next,omitempty"`
+	Silent string  `json:"silent,omitempty"`
+	Others []place `json:"others,omitempty"`
 	// Code and Message are the error of the step.
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -40,21 +42,40 @@ func (o *outcome) failure() any {
 	return map[string]any{"step": o.Step, "code": o.Code, "message": o.Message, "state": string(o.State), "reason": o.Reason}
 }
 
-// end ends the present list of steps without success. The run ends when what is to be done
-// then is done. The first failure is why the run failed.
+// end ends the present list of steps without success, or the present place of one that forks. The run ends when what is to be done
+// then is done.
 func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summary string) error {
+	o := x.unsuccessful(to, reason, summary)
+	if !x.def.Forks(x.phase()) {
+		return x.enter(ctx, o)
+	}
+	cancelled := x.fails(o)
+	return x.commit(ctx, func(h *engine.Held) error { return x.cancel(h, cancelled, "the step "+o.Step+" failed") })
+}
+
+// unsuccessful returns how the run will go after a failure. The first failure is why the run failed.
+func (x *execution) unsuccessful(to fermata.TaskState, reason, summary string) *outcome {
+	if o := x.st.Failing; o != nil {
+		also := *o
+		also.Summary = short(o.Summary + "\nBeside it: " + summary)
+		also.Others = append(slices.Clip(o.Others), x.st.again())
+		return &also
+	}
 	if o := x.st.Outcome; !o.isDone() {
 		also := *o
 		also.Summary = short(o.Summary + "\nThen, in " + string(x.st.Phase) + ": " + summary)
-		return x.enter(ctx, &also)
+		return &also
 	}
 	name := cmp.Or(x.st.Silent, x.st.Next)
 	o := &outcome{State: to, Reason: reason, Summary: short(summary), Step: name, Phase: x.st.Phase, Code: reason, Message: summary, Next: x.st.Next, Silent: x.st.Silent}
 	if row := x.current(name); row != nil && row.Error != nil {
 		o.Code, o.Message = row.Error.Code, row.Error.Message
 	}
-	return x.enter(ctx, o)
+	return o
 }
+
+// phase is the list of steps in which the run is.
+func (x *execution) phase() definition.Phase { return cmp.Or(x.st.Phase, definition.MainPhase) }
 
 // goBack makes the run be in a list of steps once more, as if nothing had failed there.
 func (st *state) goBack(phase definition.Phase) {
@@ -69,7 +90,9 @@ func (st *state) goBack(phase definition.Phase) {
 
 // leavePhase goes on behind the last step of a list.
 func (x *execution) leavePhase(ctx context.Context) error {
-	return x.enter(ctx, cmp.Or(x.st.Outcome, &outcome{State: fermata.TaskDone}))
+	o := cmp.Or(x.st.Failing, x.st.Outcome, &outcome{State: fermata.TaskDone})
+	x.st.Failing = nil
+	return x.enter(ctx, o)
 }
 
 // enter goes on with the list of steps that follows by how the run went, or ends the run.
@@ -100,8 +123,8 @@ func (x *execution) following(o *outcome) *definition.Step {
 
 // follow goes on at the first step of a list.
 func (x *execution) follow(first *definition.Step, o *outcome) {
-	x.st.leave()
-	x.st.Phase, x.st.Next, x.st.Outcome = first.Phase, first.ID, o
+	x.st.begin(x.def, first.Phase)
+	x.st.Phase, x.st.Outcome = first.Phase, o
 }
 
 // tells reports whether a run comments on its issue that it failed. It needs an issue, and a tool to comment with. The channel

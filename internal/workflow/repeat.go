@@ -13,7 +13,7 @@ const codeRounds = "repeated_in_vain"
 // repeat goes back from behind a step until its condition is true. A step that was repeated in vain fails the run, also with
 // on_error: continue. A person who tries the step again gives it the same number of rounds once more.
 func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
-	x.st.Left = ""
+	x.st.Left, x.st.Next = "", step.ID
 	row := x.current(step.ID)
 	until, err := step.Repeat.Until.Bool(x.env(row))
 	switch {
@@ -21,6 +21,7 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 		err = hopeless(codeCondition, fmt.Errorf("repeat.until: %w", err))
 	case until:
 		delete(x.st.Rounds, step.ID)
+		x.pass(step)
 		return nil
 	case x.st.Rounds[step.ID]+1 >= step.Repeat.Max:
 		err = hopeless(codeRounds, fmt.Errorf("it was done %d times, and repeat.until is still false", step.Repeat.Max))
@@ -29,7 +30,6 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 		return nil
 	}
 	delete(x.st.Rounds, step.ID)
-	x.st.Next = step.ID
 	last := *step
 	if last.OnError == definition.OnErrorContinue {
 		last.OnError = definition.OnErrorFail
@@ -41,10 +41,11 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 // not count for max_iterations.
 func (x *execution) goRound(step *definition.Step) {
 	rounds := x.st.Rounds[step.ID] + 1
-	first, last := x.def.Index(step.Repeat.From), x.def.Index(step.ID)
+	first := x.def.Step(step.Repeat.From)
+	between := x.def.Between(first, step)
 	x.st.leave()
-	x.st.Next = step.Repeat.From
-	x.forgetRounds(first)
+	x.comeTo(first, between)
+	x.forgetRounds(first, true)
 	if x.st.Rounds == nil {
 		x.st.Rounds = map[string]int{}
 	}
@@ -52,16 +53,20 @@ func (x *execution) goRound(step *definition.Step) {
 	if x.st.Before == nil {
 		x.st.Before = map[string]int{}
 	}
-	for i := first; i <= last; i++ {
-		id := x.def.Steps[i].ID
-		x.st.Before[id] = x.st.Visits[id]
+	for _, again := range between {
+		x.st.Before[again.ID] = x.st.Visits[again.ID]
 	}
 }
 
-// forgetRounds resets the counters of all steps whose rounds begin at the place or behind it.
-func (x *execution) forgetRounds(at int) {
+// forgetRounds resets the counters of all steps whose rounds begin behind a step, or at it where that counts.
+func (x *execution) forgetRounds(at *definition.Step, counts bool) {
 	for id := range x.st.Rounds {
-		if step := x.def.Step(id); step == nil || step.Repeat == nil || x.def.Index(step.Repeat.From) >= at {
+		step := x.def.Step(id)
+		if step == nil || step.Repeat == nil {
+			delete(x.st.Rounds, id)
+			continue
+		}
+		if from := x.def.Step(step.Repeat.From); from != nil && x.def.Leads(at, from) && (counts || from != at) {
 			delete(x.st.Rounds, id)
 		}
 	}

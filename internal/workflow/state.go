@@ -3,25 +3,30 @@ package workflow
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// Versions of what checkpoints hold. A run that is behind its main steps has the second: a version of Fermata that knows the
-// main steps alone would take it for done.
+// Versions of what checkpoints hold. A run that is behind its main steps has the second, and one with steps side by side has the
+// third: a version of Fermata that does not know of them would take the run for done.
 const (
 	stateFormat = 1
 	phaseFormat = 2
+	forkFormat  = 3
 )
 
 // state is what a run keeps beside its steps: the checkpoint of its task.
 type state struct {
 	Format int `json:"format"`
-	// Next is the step to do next, or that is under way; empty behind the last.
-	Next string `json:"next,omitempty"`
-	// Waits says that the step Next is under way, and for what.
-	Waits waits `json:"waits,omitempty"`
+	// The place where the run is, and the others where it is at the same time.
+	place
+	Others []place `json:"others,omitempty"`
+	// Passed are the steps of lists that fork from which the run went on.
+	Passed []string `json:"passed,omitempty"`
+	// Failing is how the run will go because a step failed, while others beside it are under way.
+	Failing *outcome `json:"failing,omitempty"`
 	// Vars are the injected values.
 	Vars map[string]any `json:"vars,omitempty"`
 	// Visits counts the occurrences of steps; Hidden are those whose outputs a
@@ -30,23 +35,38 @@ type state struct {
 	Hidden map[string]int `json:"hidden,omitempty"`
 	// Before are the visits before the run was tried again: they do not count for the limit.
 	Before map[string]int `json:"before,omitempty"`
-	// Left is the step that the run has just left, if it has a repeat that was not looked at yet.
-	Left string `json:"left,omitempty"`
 	// Rounds counts how often the run went back from behind a step.
 	Rounds map[string]int `json:"rounds,omitempty"`
+	// Phase is the list of steps that the run is in; empty is the main one.
+	Phase definition.Phase `json:"phase,omitempty"`
+	// Outcome is how the run went, once its main steps have ended.
+	Outcome *outcome `json:"outcome,omitempty"`
+}
+
+// place is where a run is.
+type place struct {
+	// Next is the step to do next, or that is under way; empty behind the last.
+	Next string `json:"next,omitempty"`
+	// Waits says that the step Next is under way, and for what.
+	Waits waits `json:"waits,omitempty"`
+	// On are the tasks for which the step waits, in a run that is at other places, too.
+	On []string `json:"on,omitempty"`
+	// Left is the step Next if it is over, and its repeat was not looked at yet.
+	Left string `json:"left,omitempty"`
 	// Again says that the step Next failed, and is done once more.
 	Again bool `json:"again,omitempty"`
 	// Input takes the place of the rendered one until the step is left.
 	Input json.RawMessage `json:"input,omitempty"`
 	// InputBy is who gave Input.
 	InputBy string `json:"input_by,omitempty"`
-	// Phase is the list of steps that the run is in; empty is the main one.
-	Phase definition.Phase `json:"phase,omitempty"`
-	// Outcome is how the run went, once its main steps have ended.
-	Outcome *outcome `json:"outcome,omitempty"`
 	// Silent is the step whose question nobody answered: what is to be done
 	// about that is under way.
 	Silent string `json:"silent,omitempty"`
+}
+
+// again returns the place for a further attempt of its step.
+func (p *place) again() place {
+	return place{Next: p.Next, Left: p.Left, Silent: p.Silent, Again: true}
 }
 
 // waits is what a step that is under way waits for.
@@ -66,7 +86,24 @@ const (
 )
 
 func newState(w *definition.Workflow) *state {
-	return &state{Format: stateFormat, Next: w.Steps[0].ID}
+	st := &state{Format: stateFormat}
+	st.begin(w, definition.MainPhase)
+	return st
+}
+
+// begin puts the run at the beginning of a list of steps.
+func (st *state) begin(w *definition.Workflow, phase definition.Phase) {
+	first := w.Begins(phase)
+	st.Passed = without(st.Passed, func(id string) bool { s := w.Step(id); return s == nil || s.Phase == phase })
+	st.place, st.Others = place{Next: w.First(phase).ID}, nil
+	for _, also := range first[min(1, len(first)):] {
+		st.Others = append(st.Others, place{Next: also.ID})
+	}
+}
+
+// without returns the names that are not to be left out.
+func without(names []string, out func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(names), out)
 }
 
 // readState reads a checkpoint; nil for a run that has none yet.
@@ -79,7 +116,7 @@ func readState(checkpoint json.RawMessage) (*state, error) {
 	if err == nil {
 		err = json.Unmarshal(checkpoint, st)
 	}
-	if err != nil || st.Format != stateFormat && st.Format != phaseFormat {
+	if err != nil || st.Format < stateFormat || st.Format > forkFormat {
 		return nil, fermata.Errorf(fermata.CodeInternal, "the checkpoint of the run has a format that this version does not read").
 			WithHint("start a new run, or go back to the version that wrote it")
 	}
@@ -97,6 +134,9 @@ func (st *state) bytes() json.RawMessage {
 		if st.Phase != "" || st.Outcome != nil {
 			st.Format = phaseFormat
 		}
+		if len(st.Others) > 0 || len(st.Passed) > 0 || st.Failing != nil {
+			st.Format = forkFormat
+		}
 	}
 	return data(st)
 }
@@ -107,10 +147,14 @@ func (st *state) retried(input json.RawMessage, by string) {
 		return
 	}
 	if o := st.Outcome; o != nil {
-		st.Next, st.Silent, st.Before = o.Next, o.Silent, maps.Clone(st.Visits)
+		st.Next, st.Silent, st.Others, st.Before = o.Next, o.Silent, o.Others, maps.Clone(st.Visits)
 		st.goBack(o.Phase)
 	}
-	st.Waits, st.Again, st.Input, st.InputBy = "", true, input, by
+	st.place = st.again()
+	st.Input, st.InputBy = input, by
+	for i := range st.Others {
+		st.Others[i] = st.Others[i].again()
+	}
 }
 
 // at returns the step at which the run goes on when it is retried.
@@ -127,7 +171,7 @@ func (st *state) at() string {
 
 // leave forgets what belongs to the step that the run leaves.
 func (st *state) leave() {
-	st.Waits, st.Input, st.InputBy, st.Silent, st.Again = "", nil, "", "", false
+	st.place = place{Next: st.Next}
 }
 
 // visit begins an occurrence of a step.
@@ -147,14 +191,14 @@ func (st *state) inject(name string, v any) {
 	st.Vars[name] = v
 }
 
-// hideAfter makes the outputs of the steps behind a place null again.
-func (st *state) hideAfter(w *definition.Workflow, at int) {
+// hide makes the outputs of steps null again.
+func (st *state) hide(steps []*definition.Step) {
 	if st.Hidden == nil {
 		st.Hidden = map[string]int{}
 	}
-	for i := at + 1; i < len(w.Steps); i++ {
-		if n := st.Visits[w.Steps[i].ID]; n > 0 {
-			st.Hidden[w.Steps[i].ID] = n
+	for _, step := range steps {
+		if n := st.Visits[step.ID]; n > 0 {
+			st.Hidden[step.ID] = n
 		}
 	}
 }

@@ -3,53 +3,79 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// proceed goes on with what is under way, then from step to step.
+// proceed goes on with what is under way, then from step to step, at one place of the run after the other.
 func (x *execution) proceed(ctx context.Context) error {
-	if err := x.goOn(ctx); err != nil {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer func() {
+		cancel(errStopped)
+		for range len(x.calls) - len(x.landed) {
+			<-x.results
+		}
+	}()
+	if err := x.late(ctx); err != nil {
+		return err
+	}
+	if err := x.lookAround(ctx); err != nil {
 		return err
 	}
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if left := x.def.Step(x.st.Left); left != nil {
-			if err := x.repeat(ctx, left); err != nil {
-				return err
-			}
-			continue
-		}
-		step := x.def.Step(x.st.Next)
-		if step == nil {
-			if err := x.leavePhase(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := x.do(ctx, step); err != nil {
+		if err := x.goOn(ctx); err != nil && !errors.Is(err, errAsleep) {
 			return err
 		}
 	}
 }
 
-// goOn deals with what the run waited for.
+// goOn goes on where the run can, by one thing.
 func (x *execution) goOn(ctx context.Context) error {
-	if err := x.late(ctx); err != nil {
-		return err
+	switch {
+	case len(x.landed) > 0:
+		return x.land(ctx)
+	case x.turn():
+		return x.advance(ctx)
+	case len(x.calls) == 0:
+		return x.rest(ctx)
 	}
+	select {
+	case c := <-x.results:
+		x.landed = append(x.landed, c)
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// advance goes on at the present place of the run, by one thing.
+func (x *execution) advance(ctx context.Context) error {
 	if step := x.def.Step(x.st.Silent); step != nil {
 		return x.afterSilence(ctx, step)
 	}
-	step := x.def.Step(x.st.Next)
-	if step == nil || x.st.Waits == "" {
-		return nil
+	if left := x.def.Step(x.st.Left); left != nil {
+		return x.repeat(ctx, left)
 	}
+	step := x.def.Step(x.st.Next)
+	switch {
+	case step == nil:
+		return x.leavePhase(ctx)
+	case x.st.Waits != "":
+		return x.wakeUp(ctx, step)
+	default:
+		return x.do(ctx, step)
+	}
+}
+
+// wakeUp deals with what the step waited for.
+func (x *execution) wakeUp(ctx context.Context, step *definition.Step) error {
 	row := x.current(step.ID)
 	if row == nil {
 		x.st.Waits = ""
@@ -58,13 +84,14 @@ func (x *execution) goOn(ctx context.Context) error {
 	switch x.st.Waits {
 	case waitsPerson, waitsRemedy:
 		q, err := x.question(ctx, row)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if q.Status == fermata.Pending {
+		case q.Status == fermata.Pending && q.TaskID != x.run.ID:
+			return x.sleepOn(ctx, nil, q.TaskID)
+		case q.Status == fermata.Pending:
 			return x.stop(ctx, (*engine.Held).Wait)
-		}
-		if x.st.Waits == waitsRemedy {
+		case x.st.Waits == waitsRemedy:
 			return x.remedied(ctx, step, row, q)
 		}
 		return x.closed(ctx, step, row, q)
@@ -114,7 +141,7 @@ func (x *execution) do(ctx context.Context, step *definition.Step) error {
 		}
 	}
 	if step.Foreach != nil {
-		return x.each(ctx, step, row)
+		return x.each(ctx, step, row, nil)
 	}
 	input, err := x.input(step, row, x.env(row))
 	if err != nil {
@@ -176,30 +203,40 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 		return x.wait(ctx, step, row, input)
 	}
 	if child, ok := x.s.childOf(step.Tool); ok {
-		return x.delegate(ctx, step, row, child, []unit{{row: row, input: input}})
+		return x.delegate(ctx, step, row, child, []unit{{row: row, input: input}}, nil)
 	}
 	named, err := x.named(ctx, step.Tool)
 	if err != nil {
 		return err
 	}
 	if named != nil && named.Server == nil {
-		return x.delegate(ctx, step, row, x.s.namedChild(named), []unit{{row: row, input: input}})
+		return x.delegate(ctx, step, row, x.s.namedChild(named), []unit{{row: row, input: input}}, nil)
 	}
 	// What was started is known before it has any effect.
 	if err := x.commit(ctx, nil); err != nil {
 		return err
 	}
-	output, note, err := x.call(ctx, step, row, named, input)
+	if !x.isAlone() {
+		return x.callBeside(ctx, step, row, named, input)
+	}
+	c := called{step: step.ID}
+	c.output, c.note, c.err = x.call(ctx, step, row, named, input)
+	return x.tookCall(ctx, step, row, c)
+}
+
+// tookCall ends a step with what came of its call.
+func (x *execution) tookCall(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c called) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	err := c.err
 	if err == nil {
-		err = x.take(step, row, output)
+		err = x.take(step, row, c.output)
 	}
 	if err != nil {
 		return x.failed(ctx, step, row, err)
 	}
-	row.Note = x.told(note)
+	row.Note = x.told(c.note)
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err
 	}
@@ -219,33 +256,47 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 	return nil
 }
 
-// next goes on with the step behind.
+// next goes on behind a step, unless it is repeated.
 func (x *execution) next(step *definition.Step) {
+	if step.Repeat == nil {
+		x.pass(step)
+		return
+	}
 	x.st.leave()
-	x.st.Next = ""
-	if next := x.def.Next(step); next != nil {
-		x.st.Next = next.ID
-	}
-	if step.Repeat != nil {
-		x.st.Left = step.ID
-	}
+	x.st.Left = step.ID
 }
 
 // jump goes on with a step of that id. What lies between is skipped on the way
 // forward, and its outputs are null again on the way back.
-func (x *execution) jump(from *definition.Step, to string) {
+func (x *execution) jump(from *definition.Step, id string) {
 	x.st.leave()
-	here, there := x.def.Index(from.ID), x.def.Index(to)
-	x.st.Next = to
-	if there <= here {
-		x.st.hideAfter(x.def, there)
-		x.forgetRounds(there + 1)
+	to := x.def.Step(id)
+	if x.def.Leads(to, from) {
+		behind := x.def.Between(to, nil)
+		x.st.hide(behind[1:])
+		x.forgetRounds(to, false)
+		x.comeTo(to, behind)
 		return
 	}
-	for i := here + 1; i < there; i++ {
-		between := &x.def.Steps[i]
-		row := x.begin(between, x.st.visit(between.ID), nil)
+	between := x.def.Between(from, to)
+	for _, step := range between[1 : len(between)-1] {
+		row := x.begin(step, x.st.visit(step.ID), nil)
 		row.Note = "jumped over"
 		row.End(fermata.StepSkipped, x.now)
 	}
+	x.comeTo(to, nil)
+	if x.def.Forks(to.Phase) {
+		for _, step := range between[:len(between)-1] {
+			x.st.Passed = append(slices.Clip(x.st.Passed), step.ID)
+		}
+		x.branch([]*definition.Step{to})
+	}
+}
+
+// comeTo puts the present place of the run at a step. The steps that come again are no longer behind it.
+func (x *execution) comeTo(to *definition.Step, again []*definition.Step) {
+	x.st.Next = to.ID
+	x.st.Passed = without(x.st.Passed, func(id string) bool {
+		return slices.ContainsFunc(again, func(step *definition.Step) bool { return step.ID == id })
+	})
 }

@@ -62,31 +62,33 @@ func (r *rehearsal) push(ctx context.Context, run *fermata.WorkflowRun) error {
 		if run.PendingQuestion != nil && run.PendingQuestion.Status == fermata.Pending {
 			return r.reply(ctx, run.Step, run.PendingQuestion)
 		}
-	case fermata.TaskBlocked:
-		for _, s := range run.Steps {
-			if s.Item == nil || s.QuestionID == "" || s.State != fermata.StepWaiting {
-				continue
-			}
-			q, err := r.e.Question(ctx, tester, s.QuestionID)
-			if err != nil {
-				return err
-			}
-			if q.Status == fermata.Pending {
-				return r.reply(ctx, s.Step, q)
-			}
-		}
-	case fermata.TaskDeferred:
-		t, err := r.e.Task(ctx, tester, run.ID)
-		if err != nil {
-			return err
-		}
-		if t.DeferUntil != nil {
-			return r.passTo(ctx, *t.DeferUntil)
-		}
+	case fermata.TaskBlocked, fermata.TaskDeferred:
+		return r.pushBeside(ctx, run)
 	default:
 		// It moves on by itself.
 	}
 	return nil
+}
+
+// pushBeside answers a question that the run asked on a task of its own, or lets the time pass if there is none.
+func (r *rehearsal) pushBeside(ctx context.Context, run *fermata.WorkflowRun) error {
+	for _, s := range run.Steps {
+		if s.QuestionID == "" || s.State != fermata.StepWaiting {
+			continue
+		}
+		q, err := r.e.Question(ctx, tester, s.QuestionID)
+		if err != nil {
+			return err
+		}
+		if q.Status == fermata.Pending {
+			return r.reply(ctx, s.Step, q)
+		}
+	}
+	t, err := r.e.Task(ctx, tester, run.ID)
+	if err != nil || t.DeferUntil == nil {
+		return err
+	}
+	return r.passTo(ctx, *t.DeferUntil)
 }
 
 // passTo lets the time pass until an instant.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
-	"github.com/fermata-hq/fermata/internal/engine"
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
@@ -33,7 +32,7 @@ func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermat
 	x.st.Waits = waitsTime
 	row.State, row.Until = fermata.StepWaiting, &until
 	x.touch(row)
-	return x.stop(ctx, func(h *engine.Held) error { return h.Defer(until) })
+	return x.sleepOn(ctx, &until)
 }
 
 // instant is until when an input says to wait.

@@ -375,7 +375,8 @@ func taskDeferrals(s *suite) {
 	s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskDeferred, ptr(noon.Add(time.Millisecond)) })
 	s.task(func(t *fermata.Task) { t.State = fermata.TaskDeferred })
 	s.task(func(t *fermata.Task) { t.DeferUntil = ptr(noon) })
-	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Tasks)
+	blocked := s.task(func(t *fermata.Task) { t.State, t.DeferUntil = fermata.TaskBlocked, ptr(noon.Add(-time.Millisecond)) })
+	s.equal([]store.Due{{Workspace: store.DefaultWorkspace, ID: blocked.ID}, {Workspace: store.DefaultWorkspace, ID: due.ID}}, s.overdue(noon, 10).Tasks)
 	s.equal(1, len(s.overdue(noon.Add(time.Hour), 1).Tasks))
 }
 

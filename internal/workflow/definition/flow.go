@@ -26,6 +26,7 @@ func (l *loader) flow() {
 			}
 		}
 	}
+	l.besides()
 	if !l.failed() {
 		l.unreachable()
 	}
@@ -56,7 +57,7 @@ func (l *loader) unreachable() {
 	reached := make([]bool, len(steps)+1)
 	var todo []int
 	for _, phase := range phases {
-		if first := l.w.given(phase); first != nil {
+		for _, first := range l.w.Begins(phase) {
 			todo = append(todo, l.w.Index(first.ID))
 		}
 	}
@@ -82,62 +83,77 @@ func (l *loader) unreachable() {
 }
 
 // move is a way from one step to another; to is the number of steps for the
-// end.
+// end, and [behind] for what comes after the step.
 type move struct {
 	to    int
 	label string
 }
 
+// behind stands for the steps that need a step, and for the end where there are none.
+const behind = -2
+
 // moves returns where a run can go from a step.
 func (w *Workflow) moves(i int) []move {
-	s, next := &w.Steps[i], w.after(i)
-	all := w.movesOnce(s, next)
+	s := &w.Steps[i]
+	all := w.movesOnce(s)
 	if s.Repeat != nil {
-		all = append(all, w.known([]move{{w.Index(s.Repeat.From), "again"}})...)
+		all = append(all, move{w.Index(s.Repeat.From), "again"})
 	}
-	return all
+	return w.known(i, all)
 }
 
 // movesOnce returns where a run can go from a step that is not repeated.
-func (w *Workflow) movesOnce(s *Step, next int) []move {
+func (w *Workflow) movesOnce(s *Step) []move {
 	var all []move
 	if s.Condition != nil && s.Condition.String() != "true" {
-		all = append(all, move{next, "skipped"})
+		all = append(all, move{behind, "skipped"})
 	}
 	if !s.Suspend {
 		if len(all) == 0 {
-			return []move{{next, ""}}
+			return []move{{behind, ""}}
 		}
 		all[0].label = ""
 		return all
 	}
-	answered := w.answered(s, next)
+	answered := w.answered(s)
 	all = append(all, answered...)
 	if s.Approves() {
-		all = append(all, w.rejected(s, next))
+		all = append(all, w.rejected(s))
 	}
-	all = append(all, w.timedOut(s, next, answered)...)
+	all = append(all, w.timedOut(s, answered)...)
 	if c := s.Confidence; c != nil && c.Ask != nil || w.Confidence != nil && w.Confidence.Ask != nil {
-		all = append(all, move{next, "set aside"})
+		all = append(all, move{behind, "set aside"})
 	}
 	if (s.OnError == OnErrorAsk || s.OnError == OnErrorContinue) && !s.Approves() {
-		all = append(all, move{next, "failed"})
+		all = append(all, move{behind, "failed"})
 	}
-	return w.known(all)
+	return all
 }
 
-// known leaves out what was named wrongly, and what is there twice.
-func (w *Workflow) known(all []move) []move {
+// known names the steps that come after a step, and leaves out what was named wrongly, and what is there twice.
+func (w *Workflow) known(i int, all []move) []move {
 	var out []move
-	for _, m := range all {
+	add := func(m move) {
 		if m.to >= 0 && !slices.Contains(out, m) {
 			out = append(out, m)
+		}
+	}
+	for _, m := range all {
+		if m.to != behind {
+			add(m)
+			continue
+		}
+		for _, next := range w.order.dependents[i] {
+			add(move{next, m.label})
+		}
+		if len(w.order.dependents[i]) == 0 {
+			add(move{len(w.Steps), m.label})
 		}
 	}
 	return out
 }
 
-func (w *Workflow) answered(s *Step, next int) []move {
+func (w *Workflow) answered(s *Step) []move {
 	r := w.Resume(s)
 	label := "answered"
 	if s.Approves() {
@@ -147,7 +163,7 @@ func (w *Workflow) answered(s *Step, next int) []move {
 	case r != nil && r.Goto != "":
 		return []move{{w.Index(r.Goto), label}}
 	case r == nil || len(r.GotoBy) == 0:
-		return []move{{next, label}}
+		return []move{{behind, label}}
 	}
 	var all []move
 	open := optionsOf(s)
@@ -157,7 +173,7 @@ func (w *Workflow) answered(s *Step, next int) []move {
 	}
 	slices.SortFunc(all, func(a, b move) int { return strings.Compare(a.label, b.label) })
 	if optionsOf(s) == nil || len(open) > 0 {
-		all = append(all, move{next, label})
+		all = append(all, move{behind, label})
 	}
 	return all
 }
@@ -181,12 +197,12 @@ func optionsOf(s *Step) []string {
 	return names
 }
 
-func (w *Workflow) rejected(s *Step, next int) move {
+func (w *Workflow) rejected(s *Step) move {
 	switch {
 	case s.OnRejectGoto != "":
 		return move{w.Index(s.OnRejectGoto), "rejected"}
 	case s.OnReject == OnRejectSkip:
-		return move{next, "rejected"}
+		return move{behind, "rejected"}
 	}
 	return move{len(w.Steps), "rejected"}
 }
@@ -218,7 +234,7 @@ func literalText(s *Step, key string) string {
 
 // timedOut returns where a run can go when nobody answers. Where the file does
 // not say what happens then, a policy may.
-func (w *Workflow) timedOut(s *Step, next int, answered []move) []move {
+func (w *Workflow) timedOut(s *Step, answered []move) []move {
 	if literalText(s, "timeout") == "never" {
 		return nil
 	}
@@ -231,7 +247,7 @@ func (w *Workflow) timedOut(s *Step, next int, answered []move) []move {
 	a := w.Timeout(s)
 	switch {
 	case a == nil && !s.Approves():
-		return []move{{next, "timed out"}}
+		return []move{{behind, "timed out"}}
 	case a != nil && a.Goto != "":
 		return []move{{w.Index(a.Goto), "timed out"}}
 	}

@@ -47,8 +47,8 @@ type Edge struct {
 // Graph returns the steps and what leads where.
 func (w *Workflow) Graph() Graph {
 	g := Graph{Nodes: []Node{{ID: "start", Label: "start", Kind: NodeStart}}}
-	if len(w.Steps) > 0 {
-		g.Edges = append(g.Edges, Edge{From: "start", To: w.Steps[0].ID})
+	for _, first := range w.Begins(MainPhase) {
+		g.Edges = append(g.Edges, Edge{From: "start", To: first.ID})
 	}
 	for i := range w.Steps {
 		s := &w.Steps[i]
@@ -68,38 +68,38 @@ func (w *Workflow) Graph() Graph {
 // add adds an edge. What is done at a timeout stands between.
 func (g *Graph) add(w *Workflow, from int, m move) {
 	s := &w.Steps[from]
-	e := Edge{From: s.ID, To: w.nodeAt(s, m), Label: m.label, Back: m.to <= from}
+	e := Edge{From: s.ID, Label: m.label, Back: m.to <= from}
 	if a := w.Timeout(s); m.label == "timed out" && a != nil && a.Tool != "" {
 		id := s.ID + ".on_timeout"
 		if !slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.ID == id }) {
 			g.Nodes = append(g.Nodes, Node{ID: id, Label: a.Tool, Kind: NodeTimeout, Tool: a.Tool, Phase: phaseOfNode(s)})
 		}
-		g.Edges = append(g.Edges, Edge{From: s.ID, To: id, Label: m.label})
-		e.From, e.Label = id, ""
+		if e.Label = ""; !slices.Contains(g.Edges, Edge{From: s.ID, To: id, Label: m.label}) {
+			g.Edges = append(g.Edges, Edge{From: s.ID, To: id, Label: m.label})
+		}
+		e.From = id
 	}
-	g.Edges = append(g.Edges, e)
+	for _, e.To = range w.nodesAt(s, m) {
+		g.Edges = append(g.Edges, e)
+	}
 }
 
-// nodeAt is where a way from a step leads.
-func (w *Workflow) nodeAt(from *Step, m move) string {
+// nodesAt are the nodes to which a way from a step leads.
+func (w *Workflow) nodesAt(from *Step, m move) []string {
 	if m.to < len(w.Steps) {
-		return w.Steps[m.to].ID
+		return []string{w.Steps[m.to].ID}
 	}
 	failed := m.label == "rejected" || m.label == "timed out"
 	for _, phase := range from.Phase.Behind(!failed) {
-		if first := w.given(phase); first != nil {
-			return first.ID
+		if first := w.Begins(phase); len(first) > 0 {
+			var ids []string
+			for _, s := range first {
+				ids = append(ids, s.ID)
+			}
+			return ids
 		}
 	}
-	return "end"
-}
-
-// given is the first step of a phase that stands in the file.
-func (w *Workflow) given(p Phase) *Step {
-	if first := w.First(p); first != Told {
-		return first
-	}
-	return nil
+	return []string{"end"}
 }
 
 func phaseOfNode(s *Step) string {

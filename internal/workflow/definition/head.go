@@ -18,6 +18,7 @@ func (l *loader) head() {
 	if n := l.root.get("max_iterations").integer(); n != nil {
 		w.MaxIterations = *n
 	}
+	w.FailFast = l.root.get("fail_fast").boolean()
 	w.Confidence = l.confidence(l.root.get("confidence"), "confidence")
 	if m := l.root.get("inputs").mapping(); m != nil {
 		for i, key := range m.keys {

@@ -95,6 +95,7 @@ func (l *loader) load(source []byte) {
 	(&fit{report: l.report, root: l.root}).fits(ownSchema(""), l.root.plainValue())
 	l.head()
 	l.names()
+	l.needs()
 	l.triggers()
 	l.concurrency()
 	for i := range l.w.Steps {

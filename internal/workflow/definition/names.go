@@ -190,19 +190,22 @@ func (l *loader) stepRef(u use, ref expression.Ref, at *tree) {
 // early reports a step that has not run for sure: it comes later, and nothing
 // goes back from there.
 func (l *loader) early(u use, at *tree, step int, name string) {
-	if u.scope.step < 0 || step < u.scope.step {
+	if u.scope.step < 0 || l.w.comesAfter(step, u.scope.step) {
 		return
 	}
 	for _, j := range l.backward {
-		if j.from >= step && j.to <= u.scope.step {
+		if l.w.leads(step, j.from) && l.w.leads(j.to, u.scope.step) {
 			return
 		}
 	}
-	what := fmt.Sprintf("%s comes later, on line %d: it is always null here", name, l.w.Steps[step].Line)
-	if step == u.scope.step {
+	what, hint := fmt.Sprintf("%s comes later, on line %d: it is always null here", name, l.w.Steps[step].Line), "move the step up, or go back with goto"
+	switch {
+	case step == u.scope.step:
 		what = name + " is the step itself: it is always null here"
+	case !l.w.leads(u.scope.step, step):
+		what, hint = fmt.Sprintf("%s runs beside the step %s, and may not have ended here", name, l.w.Steps[u.scope.step].ID), "add "+l.w.Steps[step].ID+" to needs"
 	}
-	l.at(at, u.path, "move the step up, or go back with goto", "%s", what)
+	l.at(at, u.path, hint, "%s", what)
 }
 
 // property checks a name against the schema of a step's output.

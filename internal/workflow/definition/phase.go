@@ -45,26 +45,6 @@ func (w *Workflow) First(p Phase) *Step {
 	return nil
 }
 
-// Next returns the step behind one within its phase, and nil behind the last.
-func (w *Workflow) Next(s *Step) *Step {
-	if s == Told {
-		return nil
-	}
-	if i := w.after(w.Index(s.ID)); i < len(w.Steps) {
-		return &w.Steps[i]
-	}
-	return nil
-}
-
-// after is the place of the step behind one within its phase, and the number of steps
-// behind the last.
-func (w *Workflow) after(i int) int {
-	if i+1 < len(w.Steps) && w.Steps[i+1].Phase == w.Steps[i].Phase {
-		return i + 1
-	}
-	return len(w.Steps)
-}
-
 // handles reports whether there is anything to do when the main steps have ended.
 func (w *Workflow) handles() bool {
 	return len(w.Steps) > 0 && w.Steps[len(w.Steps)-1].Phase != MainPhase

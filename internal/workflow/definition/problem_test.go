@@ -70,7 +70,7 @@ func TestProblems(t *testing.T) {
 		{"wrong types", start + "  - id: b\n    tool: 3\n    suspend: yes\n    foreach: {a: 1}\n    on_error: retry\n", []string{"7:11|must be a text, and is 3|\"3\"", "8:14|must be true or false|write true", "9:14|a text or a list|", "10:15|one of ask, fail, continue|"}},
 		{"empty values", start + "  - id: b\n    tool:\n", []string{"7:11|must be a text, and is empty|give a value"}},
 		{"durations", start + step + "    timeout: soon\n    retry: {attempts: 2, backoff: 3, factor: 0.5}\n", []string{"8:14|no duration|\"90s\"", "9:35|3 is no duration|", "9:46|at least 1|"}},
-		{"too many steps", "name: x\nsteps:\n" + strings.Repeat("  - {id: a, tool: run_checks}\n", 201), []string{"3:3|has 201, and may have at most 200|", "4:10|twice|", "5:10|twice|"}},
+		{"too many steps", "name: x\nsteps:\n" + strings.Repeat("  - {id: a, tool: run_checks}\n", 1001), []string{"3:3|has 1001, and may have at most 1000|", "4:10|twice|", "5:10|twice|"}},
 
 		{"a step twice", start + "  - id: a\n    tool: run_checks\n    output: done\n", []string{"6:9|step a is there twice|line 3", "8:13|output done is there twice|line 5"}},
 		{"reserved names", start + "  - id: steps\n    tool: run_checks\n    output: run\n", []string{"6:9|steps is reserved|", "8:13|run is reserved|"}},

@@ -8,7 +8,7 @@ import (
 // Limits of a file.
 const (
 	MaxSource = 256 << 10 // bytes
-	MaxSteps  = 200
+	MaxSteps  = 1000
 	maxDepth  = 32
 )
 

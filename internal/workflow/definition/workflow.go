@@ -40,6 +40,8 @@ type Workflow struct {
 	// MaxIterations is how often a run may come back to a step: 5 unless the
 	// file says otherwise.
 	MaxIterations int
+	// FailFast says that the steps beside one that failed are cancelled. Otherwise they go on to their end before the run fails.
+	FailFast bool
 	// Steps are those of all phases: the main ones first, then on_success, on_failure and
 	// finally, each in the order of the file.
 	Steps []Step
@@ -50,6 +52,8 @@ type Workflow struct {
 	OnTimeout *Action
 	// Secrets names the secrets that expressions ask for, sorted.
 	Secrets []string
+
+	order order
 }
 
 // Types of triggers.
@@ -166,6 +170,8 @@ type Step struct {
 	ID, Tool string
 	// Phase is the list that the step is in.
 	Phase Phase
+	// Needs are the steps after which it begins: those that the file names, else the one above it in its list.
+	Needs []string
 	// Condition must be true for the step to run; nil is true.
 	Condition *Expression
 	// Input renders to an object, an empty one where the file has none.

@@ -1,0 +1,238 @@
+package definition
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// needs reads which steps each step needs: those that the file names, else the one above it in its list. A step needs steps above
+// it only, so the order of the file is one in which they can run.
+func (l *loader) needs() {
+	for i := range l.w.Steps {
+		s, t, path := &l.w.Steps[i], l.steps[i].get("needs"), l.paths[i]+".needs"
+		if t == nil {
+			if i > 0 && l.w.Steps[i-1].Phase == s.Phase {
+				s.Needs = []string{l.w.Steps[i-1].ID}
+			}
+			continue
+		}
+		for n, each := range t.list() {
+			l.need(i, each, fmt.Sprintf("%s[%d]", path, n))
+		}
+	}
+	l.w.link()
+}
+
+// need reads one name of the steps that a step needs.
+func (l *loader) need(i int, t *tree, path string) {
+	s, name := &l.w.Steps[i], t.text()
+	if name == "" {
+		return
+	}
+	other, ok := l.ids[name]
+	switch {
+	case !ok || l.w.Steps[other].Phase != s.Phase:
+		l.target(t, path, s.Phase)
+	case other == i:
+		l.at(t, path, "remove it", "the step %s needs itself", name)
+	case other > i:
+		hint := fmt.Sprintf("move %s above %s", name, s.ID)
+		if circle := l.circle(other, s.ID, []string{s.ID}); circle != nil {
+			hint = "nothing of it could begin: " + strings.Join(circle, " needs ")
+		}
+		l.at(t, path, hint, "the step %s comes later, and a step needs steps above it", name)
+	case slices.Contains(s.Needs, name):
+		l.at(t, path, "remove it", "the step %s is there twice", name)
+	default:
+		s.Needs = append(s.Needs, name)
+	}
+}
+
+// circle returns the way by which a step needs another one, and nil where it does not.
+func (l *loader) circle(step int, to string, way []string) []string {
+	way = append(slices.Clip(way), l.w.Steps[step].ID)
+	if len(way) > len(l.w.Steps)+1 {
+		return nil
+	}
+	t := l.steps[step].get("needs")
+	if t == nil && step > 0 && l.w.Steps[step-1].ID == to && l.w.Steps[step-1].Phase == l.w.Steps[step].Phase {
+		return append(way, to)
+	}
+	for _, each := range t.list() {
+		if each.text() == to {
+			return append(way, to)
+		}
+	}
+	for _, each := range t.list() {
+		next, ok := l.ids[each.text()]
+		if !ok || slices.Contains(way, each.text()) {
+			continue
+		}
+		if found := l.circle(next, to, way); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// order is what the needs of all steps come to.
+type order struct {
+	// dependents are the places of the steps that need each step.
+	dependents [][]int
+	// behind are the steps that come after each step, on any way.
+	behind []*big.Int
+	// forks are the lists in which steps can run side by side.
+	forks map[Phase]bool
+}
+
+// link notes what the needs of all steps come to.
+func (w *Workflow) link() {
+	w.order = order{make([][]int, len(w.Steps)), make([]*big.Int, len(w.Steps)), map[Phase]bool{}}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		isFirst := i == 0 || w.Steps[i-1].Phase != s.Phase
+		if isFirst != (len(s.Needs) == 0) || !isFirst && (len(s.Needs) > 1 || s.Needs[0] != w.Steps[i-1].ID) {
+			w.order.forks[s.Phase] = true
+		}
+		for _, name := range s.Needs {
+			if n := w.Index(name); n >= 0 {
+				w.order.dependents[n] = append(w.order.dependents[n], i)
+			}
+		}
+	}
+	for i := len(w.Steps) - 1; i >= 0; i-- {
+		all := new(big.Int)
+		for _, n := range w.order.dependents[i] {
+			all.SetBit(all.Or(all, w.order.behind[n]), n, 1)
+		}
+		w.order.behind[i] = all
+	}
+}
+
+// Forks reports whether steps of a list can run side by side: one of them needs other steps than the one above it.
+func (w *Workflow) Forks(p Phase) bool { return w.order.forks[p] }
+
+// Begins returns the steps of a list that need no other one, in the order of the file.
+func (w *Workflow) Begins(p Phase) []*Step {
+	var all []*Step
+	for i := range w.Steps {
+		if s := &w.Steps[i]; s.Phase == p && len(s.Needs) == 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Dependents returns the steps that need a step, in the order of the file.
+func (w *Workflow) Dependents(s *Step) []*Step {
+	i := w.Index(s.ID)
+	if i < 0 {
+		return nil
+	}
+	all := make([]*Step, 0, len(w.order.dependents[i]))
+	for _, n := range w.order.dependents[i] {
+		all = append(all, &w.Steps[n])
+	}
+	return all
+}
+
+// comesAfter reports whether the step b begins only when the step a is behind the run.
+func (w *Workflow) comesAfter(a, b int) bool {
+	if w.Steps[a].Phase != w.Steps[b].Phase {
+		return a < b
+	}
+	return w.order.behind[a].Bit(b) == 1
+}
+
+// leads reports whether a way leads from the step a to the step b, or they are the same.
+func (w *Workflow) leads(a, b int) bool { return a == b || w.comesAfter(a, b) }
+
+// Leads reports whether a way leads from a step to another one, or they are the same.
+func (w *Workflow) Leads(from, to *Step) bool {
+	a, b := w.Index(from.ID), w.Index(to.ID)
+	return a >= 0 && b >= 0 && w.leads(a, b)
+}
+
+// Between returns the steps on all ways from one step to another one of the same list, with both, in the order of the file. Without
+// the last one, it returns all from the first on.
+func (w *Workflow) Between(first, last *Step) []*Step {
+	var all []*Step
+	from := w.Index(first.ID)
+	for i := from; i >= 0 && i < len(w.Steps) && w.Steps[i].Phase == first.Phase; i++ {
+		if w.leads(from, i) && (last == nil || w.leads(i, w.Index(last.ID))) {
+			all = append(all, &w.Steps[i])
+		}
+	}
+	return all
+}
+
+// apart returns a step that comes after the step first and does not lead to the step last; "" where there is none. A run that goes
+// from one of the two to the other would meet it.
+func (w *Workflow) apart(first, last int) string {
+	for i := first; i < last; i++ {
+		if !w.leads(first, i) || !w.leads(i, last) {
+			continue
+		}
+		for _, n := range w.order.dependents[i] {
+			if !w.leads(n, last) {
+				return w.Steps[n].ID
+			}
+		}
+	}
+	return ""
+}
+
+// way is a goto, or the first step of a repeat, with its place in the file.
+type way struct {
+	to   *tree
+	path string
+}
+
+// ways returns where a step names another one to go to.
+func (l *loader) ways(i int) []way {
+	s, t := &l.w.Steps[i], l.steps[i]
+	all := []way{{t.get("on_reject").get("goto"), l.paths[i] + ".on_reject.goto"}, {t.get("repeat").get("from"), l.paths[i] + ".repeat.from"}}
+	for _, name := range []string{"on_resume", "on_timeout"} {
+		part, path := t.get(name), l.paths[i]+"."+name+".goto"
+		general := name == "on_resume" && l.w.Resume(s) == l.w.OnResume || name == "on_timeout" && l.w.Timeout(s) == l.w.OnTimeout
+		if s.Suspend && part == nil && general {
+			part, path = l.root.get(name), name+".goto"
+		}
+		to := part.get("goto")
+		all = append(all, way{to, path})
+		if m := to.mapping(); m != nil {
+			for n, key := range m.keys {
+				all = append(all, way{m.values[n], path + "." + key.text()})
+			}
+		}
+	}
+	return all
+}
+
+// besides refuses a way to a step where other steps would be met that run beside it.
+func (l *loader) besides() {
+	for i := range l.w.Steps {
+		s := &l.w.Steps[i]
+		if !l.w.Forks(s.Phase) {
+			continue
+		}
+		for _, each := range l.ways(i) {
+			to, ok := l.ids[each.to.text()]
+			if !ok || l.w.Steps[to].Phase != s.Phase {
+				continue
+			}
+			first, last := min(to, i), max(to, i)
+			name := l.w.Steps[to].ID
+			if !l.w.leads(first, last) {
+				l.at(each.to, each.path, "go to a step that "+s.ID+" needs, or that needs it", "%s runs beside %s, and nothing leads from one to the other", name, s.ID)
+				continue
+			}
+			if other := l.w.apart(first, last); other != "" {
+				l.at(each.to, each.path, fmt.Sprintf("let %s need %s", other, l.w.Steps[last].ID), "the run cannot go from %s to %s: %s comes after %s, too, and does not lead to %s",
+					s.ID, name, other, l.w.Steps[first].ID, l.w.Steps[last].ID)
+			}
+		}
+	}
+}
