@@ -225,6 +225,11 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s is not restarted by an answer", t.State).
 			WithHint("reopen the task first")
 	}
+	if last.Restarted {
+		if err := checkRestart(tx, t); err != nil {
+			return err
+		}
+	}
 	// The next run is handed the question anew, with the late answer: also one that begins
 	// when a person reopens the task.
 	q.HandedTo = ""
@@ -240,6 +245,20 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 	}
 	tx.SaveTask(t)
 	return nil
+}
+
+// checkRestart refuses to restart the task of a question that a run of a workflow asked beside others: the run went on without the
+// answer, and would not hear of it.
+func checkRestart(tx *store.Tx, t *fermata.Task) error {
+	if !t.EndsWithAnswer || t.ParentID == "" {
+		return nil
+	}
+	parent, err := tx.Task(t.ParentID)
+	if err != nil || parent.Runner != fermata.RunnerWorkflow {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeIllegalTransition, "a workflow asked this beside other steps: an answer does not restart it").
+		WithHint("answer without the restart, which keeps the answer, or let the run ask again: fermata workflow retry %s", parent.ID)
 }
 
 // WaitWords is [Engine.WaitQuestion], and returns also when a person wrote something that

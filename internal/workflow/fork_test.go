@@ -378,6 +378,30 @@ steps:
 	})
 }
 
+// TestALateAnswerInABranch is kept. It does not restart the run, which says so.
+func TestALateAnswerInABranch(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.run(forked(`
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "A?", options: [x], timeout: 1h, timeoutAction: fail}}
+  - {id: beside, tool: post_question, suspend: true, needs: [], input: {question: "B?", options: [x], timeout: 1h, timeoutAction: fail}}
+`), nil)
+		open := w.openAt(run.ID, "ask", "beside")
+		w.clock.Advance(2 * time.Hour)
+		w.await(run.ID, fermata.TaskFailed)
+		_, err := w.e.Answer(t.Context(), ann, open["ask"].ID, fermata.Answer{Answer: "x", Restart: true})
+		if fermata.CodeOf(err) != fermata.CodeIllegalTransition {
+			t.Fatalf("got %v", err)
+		}
+		w.answer(open["ask"], fermata.Answer{Answer: "x"})
+		q, err := w.e.Question(t.Context(), admin, open["ask"].ID)
+		w.ok(err)
+		if len(q.Resolution.Late) != 1 || w.read(run.ID).State != fermata.TaskFailed {
+			t.Fatalf("got %s", asJSON(q.Resolution))
+		}
+	})
+}
+
 // TestACancelledRunOfBranches ends everything below the run, and does it again when it is tried again.
 func TestACancelledRunOfBranches(t *testing.T) {
 	onBoth(t, func(w *world) {

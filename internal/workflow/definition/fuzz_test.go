@@ -44,16 +44,29 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// large is a workflow of as many steps as a file may have, each with a condition, templates and a
-// schema to check.
+// large is a workflow of 200 steps, each with a condition, templates and a schema to check.
 func large() []byte {
 	var b strings.Builder
 	b.WriteString("name: large\nsteps:\n")
-	for i := range definition.MaxSteps {
+	for i := range 200 {
 		fmt.Fprintf(&b, "  - id: s%d\n    tool: http\n    output: o%d\n    condition: inputs.n > %d && run.attempt < 3\n    retry: {attempts: 3, backoff: 1s}\n", i, i, i)
 		fmt.Fprintf(&b, "    input:\n      url: \"https://example.com/{{ inputs.n }}/{{ trigger.issue ?? 'none' }}\"\n      headers: {a: \"{{ secrets.A }}\", b: \"{{ len(inputs.n) }}\"}\n")
 	}
 	b.WriteString("inputs: {n: {type: number}}\n")
+	return []byte(b.String())
+}
+
+// wide is a workflow of as many steps as a file may have. Each but the first hundred needs a hundred others.
+func wide() []byte {
+	var b strings.Builder
+	b.WriteString("name: wide\nsteps:\n")
+	for i := range definition.MaxSteps {
+		var needs []string
+		for n := i - 100; n >= 0 && n < i && len(needs) < 22; n++ {
+			needs = append(needs, fmt.Sprintf("s%d", n))
+		}
+		fmt.Fprintf(&b, "  - {id: s%d, tool: run_checks, needs: [%s]}\n", i, strings.Join(needs, ", "))
+	}
 	return []byte(b.String())
 }
 
@@ -90,7 +103,7 @@ func TestHostileFiles(t *testing.T) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	for name, source := range map[string][]byte{"example": autofix(b), "steps=1000": large()} {
+	for name, source := range map[string][]byte{"example": autofix(b), "steps=200": large(), "needs=20000": wide()} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

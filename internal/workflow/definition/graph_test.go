@@ -118,3 +118,39 @@ finally: [{id: unlock, tool: shell, input: {run: make unlock}}]
 		t.Error(diff)
 	}
 }
+
+// Steps side by side are branches of the graph, which meet again.
+func TestGraphOfBranches(t *testing.T) {
+	t.Parallel()
+	got := load(t, `
+name: x
+steps:
+  - {id: plan, tool: shell, input: {run: make plan}}
+  - {id: left, tool: shell, input: {run: make left}}
+  - {id: ask, tool: post_question, suspend: true, needs: [plan], input: {question: Go?, timeoutAction: skip}, on_timeout: {tool: notify, input: {text: x}, goto: both}}
+  - {id: both, tool: shell, needs: [left, ask], input: {run: make both}}
+  - {id: apart, tool: shell, needs: [], input: {run: make apart}}
+finally:
+  - {id: tidy, tool: shell, input: {run: make tidy}}
+  - {id: tell, tool: shell, needs: [], input: {run: make tell}}
+`).Graph()
+	want := []definition.Edge{
+		{From: "start", To: "plan"},
+		{From: "start", To: "apart"},
+		{From: "plan", To: "left"},
+		{From: "plan", To: "ask"},
+		{From: "left", To: "both"},
+		{From: "ask", To: "both", Label: "answered"},
+		{From: "ask", To: "ask.on_timeout", Label: "timed out"},
+		{From: "ask.on_timeout", To: "both"},
+		{From: "both", To: "tidy"},
+		{From: "both", To: "tell"},
+		{From: "apart", To: "tidy"},
+		{From: "apart", To: "tell"},
+		{From: "tidy", To: "end"},
+		{From: "tell", To: "end"},
+	}
+	if diff := cmp.Diff(want, got.Edges); diff != "" {
+		t.Error(diff)
+	}
+}

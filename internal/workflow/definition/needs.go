@@ -13,9 +13,7 @@ func (l *loader) needs() {
 	for i := range l.w.Steps {
 		s, t, path := &l.w.Steps[i], l.steps[i].get("needs"), l.paths[i]+".needs"
 		if t == nil {
-			if i > 0 && l.w.Steps[i-1].Phase == s.Phase {
-				s.Needs = []string{l.w.Steps[i-1].ID}
-			}
+			s.Needs = l.needsOf(i)
 			continue
 		}
 		for n, each := range t.list() {
@@ -39,8 +37,8 @@ func (l *loader) need(i int, t *tree, path string) {
 		l.at(t, path, "remove it", "the step %s needs itself", name)
 	case other > i:
 		hint := fmt.Sprintf("move %s above %s", name, s.ID)
-		if circle := l.circle(other, s.ID, []string{s.ID}); circle != nil {
-			hint = "nothing of it could begin: " + strings.Join(circle, " needs ")
+		if way := l.circle(other, s.ID, map[int]bool{}); way != nil {
+			hint = "nothing of it could begin: " + s.ID + " needs " + strings.Join(way, " needs ")
 		}
 		l.at(t, path, hint, "the step %s comes later, and a step needs steps above it", name)
 	case slices.Contains(s.Needs, name):
@@ -50,31 +48,36 @@ func (l *loader) need(i int, t *tree, path string) {
 	}
 }
 
-// circle returns the way by which a step needs another one, and nil where it does not.
-func (l *loader) circle(step int, to string, way []string) []string {
-	way = append(slices.Clip(way), l.w.Steps[step].ID)
-	if len(way) > len(l.w.Steps)+1 {
-		return nil
-	}
-	t := l.steps[step].get("needs")
-	if t == nil && step > 0 && l.w.Steps[step-1].ID == to && l.w.Steps[step-1].Phase == l.w.Steps[step].Phase {
-		return append(way, to)
-	}
-	for _, each := range t.list() {
-		if each.text() == to {
-			return append(way, to)
+// circle returns the way by which a step needs another one, and nil where it does not. The steps that were seen do not need it.
+func (l *loader) circle(step int, to string, seen map[int]bool) []string {
+	seen[step] = true
+	id := l.w.Steps[step].ID
+	for _, name := range l.needsOf(step) {
+		if name == to {
+			return []string{id, to}
 		}
-	}
-	for _, each := range t.list() {
-		next, ok := l.ids[each.text()]
-		if !ok || slices.Contains(way, each.text()) {
+		next, ok := l.ids[name]
+		if !ok || seen[next] {
 			continue
 		}
-		if found := l.circle(next, to, way); found != nil {
-			return found
+		if way := l.circle(next, to, seen); way != nil {
+			return append([]string{id}, way...)
 		}
 	}
 	return nil
+}
+
+// needsOf returns the names that a step needs, as they stand in the file.
+func (l *loader) needsOf(step int) []string {
+	t := l.steps[step].get("needs")
+	if t == nil && step > 0 && l.w.Steps[step-1].Phase == l.w.Steps[step].Phase {
+		return []string{l.w.Steps[step-1].ID}
+	}
+	var names []string
+	for _, each := range t.list() {
+		names = append(names, each.text())
+	}
+	return names
 }
 
 // order is what the needs of all steps come to.
@@ -230,7 +233,7 @@ func (l *loader) besides() {
 				continue
 			}
 			if other := l.w.apart(first, last); other != "" {
-				l.at(each.to, each.path, fmt.Sprintf("let %s need %s", other, l.w.Steps[last].ID), "the run cannot go from %s to %s: %s comes after %s, too, and does not lead to %s",
+				l.at(each.to, each.path, fmt.Sprintf("let %s need %s", l.w.Steps[last].ID, other), "the run cannot go from %s to %s: %s comes after %s, too, and does not lead to %s",
 					s.ID, name, other, l.w.Steps[first].ID, l.w.Steps[last].ID)
 			}
 		}
