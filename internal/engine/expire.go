@@ -137,15 +137,16 @@ func (e *Engine) wakeDue(tx *store.Tx, id string) error {
 	if err != nil || t.DeferUntil == nil || tx.Now().Before(*t.DeferUntil) {
 		return err
 	}
-	switch t.State {
-	case fermata.TaskDeferred:
+	if t.State == fermata.TaskDeferred {
 		return e.makeReady(tx, t, fermata.System)
-	case fermata.TaskBlocked:
-		if err := move(tx, t, t.Ready(), fermata.System); err != nil {
-			return err
-		}
-		tx.SaveTask(t)
 	}
+	if t.State != fermata.TaskBlocked {
+		return nil
+	}
+	if err := move(tx, t, t.Ready(), fermata.System); err != nil {
+		return err
+	}
+	tx.SaveTask(t)
 	return nil
 }
 

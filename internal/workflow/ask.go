@@ -117,6 +117,9 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 				return err
 			}
 			row.QuestionID, x.st.On = q.ID, []string{q.TaskID}
+			if row.ChildID == "" {
+				row.ChildID = q.TaskID
+			}
 			return nil
 		}
 		q, err := h.Suspend(a, x.thresholds(step), x.asker())
@@ -465,20 +468,20 @@ func (x *execution) instead(ctx context.Context, step *definition.Step, action *
 // late takes an answer that came after the deadline, with the wish to restart
 // the run with it.
 func (x *execution) late(ctx context.Context) error {
-	if x.claim.Context == nil || x.st.Waits != "" {
+	if x.claim.Context == nil || x.st.Waits != "" || !x.isAlone() {
 		return nil
 	}
-	step := x.def.Step(x.st.Next)
-	var row *fermata.WorkflowStep
 	for _, told := range slices.Backward(x.claim.Context.Questions) {
-		if told.Resolution == nil || len(told.Resolution.Late) == 0 {
+		if told.Resolution == nil || !slices.ContainsFunc(told.Resolution.Late, func(l fermata.Late) bool { return l.Restarted }) {
 			continue
 		}
 		at := slices.IndexFunc(x.rows, func(r *fermata.WorkflowStep) bool { return r.QuestionID == told.QuestionID && r.Item == nil })
 		if at < 0 {
 			continue
 		}
-		if row, step = x.rows[at], x.def.Step(x.rows[at].Step); step == nil || row != x.current(row.Step) {
+		row := x.rows[at]
+		step := x.def.Step(row.Step)
+		if step == nil || row != x.current(row.Step) {
 			continue
 		}
 		q, err := x.question(ctx, row)

@@ -225,6 +225,9 @@ func indented(doc json.RawMessage) string {
 // remedied goes on as a person said after an error.
 func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, q *fermata.Question) error {
 	x.st.Waits = ""
+	if row.ChildID == q.TaskID {
+		row.ChildID = ""
+	}
 	action, _ := q.Resolution.Answers["action"].(string)
 	if q.Status != fermata.Answered {
 		action = remedyAbort

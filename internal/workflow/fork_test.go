@@ -453,7 +453,9 @@ steps:
 		for _, want := range []string{"3?", "4?"} {
 			all := pending(2)
 			w.answer(all[1], fermata.Answer{Answer: "x"})
-			w.until("the next item is asked about", func() bool { return slices.ContainsFunc(pending(2), func(q *fermata.Question) bool { return q.Title == want }) })
+			w.until("the next item is asked about", func() bool {
+				return slices.ContainsFunc(pending(2), func(q *fermata.Question) bool { return q.Title == want })
+			})
 		}
 		if all := pending(2); all[0].ID != first[0].ID {
 			t.Fatalf("the first item is %s", all[0].Title)
