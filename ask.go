@@ -468,6 +468,16 @@ func firstLine(s string, n int) string {
 	return string(runes)
 }
 
+// AsksAsMuch reports whether q asks the same people at least as strictly as next does, about the same action: what answers q
+// answers next as well.
+func (q *Question) AsksAsMuch(next *Question) bool {
+	defaults, _ := q.Defaults()
+	nextDefaults, _ := next.Defaults()
+	return q.Type == next.Type && q.ActionHash == next.ActionHash && HigherRisk(q.Risk, next.Risk) == q.Risk && q.LeastAssurance == next.LeastAssurance &&
+		q.OnTimeout == next.OnTimeout && Digest(defaults) == Digest(nextDefaults) &&
+		Digest(slices.Sorted(slices.Values(q.Assignees))) == Digest(slices.Sorted(slices.Values(next.Assignees))) && Digest(q.Approvals) == Digest(next.Approvals)
+}
+
 // SameAsking reports whether asking a again is asking q once more: the same
 // dedupe key, or the same action.
 func (q *Question) SameAsking(a Ask) bool {

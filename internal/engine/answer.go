@@ -250,11 +250,8 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 // checkRestart refuses to restart the task of a question that a run of a workflow asked beside others: the run went on without the
 // answer, and would not hear of it.
 func checkRestart(tx *store.Tx, t *fermata.Task) error {
-	if !t.EndsWithAnswer || t.ParentID == "" {
-		return nil
-	}
-	parent, err := tx.Task(t.ParentID)
-	if err != nil || parent.Runner != fermata.RunnerWorkflow {
+	parent, err := runThatAsks(tx, t)
+	if err != nil || parent == nil {
 		return err
 	}
 	return fermata.Errorf(fermata.CodeIllegalTransition, "a workflow asked this beside other steps: an answer does not restart it").

@@ -235,7 +235,7 @@ func (e *Engine) askUnder(tx *store.Tx, t *fermata.Task, runID string, a fermata
 	if err := t.CheckHeld(); err != nil {
 		return nil, err
 	}
-	if q, err := e.askedBefore(tx, t, a, by); q != nil || err != nil {
+	if q, err := e.askedBefore(tx, t, runID, a, policy, by); q != nil || err != nil {
 		return q, err
 	}
 	q, changed, err := e.open(tx, t, runID, a, policy, by)
@@ -468,8 +468,8 @@ func keyTaken(q *fermata.Question) error {
 }
 
 // askedBefore returns the pending question that asks the same, after counting
-// the ask.
-func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, a fermata.Ask, by fermata.Actor) (*fermata.Question, error) {
+// the ask. One that somebody else asked, or that asks other people or less of them, does not stand for it.
+func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if t.PendingQuestionID == "" && a.DedupeKey == "" {
 		return nil, nil
 	}
@@ -478,8 +478,17 @@ func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, a fermata.Ask, by fe
 		return nil, err
 	}
 	for _, q := range pending {
-		if q.Decided(tx.Now()) || !q.SameAsking(a) {
+		if q.Decided(tx.Now()) || !q.SameAsking(a) || !q.AskedBy.Is(by) {
 			continue
+		}
+		if q.Fingerprint != a.Fingerprint() {
+			next, _, err := e.open(tx, t, runID, a, policy, by)
+			if err != nil {
+				return nil, err
+			}
+			if !q.AsksAsMuch(next) {
+				continue
+			}
 		}
 		q.AskCount++
 		tx.UpdatePending(q)

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,43 @@ func TestAskedAgainIsCounted(t *testing.T) {
 				if next := w.question(w.finish(w.claimed(task.ID), asks(a)).PendingQuestionID, fermata.Pending); next.ID == q.ID {
 					w.Error("a closed question was asked again")
 				}
+			})
+		})
+	}
+}
+
+// TestAnotherAskingIsAskedAnew: a pending approval of the same action does not stand for one that asks other people, or more of
+// them, nor for that of another asker.
+func TestAnotherAskingIsAskedAnew(t *testing.T) {
+	action := json.RawMessage(`{"command":"deploy"}`)
+	weak := fermata.Ask{Question: "ok?", Type: fermata.Approval, Action: action, Assignees: []string{"alice"}}
+	for name, tt := range map[string]struct {
+		change func(a *fermata.Ask)
+		by     func(w *world) fermata.Caller
+		want   fermata.Code
+	}{
+		"another title":   {func(a *fermata.Ask) { a.Title = "Please?" }, nil, ""},
+		"other people":    {func(a *fermata.Ask) { a.Assignees = nil }, nil, fermata.CodePendingQuestionExists},
+		"more people":     {func(a *fermata.Ask) { a.Approvals = &fermata.Quorum{Required: 1} }, nil, fermata.CodePendingQuestionExists},
+		"a higher risk":   {func(a *fermata.Ask) { a.Risk = fermata.RiskHigh }, nil, fermata.CodePendingQuestionExists},
+		"another asker":   {func(*fermata.Ask) {}, askingAlice, fermata.CodePendingQuestionExists},
+		"another silence": {func(a *fermata.Ask) { a.OnTimeout = fermata.SkipTask }, nil, fermata.CodePendingQuestionExists},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				task, q := w.suspended(weak)
+				a, by := weak, w.agent
+				tt.change(&a)
+				if tt.by != nil {
+					by = tt.by(w)
+				}
+				again, err := w.e.Ask(w.Context(), by, task.ID, a)
+				if tt.want != "" {
+					w.refused(err, tt.want)
+					return
+				}
+				w.ok(err)
+				w.equal(q.ID, again.ID)
 			})
 		})
 	}
@@ -351,4 +389,10 @@ func TestAQuestionForNobodyGoesToOperators(t *testing.T) {
 		_, err = w.e.Ask(w.Context(), w.agent, next.Task.ID, fermata.Ask{Question: "Which colour?", Assignees: []string{"ghost"}})
 		w.refused(err, fermata.CodeInvalidRequest)
 	})
+}
+
+func askingAlice(w *world) fermata.Caller {
+	c := w.alice
+	c.Scopes = append(slices.Clone(c.Scopes), fermata.ScopeAsk)
+	return c
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -15,6 +16,74 @@ type taskGetter interface {
 // mayTask says why a caller may not do something with a task, nil where he may.
 // An agent has the subtasks of its own tasks, too.
 func mayTask(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
+	if err := mayTaskOf(r, c, v, t); err != nil {
+		return err
+	}
+	return checkRunMoves(r, v, t)
+}
+
+// checkRunMoves refuses what only a run of a workflow does: with its own task, and with the tasks on which it asks beside others.
+// Whoever else did it could let the run go on without the answer, or stand in for the question of its next step.
+func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
+	if t.Runner == fermata.RunnerWorkflow {
+		if v == fermata.ToAsk || v == fermata.ToGate {
+			return fermata.Errorf(fermata.CodeIllegalTransition, "a run of a workflow asks by its steps alone").
+				WithHint("ask on a task of your own, below the run or outside of it")
+		}
+		return nil
+	}
+	if !slices.Contains(movesOfRuns, v) {
+		return nil
+	}
+	run, err := runThatAsks(r, t)
+	if err != nil || run == nil {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the run %s asks on this task, which ends with the answer", run.ID).
+		WithHint("answer the question, or withdraw it: then the step of the run fails")
+}
+
+// movesOfRuns are what only a run does with the task of its question.
+var movesOfRuns = []fermata.Verb{fermata.ToAsk, fermata.ToGate, fermata.ToFinishTask, fermata.ToChangeTask, fermata.ToPauseTask, fermata.ToReopenTask}
+
+// runThatAsks returns the run of a workflow that asks on a task of its own; nil for any other task.
+func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
+	if !t.EndsWithAnswer || t.ParentID == "" {
+		return nil, nil
+	}
+	parent, err := r.Task(t.ParentID)
+	if err != nil || parent.Runner != fermata.RunnerWorkflow {
+		return nil, err
+	}
+	return parent, nil
+}
+
+// checkNotQueued refuses to let a run of a workflow begin beside the one that has its key.
+func (e *Engine) checkNotQueued(tx *store.Tx, t *fermata.Task) error {
+	if t.Runner != fermata.RunnerWorkflow || t.State != fermata.TaskBlocked {
+		return nil
+	}
+	others, err := tx.TasksByID(t.BlockedBy)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.ParentID != t.ID && !t.SatisfiedBy(other) {
+			return fermata.Errorf(fermata.CodeIllegalTransition, "the run waits for the end of %s, which has the same key", other.ID).
+				WithHint("cancel that run, or let it end")
+		}
+	}
+	return nil
+}
+
+// endWaits lets the steps of a run of a workflow go on that wait for an instant.
+func endWaits(tx *store.Tx, t *fermata.Task) {
+	if t.Runner == fermata.RunnerWorkflow {
+		tx.EndWaits(t.ID)
+	}
+}
+
+func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
 	if c.Kind != fermata.ActorAgent || c.Owns(t) {
 		return c.May(v, fermata.InTask(t))
 	}

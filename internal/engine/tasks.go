@@ -289,6 +289,10 @@ func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p 
 			return err
 		}
 		if p.BlockedBy != nil {
+			if t.Runner == fermata.RunnerWorkflow {
+				return fermata.Errorf(fermata.CodeIllegalTransition, "a run of a workflow waits for what its workflow says").
+					WithHint("cancel the run for which it waits, or let it end")
+			}
 			if err := e.checkDependencies(tx, t); err != nil {
 				return err
 			}
@@ -334,6 +338,9 @@ func (e *Engine) DeferTask(ctx context.Context, c fermata.Caller, id string, unt
 		if err := t.CheckHeld(); err != nil {
 			return err
 		}
+		if c.Kind == fermata.ActorAgent && t.Runner == fermata.RunnerWorkflow {
+			return fermata.Errorf(fermata.CodeForbidden, "only a person puts a run of a workflow off").WithHint("let a step of it wait")
+		}
 		if until != nil && !until.After(tx.Now()) {
 			return fermata.Invalid(fermata.Problem{Field: "until", Message: "must be in the future"})
 		}
@@ -366,6 +373,7 @@ func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 	if !t.State.Ended() && t.State != fermata.TaskDeferred {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
 	}
+	endWaits(tx, t)
 	t.Attempts = 0
 	// What no run was handed is handed to the next one.
 	if err := countUnread(tx, t); err != nil {
@@ -395,6 +403,10 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 		case !t.Resumable():
 			return t.CannotResume()
 		}
+		if err := e.checkNotQueued(tx, t); err != nil {
+			return err
+		}
+		endWaits(tx, t)
 		if err := e.addWords(tx, t, words, c.Actor()); err != nil {
 			return err
 		}

@@ -346,6 +346,11 @@ func (tx *Tx) SaveStep(s *fermata.WorkflowStep) {
 		s.QuestionID, s.ChildID, millis(s.Until), s.StartedAt.UnixMilli(), millis(s.EndedAt))
 }
 
+// EndWaits takes away the instants for which steps of a run wait.
+func (tx *Tx) EndWaits(taskID string) {
+	tx.execAny("UPDATE steps SET until_at = 0 WHERE workspace_id = $1 AND task_id = $2 AND state = 'waiting' AND until_at > 0", tx.workspace, taskID)
+}
+
 // EndSteps ends the steps of a run that are under way.
 func (tx *Tx) EndSteps(taskID string, state fermata.StepState, note string) {
 	tx.execAny(`UPDATE steps SET state = $1, note = $2, ended_at = $3, until_at = 0 WHERE workspace_id = $4 AND task_id = $5

@@ -309,19 +309,7 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 		return true, &stepError{code: codeChild, err: fmt.Errorf("task %s is %s: %s", t.ID, t.State, why), printed: how}
 	}
 	if row.QuestionID != "" {
-		q, err := x.question(ctx, row)
-		if err != nil {
-			return true, err
-		}
-		answer := answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment)
-		if err := x.take(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
-			return true, err
-		}
-		if step.OnReject != definition.OnRejectSkip && step.OnRejectGoto == "" {
-			return true, hopeless(codeRejected, fmt.Errorf("%v rejected it", answer["by"]))
-		}
-		row.State = fermata.StepRejected
-		return true, nil
+		return true, x.takenAnswer(ctx, step, row)
 	}
 	output, err := x.outputOf(ctx, step, t)
 	if err != nil {
@@ -331,6 +319,36 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 		row.Note = fmt.Sprintf("the first %v bytes of what it printed were left out", printed["left_out"])
 	}
 	return true, x.take(step, row, output)
+}
+
+// takenAnswer takes the answer to the question of an item. That its task is done is no answer.
+func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
+	q, err := x.question(ctx, row)
+	if err != nil {
+		return err
+	}
+	if err := engine.CheckRecorded(x.s.db.In(ctx, x.claim.Task.WorkspaceID), q); err != nil {
+		if fermata.CodeOf(err) == fermata.CodePolicyViolation {
+			err = hopeless(codeRefused, err)
+		}
+		return err
+	}
+	switch r := q.Resolution; {
+	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:
+	case q.Status == fermata.TimedOut:
+		return hopeless(codeSilence, fermata.Errorf(fermata.CodeQuestionClosed, "nobody answered in time"))
+	default:
+		return hopeless(codeWithdrawn, fermata.Errorf(fermata.CodeQuestionClosed, "the question was not answered: it is %s", q.Status))
+	}
+	answer := answerOf(q, q.Resolution.Answers, q.Resolution.AnsweredBy, q.Resolution.At, q.Resolution.Comment)
+	if err := x.take(step, row, answer); err != nil || answer["decision"] != fermata.Reject {
+		return err
+	}
+	if step.OnReject != definition.OnRejectSkip && step.OnRejectGoto == "" {
+		return hopeless(codeRejected, fmt.Errorf("%v rejected it", answer["by"]))
+	}
+	row.State = fermata.StepRejected
+	return nil
 }
 
 // printedBy returns how the command of a task ended and what it wrote; nil for a task that ran none.

@@ -95,7 +95,7 @@ func (x *execution) failed(ctx context.Context, step *definition.Step, row *ferm
 		return err
 	}
 	switch {
-	case step.OnError == definition.OnErrorContinue && !(step.Suspend && step.Approves()):
+	case step.OnError == definition.OnErrorContinue && !step.Approves():
 		x.next(step)
 		return nil
 	case step.OnError == definition.OnErrorAsk:

@@ -101,8 +101,7 @@ func (x *execution) wakeUp(ctx context.Context, step *definition.Step) error {
 		return x.waited(ctx, step, row)
 	case waitsRetry:
 		if row.Until != nil && x.now.Before(*row.Until) {
-			// Somebody resumed it by hand: that is as good as the time.
-			row.Until = nil
+			return x.sleepOn(ctx, row.Until)
 		}
 		x.st.Waits = ""
 	}

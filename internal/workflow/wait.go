@@ -49,10 +49,13 @@ func instant(input map[string]any, now time.Time) (time.Time, error) {
 	return until, fermata.CheckInstant("until", until)
 }
 
-// waited goes on when the time has come, or somebody let the run go on before.
+// waited goes on when the time has come, or a person resumed the run before.
 func (x *execution) waited(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
-	if row.Until != nil && x.now.Before(*row.Until) {
+	switch {
+	case row.Until == nil:
 		row.Note = "cut short by a person"
+	case x.now.Before(*row.Until):
+		return x.sleepOn(ctx, row.Until)
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err

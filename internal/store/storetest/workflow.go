@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,6 +142,14 @@ func stepRows(s *suite) {
 	at, err := r.CurrentSteps([]string{id, "task_other"})
 	s.ok(err)
 	s.equal(map[string]string{id: "zuerst"}, at)
+	until = noon.Add(time.Hour)
+	waits := &fermata.WorkflowStep{TaskID: id, Step: "wartet", Occurrence: 1, Tool: "wait", State: fermata.StepWaiting, Attempt: 1, Until: &until, StartedAt: noon}
+	s.write(func(tx *store.Tx) { tx.SaveStep(waits) })
+	s.write(func(tx *store.Tx) { tx.EndWaits("task_other"); tx.EndWaits(id) })
+	got, err = r.Steps(id)
+	s.ok(err)
+	waits.Until = nil
+	s.equal(waits, got[slices.IndexFunc(got, func(step *fermata.WorkflowStep) bool { return step.Step == waits.Step })])
 	s.write(func(tx *store.Tx) { tx.EndSteps(id, fermata.StepCancelled, "over") })
 	got, err = r.Steps(id)
 	s.ok(err)

@@ -171,8 +171,29 @@ func (s *Step) Approves() bool {
 			return true
 		}
 	}
+	if items, ok := s.Input.Field("items"); ok && mayApprove(items) {
+		return true
+	}
 	_, action := s.Input.Field("action")
 	return action
+}
+
+// mayApprove reports whether one of the items of a question is, or may be, an approval.
+func mayApprove(items Value) bool {
+	list, fixed := items.Literal()
+	if !fixed {
+		return true
+	}
+	all, _ := list.([]any)
+	for _, item := range all {
+		fields, _ := item.(map[string]any)
+		for _, key := range []string{"type", "responseType", "response_type"} {
+			if fields[key] == "approval" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (l *loader) retry(t *tree, path string) *Retry {

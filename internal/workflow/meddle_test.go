@@ -1,0 +1,196 @@
+package workflow_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
+)
+
+// starter is the agent that starts the runs of these tests.
+var starter = fermata.Caller{
+	WorkspaceID: store.DefaultWorkspace, Kind: fermata.ActorAgent, TokenID: "tok_starter", Name: "starter", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork},
+}
+
+// begun puts a definition, and lets the agent start it.
+func (w *world) begun(source string) *fermata.WorkflowRun {
+	w.Helper()
+	run, err := w.s.Start(w.Context(), starter, w.put(source).Name, nil)
+	w.ok(err)
+	return run
+}
+
+func (w *world) refusedMove(what string, err error) {
+	w.Helper()
+	if code := fermata.CodeOf(err); code != fermata.CodeIllegalTransition && code != fermata.CodeForbidden {
+		w.Errorf("%s: %v", what, err)
+	}
+}
+
+// TestNobodyEndsTheQuestionOfARun: the task on which a run asks beside others ends with the answer, and in no other way that lets
+// the run go on. It belongs to whoever started the run, and responders reach it.
+func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
+	for name, steps := range map[string]string{
+		"items": `
+  - {id: ok, tool: request_approval, foreach: [1, 2], parallel: 2, on_error: continue, input: {title: "Delete?", action: {n: "{{ item }}"}, timeout: never}}
+  - {id: delete, tool: publish}
+`,
+		"branches": `
+  - {id: ok, tool: request_approval, on_error: continue, input: {title: "Delete?", action: {n: 1}, timeout: never}}
+  - {id: delete, tool: publish}
+  - {id: also, tool: request_approval, needs: [], on_error: continue, input: {title: "Delete?", action: {n: 2}, timeout: never}}
+  - {id: delete_also, tool: publish}
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(w *world) {
+				run := w.begun("name: files\ntriggers: [{manual: true}]\nsteps:" + steps)
+				var open []*fermata.WorkflowStep
+				w.until("both are asked", func() bool {
+					open = slices.DeleteFunc(w.read(run.ID).Steps, func(s *fermata.WorkflowStep) bool { return s.QuestionID == "" })
+					return len(open) == 2
+				})
+				until := w.clock.Now().Add(time.Hour)
+				for _, s := range open {
+					for _, c := range []fermata.Caller{starter, ann, admin} {
+						ctx := t.Context()
+						_, err := w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultCompleted, Details: json.RawMessage(`{"decision":"approve"}`)})
+						w.refusedMove(c.Name+" finishes", err)
+						_, err = w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultFailed})
+						w.refusedMove(c.Name+" fails", err)
+						_, err = w.e.Ask(ctx, c, s.ChildID, fermata.Ask{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}})
+						w.refusedMove(c.Name+" asks", err)
+						_, err = w.e.DeferTask(ctx, c, s.ChildID, &until)
+						w.refusedMove(c.Name+" puts off", err)
+						_, err = w.e.PauseTask(ctx, c, s.ChildID)
+						w.refusedMove(c.Name+" pauses", err)
+					}
+				}
+				_, err := w.e.CancelTask(t.Context(), starter, open[0].ChildID, "")
+				w.ok(err)
+				for _, c := range []fermata.Caller{starter, admin} {
+					_, err = w.e.ReopenTask(t.Context(), c, open[0].ChildID)
+					w.refusedMove(c.Name+" reopens", err)
+				}
+				q, err := w.e.Question(t.Context(), ann, open[1].QuestionID)
+				w.ok(err)
+				w.answer(q, fermata.Answer{Answer: fermata.Reject})
+				run = w.awaitEnd(run.ID)
+				if called := w.tools.called(); run.State != fermata.TaskFailed || len(called) > 0 {
+					t.Errorf("the run is %s, and called %v: %s", run.State, called, w.describe(run))
+				}
+			})
+		})
+	}
+}
+
+// TestAnEndedItemIsNoApproval has the task of an item done, while its question was withdrawn: an older version, or who writes the
+// database, did that.
+func TestAnEndedItemIsNoApproval(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.begun(`
+name: files
+triggers: [{manual: true}]
+steps:
+  - {id: ok, tool: request_approval, foreach: [1], on_error: continue, input: {title: "Delete?", action: {n: 1}, timeout: never}}
+  - {id: delete, tool: publish}
+`)
+		q := w.open(run.ID)
+		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+			task, err := tx.Task(q.TaskID)
+			if err != nil {
+				return err
+			}
+			asked, err := tx.Question(q.ID)
+			if err != nil {
+				return err
+			}
+			if _, err := asked.Cancel(fermata.System, "gone", tx.Now()); err != nil {
+				return err
+			}
+			tx.UpdatePending(asked)
+			tx.Append(&fermata.Event{Type: fermata.EventQuestionCancelled, TaskID: task.ID, QuestionID: q.ID, Actor: fermata.System, Data: json.RawMessage(`{"type":"approval","decided_by":"system"}`)})
+			task.State, task.PendingQuestionID = fermata.TaskDone, ""
+			tx.SaveTask(task)
+			return nil
+		}))
+		_, err := w.e.ResumeTask(t.Context(), admin, run.ID, "")
+		w.ok(err)
+		run = w.awaitEnd(run.ID)
+		if called := w.tools.called(); run.State != fermata.TaskFailed || len(called) > 0 {
+			t.Errorf("the run is %s, and called %v: %s", run.State, called, w.describe(run))
+		}
+	})
+}
+
+// TestNobodyAsksOnARun: a question on the task of a run could stand for what its next step asks, or end a wait.
+func TestNobodyAsksOnARun(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.begun(`
+name: resting
+triggers: [{manual: true}]
+steps:
+  - {id: objection, tool: wait, input: {for: 24h}}
+  - {id: delete, tool: publish}
+`)
+		w.await(run.ID, fermata.TaskDeferred)
+		soon := w.clock.Now().Add(time.Second)
+		for _, c := range []fermata.Caller{starter, ann, admin} {
+			for _, a := range []fermata.Ask{
+				{Question: "x?"}, {Question: "ok?", Type: fermata.Approval, Action: json.RawMessage(`{"command":["ship"]}`)},
+				{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}},
+			} {
+				_, err := w.e.Ask(t.Context(), c, run.ID, a)
+				w.refusedMove(c.Name+" asks", err)
+			}
+		}
+		_, err := w.e.DeferTask(t.Context(), starter, run.ID, &soon)
+		w.refusedMove("the agent puts off", err)
+		_, err = w.e.DeferTask(t.Context(), ann, run.ID, &soon)
+		w.ok(err)
+		w.clock.Advance(time.Hour)
+		w.until("the run waits again", func() bool { return w.read(run.ID).State == fermata.TaskDeferred })
+		if called := w.tools.called(); len(called) > 0 {
+			t.Fatalf("called %v", called)
+		}
+		_, err = w.e.ResumeTask(t.Context(), ann, run.ID, "")
+		w.ok(err)
+		run = w.await(run.ID, fermata.TaskDone)
+		if run.Steps[0].Note != "cut short by a person" {
+			t.Fatalf("the note is %q", run.Steps[0].Note)
+		}
+	})
+}
+
+// TestAQueuedRunWaits: nobody lets a run begin beside the one that has its key.
+func TestAQueuedRunWaits(t *testing.T) {
+	onBoth(t, func(w *world) {
+		const source = `
+name: queued
+triggers: [{manual: true}]
+concurrency: {key: k, policy: queue}
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b], timeout: never}}
+  - {id: ship, tool: publish}
+`
+		first := w.begun(source)
+		q := w.asked(first.ID)
+		second, err := w.s.Start(t.Context(), starter, "queued", nil)
+		w.ok(err)
+		w.await(second.ID, fermata.TaskBlocked)
+		none := []string{}
+		for _, c := range []fermata.Caller{starter, ann, admin} {
+			_, err := w.e.UpdateTask(t.Context(), c, second.ID, fermata.TaskPatch{BlockedBy: &none})
+			w.refusedMove(c.Name+" takes the dependency away", err)
+		}
+		_, err = w.e.ResumeTask(t.Context(), ann, second.ID, "")
+		w.refusedMove("a person resumes", err)
+		w.answer(q, fermata.Answer{Answer: "a"})
+		w.await(first.ID, fermata.TaskDone)
+		w.answer(w.asked(second.ID), fermata.Answer{Answer: "a"})
+		w.await(second.ID, fermata.TaskDone)
+	})
+}
