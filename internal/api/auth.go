@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 type callerKey struct{}
@@ -54,6 +55,20 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 		return nil, s.limitWrong(r, err, "too many requests with a wrong token came from this address")
 	}
 	return &c, nil
+}
+
+// renewal finds out again who makes a request, when it has waited; nil in single-user mode, where that does not change.
+func (s *Server) renewal(r *http.Request, c *fermata.Caller) engine.Renewal {
+	switch {
+	case c.TokenID != "":
+		secret, _ := bearer(r) // it was read before
+		return func(ctx context.Context) (fermata.Caller, error) { return s.Engine.Reauthenticate(ctx, secret) }
+	case c.SessionID != "":
+		secret := sessionSecret(r)
+		return func(ctx context.Context) (fermata.Caller, error) { return s.Engine.ReauthenticateSession(ctx, secret) }
+	default:
+		return nil
+	}
 }
 
 func (s *Server) withoutToken(r *http.Request) (*fermata.Caller, error) {

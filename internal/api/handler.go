@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 // ServeHTTP guards, identifies, limits, and hands the request to its route.
@@ -99,6 +100,7 @@ func (s *Server) admit(w *recorder, r *http.Request) (*http.Request, error) {
 		return r, err
 	}
 	w.caller = *c
+	r = r.WithContext(engine.WithRenewal(r.Context(), s.renewal(r, c)))
 	if err := s.limits.perToken(c); err != nil {
 		return r, err
 	}

@@ -274,7 +274,7 @@ func (e *Engine) WaitWords(ctx context.Context, c fermata.Caller, id string, wai
 		return e.WaitQuestion(ctx, c, q.ID, wait)
 	}
 	r := e.reads(ctx, c)
-	err = e.hub.until(ctx, taskTopic(t.ID), wait, func() (bool, error) {
+	err = e.untilAs(ctx, &c, taskTopic(t.ID), wait, func() (bool, error) {
 		if q, err = e.Question(ctx, c, q.ID); err != nil || q.Status != fermata.Pending {
 			return true, err
 		}
@@ -292,7 +292,7 @@ func (e *Engine) WaitQuestion(ctx context.Context, c fermata.Caller, id string, 
 		return nil, err
 	}
 	var q *fermata.Question
-	err = e.hub.until(ctx, "question:"+id, wait, func() (bool, error) {
+	err = e.untilAs(ctx, &c, "question:"+id, wait, func() (bool, error) {
 		q, err = e.Question(ctx, c, id)
 		return err != nil || q.Status != fermata.Pending, err
 	})

@@ -69,6 +69,11 @@ func (a *attention) wait(longest time.Duration) error {
 	defer a.e.hub.unregister(w)
 	// Registered before the look: a change in between is not lost.
 	for changed := a.all; ; {
+		c, err := renewed(a.ctx, a.c)
+		if err != nil {
+			return err
+		}
+		a.c = c
 		if err := a.look(changed, false); err != nil || len(a.news) > 0 {
 			return err
 		}

@@ -47,6 +47,13 @@ func (e *Engine) claimNext(ctx context.Context, c fermata.Caller, r fermata.Clai
 			if _, err := e.reads(ctx, c).Claimable(r); err != nil {
 				return nothingThere(err)
 			}
+			var err error
+			if c, err = renewed(ctx, c); err == nil {
+				err = c.May(fermata.ToClaim, fermata.Somewhere)
+			}
+			if err != nil {
+				return false, err
+			}
 		}
 		got, err := write(ctx, e, c, fermata.ToClaim, func(tx *store.Tx) (*fermata.Claim, error) { return e.claim(tx, c, r) },
 			store.Ahead{Claim: &r})

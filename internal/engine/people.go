@@ -71,6 +71,12 @@ func (cc *callerCache) put(hash string, k knownCaller, cleared int) {
 	cc.known[hash] = k
 }
 
+func (cc *callerCache) forget(hash string) {
+	cc.mu.Lock()
+	defer cc.mu.Unlock()
+	delete(cc.known, hash)
+}
+
 func (cc *callerCache) clear() {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
@@ -80,6 +86,12 @@ func (cc *callerCache) clear() {
 
 // touchEvery is how exactly a token's last use is kept.
 const touchEvery = time.Minute
+
+// Reauthenticate is [Engine.Authenticate] without what is remembered of the token.
+func (e *Engine) Reauthenticate(ctx context.Context, secret string) (fermata.Caller, error) {
+	e.callers.forget(fermata.HashSecret(secret))
+	return e.Authenticate(ctx, secret)
+}
 
 // Authenticate returns who a token belongs to. A damaged one is refused
 // without a look-up; one that is unknown, expired or revoked as well, and the

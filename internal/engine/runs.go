@@ -90,7 +90,7 @@ func (e *Engine) Log(ctx context.Context, c fermata.Caller, runID string, offset
 		return nil, 0, false, err
 	}
 	next = offset
-	err = e.hub.until(ctx, "log:"+run.ID, wait, func() (bool, error) {
+	err = e.untilAs(ctx, &c, "log:"+run.ID, wait, func() (bool, error) {
 		if run, err = e.Run(ctx, c, run.ID); err != nil {
 			return false, err
 		}

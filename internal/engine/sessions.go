@@ -33,6 +33,12 @@ func badSession() error {
 // sessionKey names a session in the cache of callers.
 func sessionKey(hash string) string { return "session:" + hash }
 
+// ReauthenticateSession is [Engine.AuthenticateSession] without what is remembered of the session.
+func (e *Engine) ReauthenticateSession(ctx context.Context, secret string) (fermata.Caller, error) {
+	e.callers.forget(sessionKey(fermata.HashSecret(secret)))
+	return e.AuthenticateSession(ctx, secret)
+}
+
 // AuthenticateSession returns who is signed in with the session of the secret.
 // One that is unknown, unused for too long, over, or of a disabled member is
 // refused, and the reply does not tell these apart.

@@ -14,6 +14,8 @@ type engineDesk struct {
 	engine   *engine.Engine
 	delivery *delivery.Service
 	caller   fermata.Caller
+	// renew finds out again who calls; nil where that cannot change.
+	renew engine.Renewal
 	// limit bounds how fast one task asks.
 	limit func(c fermata.Caller, task string) error
 }
@@ -45,11 +47,11 @@ func (d *engineDesk) Question(ctx context.Context, id string) (*fermata.Question
 }
 
 func (d *engineDesk) WaitQuestion(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
-	return d.engine.WaitQuestion(ctx, d.caller, id, wait)
+	return d.engine.WaitQuestion(engine.WithRenewal(ctx, d.renew), d.caller, id, wait)
 }
 
 func (d *engineDesk) WaitWords(ctx context.Context, id string, wait time.Duration) (*fermata.Question, error) {
-	return d.engine.WaitWords(ctx, d.caller, id, wait)
+	return d.engine.WaitWords(engine.WithRenewal(ctx, d.renew), d.caller, id, wait)
 }
 
 func (d *engineDesk) HandMessages(ctx context.Context, taskID string, ids []string) error {

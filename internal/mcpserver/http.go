@@ -52,6 +52,8 @@ type HTTPOptions struct {
 const (
 	// callerKey is where a request keeps its caller.
 	callerKey = "fermata.caller"
+	// renewalKey is where it keeps how to find out again who calls.
+	renewalKey = "fermata.renewal"
 	// idleSession is how long a session may be silent.
 	idleSession = 30 * time.Minute
 	// listensOn is how long a stream that only listens outlives the beginning
@@ -115,7 +117,8 @@ func (o HTTPOptions) desk(req *mcp.CallToolRequest) (Desk, error) {
 	if !ok {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "a token is needed")
 	}
-	return &engineDesk{engine: o.Engine, delivery: o.Delivery, caller: caller, limit: o.LimitAsk}, nil
+	renew, _ := req.Extra.TokenInfo.Extra[renewalKey].(engine.Renewal)
+	return &engineDesk{engine: o.Engine, delivery: o.Delivery, caller: caller, renew: renew, limit: o.LimitAsk}, nil
 }
 
 // identify hands the caller to the library in the form that it knows, so that
@@ -126,7 +129,7 @@ func (o HTTPOptions) identify(next http.Handler) http.Handler {
 		if len(c.Scopes) == 0 {
 			return nil, fmt.Errorf("%w: a token is needed", auth.ErrInvalidToken)
 		}
-		return &auth.TokenInfo{UserID: c.TokenID + "/" + c.MemberID, Extra: map[string]any{callerKey: c}}, nil
+		return &auth.TokenInfo{UserID: c.TokenID + "/" + c.MemberID, Extra: map[string]any{callerKey: c, renewalKey: engine.RenewalOf(ctx)}}, nil
 	}
 	identified := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
