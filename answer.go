@@ -499,17 +499,16 @@ func sameAnswers(stored, given map[string]any) bool {
 // channel they used.
 func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
 	value, _ := r.Answers[q.Items[0].Key].(string)
-	for _, v := range q.Votes {
-		if v.By.ID != r.AnsweredBy.ID {
-			continue
-		}
-		if v.Value == value {
-			return SettledBefore, q.keptComment(Answer{Comment: r.Comment}, v.Comment)
-		}
+	voted := slices.IndexFunc(q.Votes, func(v Vote) bool { return v.By.ID == r.AnsweredBy.ID })
+	if voted < 0 {
+		q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now, Signed: r.Signed})
+	} else if v := q.Votes[voted]; v.Value != value {
 		return 0, Errorf(CodeInvalidRequest, "you voted %s at %s, and a vote stands", v.Value, v.At.Format(time.RFC3339)).
 			WithHint("cancel and ask again to vote anew")
+	} else if err := q.keptComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
+		return 0, err
 	}
-	q.Votes = append(q.Votes, Vote{By: *r.AnsweredBy, Value: value, Comment: r.Comment, Assurance: r.Assurance, At: now, Signed: r.Signed})
+	// Who votes again lets the votes be counted anew: one that did not count may count now.
 	approvals, rejections := q.count()
 	needed := 1
 	if q.Approvals.Reject == "majority" {
@@ -520,6 +519,8 @@ func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
 		r.Answers = map[string]any{q.Items[0].Key: Reject}
 	case approvals >= q.Approvals.Required:
 		r.Answers = map[string]any{q.Items[0].Key: Approve}
+	case voted >= 0:
+		return SettledBefore, nil
 	default:
 		return SettledVote, nil
 	}

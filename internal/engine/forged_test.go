@@ -221,3 +221,25 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 		})
 	}
 }
+
+// TestAVoteThatCountsAgain: the approval of somebody who left the group counts again when that person is back. Whoever votes again
+// lets the votes be counted.
+func TestAVoteThatCountsAgain(t *testing.T) {
+	each(t, func(w *world) {
+		bob, carol := w.person("bob", "ops"), w.person("carol", "ops")
+		_, q := w.suspended(fermata.Ask{Type: fermata.Approval, Title: "Deploy?", Approvals: &fermata.Quorum{Required: 2}, Action: []byte(`{"tool":"deploy"}`), Assignees: []string{"group:ops"}})
+		_, err := w.approve(bob, q, fermata.Approve)
+		w.ok(err)
+		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{}})
+		w.ok(err)
+		_, err = w.approve(carol, q, fermata.Approve)
+		w.ok(err)
+		w.question(q.ID, fermata.Pending)
+		_, err = w.e.ChangeMember(w.Context(), admin, "bob", fermata.MemberChange{Groups: []string{"ops"}})
+		w.ok(err)
+		_, err = w.approve(carol, q, fermata.Approve)
+		w.ok(err)
+		w.question(q.ID, fermata.Answered)
+		w.equal(1, w.closings(q.ID))
+	})
+}

@@ -243,6 +243,10 @@ func (s *Service) Workflow(ctx context.Context, c fermata.Caller, name, hash str
 	}
 	d, problems := definition.Load([]byte(w.Source), known)
 	w.Warnings = onWire(problems)
+	if sees := c.VisibleProjects(); hash != "" && !sees.Every() && (d == nil || !sees.Has(orDefault(d.Project))) {
+		// Another project may have had a workflow of this name.
+		return nil, fermata.NotFound("definition", name+"@"+hash)
+	}
 	if d != nil {
 		w.Graph = graphOf(d)
 	}

@@ -109,3 +109,23 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// TestADefinitionOfAnotherProject has a name that was taken in a project that the reader does not see.
+func TestADefinitionOfAnotherProject(t *testing.T) {
+	onBoth(t, func(w *world) {
+		hidden := w.put("name: pay\nproject: payroll\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
+		w.ok(w.s.Delete(t.Context(), admin, "pay"))
+		own := w.put("name: pay\nproject: web\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
+		eve := ann
+		eve.Role, eve.Projects = fermata.RoleNone, map[string]fermata.Role{"web": fermata.RoleOperator}
+		if _, err := w.s.Workflow(t.Context(), eve, "pay", hidden.Hash); fermata.CodeOf(err) != fermata.CodeNotFound {
+			t.Errorf("the other definition: %v", err)
+		}
+		for _, hash := range []string{"", own.Hash} {
+			_, err := w.s.Workflow(t.Context(), eve, "pay", hash)
+			w.ok(err)
+		}
+		_, err := w.s.Workflow(t.Context(), admin, "pay", hidden.Hash)
+		w.ok(err)
+	})
+}
