@@ -97,6 +97,8 @@ type Link struct {
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
+	// MadeWith is the token with which it was made; empty without one.
+	MadeWith string `json:"-"`
 	// Secret is known only where the link was made.
 	Secret string `json:"-"`
 }

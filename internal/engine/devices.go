@@ -25,7 +25,8 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 	return e.openSessions(ctx, c, m.ID)
 }
 
-// EndSessionsOf signs a member out of every browser. It returns of how many.
+// EndSessionsOf signs a member out of every browser. It returns of how many. Sign-in links of the member, and those that the member
+// made for others, end as well.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
 	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
@@ -42,7 +43,13 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 				tx.Append(signedOut(c, s))
 			}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		// Invitations of others stay: those who are invited have nothing to do with it.
+		return dropLinks(tx, func(l *fermata.Link) bool {
+			return l.MemberID == m.ID || madeBy(l, m.ID) && l.Method != fermata.ByInvitation
+		})
 	})
 	return n, err
 }

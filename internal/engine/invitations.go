@@ -27,7 +27,7 @@ func (e *Engine) Invite(ctx context.Context, c fermata.Caller, n fermata.NewInvi
 		if err := notInvited(tx, n); err != nil {
 			return nil, err
 		}
-		l := newLink(tx, fermata.ByInvitation, c.Actor(), fermata.InvitationLasts, secret)
+		l := newLink(tx, fermata.ByInvitation, c, fermata.InvitationLasts, secret)
 		l.Invite, l.Assurance = &n, makerAssurance(c)
 		tx.InsertLink(l)
 		tx.Append(&fermata.Event{Type: fermata.EventMemberInvited, Actor: c.Actor(), Data: data(linkFacts(l))})

@@ -15,10 +15,10 @@ func badLink() error {
 }
 
 // newLink makes a link with a secret.
-func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Actor, lasts time.Duration, secret string) *fermata.Link {
+func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Caller, lasts time.Duration, secret string) *fermata.Link {
 	return &fermata.Link{
 		ID: fermata.NewID(fermata.PrefixLink, tx.Now()), WorkspaceID: tx.Workspace(), Method: method, Assurance: fermata.AssuranceSession,
-		CreatedBy: by, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(lasts), Hash: fermata.HashSecret(secret), Secret: secret,
+		CreatedBy: by.Actor(), MadeWith: by.TokenID, CreatedAt: tx.Now(), ExpiresAt: tx.Now().Add(lasts), Hash: fermata.HashSecret(secret), Secret: secret,
 	}
 }
 
@@ -83,7 +83,7 @@ func (e *Engine) MakeLink(ctx context.Context, c fermata.Caller, typed string) (
 		if m.DisabledAt != nil {
 			return nil, fermata.Errorf(fermata.CodePolicyViolation, "%s is disabled", m.Handle).WithHint("enable the member first")
 		}
-		l := newLink(tx, fermata.ByLink, c.Actor(), fermata.LinkLasts, secret)
+		l := newLink(tx, fermata.ByLink, c, fermata.LinkLasts, secret)
 		l.MemberID, l.Member, l.Assurance = m.ID, m.Handle, makerAssurance(c)
 		tx.InsertLink(l)
 		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: c.Actor(), Data: data(linkFacts(l))})
@@ -105,7 +105,7 @@ func (e *Engine) MailLink(ctx context.Context, email string) (*fermata.Link, err
 		if m.DisabledAt != nil {
 			return fermata.NotFound("member", email)
 		}
-		l = newLink(tx, fermata.ByMail, fermata.System, fermata.MailLinkLasts, secret)
+		l = newLink(tx, fermata.ByMail, fermata.Caller{Kind: fermata.ActorSystem}, fermata.MailLinkLasts, secret)
 		l.MemberID, l.Member = m.ID, m.Handle
 		tx.InsertLink(l)
 		tx.Append(&fermata.Event{Type: fermata.EventMemberLinked, Actor: l.CreatedBy, Data: data(linkFacts(l))})
@@ -141,6 +141,9 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 		if l.UsedAt != nil || !tx.Now().Before(l.ExpiresAt) {
 			return badLink()
 		}
+		if err := checkMaker(tx, l); err != nil {
+			return err
+		}
 		m, err := memberOfLink(tx, l)
 		if err != nil {
 			return err
@@ -150,6 +153,50 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 		return err
 	})
 	return in, err
+}
+
+// checkMaker refuses a link if whoever made it could not make it now.
+func checkMaker(tx *store.Tx, l *fermata.Link) error {
+	if l.MadeWith != "" {
+		t, err := tx.Token(l.MadeWith)
+		switch {
+		case fermata.CodeOf(err) == fermata.CodeNotFound:
+			return badLink()
+		case err != nil:
+			return err
+		case t.RevokedAt != nil || t.ExpiresAt != nil && !tx.Now().Before(*t.ExpiresAt):
+			return badLink()
+		}
+	}
+	if l.CreatedBy.Kind != fermata.ActorHuman {
+		return nil
+	}
+	maker, err := tx.Member(l.CreatedBy.ID)
+	switch isOwn := l.Method != fermata.ByInvitation && l.MemberID == l.CreatedBy.ID; {
+	case fermata.CodeOf(err) == fermata.CodeNotFound:
+		return nil
+	case err != nil:
+		return err
+	case maker.DisabledAt != nil || !isOwn && !administers(maker):
+		return badLink()
+	}
+	return nil
+}
+
+// dropLinks removes the links that can still be used and fit.
+func dropLinks(tx *store.Tx, fits func(l *fermata.Link) bool) error {
+	links, err := tx.UnusedLinks(tx.Now())
+	for _, l := range links {
+		if fits(l) {
+			tx.DeleteLink(l.ID)
+		}
+	}
+	return err
+}
+
+// madeBy reports whether a member made a link.
+func madeBy(l *fermata.Link, member string) bool {
+	return l.CreatedBy.Kind == fermata.ActorHuman && l.CreatedBy.ID == member
 }
 
 // memberOfLink returns whom a link signs in.

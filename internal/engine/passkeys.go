@@ -77,7 +77,8 @@ func passkeyFacts(p *fermata.Passkey) map[string]any {
 }
 
 // RemovePasskey removes a passkey: one's own after signing in with one, or as
-// an admin anybody's, who then begins anew.
+// an admin anybody's, who then begins anew. It ends the sessions that began with a passkey, but the one that removes it: one of
+// them may be on the device that was lost.
 func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToManagePasskeys, c.Own()); err != nil {
 		return err
@@ -101,11 +102,26 @@ func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed stri
 			return fermata.NotFound("passkey", typed)
 		}
 		tx.DeletePasskey(id)
+		if err := endOthers(tx, c, p.MemberID); err != nil {
+			return err
+		}
 		tx.Append(&fermata.Event{
 			Type: fermata.EventPasskeyRemoved, Actor: c.Actor(), Data: data(map[string]string{"passkey_id": id, "member_id": p.MemberID}),
 		})
 		return nil
 	})
+}
+
+// endOthers ends the sessions of a member that began with a passkey, but that of the caller.
+func endOthers(tx *store.Tx, c fermata.Caller, memberID string) error {
+	all, err := tx.SessionsOf(memberID)
+	for _, s := range all {
+		if s.Method == fermata.ByPasskey && s.ID != c.SessionID {
+			tx.DeleteSession(s.ID)
+			tx.Append(signedOut(c, s))
+		}
+	}
+	return err
 }
 
 // PasskeyOwner returns the member whom a passkey names, and his passkeys.

@@ -322,6 +322,9 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 		now := tx.Now()
 		t.RevokedAt = &now
 		tx.RevokeToken(t)
+		if err := dropLinks(tx, func(l *fermata.Link) bool { return l.MadeWith == t.ID }); err != nil {
+			return nil, err
+		}
 		tx.Append(&fermata.Event{
 			Type: fermata.EventTokenRevoked, Actor: c.Actor(), Data: data(map[string]string{"token_id": t.ID, "name": t.Name}),
 		})

@@ -67,13 +67,13 @@ func (tx *Tx) DeleteSessionsOf(memberID string) {
 	tx.execAny("DELETE FROM browser_sessions WHERE member_id = $1 AND workspace_id = $2", memberID, tx.workspace)
 }
 
-const linkColumns = "id, workspace_id, hash, method, assurance, member_id, invite, created_by, created_at, expires_at, used_at"
+const linkColumns = "id, workspace_id, hash, method, assurance, member_id, invite, created_by, created_at, expires_at, used_at, made_with"
 
 func scanSignInLink(rs rows) (*fermata.Link, error) {
 	l := &fermata.Link{}
 	var method, assurance, invite, createdBy string
 	var createdAt, expiresAt, usedAt int64
-	if err := rs.Scan(&l.ID, &l.WorkspaceID, &l.Hash, &method, &assurance, &l.MemberID, &invite, &createdBy, &createdAt, &expiresAt, &usedAt); err != nil {
+	if err := rs.Scan(&l.ID, &l.WorkspaceID, &l.Hash, &method, &assurance, &l.MemberID, &invite, &createdBy, &createdAt, &expiresAt, &usedAt, &l.MadeWith); err != nil {
 		return nil, err
 	}
 	l.Method, l.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
@@ -106,10 +106,10 @@ func (r Reader) Invitations(now time.Time) ([]*fermata.Link, error) {
 func (tx *Tx) InsertLink(l *fermata.Link) {
 	l.WorkspaceID = tx.workspace
 	tx.execAny("DELETE FROM sign_in_links WHERE expires_at <= $1", tx.Now().UnixMilli())
-	tx.exec(`INSERT INTO sign_in_links (workspace_id, id, hash, method, assurance, member_id, invite, created_by, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+	tx.exec(`INSERT INTO sign_in_links (workspace_id, id, hash, method, assurance, member_id, invite, created_by, created_at, expires_at, made_with)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		tx.workspace, l.ID, l.Hash, string(l.Method), string(l.Assurance), l.MemberID, text(l.Invite), text(actor(l.CreatedBy)),
-		l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli())
+		l.CreatedAt.UnixMilli(), l.ExpiresAt.UnixMilli(), l.MadeWith)
 }
 
 // UseLink uses a link up. It fails when somebody else did.

@@ -166,7 +166,7 @@ func newLink(hash string, method fermata.SignInMethod) *fermata.Link {
 	now := fermata.Cut(time.Now())
 	l := &fermata.Link{
 		ID: fermata.NewID(fermata.PrefixLink, now), WorkspaceID: store.DefaultWorkspace, Hash: hash, Method: method,
-		Assurance: fermata.AssuranceSession, MemberID: "mem_1", CreatedBy: alice, CreatedAt: now, ExpiresAt: now.Add(time.Hour),
+		Assurance: fermata.AssuranceSession, MemberID: "mem_1", CreatedBy: alice, CreatedAt: now, MadeWith: "tok_1", ExpiresAt: now.Add(time.Hour),
 	}
 	if method == fermata.ByInvitation {
 		l.MemberID, l.Invite = "", &fermata.NewInvitation{Handle: "bob", Name: hard, Role: fermata.RoleViewer, Groups: []string{hard}}

@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
+)
+
+// TestALinkStandsWithItsMaker: a sign-in link and an invitation are worth no more than whoever made them, at the moment at which
+// they are used.
+func TestALinkStandsWithItsMaker(t *testing.T) {
+	for name, tt := range map[string]struct {
+		invites bool
+		ends    func(w *world, maker fermata.Caller)
+	}{
+		"a link of an admin who is disabled":       {false, disable},
+		"a link of a former admin":                 {false, demote},
+		"an invitation of a disabled admin":        {true, disable},
+		"an invitation of a former admin":          {true, demote},
+		"a link, after a disabled admin is back":   {false, func(w *world, c fermata.Caller) { disable(w, c); enable(w, c) }},
+		"a link, when its person was signed out":   {false, func(w *world, _ fermata.Caller) { w.signOut("alice") }},
+		"a link, when its maker was signed out":    {false, func(w *world, _ fermata.Caller) { w.signOut("eve") }},
+		"an invitation, after the admin is back":   {true, func(w *world, c fermata.Caller) { disable(w, c); enable(w, c) }},
+		"a link whose maker's token was revoked":   {false, revoke},
+		"an invitation by a token that is no more": {true, revoke},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.changed(w.person("boss").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				w.changed(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				made, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{Name: "eve", Kind: fermata.ActorHuman, Member: "eve", Scopes: []fermata.Scope{fermata.ScopeAdmin}})
+				w.ok(err)
+				maker, err := w.e.Authenticate(w.Context(), made.Secret)
+				w.ok(err)
+				var l *fermata.Link
+				if tt.invites {
+					l, err = w.e.Invite(w.Context(), maker, fermata.NewInvitation{Email: "eve2@example.com", Role: fermata.RoleAdmin})
+				} else {
+					l, err = w.e.MakeLink(w.Context(), maker, "alice")
+				}
+				w.ok(err)
+				tt.ends(w, maker)
+				_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+				w.refused(err, fermata.CodeUnauthenticated)
+			})
+		})
+	}
+}
+
+func disable(w *world, c fermata.Caller) {
+	w.changed(c.MemberID, fermata.MemberChange{Disabled: ptr(true)})
+}
+
+func enable(w *world, c fermata.Caller) {
+	w.changed(c.MemberID, fermata.MemberChange{Disabled: ptr(false)})
+}
+
+func demote(w *world, c fermata.Caller) {
+	w.changed(c.MemberID, fermata.MemberChange{Role: ptr(fermata.RoleViewer)})
+}
+
+func revoke(w *world, c fermata.Caller) {
+	_, err := w.e.RevokeToken(w.Context(), admin, c.TokenID)
+	w.ok(err)
+}
+
+func (w *world) changed(member string, change fermata.MemberChange) {
+	w.Helper()
+	_, err := w.e.ChangeMember(w.Context(), admin, member, change)
+	w.ok(err)
+}
+
+func (w *world) signOut(member string) {
+	w.Helper()
+	_, err := w.e.EndSessionsOf(w.Context(), admin, member)
+	w.ok(err)
+}
+
+// TestALinkOutlivesTheSessionOfItsMaker: who invites others and signs out takes nothing back.
+func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
+	each(t, func(w *world) {
+		w.changed(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+		in := w.signIn("eve", engine.Browser{})
+		l, err := w.e.Invite(w.Context(), in.Caller, fermata.NewInvitation{Email: "new@example.com", Role: fermata.RoleResponder})
+		w.ok(err)
+		w.ok(w.e.SignOut(w.Context(), in.Caller))
+		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
+		w.ok(err)
+	})
+}
+
+// TestARemovedPasskeyEndsSessions: whoever has a lost device is signed in there no more, and adds no passkey.
+func TestARemovedPasskeyEndsSessions(t *testing.T) {
+	for name, by := range map[string]func(w *world, thief, own fermata.Caller) fermata.Caller{
+		"by an admin":  func(*world, fermata.Caller, fermata.Caller) fermata.Caller { return admin },
+		"by its owner": func(_ *world, _, own fermata.Caller) fermata.Caller { return own },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				begun := w.signIn("alice", engine.Browser{})
+				key, err := w.e.AddPasskey(w.Context(), begun.Caller, "laptop", "credential", "{}")
+				w.ok(err)
+				thief, err := w.e.SignInByPasskey(w.Context(), key.ID, "{}", engine.Browser{})
+				w.ok(err)
+				own, err := w.e.SignInByPasskey(w.Context(), key.ID, "{}", engine.Browser{})
+				w.ok(err)
+				remover := by(w, thief.Caller, own.Caller)
+				w.ok(w.e.RemovePasskey(w.Context(), remover, key.ID))
+				_, err = w.e.AuthenticateSession(w.Context(), thief.Secret)
+				w.refused(err, fermata.CodeUnauthenticated)
+				_, err = w.e.AuthenticateSession(w.Context(), own.Secret)
+				if remover.SessionID == "" {
+					w.refused(err, fermata.CodeUnauthenticated)
+				} else {
+					w.ok(err)
+				}
+			})
+		})
+	}
+}
