@@ -65,7 +65,7 @@ func (p *protection) writtenBy(c *GateCall, fields any, read ReadShell) bool {
 			if inside && (len(line.Writes) > 0 || slices.ContainsFunc(line.Commands, acts)) {
 				return true
 			}
-			return slices.ContainsFunc(line.Writes, p.covers) || slices.ContainsFunc(line.Commands, p.writtenByCommand) || slices.ContainsFunc(patchedFiles(text), p.covers)
+			return slices.ContainsFunc(line.Writes, p.coversWord) || slices.ContainsFunc(line.Commands, p.writtenByCommand) || slices.ContainsFunc(patchedFiles(text), p.covers)
 		case !writes || isWorkFolder(name):
 			return false
 		case inside && isPathName(name) && !path.IsAbs(text):

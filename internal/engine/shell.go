@@ -2,8 +2,10 @@ package engine
 
 import (
 	"path"
+	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/fermata-hq/fermata"
@@ -48,7 +50,7 @@ func (shellReader) parse(command string) *syntax.File {
 
 // isPlain reports whether the line is one simple command with fixed words.
 func isPlain(command string, file *syntax.File) bool {
-	if len(file.Stmts) != 1 || len(file.Last) > 0 || strings.ContainsAny(command, "\n\r") {
+	if len(file.Stmts) != 1 || len(file.Last) > 0 || strings.ContainsAny(command, "\n\r") || strings.HasSuffix(command, `\`) {
 		return false
 	}
 	stmt := file.Stmts[0]
@@ -121,8 +123,7 @@ func (r *shellReader) walk(node syntax.Node, depth int) {
 			r.add(n, depth)
 		case *syntax.Redirect:
 			if writes(n.Op) && n.Word != nil {
-				target, _ := wordText(n.Word)
-				r.writes = append(r.writes, target)
+				r.writes = append(r.writes, texts(n.Word)...)
 			}
 		}
 		return true
@@ -142,10 +143,32 @@ func writes(op syntax.RedirOperator) bool {
 func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 	args := make([]string, 0, len(call.Args))
 	for _, word := range call.Args {
-		text, _ := wordText(word)
-		args = append(args, text)
+		args = append(args, texts(word)...)
 	}
 	r.addWords(args, depth)
+}
+
+// mostBraces is how many words of one with braces are told apart.
+const mostBraces = 64
+
+// texts returns the words that a shell makes of one with braces: .{git,x}/config are two. Where there are too many, it returns one
+// in which each pair of braces is a pattern for everything.
+func texts(word *syntax.Word) []string {
+	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
+	if !syntax.SplitBraces(split) {
+		text, _ := wordText(word)
+		return []string{text}
+	}
+	var all []string
+	for each, err := range expand.BracesSeq(nil, split) {
+		if err != nil || len(all) == mostBraces {
+			text, _ := wordText(split)
+			return []string{text}
+		}
+		text, _ := wordText(each)
+		all = append(all, text)
+	}
+	return all
 }
 
 // addWords notes a command as it stands, under its bare name, and what it
@@ -167,8 +190,12 @@ func (r *shellReader) addWords(args []string, depth int) {
 			if i == 1 || !strings.HasPrefix(args[i], "-") {
 				r.within(args[i:], depth)
 			}
+			if name == "xargs" {
+				// What it reads stands behind.
+				r.commands = append(r.commands, strings.Join(args[i:], " ")+" * *")
+			}
 		}
-	case "sh", "bash", "zsh", "dash", "ksh", "eval":
+	case "sh", "bash", "zsh", "dash", "ksh", "eval", "trap":
 		r.within(args, depth)
 	}
 }
@@ -176,7 +203,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 // within follows the command line that a shell is given as one of its words.
 func (r *shellReader) within(args []string, depth int) {
 	switch path.Base(args[0]) {
-	case "sh", "bash", "zsh", "dash", "ksh", "eval":
+	case "sh", "bash", "zsh", "dash", "ksh", "eval", "trap":
 	default:
 		return
 	}

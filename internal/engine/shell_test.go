@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,16 +58,22 @@ func TestGitFilesAreGuardedInShellLines(t *testing.T) {
 		`git -C sub config --file x --get user.name`: fermata.GateAllow,
 		`make 2>&1 | tee build.log`:                  fermata.GateAllow,
 	} {
-		input, err := json.Marshal(map[string]string{"command": command})
-		if err != nil {
-			t.Fatal(err)
-		}
-		call, policy := fermata.GateCall{Tool: "Bash", Input: input}, fermata.DefaultPolicy()
-		policy.GateDefault = fermata.GateAllow
-		if got := fermata.Judge(&call, fermata.GateScope{}, nil, policy, engine.ReadShell, time.Now()); got.Decision != want {
-			t.Errorf("%s: %s, want %s", command, got.Decision, want)
+		if got := judgeAllowed(t, command); got != want {
+			t.Errorf("%s: %s, want %s", command, got, want)
 		}
 	}
+}
+
+// judgeAllowed judges a command line where every tool is allowed.
+func judgeAllowed(t *testing.T, command string) fermata.GateDecision {
+	t.Helper()
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, policy := fermata.GateCall{Tool: "Bash", Input: input}, fermata.DefaultPolicy()
+	policy.GateDefault = fermata.GateAllow
+	return fermata.Judge(&call, fermata.GateScope{}, nil, policy, engine.ReadShell, time.Now()).Decision
 }
 
 // TestAnAllowRuleIsNotFooled: nothing rides on a command that a rule allows.
@@ -83,7 +91,7 @@ func TestAnAllowRuleIsNotFooled(t *testing.T) {
 		"PATH=/tmp git status", "! git status", "(git status)", "{ git status; }", "time git status",
 		"git status \u202e/ fr- mr", "git status \u200b", "git status \u00a0;", "git status\u2028rm", "git status \x1b[2K", "git status \t", "git status \x00",
 		"git status \ufeff", "git status \U000e0041", "git status \u3164", "if git status; then rm -rf /; fi", "git status coproc; coproc rm",
-		"function git { rm; }; git status", "g\\it status", "'git' status", " git status",
+		"function git { rm; }; git status", "git status \\", "g\\it status", "'git' status", " git status",
 	} {
 		if got := judge(t, fermata.GateAllow, "git status*", command); got != fermata.GateAsk {
 			t.Errorf("%q: %s, want ask", command, got)
@@ -104,6 +112,29 @@ func TestAllowExactlyOrEverything(t *testing.T) {
 	} {
 		if got := judge(t, fermata.GateAllow, pattern, line); got != want {
 			t.Errorf("%q: %s, want %s", pattern, got, want)
+		}
+	}
+}
+
+// TestProtectedFilesAreSeenThroughTheShell: what a shell makes of a line counts, also where nothing in the line names the file.
+func TestProtectedFilesAreSeenThroughTheShell(t *testing.T) {
+	t.Parallel()
+	many := make([]string, 100)
+	for i := range many {
+		many[i] = fmt.Sprint("x", i)
+	}
+	for _, command := range []string{
+		"echo x >> .git/config", "tee -a .g?t/config", "echo x >> .g?t/config", "echo x >> .gi[t]/config", "echo x > .g*/config", "echo x > .claud?/settings.json",
+		"echo x > .mcp.jso?", `trap "git config a b" EXIT`, "echo a b | xargs git config", "tee .{git,x}/config", "cp a .gi{t,}/config", "cp a .{" + strings.Join(many, ",") + ",git}/config",
+		"echo x > '.git'/config", "xargs -n 1 tee .git/config", "cp a .{a..z}{a..z}{a..z}/config",
+	} {
+		if got := judgeAllowed(t, command); got != fermata.GateAsk {
+			t.Errorf("%q: %s, want ask", command, got)
+		}
+	}
+	for _, command := range []string{"echo x > {a,b}/config", "mkdir -p src/{a,b}", "ls *.go | xargs wc", "find . -name x -exec cat {} ;", `trap "rm -f x" EXIT`} {
+		if got := judgeAllowed(t, command); got != fermata.GateAllow {
+			t.Errorf("%q: %s, want allow", command, got)
 		}
 	}
 }
