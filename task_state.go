@@ -58,7 +58,7 @@ var Arrows = []Arrow{
 	{TaskOpen, TaskSkipped, "confidence below the policy"},
 	{TaskOpen, TaskCancelled, "cancel"},
 
-	{TaskBlocked, TaskOpen, "dependencies completed, resume"},
+	{TaskBlocked, TaskOpen, "dependencies completed, defer_until passed, resume"},
 	{TaskBlocked, TaskInputReceived, "dependencies completed with something to hand over, resume with a message"},
 	{TaskBlocked, TaskDeferred, "defer, pause"},
 	{TaskBlocked, TaskCancelled, "cancel"},
