@@ -279,6 +279,7 @@ steps:
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
 		w.stateOf(run.ID, "asked", fermata.StepDone)
 		w.stateOf(run.ID, "longer", fermata.StepWaiting)
+		w.await(run.ID, fermata.TaskDeferred, fermata.TaskBlocked)
 		w.clock.Advance(7 * time.Hour)
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask/1:done asked/1:done longer/1:done rest/1:done rested/1:done" {
@@ -368,6 +369,7 @@ steps:
 		failing = false
 		w.answer(open["risky"], fermata.Answer{Answers: map[string]any{"action": "retry"}})
 		w.stateOf(run.ID, "risky", fermata.StepDone)
+		w.await(run.ID, fermata.TaskBlocked)
 		w.clock.Advance(2 * time.Hour)
 		w.stateOf(run.ID, "late", fermata.StepDone)
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
@@ -387,6 +389,7 @@ steps:
   - {id: beside, tool: post_question, suspend: true, needs: [], input: {question: "B?", options: [x], timeout: 1h, timeoutAction: fail}}
 `), nil)
 		open := w.openAt(run.ID, "ask", "beside")
+		w.await(run.ID, fermata.TaskBlocked)
 		w.clock.Advance(2 * time.Hour)
 		w.await(run.ID, fermata.TaskFailed)
 		_, err := w.e.Answer(t.Context(), ann, open["ask"].ID, fermata.Answer{Answer: "x", Restart: true})

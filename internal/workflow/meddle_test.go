@@ -152,7 +152,11 @@ steps:
 		_, err = w.e.DeferTask(t.Context(), ann, run.ID, &soon)
 		w.ok(err)
 		w.clock.Advance(time.Hour)
-		w.until("the run waits again", func() bool { return w.read(run.ID).State == fermata.TaskDeferred })
+		w.until("the run waits for its own instant again", func() bool {
+			task, err := w.e.Task(t.Context(), admin, run.ID)
+			w.ok(err)
+			return task.State == fermata.TaskDeferred && task.DeferUntil.After(w.clock.Now())
+		})
 		if called := w.tools.called(); len(called) > 0 {
 			t.Fatalf("called %v", called)
 		}

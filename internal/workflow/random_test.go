@@ -125,13 +125,12 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 		kinds[s.id] = s.kind
 	}
 	w.until("the run has ended", func() bool {
-		run := w.read(id)
+		run, answers := w.read(id), false
 		for _, s := range slices.Backward(run.Steps) {
 			if s.State != fermata.StepWaiting {
 				continue
 			}
 			if s.QuestionID == "" {
-				w.clock.Advance(3 * time.Hour)
 				continue
 			}
 			q, err := w.e.Question(w.Context(), ann, s.QuestionID)
@@ -139,6 +138,10 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 				continue
 			}
 			w.answer(q, fermata.Answer{Answer: map[string]any{"ask": "x", "approve": fermata.Approve, "reject": fermata.Reject}[kinds[s.Step]]})
+			answers = true
+		}
+		if (run.State == fermata.TaskBlocked || run.State == fermata.TaskDeferred) && !answers {
+			w.clock.Advance(3 * time.Hour)
 		}
 		return run.State.Ended()
 	})

@@ -215,6 +215,34 @@ steps:
   assertCalm(page);
 });
 
+test('branches of a run ask beside each other, and each goes on with its own answer', async () => {
+  await put(`name: two-yeses
+triggers: [{ manual: true }]
+steps:
+  - { id: plan, tool: wait, input: { for: 1s } }
+  - { id: legal, tool: request_approval, input: { title: "May we ship?", action: { tool: ship }, risk: low, timeout: never } }
+  - { id: where, tool: post_question, suspend: true, needs: [plan], input: { question: "Ship where?", options: [north, south], timeout: never } }
+  - { id: pack, tool: wait, input: { for: 1s } }
+  - { id: rest, tool: wait, needs: [plan], input: { for: 30d } }
+  - { id: ship, tool: wait, needs: [legal, pack], input: { for: 1s } }
+`);
+  const { id } = await start('two-yeses');
+  await visit(page, `/workflow-runs/${id}`);
+  const asked = (title) => page.locator('[id^="question-"]').filter({ has: page.getByRole('heading', { name: title }) });
+  await asked('May we ship?').waitFor();
+  await asked('Ship where?').waitFor();
+  await page.getByText('It waits for 2 tasks').waitFor();
+  await assertSoundEverywhere(page, 'workflow-run-branches');
+  await asked('Ship where?').getByRole('radio', { name: 'north' }).click();
+  await asked('Ship where?').getByRole('button', { name: /^Answer/ }).click();
+  await node(page, 'pack').getByText('Done').waitFor();
+  await asked('Ship where?').waitFor({ state: 'detached' });
+  await asked('May we ship?').getByRole('button', { name: /^Approve/ }).click();
+  await node(page, 'ship').getByText('Done').waitFor();
+  await step(page, 'rest').getByText('Waits').first().waitFor();
+  assertCalm(page);
+});
+
 test('a run that failed says why and what helps, keeps its secret, and goes on when it is tried again', async () => {
   await put(`name: calls
 triggers: [{ manual: true }]

@@ -74,6 +74,7 @@ function OneRun({ run }: { run: Run }) {
           </Group>
         </Stack>
         {run.pending_question && <Asked key={run.pending_question.id} question={run.pending_question} />}
+        {askedBeside(steps).map((task) => <AskedBeside key={task} task={task} />)}
         {wide
           ? <div className={classes.two}><Stack gap="lg">{graph}<Given run={run} /></Stack>{timeline}</div>
           : <>{graph}{timeline}<Given run={run} /></>}
@@ -104,6 +105,18 @@ function Asked({ question }: { question: Question }) {
       <KeysWhile on={focused}><QuestionView question={data} within /></KeysWhile>
     </Paper>
   );
+}
+
+/** How many questions of branches and items stand on the page. All of them are in the inbox. */
+const mostAsked = 5;
+
+/** The tasks on which the steps of the run ask beside each other. */
+const askedBeside = (steps: readonly Step[]) => steps.flatMap((step) => (step.question_id && step.child_id && !isEnded(step.state) ? [step.child_id] : [])).slice(0, mostAsked);
+
+/** The question of a branch or of an item, to be answered here as well. */
+function AskedBeside({ task }: { task: string }) {
+  const { data } = useQuery(taskQuery(task));
+  return data?.pending_question ? <Asked key={data.pending_question.id} question={data.pending_question} /> : null;
 }
 
 /** Who waits for whom, in a sentence, and the tasks that it waits for; or how it ended. */
