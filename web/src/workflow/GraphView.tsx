@@ -80,6 +80,7 @@ function NodeItem({ place: { node, begins, next, timeouts, jumps }, progress, ru
         {jumps.map((jump) => <JumpRow key={`${jump.label}→${jump.to}`} jump={jump} go={go} />)}
         {timeouts.map((timeout) => <TimeoutBox key={timeout.node.id} timeout={timeout} go={go} />)}
       </div>
+      {!next && node.kind !== 'end' && <div className={classes.apart} />}
       {next && (
         <div className={classes.gap}>
           <svg aria-hidden width={12} height={30} viewBox="0 0 12 30" focusable="false"><path d="M6 0v22" className={classes.line} /><path d="M2 21h8l-4 8z" className={classes.head} /></svg>

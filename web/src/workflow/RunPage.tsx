@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { asProblem } from '@/api/problem';
 import type { Question } from '@/api/types';
 import { KeysWhile } from '@/keys/useCommands';
+import { StatusBadge } from '@/question/Badges';
 import { questionQuery } from '@/question/queries';
 import { QuestionView } from '@/question/QuestionView';
 import { taskQuery } from '@/task/api';
@@ -74,7 +75,6 @@ function OneRun({ run }: { run: Run }) {
           </Group>
         </Stack>
         {run.pending_question && <Asked key={run.pending_question.id} question={run.pending_question} />}
-        {askedBeside(steps).map((task) => <AskedBeside key={task} task={task} />)}
         {wide
           ? <div className={classes.two}><Stack gap="lg">{graph}<Given run={run} /></Stack>{timeline}</div>
           : <>{graph}{timeline}<Given run={run} /></>}
@@ -107,16 +107,12 @@ function Asked({ question }: { question: Question }) {
   );
 }
 
-/** How many questions of branches and items stand on the page. All of them are in the inbox. */
-const mostAsked = 5;
-
-/** The tasks on which the steps of the run ask beside each other. */
-const askedBeside = (steps: readonly Step[]) => steps.flatMap((step) => (step.question_id && step.child_id && !isEnded(step.state) ? [step.child_id] : [])).slice(0, mostAsked);
-
-/** The question of a branch or of an item, to be answered here as well. */
-function AskedBeside({ task }: { task: string }) {
-  const { data } = useQuery(taskQuery(task));
-  return data?.pending_question ? <Asked key={data.pending_question.id} question={data.pending_question} /> : null;
+/** A question that the run asks beside others, and where it is answered. */
+function AskedBeside({ id }: { id: string }) {
+  const text = useText();
+  const { data } = useQuery(questionQuery(id));
+  const link = <Anchor size="sm" underline="always" renderRoot={(props) => <Link to="/questions/$id" params={{ id }} {...props} />}><Visible text={data?.title ?? id} /></Anchor>;
+  return <Group gap="xs"><Text size="sm">{text.asksBeside}:</Text>{link}{data && <StatusBadge question={data} />}</Group>;
 }
 
 /** Who waits for whom, in a sentence, and the tasks that it waits for; or how it ended. */
@@ -133,7 +129,7 @@ function WhoWaits({ run, failed }: { run: Run; failed: number }) {
       <Text data-waiting tabIndex={-1}>{sentence(run, text, now, (at) => text.waits.time(time.full(at), time.relative(at, now)), task?.defer_until)}</Text>
       {run.state === 'done' && failed > 0 && <Text size="sm">{text.passedOver(failed)}</Text>}
       {isRunEnded(run.state) && run.state !== 'done' && run.summary && <Text size="sm"><Visible text={run.summary} /></Text>}
-      {waiting.map((step) => <Child key={step.child_id} id={step.child_id ?? ''} run={step.tool === 'workflow'} />)}
+      {waiting.map((step) => (step.question_id && step.question_id !== run.pending_question?.id ? <AskedBeside key={step.question_id} id={step.question_id} /> : <Child key={step.child_id} id={step.child_id ?? ''} run={step.tool === 'workflow'} />))}
       {before.map((id) => <Child key={id} id={id} run />)}
     </div>
   );

@@ -23,8 +23,8 @@ const faces: Record<Stand, { icon: IconName; look: string }> = {
 export function standOf(step: Pick<Step, 'state' | 'question_id' | 'child_id'> | undefined): Stand {
   if (!step) return 'none';
   if (step.state !== 'waiting') return step.state;
-  if (step.child_id) return 'child';
-  return step.question_id ? 'needs' : 'waiting';
+  if (step.question_id) return 'needs';
+  return step.child_id ? 'child' : 'waiting';
 }
 
 /** Where a step stands, as a word, with an icon and a colour beside it. */
