@@ -140,8 +140,8 @@ func (x *execution) suspend(ctx context.Context, step *definition.Step, row *fer
 	case err == nil && x.isAlone():
 		return errStopped
 	case err == nil:
-		x.asleep[step.ID] = nil
-		return errAsleep
+		x.parked[step.ID] = nil
+		return errParked
 	case refusal == nil:
 		return err
 	}
@@ -178,7 +178,7 @@ func (x *execution) setAside(h *engine.Held, step *definition.Step, row *fermata
 	case handles:
 		x.next(step)
 	case forks:
-		return true, x.cancel(h, x.fails(o), "the step "+o.Step+" was set aside")
+		return true, x.cancelPlaces(h, x.failBranch(o), "the step "+o.Step+" was set aside")
 	default:
 		x.follow(next, o)
 	}
@@ -508,7 +508,7 @@ func (x *execution) restart(step *definition.Step) {
 		beside = slices.DeleteFunc(append(slices.Clone(o.Others), place{Next: o.Next, Silent: o.Silent, Again: true}), func(p place) bool { return p.Next == step.ID })
 	}
 	x.st.leave()
-	x.comeTo(step, x.def.Between(step, nil))
+	x.moveTo(step, x.def.Between(step, nil))
 	x.st.Others = beside
 	x.st.goBack(step.Phase)
 }

@@ -224,7 +224,7 @@ func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fe
 	x.st.Waits = waitsChildren
 	row.State = fermata.StepWaiting
 	x.touch(row)
-	err := x.sleep(ctx, nil, func(h *engine.Held) ([]string, error) {
+	err := x.park(ctx, nil, func(h *engine.Held) ([]string, error) {
 		ids := slices.Clone(open)
 		for _, u := range units {
 			t, err := c.create(x, h, step, u)
@@ -269,7 +269,7 @@ func (x *execution) gather(ctx context.Context, step *definition.Step, row *ferm
 		return x.failedOrLost(ctx, step, row, err)
 	}
 	if !ended {
-		return x.sleepOn(ctx, nil, row.ChildID)
+		return x.parkOn(ctx, nil, row.ChildID)
 	}
 	x.st.Waits = ""
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {

@@ -29,11 +29,11 @@ type execution struct {
 	ins   map[string]any
 	secrets
 	now time.Time
-	// The places of the run that wait, and the tools that are called for some of them: see callBeside.
-	asleep  asleep
-	calls   map[string]bool
-	results chan called
-	landed  []called
+	// The places of the run that wait, and the tools that are called for some of them: see startCall.
+	parked   parkedPlaces
+	calling  map[string]bool
+	results  chan callResult
+	returned []callResult
 }
 
 // rowKey names a row of a step.
@@ -76,7 +76,7 @@ func (s *Service) open(ctx context.Context, claim *fermata.Claim) (*execution, e
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{s: s, claim: claim, run: run, byKey: map[rowKey]*fermata.WorkflowStep{}, calls: map[string]bool{}, results: make(chan called, mostCalls)}
+	x := &execution{s: s, claim: claim, run: run, byKey: map[rowKey]*fermata.WorkflowStep{}, calling: map[string]bool{}, results: make(chan callResult, mostCalls)}
 	if x.def, err = s.pinned(r, run); err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func (x *execution) again(ctx context.Context, row *fermata.WorkflowStep, delay 
 	row.State, row.Until, row.Note = fermata.StepWaiting, &until, fmt.Sprintf("attempt %d failed: %s", row.Attempt-1, row.Error.Message)
 	x.st.Waits = waitsRetry
 	x.touch(row)
-	return x.sleepOn(ctx, &until)
+	return x.parkOn(ctx, &until)
 }
 
 // Remedies of a step that failed.
@@ -238,7 +238,7 @@ func (x *execution) remedied(ctx context.Context, step *definition.Step, row *fe
 		if err := x.finish(ctx, row, fermata.StepSkipped); err != nil {
 			return err
 		}
-		x.pass(step) // also where it would be repeated: a person said to go on
+		x.passStep(step) // also where it would be repeated: a person said to go on
 		return nil
 	case remedyEdit:
 		text, _ := q.Resolution.Answers["input"].(string)

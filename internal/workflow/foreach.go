@@ -43,7 +43,7 @@ func (x *execution) each(ctx context.Context, step *definition.Step, row *fermat
 		return x.failedBeside(ctx, step, row, open, hopeless(codeInput, err))
 	case len(units) == 0 && len(open) > 0:
 		x.st.Waits = waitsChildren
-		return x.sleepOn(ctx, nil, open...)
+		return x.parkOn(ctx, nil, open...)
 	case len(units) == 0:
 		return x.together(ctx, step, row, list)
 	case asks:
@@ -159,7 +159,7 @@ func (x *execution) ended(ctx context.Context, row *fermata.WorkflowStep, why er
 func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string, why error) error {
 	if len(open) > 0 {
 		x.st.Waits = waitsChildren
-		return x.sleepOn(ctx, nil, open...)
+		return x.parkOn(ctx, nil, open...)
 	}
 	return x.failed(ctx, step, row, why)
 }

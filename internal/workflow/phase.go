@@ -49,8 +49,8 @@ func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summa
 	if !x.def.Forks(x.phase()) {
 		return x.enter(ctx, o)
 	}
-	cancelled := x.fails(o)
-	return x.commit(ctx, func(h *engine.Held) error { return x.cancel(h, cancelled, "the step "+o.Step+" failed") })
+	cancelled := x.failBranch(o)
+	return x.commit(ctx, func(h *engine.Held) error { return x.cancelPlaces(h, cancelled, "the step "+o.Step+" failed") })
 }
 
 // unsuccessful returns how the run will go after a failure. The first failure is why the run failed.

@@ -11,18 +11,18 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// errAsleep says that the present place of the run waits, and that the run is at others.
-var errAsleep = errors.New("the place waits")
+// errParked says that the present place of the run waits, and that the run is at others.
+var errParked = errors.New("the place waits")
 
-// asleep are the places that wait in this process, by their step, and the instants at which they go on by themselves; nil for none.
-type asleep map[string]*time.Time
+// parkedPlaces are the places of a run that wait, by their step, with the instants at which they go on by themselves; nil for none.
+type parkedPlaces map[string]*time.Time
 
 // isAlone reports whether the run is at one place only. It stays so until a step ends.
 func (x *execution) isAlone() bool { return len(x.st.Others) == 0 }
 
-// sleep stops the present place of the run until one of the tasks has ended, and at most until an instant; nil is for ever. The
+// park stops the present place of the run until one of the tasks has ended, and at most until an instant; nil is for ever. The
 // function is part of the same transaction, and returns the tasks.
-func (x *execution) sleep(ctx context.Context, until *time.Time, fn func(h *engine.Held) ([]string, error)) error {
+func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.Held) ([]string, error)) error {
 	if x.isAlone() {
 		return x.stop(ctx, func(h *engine.Held) error {
 			on, err := fn(h)
@@ -39,18 +39,18 @@ func (x *execution) sleep(ctx context.Context, until *time.Time, fn func(h *engi
 	if err != nil {
 		return err
 	}
-	x.asleep[x.st.Next] = until
-	return errAsleep
+	x.parked[x.st.Next] = until
+	return errParked
 }
 
-// sleepOn is sleep where the tasks are known, or there are none.
-func (x *execution) sleepOn(ctx context.Context, until *time.Time, on ...string) error {
-	return x.sleep(ctx, until, func(*engine.Held) ([]string, error) { return on, nil })
+// parkOn is park where the tasks are known, or there are none.
+func (x *execution) parkOn(ctx context.Context, until *time.Time, on ...string) error {
+	return x.park(ctx, until, func(*engine.Held) ([]string, error) { return on, nil })
 }
 
-// lookAround notes which places of the run still wait.
-func (x *execution) lookAround(ctx context.Context) error {
-	x.asleep = asleep{}
+// findParked notes which places of the run still wait.
+func (x *execution) findParked(ctx context.Context) error {
+	x.parked = parkedPlaces{}
 	if x.isAlone() {
 		return nil
 	}
@@ -68,16 +68,16 @@ func (x *execution) lookAround(ctx context.Context) error {
 		open[t.ID] = !t.State.Ended()
 	}
 	for i := range all {
-		p, until := &all[i], x.until(&all[i])
+		p, until := &all[i], x.dueTime(&all[i])
 		if len(p.On) > 0 && !slices.ContainsFunc(p.On, func(id string) bool { return !open[id] }) || until != nil && x.now.Before(*until) {
-			x.asleep[p.Next] = until
+			x.parked[p.Next] = until
 		}
 	}
 	return nil
 }
 
-// until is the instant for which a place waits; nil for none.
-func (x *execution) until(p *place) *time.Time {
+// dueTime is the instant for which a place waits; nil for none.
+func (x *execution) dueTime(p *place) *time.Time {
 	step := p.Next
 	if p.Silent != "" {
 		step = p.Silent + timeoutSuffix
@@ -88,13 +88,13 @@ func (x *execution) until(p *place) *time.Time {
 	return nil
 }
 
-// turn makes a place that can go on the present one, and reports whether there is one.
-func (x *execution) turn() bool {
-	if _, waits := x.asleep[x.st.Next]; !waits {
+// pickPlace makes a place that can go on the present one, and reports whether there is one.
+func (x *execution) pickPlace() bool {
+	if _, waits := x.parked[x.st.Next]; !waits {
 		return true
 	}
 	for i := range x.st.Others {
-		if _, waits := x.asleep[x.st.Others[i].Next]; !waits {
+		if _, waits := x.parked[x.st.Others[i].Next]; !waits {
 			x.st.place, x.st.Others[i] = x.st.Others[i], x.st.place
 			return true
 		}
@@ -102,22 +102,22 @@ func (x *execution) turn() bool {
 	return false
 }
 
-// turnTo makes the place at a step the present one.
-func (x *execution) turnTo(step string) {
-	delete(x.asleep, step)
+// pickPlaceAt makes the place at a step the present one.
+func (x *execution) pickPlaceAt(step string) {
+	delete(x.parked, step)
 	if at := slices.IndexFunc(x.st.Others, func(p place) bool { return p.Next == step }); at >= 0 {
 		x.st.place, x.st.Others[at] = x.st.Others[at], x.st.place
 	}
 }
 
-// rest stops the run, all of whose places wait.
-func (x *execution) rest(ctx context.Context) error {
+// stopParked stops the run until one of its places can go on.
+func (x *execution) stopParked(ctx context.Context) error {
 	on := slices.Clone(x.st.On)
 	for i := range x.st.Others {
 		on = append(on, x.st.Others[i].On...)
 	}
 	var first *time.Time
-	for _, until := range x.asleep {
+	for _, until := range x.parked {
 		if until != nil && (first == nil || until.Before(*first)) {
 			first = until
 		}
@@ -125,8 +125,8 @@ func (x *execution) rest(ctx context.Context) error {
 	return x.stop(ctx, func(h *engine.Held) error { return h.Block(on, first) })
 }
 
-// pass goes on behind a step.
-func (x *execution) pass(step *definition.Step) {
+// passStep goes on behind a step.
+func (x *execution) passStep(step *definition.Step) {
 	x.st.leave()
 	if !x.def.Forks(step.Phase) {
 		x.st.Next = ""
@@ -136,11 +136,11 @@ func (x *execution) pass(step *definition.Step) {
 		return
 	}
 	x.st.Passed = append(slices.Clip(x.st.Passed), step.ID)
-	x.branch(x.def.Dependents(step))
+	x.beginBranches(x.def.Dependents(step))
 }
 
-// branch puts the run at those of the steps that can begin, in place of the present place.
-func (x *execution) branch(steps []*definition.Step) {
+// beginBranches puts the run at those of the steps that can begin, in place of the present place.
+func (x *execution) beginBranches(steps []*definition.Step) {
 	var at []place
 	for _, step := range steps {
 		if x.canBegin(step) {
@@ -162,32 +162,32 @@ func (x *execution) canBegin(step *definition.Step) bool {
 	return !slices.ContainsFunc(step.Needs, func(id string) bool { return !slices.Contains(x.st.Passed, id) })
 }
 
-// fails ends the present place of a list that forks. The others go on, unless the definition says to cancel them; the places that
+// failBranch ends the present place of a list that forks. The others go on, unless the definition says to cancel them; the places that
 // it returns are to be cancelled with the commit.
-func (x *execution) fails(o *outcome) (cancelled []place) {
+func (x *execution) failBranch(o *outcome) (cancelled []place) {
 	x.st.Failing = o
 	if !x.def.FailFast {
-		x.branch(nil)
+		x.beginBranches(nil)
 		return nil
 	}
 	var stay []place
 	for i := range x.st.Others {
 		p := &x.st.Others[i]
-		if x.calls[p.Next] {
+		if x.calling[p.Next] {
 			stay = append(stay, *p) // what a tool did is known when it returns
 			continue
 		}
-		delete(x.asleep, p.Next)
+		delete(x.parked, p.Next)
 		cancelled = append(cancelled, *p)
 		o.Others = append(o.Others, p.again())
 	}
 	x.st.Others = stay
-	x.branch(nil)
+	x.beginBranches(nil)
 	return cancelled
 }
 
-// cancel ends what is under way at places of the run.
-func (x *execution) cancel(h *engine.Held, places []place, why string) error {
+// cancelPlaces ends what is under way at places of the run.
+func (x *execution) cancelPlaces(h *engine.Held, places []place, why string) error {
 	for i := range places {
 		p := &places[i]
 		for _, id := range p.On {
@@ -217,34 +217,34 @@ func (x *execution) cancel(h *engine.Held, places []place, why string) error {
 // mostCalls is how many tools a run calls at the same time, for its steps side by side.
 const mostCalls = 8
 
-// called is what came of a call beside other steps.
-type called struct {
+// callResult is what came of the call of a tool.
+type callResult struct {
 	step   string
 	output any
 	note   string
 	err    error
 }
 
-// callBeside calls a tool while the run goes on at its other places.
-func (x *execution) callBeside(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, named *fermata.NamedTool, input map[string]any) error {
-	if len(x.calls) == mostCalls {
-		x.landed = append(x.landed, <-x.results)
+// startCall calls a tool while the run goes on at its other places.
+func (x *execution) startCall(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, named *fermata.NamedTool, input map[string]any) error {
+	if len(x.calling) == mostCalls {
+		x.returned = append(x.returned, <-x.results)
 	}
-	x.calls[step.ID] = true
-	x.asleep[step.ID] = nil
+	x.calling[step.ID] = true
+	x.parked[step.ID] = nil
 	go func() {
 		output, note, err := x.call(ctx, step, row, named, input)
-		x.results <- called{step.ID, output, note, err}
+		x.results <- callResult{step.ID, output, note, err}
 	}()
-	return errAsleep
+	return errParked
 }
 
-// land takes what came of a call.
-func (x *execution) land(ctx context.Context) error {
-	c := x.landed[0]
-	x.landed = x.landed[1:]
-	delete(x.calls, c.step)
-	x.turnTo(c.step)
+// takeResult goes on with what came of a call.
+func (x *execution) takeResult(ctx context.Context) error {
+	c := x.returned[0]
+	x.returned = x.returned[1:]
+	delete(x.calling, c.step)
+	x.pickPlaceAt(c.step)
 	step := x.def.Step(c.step)
-	return x.tookCall(ctx, step, x.current(step.ID), c)
+	return x.endCall(ctx, step, x.current(step.ID), c)
 }

@@ -21,7 +21,7 @@ func (x *execution) repeat(ctx context.Context, step *definition.Step) error {
 		err = hopeless(codeCondition, fmt.Errorf("repeat.until: %w", err))
 	case until:
 		delete(x.st.Rounds, step.ID)
-		x.pass(step)
+		x.passStep(step)
 		return nil
 	case x.st.Rounds[step.ID]+1 >= step.Repeat.Max:
 		err = hopeless(codeRounds, fmt.Errorf("it was done %d times, and repeat.until is still false", step.Repeat.Max))
@@ -44,7 +44,7 @@ func (x *execution) goRound(step *definition.Step) {
 	first := x.def.Step(step.Repeat.From)
 	between := x.def.Between(first, step)
 	x.st.leave()
-	x.comeTo(first, between)
+	x.moveTo(first, between)
 	x.forgetRounds(first, true)
 	if x.st.Rounds == nil {
 		x.st.Rounds = map[string]int{}
@@ -66,7 +66,7 @@ func (x *execution) forgetRounds(at *definition.Step, counts bool) {
 			delete(x.st.Rounds, id)
 			continue
 		}
-		if from := x.def.Step(step.Repeat.From); from != nil && x.def.Leads(at, from) && (counts || from != at) {
+		if from := x.def.Step(step.Repeat.From); from != nil && x.def.Reaches(at, from) && (counts || from != at) {
 			delete(x.st.Rounds, id)
 		}
 	}

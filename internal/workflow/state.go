@@ -93,7 +93,7 @@ func newState(w *definition.Workflow) *state {
 
 // begin puts the run at the beginning of a list of steps.
 func (st *state) begin(w *definition.Workflow, phase definition.Phase) {
-	first := w.Begins(phase)
+	first := w.Roots(phase)
 	st.Passed = without(st.Passed, func(id string) bool { s := w.Step(id); return s == nil || s.Phase == phase })
 	st.place, st.Others = place{Next: w.First(phase).ID}, nil
 	for _, also := range first[min(1, len(first)):] {

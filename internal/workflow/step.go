@@ -17,39 +17,39 @@ func (x *execution) proceed(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
 		cancel(errStopped)
-		for range len(x.calls) - len(x.landed) {
+		for range len(x.calling) - len(x.returned) {
 			<-x.results
 		}
 	}()
 	if err := x.late(ctx); err != nil {
 		return err
 	}
-	if err := x.lookAround(ctx); err != nil {
+	if err := x.findParked(ctx); err != nil {
 		return err
 	}
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := x.goOn(ctx); err != nil && !errors.Is(err, errAsleep) {
+		if err := x.moveOnce(ctx); err != nil && !errors.Is(err, errParked) {
 			return err
 		}
 	}
 }
 
-// goOn goes on where the run can, by one thing.
-func (x *execution) goOn(ctx context.Context) error {
+// moveOnce goes on where the run can, by one thing.
+func (x *execution) moveOnce(ctx context.Context) error {
 	switch {
-	case len(x.landed) > 0:
-		return x.land(ctx)
-	case x.turn():
+	case len(x.returned) > 0:
+		return x.takeResult(ctx)
+	case x.pickPlace():
 		return x.advance(ctx)
-	case len(x.calls) == 0:
-		return x.rest(ctx)
+	case len(x.calling) == 0:
+		return x.stopParked(ctx)
 	}
 	select {
 	case c := <-x.results:
-		x.landed = append(x.landed, c)
+		x.returned = append(x.returned, c)
 	case <-ctx.Done():
 	}
 	return nil
@@ -68,14 +68,14 @@ func (x *execution) advance(ctx context.Context) error {
 	case step == nil:
 		return x.leavePhase(ctx)
 	case x.st.Waits != "":
-		return x.wakeUp(ctx, step)
+		return x.resumeStep(ctx, step)
 	default:
 		return x.do(ctx, step)
 	}
 }
 
-// wakeUp deals with what the step waited for.
-func (x *execution) wakeUp(ctx context.Context, step *definition.Step) error {
+// resumeStep deals with what the step waited for.
+func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error {
 	row := x.current(step.ID)
 	if row == nil {
 		x.st.Waits = ""
@@ -88,7 +88,7 @@ func (x *execution) wakeUp(ctx context.Context, step *definition.Step) error {
 		case err != nil:
 			return err
 		case q.Status == fermata.Pending && q.TaskID != x.run.ID:
-			return x.sleepOn(ctx, nil, q.TaskID)
+			return x.parkOn(ctx, nil, q.TaskID)
 		case q.Status == fermata.Pending:
 			return x.stop(ctx, (*engine.Held).Wait)
 		case x.st.Waits == waitsRemedy:
@@ -101,7 +101,7 @@ func (x *execution) wakeUp(ctx context.Context, step *definition.Step) error {
 		return x.waited(ctx, step, row)
 	case waitsRetry:
 		if row.Until != nil && x.now.Before(*row.Until) {
-			return x.sleepOn(ctx, row.Until)
+			return x.parkOn(ctx, row.Until)
 		}
 		x.st.Waits = ""
 	}
@@ -216,15 +216,15 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 		return err
 	}
 	if !x.isAlone() {
-		return x.callBeside(ctx, step, row, named, input)
+		return x.startCall(ctx, step, row, named, input)
 	}
-	c := called{step: step.ID}
+	c := callResult{step: step.ID}
 	c.output, c.note, c.err = x.call(ctx, step, row, named, input)
-	return x.tookCall(ctx, step, row, c)
+	return x.endCall(ctx, step, row, c)
 }
 
-// tookCall ends a step with what came of its call.
-func (x *execution) tookCall(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c called) error {
+// endCall ends a step with what came of its call.
+func (x *execution) endCall(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c callResult) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -258,7 +258,7 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 // next goes on behind a step, unless it is repeated.
 func (x *execution) next(step *definition.Step) {
 	if step.Repeat == nil {
-		x.pass(step)
+		x.passStep(step)
 		return
 	}
 	x.st.leave()
@@ -270,11 +270,11 @@ func (x *execution) next(step *definition.Step) {
 func (x *execution) jump(from *definition.Step, id string) {
 	x.st.leave()
 	to := x.def.Step(id)
-	if x.def.Leads(to, from) {
+	if x.def.Reaches(to, from) {
 		behind := x.def.Between(to, nil)
 		x.st.hide(behind[1:])
 		x.forgetRounds(to, false)
-		x.comeTo(to, behind)
+		x.moveTo(to, behind)
 		return
 	}
 	between := x.def.Between(from, to)
@@ -283,17 +283,17 @@ func (x *execution) jump(from *definition.Step, id string) {
 		row.Note = "jumped over"
 		row.End(fermata.StepSkipped, x.now)
 	}
-	x.comeTo(to, nil)
+	x.moveTo(to, nil)
 	if x.def.Forks(to.Phase) {
 		for _, step := range between[:len(between)-1] {
 			x.st.Passed = append(slices.Clip(x.st.Passed), step.ID)
 		}
-		x.branch([]*definition.Step{to})
+		x.beginBranches([]*definition.Step{to})
 	}
 }
 
-// comeTo puts the present place of the run at a step. The steps that come again are no longer behind it.
-func (x *execution) comeTo(to *definition.Step, again []*definition.Step) {
+// moveTo puts the present place of the run at a step. The steps that come again are no longer behind it.
+func (x *execution) moveTo(to *definition.Step, again []*definition.Step) {
 	x.st.Next = to.ID
 	x.st.Passed = without(x.st.Passed, func(id string) bool {
 		return slices.ContainsFunc(again, func(step *definition.Step) bool { return step.ID == id })

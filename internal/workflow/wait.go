@@ -32,7 +32,7 @@ func (x *execution) wait(ctx context.Context, step *definition.Step, row *fermat
 	x.st.Waits = waitsTime
 	row.State, row.Until = fermata.StepWaiting, &until
 	x.touch(row)
-	return x.sleepOn(ctx, &until)
+	return x.parkOn(ctx, &until)
 }
 
 // instant is until when an input says to wait.
@@ -55,7 +55,7 @@ func (x *execution) waited(ctx context.Context, step *definition.Step, row *ferm
 	case row.Until == nil:
 		row.Note = "cut short by a person"
 	case x.now.Before(*row.Until):
-		return x.sleepOn(ctx, row.Until)
+		return x.parkOn(ctx, row.Until)
 	}
 	if err := x.finish(ctx, row, fermata.StepDone); err != nil {
 		return err

@@ -26,7 +26,7 @@ func (l *loader) flow() {
 			}
 		}
 	}
-	l.besides()
+	l.checkJumps()
 	if !l.failed() {
 		l.unreachable()
 	}
@@ -57,7 +57,7 @@ func (l *loader) unreachable() {
 	reached := make([]bool, len(steps)+1)
 	var todo []int
 	for _, phase := range phases {
-		for _, first := range l.w.Begins(phase) {
+		for _, first := range l.w.Roots(phase) {
 			todo = append(todo, l.w.Index(first.ID))
 		}
 	}
@@ -83,14 +83,14 @@ func (l *loader) unreachable() {
 }
 
 // move is a way from one step to another; to is the number of steps for the
-// end, and [behind] for what comes after the step.
+// end, and [toDependents] for what comes after the step.
 type move struct {
 	to    int
 	label string
 }
 
-// behind stands for the steps that need a step, and for the end where there are none.
-const behind = -2
+// toDependents stands for the steps that need a step, and for the end where there are none.
+const toDependents = -2
 
 // moves returns where a run can go from a step.
 func (w *Workflow) moves(i int) []move {
@@ -106,11 +106,11 @@ func (w *Workflow) moves(i int) []move {
 func (w *Workflow) movesOnce(s *Step) []move {
 	var all []move
 	if s.Condition != nil && s.Condition.String() != "true" {
-		all = append(all, move{behind, "skipped"})
+		all = append(all, move{toDependents, "skipped"})
 	}
 	if !s.Suspend {
 		if len(all) == 0 {
-			return []move{{behind, ""}}
+			return []move{{toDependents, ""}}
 		}
 		all[0].label = ""
 		return all
@@ -122,10 +122,10 @@ func (w *Workflow) movesOnce(s *Step) []move {
 	}
 	all = append(all, w.timedOut(s, answered)...)
 	if c := s.Confidence; c != nil && c.Ask != nil || w.Confidence != nil && w.Confidence.Ask != nil {
-		all = append(all, move{behind, "set aside"})
+		all = append(all, move{toDependents, "set aside"})
 	}
 	if (s.OnError == OnErrorAsk || s.OnError == OnErrorContinue) && !s.Approves() {
-		all = append(all, move{behind, "failed"})
+		all = append(all, move{toDependents, "failed"})
 	}
 	return all
 }
@@ -139,7 +139,7 @@ func (w *Workflow) known(i int, all []move) []move {
 		}
 	}
 	for _, m := range all {
-		if m.to != behind {
+		if m.to != toDependents {
 			add(m)
 			continue
 		}
@@ -163,7 +163,7 @@ func (w *Workflow) answered(s *Step) []move {
 	case r != nil && r.Goto != "":
 		return []move{{w.Index(r.Goto), label}}
 	case r == nil || len(r.GotoBy) == 0:
-		return []move{{behind, label}}
+		return []move{{toDependents, label}}
 	}
 	var all []move
 	open := optionsOf(s)
@@ -173,7 +173,7 @@ func (w *Workflow) answered(s *Step) []move {
 	}
 	slices.SortFunc(all, func(a, b move) int { return strings.Compare(a.label, b.label) })
 	if optionsOf(s) == nil || len(open) > 0 {
-		all = append(all, move{behind, label})
+		all = append(all, move{toDependents, label})
 	}
 	return all
 }
@@ -202,7 +202,7 @@ func (w *Workflow) rejected(s *Step) move {
 	case s.OnRejectGoto != "":
 		return move{w.Index(s.OnRejectGoto), "rejected"}
 	case s.OnReject == OnRejectSkip:
-		return move{behind, "rejected"}
+		return move{toDependents, "rejected"}
 	}
 	return move{len(w.Steps), "rejected"}
 }
@@ -247,7 +247,7 @@ func (w *Workflow) timedOut(s *Step, answered []move) []move {
 	a := w.Timeout(s)
 	switch {
 	case a == nil && !s.Approves():
-		return []move{{behind, "timed out"}}
+		return []move{{toDependents, "timed out"}}
 	case a != nil && a.Goto != "":
 		return []move{{w.Index(a.Goto), "timed out"}}
 	}

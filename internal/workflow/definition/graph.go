@@ -47,7 +47,7 @@ type Edge struct {
 // Graph returns the steps and what leads where.
 func (w *Workflow) Graph() Graph {
 	g := Graph{Nodes: []Node{{ID: "start", Label: "start", Kind: NodeStart}}}
-	for _, first := range w.Begins(MainPhase) {
+	for _, first := range w.Roots(MainPhase) {
 		g.Edges = append(g.Edges, Edge{From: "start", To: first.ID})
 	}
 	for i := range w.Steps {
@@ -91,7 +91,7 @@ func (w *Workflow) nodesAt(from *Step, m move) []string {
 	}
 	failed := m.label == "rejected" || m.label == "timed out"
 	for _, phase := range from.Phase.Behind(!failed) {
-		if first := w.Begins(phase); len(first) > 0 {
+		if first := w.Roots(phase); len(first) > 0 {
 			var ids []string
 			for _, s := range first {
 				ids = append(ids, s.ID)

@@ -194,7 +194,7 @@ func (l *loader) early(u use, at *tree, step int, name string) {
 		return
 	}
 	for _, j := range l.backward {
-		if l.w.leads(step, j.from) && l.w.leads(j.to, u.scope.step) {
+		if l.w.reaches(step, j.from) && l.w.reaches(j.to, u.scope.step) {
 			return
 		}
 	}
@@ -202,7 +202,7 @@ func (l *loader) early(u use, at *tree, step int, name string) {
 	switch {
 	case step == u.scope.step:
 		what = name + " is the step itself: it is always null here"
-	case !l.w.leads(u.scope.step, step):
+	case !l.w.reaches(u.scope.step, step):
 		what, hint = fmt.Sprintf("%s runs beside the step %s, and may not have ended here", name, l.w.Steps[u.scope.step].ID), "add "+l.w.Steps[step].ID+" to needs"
 	}
 	l.at(at, u.path, hint, "%s", what)

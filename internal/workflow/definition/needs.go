@@ -37,7 +37,7 @@ func (l *loader) need(i int, t *tree, path string) {
 		l.at(t, path, "remove it", "the step %s needs itself", name)
 	case other > i:
 		hint := fmt.Sprintf("move %s above %s", name, s.ID)
-		if way := l.circle(other, s.ID, map[int]bool{}); way != nil {
+		if way := l.cycle(other, s.ID, map[int]bool{}); way != nil {
 			hint = "nothing of it could begin: " + s.ID + " needs " + strings.Join(way, " needs ")
 		}
 		l.at(t, path, hint, "the step %s comes later, and a step needs steps above it", name)
@@ -48,8 +48,8 @@ func (l *loader) need(i int, t *tree, path string) {
 	}
 }
 
-// circle returns the way by which a step needs another one, and nil where it does not. The steps that were seen do not need it.
-func (l *loader) circle(step int, to string, seen map[int]bool) []string {
+// cycle returns the way by which a step needs another one, and nil where it does not. The steps that were seen do not need it.
+func (l *loader) cycle(step int, to string, seen map[int]bool) []string {
 	seen[step] = true
 	id := l.w.Steps[step].ID
 	for _, name := range l.needsOf(step) {
@@ -60,7 +60,7 @@ func (l *loader) circle(step int, to string, seen map[int]bool) []string {
 		if !ok || seen[next] {
 			continue
 		}
-		if way := l.circle(next, to, seen); way != nil {
+		if way := l.cycle(next, to, seen); way != nil {
 			return append([]string{id}, way...)
 		}
 	}
@@ -84,8 +84,8 @@ func (l *loader) needsOf(step int) []string {
 type order struct {
 	// dependents are the places of the steps that need each step.
 	dependents [][]int
-	// behind are the steps that come after each step, on any way.
-	behind []*big.Int
+	// descendants are the steps that come after each step, on any way.
+	descendants []*big.Int
 	// forks are the lists in which steps can run side by side.
 	forks map[Phase]bool
 }
@@ -108,17 +108,17 @@ func (w *Workflow) link() {
 	for i := len(w.Steps) - 1; i >= 0; i-- {
 		all := new(big.Int)
 		for _, n := range w.order.dependents[i] {
-			all.SetBit(all.Or(all, w.order.behind[n]), n, 1)
+			all.SetBit(all.Or(all, w.order.descendants[n]), n, 1)
 		}
-		w.order.behind[i] = all
+		w.order.descendants[i] = all
 	}
 }
 
 // Forks reports whether steps of a list can run side by side: one of them needs other steps than the one above it.
 func (w *Workflow) Forks(p Phase) bool { return w.order.forks[p] }
 
-// Begins returns the steps of a list that need no other one, in the order of the file.
-func (w *Workflow) Begins(p Phase) []*Step {
+// Roots returns the steps of a list that need no other one, in the order of the file.
+func (w *Workflow) Roots(p Phase) []*Step {
 	var all []*Step
 	for i := range w.Steps {
 		if s := &w.Steps[i]; s.Phase == p && len(s.Needs) == 0 {
@@ -146,16 +146,16 @@ func (w *Workflow) comesAfter(a, b int) bool {
 	if w.Steps[a].Phase != w.Steps[b].Phase {
 		return a < b
 	}
-	return w.order.behind[a].Bit(b) == 1
+	return w.order.descendants[a].Bit(b) == 1
 }
 
-// leads reports whether a way leads from the step a to the step b, or they are the same.
-func (w *Workflow) leads(a, b int) bool { return a == b || w.comesAfter(a, b) }
+// reaches reports whether a way leads from the step a to the step b, or they are the same.
+func (w *Workflow) reaches(a, b int) bool { return a == b || w.comesAfter(a, b) }
 
-// Leads reports whether a way leads from a step to another one, or they are the same.
-func (w *Workflow) Leads(from, to *Step) bool {
+// Reaches reports whether a way leads from a step to another one, or they are the same.
+func (w *Workflow) Reaches(from, to *Step) bool {
 	a, b := w.Index(from.ID), w.Index(to.ID)
-	return a >= 0 && b >= 0 && w.leads(a, b)
+	return a >= 0 && b >= 0 && w.reaches(a, b)
 }
 
 // Between returns the steps on all ways from one step to another one of the same list, with both, in the order of the file. Without
@@ -164,22 +164,22 @@ func (w *Workflow) Between(first, last *Step) []*Step {
 	var all []*Step
 	from := w.Index(first.ID)
 	for i := from; i >= 0 && i < len(w.Steps) && w.Steps[i].Phase == first.Phase; i++ {
-		if w.leads(from, i) && (last == nil || w.leads(i, w.Index(last.ID))) {
+		if w.reaches(from, i) && (last == nil || w.reaches(i, w.Index(last.ID))) {
 			all = append(all, &w.Steps[i])
 		}
 	}
 	return all
 }
 
-// apart returns a step that comes after the step first and does not lead to the step last; "" where there is none. A run that goes
-// from one of the two to the other would meet it.
-func (w *Workflow) apart(first, last int) string {
+// sidePath returns a step that comes after the step first, and neither leads to the step last nor comes after it; "" where there is
+// none. It can be under way when a run goes from one of the two to the other.
+func (w *Workflow) sidePath(first, last int) string {
 	for i := first; i < last; i++ {
-		if !w.leads(first, i) || !w.leads(i, last) {
+		if !w.reaches(first, i) || !w.reaches(i, last) {
 			continue
 		}
 		for _, n := range w.order.dependents[i] {
-			if !w.leads(n, last) {
+			if !w.reaches(n, last) && !w.comesAfter(last, n) {
 				return w.Steps[n].ID
 			}
 		}
@@ -187,16 +187,16 @@ func (w *Workflow) apart(first, last int) string {
 	return ""
 }
 
-// way is a goto, or the first step of a repeat, with its place in the file.
-type way struct {
+// jumpTarget is the step of a goto, or the first step of a repeat, with its place in the file.
+type jumpTarget struct {
 	to   *tree
 	path string
 }
 
-// ways returns where a step names another one to go to.
-func (l *loader) ways(i int) []way {
+// jumpsOf returns where a step names another one to go to.
+func (l *loader) jumpsOf(i int) []jumpTarget {
 	s, t := &l.w.Steps[i], l.steps[i]
-	all := []way{{t.get("on_reject").get("goto"), l.paths[i] + ".on_reject.goto"}, {t.get("repeat").get("from"), l.paths[i] + ".repeat.from"}}
+	all := []jumpTarget{{t.get("on_reject").get("goto"), l.paths[i] + ".on_reject.goto"}, {t.get("repeat").get("from"), l.paths[i] + ".repeat.from"}}
 	for _, name := range []string{"on_resume", "on_timeout"} {
 		part, path := t.get(name), l.paths[i]+"."+name+".goto"
 		general := name == "on_resume" && l.w.Resume(s) == l.w.OnResume || name == "on_timeout" && l.w.Timeout(s) == l.w.OnTimeout
@@ -204,35 +204,35 @@ func (l *loader) ways(i int) []way {
 			part, path = l.root.get(name), name+".goto"
 		}
 		to := part.get("goto")
-		all = append(all, way{to, path})
+		all = append(all, jumpTarget{to, path})
 		if m := to.mapping(); m != nil {
 			for n, key := range m.keys {
-				all = append(all, way{m.values[n], path + "." + key.text()})
+				all = append(all, jumpTarget{m.values[n], path + "." + key.text()})
 			}
 		}
 	}
 	return all
 }
 
-// besides refuses a way to a step where other steps would be met that run beside it.
-func (l *loader) besides() {
+// checkJumps refuses a goto, or a repeat, where other steps can be under way on its branch.
+func (l *loader) checkJumps() {
 	for i := range l.w.Steps {
 		s := &l.w.Steps[i]
 		if !l.w.Forks(s.Phase) {
 			continue
 		}
-		for _, each := range l.ways(i) {
+		for _, each := range l.jumpsOf(i) {
 			to, ok := l.ids[each.to.text()]
 			if !ok || l.w.Steps[to].Phase != s.Phase {
 				continue
 			}
 			first, last := min(to, i), max(to, i)
 			name := l.w.Steps[to].ID
-			if !l.w.leads(first, last) {
+			if !l.w.reaches(first, last) {
 				l.at(each.to, each.path, "go to a step that "+s.ID+" needs, or that needs it", "%s runs beside %s, and nothing leads from one to the other", name, s.ID)
 				continue
 			}
-			if other := l.w.apart(first, last); other != "" {
+			if other := l.w.sidePath(first, last); other != "" {
 				l.at(each.to, each.path, fmt.Sprintf("let %s need %s", l.w.Steps[last].ID, other), "the run cannot go from %s to %s: %s comes after %s, too, and does not lead to %s",
 					s.ID, name, other, l.w.Steps[first].ID, l.w.Steps[last].ID)
 			}
