@@ -232,8 +232,8 @@ var seededBugs = []seededBug{
 	},
 	{
 		name: "the secret of a reply is not compared", file: "internal/delivery/secret.go",
-		old: "if cut < 1 || !hmac.Equal([]byte(signature(key, workspace, secret[:cut])), []byte(secret[cut:])) {",
-		new: "if cut < 1 || !hmac.Equal([]byte(signature(key, workspace, secret[:cut])), []byte(secret[cut:])) && false {",
+		old: "if !hmac.Equal([]byte(signature(key, l.w.id, secret[:cut], generation)), []byte(secret[cut:])) {",
+		new: "if !hmac.Equal([]byte(signature(key, l.w.id, secret[:cut], generation)), []byte(secret[cut:])) && false {",
 		pkg: "./internal/delivery", caughtBy: "TestAReplyBelongsToItsPerson",
 	},
 	{
