@@ -102,6 +102,9 @@ func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) 
 		if err != nil {
 			return fermata.Preferences{}, nil, err
 		}
+		if ended, err := holderEnded(r, device, n.At); ended || err != nil {
+			return fermata.Preferences{}, &outcome{skip: fermata.SkippedDeviceGone}, err
+		}
 		if n.To.Device, err = json.Marshal(device.Subscription); err != nil {
 			return fermata.Preferences{}, nil, err
 		}
@@ -110,6 +113,30 @@ func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) 
 	wishes := all[m.ID]
 	n.To.Language, n.To.Zone = wishes.Language, wishes.Zone
 	return wishes, nil, err
+}
+
+// holderEnded reports whether the session or the token is over with which a device was added.
+func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error) {
+	var ended bool
+	var err error
+	switch {
+	case d.Holder == "":
+		return false, nil
+	case d.HeldByToken():
+		var t *fermata.Token
+		if t, err = r.Token(d.Holder); err == nil {
+			ended = t.RevokedAt != nil || t.ExpiresAt != nil && !now.Before(*t.ExpiresAt)
+		}
+	default:
+		var s *fermata.BrowserSession
+		if s, err = r.Session(d.Holder); err == nil {
+			ended = s.Ended(now)
+		}
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return true, nil
+	}
+	return ended, err
 }
 
 // withhold returns the outcome of a message of which its recipient may not hear: nothing is sent, and a message that was

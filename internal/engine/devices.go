@@ -25,7 +25,7 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 	return e.openSessions(ctx, c, m.ID)
 }
 
-// EndSessionsOf signs a member out of every browser. It returns of how many.
+// EndSessionsOf signs a member out of every browser, and ends what is pushed to them. It returns of how many browsers.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
 	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
@@ -42,7 +42,10 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 				tx.Append(signedOut(c, s))
 			}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return removeDevices(tx, c.Actor(), m.ID, func(d *fermata.Device) bool { return !d.HeldByToken() })
 	})
 	return n, err
 }
@@ -53,3 +56,25 @@ func signedOut(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event {
 		Type: fermata.EventMemberSignedOut, Actor: c.Actor(), Data: data(map[string]any{"session_id": s.ID, "member_id": s.MemberID}),
 	}
 }
+
+// removeDevices ends what is pushed to those devices of a member that end.
+func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, ends func(*fermata.Device) bool) error {
+	all, err := tx.DevicesOf(memberID)
+	for _, d := range all {
+		if ends(d) {
+			tx.DeleteDevice(d.ID)
+			tx.Append(&fermata.Event{
+				Type: fermata.EventDeviceRemoved, Actor: by, Data: data(map[string]any{"device_id": d.ID, "member_id": d.MemberID, "reason": "signed_out"}),
+			})
+		}
+	}
+	return err
+}
+
+// heldBy returns a condition: the session or the token with the id added the device.
+func heldBy(id string) func(*fermata.Device) bool {
+	return func(d *fermata.Device) bool { return d.Holder == id }
+}
+
+// every is the condition that holds for each device.
+func every(*fermata.Device) bool { return true }

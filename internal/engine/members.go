@@ -242,6 +242,9 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 		tx.DeleteSessionsOf(m.ID)
 		tx.RevokeTokensOf(m.ID)
 		tx.DeleteLinksOf(m.ID, "")
+		if err := removeDevices(tx, by, m.ID, every); err != nil {
+			return err
+		}
 	}
 	if m.DisabledAt == nil && before.DisabledAt != nil {
 		// The links ended when the member was disabled, and stay so.
