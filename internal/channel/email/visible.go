@@ -36,6 +36,7 @@ func hides(n *html.Node) bool {
 	case atom.Link, atom.Details, atom.Dialog, atom.Noscript, atom.Object, atom.Iframe, atom.Select, atom.Textarea, atom.Svg, atom.Math,
 		atom.Audio, atom.Video, atom.Canvas, atom.Datalist, atom.Frameset:
 		return true
+	default:
 	}
 	for _, a := range n.Attr {
 		if a.Key == "color" && moves.MatchString("color:"+squeezed(a.Val)) {
