@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/store"
 )
 
 // addDevice adds a browser that messages are pushed to. The headers say who adds it.
@@ -111,5 +112,50 @@ func TestDevicesOfAPersonAreThePersons(t *testing.T) {
 	w.must(http.StatusNoContent, w.admin, "DELETE /v1/me/devices/"+id, "", nil)
 	if got := w.devicesOf("ann"); got != "[]" {
 		t.Errorf("left: %s", got)
+	}
+}
+
+// TestEarlierDevicesEndWithAllSessions: of a device that an earlier version added, the session is not known. It goes on when one
+// session ends, and ends when all of them do, and when its person is disabled.
+func TestEarlierDevicesEndWithAllSessions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.delivers()
+	ann := w.member("ann").ID
+	earlier := func() {
+		w.insert(&fermata.Device{
+			ID: fermata.NewID(fermata.PrefixDevice, w.clock.Now()), MemberID: ann, Name: "earlier", AddedAt: w.clock.Now(),
+			Subscription: fermata.PushSubscription{Endpoint: "https://push.example.com/earlier"},
+		})
+	}
+	check := func(after, want string) {
+		t.Helper()
+		if got := w.devicesOf("ann"); got != want {
+			t.Errorf("%s: %s, want %s", after, got, want)
+		}
+	}
+	earlier()
+	var me struct {
+		SessionID string `json:"session_id"`
+	}
+	w.call("", "GET /v1/whoami", "", "Cookie", w.signIn("ann")).read(t, &me)
+	w.must(http.StatusNoContent, w.admin, "DELETE /v1/sessions/"+me.SessionID, "", nil)
+	check("one session ends", "[earlier]")
+	w.must(http.StatusOK, w.admin, "DELETE /v1/members/ann/sessions", "", nil)
+	check("all sessions end", "[]")
+	earlier()
+	w.must(http.StatusOK, w.admin, "PATCH /v1/members/ann", `{"disabled":true}`, nil)
+	check("disabled", "[]")
+}
+
+// insert adds a device to the database as it is.
+func (w *world) insert(d *fermata.Device) {
+	w.t.Helper()
+	err := w.db.Write(w.t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		tx.InsertDevice(d)
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
 	}
 }
