@@ -43,10 +43,10 @@ func (q *Question) MayAnswer(c Caller) error {
 	case c.Kind != ActorHuman:
 		return Errorf(CodeNotEligible, "only people answer; this token is an agent's").
 			WithHint("ask a person to answer in the inbox or with fermata respond")
-	case !c.Has(ScopeAnswer):
-		return Errorf(CodeForbidden, "the token does not have the scope answer")
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
+	case !c.Has(ScopeAnswer):
+		return c.missing(ScopeAnswer)
 	case c.MemberID != "" && q.AskedBy.ID == c.MemberID && q.Approvals != nil && !q.Approvals.Self:
 		return Errorf(CodeNotEligible, "the one who asked may not approve")
 	case !q.assigned(c):

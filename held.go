@@ -137,10 +137,10 @@ func (q *Question) Undo(c Caller) error {
 	switch {
 	case c.Kind != ActorHuman:
 		return Errorf(CodeNotEligible, "only people take answers back; this token is an agent's")
-	case !c.Has(ScopeAnswer):
-		return Errorf(CodeForbidden, "the token does not have the scope answer")
 	case !c.RoleIn(q.Project).AtLeast(RoleResponder):
 		return Errorf(CodeNotEligible, "the role %s may not answer in the project %s", c.RoleIn(q.Project), q.Project)
+	case !c.Has(ScopeAnswer):
+		return c.missing(ScopeAnswer)
 	case q.closed():
 		return q.ClosedError()
 	case q.Held == nil:

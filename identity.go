@@ -55,7 +55,13 @@ type Device struct {
 	// Subscription is what the browser gave (W3C Push API): whoever has it can
 	// push to the device, so it is not shown.
 	Subscription PushSubscription `json:"-"`
+	// Holder is the id of the session or the token with which the device was added, and with which it ends. It is empty
+	// where nobody signs in, and for devices of earlier versions.
+	Holder string `json:"-"`
 }
+
+// HeldByToken reports whether the device was added with a token, and not in a browser.
+func (d *Device) HeldByToken() bool { return IsID(PrefixToken, d.Holder) }
 
 // PushSubscription is what a browser gives for pushing to it (W3C Push API).
 type PushSubscription struct {

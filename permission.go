@@ -228,6 +228,10 @@ func (c Caller) missing(s Scope) error {
 	if s == ScopeAdmin && c.AdminNeeds != "" && c.Role == RoleAdmin {
 		return c.mustSignIn()
 	}
+	if c.SessionID != "" {
+		return Errorf(CodeForbidden, "the role %s does not have the right %s", c.Role, s).
+			WithHint("ask an admin for another role: fermata member set %s --role ROLE", c.Name)
+	}
 	return Errorf(CodeForbidden, "the token does not have the scope %s", s).
 		WithHint("an admin can make a token with it: fermata token create --scope %s", s)
 }

@@ -144,7 +144,7 @@ var (
 // What is a person's own.
 var (
 	ToReadOwn = verb(permission{Name: "me.read", Does: "read what is a person's own", Scopes: byRuling, own: ownReads, Calls: []string{
-		"get-my-preferences", "get-preferences", "list-identities", "list-my-devices", "list-notifications", "list-passkeys", "list-member-passkeys",
+		"get-my-preferences", "get-preferences", "list-identities", "list-my-devices", "list-member-devices", "list-notifications", "list-passkeys", "list-member-passkeys",
 		"list-sessions", "list-member-sessions", "list-views",
 	}})
 	ToChangeOwn = verb(permission{Name: "me.change", Does: "change what is a person's own", Scopes: byRuling, own: ownActs, Calls: []string{

@@ -86,6 +86,7 @@ func TestMay(t *testing.T) {
 		"own, changed by reading":              {person(fermata.RoleOperator, fermata.ScopeRead), fermata.ToChangeOwn, fermata.OfMember("mem_1"), "scope answer"},
 		"own, changed by asking":               {person(fermata.RoleOperator, fermata.ScopeAsk), fermata.ToChangeOwn, fermata.OfMember("mem_1"), "scope answer"},
 		"own, changed in a browser":            {signedIn, fermata.ToChangeOwn, signedIn.Own(), ""},
+		"answers with no right, in a browser":  {signedIn, fermata.ToAnswer, fermata.Somewhere, "the role viewer"},
 		"another's":                            {operator, fermata.ToChangeOwn, fermata.OfMember("mem_2"), "scope admin"},
 		"another's, by an admin":               {admin, fermata.ToChangeOwn, fermata.OfMember("mem_2"), ""},
 		"an agent's own":                       {agent, fermata.ToReadOwn, agent.Own(), "only people"},

@@ -44,6 +44,11 @@ func (c Caller) VisibleProjects() ProjectSet {
 	}
 }
 
+// Sees reports whether the member is told of the project. A disabled member is told of none.
+func (m *Member) Sees(project string) bool {
+	return m.DisabledAt == nil && m.Caller().VisibleProjects().Has(project)
+}
+
 // projectsByRole returns the projects in which a person has a role.
 func (c Caller) projectsByRole() ProjectSet {
 	set := ProjectSet{Only: c.Role == RoleNone}

@@ -136,6 +136,17 @@ func (c *Client) SessionsOf(ctx context.Context, member string) ([]*fermata.Brow
 	return p.Items, err
 }
 
+// DevicesOf lists the browsers that messages for the member with the handle or id are pushed to.
+func (c *Client) DevicesOf(ctx context.Context, member string) ([]*fermata.Device, error) {
+	p, err := get[page[*fermata.Device]](ctx, c, memberPath(member, "devices"), nil)
+	return p.Items, err
+}
+
+// RemoveDevice ends what is pushed to a browser.
+func (c *Client) RemoveDevice(ctx context.Context, id string) error {
+	return c.run(ctx, call{method: http.MethodDelete, path: path("me", "devices", id)})
+}
+
 // RemovePasskey removes a passkey.
 func (c *Client) RemovePasskey(ctx context.Context, id string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: path("passkeys", id)})

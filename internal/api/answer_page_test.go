@@ -358,3 +358,45 @@ func TestActionIsWholeOnTheLinkPage(t *testing.T) {
 		t.Errorf("the action is not whole, or not clean")
 	}
 }
+
+// TestALinkTellsNothingOfAHiddenProject opens the link of a person who lost sight of the project, before and after the
+// question was answered.
+func TestALinkTellsNothingOfAHiddenProject(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"no role in the project": `{"projects":{"default":"none"}}`,
+		"no role":                `{"role":"none"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			q := w.ask(lowChoice)
+			address := w.answerLink(q, "ann")
+			unknown := w.call("", "GET /a/x", "")
+			w.must(http.StatusOK, w.admin, "PATCH /v1/members/ann", change, nil)
+			check := func(state string) {
+				if page := w.call("", "GET "+address, ""); page.status != unknown.status || string(page.body) != string(unknown.body) {
+					t.Errorf("%s: %d %s", state, page.status, page.body)
+				}
+				if page := w.press(address, url.Values{"item.it": {"toml"}}); page.status != unknown.status {
+					t.Errorf("%s: pressed: %d %s", state, page.status, page.body)
+				}
+			}
+			check("open")
+			w.must(http.StatusOK, w.admin, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"toml"}`, nil)
+			check("answered")
+		})
+	}
+}
+
+// TestALinkNamesTheRoleThatMayNotAnswer looks at the link of a viewer: no token is involved.
+func TestALinkNamesTheRoleThatMayNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	address := w.answerLink(w.ask(lowChoice), "ann")
+	w.must(http.StatusOK, w.admin, "PATCH /v1/members/ann", `{"role":"viewer"}`, nil)
+	page := w.call("", "GET "+address, "")
+	if body := string(page.body); page.status != http.StatusForbidden || !strings.Contains(body, "The role viewer may not answer in the project default.") {
+		t.Errorf("%d %s", page.status, page.body)
+	}
+}

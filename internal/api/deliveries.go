@@ -117,13 +117,17 @@ func (s *Server) pushRoutes() {
 		})
 	deliver(s, "GET /me/devices", "list-my-devices", "List the browsers that messages for the caller are pushed to",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, _ *struct{}) (*reply[page[*fermata.Device]], error) {
-			return listOf(d.Devices(ctx, c))
+			return listOf(d.Devices(ctx, c, ""))
+		})
+	deliver(s, "GET /members/{id}/devices", "list-member-devices", "List the browsers that messages for a person are pushed to: your own, or as an admin anybody's",
+		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *MemberInput) (*reply[page[*fermata.Device]], error) {
+			return listOf(d.Devices(ctx, c, in.ID))
 		})
 	deliver(s, "POST /me/devices", "add-device", "Let messages for the caller be pushed to a browser",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *bodyInput[fermata.NewDevice]) (*reply[*fermata.Device], error) {
 			return replyOf(d.AddDevice(ctx, c, in.Body))
 		})
-	deliver(s, "DELETE /me/devices/{id}", "remove-device", "End that",
+	deliver(s, "DELETE /me/devices/{id}", "remove-device", "End that: for your own device, or as an admin for anybody's",
 		func(ctx context.Context, d *delivery.Service, c fermata.Caller, in *IDInput) (*empty, error) {
 			return emptyOf(d.RemoveDevice(ctx, c, in.ID))
 		})

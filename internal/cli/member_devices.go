@@ -11,8 +11,8 @@ import (
 type memberDevicesCommand struct {
 	write
 	Handle  string   `arg:"" help:"Whose devices."`
-	Remove  []string `placeholder:"ID" help:"Passkey or session to end; repeat it."`
-	SignOut bool     `help:"Sign the person out of every browser."`
+	Remove  []string `placeholder:"ID" help:"Passkey, session or push device to end; repeat it."`
+	SignOut bool     `help:"Sign the person out of every browser. Nothing is pushed to them any more."`
 }
 
 func (memberDevicesCommand) Help() string {
@@ -25,10 +25,11 @@ Examples:
     fermata member devices anna --sign-out`
 }
 
-// devices are the passkeys and the sessions of a person.
+// devices are the passkeys and the sessions of a person, and the browsers that messages are pushed to.
 type devices struct {
 	Passkeys []*fermata.Passkey        `json:"passkeys"`
 	Sessions []*fermata.BrowserSession `json:"sessions"`
+	Push     []*fermata.Device         `json:"push"`
 }
 
 func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
@@ -41,6 +42,9 @@ func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if all.Sessions, err = server.SessionsOf(ctx, c.Handle); err != nil {
+		return err
+	}
+	if all.Push, err = server.DevicesOf(ctx, c.Handle); err != nil {
 		return err
 	}
 	if len(c.Remove) == 0 && !c.SignOut {
@@ -65,18 +69,21 @@ func (c *memberDevicesCommand) Run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// remove ends the one passkey or session that was typed.
+// remove ends the one passkey, session or push device that was typed.
 func (c *memberDevicesCommand) remove(ctx context.Context, s *session, server *client.Client, all devices, typed string) error {
 	kind, id, err := all.find(typed)
 	if err != nil {
 		return err
 	}
-	if done, err := s.rehearse(c.write, "DELETE", "/"+kind+"s/"+id, nil); done {
-		return err
+	end, path := server.EndSession, "/sessions/"
+	switch kind {
+	case "passkey":
+		end, path = server.RemovePasskey, "/passkeys/"
+	case "push device":
+		end, path = server.RemoveDevice, "/me/devices/"
 	}
-	end := server.EndSession
-	if kind == "passkey" {
-		end = server.RemovePasskey
+	if done, err := s.rehearse(c.write, "DELETE", path+id, nil); done {
+		return err
 	}
 	if err := end(ctx, id); err != nil {
 		return err
@@ -98,9 +105,14 @@ func (d devices) find(typed string) (kind, id string, err error) {
 			kind, ids = "session", append(ids, one.ID)
 		}
 	}
+	for _, one := range d.Push {
+		if strings.HasSuffix(one.ID, strings.ToLower(typed)) {
+			kind, ids = "push device", append(ids, one.ID)
+		}
+	}
 	switch {
 	case len(ids) == 0 || len(typed) < fermata.LeastEnding:
-		return "", "", fermata.Errorf(fermata.CodeNotFound, "%q is none of these passkeys and sessions", typed).WithHint("fermata member devices HANDLE lists them")
+		return "", "", fermata.Errorf(fermata.CodeNotFound, "%q is none of these passkeys, sessions and push devices", typed).WithHint("fermata member devices HANDLE lists them")
 	case len(ids) > 1:
 		return "", "", fermata.Errorf(fermata.CodeInvalidRequest, "%q is the ending of several: %s", typed, strings.Join(ids, ", ")).WithHint("type more of it")
 	}
@@ -122,6 +134,13 @@ func (d devices) print(s *session) error {
 	for _, one := range d.Sessions {
 		t.add(s.id(one.ID), "session", one.UserAgent, s.ago(one.CreatedAt), s.ago(one.LastSeenAt))
 	}
-	s.print(t, "no passkeys, and signed in nowhere")
+	for _, one := range d.Push {
+		used := "never"
+		if one.LastSentAt != nil {
+			used = s.ago(*one.LastSentAt)
+		}
+		t.add(s.id(one.ID), "push", one.Name+" · "+one.Endpoint, s.ago(one.AddedAt), used)
+	}
+	s.print(t, "no passkeys, no push devices, and signed in nowhere")
 	return nil
 }

@@ -43,6 +43,9 @@ func (l *lane) compose(ctx context.Context, c *claim) (*notice.Notice, *outcome,
 	case notice.Test:
 		return n, o, nil
 	case notice.Alert:
+		if o, err := withholdAlert(r, c, p); o != nil || err != nil {
+			return nil, o, err
+		}
 		if c.TaskID != "" {
 			n.Open = l.w.s.PublicURL + "/tasks/" + c.TaskID
 		}
@@ -86,7 +89,7 @@ func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) 
 	}
 	m := p.byID[c.MemberID]
 	if m == nil || m.DisabledAt != nil {
-		return fermata.Preferences{}, &outcome{skip: fermata.SkippedNotEligible}, nil
+		return fermata.Preferences{}, withhold(c), nil
 	}
 	n.To = notice.Recipient{
 		Member: m.ID, Handle: m.Handle, Name: m.Name, Email: m.Email, ID: p.identities[m.ID][c.Kind].ID,
@@ -99,6 +102,9 @@ func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) 
 		if err != nil {
 			return fermata.Preferences{}, nil, err
 		}
+		if ended, err := holderEnded(r, device, n.At); ended || err != nil {
+			return fermata.Preferences{}, &outcome{skip: fermata.SkippedDeviceGone}, err
+		}
 		if n.To.Device, err = json.Marshal(device.Subscription); err != nil {
 			return fermata.Preferences{}, nil, err
 		}
@@ -109,11 +115,60 @@ func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) 
 	return wishes, nil, err
 }
 
+// holderEnded reports whether the session or the token is over with which a device was added.
+func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error) {
+	var ended bool
+	var err error
+	switch {
+	case d.Holder == "":
+		return false, nil
+	case d.HeldByToken():
+		var t *fermata.Token
+		if t, err = r.Token(d.Holder); err == nil {
+			ended = t.RevokedAt != nil || t.ExpiresAt != nil && !now.Before(*t.ExpiresAt)
+		}
+	default:
+		var s *fermata.BrowserSession
+		if s, err = r.Session(d.Holder); err == nil {
+			ended = s.Ended(now)
+		}
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return true, nil
+	}
+	return ended, err
+}
+
+// withhold returns the outcome of a message of which its recipient may not hear: nothing is sent, and a message that was
+// sent before stays as it is.
+func withhold(c *claim) *outcome {
+	if c.State == fermata.DeliverySent {
+		return &outcome{rest: true}
+	}
+	return &outcome{skip: fermata.SkippedNotEligible}
+}
+
+// withholdAlert withholds an alert about a task that is hidden from its recipient. It returns nil if the alert may be sent.
+func withholdAlert(r store.Reader, c *claim, p *people) (*outcome, error) {
+	m := p.byID[c.MemberID]
+	if m == nil || c.TaskID == "" {
+		return nil, nil
+	}
+	t, err := r.Task(c.TaskID)
+	if err != nil || m.Sees(t.Project) {
+		return nil, err
+	}
+	return withhold(c), nil
+}
+
 // about makes the notice of one question.
 func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, wishes fermata.Preferences, n *notice.Notice, o *outcome) (*notice.Notice, *outcome, error) {
 	q, err := r.Question(c.QuestionID)
 	if err != nil {
 		return nil, nil, err
+	}
+	if m := p.byID[c.MemberID]; m != nil && !m.Sees(q.Project) {
+		return nil, withhold(c), nil
 	}
 	o.shows = q.Status
 	if c.State != fermata.DeliverySent {
@@ -136,18 +191,39 @@ func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, w
 	if q.Status != fermata.Pending {
 		return n, o, nil
 	}
-	asks := caller(l.w.id, l.assurance())
-	if m := p.byID[c.MemberID]; m != nil {
-		asks = memberCaller(l.w.id, m, l.assurance())
-		shown.Answerable = q.MayAnswer(asks) == nil
-	}
-	n.Decide = whole && mayDecide(q, asks, c.MemberID)
-	o.decides = n.Decide
-	if n.Reply, err = l.w.s.replySecret(ctx, l.w.id, c.ID); err != nil {
+	if err := l.offer(ctx, r, c.Delivery, p.byID[c.MemberID], q, n, whole); err != nil {
 		return nil, nil, err
 	}
+	o.decides = n.Decide
 	n.Answer, err = l.answerLink(ctx, q, p.byID[c.MemberID], whole)
 	return n, o, err
+}
+
+// offer fills in whether the message offers to decide, and the secret that an answer to it carries.
+func (l *lane) offer(ctx context.Context, r store.Reader, d *fermata.Delivery, m *fermata.Member, q *fermata.Question, n *notice.Notice, whole bool) (err error) {
+	asks := caller(l.w.id, l.assurance())
+	if m != nil {
+		asks = memberCaller(l.w.id, m, l.assurance())
+		n.Question.Answerable = q.MayAnswer(asks) == nil
+	}
+	n.Decide = whole && mayDecide(q, asks, d.MemberID)
+	if n.Decide && m != nil {
+		refused := l.checkLink(ctx, m, q)
+		if refused != nil && fermata.CodeOf(refused) != fermata.CodeNotEligible {
+			return refused
+		}
+		n.Decide = refused == nil
+	}
+	n.Reply, err = l.replySecret(ctx, r, d)
+	return err
+}
+
+// checkLink refuses an answer that counts as one by a link where the member may not answer the question by a link.
+func (l *lane) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
+	if l.assurance() != fermata.AssuranceLink {
+		return nil
+	}
+	return l.w.s.e.MayAnswerByLink(ctx, l.w.id, m, q)
 }
 
 // assurance is how strongly people are known who answer in the channel.

@@ -27,15 +27,15 @@ func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, er
 		id = fermata.HashSecret(id)
 	}
 	info := l.info()
-	in.Text = l.withoutBearers(ctx, in)
 	r := l.w.s.db.In(ctx, l.w.id)
+	in.Text = l.withoutBearers(ctx, r, in)
 	if id != "" {
 		before, err := r.Inbound(info.ID, id)
 		if err != nil {
 			return notice.Verdict{}, err
 		}
 		if before != nil {
-			return l.verdictAgain(r, before)
+			return l.verdictAgain(r, info, in, before)
 		}
 	}
 	if in.Happened != nil {
@@ -58,13 +58,15 @@ func (l *lane) hear(ctx context.Context, in *notice.Inbound) (notice.Verdict, er
 
 // withoutBearers is the text of a reply without what decides in the person's
 // name: a reply may quote the message, with its link and its own address.
-func (l *lane) withoutBearers(ctx context.Context, in *notice.Inbound) string {
-	id := in.Delivery
+func (l *lane) withoutBearers(ctx context.Context, r store.Reader, in *notice.Inbound) string {
+	d := &fermata.Delivery{ID: in.Delivery}
 	if in.Reply != "" {
 		// A secret that is none is refused when the question is looked for.
-		id, _ = l.w.s.openReply(ctx, l.w.id, in.Reply)
+		if of, err := l.openReply(ctx, r, in.Reply); err == nil {
+			d = of
+		}
 	}
-	return (&fermata.Delivery{ID: id}).WithoutBearers(in.Text)
+	return d.WithoutBearers(in.Text)
 }
 
 // looks reports whether a channel only looks at the question, to make a form.
@@ -80,8 +82,8 @@ type remembered struct {
 	Question string       `json:"question,omitempty"`
 }
 
-// verdictAgain says again what was said before.
-func (l *lane) verdictAgain(r store.Reader, before json.RawMessage) (notice.Verdict, error) {
+// verdictAgain says again what was said before, unless the question is hidden from the person by now.
+func (l *lane) verdictAgain(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
 	var kept remembered
 	if err := json.Unmarshal(before, &kept); err != nil {
 		return notice.Verdict{}, err
@@ -90,7 +92,14 @@ func (l *lane) verdictAgain(r store.Reader, before json.RawMessage) (notice.Verd
 	if kept.Question == "" {
 		return v, nil
 	}
-	q, err := r.Question(kept.Question)
+	m, err := l.whoever(r, info, in)
+	if err != nil {
+		return l.refused(nil, nil, err)
+	}
+	q, err := seeingAs(r, m).Question(kept.Question)
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return l.refused(nil, nil, errUnknownQuestion())
+	}
 	if err != nil {
 		return v, err
 	}
@@ -108,12 +117,13 @@ func (l *lane) settle(ctx context.Context, r store.Reader, info fermata.Channel,
 	if err != nil {
 		return l.refused(nil, nil, err)
 	}
+	r = seeingAs(r, m)
 	q, d, err := l.which(ctx, r, in)
 	if err != nil {
 		return l.refused(nil, nil, err)
 	}
 	c := memberCaller(l.w.id, m, l.assurance())
-	if err := l.mayHear(q, d, m, c); err != nil {
+	if err := l.mayHear(ctx, q, d, m, c); err != nil {
 		return l.refused(q, &c, err)
 	}
 	a, err := answerOf(q, in)
@@ -133,6 +143,12 @@ func (l *lane) settle(ctx context.Context, r store.Reader, info fermata.Channel,
 		return l.refused(before, &c, err)
 	}
 	return l.taken(q, m), nil
+}
+
+// seeingAs returns a reader that finds only what the member sees: a question of a hidden project does not exist for the
+// member.
+func seeingAs(r store.Reader, m *fermata.Member) store.Reader {
+	return r.Seeing(m.Caller().VisibleProjects())
 }
 
 // whoever finds the member behind the identity: by what an admin has said, or
@@ -194,31 +210,13 @@ func errUnknownQuestion() error {
 // which finds the question that is meant: by the secret of the message, by the
 // delivery, or by its id.
 func (l *lane) which(ctx context.Context, r store.Reader, in *notice.Inbound) (*fermata.Question, *fermata.Delivery, error) {
-	deliveryID := in.Delivery
-	if in.Reply != "" {
-		id, err := l.w.s.openReply(ctx, l.w.id, in.Reply)
-		if err != nil {
-			return nil, nil, err
-		}
-		deliveryID = id
+	d, err := l.answered(ctx, r, in)
+	if err != nil {
+		return nil, nil, err
 	}
-	var d *fermata.Delivery
 	questionID := in.Question
-	if deliveryID != "" {
-		var err error
-		d, err = r.Delivery(deliveryID)
-		if fermata.CodeOf(err) == fermata.CodeNotFound {
-			return nil, nil, errUnknownQuestion()
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if d.ChannelID != l.info().ID || d.QuestionID == "" {
-			return nil, nil, errUnknownQuestion()
-		}
-		if questionID == "" {
-			questionID = d.QuestionID
-		}
+	if d != nil && questionID == "" {
+		questionID = d.QuestionID
 	}
 	if questionID == "" {
 		return nil, nil, errUnknownQuestion()
@@ -239,14 +237,34 @@ func (l *lane) which(ctx context.Context, r store.Reader, in *notice.Inbound) (*
 	return nil, nil, err
 }
 
+// answered returns the delivery that is answered: by the secret of the message, or by its id. It returns nil if the answer
+// names none.
+func (l *lane) answered(ctx context.Context, r store.Reader, in *notice.Inbound) (d *fermata.Delivery, err error) {
+	switch {
+	case in.Reply != "":
+		d, err = l.openReply(ctx, r, in.Reply)
+	case in.Delivery != "":
+		d, err = r.Delivery(in.Delivery)
+	default:
+		return nil, nil
+	}
+	if fermata.CodeOf(err) == fermata.CodeNotFound || err == nil && (d.ChannelID != l.info().ID || d.QuestionID == "") {
+		return nil, errUnknownQuestion()
+	}
+	return d, err
+}
+
 // mayHear refuses an answer by somebody else than the one whom the message was
 // for, and by who may not answer.
-func (l *lane) mayHear(q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
+func (l *lane) mayHear(ctx context.Context, q *fermata.Question, d *fermata.Delivery, m *fermata.Member, c fermata.Caller) error {
 	if d != nil && d.MemberID != "" && d.MemberID != m.ID {
 		return fermata.Errorf(fermata.CodeNotEligible, "the message that you answer is somebody else's").
 			WithHint("answer in reply to your own message, or at %s", l.w.s.PublicURL+"/q/"+q.ID)
 	}
-	return q.MayDecide(c)
+	if err := q.MayDecide(c); err != nil {
+		return err
+	}
+	return l.checkLink(ctx, m, q)
 }
 
 // answerOf is what the person said.

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -151,16 +152,33 @@ func (s *Service) DeleteIdentity(ctx context.Context, c fermata.Caller, member, 
 // mostDevices bounds the devices of one member.
 const mostDevices = 20
 
-// Devices lists the browsers that messages for the caller are pushed to.
-func (s *Service) Devices(ctx context.Context, c fermata.Caller) ([]*fermata.Device, error) {
-	if err := c.May(fermata.ToReadOwn, c.Own()); err != nil {
+// Devices lists the browsers that messages for a member are pushed to; the caller without a name.
+func (s *Service) Devices(ctx context.Context, c fermata.Caller, member string) ([]*fermata.Device, error) {
+	m, err := s.whose(ctx, c, fermata.ToReadOwn, member)
+	if err != nil {
 		return nil, err
 	}
-	all, err := s.db.In(ctx, c.WorkspaceID).DevicesOf(c.MemberID)
-	for _, d := range all {
-		d.Endpoint = hostOf(d.Subscription.Endpoint)
+	now, err := s.db.Now(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	r := s.db.In(ctx, c.WorkspaceID)
+	all, err := r.DevicesOf(m.ID)
+	if err != nil {
+		return nil, err
+	}
+	live := make([]*fermata.Device, 0, len(all))
+	for _, d := range all {
+		ended, err := holderEnded(r, d, now)
+		if err != nil {
+			return nil, err
+		}
+		if !ended {
+			d.Endpoint = hostOf(d.Subscription.Endpoint)
+			live = append(live, d)
+		}
+	}
+	return live, nil
 }
 
 func hostOf(address string) string {
@@ -199,7 +217,7 @@ func (s *Service) AddDevice(ctx context.Context, c fermata.Caller, n fermata.New
 		}
 		d := &fermata.Device{
 			ID: fermata.NewID(fermata.PrefixDevice, tx.Now()), MemberID: c.MemberID, Name: name, AddedAt: tx.Now(),
-			Subscription: n.Subscription, Endpoint: hostOf(n.Subscription.Endpoint),
+			Subscription: n.Subscription, Endpoint: hostOf(n.Subscription.Endpoint), Holder: cmp.Or(c.SessionID, c.TokenID),
 		}
 		tx.InsertDevice(d)
 		tx.Append(&fermata.Event{
@@ -233,7 +251,7 @@ func (s *Service) mayAddDevice(ctx context.Context, workspace string, subscripti
 	return taker.MayAdd(given)
 }
 
-// RemoveDevice ends that.
+// RemoveDevice ends that: for one's own device, or as an admin for anybody's.
 func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return err
@@ -244,7 +262,7 @@ func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed stri
 	}
 	_, err = engine.Write(ctx, s.e, c, fermata.ToChangeOwn, func(tx *store.Tx) (struct{}, error) {
 		d, err := tx.Device(id)
-		if err != nil || d.MemberID != c.MemberID {
+		if err != nil || c.May(fermata.ToChangeOwn, fermata.OfMember(d.MemberID)) != nil {
 			return struct{}{}, fermata.NotFound("device", typed)
 		}
 		tx.DeleteDevice(d.ID)

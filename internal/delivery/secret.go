@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
+	"strconv"
 	"strings"
 
 	"github.com/fermata-hq/fermata"
@@ -36,31 +37,62 @@ func (s *Service) key(ctx context.Context, workspace, name string) ([]byte, erro
 }
 
 // replySecret returns what an answer carries that comes back to a message.
-func (s *Service) replySecret(ctx context.Context, workspace, deliveryID string) (string, error) {
-	key, err := s.key(ctx, workspace, replyKey)
+func (l *lane) replySecret(ctx context.Context, r store.Reader, d *fermata.Delivery) (string, error) {
+	key, err := l.w.s.key(ctx, l.w.id, replyKey)
 	if err != nil {
 		return "", err
 	}
-	id := strings.TrimPrefix(deliveryID, fermata.PrefixDelivery+"_")
-	return id + signature(key, workspace, id), nil
+	generation, err := l.replyGeneration(r, d)
+	if err != nil {
+		return "", err
+	}
+	id := strings.TrimPrefix(d.ID, fermata.PrefixDelivery+"_")
+	return id + signature(key, l.w.id, id, generation), nil
 }
 
-func signature(key []byte, workspace, id string) string {
+// replyGeneration returns how often the links of a message's recipient were taken back. The secrets of earlier generations
+// are over. A channel that knows people by itself needs no secret to know them: its secrets stay good.
+func (l *lane) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
+	if _, mayNotVouch := l.channel.(Voucher); !mayNotVouch || d.MemberID == "" {
+		return 0, nil
+	}
+	return r.AnswerLinkGeneration(d.MemberID)
+}
+
+// signature signs the id of a delivery. Generation 0 is signed as in versions that had none.
+func signature(key []byte, workspace, id string, generation int64) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(workspace + "\x00" + id))
+	if generation > 0 {
+		mac.Write([]byte("\x00" + strconv.FormatInt(generation, 10)))
+	}
 	return base32Lower.EncodeToString(mac.Sum(nil))[:replySum]
 }
 
 // openReply returns the delivery that the secret belongs to.
-func (s *Service) openReply(ctx context.Context, workspace, secret string) (string, error) {
-	key, err := s.key(ctx, workspace, replyKey)
+func (l *lane) openReply(ctx context.Context, r store.Reader, secret string) (*fermata.Delivery, error) {
+	key, err := l.w.s.key(ctx, l.w.id, replyKey)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	secret = strings.ToLower(secret)
 	cut := len(secret) - replySum
-	if cut < 1 || !hmac.Equal([]byte(signature(key, workspace, secret[:cut])), []byte(secret[cut:])) {
-		return "", errUnknownQuestion()
+	if cut < 1 {
+		return nil, errUnknownQuestion()
 	}
-	return fermata.PrefixDelivery + "_" + secret[:cut], nil
+	d, err := r.Delivery(fermata.PrefixDelivery + "_" + secret[:cut])
+	if fermata.CodeOf(err) == fermata.CodeNotFound {
+		return nil, errUnknownQuestion()
+	}
+	if err != nil {
+		return nil, err
+	}
+	generation, err := l.replyGeneration(r, d)
+	if err != nil {
+		return nil, err
+	}
+	if !hmac.Equal([]byte(signature(key, l.w.id, secret[:cut], generation)), []byte(secret[cut:])) {
+		return nil, errUnknownQuestion()
+	}
+	return d, nil
 }

@@ -61,6 +61,11 @@ func (e *Engine) linkKey(ctx context.Context, r store.Reader, l *fermata.AnswerL
 	return key, err
 }
 
+// MayAnswerByLink refuses an answer that counts as one by a link: where a link is not enough, or the member may not.
+func (e *Engine) MayAnswerByLink(ctx context.Context, workspace string, m *fermata.Member, q *fermata.Question) error {
+	return e.mayAnswerByLink(e.db.In(ctx, workspace), m, q)
+}
+
 // mayAnswerByLink refuses where a link is not enough, or the member may not.
 func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Question) error {
 	if m.DisabledAt != nil {
@@ -143,7 +148,8 @@ func (e *Engine) visit(ctx context.Context, r store.Reader, l fermata.AnswerLink
 	if err != nil {
 		return nil, err
 	}
-	q, err := r.Question(l.QuestionID)
+	// A question of a project that is hidden from the member does not exist for the link either.
+	q, err := r.Seeing(m.Caller().VisibleProjects()).Question(l.QuestionID)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 	return e.openSessions(ctx, c, m.ID)
 }
 
-// EndSessionsOf signs a member out of every browser. It returns of how many. Sign-in links of the member, and those that the member
-// made for others, end as well.
+// EndSessionsOf signs a member out of every browser, and ends what is pushed to them. It returns of how many browsers. Sign-in links
+// of the member, and those that the member made for others, end as well.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
 	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
@@ -46,6 +46,9 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 		if err != nil {
 			return err
 		}
+		if err := removeDevices(tx, c.Actor(), m.ID, func(d *fermata.Device) bool { return !d.HeldByToken() }); err != nil {
+			return err
+		}
 		// Invitations of others stay: those who are invited have nothing to do with it.
 		return dropLinks(tx, func(l *fermata.Link) bool {
 			return l.MemberID == m.ID || madeBy(l, m.ID) && l.Method != fermata.ByInvitation
@@ -60,3 +63,25 @@ func signedOut(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event {
 		Type: fermata.EventMemberSignedOut, Actor: c.Actor(), Data: data(map[string]any{"session_id": s.ID, "member_id": s.MemberID}),
 	}
 }
+
+// removeDevices ends what is pushed to those devices of a member that end.
+func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, ends func(*fermata.Device) bool) error {
+	all, err := tx.DevicesOf(memberID)
+	for _, d := range all {
+		if ends(d) {
+			tx.DeleteDevice(d.ID)
+			tx.Append(&fermata.Event{
+				Type: fermata.EventDeviceRemoved, Actor: by, Data: data(map[string]any{"device_id": d.ID, "member_id": d.MemberID, "reason": "signed_out"}),
+			})
+		}
+	}
+	return err
+}
+
+// heldBy returns a condition: the session or the token with the id added the device.
+func heldBy(id string) func(*fermata.Device) bool {
+	return func(d *fermata.Device) bool { return d.Holder == id }
+}
+
+// every is the condition that holds for each device.
+func every(*fermata.Device) bool { return true }

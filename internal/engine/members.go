@@ -245,6 +245,9 @@ func (e *Engine) saveMember(tx *store.Tx, before, m *fermata.Member, by fermata.
 		if err := dropLinks(tx, func(l *fermata.Link) bool { return madeBy(l, m.ID) }); err != nil {
 			return err
 		}
+		if err := removeDevices(tx, by, m.ID, every); err != nil {
+			return err
+		}
 	}
 	if m.DisabledAt == nil && before.DisabledAt != nil {
 		// The links ended when the member was disabled, and stay so.

@@ -328,7 +328,7 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 		tx.Append(&fermata.Event{
 			Type: fermata.EventTokenRevoked, Actor: c.Actor(), Data: data(map[string]string{"token_id": t.ID, "name": t.Name}),
 		})
-		return t, nil
+		return t, removeDevices(tx, c.Actor(), t.MemberID, heldBy(t.ID))
 	})
 }
 

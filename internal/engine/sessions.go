@@ -111,11 +111,12 @@ func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secr
 	if m.DisabledAt != nil {
 		return nil, fermata.Errorf(fermata.CodeUnauthenticated, "the member may not sign in").WithHint("ask an admin")
 	}
-	if err := endOld(tx, m.ID, from); err != nil {
+	id := fermata.NewID(fermata.PrefixSession, tx.Now())
+	if err := endOld(tx, m, from, id); err != nil {
 		return nil, err
 	}
 	s := &fermata.BrowserSession{
-		ID: fermata.NewID(fermata.PrefixSession, tx.Now()), WorkspaceID: tx.Workspace(), MemberID: m.ID, Method: by.method, Assurance: by.assurance,
+		ID: id, WorkspaceID: tx.Workspace(), MemberID: m.ID, Method: by.method, Assurance: by.assurance,
 		UserAgent: cutText(from.UserAgent, 300), CreatedAt: tx.Now(), LastSeenAt: tx.Now(), ExpiresAt: tx.Now().Add(fermata.SessionLasts),
 		Hash: fermata.HashSecret(secret), Current: true,
 	}
@@ -127,25 +128,37 @@ func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secr
 }
 
 // endOld ends the session that the browser had, and what the member has too
-// much.
-func endOld(tx *store.Tx, memberID string, from Browser) error {
+// much. What is pushed to the browser goes on for the member in the session with
+// the id next, and ends where another member used the browser.
+func endOld(tx *store.Tx, m *fermata.Member, from Browser, next string) error {
 	if fermata.WholeSecret(fermata.SessionPrefix, from.Secret) {
 		old, err := tx.SessionByHash(fermata.HashSecret(from.Secret))
 		switch {
 		case err == nil && old.WorkspaceID == tx.Workspace():
-			tx.DeleteSession(old.ID)
+			tx.HandDevices(m.ID, old.ID, next)
+			if err := endSession(tx, m.Actor(), old); err != nil {
+				return err
+			}
 		case err != nil && fermata.CodeOf(err) != fermata.CodeNotFound:
 			return err
 		}
 	}
-	sessions, err := tx.SessionsOf(memberID)
+	sessions, err := tx.SessionsOf(m.ID)
 	if err != nil {
 		return err
 	}
 	for i := mostSessions - 1; i < len(sessions); i++ {
-		tx.DeleteSession(sessions[i].ID)
+		if err := endSession(tx, m.Actor(), sessions[i]); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// endSession ends a session and what is pushed to its browser.
+func endSession(tx *store.Tx, by fermata.Actor, s *fermata.BrowserSession) error {
+	tx.DeleteSession(s.ID)
+	return removeDevices(tx, by, s.MemberID, heldBy(s.ID))
 }
 
 func cutText(s string, most int) string {
@@ -220,9 +233,8 @@ func (e *Engine) EndSession(ctx context.Context, c fermata.Caller, typed string)
 		if err != nil {
 			return err
 		}
-		tx.DeleteSession(s.ID)
 		tx.Append(signedOut(c, s))
-		return nil
+		return endSession(tx, c.Actor(), s)
 	})
 }
 

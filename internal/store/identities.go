@@ -79,13 +79,13 @@ func (tx *Tx) SetPreferences(memberID string, p fermata.Preferences) {
 		ON CONFLICT (workspace_id, member_id) DO UPDATE SET wishes = excluded.wishes`, tx.workspace, memberID, text(p))
 }
 
-const deviceColumns = "id, member_id, name, subscription, created_at, last_sent_at"
+const deviceColumns = "id, member_id, name, subscription, created_at, last_sent_at, holder"
 
 func (r Reader) scanDevice(rs rows) (*fermata.Device, error) {
 	d := &fermata.Device{}
 	var subscription string
 	var createdAt, lastSentAt int64
-	if err := rs.Scan(&d.ID, &d.MemberID, &d.Name, &subscription, &createdAt, &lastSentAt); err != nil {
+	if err := rs.Scan(&d.ID, &d.MemberID, &d.Name, &subscription, &createdAt, &lastSentAt, &d.Holder); err != nil {
 		return nil, err
 	}
 	d.AddedAt, d.LastSentAt = at(createdAt), optional(lastSentAt)
@@ -119,9 +119,14 @@ func (r Reader) Device(id string) (*fermata.Device, error) {
 func (tx *Tx) InsertDevice(d *fermata.Device) {
 	hash := fermata.HashSecret(d.Subscription.Endpoint)
 	tx.execAny("DELETE FROM devices WHERE workspace_id = $1 AND endpoint_hash = $2", tx.workspace, hash)
-	tx.exec(`INSERT INTO devices (workspace_id, id, member_id, name, endpoint_hash, subscription, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		tx.workspace, d.ID, d.MemberID, d.Name, hash, tx.seal([]byte(text(d.Subscription)), tx.deviceCell(d.ID)), d.AddedAt.UnixMilli())
+	tx.exec(`INSERT INTO devices (workspace_id, id, member_id, name, endpoint_hash, subscription, created_at, holder)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		tx.workspace, d.ID, d.MemberID, d.Name, hash, tx.seal([]byte(text(d.Subscription)), tx.deviceCell(d.ID)), d.AddedAt.UnixMilli(), d.Holder)
+}
+
+// HandDevices gives the devices that one session or token of the member added to another one.
+func (tx *Tx) HandDevices(memberID, from, to string) {
+	tx.execAny("UPDATE devices SET holder = $1 WHERE member_id = $2 AND workspace_id = $3 AND holder = $4", to, memberID, tx.workspace, from)
 }
 
 // TouchDevice notes when a message was last pushed to a browser.

@@ -72,6 +72,27 @@ test('a question reaches the closed page, is answered there, and says how it end
   await worker.press(tag);
 });
 
+test('a button answers for nobody but the person for whom the notification was', async () => {
+  await server.call('POST', '/v1/members', { handle: 'grace', role: 'responder' });
+  await page.goto('about:blank');
+  const question = await server.ask(approval('Clear it for me?', { tool: 'cache', args: { clear: true } }, { risk: 'low', timeout: '15m' }));
+  const tag = `fermata-${question.id}`;
+  assert.deepEqual((await until(() => onlyOne(tag))).actions, ['Approve', 'Reject']);
+  const mine = await page.context().cookies();
+  const other = await browser.newContext();
+  const { url } = await server.call('POST', '/v1/members/grace/links', {});
+  const signedIn = await other.request.post(`${server.named}/v1/sign-in/link`, { data: { token: new URL(url).hash.slice(1) }, headers: { Origin: server.named } });
+  assert.ok(signedIn.ok());
+  await page.context().clearCookies();
+  await page.context().addCookies(await other.cookies());
+  assert.deepEqual(await worker.press(tag, 'Approve'), [`${server.named}/questions/${question.id}`]);
+  assert.equal((await server.call('GET', `/v1/questions/${question.id}`)).status, 'pending');
+  await page.context().clearCookies();
+  await page.context().addCookies(mine);
+  await other.close();
+  await server.call('POST', `/v1/questions/${question.id}/cancel`, {});
+});
+
 test('what is risky has no button, and the page says where it was sent', async () => {
   const question = await server.ask(approval('Drop the table?', { tool: 'sql', args: { query: 'drop table x' } }, { risk: 'high' }));
   const tag = `fermata-${question.id}`;

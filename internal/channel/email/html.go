@@ -8,15 +8,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// htmlText returns the text of an HTML mail down to the first quotation.
-func htmlText(s string) string {
+// htmlText returns the text of an HTML mail down to the first quotation. Doubtful says that the person may not have seen
+// all of it.
+func htmlText(s string) (text string, doubtful bool) {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {
-		return ""
+		return "", false
 	}
 	w := htmlWriter{}
 	w.node(doc)
-	return w.b.String()
+	return w.b.String(), mayHide(doc)
 }
 
 type htmlWriter struct {
@@ -100,7 +101,7 @@ func hidden(n *html.Node) bool {
 		case "hidden":
 			return true
 		case "style":
-			if unseen.MatchString(strings.ToLower(strings.Join(strings.Fields(a.Val), ""))) {
+			if unseen.MatchString(squeezed(a.Val)) {
 				return true
 			}
 		}

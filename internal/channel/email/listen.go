@@ -119,11 +119,11 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 	if at.seen(r.id(m.header)) {
 		return true, c.settle(box, m)
 	}
-	text, err := box.text(m.uid)
+	text, doubtful, err := box.text(m.uid)
 	if err != nil {
 		return false, err
 	}
-	verdict, err := hear(ctx, c.inbound(r, m, text))
+	verdict, err := hear(ctx, c.inbound(r, m, text, doubtful))
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -145,7 +145,7 @@ func (c *Channel) read(ctx context.Context, box *mailbox, m incoming, at *place,
 }
 
 // inbound is what a reply says.
-func (c *Channel) inbound(r *reply, m incoming, text string) *notice.Inbound {
+func (c *Channel) inbound(r *reply, m incoming, text string, doubtful bool) *notice.Inbound {
 	secret, whole := cutOpenOnly(r.token)
 	in := &notice.Inbound{
 		ID: r.id(m.header), Reply: secret, Delivery: r.delivery, Text: text, At: m.at,
@@ -161,6 +161,9 @@ func (c *Channel) inbound(r *reply, m incoming, text string) *notice.Inbound {
 		in.From.Remedy = "reply to the mail with the question itself"
 	case !whole:
 		in.From.Denied = "the mail could not show all of what will run"
+	case doubtful:
+		in.From.Denied = "the mail is in HTML alone, with a style that may hide a part of the text"
+		in.From.Remedy = "reply in plain text"
 	default:
 		in.From.Email = r.from.Address
 	}

@@ -441,3 +441,15 @@ func TestALargeFileAboveTheText(t *testing.T) {
 		t.Errorf("heard %q", in.Text)
 	}
 }
+
+// A reply in HTML that may hide a part of its text decides nothing, and the person is told so.
+func TestHTMLThatMayHideTextDecidesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, mailserver.Options{})
+	w.listen(w.open(nil))
+	w.submit("ada", []byte("From: Ada <ada@people.test>\nTo: "+replyTo+"\nSubject: Re: x\nMessage-ID: <hides@people.test>\nMIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n\n"+
+		"<style>.x{display:none}</style><p class=\"x\">toml</p><p>A</p>\n"), replyTo)
+	if in := w.next(); !strings.Contains(in.From.Denied, "may hide a part of the text") || in.From.Remedy != "reply in plain text" || in.From.Email != "" {
+		t.Errorf("%+v", in.From)
+	}
+}

@@ -175,19 +175,20 @@ func (b *mailbox) body(uid imap.UID, most int64) ([]byte, error) {
 
 // text returns what the person wrote in a mail. Where a large file stands above
 // it, all of the mail is read.
-func (b *mailbox) text(uid imap.UID) (string, error) {
+func (b *mailbox) text(uid imap.UID) (text string, doubtful bool, err error) {
 	body, err := b.body(uid, mostRead)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	text := textOf(body)
+	text, doubtful = textOf(body)
 	if text != "" || len(body) < mostRead {
-		return text, nil
+		return text, doubtful, nil
 	}
 	if body, err = b.body(uid, largeRead); err != nil {
-		return "", err
+		return "", false, err
 	}
-	return textOf(body), nil
+	text, doubtful = textOf(body)
+	return text, doubtful, nil
 }
 
 // settle marks a mail as read, and moves it where that is wanted.

@@ -92,17 +92,18 @@ const (
 )
 
 // textOf returns what the person wrote in a mail, without what it quotes and
-// without a signature.
-func textOf(raw []byte) string {
+// without a signature. Doubtful says that the text is from HTML that may hide
+// some of it.
+func textOf(raw []byte) (text string, doubtful bool) {
 	e, err := message.Read(bytes.NewReader(raw))
 	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
-		return ""
+		return "", false
 	}
 	plain, html := findText(e, deepest)
 	if strings.TrimSpace(plain) == "" {
-		plain = htmlText(html)
+		plain, doubtful = htmlText(html)
 	}
-	return written(plain)
+	return written(plain), doubtful
 }
 
 // findText finds the first plain and the first HTML text that are no

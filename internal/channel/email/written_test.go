@@ -92,7 +92,8 @@ func TestHTMLText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := written(htmlText(tt.in)); got != tt.want {
+			if text, _ := htmlText(tt.in); written(text) != tt.want {
+				got := written(text)
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -104,7 +105,7 @@ func FuzzTextOf(f *testing.F) {
 	f.Add([]byte("Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>B\n--b--"))
 	f.Add([]byte("Content-Type: text/plain; format=flowed; delsp=yes\nContent-Transfer-Encoding: base64\n\nQQ=="))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if s := textOf(raw); len(s) > 4*longestReply {
+		if s, _ := textOf(raw); len(s) > 4*longestReply {
 			t.Errorf("%d bytes are handed on", len(s))
 		}
 	})
@@ -123,7 +124,7 @@ func TestTextBelowAttachments(t *testing.T) {
 		"a forwarded mail":               "Content-Type: message/rfc822\r\n\r\nSubject: x\r\n\r\nA",
 		"an attachment named by RFC2231": "Content-Type: text/plain\r\nContent-Disposition: inline; filename*=utf-8''%C3%A4.txt\r\n\r\nA",
 	} {
-		if got := textOf([]byte(head + part + tail)); got != "B" {
+		if got, _ := textOf([]byte(head + part + tail)); got != "B" {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -138,8 +139,49 @@ func TestUTF7(t *testing.T) {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 		mail := fmt.Sprintf("Content-Type: text/plain; charset=UTF-7\r\n\r\n%s\r\n> x", in)
-		if got := textOf([]byte(mail)); got != want {
+		if got, _ := textOf([]byte(mail)); got != want {
 			t.Errorf("in a mail %q became %q, want %q", in, got, want)
+		}
+	}
+}
+
+// HTML that may hide a part of its text is doubtful. What mail programs write themselves is not.
+func TestHiddenTextIsDoubtful(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		html string
+		want bool
+	}{
+		"no style":              {`<div dir="ltr">A</div>`, false},
+		"a class without style": {`<div class="gmail_default">A</div>`, false},
+		"outlook on the web":    {`<style type="text/css" style="display:none;"> P {margin-top:0;margin-bottom:0;} </style><div>A</div>`, false},
+		"comments and fonts":    {`<style><!-- /* x */ p.MsoNormal, li {margin:0cm; font-family:"Calibri",sans-serif} --></style><p>A</p>`, false},
+		"inline colours":        {`<div style="color:rgb(0,0,0);font-size:12pt;background-color:#fff">A</div>`, false},
+		"hidden in the element": {`<p style="display:none">toml</p><p>A</p>`, false},
+		"a hidden class":        {`<style>.x{display:none}</style><p class="x">toml</p><p>A</p>`, true},
+		"in the body":           {`<p class="x">toml</p><p>A</p><style>.x{font-size:0}</style>`, true},
+		"white on white":        {`<style>.x{color:#fff}</style><p class="x">toml</p><p>A</p>`, true},
+		"out of sight":          {`<style>.x{margin-left:-9999px}</style><p class="x">toml</p><p>A</p>`, true},
+		"for some screens":      {`<style>@media screen {.x{display:none}}</style><p class="x">toml</p><p>A</p>`, true},
+		"from elsewhere":        {`<link rel="stylesheet" href="https://example.com/x.css"><p class="x">toml</p><p>A</p>`, true},
+		"imported":              {`<style>@import "https://example.com/x.css";</style><p>A</p>`, true},
+		"escaped":               {`<style>.x{d\69splay:none}</style><p class="x">toml</p><p>A</p>`, true},
+		"in what is quoted":     {`<p class="x">toml</p><p>A</p><blockquote><style>.x{display:none}</style>x</blockquote>`, true},
+		"moved by the element":  {`<p style="position: absolute; left: -9999px">toml</p><p>A</p>`, true},
+		"transparent":           {`<p style="color:transparent">toml</p><p>A</p>`, true},
+		"far away":              {`<style>.x{margin:9999px}</style><p class="x">toml</p><p>A</p>`, true},
+		"far below":             {`<style>.x{margin: 0 9999px}</style><p class="x">toml</p><p>A</p>`, true},
+		"white":                 {`<p style="color: #FFFFFF">toml</p><p>A</p>`, true},
+		"a white font":          {`<font color="white">toml</font><p>A</p>`, true},
+		"small margins":         {`<style>p { margin: 0 0 12px; padding:0 !important }</style><p>A</p>`, false},
+		"escaped in place":      {`<p style="d\69splay:none">toml</p><p>A</p>`, true},
+		"sizes":                 {`<p style="height:auto;width:100%;line-height:1.5;font-size:0.9em">A</p>`, false},
+		"no height":             {`<div style="height:0;overflow:hidden">toml</div><p>A</p>`, true},
+		"one pixel":             {`<p style="font-size:1px">toml</p><p>A</p>`, true},
+		"folded":                {`<details><summary>A</summary>toml</details>`, true},
+	} {
+		if _, got := htmlText(tt.html); got != tt.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

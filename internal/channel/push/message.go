@@ -34,12 +34,14 @@ type message struct {
 	At   int64  `json:"at"`
 	// Again says that it makes itself heard although one with this tag is
 	// there, Stays that it stays until the person acts.
-	Again    bool     `json:"again,omitempty"`
-	Silent   bool     `json:"silent,omitempty"`
-	Stays    bool     `json:"stays,omitempty"`
-	Question string   `json:"question,omitempty"`
-	Delivery string   `json:"delivery,omitempty"`
-	Actions  []action `json:"actions,omitempty"`
+	Again    bool   `json:"again,omitempty"`
+	Silent   bool   `json:"silent,omitempty"`
+	Stays    bool   `json:"stays,omitempty"`
+	Question string `json:"question,omitempty"`
+	Delivery string `json:"delivery,omitempty"`
+	// Member is the handle of the person for whom it is: only that person's session answers with its buttons.
+	Member  string   `json:"member,omitempty"`
+	Actions []action `json:"actions,omitempty"`
 	// ActionHash names what will run, which stands in the body.
 	ActionHash string `json:"action_hash,omitempty"`
 }
@@ -55,7 +57,7 @@ type action struct {
 // one.
 func compose(n *notice.Notice, fresh bool) *message {
 	words := wordsIn(n.To.Language)
-	m := &message{Tag: tag(n), Lang: words.tag, At: n.At.UnixMilli(), Delivery: n.Delivery, Silent: !fresh, Again: fresh}
+	m := &message{Tag: tag(n), Lang: words.tag, At: n.At.UnixMilli(), Delivery: n.Delivery, Member: n.To.Handle, Silent: !fresh, Again: fresh}
 	switch {
 	case n.Purpose == notice.Test:
 		m.Kind, m.Title, m.Body, m.Path = "test", cmp.Or(n.Title, words.test), cmp.Or(n.Body, words.testBody), "/settings/notifications"

@@ -29,6 +29,9 @@ func TestSend(t *testing.T) {
 	if n.Path != "/questions/q_01" || n.Tag != "fermata-q_01" || !n.Stays || !n.Again || n.Silent || n.ActionHash != q.ActionHash {
 		t.Errorf("shown: %+v", n)
 	}
+	if n.Member != "ada" {
+		t.Errorf("it is for %q", n.Member)
+	}
 	if len(n.Actions) != 2 || n.Actions[0].Answer != fermata.Approve || n.Actions[1].Answer != fermata.Reject {
 		t.Errorf("buttons: %+v", n.Actions)
 	}

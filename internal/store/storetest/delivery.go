@@ -334,6 +334,24 @@ func devices(s *suite) {
 			Subscription: fermata.PushSubscription{Endpoint: endpoint, Keys: fermata.PushKeys{P256DH: "a", Auth: "b"}},
 		}
 	}
+	// held is the device with a holder, which a new sign-in takes over.
+	held := newDevice("mem_3", "https://push.example/3")
+	held.Holder = "ses_1"
+	s.write(func(tx *store.Tx) {
+		tx.InsertDevice(held)
+		tx.HandDevices("mem_1", "ses_1", "ses_3")
+		tx.HandDevices("mem_3", "ses_2", "ses_3")
+	})
+	got, err := s.read().Device(held.ID)
+	s.ok(err)
+	s.equal(held, got)
+	s.write(func(tx *store.Tx) { tx.HandDevices("mem_3", "ses_1", "ses_2") })
+	held.Holder = "ses_2"
+	got, err = s.read().Device(held.ID)
+	s.ok(err)
+	s.equal(held, got)
+	s.write(func(tx *store.Tx) { tx.DeleteDevice(held.ID) })
+
 	first, second, third := newDevice("mem_1", "https://push.example/1"), newDevice("mem_1", "https://push.example/2"), newDevice("mem_2", "https://push.example/1")
 	s.write(func(tx *store.Tx) { tx.InsertDevice(first); tx.InsertDevice(second) })
 	s.write(func(tx *store.Tx) { tx.InsertDevice(third); tx.TouchDevice(second.ID, noon) })
@@ -341,7 +359,7 @@ func devices(s *suite) {
 	mine, err := s.read().DevicesOf("mem_1")
 	s.ok(err)
 	s.equal([]*fermata.Device{second}, mine)
-	got, err := s.read().Device(third.ID)
+	got, err = s.read().Device(third.ID)
 	s.ok(err)
 	s.equal(third, got)
 	s.write(func(tx *store.Tx) { tx.DeleteDevice(third.ID); tx.DeleteDevice(third.ID) })

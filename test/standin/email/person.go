@@ -185,7 +185,7 @@ func Draft(p Program, from string, m *Mail, text string) []byte {
 		b.WriteString(plain + text + "\n \nGesendet: Freitag, 20. November 2026 um 10:00 Uhr\nVon: \"Fermata\" <fermata@people.test>\nAn: " + Address(from) + "\nBetreff: " +
 			m.Header.Get("Subject") + "\n" + m.Plain)
 	case Phone:
-		b.WriteString("Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n<html><head><style>p{color:red}</style></head><body><div dir=\"auto\">" + escaped +
+		b.WriteString("Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n<html><head><style>p{margin:0}</style></head><body><div dir=\"auto\">" + escaped +
 			"</div><br><div class=\"gmail_quote\"><div dir=\"ltr\" class=\"gmail_attr\">Fermata schrieb am Fr., 20. Nov. 2026:<br></div><blockquote>" + m.HTML + "</blockquote></div></body></html>\n")
 	default:
 		fmt.Fprintf(&b, "Content-Type: multipart/alternative; boundary=\"b1\"\n\n--b1\n%s%s\n\nOn Fri, 20 Nov 2026 at 10:00, Fermata\n<fermata@people.test> wrote:\n\n%s\n--b1\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n<div dir=\"ltr\">%s</div><br><div class=\"gmail_quote\"><blockquote>%s</blockquote></div>\n--b1--\n", plain, text, quoted, escaped, m.HTML)

@@ -31,11 +31,11 @@ type waiting struct {
 
 // Notification is what a device shows.
 type Notification struct {
-	Kind, Tag, Title, Body, Path, Question, Delivery, Lang string
-	ActionHash                                             string `json:"action_hash"`
-	At                                                     int64
-	Again, Silent, Stays                                   bool
-	Actions                                                []struct {
+	Kind, Tag, Title, Body, Path, Question, Delivery, Lang, Member string
+	ActionHash                                                     string `json:"action_hash"`
+	At                                                             int64
+	Again, Silent, Stays                                           bool
+	Actions                                                        []struct {
 		Action, Title string
 		Answer        any
 	}

@@ -34,6 +34,26 @@ func NewKind(to delivery.Audience) delivery.Kind {
 	}
 }
 
+// NewLinkKind returns the kind of channels that hang messages on walls where nobody vouches for who answers.
+func NewLinkKind(to delivery.Audience) delivery.Kind {
+	k := NewKind(to)
+	open := k.Open
+	k.Open = func(settings json.RawMessage, env notice.Env) (delivery.Channel, error) {
+		c, err := open(settings, env)
+		if err != nil {
+			return nil, err
+		}
+		return &linkChannel{c.(*channel)}, nil
+	}
+	return k
+}
+
+// linkChannel is a channel in which an answer counts as one by a link.
+type linkChannel struct{ *channel }
+
+// Vouches reports that the wall does not know who answers.
+func (*linkChannel) Vouches() bool { return false }
+
 // channel hangs messages on one wall.
 type channel struct {
 	URL    string `json:"url"`

@@ -53,7 +53,8 @@ export async function removeAny(id: string): Promise<void> {
 
 /**
  * Brings this browser and the server together again: a subscription that ended
- * or was made with another key is made anew, and one of somebody else ends.
+ * or was made with another key is made anew. One of somebody else ends, and so
+ * does one that the server has ended, with a sign-in or by a press.
  */
 export async function renewDevice(member: string): Promise<void> {
   const kept = await keptDevice();
@@ -62,10 +63,17 @@ export async function renewDevice(member: string): Promise<void> {
   if (Notification.permission !== 'granted') return;
   const before = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
   const now = await subscribe();
-  if (before?.endpoint !== now.endpoint) {
+  const changed = before?.endpoint !== now.endpoint;
+  if (changed) {
     await register(now, kept.name, member);
     await forgetAtServer(kept.id);
-  }
+  } else if (!(await isKnown(kept.id))) await unsubscribe();
+}
+
+/** Whether the server still pushes to the device. */
+async function isKnown(id: string): Promise<boolean> {
+  const { items } = await need(api.GET('/v1/me/devices'));
+  return items.some((device) => device.id === id);
 }
 
 /** Ends the subscription, so that nothing reaches this browser any more. */

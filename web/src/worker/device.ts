@@ -16,6 +16,9 @@ export async function renew(fresh?: PushSubscription | null): Promise<void> {
   const kept = await keptDevice();
   // The page subscribes anew where nothing is known.
   if (!kept) return;
+  // So does the page where another person is signed in by now: it ends the subscription.
+  const me = await call<{ member_id?: string }>('GET', '/v1/whoami');
+  if (me.member_id !== kept.member) return;
   const subscription = fresh ?? (await subscribe());
   const added = await call<{ id: string }>('POST', '/v1/me/devices', { subscription, name: kept.name });
   await (await caches.open(shelf)).put(place, Response.json({ ...kept, id: added.id }));

@@ -12,6 +12,8 @@ export interface Message {
   stays?: boolean;
   question?: string;
   delivery?: string;
+  /** For whom it is: only this person's session answers with its buttons. */
+  member?: string;
   actions?: Button[];
   action_hash?: string;
 }

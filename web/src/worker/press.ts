@@ -2,8 +2,9 @@ import { wordsFor, type Button, type Message } from './message';
 import { show } from './show';
 
 // A button answers by the same door as the page: with the browser's session,
-// with a key that counts once, and with the hash of what was shown. Whatever
-// does not work is left to the question's page.
+// with a key that counts once, and with the hash of what was shown. It names the
+// person for whom the notification was: the server refuses when another one is
+// signed in by now. Whatever does not work is left to the question's page.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const patience = 15_000;
@@ -36,18 +37,21 @@ async function settle(message: Message, call: Promise<Response>, done: (reply: R
   await lead(message.path).catch(() => show({ ...quiet(message), body: wordsFor(message).failed }, []));
 }
 
-const post = (path: string, key: string, body: unknown) =>
-  fetch(path, {
+async function post({ question = '', delivery = '', member }: Message, verb: 'answer' | 'undo', action: string, body: unknown): Promise<Response> {
+  // A notification of an earlier server does not say for whom it is.
+  if (!member) throw new Error('the notification names nobody');
+  return fetch(`/v1/questions/${encodeURIComponent(question)}/${verb}`, {
     method: 'POST', credentials: 'same-origin', signal: AbortSignal.timeout(patience), body: JSON.stringify(body),
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `push-${delivery}-${action}`, 'Fermata-Member': member },
+  });
+}
+
+const answer = (message: Message, button: Button) =>
+  post(message, 'answer', button.action, {
+    answer: button.answer, channel: 'push', undo: true, ...(message.action_hash ? { action_hash: message.action_hash } : {}),
   });
 
-const answer = ({ question = '', delivery = '', action_hash }: Message, button: Button) =>
-  post(`/v1/questions/${encodeURIComponent(question)}/answer`, `push-${delivery}-${button.action}`, {
-    answer: button.answer, channel: 'push', undo: true, ...(action_hash ? { action_hash } : {}),
-  });
-
-const undo = ({ question = '', delivery = '' }: Message) => post(`/v1/questions/${encodeURIComponent(question)}/undo`, `push-${delivery}-undo`, {});
+const undo = (message: Message) => post(message, 'undo', 'undo', {});
 
 /** Says that the answer counts, and offers to take it back while that is possible. */
 async function thank(message: Message, button: Button, reply: Response): Promise<void> {

@@ -1,0 +1,223 @@
+package delivery_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/delivery"
+	"github.com/fermata-hq/fermata/internal/store"
+	"github.com/fermata-hq/fermata/internal/store/storetest"
+	"github.com/fermata-hq/fermata/test/standin/wall"
+)
+
+// hide hides the project from a person.
+func (w *world) hide(person, project string) {
+	w.Helper()
+	_, err := w.e.ChangeMember(w.Context(), admin, person, fermata.MemberChange{Projects: map[string]fermata.Role{project: fermata.RoleNone}})
+	w.ok(err)
+}
+
+// askIn asks in a project.
+func (w *world) askIn(project string, a fermata.Ask) *fermata.Question {
+	w.Helper()
+	q, err := w.e.AskOutside(w.Context(), agent, project, "", a)
+	w.ok(err)
+	return q
+}
+
+// answer answers as the person.
+func (w *world) answer(person string, q *fermata.Question, value string) {
+	w.Helper()
+	_, err := w.e.Answer(w.Context(), w.caller(person), q.ID, fermata.Answer{Answer: value})
+	w.ok(err)
+}
+
+// A person from whom a project is hidden hears of its questions what is said of
+// an id that does not exist, whatever names the question and however it stands.
+func TestAHiddenQuestionIsUnknownInAChannel(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newWorld(t, opts, setup{to: delivery.ToPlace})
+		w.channel()
+		q := w.askIn("pay", pick)
+		m := w.seen("ann", 1)[0]
+		kept := wall.Click{ID: "kept", From: "wall-ann", Delivery: m.ID, Text: "neither"}
+		if told := w.told(kept); !strings.Contains(told, "toml") {
+			t.Fatalf("ann was told %q", told)
+		}
+		w.hide("ann", "pay")
+		unknown := w.told(wall.Click{From: "wall-ann", Question: "q_00000000000000000000", Text: "toml"})
+		clicks := map[string]wall.Click{
+			"an answer by id":       {From: "wall-ann", Question: q.ID, Text: "toml"},
+			"an answer by ending":   {From: "wall-ann", Question: q.ID[len(q.ID)-6:], Text: "toml"},
+			"a look by id":          {From: "wall-ann", Question: q.ID},
+			"an answer by message":  {From: "wall-ann", Delivery: m.ID, Text: "toml"},
+			"a look by message":     {From: "wall-ann", Delivery: m.ID},
+			"what was heard before": kept,
+		}
+		check := func(state string) {
+			for name, click := range clicks {
+				if told := w.told(click); told != unknown {
+					t.Errorf("%s, %s: ann was told %q, and of no question %q", state, name, told, unknown)
+				}
+			}
+		}
+		check("open")
+		w.answer("bob", q, "yaml")
+		check("closed")
+	})
+}
+
+// A person who lost sight of a project is told nothing more of it. The message
+// that was sent before stays as it is.
+func TestNothingMoreIsToldOfAHiddenProject(t *testing.T) {
+	t.Parallel()
+	disable := true
+	for name, lose := range map[string]func(w *world){
+		"hidden": func(w *world) { w.hide("ann", "pay") },
+		"disabled": func(w *world) {
+			_, err := w.e.ChangeMember(w.Context(), admin, "ann", fermata.MemberChange{Disabled: &disable})
+			w.ok(err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+			w.channel()
+			answered, cancelled := w.askIn("pay", pick), w.askIn("pay", pick)
+			before := w.seen("ann", 2)
+			w.seen("bob", 2)
+			lose(w)
+			w.answer("bob", answered, "toml")
+			_, err := w.e.CancelQuestion(w.Context(), admin, cancelled.ID, "")
+			w.ok(err)
+			for _, q := range []*fermata.Question{answered, cancelled} {
+				w.await("nothing is left to do", func() bool {
+					for _, d := range w.deliveries(q) {
+						if d.NextAt != nil || d.MemberID == w.members["bob"].ID && d.Shows == fermata.Pending {
+							return false
+						}
+					}
+					return true
+				})
+			}
+			after := w.seen("ann", 2)
+			for i := range before {
+				if after[i].Text != before[i].Text {
+					t.Errorf("the message became %q", after[i].Text)
+				}
+			}
+		})
+	}
+}
+
+// Progress of a hidden project reaches nobody who does not see it.
+func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
+	w.channel()
+	_, err := w.s.SetRoutes(t.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
+	w.ok(err)
+	on := true
+	for _, person := range []string{"ann", "bob"} {
+		_, err = w.s.SetPreferences(t.Context(), admin, person, fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
+		w.ok(err)
+	}
+	w.hide("ann", "pay")
+	for _, project := range []string{"pay", "web"} {
+		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Project: project, Runner: fermata.RunnerExternal})
+		w.ok(err)
+		w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "goes on in " + project}))
+		w.sees("wall-bob", "goes on in "+project)
+	}
+	w.sees("wall-ann", "goes on in web")
+	w.seen("ann", 1)
+}
+
+// newLinkWorld is a world in which nobody vouches for who answers.
+func newLinkWorld(t *testing.T, opts store.Options) *world {
+	w := newWorld(t, opts, setup{options: func(o *delivery.Options) { o.Kinds = []delivery.Kind{wall.NewLinkKind(delivery.ToPeople)} }})
+	w.channel()
+	return w
+}
+
+// What ends the links of a person ends the secrets of the replies as well.
+func TestRepliesEndWithTheLinks(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, opts store.Options) {
+		w := newLinkWorld(t, opts)
+		low := pick
+		low.Risk = fermata.RiskLow
+		disabled := true
+		policy := fermata.DefaultPolicy()
+		n := 0
+		for _, end := range []struct {
+			name, told string
+			end, after func()
+		}{
+			{"taken back", "not clear which question", func() { w.ok(w.e.RevokeAnswerLinks(w.Context(), admin, "ann")) }, func() {}},
+			{"disabled and enabled", "not clear which question", func() {
+				for range 2 {
+					_, err := w.e.ChangeMember(w.Context(), admin, "ann", fermata.MemberChange{Disabled: &disabled})
+					w.ok(err)
+					disabled = !disabled
+				}
+			}, func() {}},
+			{"switched off", "nothing is answered by a link here", func() {
+				policy.LinkAnswers = fermata.LinkAnswersOff
+				_, err := w.e.SetPolicy(w.Context(), admin, policy)
+				w.ok(err)
+			}, func() {
+				policy.LinkAnswers = fermata.LinkAnswersLow
+				_, err := w.e.SetPolicy(w.Context(), admin, policy)
+				w.ok(err)
+			}},
+		} {
+			q := w.ask(low)
+			n++
+			w.seen("ann", n)
+			secret := w.wall.Notices("wall-ann")[n-1].Reply
+			end.end()
+			if told := w.told(wall.Click{From: "wall-ann", Reply: secret, Text: "toml"}); !strings.Contains(strings.ToLower(told), end.told) {
+				t.Errorf("%s: ann was told %q", end.name, told)
+			}
+			if got := w.status(q); got != fermata.Pending {
+				t.Errorf("%s: the question is %s", end.name, got)
+			}
+			end.after()
+		}
+		w.ask(low)
+		w.seen("ann", n+1)
+		secret := w.wall.Notices("wall-ann")[n].Reply
+		if told := w.told(wall.Click{From: "wall-ann", Reply: secret, Text: "toml"}); !strings.Contains(told, "counts") {
+			t.Errorf("a new message: ann was told %q", told)
+		}
+	})
+}
+
+// The asker of a question does not answer it by a reply where nobody vouches for
+// who wrote it, as by a link.
+func TestTheAskerAnswersByNoReply(t *testing.T) {
+	t.Parallel()
+	w := newLinkWorld(t, sqlite(t))
+	low := pick
+	low.Risk = fermata.RiskLow
+	q, err := w.e.AskOutside(w.Context(), w.caller("ann"), "", "", low)
+	w.ok(err)
+	w.seen("ann", 1)
+	w.seen("bob", 1)
+	own := w.wall.Notices("wall-ann")[0]
+	if own.Decide || own.Answer != "" {
+		t.Errorf("the message to the asker offers to decide: %+v", own)
+	}
+	if told := w.told(wall.Click{From: "wall-ann", Reply: own.Reply, Text: "toml"}); !strings.Contains(told, "ann asked this question") {
+		t.Errorf("ann was told %q", told)
+	}
+	if got := w.status(q); got != fermata.Pending {
+		t.Fatalf("the question is %s", got)
+	}
+	if told := w.told(wall.Click{From: "wall-bob", Reply: w.wall.Notices("wall-bob")[0].Reply, Text: "toml"}); !strings.Contains(told, "counts") {
+		t.Errorf("bob was told %q", told)
+	}
+}
