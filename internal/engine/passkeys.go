@@ -116,9 +116,12 @@ func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed stri
 func endOthers(tx *store.Tx, c fermata.Caller, memberID string) error {
 	all, err := tx.SessionsOf(memberID)
 	for _, s := range all {
-		if s.Method == fermata.ByPasskey && s.ID != c.SessionID {
-			tx.DeleteSession(s.ID)
-			tx.Append(signedOut(c, s))
+		if s.Method != fermata.ByPasskey || s.ID == c.SessionID {
+			continue
+		}
+		tx.Append(signedOut(c, s))
+		if err := endSession(tx, c.Actor(), s); err != nil {
+			return err
 		}
 	}
 	return err
