@@ -13,7 +13,7 @@ import (
 // TestExamples runs every example as its authors would, with each of its scripts.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"autofix", "release-approval", "data-fix", "nightly-report", "test-and-mend"} {
+	for _, name := range []string{"autofix", "release-approval", "data-fix", "nightly-report", "test-and-mend", "parallel-review"} {
 		folder := filepath.Join("../../examples", name)
 		source, err := os.ReadFile(filepath.Join(folder, name+".yaml"))
 		if err != nil {

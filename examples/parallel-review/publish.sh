@@ -1,0 +1,6 @@
+#!/bin/sh
+# Publishes a page: here, it goes into the folder public.
+set -eu
+mkdir -p public
+cp "$1" public/
+echo "published $1"
