@@ -355,4 +355,40 @@ var seededBugs = []seededBug{
 		new: "if opened.Text != c.Text() && false {",
 		pkg: "./internal/checkpoint", caughtBy: "TestOnlyTheKeyOfTheServerSignsACheckpoint",
 	},
+	{
+		name: "an item whose task is done counts as answered", file: "internal/workflow/child.go",
+		old: "	case q.Status == fermata.Answered, q.Status == fermata.TimedOut && r.Outcome == fermata.TakeDefault:",
+		new: "	case q.Status == fermata.Answered, r != nil:",
+		pkg: "./internal/workflow", caughtBy: "TestAnEndedItemIsNoApproval",
+	},
+	{
+		name: "anybody moves the task of a run's question", file: "internal/engine/own.go",
+		old: "if !slices.Contains(movesOfRuns, v) {",
+		new: "if !slices.Contains(movesOfRuns, v) || true {",
+		pkg: "./internal/workflow", caughtBy: "TestNobodyEndsTheQuestionOfARun",
+	},
+	{
+		name: "a weaker question stands for another one", file: "internal/engine/ask.go",
+		old: "if !q.AsksAsMuch(next) {",
+		new: "if !q.AsksAsMuch(next) && false {",
+		pkg: "./internal/engine", caughtBy: "TestAnotherAskingIsAskedAnew",
+	},
+	{
+		name: "a call that waits goes by earlier rights", file: "internal/engine/renew.go",
+		old: "if r := RenewalOf(ctx); r != nil {",
+		new: "if r := RenewalOf(ctx); r != nil && ctx == nil {",
+		pkg: "./internal/api", caughtBy: "TestACallThatWaitsGoesByPresentRights",
+	},
+	{
+		name: "a link outlives its maker", file: "internal/engine/links.go",
+		old: "case maker.DisabledAt != nil || !isOwn && !administers(maker):",
+		new: "case (maker.DisabledAt != nil || !isOwn && !administers(maker)) && false:",
+		pkg: "./internal/engine", caughtBy: "TestALinkStandsWithItsMaker",
+	},
+	{
+		name: "a removed passkey leaves its sessions", file: "internal/engine/passkeys.go",
+		old: "if s.Method != fermata.ByPasskey || s.ID == c.SessionID {",
+		new: "if true {",
+		pkg: "./internal/engine", caughtBy: "TestARemovedPasskeyEndsSessions",
+	},
 }
