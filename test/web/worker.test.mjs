@@ -22,7 +22,7 @@ after(async () => {
 let sent = 0;
 const message = (question, more = {}) => ({
   kind: 'question', tag: `fermata-${question.id}`, title: question.title, body: 'Needs an answer · shop', path: `/questions/${question.id}`, lang: 'en', at: Date.now(),
-  again: true, stays: true, question: question.id, delivery: `dlv_${sent++}`, ...more,
+  again: true, stays: true, question: question.id, delivery: `dlv_${sent++}`, member: 'admin', ...more,
 });
 const yesOrNo = [{ action: 'yes', title: 'Yes', answer: true }, { action: 'no', title: 'No', answer: false }];
 const decide = [{ action: 'approve', title: 'Approve', answer: 'approve' }, { action: 'reject', title: 'Reject', answer: 'reject' }];
@@ -97,6 +97,15 @@ test('what a button cannot do is left to the page', async () => {
   await until(() => onlyOne(pushed.tag));
   await server.call('POST', `/v1/questions/${question.id}/cancel`, {});
   assert.deepEqual(await worker.press(pushed.tag, 'Yes'), [`${server.named}/questions/${question.id}`]);
+
+  for (const member of ['grace', undefined]) {
+    const theirs = await server.ask(yesNo(`Is it for ${member}?`));
+    const third = message(theirs, { actions: yesOrNo, member });
+    await worker.push(third);
+    await until(() => onlyOne(third.tag));
+    assert.deepEqual(await worker.press(third.tag, 'Yes'), [`${server.named}/questions/${theirs.id}`]);
+    assert.equal((await server.question(theirs.id)).held, undefined);
+  }
 
   await page.context().setOffline(true);
   const other = await server.ask(yesNo('Is anybody there?'));
