@@ -51,6 +51,11 @@ type Token struct {
 	Hash string `json:"-"`
 }
 
+// Ended reports whether the token was revoked, or its time is over.
+func (t *Token) Ended(now time.Time) bool {
+	return t.RevokedAt != nil || t.ExpiresAt != nil && !now.Before(*t.ExpiresAt)
+}
+
 // NewToken is a request to make a token.
 type NewToken struct {
 	Name   string    `json:"name" minLength:"1" maxLength:"100"`

@@ -125,7 +125,7 @@ func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error)
 	case d.HeldByToken():
 		var t *fermata.Token
 		if t, err = r.Token(d.Holder); err == nil {
-			ended = t.RevokedAt != nil || t.ExpiresAt != nil && !now.Before(*t.ExpiresAt)
+			ended = t.Ended(now)
 		}
 	default:
 		var s *fermata.BrowserSession

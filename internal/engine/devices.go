@@ -49,7 +49,7 @@ func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed stri
 		if err := removeDevices(tx, c.Actor(), m.ID, func(d *fermata.Device) bool { return !d.HeldByToken() }); err != nil {
 			return err
 		}
-		// Invitations of others stay: those who are invited have nothing to do with it.
+		// Invitations stay. The people who are invited do not lose them.
 		return dropLinks(tx, func(l *fermata.Link) bool {
 			return l.MemberID == m.ID || madeBy(l, m.ID) && l.Method != fermata.ByInvitation
 		})

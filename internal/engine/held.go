@@ -85,11 +85,11 @@ func (h *Held) Fail(to fermata.TaskState, reason string, f fermata.Finish) error
 // the task.
 func (h *Held) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
-	policy, err := h.e.policy(h.Tx.Reader)
+	policy, err := h.policy(limits)
 	if err != nil {
 		return nil, err
 	}
-	q, err := h.e.askUnder(h.Tx, h.Task, h.Run.ID, a, limits.Over(policy), by)
+	q, err := h.e.askUnder(h.Tx, h.Task, h.Run.ID, a, policy, by)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +105,10 @@ func (h *Held) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Acto
 // its task would. The task goes on. It returns nil, and does nothing, where people are asked
 // or the default is taken.
 func (h *Held) SetAside(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
-	policy, err := h.e.policy(h.Tx.Reader)
+	policy, err := h.policy(limits)
 	if err != nil {
 		return nil, err
 	}
-	policy = limits.Over(policy)
 	q, _, err := h.e.open(h.Tx, h.Task, h.Run.ID, a, policy, by)
 	if err != nil {
 		return nil, err
@@ -150,11 +149,17 @@ func (h *Held) Cancel(child, reason string) error {
 
 // AskOn opens a question on a child that was just created. The thresholds take the place of the policy's where they are set.
 func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
-	policy, err := h.e.policy(h.Tx.Reader)
+	policy, err := h.policy(limits)
 	if err != nil {
 		return nil, err
 	}
-	return h.e.askUnder(h.Tx, child, "", a, limits.Over(policy), by)
+	return h.e.askUnder(h.Tx, child, "", a, policy, by)
+}
+
+// policy returns the policy of the workspace with the thresholds in the place of its own, where they are set.
+func (h *Held) policy(limits fermata.Thresholds) (fermata.Policy, error) {
+	policy, err := h.e.policy(h.Tx.Reader)
+	return limits.Over(policy), err
 }
 
 // Block stops the task until one of its children has ended, and at most until an instant; nil is for ever. Without children, it

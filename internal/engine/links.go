@@ -164,7 +164,7 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 			return badLink()
 		case err != nil:
 			return err
-		case t.RevokedAt != nil || t.ExpiresAt != nil && !tx.Now().Before(*t.ExpiresAt):
+		case t.Ended(tx.Now()):
 			return badLink()
 		}
 	}

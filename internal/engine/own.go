@@ -22,6 +22,22 @@ func mayTask(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) er
 	return checkRunMoves(r, v, t)
 }
 
+// mayTaskOf is mayTask without what only runs of workflows do.
+func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
+	if c.Kind != fermata.ActorAgent || c.Owns(t) {
+		return c.May(v, fermata.InTask(t))
+	}
+	var ancestors []*fermata.Task
+	for id := t.ParentID; id != "" && len(ancestors) < fermata.MaxDepth; {
+		parent, err := r.Task(id)
+		if err != nil {
+			return err
+		}
+		ancestors, id = append(ancestors, parent), parent.ParentID
+	}
+	return c.May(v, fermata.InTask(t, ancestors...))
+}
+
 // checkRunMoves refuses what only a run of a workflow does: with its own task, and with the tasks on which it asks beside others.
 // Whoever else did it could let the run go on without the answer, or stand in for the question of its next step.
 func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
@@ -59,7 +75,7 @@ func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 }
 
 // checkNotQueued refuses to let a run of a workflow begin beside the one that has its key.
-func (e *Engine) checkNotQueued(tx *store.Tx, t *fermata.Task) error {
+func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	if t.Runner != fermata.RunnerWorkflow || t.State != fermata.TaskBlocked {
 		return nil
 	}
@@ -81,21 +97,6 @@ func endWaits(tx *store.Tx, t *fermata.Task) {
 	if t.Runner == fermata.RunnerWorkflow {
 		tx.EndWaits(t.ID)
 	}
-}
-
-func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
-	if c.Kind != fermata.ActorAgent || c.Owns(t) {
-		return c.May(v, fermata.InTask(t))
-	}
-	var ancestors []*fermata.Task
-	for id := t.ParentID; id != "" && len(ancestors) < fermata.MaxDepth; {
-		parent, err := r.Task(id)
-		if err != nil {
-			return err
-		}
-		ancestors, id = append(ancestors, parent), parent.ParentID
-	}
-	return c.May(v, fermata.InTask(t, ancestors...))
 }
 
 // mayParent refuses a subtask of another agent's task, which would wait for it.

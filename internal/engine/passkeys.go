@@ -76,9 +76,9 @@ func passkeyFacts(p *fermata.Passkey) map[string]any {
 	return map[string]any{"passkey_id": p.ID, "name": p.Name, "credential_id": p.CredentialID, "public_key": credential.PublicKey}
 }
 
-// RemovePasskey removes a passkey: one's own after signing in with one, or as
-// an admin anybody's, who then begins anew. It ends the sessions that began with a passkey, but the one that removes it: one of
-// them may be on the device that was lost.
+// RemovePasskey removes a passkey. A person removes an own one after signing in with a passkey. An admin removes anybody's; without
+// any, the person adds a first one again. The sessions of the person that began with a passkey end, but not the one that removes it:
+// another one may be on the device that was lost.
 func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToManagePasskeys, c.Own()); err != nil {
 		return err

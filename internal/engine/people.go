@@ -116,7 +116,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 	if err != nil {
 		return fermata.Caller{}, err
 	}
-	if token.RevokedAt != nil || token.ExpiresAt != nil && !now.Before(*token.ExpiresAt) {
+	if token.Ended(now) {
 		return fermata.Caller{}, badToken()
 	}
 	c, err := e.callerOf(ctx, token)

@@ -195,7 +195,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 				r.commands = append(r.commands, strings.Join(args[i:], " ")+" * *")
 			}
 		}
-	case "sh", "bash", "zsh", "dash", "ksh", "eval", "trap":
+	default:
 		r.within(args, depth)
 	}
 }

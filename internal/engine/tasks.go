@@ -403,7 +403,7 @@ func (e *Engine) ResumeTask(ctx context.Context, c fermata.Caller, id, words str
 		case !t.Resumable():
 			return t.CannotResume()
 		}
-		if err := e.checkNotQueued(tx, t); err != nil {
+		if err := checkNotQueued(tx, t); err != nil {
 			return err
 		}
 		endWaits(tx, t)

@@ -42,8 +42,7 @@ func (x *execution) each(ctx context.Context, step *definition.Step, row *fermat
 	case err != nil:
 		return x.failedBeside(ctx, step, row, open, hopeless(codeInput, err))
 	case len(units) == 0 && len(open) > 0:
-		x.st.Waits = waitsChildren
-		return x.parkOn(ctx, nil, open...)
+		return x.awaitItems(ctx, open)
 	case len(units) == 0:
 		return x.together(ctx, step, row, list)
 	case asks:
@@ -93,12 +92,13 @@ func (x *execution) units(step *definition.Step, row *fermata.WorkflowStep, list
 		if len(units) >= most {
 			break
 		}
-		if r := known[i]; r != nil && r.State == fermata.StepWaiting && r.ChildID != "" {
-			continue
-		} else if r != nil && r.State.Ended() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled {
+		r := known[i]
+		isOpen := r != nil && r.State == fermata.StepWaiting && r.ChildID != ""
+		isOver := r != nil && r.State.Ended() && (r.State != fermata.StepFailed || r.Attempt >= row.Attempt) && r.State != fermata.StepCancelled
+		if isOpen || isOver {
 			continue
 		}
-		r := x.begin(step, row.Occurrence, &i)
+		r = x.begin(step, row.Occurrence, &i)
 		r.Attempt = row.Attempt
 		env["item"], env["index"] = item, int64(i)
 		input, err := x.input(step, r, env)
@@ -155,11 +155,16 @@ func (x *execution) ended(ctx context.Context, row *fermata.WorkflowStep, why er
 	return x.commit(ctx, nil)
 }
 
+// awaitItems parks a step until one of its open tasks has ended.
+func (x *execution) awaitItems(ctx context.Context, open []string) error {
+	x.st.Waits = waitsChildren
+	return x.parkOn(ctx, nil, open...)
+}
+
 // failedBeside fails a step when the tasks of its items that are open have ended, too.
 func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string, why error) error {
 	if len(open) > 0 {
-		x.st.Waits = waitsChildren
-		return x.parkOn(ctx, nil, open...)
+		return x.awaitItems(ctx, open)
 	}
 	return x.failed(ctx, step, row, why)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,18 @@ func (w *world) openAt(id string, steps ...string) map[string]*fermata.Question 
 		return len(open) == len(steps) && !slices.ContainsFunc(steps, func(step string) bool { return open[step] == nil })
 	})
 	return open
+}
+
+// breakTool lets a tool fail, with the name of the step in its error, until the returned function is called.
+func (w *world) breakTool(name string) (mend func()) {
+	var works atomic.Bool
+	w.tools.on(name, func(_ context.Context, c tool.Call) (any, error) {
+		if !works.Load() {
+			return nil, errors.New("no luck with " + c.Step)
+		}
+		return map[string]any{"ok": true}, nil
+	})
+	return func() { works.Store(true) }
 }
 
 // stateOf waits until the last occurrence of a step is in a state.
@@ -168,13 +181,7 @@ func TestARejectedBranch(t *testing.T) {
 // TestFailFast cancels what runs beside a step that failed: a question, a command, a wait, items. A retry does all of it again.
 func TestFailFast(t *testing.T) {
 	onBoth(t, func(w *world) {
-		failing := true
-		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
-			if failing {
-				return nil, errors.New("no luck")
-			}
-			return nil, nil
-		})
+		mend := w.breakTool("check")
 		run := w.run(forked(`
 fail_fast: true
 steps:
@@ -209,7 +216,7 @@ steps:
 				}
 			}
 		}
-		failing = false
+		mend()
 		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
 		w.ok(err)
 		open = w.openAt(run.ID, "ask", "each")
@@ -223,13 +230,7 @@ steps:
 // TestAFailureBeside lets the other branches come to their end. Both failures are told, and a retry does both again.
 func TestAFailureBeside(t *testing.T) {
 	onBoth(t, func(w *world) {
-		failing := true
-		w.tools.on("check", func(_ context.Context, c tool.Call) (any, error) {
-			if failing {
-				return nil, errors.New("no luck with " + c.Step)
-			}
-			return nil, nil
-		})
+		mend := w.breakTool("check")
 		run := w.run(forked(`
 steps:
   - {id: one, tool: check}
@@ -250,7 +251,7 @@ finally:
 		if !strings.Contains(run.Summary, "no luck with one") || !strings.Contains(run.Summary, "no luck with two") {
 			t.Fatalf("the summary is %s", run.Summary)
 		}
-		failing = false
+		mend()
 		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
 		w.ok(err)
 		w.await(run.ID, fermata.TaskDone)
@@ -350,13 +351,7 @@ steps:
 // TestABranchMeetsSilence goes another way after the deadline of one branch, and asks what to do about an error in another.
 func TestABranchMeetsSilence(t *testing.T) {
 	onBoth(t, func(w *world) {
-		failing := true
-		w.tools.on("check", func(context.Context, tool.Call) (any, error) {
-			if failing {
-				return nil, errors.New("no luck")
-			}
-			return map[string]any{"ok": true}, nil
-		})
+		mend := w.breakTool("check")
 		run := w.run(forked(`
 steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "A?", options: [x], timeout: 1h, timeoutAction: skip}, on_timeout: {tool: label, goto: late}}
@@ -366,7 +361,7 @@ steps:
   - {id: hold, tool: post_question, suspend: true, needs: [], input: {question: "Hold?", options: [x], timeout: never}}
 `), nil)
 		open := w.openAt(run.ID, "ask", "risky", "hold")
-		failing = false
+		mend()
 		w.answer(open["risky"], fermata.Answer{Answers: map[string]any{"action": "retry"}})
 		w.stateOf(run.ID, "risky", fermata.StepDone)
 		w.await(run.ID, fermata.TaskBlocked)

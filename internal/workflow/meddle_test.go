@@ -30,6 +30,15 @@ func (w *world) refusedMove(what string, err error) {
 	}
 }
 
+// failsWithout waits until a run has failed, without the call of any tool.
+func (w *world) failsWithout(id string) {
+	w.Helper()
+	run := w.awaitEnd(id)
+	if called := w.tools.called(); run.State != fermata.TaskFailed || len(called) > 0 {
+		w.Errorf("the run is %s, and called %v: %s", run.State, called, w.describe(run))
+	}
+}
+
 // TestNobodyEndsTheQuestionOfARun: the task on which a run asks beside others ends with the answer, and in no other way that lets
 // the run go on. It belongs to whoever started the run, and responders reach it.
 func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
@@ -78,10 +87,7 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 				q, err := w.e.Question(t.Context(), ann, open[1].QuestionID)
 				w.ok(err)
 				w.answer(q, fermata.Answer{Answer: fermata.Reject})
-				run = w.awaitEnd(run.ID)
-				if called := w.tools.called(); run.State != fermata.TaskFailed || len(called) > 0 {
-					t.Errorf("the run is %s, and called %v: %s", run.State, called, w.describe(run))
-				}
+				w.failsWithout(run.ID)
 			})
 		})
 	}
@@ -119,10 +125,7 @@ steps:
 		}))
 		_, err := w.e.ResumeTask(t.Context(), admin, run.ID, "")
 		w.ok(err)
-		run = w.awaitEnd(run.ID)
-		if called := w.tools.called(); run.State != fermata.TaskFailed || len(called) > 0 {
-			t.Errorf("the run is %s, and called %v: %s", run.State, called, w.describe(run))
-		}
+		w.failsWithout(run.ID)
 	})
 }
 
