@@ -104,24 +104,24 @@ func TestAPasskeySignsADecision(t *testing.T) {
 		b.signIn("ann")
 		q := w.dangerous(nil)
 		if r := b.must(http.StatusOK, "GET /v1/questions/"+q.ID, ""); !strings.Contains(r.body, `"needs_signature":true`) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 		unsigned, err := json.Marshal(yes(q))
 		w.ok(err)
 		b.must(http.StatusForbidden, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
 		body := b.prepare(q, yes(q)).signedBy(a)
 		if r := b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body); !strings.Contains(r.body, `"assurance":"passkey"`) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 		// A browser whose connection broke sends it again.
 		b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", body)
 		if report := w.audit(); !report.OK || report.Signed != 1 {
-			t.Errorf("%+v", report)
+			w.Errorf("%+v", report)
 		}
 
 		r := w.receipt(b, q)
 		if r.ClosedEvent == 0 || r.AskedEvent == 0 || r.Resolution.Comment != "after the backup" || len(r.PublicKeys) != 1 {
-			t.Errorf("%+v", r)
+			w.Errorf("%+v", r)
 		}
 		w.ok(passkey.VerifyReceipt(r))
 		for name, change := range map[string]func(r *fermata.DecisionReceipt){
@@ -136,7 +136,7 @@ func TestAPasskeySignsADecision(t *testing.T) {
 			changed := w.receipt(b, q)
 			change(&changed)
 			if passkey.VerifyReceipt(changed) == nil {
-				t.Errorf("a receipt with another %s is taken", name)
+				w.Errorf("a receipt with another %s is taken", name)
 			}
 		}
 		w.ok(w.use(q.ID))
@@ -170,13 +170,13 @@ func TestAVoteIsSigned(t *testing.T) {
 		w.ok(err)
 		bob.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", string(unsigned))
 		if report := w.audit(); !report.OK || report.Signed != 1 {
-			t.Errorf("%+v", report)
+			w.Errorf("%+v", report)
 		}
 		r := w.receipt(ann, q)
 		w.ok(passkey.VerifyReceipt(r))
 		r.Votes[0].Value = fermata.Reject
 		if passkey.VerifyReceipt(r) == nil {
-			t.Error("a changed vote is taken")
+			w.Error("a changed vote is taken")
 		}
 		w.ok(w.use(q.ID))
 	})
@@ -192,10 +192,10 @@ func TestAForgedDecision(t *testing.T) {
 		refused := func(name, body string) {
 			w.Helper()
 			if r := b.call("POST /v1/questions/"+q.ID+"/answer", body); r.status != http.StatusBadRequest && r.status != http.StatusForbidden && r.status != http.StatusUnauthorized {
-				t.Errorf("%s: %d %s", name, r.status, r.body)
+				w.Errorf("%s: %d %s", name, r.status, r.body)
 			}
 			if got, err := w.e.Question(w.Context(), admin, q.ID); err != nil || got.Status != fermata.Pending {
-				t.Fatalf("%s decided: %v %v", name, got, err)
+				w.Fatalf("%s decided: %v %v", name, got, err)
 			}
 		}
 		for name, change := range map[string]func(a *authenticator){
@@ -225,7 +225,7 @@ func TestAForgedDecision(t *testing.T) {
 			body := b.prepare(q, yes(q)).signedBy(good)
 			forged := strings.Replace(body, forge[0], forge[1], 1)
 			if forged == body {
-				t.Fatalf("%s: nothing is forged in %s", name, body)
+				w.Fatalf("%s: nothing is forged in %s", name, body)
 			}
 			refused(name, forged)
 		}
@@ -260,16 +260,16 @@ func TestTheServerForgesNoDecision(t *testing.T) {
 			Decision: d.Text(), PasskeyID: keys[0].ID, RelyingParty: "localhost", Credential: made.Credential,
 		}}
 		if _, err := w.e.Answer(w.Context(), ann, forged.ID, answer); err != nil {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		if err := w.use(forged.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
-			t.Errorf("the grant: %v", err)
+			w.Errorf("the grant: %v", err)
 		}
 		if report := w.audit(); report.OK || !strings.Contains(report.Problem, "did not sign") {
-			t.Errorf("%+v", report)
+			w.Errorf("%+v", report)
 		}
 		if passkey.VerifyReceipt(w.receipt(b, forged)) == nil {
-			t.Error("the receipt is taken")
+			w.Error("the receipt is taken")
 		}
 	})
 }
@@ -281,17 +281,17 @@ func TestTheWordsOfASignedDecisionStay(t *testing.T) {
 		b.signIn("ann")
 		q := w.dangerous(nil)
 		b.approve(q, a)
-		storetest.Exec(t, w.opts, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
+		storetest.Exec(w, w.opts, `UPDATE questions SET asked = replace(asked, 'Drop the table?', 'Keep the table?')`)
 		edited, err := w.e.Question(w.Context(), w.caller("ann"), q.ID)
 		w.ok(err)
 		if err := edited.CheckSigned(edited.Resolution.AnsweredBy.ID); err == nil || !strings.Contains(err.Error(), "the signature is for another decision") {
-			t.Errorf("the signature: %v", err)
+			w.Errorf("the signature: %v", err)
 		}
 		if report := w.audit(); report.OK || !strings.Contains(report.Problem, "another text, asker or rule") {
-			t.Errorf("%+v", report)
+			w.Errorf("%+v", report)
 		}
 		if err := w.use(q.ID); fermata.CodeOf(err) != fermata.CodePolicyViolation {
-			t.Errorf("the grant: %v", err)
+			w.Errorf("the grant: %v", err)
 		}
 	})
 }
@@ -307,14 +307,14 @@ func TestARemovedPasskeyOpensNothing(t *testing.T) {
 		w.ok(err)
 		w.ok(w.e.RemovePasskey(w.Context(), admin, keys[0].ID))
 		if err := w.use(q.ID); fermata.CodeOf(err) != fermata.CodeForbidden {
-			t.Errorf("the grant: %v", err)
+			w.Errorf("the grant: %v", err)
 		}
 		if report := w.audit(); !report.OK || report.Signed != 1 {
-			t.Errorf("%+v", report)
+			w.Errorf("%+v", report)
 		}
 		late := w.dangerous(nil)
 		if r := b.call("POST /v1/questions/"+late.ID+"/decision", `{"answer":"reject"}`); r.status != http.StatusForbidden || !strings.Contains(r.body, "add a passkey") {
-			t.Errorf("%d %s", r.status, r.body)
+			w.Errorf("%d %s", r.status, r.body)
 		}
 	})
 }

@@ -192,17 +192,17 @@ func TestMailSignsIn(t *testing.T) {
 		b.askForMail(" Ann@Example.COM ")
 		link := office.link("ann@example.com")
 		if r := b.open(link); r.status != http.StatusOK {
-			t.Fatalf("%d %s", r.status, r.body)
+			w.Fatalf("%d %s", r.status, r.body)
 		}
 		b.is("ann", fermata.AssuranceSession)
 		if r := w.browser().open(link); r.status != http.StatusUnauthorized {
-			t.Errorf("the link worked twice: %d", r.status)
+			w.Errorf("the link worked twice: %d", r.status)
 		}
 		b.askForMail("ann@example.com")
 		link = office.link("ann@example.com")
 		w.clock.Advance(fermata.MailLinkLasts)
 		if r := w.browser().open(link); r.status != http.StatusUnauthorized {
-			t.Errorf("the link worked too late: %d", r.status)
+			w.Errorf("the link worked too late: %d", r.status)
 		}
 	})
 }
@@ -218,12 +218,12 @@ func TestMailTellsNobodyWhoIsKnown(t *testing.T) {
 		b := w.browser()
 		unknown, disabled, known := b.askForMail("eve@example.com"), b.askForMail("bob@example.com"), b.askForMail("ann@example.com")
 		if unknown != known || disabled != known || known.body != "" {
-			t.Errorf("%+v\n%+v\n%+v", unknown, disabled, known)
+			w.Errorf("%+v\n%+v\n%+v", unknown, disabled, known)
 		}
 		// Mails are sent in order: the first is the only one.
 		office.link("ann@example.com")
 		if len(office.received) > 0 {
-			t.Error("somebody who is not known got a mail")
+			w.Error("somebody who is not known got a mail")
 		}
 	})
 }
@@ -238,7 +238,7 @@ func TestMailLeadsToTheServerAlone(t *testing.T) {
 		b.host = "evil.example"
 		b.must(http.StatusAccepted, "POST /v1/sign-in/email", `{"email":"ann@example.com"}`, "X-Forwarded-Host", "evil.example")
 		if link := office.link("ann@example.com"); !strings.HasPrefix(link, w.public+"/sign-in#") {
-			t.Errorf("the link is %q", link)
+			w.Errorf("the link is %q", link)
 		}
 	})
 }
@@ -290,15 +290,15 @@ func TestInvitationByMail(t *testing.T) {
 		boss.signIn("boss")
 		r := boss.must(http.StatusCreated, "POST /v1/invitations", `{"email":"cid@example.com","role":"operator"}`)
 		if !strings.Contains(r.body, `"sent":true`) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 		subject, text := office.next("cid@example.com")
 		if subject != "boss invites you to Fermata" || !strings.Contains(text, "You will be called cid.") {
-			t.Errorf("%q %q", subject, text)
+			w.Errorf("%q %q", subject, text)
 		}
 		cid := w.browser()
 		if r := cid.open(linkIn.FindString(text)); r.status != http.StatusOK {
-			t.Errorf("%d %s", r.status, r.body)
+			w.Errorf("%d %s", r.status, r.body)
 		}
 		cid.is("cid", fermata.AssuranceSession)
 	})
@@ -314,7 +314,7 @@ func TestMailOfTheOldAddressIsVoid(t *testing.T) {
 		link := office.link("ann@example.com")
 		w.change("ann", fermata.MemberChange{Email: ptr("new@example.com")})
 		if r := b.open(link); r.status != http.StatusUnauthorized {
-			t.Errorf("%d %s", r.status, r.body)
+			w.Errorf("%d %s", r.status, r.body)
 		}
 	})
 }
@@ -340,7 +340,7 @@ func TestMailIsRefusedWithItsLink(t *testing.T) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
 		if line := patience.Receive(w, "a line is logged", w.logged); !strings.Contains(line, "suspicious: http") || strings.Contains(line, "fml_") {
-			t.Errorf("%s", line)
+			w.Errorf("%s", line)
 		}
 	})
 }
@@ -359,7 +359,7 @@ func TestMailServerIsDown(t *testing.T) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		w.browser().askForMail("ann@example.com")
 		if line := patience.Receive(w, "a line is logged", w.logged); !strings.Contains(line, "a mail was not sent") || strings.Contains(line, "s3cret") || strings.Contains(line, "fml_") {
-			t.Errorf("%s", line)
+			w.Errorf("%s", line)
 		}
 	})
 }

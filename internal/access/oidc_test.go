@@ -182,14 +182,14 @@ func TestIdentityProviderSignsIn(t *testing.T) {
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
 		b := w.browser()
 		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"oidc":{"name":"Example"}`) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 		if to := b.comeBack("/inbox?type=approval#q"); to != "/inbox?type=approval#q" {
-			t.Errorf("went to %q", to)
+			w.Errorf("went to %q", to)
 		}
 		b.is("ann", fermata.AssuranceSession)
 		if len(b.cookies) != 1 {
-			t.Errorf("cookies: %v", b.cookies)
+			w.Errorf("cookies: %v", b.cookies)
 		}
 		// From now on the subject is who it is, whatever the address says.
 		w.idp.claims["email"] = "changed@example.com"
@@ -200,7 +200,7 @@ func TestIdentityProviderSignsIn(t *testing.T) {
 		w.idp.claims["sub"], w.idp.claims["email"] = "2", "ann@example.com"
 		thief := w.browser()
 		if to := thief.comeBack("/"); to != "/sign-in?problem=unknown" {
-			t.Errorf("went to %q", to)
+			w.Errorf("went to %q", to)
 		}
 		thief.is("", "")
 	})
@@ -210,7 +210,7 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		b := w.browser()
 		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
-			t.Errorf("went to %q", to)
+			w.Errorf("went to %q", to)
 		}
 		b.is("", "")
 		w.member(engine.NewMember{Handle: "ann", Email: "ann@example.com"})
@@ -218,17 +218,17 @@ func TestIdentityProviderLetsOnlyMembersIn(t *testing.T) {
 		for _, verified := range []any{false, "false", nil, 1, "yes"} {
 			w.idp.claims["email_verified"] = verified
 			if to := b.comeBack("/"); to != "/sign-in?problem=unverified" {
-				t.Errorf("%v: went to %q", verified, to)
+				w.Errorf("%v: went to %q", verified, to)
 			}
 		}
 		delete(w.idp.claims, "email_verified")
 		if to := b.comeBack("/"); to != "/sign-in?problem=unverified" {
-			t.Errorf("went to %q", to)
+			w.Errorf("went to %q", to)
 		}
 		w.idp.claims["email_verified"] = true
 		w.change("ann", fermata.MemberChange{Disabled: ptr(true)})
 		if to := b.comeBack("/"); to != "/sign-in?problem=unknown" {
-			t.Errorf("went to %q", to)
+			w.Errorf("went to %q", to)
 		}
 		b.is("", "")
 	})
@@ -377,7 +377,7 @@ func TestIdentityProviderAcceptsAnInvitation(t *testing.T) {
 		b.comeBack("/")
 		b.is("ann", fermata.AssuranceSession)
 		if r := w.browser().open(api.LinkURL(w.public, l.Secret)); r.status != http.StatusUnauthorized {
-			t.Errorf("the invitation was accepted twice: %d", r.status)
+			w.Errorf("the invitation was accepted twice: %d", r.status)
 		}
 	})
 }
@@ -399,7 +399,7 @@ func TestForgedIdentity(t *testing.T) {
 			w.idp.forge = forge
 			b := w.browser()
 			if to := b.comeBack("/"); to != "/sign-in?problem=expired" {
-				t.Errorf("%s: went to %q", name, to)
+				w.Errorf("%s: went to %q", name, to)
 			}
 			b.is("", "")
 		}
@@ -409,7 +409,7 @@ func TestForgedIdentity(t *testing.T) {
 		w.idp.signer = key
 		b := w.browser()
 		if to := b.comeBack("/"); to != "/sign-in?problem=expired" {
-			t.Errorf("signature: went to %q", to)
+			w.Errorf("signature: went to %q", to)
 		}
 		b.is("", "")
 	})
@@ -423,7 +423,7 @@ func TestCallbackBelongsToItsBrowser(t *testing.T) {
 		expired := func(b *browser, back string) {
 			w.Helper()
 			if to := b.must(http.StatusSeeOther, "GET "+back, "").location; to != "/sign-in?problem=expired" {
-				t.Errorf("went to %q", to)
+				w.Errorf("went to %q", to)
 			}
 			b.is("", "")
 		}
@@ -463,7 +463,7 @@ func TestIdentityProviderSaysNo(t *testing.T) {
 	each(t, withProvider, func(w *world) {
 		w.idp.refuse = true
 		if to := w.browser().comeBack("/"); to != "/sign-in?problem=cancelled" {
-			t.Errorf("went to %q", to)
+			w.Errorf("went to %q", to)
 		}
 	})
 }

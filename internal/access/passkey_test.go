@@ -53,11 +53,11 @@ func TestPasskeySignsIn(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		a, b := w.enrolled("ann"), w.desk()
 		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"passkey":true`) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 		for range 3 {
 			if r := b.usePasskey(a); r.status != http.StatusOK {
-				t.Fatalf("%d %s", r.status, r.body)
+				w.Fatalf("%d %s", r.status, r.body)
 			}
 			b.is("ann", fermata.AssurancePasskey)
 		}
@@ -65,7 +65,7 @@ func TestPasskeySignsIn(t *testing.T) {
 		r := b.must(http.StatusOK, "GET /v1/passkeys", "")
 		w.ok(json.Unmarshal([]byte(r.body), &list))
 		if len(list.Items) != 1 || list.Items[0].LastUsedAt == nil || strings.Contains(r.body, text(a.id)) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 		// What is answered now was answered with a passkey.
 		agent := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_1", Scopes: []fermata.Scope{fermata.ScopeAsk}}
@@ -73,7 +73,7 @@ func TestPasskeySignsIn(t *testing.T) {
 		w.ok(err)
 		r = b.must(http.StatusOK, "POST /v1/questions/"+q.ID+"/answer", `{"answer":"yes"}`)
 		if !strings.Contains(r.body, `"assurance":"passkey"`) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 	})
 }
@@ -89,7 +89,7 @@ func TestForgedPasskey(t *testing.T) {
 			a, b := *good, w.desk()
 			change(&a)
 			if r := b.usePasskey(&a); r.status != http.StatusUnauthorized {
-				t.Errorf("%s: %d %s", name, r.status, r.body)
+				w.Errorf("%s: %d %s", name, r.status, r.body)
 			}
 			b.is("", "")
 		}
@@ -118,17 +118,17 @@ func TestForgedPasskey(t *testing.T) {
 		// A counter that goes back is a copy.
 		copied := *good
 		if r := w.desk().usePasskey(good); r.status != http.StatusOK {
-			t.Fatalf("%d %s", r.status, r.body)
+			w.Fatalf("%d %s", r.status, r.body)
 		}
 		copied.counter = 0
 		if r := w.desk().usePasskey(&copied); r.status != http.StatusUnauthorized {
-			t.Errorf("a copy: %d", r.status)
+			w.Errorf("a copy: %d", r.status)
 		}
 		for _, body := range []string{`{}`, `{"credential":{}}`, `{"credential":"x"}`, `{"credential":null}`} {
 			b := w.desk()
 			b.must(http.StatusOK, "POST /v1/sign-in/passkey/start", "")
 			if r := b.call("POST /v1/sign-in/passkey/finish", body); r.status != http.StatusUnauthorized && r.status != http.StatusBadRequest {
-				t.Errorf("%s: %d %s", body, r.status, r.body)
+				w.Errorf("%s: %d %s", body, r.status, r.body)
 			}
 		}
 	})
@@ -165,11 +165,11 @@ func TestPasskeyIsNoWayUp(t *testing.T) {
 		strong.usePasskey(a)
 		second := newAuthenticator(w.T, w.origin)
 		if r := strong.addPasskey(second); r.status != http.StatusCreated {
-			t.Errorf("%d %s", r.status, r.body)
+			w.Errorf("%d %s", r.status, r.body)
 		}
 		strong.must(http.StatusNoContent, "DELETE /v1/passkeys/"+id, "")
 		if r := w.desk().usePasskey(a); r.status != http.StatusUnauthorized {
-			t.Errorf("a removed passkey: %d", r.status)
+			w.Errorf("a removed passkey: %d", r.status)
 		}
 	})
 }
@@ -188,7 +188,7 @@ func TestForgedRegistration(t *testing.T) {
 			a := newAuthenticator(w.T, w.origin)
 			change(a)
 			if r := b.addPasskey(a); r.status != http.StatusUnauthorized {
-				t.Errorf("%s: %d %s", name, r.status, r.body)
+				w.Errorf("%s: %d %s", name, r.status, r.body)
 			}
 		}
 		a := newAuthenticator(w.T, w.origin)
@@ -208,7 +208,7 @@ func TestPasskeyOfADisabledMember(t *testing.T) {
 		a := w.enrolled("ann")
 		w.change("ann", fermata.MemberChange{Disabled: ptr(true)})
 		if r := w.desk().usePasskey(a); r.status != http.StatusUnauthorized {
-			t.Errorf("%d %s", r.status, r.body)
+			w.Errorf("%d %s", r.status, r.body)
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestPasskeyNeedsTheName(t *testing.T) {
 	each(t, withPasskeys, func(w *world) {
 		b := w.browser()
 		if r := b.must(http.StatusOK, "GET /v1/sign-in/methods", ""); !strings.Contains(r.body, `"passkey":false`) {
-			t.Errorf("%s", r.body)
+			w.Errorf("%s", r.body)
 		}
 		b.must(http.StatusUnprocessableEntity, "POST /v1/sign-in/passkey/start", "")
 	})

@@ -46,17 +46,17 @@ func TestALinkAnswersWhatItShowed(t *testing.T) {
 				w.forge("UPDATE questions SET asked = " + edit[0])
 				before := visit()
 				if before.Question.ContentHash() == q.ContentHash() {
-					t.Fatal("nothing was changed")
+					w.Fatal("nothing was changed")
 				}
 				form, confirmation := before.Form(), before.ConfirmLater("approve")
 				w.forge("UPDATE questions SET asked = " + edit[1])
 				w.clock.Advance(time.Minute)
 				after := visit()
 				if after.SentFrom(form) || after.Confirms(confirmation, "approve") == nil {
-					t.Error("an answer to other words counts")
+					w.Error("an answer to other words counts")
 				}
 				if now := after.ConfirmLater("approve"); !after.SentFrom(after.Form()) || now == confirmation {
-					t.Error("an answer to these words does not count")
+					w.Error("an answer to these words does not count")
 				}
 			})
 		})

@@ -44,7 +44,7 @@ func TestFencingTokenIsTheHoldersAlone(t *testing.T) {
 		for attempt := range 4 {
 			c := w.claimed(task.ID)
 			if c.Run.Attempt != attempt+1 || c.Run.Token < 1<<40 || c.Run.Token >= 1<<53 || seen[c.Run.Token] {
-				t.Fatalf("run %d has the token %d", c.Run.Attempt, c.Run.Token)
+				w.Fatalf("run %d has the token %d", c.Run.Attempt, c.Run.Token)
 			}
 			seen[c.Run.Token] = true
 			run, err := w.e.Run(w.Context(), w.agent, c.Run.ID)
@@ -120,7 +120,7 @@ func TestKeyOfAnotherAgent(t *testing.T) {
 		other, err := w.e.AskOutside(w.Context(), w.second(), "web", "", a)
 		w.ok(err)
 		if other.ID == q.ID {
-			t.Error("an agent is given the question of another one")
+			w.Error("an agent is given the question of another one")
 		}
 		same, err := w.e.AskOutside(w.Context(), w.second(), "web", "", a)
 		w.ok(err)
@@ -150,7 +150,7 @@ func TestAnApprovalIsForOneDesk(t *testing.T) {
 		other, err := w.e.Gate(w.Context(), bob, call)
 		w.ok(err)
 		if other.Decision != fermata.GateAsk || other.TaskID == first.TaskID {
-			t.Errorf("bob's call got %+v", other)
+			w.Errorf("bob's call got %+v", other)
 		}
 		byTask := call
 		byTask.SessionKey, byTask.TaskID = "", first.TaskID
@@ -158,7 +158,7 @@ func TestAnApprovalIsForOneDesk(t *testing.T) {
 		w.refused(err, fermata.CodeForbidden)
 		w.equal("", w.grantSeenBy(bob, first.TaskID))
 		if w.grantSeenBy(alice, first.TaskID) == "" {
-			t.Error("alice is not handed her own grant")
+			w.Error("alice is not handed her own grant")
 		}
 		again, err := w.e.Gate(w.Context(), alice, byTask)
 		w.ok(err)
@@ -191,7 +191,7 @@ func TestAnAgentTakesNoDeskOver(t *testing.T) {
 		asked, err := w.e.AskOutside(w.Context(), alice, "", "claude:1", fermata.Ask{Question: "Which?", Type: fermata.NonBlocking, Default: "a"})
 		w.ok(err)
 		if v.TaskID == theirs.TaskID || asked.TaskID != v.TaskID {
-			t.Fatalf("the desk's questions are in the tasks %s and %s, the agent's is %s", v.TaskID, asked.TaskID, theirs.TaskID)
+			w.Fatalf("the desk's questions are in the tasks %s and %s, the agent's is %s", v.TaskID, asked.TaskID, theirs.TaskID)
 		}
 		q, err := w.e.Question(w.Context(), alice, v.QuestionID)
 		w.ok(err)
@@ -260,7 +260,7 @@ func TestSessionIsItsAgents(t *testing.T) {
 		w.ok(err)
 		for _, id := range []string{other.ID, q.TaskID, v.TaskID} {
 			if id == own.ID {
-				t.Error("an agent joined the session of another one")
+				w.Error("an agent joined the session of another one")
 			}
 			w.equal(other.ID, id)
 		}

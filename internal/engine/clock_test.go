@@ -73,7 +73,7 @@ func TestDeadlineAcrossSummerTime(t *testing.T) {
 				t.Fatalf("%s is %s on the wall in %s, want %s", c.deadline, wall, time.Local, c.wall)
 			}
 			each(t, func(w *world) {
-				w.moveTo(instant(t, c.asked))
+				w.moveTo(instant(w.T, c.asked))
 				a := format
 				a.Timeout, a.Default = c.timeout, "yaml"
 				task, q := w.suspended(a)

@@ -84,7 +84,7 @@ func TestAGrantIsUsedOnceAlsoByTheEvents(t *testing.T) {
 		w.forge("DELETE FROM grants_used")
 		again := w.gate(call, fermata.GateAsk)
 		if again.QuestionID == v.QuestionID {
-			t.Error("the approval was used twice")
+			w.Error("the approval was used twice")
 		}
 	})
 }

@@ -65,7 +65,7 @@ func TestAgentsAreApart(t *testing.T) {
 		before := w.head()
 		for name, touch := range w.touches(task, q) {
 			if err := touch(w.withToken("tok_other")); fermata.CodeOf(err) != fermata.CodeForbidden {
-				t.Errorf("%s: got %v, want it refused", name, err)
+				w.Errorf("%s: got %v, want it refused", name, err)
 			}
 		}
 		w.equal(before, w.head())
@@ -73,7 +73,7 @@ func TestAgentsAreApart(t *testing.T) {
 			for _, c := range []fermata.Caller{w.agent, w.maker()} {
 				// The state of the task may refuse it, who calls does not.
 				if err := touch(c); name != "hand" && fermata.CodeOf(err) == fermata.CodeForbidden {
-					t.Errorf("%s by %s: %v", name, c.Name, err)
+					w.Errorf("%s by %s: %v", name, c.Name, err)
 				}
 			}
 		}
@@ -189,7 +189,7 @@ func TestGrantsAreHandedToTheTasksOwnAgents(t *testing.T) {
 			rc, err := w.e.Context(w.Context(), c, q.TaskID)
 			w.ok(err)
 			if len(rc.Questions) != 1 || (rc.Questions[0].Grant != "") != (c.TokenID == w.agent.TokenID) {
-				t.Errorf("%s reads %+v", c.TokenID, rc.Questions)
+				w.Errorf("%s reads %+v", c.TokenID, rc.Questions)
 			}
 		}
 	})

@@ -146,10 +146,10 @@ func TestReadingWritesNothing(t *testing.T) {
 		}
 		for what, call := range calls {
 			if err := call(reader); fermata.CodeOf(err) != fermata.CodeForbidden {
-				t.Errorf("%s with the scope read: %v", what, err)
+				w.Errorf("%s with the scope read: %v", what, err)
 			}
 			if err := call(browser.Caller); err != nil {
-				t.Errorf("%s in a browser: %v", what, err)
+				w.Errorf("%s in a browser: %v", what, err)
 			}
 		}
 		w.refused(w.e.EndSession(w.Context(), reader, browser.Session.ID), fermata.CodeForbidden)

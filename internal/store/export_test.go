@@ -148,7 +148,7 @@ func DownTo(ctx context.Context, db *DB, version int64) error {
 	}
 	b, isPostgres := db.backend.(*postgresBackend)
 	if !isPostgres {
-		pool, err := sql.Open("sqlite", db.opts.URL)
+		pool, err := sql.Open("sqlite", sqliteDSN(db.opts.URL, "rw", ""))
 		if err != nil {
 			return err
 		}

@@ -34,8 +34,7 @@ func TestSQLiteReadsFewTasksByTheirIndex(t *testing.T) {
 	must(t, err)
 	_, err = r.Surroundings([]*fermata.Question{{ID: "q_1", TaskID: "task_1"}}, "mem_1")
 	must(t, err)
-	plans, err := sql.Open("sqlite", opts.URL)
-	must(t, err)
+	plans := storetest.OpenFile(t, opts.URL)
 	defer func() { must(t, plans.Close()) }()
 	for _, statement := range ran.All() {
 		if plan := explain(t, plans, statement); wholeWorkspace.MatchString(plan) {

@@ -125,25 +125,25 @@ steps:
   - {id: after, tool: note, input: {go: "{{ said.answer ?? 'nobody' }}"}}
 `)
 		for i := range 12 {
-			run, err := w.s.Start(t.Context(), admin, "race", nil)
+			run, err := w.s.Start(w.Context(), admin, "race", nil)
 			w.ok(err)
 			q := w.asked(run.ID)
 			var all sync.WaitGroup
-			all.Go(func() { _, _ = w.e.Answer(t.Context(), ann, q.ID, fermata.Answer{Answer: true}) })
+			all.Go(func() { _, _ = w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: true}) })
 			all.Go(func() { w.clock.Advance(time.Hour + time.Second) })
 			if i%3 == 0 {
-				all.Go(func() { _, _ = w.e.CancelTask(t.Context(), admin, run.ID, "") })
+				all.Go(func() { _, _ = w.e.CancelTask(w.Context(), admin, run.ID, "") })
 			}
 			all.Wait()
 			run = w.awaitEnd(run.ID)
-			closed, err := w.e.Question(t.Context(), ann, q.ID)
+			closed, err := w.e.Question(w.Context(), ann, q.ID)
 			w.ok(err)
 			want := map[fermata.QuestionStatus]string{fermata.Answered: `{"go":true}`, fermata.TimedOut: `{"go":"nobody"}`}[closed.Status]
 			last := run.Steps[len(run.Steps)-1]
 			switch {
 			case run.State == fermata.TaskCancelled:
 			case run.State != fermata.TaskDone || string(last.Input) != want:
-				t.Fatalf("the question is %s, the run %s, the step after got %s", closed.Status, run.State, last.Input)
+				w.Fatalf("the question is %s, the run %s, the step after got %s", closed.Status, run.State, last.Input)
 			}
 		}
 	})
@@ -168,14 +168,14 @@ steps:
 			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingInput
 		})
 		w.answer(first, fermata.Answer{Answer: true})
-		if _, err := w.e.Answer(t.Context(), ann, first.ID, fermata.Answer{Answer: false}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
-			t.Fatalf("another answer to the first question: %v", err)
+		if _, err := w.e.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: false}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
+			w.Fatalf("another answer to the first question: %v", err)
 		}
 		second := w.asked(run.ID)
 		w.answer(second, fermata.Answer{Answer: false})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[2].Input); got != `{"one":true,"two":false}` {
-			t.Fatalf("after got %s", got)
+			w.Fatalf("after got %s", got)
 		}
 	})
 }
@@ -198,16 +198,16 @@ steps:
 			r := w.read(run.ID)
 			return r.PendingQuestion != nil && r.PendingQuestion.ID != first.ID && r.State == fermata.TaskAwaitingInput
 		})
-		_, err := w.e.Answer(t.Context(), ann, first.ID, fermata.Answer{Answer: true})
+		_, err := w.e.Answer(w.Context(), ann, first.ID, fermata.Answer{Answer: true})
 		w.ok(err)
 		second := w.asked(run.ID)
 		if second.ID == first.ID || second.Status != fermata.Pending {
-			t.Fatalf("the second question is %s", second.Status)
+			w.Fatalf("the second question is %s", second.Status)
 		}
 		w.answer(second, fermata.Answer{Answer: true})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[2].Input); got != `{"one":false,"two":true}` {
-			t.Fatalf("after got %s", got)
+			w.Fatalf("after got %s", got)
 		}
 	})
 }
@@ -219,13 +219,13 @@ func TestWordsToARunAnswerNothing(t *testing.T) {
 		unsure(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		q := w.asked(run.ID)
-		m, err := w.e.PostMessage(t.Context(), admin, run.ID, "hurry")
+		m, err := w.e.PostMessage(w.Context(), admin, run.ID, "hurry")
 		w.ok(err)
-		if task, err := w.e.Task(t.Context(), admin, run.ID); err != nil || task.State != fermata.TaskAwaitingInput || task.Unread != 0 {
-			t.Fatalf("the run is %+v, %v", task, err)
+		if task, err := w.e.Task(w.Context(), admin, run.ID); err != nil || task.State != fermata.TaskAwaitingInput || task.Unread != 0 {
+			w.Fatalf("the run is %+v, %v", task, err)
 		}
 		if m.Receipt != fermata.ReceiptUnread {
-			t.Errorf("the receipt is %q", m.Receipt)
+			w.Errorf("the receipt is %q", m.Receipt)
 		}
 		w.answer(q, fermata.Answer{Answer: "patch"})
 		w.await(run.ID, fermata.TaskDone)
@@ -239,18 +239,18 @@ func TestResumedWithoutAnAnswer(t *testing.T) {
 		unsure(w, 40)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		q := w.asked(run.ID)
-		_, err := w.e.ResumeTask(t.Context(), admin, run.ID, "you choose")
+		_, err := w.e.ResumeTask(w.Context(), admin, run.ID, "you choose")
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[2].Input); got != `{"approach":"patch"}` {
-			t.Errorf("the step was given %s", got)
+			w.Errorf("the step was given %s", got)
 		}
-		if q, err := w.e.Question(t.Context(), admin, q.ID); err != nil || q.Status != fermata.Cancelled || q.Resolution.Comment != "you choose" {
-			t.Errorf("the question is %+v, %v", q, err)
+		if q, err := w.e.Question(w.Context(), admin, q.ID); err != nil || q.Status != fermata.Cancelled || q.Resolution.Comment != "you choose" {
+			w.Errorf("the question is %+v, %v", q, err)
 		}
 		approval := w.run(approving, nil)
 		w.asked(approval.ID)
-		_, err = w.e.ResumeTask(t.Context(), admin, approval.ID, "")
+		_, err = w.e.ResumeTask(w.Context(), admin, approval.ID, "")
 		w.ok(err)
 		w.await(approval.ID, fermata.TaskFailed)
 	})
@@ -272,7 +272,7 @@ steps:
 func TestRequesterDoesNotApprove(t *testing.T) {
 	onBoth(t, func(w *world) {
 		for _, handle := range []string{"one", "two"} {
-			_, err := w.e.AddMember(t.Context(), admin, newMember(handle))
+			_, err := w.e.AddMember(w.Context(), admin, newMember(handle))
 			w.ok(err)
 		}
 		run := w.run(`
@@ -282,8 +282,8 @@ steps:
   - {id: ask, tool: request_approval, input: {title: "Go?", approvals: {required: 1}, timeout: never}}
 `, nil)
 		q := w.asked(run.ID)
-		if _, err := w.e.Answer(t.Context(), admin, q.ID, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}); fermata.CodeOf(err) != fermata.CodeNotEligible {
-			t.Fatalf("the requester approves: %v", err)
+		if _, err := w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: "approve", ActionHash: q.ActionHash}); fermata.CodeOf(err) != fermata.CodeNotEligible {
+			w.Fatalf("the requester approves: %v", err)
 		}
 		w.answer(q, fermata.Answer{Answer: "approve"})
 		w.await(run.ID, fermata.TaskDone)
@@ -296,7 +296,7 @@ func TestEventsTellTheSteps(t *testing.T) {
 		unsure(w, 95)
 		run := w.run(autofix, map[string]any{"issue": 7})
 		w.await(run.ID, fermata.TaskDone)
-		events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 100})
+		events, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 100})
 		w.ok(err)
 		var told []string
 		for _, e := range events {
@@ -305,7 +305,7 @@ func TestEventsTellTheSteps(t *testing.T) {
 			}
 		}
 		if len(told) != 5 || !strings.Contains(told[1], `"state":"skipped"`) {
-			t.Fatalf("told of the steps: %v", told)
+			w.Fatalf("told of the steps: %v", told)
 		}
 	})
 }

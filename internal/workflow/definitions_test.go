@@ -22,30 +22,30 @@ steps: [{id: tell, tool: note}]
 func TestEnableAndDisable(t *testing.T) {
 	onBoth(t, func(w *world) {
 		stored := w.put(watching)
-		off, err := w.s.Enable(t.Context(), admin, "watching", false)
+		off, err := w.s.Enable(w.Context(), admin, "watching", false)
 		w.ok(err)
 		if off.Enabled || off.Hash != stored.Hash || off.Source != watching || off.Graph == nil || off.Triggers[0].NextAt != nil {
-			t.Fatalf("disabled %s", asJSON(off))
+			w.Fatalf("disabled %s", asJSON(off))
 		}
 		// What happens now starts nothing, afterwards, either.
 		w.await(w.run("name: first\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n", nil).ID, fermata.TaskDone)
 		w.clock.Advance(time.Hour)
-		on, err := w.s.Enable(t.Context(), admin, "watching", true)
+		on, err := w.s.Enable(w.Context(), admin, "watching", true)
 		w.ok(err)
 		if !on.Enabled || on.Hash != stored.Hash || on.Triggers[0].NextAt == nil || on.Triggers[0].NextAt.Before(on.UpdatedAt) {
-			t.Fatalf("enabled %s", asJSON(on))
+			w.Fatalf("enabled %s", asJSON(on))
 		}
-		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("watching", 0)
 		// Said again, it changes nothing and is no event.
-		head, err := w.db.In(t.Context(), store.DefaultWorkspace).Head()
+		head, err := w.db.In(w.Context(), store.DefaultWorkspace).Head()
 		w.ok(err)
-		again, err := w.s.Enable(t.Context(), admin, "watching", true)
+		again, err := w.s.Enable(w.Context(), admin, "watching", true)
 		w.ok(err)
-		if after, err := w.db.In(t.Context(), store.DefaultWorkspace).Head(); err != nil || after.Seq != head.Seq || !again.Enabled {
-			t.Fatalf("the head went from %d to %d, %v", head.Seq, after.Seq, err)
+		if after, err := w.db.In(w.Context(), store.DefaultWorkspace).Head(); err != nil || after.Seq != head.Seq || !again.Enabled {
+			w.Fatalf("the head went from %d to %d, %v", head.Seq, after.Seq, err)
 		}
-		changes, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventWorkflowChanged)}, Limit: 10})
+		changes, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventWorkflowChanged)}, Limit: 10})
 		w.ok(err)
 		var told []string
 		for _, e := range changes {
@@ -54,7 +54,7 @@ func TestEnableAndDisable(t *testing.T) {
 			}
 		}
 		if len(told) != 3 || !strings.Contains(told[1], `"enabled":false`) || !strings.Contains(told[2], `"enabled":true`) {
-			t.Fatalf("events %s", told)
+			w.Fatalf("events %s", told)
 		}
 		w.await(w.run("name: second\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n", nil).ID, fermata.TaskDone)
 		w.runsOf("watching", 1)
@@ -69,19 +69,19 @@ func TestWhoMayChangeAWorkflow(t *testing.T) {
 		operator.Projects = map[string]fermata.Role{"shop": fermata.RoleOperator}
 		mine := strings.Replace(watching, "name: watching", "name: watching\nproject: shop", 1)
 		for what, err := range map[string]error{
-			"takes a workflow of another project": second(w.s.Put(t.Context(), operator, "", workflow.Definition{Source: mine})),
-			"disables it":                         second(w.s.Enable(t.Context(), operator, "watching", false)),
-			"enables it":                          second(w.s.Enable(t.Context(), ann, "watching", true)),
+			"takes a workflow of another project": second(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: mine})),
+			"disables it":                         second(w.s.Enable(w.Context(), operator, "watching", false)),
+			"enables it":                          second(w.s.Enable(w.Context(), ann, "watching", true)),
 		} {
 			if fermata.CodeOf(err) != fermata.CodeForbidden {
-				t.Errorf("%s: %v", what, err)
+				w.Errorf("%s: %v", what, err)
 			}
 		}
 		own := strings.ReplaceAll(mine, "watching", "own")
-		w.ok(second(w.s.Put(t.Context(), operator, "", workflow.Definition{Source: own})))
-		w.ok(second(w.s.Enable(t.Context(), operator, "own", false)))
-		if _, err := w.s.Enable(t.Context(), admin, "nowhere", true); fermata.CodeOf(err) != fermata.CodeNotFound {
-			t.Errorf("a workflow that is not there: %v", err)
+		w.ok(second(w.s.Put(w.Context(), operator, "", workflow.Definition{Source: own})))
+		w.ok(second(w.s.Enable(w.Context(), operator, "own", false)))
+		if _, err := w.s.Enable(w.Context(), admin, "nowhere", true); fermata.CodeOf(err) != fermata.CodeNotFound {
+			w.Errorf("a workflow that is not there: %v", err)
 		}
 	})
 }
@@ -96,7 +96,7 @@ func TestStoringAgainLosesNoTime(t *testing.T) {
 		w.stop()
 		w.clock.Advance(d.Triggers[0].NextAt.Sub(w.clock.Now()) + time.Second)
 		w.put(watching + "# changed\n")
-		_, err := w.s.StartDue(t.Context())
+		_, err := w.s.StartDue(w.Context())
 		w.ok(err)
 		w.runsOf("watching", 1)
 	})

@@ -25,16 +25,16 @@ func TestARunStopsAtAForgedApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(guarded, nil)
 		q := w.asked(run.ID)
-		storetest.Exec(t, w.opts, fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
+		storetest.Exec(w, w.opts, fmt.Sprintf(`UPDATE questions SET status = 'answered', resolution = '{"status":"answered","decided_by":"human",
 			"answered_by":{"kind":"human","id":"mem_x","name":"ann"},"at":"%s","answer":"approve","answers":{"answer":"approve"},"assurance":"session","action_hash":"%s"}';
 			UPDATE tasks SET state = 'input_received', pending_question_id = '' WHERE id = '%s'`, w.clock.Now().UTC().Format(time.RFC3339), q.ActionHash, run.ID))
 		ended := w.await(run.ID, fermata.TaskFailed)
 		if !strings.Contains(ended.Summary, "was changed in the database") {
-			t.Errorf("the run says %q", ended.Summary)
+			w.Errorf("the run says %q", ended.Summary)
 		}
 		for _, step := range ended.Steps {
 			if step.Step == "apply" {
-				t.Error("the run went on")
+				w.Error("the run went on")
 			}
 		}
 	})
@@ -46,12 +46,12 @@ func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 		run := w.run(guarded, nil)
 		q := w.asked(run.ID)
 		easier := w.put(strings.Replace(guarded, "  - id: ask\n    tool: request_approval\n    input: {title: \"Deploy?\", action: {command: [make, deploy]}}\n", "", 1))
-		storetest.Exec(t, w.opts, fmt.Sprintf(`UPDATE workflow_runs SET hash = '%s' WHERE task_id = '%s'`, easier.Hash, run.ID))
-		_, err := w.e.Answer(t.Context(), admin, q.ID, fermata.Answer{Answer: fermata.Reject})
+		storetest.Exec(w, w.opts, fmt.Sprintf(`UPDATE workflow_runs SET hash = '%s' WHERE task_id = '%s'`, easier.Hash, run.ID))
+		_, err := w.e.Answer(w.Context(), admin, q.ID, fermata.Answer{Answer: fermata.Reject})
 		w.ok(err)
 		ended := w.await(run.ID, fermata.TaskFailed)
 		if !strings.Contains(ended.Summary, "another definition than it began with") {
-			t.Errorf("the run says %q", ended.Summary)
+			w.Errorf("the run says %q", ended.Summary)
 		}
 	})
 }
@@ -68,13 +68,13 @@ func TestTheAuditFindsAnotherDefinition(t *testing.T) {
 				report, err := w.e.VerifyAudit(w.Context(), admin)
 				w.ok(err)
 				if !report.OK {
-					t.Fatalf("before the edit: %s", report.Problem)
+					w.Fatalf("before the edit: %s", report.Problem)
 				}
-				storetest.Exec(t, w.opts, "UPDATE workflows SET "+edit)
+				storetest.Exec(w, w.opts, "UPDATE workflows SET "+edit)
 				report, err = w.e.VerifyAudit(w.Context(), admin)
 				w.ok(err)
 				if report.OK || !strings.Contains(report.Problem, "the workflow guarded has another "+name) {
-					t.Errorf("the report is %+v", report)
+					w.Errorf("the report is %+v", report)
 				}
 			})
 		})

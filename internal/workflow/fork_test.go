@@ -111,14 +111,14 @@ steps:
 `), nil)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got, want := w.outcomes(run.ID), "after_left/1:done alone/1:done first/1:done last/1:done left/1:done right/1:done"; got != want {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 		called := w.tools.called()
 		if called[len(called)-1] != "last" || run.Summary != "6 of 6 steps done." {
-			t.Fatalf("called %v: %s", called, run.Summary)
+			w.Fatalf("called %v: %s", called, run.Summary)
 		}
 		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"both":"leftright"}` {
-			t.Fatalf("the last step got %s", got)
+			w.Fatalf("the last step got %s", got)
 		}
 	})
 }
@@ -142,12 +142,12 @@ func TestBranchesAskAtOnce(t *testing.T) {
 		w.stateOf(run.ID, "do_b", fermata.StepDone)
 		w.stateOf(run.ID, "ask_a", fermata.StepWaiting)
 		if got := w.tools.called(); slices.Contains(got, "join") {
-			t.Fatalf("called %v before the branches met", got)
+			w.Fatalf("called %v before the branches met", got)
 		}
 		w.answer(open["ask_a"], fermata.Answer{Answer: "y"})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask_a/1:done ask_b/1:done do_a/1:done do_b/1:done join/1:done plan/1:done" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 	})
 }
@@ -162,18 +162,18 @@ func TestARejectedBranch(t *testing.T) {
 		w.answer(open["ask_a"], fermata.Answer{Answer: "x"})
 		run = w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "ask_a/1:done ask_b/1:rejected do_a/1:done plan/1:done" || run.Reason != fermata.ReasonRejected || !strings.Contains(run.Summary, "not now") {
-			t.Fatalf("got %s: %s, %s", got, run.Reason, run.Summary)
+			w.Fatalf("got %s: %s, %s", got, run.Reason, run.Summary)
 		}
 		// Asked again, it goes on where it was rejected, and only there.
-		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		w.answer(w.asked(run.ID), fermata.Answer{Answer: fermata.Approve})
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask_a/1:done ask_b/1:done do_a/1:done do_b/1:done join/1:done plan/1:done" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 		if got := w.tools.called(); len(got) != 4 {
-			t.Fatalf("called %v", got)
+			w.Fatalf("called %v", got)
 		}
 	})
 }
@@ -198,26 +198,26 @@ steps:
 		w.answer(open["gate"], fermata.Answer{Answer: "x"})
 		run = w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "ask/1:cancelled command/1:cancelled each/1:cancelled fail/1:failed gate/1:done rest/1:cancelled" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 		for _, q := range []*fermata.Question{open["ask"], open["each"]} {
-			q, err := w.e.Question(t.Context(), admin, q.ID)
+			q, err := w.e.Question(w.Context(), admin, q.ID)
 			w.ok(err)
 			if q.Status != fermata.Cancelled {
-				t.Fatalf("the question %s is %s", q.Title, q.Status)
+				w.Fatalf("the question %s is %s", q.Title, q.Status)
 			}
 		}
 		for _, s := range run.Steps {
 			if s.Step == "command" {
-				task, err := w.e.Task(t.Context(), admin, s.ChildID)
+				task, err := w.e.Task(w.Context(), admin, s.ChildID)
 				w.ok(err)
 				if task.State != fermata.TaskCancelled || s.Note != "the step fail failed" {
-					t.Fatalf("the command is %s: %s", task.State, s.Note)
+					w.Fatalf("the command is %s: %s", task.State, s.Note)
 				}
 			}
 		}
 		mend()
-		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		open = w.openAt(run.ID, "ask", "each")
 		w.stateOf(run.ID, "fail", fermata.StepDone)
@@ -246,17 +246,17 @@ finally:
 `), nil)
 		run = w.await(run.ID, fermata.TaskFailed)
 		if got := w.outcomes(run.ID); got != "also/1:done behind_three/1:done one/1:failed tell/1:done three/1:done tidy/1:done two/1:failed" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 		if !strings.Contains(run.Summary, "no luck with one") || !strings.Contains(run.Summary, "no luck with two") {
-			t.Fatalf("the summary is %s", run.Summary)
+			w.Fatalf("the summary is %s", run.Summary)
 		}
 		mend()
-		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "also/1:done behind_one/1:done behind_three/1:done one/1:done tell/1:done three/1:done tidy/2:done two/1:done" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 	})
 }
@@ -284,11 +284,11 @@ steps:
 		w.clock.Advance(7 * time.Hour)
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask/1:done asked/1:done longer/1:done rest/1:done rested/1:done" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 		for _, s := range w.read(run.ID).Steps {
 			if s.Note != "" {
-				t.Fatalf("%s: %s", s.Step, s.Note)
+				w.Fatalf("%s: %s", s.Step, s.Note)
 			}
 		}
 	})
@@ -321,7 +321,7 @@ steps:
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "draft/2:done end_of_it/1:done hold/1:done polish/1:skipped review/2:done sent/1:done tried_enough/1:done tries/3:done" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 	})
 }
@@ -343,7 +343,7 @@ steps:
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
 		run = w.await(run.ID, fermata.TaskSkipped)
 		if got := w.outcomes(run.ID); got != "after_sure/1:done hold/1:done sure/1:done unsure/1:skipped" || run.Reason != fermata.ReasonLowConfidence {
-			t.Fatalf("got %s: %s", got, run.Reason)
+			w.Fatalf("got %s: %s", got, run.Reason)
 		}
 	})
 }
@@ -370,7 +370,7 @@ steps:
 		w.answer(open["hold"], fermata.Answer{Answer: "x"})
 		w.await(run.ID, fermata.TaskDone)
 		if got := w.outcomes(run.ID); got != "ask.on_timeout/1:done ask/1:skipped early/1:skipped hold/1:done late/1:done risky/1:done" {
-			t.Fatalf("got %s", got)
+			w.Fatalf("got %s", got)
 		}
 	})
 }
@@ -387,15 +387,15 @@ steps:
 		w.await(run.ID, fermata.TaskBlocked)
 		w.clock.Advance(2 * time.Hour)
 		w.await(run.ID, fermata.TaskFailed)
-		_, err := w.e.Answer(t.Context(), ann, open["ask"].ID, fermata.Answer{Answer: "x", Restart: true})
+		_, err := w.e.Answer(w.Context(), ann, open["ask"].ID, fermata.Answer{Answer: "x", Restart: true})
 		if fermata.CodeOf(err) != fermata.CodeIllegalTransition {
-			t.Fatalf("got %v", err)
+			w.Fatalf("got %v", err)
 		}
 		w.answer(open["ask"], fermata.Answer{Answer: "x"})
-		q, err := w.e.Question(t.Context(), admin, open["ask"].ID)
+		q, err := w.e.Question(w.Context(), admin, open["ask"].ID)
 		w.ok(err)
 		if len(q.Resolution.Late) != 1 || w.read(run.ID).State != fermata.TaskFailed {
-			t.Fatalf("got %s", asJSON(q.Resolution))
+			w.Fatalf("got %s", asJSON(q.Resolution))
 		}
 	})
 }
@@ -405,17 +405,17 @@ func TestACancelledRunOfBranches(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.run(forked(twoBranches), nil)
 		open := w.openAt(run.ID, "ask_a", "ask_b")
-		_, err := w.e.CancelTask(t.Context(), admin, run.ID, "enough")
+		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "enough")
 		w.ok(err)
 		w.await(run.ID, fermata.TaskCancelled)
 		for _, q := range open {
-			q, err := w.e.Question(t.Context(), admin, q.ID)
+			q, err := w.e.Question(w.Context(), admin, q.ID)
 			w.ok(err)
 			if q.Status != fermata.Cancelled {
-				t.Fatalf("the question %s is %s", q.Title, q.Status)
+				w.Fatalf("the question %s is %s", q.Title, q.Status)
 			}
 		}
-		_, err = w.s.Retry(t.Context(), admin, run.ID, nil)
+		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		open = w.openAt(run.ID, "ask_a", "ask_b")
 		w.answer(open["ask_a"], fermata.Answer{Answer: "x"})
@@ -439,7 +439,7 @@ steps:
 					if s.Item == nil || s.QuestionID == "" || s.State.Ended() {
 						continue
 					}
-					q, err := w.e.Question(t.Context(), admin, s.QuestionID)
+					q, err := w.e.Question(w.Context(), admin, s.QuestionID)
 					w.ok(err)
 					all = append(all, q)
 				}
@@ -456,7 +456,7 @@ steps:
 			})
 		}
 		if all := pending(2); all[0].ID != first[0].ID {
-			t.Fatalf("the first item is %s", all[0].Title)
+			w.Fatalf("the first item is %s", all[0].Title)
 		}
 		for _, q := range pending(2) {
 			w.answer(q, fermata.Answer{Answer: "x"})

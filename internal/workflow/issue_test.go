@@ -32,14 +32,14 @@ steps:
 		asked["the error"] = w.asked(run.ID)
 		for name, q := range asked {
 			if q.Metadata["github_issue"] != "octo/hello#7" || name != "the error" && q.Metadata["slack"] != "#dev" {
-				t.Errorf("the question of %s is about %v", name, q.Metadata)
+				w.Errorf("the question of %s is about %v", name, q.Metadata)
 			}
 		}
 		// A question that names another issue stays where it belongs.
 		other, err := w.e.AskOutside(w.Context(), worker, "", "", fermata.Ask{Question: "And?", Metadata: map[string]string{"github_issue": "octo/hello#8"}})
 		w.ok(err)
 		if other.Metadata["github_issue"] != "octo/hello#8" {
-			t.Errorf("it is about %v", other.Metadata)
+			w.Errorf("it is about %v", other.Metadata)
 		}
 	})
 }

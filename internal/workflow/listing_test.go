@@ -54,66 +54,66 @@ func TestReadingAsksNoServer(t *testing.T) {
 		server := &tracker{has: []string{"find"}}
 		_, s := w.process(func(o *workflow.Options) { o.Servers = server })
 		put := func(url string) {
-			t.Helper()
+			w.Helper()
 			n := &fermata.NamedTool{Name: "tracker", Server: &fermata.ToolServer{URL: url, Headers: map[string]string{"Authorization": "Bearer sesame"}}}
-			kept, err := s.PutNamedTool(t.Context(), admin, n)
+			kept, err := s.PutNamedTool(w.Context(), admin, n)
 			w.ok(err)
 			if strings.Contains(asJSON(kept), "sesame") || kept.Listing == nil {
-				t.Errorf("the token is shown, or the list is not there: %s", asJSON(kept))
+				w.Errorf("the token is shown, or the list is not there: %s", asJSON(kept))
 			}
 		}
 		put("https://tracker.example")
 		uses := func(name string) workflow.Validation {
-			t.Helper()
-			v, err := s.Validate(t.Context(), ann, "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker."+name+"}]\n")
+			w.Helper()
+			v, err := s.Validate(w.Context(), ann, "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker."+name+"}]\n")
 			w.ok(err)
 			return v
 		}
-		kept, err := s.Put(t.Context(), admin, "", workflow.Definition{Source: "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker.find}]\n"})
+		kept, err := s.Put(w.Context(), admin, "", workflow.Definition{Source: "name: uses\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: tracker.find}]\n"})
 		w.ok(err)
 		if v := uses("find"); !v.Valid || len(v.Problems) > 0 || len(kept.Warnings) > 0 {
-			t.Errorf("what it listed is not known: %+v, %+v", v, kept.Warnings)
+			w.Errorf("what it listed is not known: %+v, %+v", v, kept.Warnings)
 		}
 		if v := uses("close"); v.Valid || !strings.Contains(v.Problems[0].Hint, "tools refresh tracker") {
-			t.Errorf("what it did not list: %+v", v)
+			w.Errorf("what it did not list: %+v", v)
 		}
 		server.is(nil, "find", "close")
-		_, err = s.Tools(t.Context(), ann)
+		_, err = s.Tools(w.Context(), ann)
 		w.ok(err)
-		_, err = s.Workflow(t.Context(), ann, "uses", "")
+		_, err = s.Workflow(w.Context(), ann, "uses", "")
 		w.ok(err)
 		if n := server.times(); n != 1 {
-			t.Errorf("it was asked %d times", n)
+			w.Errorf("it was asked %d times", n)
 		}
-		named, err := s.RefreshTools(t.Context(), admin, "tracker")
+		named, err := s.RefreshTools(w.Context(), admin, "tracker")
 		w.ok(err)
 		if len(named.Listing.Tools) != 2 || strings.Contains(asJSON(named), "sesame") || !uses("close").Valid {
-			t.Errorf("it was asked again: %s", asJSON(named))
+			w.Errorf("it was asked again: %s", asJSON(named))
 		}
 
 		// One that is down keeps what it listed, and says that it is.
 		server.is(errors.New("connection refused"))
-		named, err = s.RefreshTools(t.Context(), admin, "tracker")
+		named, err = s.RefreshTools(w.Context(), admin, "tracker")
 		w.ok(err)
 		if len(named.Listing.Tools) != 2 || named.Listing.Error != "connection refused" {
-			t.Errorf("it is down: %s", asJSON(named.Listing))
+			w.Errorf("it is down: %s", asJSON(named.Listing))
 		}
 		if v := uses("find"); !v.Valid || len(v.Problems) > 0 {
-			t.Errorf("what it listed before it was down: %+v", v)
+			w.Errorf("what it listed before it was down: %+v", v)
 		}
 		if v := uses("other"); !v.Valid || len(v.Problems) != 1 {
-			t.Errorf("what nobody can know: %+v", v)
+			w.Errorf("what nobody can know: %+v", v)
 		}
-		all, err := s.Tools(t.Context(), ann)
+		all, err := s.Tools(w.Context(), ann)
 		w.ok(err)
 		if !strings.Contains(asJSON(all), `"error":"connection refused"`) || !strings.Contains(asJSON(all), "tracker.close") {
-			t.Errorf("the list is %s", asJSON(all))
+			w.Errorf("the list is %s", asJSON(all))
 		}
 
 		// Of another server under the name nothing is known.
 		put("https://another.example")
-		if named, err = s.NamedTool(t.Context(), admin, "tracker"); err != nil || len(named.Listing.Tools) != 0 {
-			t.Errorf("another server has %s, %v", asJSON(named), err)
+		if named, err = s.NamedTool(w.Context(), admin, "tracker"); err != nil || len(named.Listing.Tools) != 0 {
+			w.Errorf("another server has %s, %v", asJSON(named), err)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func TestLostAfterSilence(t *testing.T) {
 		run = w.await(run.ID, fermata.TaskSkipped)
 		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
 		if keys := w.tools.keys("check_confidence.on_timeout"); len(keys) != 2 || keys[0] != keys[1] {
-			t.Fatalf("the keys are %v", keys)
+			w.Fatalf("the keys are %v", keys)
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestRetryOfWhatFailedAfterSilence(t *testing.T) {
 		w.clock.Advance(25 * time.Hour)
 		w.await(run.ID, fermata.TaskFailed)
 		w.tools.on("label", func(_ context.Context, c tool.Call) (any, error) { return c.Input, nil })
-		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskSkipped)
 		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
@@ -87,13 +87,13 @@ steps:
 `, nil)
 		w.await(run.ID, fermata.TaskFailed)
 		entered := w.stopsIn("apply", 1)
-		_, err := w.s.Retry(t.Context(), admin, run.ID, []byte(`{"approach":"good"}`))
+		_, err := w.s.Retry(w.Context(), admin, run.ID, []byte(`{"approach":"good"}`))
 		w.ok(err)
 		patience.Receive(w, "the tool is called", entered)
 		w.restart()
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"fixed":"good"}` {
-			t.Fatalf("the step behind got %s", got)
+			w.Fatalf("the step behind got %s", got)
 		}
 	})
 }
@@ -119,7 +119,7 @@ steps:
 		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n":20}`}})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"all":[1,20,3]}` {
-			t.Fatalf("tell got %s", got)
+			w.Fatalf("tell got %s", got)
 		}
 	})
 }
@@ -136,23 +136,23 @@ steps:
 		var claims []*fermata.Claim
 		for ended := range 5 {
 			for len(claims) < min(2, 5-ended) {
-				claim, err := w.e.Claim(t.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
+				claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w", Runners: []string{"shell"}, LeaseSeconds: 60, WaitSeconds: 20})
 				w.ok(err)
 				claims = append(claims, claim)
 			}
 			if got, want := w.itemsOf(run.ID), min(ended+2, 5); got != want {
-				t.Fatalf("%d items are begun when %d have ended, want %d", got, ended, want)
+				w.Fatalf("%d items are begun when %d have ended, want %d", got, ended, want)
 			}
-			_, err := w.e.Finish(t.Context(), worker, claims[0].Run.ID, fermata.Finish{Token: claims[0].Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
+			_, err := w.e.Finish(w.Context(), worker, claims[0].Run.ID, fermata.Finish{Token: claims[0].Run.Token, Result: fermata.ResultCompleted, Summary: "done"})
 			w.ok(err)
 			claims = claims[1:]
 		}
 		w.await(run.ID, fermata.TaskDone)
-		events, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})
+		events, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: run.ID, Limit: 500, Types: []string{string(fermata.EventStepStarted)}})
 		w.ok(err)
 		items := slices.DeleteFunc(events, func(e *fermata.Event) bool { return !strings.Contains(string(e.Data), `"item"`) })
 		if len(items) != 5 {
-			t.Fatalf("%d events tell that an item was begun", len(items))
+			w.Fatalf("%d events tell that an item was begun", len(items))
 		}
 	})
 }
@@ -181,7 +181,7 @@ steps:
 `, "POLICY", policy), nil)
 			run = w.awaitEnd(run.ID)
 			if run.State != fermata.TaskFailed || run.Steps[0].Error == nil || run.Steps[0].Error.Code != "input_error" {
-				t.Errorf("%s: the run is %s, %s", policy, run.State, w.describe(run))
+				w.Errorf("%s: the run is %s, %s", policy, run.State, w.describe(run))
 			}
 		}
 	})

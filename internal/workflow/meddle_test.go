@@ -65,7 +65,7 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 				until := w.clock.Now().Add(time.Hour)
 				for _, s := range open {
 					for _, c := range []fermata.Caller{starter, ann, admin} {
-						ctx := t.Context()
+						ctx := w.Context()
 						_, err := w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultCompleted, Details: json.RawMessage(`{"decision":"approve"}`)})
 						w.refusedMove(c.Name+" finishes", err)
 						_, err = w.e.FinishExternal(ctx, c, s.ChildID, fermata.Finish{Result: fermata.ResultFailed})
@@ -78,13 +78,13 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 						w.refusedMove(c.Name+" pauses", err)
 					}
 				}
-				_, err := w.e.CancelTask(t.Context(), starter, open[0].ChildID, "")
+				_, err := w.e.CancelTask(w.Context(), starter, open[0].ChildID, "")
 				w.ok(err)
 				for _, c := range []fermata.Caller{starter, admin} {
-					_, err = w.e.ReopenTask(t.Context(), c, open[0].ChildID)
+					_, err = w.e.ReopenTask(w.Context(), c, open[0].ChildID)
 					w.refusedMove(c.Name+" reopens", err)
 				}
-				q, err := w.e.Question(t.Context(), ann, open[1].QuestionID)
+				q, err := w.e.Question(w.Context(), ann, open[1].QuestionID)
 				w.ok(err)
 				w.answer(q, fermata.Answer{Answer: fermata.Reject})
 				w.failsWithout(run.ID)
@@ -105,7 +105,7 @@ steps:
   - {id: delete, tool: publish}
 `)
 		q := w.open(run.ID)
-		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			task, err := tx.Task(q.TaskID)
 			if err != nil {
 				return err
@@ -123,7 +123,7 @@ steps:
 			tx.SaveTask(task)
 			return nil
 		}))
-		_, err := w.e.ResumeTask(t.Context(), admin, run.ID, "")
+		_, err := w.e.ResumeTask(w.Context(), admin, run.ID, "")
 		w.ok(err)
 		w.failsWithout(run.ID)
 	})
@@ -146,28 +146,28 @@ steps:
 				{Question: "x?"}, {Question: "ok?", Type: fermata.Approval, Action: json.RawMessage(`{"command":["ship"]}`)},
 				{Question: "x?", Type: fermata.NonBlocking, Default: "a", Options: []fermata.Option{{Value: "a"}, {Value: "b"}}},
 			} {
-				_, err := w.e.Ask(t.Context(), c, run.ID, a)
+				_, err := w.e.Ask(w.Context(), c, run.ID, a)
 				w.refusedMove(c.Name+" asks", err)
 			}
 		}
-		_, err := w.e.DeferTask(t.Context(), starter, run.ID, &soon)
+		_, err := w.e.DeferTask(w.Context(), starter, run.ID, &soon)
 		w.refusedMove("the agent puts off", err)
-		_, err = w.e.DeferTask(t.Context(), ann, run.ID, &soon)
+		_, err = w.e.DeferTask(w.Context(), ann, run.ID, &soon)
 		w.ok(err)
 		w.clock.Advance(time.Hour)
 		w.until("the run waits for its own instant again", func() bool {
-			task, err := w.e.Task(t.Context(), admin, run.ID)
+			task, err := w.e.Task(w.Context(), admin, run.ID)
 			w.ok(err)
 			return task.State == fermata.TaskDeferred && task.DeferUntil.After(w.clock.Now())
 		})
 		if called := w.tools.called(); len(called) > 0 {
-			t.Fatalf("called %v", called)
+			w.Fatalf("called %v", called)
 		}
-		_, err = w.e.ResumeTask(t.Context(), ann, run.ID, "")
+		_, err = w.e.ResumeTask(w.Context(), ann, run.ID, "")
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if run.Steps[0].Note != "cut short by a person" {
-			t.Fatalf("the note is %q", run.Steps[0].Note)
+			w.Fatalf("the note is %q", run.Steps[0].Note)
 		}
 	})
 }
@@ -185,15 +185,15 @@ steps:
 `
 		first := w.begun(source)
 		q := w.asked(first.ID)
-		second, err := w.s.Start(t.Context(), starter, "queued", nil)
+		second, err := w.s.Start(w.Context(), starter, "queued", nil)
 		w.ok(err)
 		w.await(second.ID, fermata.TaskBlocked)
 		none := []string{}
 		for _, c := range []fermata.Caller{starter, ann, admin} {
-			_, err := w.e.UpdateTask(t.Context(), c, second.ID, fermata.TaskPatch{BlockedBy: &none})
+			_, err := w.e.UpdateTask(w.Context(), c, second.ID, fermata.TaskPatch{BlockedBy: &none})
 			w.refusedMove(c.Name+" takes the dependency away", err)
 		}
-		_, err = w.e.ResumeTask(t.Context(), ann, second.ID, "")
+		_, err = w.e.ResumeTask(w.Context(), ann, second.ID, "")
 		w.refusedMove("a person resumes", err)
 		w.answer(q, fermata.Answer{Answer: "a"})
 		w.await(first.ID, fermata.TaskDone)

@@ -42,7 +42,7 @@ steps:
 			"there is no channel pager yet | an admin adds it: fermata channel add",
 		}
 		if v.Valid || !slices.Equal(got, want) {
-			t.Errorf("the problems are\n%s", strings.Join(got, "\n"))
+			w.Errorf("the problems are\n%s", strings.Join(got, "\n"))
 		}
 	})
 }

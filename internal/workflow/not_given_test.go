@@ -39,7 +39,7 @@ func TestAnApprovalThatNobodyGave(t *testing.T) {
 				run = w.awaitEnd(run.ID)
 				deployed := len(w.tools.called()) > 0
 				if run.State != tt.want || deployed != (tt.want == fermata.TaskDone) {
-					t.Errorf("the run is %s, and deployed: %v; steps: %s", run.State, deployed, w.describe(run))
+					w.Errorf("the run is %s, and deployed: %v; steps: %s", run.State, deployed, w.describe(run))
 				}
 			})
 		})
@@ -95,21 +95,21 @@ steps:
 		forAdmins := ask(`assignees: ["role:admin"], default: keep`)
 		asker := ann
 		asker.Scopes = []fermata.Scope{fermata.ScopeAsk}
-		_, err := w.e.ResumeTask(t.Context(), ann, forAdmins.TaskID, "")
+		_, err := w.e.ResumeTask(w.Context(), ann, forAdmins.TaskID, "")
 		w.refused(err, fermata.CodeNotEligible)
 		anybody := ask(`default: keep`)
-		_, err = w.e.ResumeTask(t.Context(), asker, anybody.TaskID, "")
+		_, err = w.e.ResumeTask(w.Context(), asker, anybody.TaskID, "")
 		w.refused(err, fermata.CodeForbidden)
 		critical := ask(`default: keep, risk: critical`)
-		_, err = w.e.ResumeTask(t.Context(), ann, critical.TaskID, "")
+		_, err = w.e.ResumeTask(w.Context(), ann, critical.TaskID, "")
 		w.refused(err, fermata.CodeNotEligible)
 		dangerous := ask(`default: wipe`)
-		_, err = w.e.ResumeTask(t.Context(), ann, dangerous.TaskID, "")
+		_, err = w.e.ResumeTask(w.Context(), ann, dangerous.TaskID, "")
 		w.refused(err, fermata.CodePolicyViolation)
 		w.resume(anybody)
 		w.await(anybody.TaskID, fermata.TaskDone)
 		if n := len(w.tools.called()); n != 1 {
-			t.Errorf("%d runs went on", n)
+			w.Errorf("%d runs went on", n)
 		}
 	})
 }

@@ -35,7 +35,7 @@ steps:
 		agent.Scopes = append(slices.Clone(agent.Scopes), fermata.ScopeRead)
 		for who, c := range map[string]fermata.Caller{"a responder": ann, "an agent": agent} {
 			if _, err := w.s.Retry(w.Context(), c, run.ID, other); fermata.CodeOf(err) != fermata.CodeForbidden && fermata.CodeOf(err) != fermata.CodeNotFound {
-				t.Errorf("%s: %v", who, err)
+				w.Errorf("%s: %v", who, err)
 			}
 		}
 		down = false
@@ -45,10 +45,10 @@ steps:
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[0].Output); got != `{"version":666}` {
-			t.Errorf("the step gave %s", got)
+			w.Errorf("the step gave %s", got)
 		}
 		if all := w.kept(run.ID); !strings.Contains(all, "with another input, by olga") {
-			t.Errorf("no event tells who gave it: %s", all)
+			w.Errorf("no event tells who gave it: %s", all)
 		}
 	})
 }
@@ -74,7 +74,7 @@ steps:
 				for _, it := range q.Items {
 					for _, o := range it.Options {
 						if o.Value == "skip" || o.Value == "retry_with_input" || it.Key == "input" {
-							t.Errorf("people may choose %s %s", it.Key, o.Value)
+							w.Errorf("people may choose %s %s", it.Key, o.Value)
 						}
 					}
 				}
@@ -83,7 +83,7 @@ steps:
 			w.await(run.ID, fermata.TaskFailed)
 			_, err = w.s.Retry(w.Context(), olga, run.ID, []byte(`{"question":"Lunch?","action":{"command":["lunch"]}}`))
 			if fermata.CodeOf(err) != fermata.CodeIllegalTransition || !strings.Contains(err.Error(), "asks people") {
-				t.Errorf("got %v", err)
+				w.Errorf("got %v", err)
 			}
 		}
 	})
@@ -118,7 +118,7 @@ func TestADefinitionThatWasChangedIsNotRun(t *testing.T) {
 		w.e, w.s = w.process(func(*workflow.Options) {})
 		w.start()
 		if _, err := w.s.Start(w.Context(), admin, "ship", nil); err == nil || !strings.Contains(err.Error(), "changed in the database") {
-			t.Errorf("got %v", err)
+			w.Errorf("got %v", err)
 		}
 	})
 }

@@ -53,18 +53,18 @@ func TestWhatIsDoneAtTheEndOfARun(t *testing.T) {
 		run := w.await(w.run(handled, map[string]any{"issue": 12}).ID, fermata.TaskDone)
 		w.steps(run, "look/1:done publish/1:done cheer/1:done tidy/1:done ")
 		if run.Summary != "2 of 2 steps done." {
-			t.Errorf("the summary is %q", run.Summary)
+			w.Errorf("the summary is %q", run.Summary)
 		}
 		fails = true
 		id := w.run(handled, map[string]any{"issue": 12}).ID
 		run = w.await(id, fermata.TaskFailed)
 		w.steps(run, "look/1:done publish/1:failed (tool_failed: no such page) tell/1:done tidy/1:done ")
 		if run.Reason != fermata.ReasonStepFailed || !strings.Contains(run.Summary, "no such page") {
-			t.Errorf("the run is %s: %s", run.Reason, run.Summary)
+			w.Errorf("the run is %s: %s", run.Reason, run.Summary)
 		}
 		want := []string{"7 well", "publish tool_failed no such page failed step_failed of 12"}
 		if strings.Join(*notes, "|") != strings.Join(want, "|") || strings.Join(*tidied, "|") != "well|publish" {
-			t.Errorf("told %q, tidied %q", *notes, *tidied)
+			w.Errorf("told %q, tidied %q", *notes, *tidied)
 		}
 		// Tried again, it goes on at the step that failed, and ends as it should have.
 		fails = false
@@ -110,12 +110,12 @@ finally:
 `, nil).ID, fermata.TaskSkipped)
 		w.steps(run, "ask/1:skipped tell/1:done tidy/1:done ")
 		if run.Reason != fermata.ReasonLowConfidence || strings.Join(*notes, "|") != "ask skipped confidence_below_policy|tidied" {
-			t.Errorf("the run is %s, told %q", run.Reason, *notes)
+			w.Errorf("the run is %s, told %q", run.Reason, *notes)
 		}
 		q, err := w.e.Question(w.Context(), admin, run.Steps[0].QuestionID)
 		w.ok(err)
 		if q.Status != fermata.Cancelled || q.Resolution.DecidedBy != fermata.ActorPolicy {
-			t.Errorf("the question is %s", asJSON(q))
+			w.Errorf("the question is %s", asJSON(q))
 		}
 	})
 }

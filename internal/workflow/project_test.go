@@ -17,30 +17,30 @@ func TestAProjectIsActedInByItsOwn(t *testing.T) {
 		w.put("name: deploy\nproject: shop\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
 		run := w.awaitEnd(w.run("name: outer\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: deploy}}]\n", nil).ID)
 		if e := run.Steps[0].Error; run.State != fermata.TaskFailed || e == nil || !strings.Contains(e.Message, "there is no workflow deploy in the project default") || e.Hint == "" {
-			t.Errorf("a run of another project: %s, %+v", run.State, e)
+			w.Errorf("a run of another project: %s, %+v", run.State, e)
 		}
 		w.runsOf("deploy", 0)
 		run = w.awaitEnd(w.run("name: inner\nproject: shop\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: deploy}}]\n", nil).ID)
 		if run.State != fermata.TaskDone {
-			t.Errorf("a run of the same project: %s", w.describe(run))
+			w.Errorf("a run of the same project: %s", w.describe(run))
 		}
 
 		local := ann
 		local.Scopes = []fermata.Scope{fermata.ScopeWork, fermata.ScopeRead}
 		local.Projects = map[string]fermata.Role{fermata.DefaultProject: fermata.RoleOperator}
 		tool := &fermata.NamedTool{Name: "run_checks", Command: []string{"make", "test"}}
-		_, err := w.s.PutNamedTool(t.Context(), admin, tool)
+		_, err := w.s.PutNamedTool(w.Context(), admin, tool)
 		w.ok(err)
 		for what, err := range map[string]error{
-			"defines a tool":  second(w.s.PutNamedTool(t.Context(), local, tool)),
-			"defines several": second(w.s.PutNamedTools(t.Context(), local, []*fermata.NamedTool{tool})),
-			"removes one":     w.s.DeleteNamedTool(t.Context(), local, "run_checks"),
+			"defines a tool":  second(w.s.PutNamedTool(w.Context(), local, tool)),
+			"defines several": second(w.s.PutNamedTools(w.Context(), local, []*fermata.NamedTool{tool})),
+			"removes one":     w.s.DeleteNamedTool(w.Context(), local, "run_checks"),
 		} {
 			if fermata.CodeOf(err) != fermata.CodeForbidden || !strings.Contains(err.Error(), "whole workspace") {
-				t.Errorf("%s: %v", what, err)
+				w.Errorf("%s: %v", what, err)
 			}
 		}
-		w.ok(second(w.s.Put(t.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
+		w.ok(second(w.s.Put(w.Context(), local, "", workflow.Definition{Source: "name: own\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n"})))
 	})
 }
 
@@ -67,12 +67,12 @@ func TestAWorkflowStartsNoneOfItselfBelow(t *testing.T) {
 		w.put("name: pong\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: ping}}]\n")
 		run := w.awaitEnd(w.run("name: ping\ntriggers: [{manual: true}]\nsteps: [{id: sub, tool: workflow, input: {name: pong}}]\n", nil).ID)
 		if run.State != fermata.TaskFailed {
-			t.Errorf("it is %s", w.describe(run))
+			w.Errorf("it is %s", w.describe(run))
 		}
 		w.runsOf("ping", 1)
 		below := w.read(w.runsOf("pong", 1)[0].ID)
 		if e := below.Steps[0].Error; e == nil || !strings.Contains(e.Message, run.ID) {
-			t.Errorf("the step below says %+v", e)
+			w.Errorf("the step below says %+v", e)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 	onBoth(t, func(w *world) {
 		source := "name: old\ntriggers: [{manual: true}]\nsteps: [{id: one, tool: shell, input: {run: \"echo {{ inputs.title }}\"}}]\n"
 		var id string
-		w.ok(w.db.Write(t.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
 			task, err := w.e.CreateIn(tx, fermata.NewTask{Title: "old", Runner: fermata.RunnerWorkflow}, fermata.System)
 			if err != nil {
 				return err
@@ -96,16 +96,16 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 		}))
 		run := w.awaitEnd(id)
 		if run.State != fermata.TaskFailed || run.Reason != fermata.ReasonDefinitionGone || run.CanRetry {
-			t.Errorf("it is %s, %s, can be tried again: %v", run.State, run.Reason, run.CanRetry)
+			w.Errorf("it is %s, %s, can be tried again: %v", run.State, run.Reason, run.CanRetry)
 		}
 		for _, part := range []string{"source:3:", "does not mend that", "start a new run"} {
 			if !strings.Contains(run.Summary, part) {
-				t.Errorf("the summary does not say %q: %s", part, run.Summary)
+				w.Errorf("the summary does not say %q: %s", part, run.Summary)
 			}
 		}
-		_, err := w.s.Retry(t.Context(), admin, id, nil)
+		_, err := w.s.Retry(w.Context(), admin, id, nil)
 		if fermata.CodeOf(err) != fermata.CodeIllegalTransition || !strings.Contains(err.Error(), "pinned") {
-			t.Errorf("it is tried again: %v", err)
+			w.Errorf("it is tried again: %v", err)
 		}
 	})
 }
@@ -114,18 +114,18 @@ func TestAPinnedDefinitionThatIsRefused(t *testing.T) {
 func TestADefinitionOfAnotherProject(t *testing.T) {
 	onBoth(t, func(w *world) {
 		hidden := w.put("name: pay\nproject: payroll\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
-		w.ok(w.s.Delete(t.Context(), admin, "pay"))
+		w.ok(w.s.Delete(w.Context(), admin, "pay"))
 		own := w.put("name: pay\nproject: web\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
 		eve := ann
 		eve.Role, eve.Projects = fermata.RoleNone, map[string]fermata.Role{"web": fermata.RoleOperator}
-		if _, err := w.s.Workflow(t.Context(), eve, "pay", hidden.Hash); fermata.CodeOf(err) != fermata.CodeNotFound {
-			t.Errorf("the other definition: %v", err)
+		if _, err := w.s.Workflow(w.Context(), eve, "pay", hidden.Hash); fermata.CodeOf(err) != fermata.CodeNotFound {
+			w.Errorf("the other definition: %v", err)
 		}
 		for _, hash := range []string{"", own.Hash} {
-			_, err := w.s.Workflow(t.Context(), eve, "pay", hash)
+			_, err := w.s.Workflow(w.Context(), eve, "pay", hash)
 			w.ok(err)
 		}
-		_, err := w.s.Workflow(t.Context(), admin, "pay", hidden.Hash)
+		_, err := w.s.Workflow(w.Context(), admin, "pay", hidden.Hash)
 		w.ok(err)
 	})
 }

@@ -49,7 +49,7 @@ steps:
 				w.work(fermata.Finish{Result: fermata.ResultCompleted, Details: []byte(`{"real":true}`)})
 				run = w.await(run.ID, fermata.TaskDone)
 				if got := string(run.Steps[1].Input); got != `{"answer":null,"probe":{"real":true}}` {
-					t.Errorf("the next step got %s", got)
+					w.Errorf("the next step got %s", got)
 				}
 			})
 		})

@@ -36,14 +36,14 @@ func TestRounds(t *testing.T) {
 		w.steps(run, "mend/1:skipped test/1:failed (tool_failed: a test fails) mend/2:done test/2:failed (tool_failed: a test fails) "+
 			"mend/3:done test/3:failed (tool_failed: a test fails) mend/4:done test/4:done ship/1:done ")
 		if len(*mended) != 3 || (*mended)[2] != "a test fails" || run.Summary != "3 of 3 steps done." {
-			t.Errorf("it mended %q: %s", *mended, run.Summary)
+			w.Errorf("it mended %q: %s", *mended, run.Summary)
 		}
 
 		broken = 100
 		id := w.run(mending, nil).ID
 		run = w.await(id, fermata.TaskFailed)
 		if !strings.HasSuffix(w.describe(run), "mend/4:done test/4:failed (repeated_in_vain: it was done 4 times, and repeat.until is still false) ") {
-			t.Fatalf("steps: %s", w.describe(run))
+			w.Fatalf("steps: %s", w.describe(run))
 		}
 		// Tried again, it has as many rounds once more.
 		broken = 0
@@ -81,7 +81,7 @@ steps:
 `
 		run := w.await(w.run(strings.Replace(source, "%", "continue", 1), nil).ID, fermata.TaskFailed)
 		if run.Steps[0].State != fermata.StepFailed || run.Steps[0].Error.Code != "condition_error" {
-			t.Errorf("steps: %s", w.describe(run))
+			w.Errorf("steps: %s", w.describe(run))
 		}
 		q := w.asked(w.run(strings.Replace(source, "%", "ask", 1), nil).ID)
 		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"n": 1}`}})
@@ -124,13 +124,13 @@ steps:
 		run = w.await(run.ID, fermata.TaskDone)
 		seen := string(run.Steps[2].Input)
 		if !strings.Contains(seen, `"code":2`) || !strings.Contains(seen, `x1 test failed\n"`) || !strings.Contains(seen, `"err":"key [secret KEY]\n"`) {
-			t.Errorf("the next step got %.200s … %s", seen, seen[max(0, len(seen)-200):])
+			w.Errorf("the next step got %.200s … %s", seen, seen[max(0, len(seen)-200):])
 		}
 		if e := run.Steps[1].Error; *e.ExitCode != 2 || len(e.Stdout) != fermata.MaxStepPrinted {
-			t.Errorf("the step keeps %d bytes, exit code %v", len(e.Stdout), e.ExitCode)
+			w.Errorf("the step keeps %d bytes, exit code %v", len(e.Stdout), e.ExitCode)
 		}
 		if got := string(run.Steps[4].Input); got != `{"code":null,"out":""}` {
-			t.Errorf("of a step without a command: %s", got)
+			w.Errorf("of a step without a command: %s", got)
 		}
 	})
 }

@@ -57,26 +57,26 @@ func TestAnAgentIsToldWhatWasWrongWithItsOutput(t *testing.T) {
 				run := w.run("name: rating\ntriggers: [{manual: true}]\nsteps:\n  - "+strings.ReplaceAll(step, "SCHEMA", wanted)+"\n", nil)
 				first := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: "I am\n{\"confidence\": \"high\"}"})
 				if strings.Contains(first.Body, "tried before") {
-					t.Errorf("the first attempt is told %q", first.Body)
+					w.Errorf("the first attempt is told %q", first.Body)
 				}
 				w.later(run, 2)
 				second := w.work(fermata.Finish{Result: fermata.ResultFailed, Summary: "the model is overloaded"})
 				for _, want := range []string{"Rate it.", "got string, want number", "> I am\n> {\"confidence\": \"high\"}"} {
 					if !strings.Contains(second.Body, want) {
-						t.Errorf("the second attempt is not told %q:\n%s", want, second.Body)
+						w.Errorf("the second attempt is not told %q:\n%s", want, second.Body)
 					}
 				}
 				if !strings.Contains(name, "retry says") {
 					// What an agent did before it failed may have had an effect.
 					if run := w.awaitEnd(run.ID); run.State != fermata.TaskFailed {
-						t.Errorf("the run is %s", run.State)
+						w.Errorf("the run is %s", run.State)
 					}
 					return
 				}
 				w.later(run, 3)
 				third := w.work(fermata.Finish{Result: fermata.ResultCompleted, Summary: `{"confidence": 80}`})
 				if !strings.Contains(third.Body, "the model is overloaded") || strings.Contains(third.Body, "want number") {
-					t.Errorf("the third attempt is told %q", third.Body)
+					w.Errorf("the third attempt is told %q", third.Body)
 				}
 				w.steps(w.await(run.ID, fermata.TaskDone), "rate/1:done ")
 			})
@@ -103,7 +103,7 @@ steps:
 				}
 				ended := w.awaitEnd(run.ID)
 				if got := ended.Steps[0].Attempt; got != wanted || ended.Steps[0].Error.Code != "output_mismatch" {
-					t.Errorf("with %q there were %d attempts: %s", retry, got, w.describe(ended))
+					w.Errorf("with %q there were %d attempts: %s", retry, got, w.describe(ended))
 				}
 			})
 		})
@@ -133,10 +133,10 @@ func TestUsualRetries(t *testing.T) {
 				}
 				ended := w.awaitEnd(run.ID)
 				if n := len(w.tools.keys("publish")); n != tt.attempts || ended.State != fermata.TaskFailed {
-					t.Errorf("%d attempts: %s", n, w.describe(ended))
+					w.Errorf("%d attempts: %s", n, w.describe(ended))
 				}
 				if e := ended.Steps[0].Error; e.SafeToRetry != (tt.attempts == 3 || tt.retry != "") {
-					t.Errorf("the error says %+v", e)
+					w.Errorf("the error says %+v", e)
 				}
 			})
 		})
@@ -164,7 +164,7 @@ steps:
 		w.later(run, 3)
 		w.steps(w.await(run.ID, fermata.TaskDone), "publish/1:done ")
 		if calls["1"] != 1 || calls["2"] != 3 || calls["3"] != 1 {
-			t.Errorf("the items were called %v", calls)
+			w.Errorf("the items were called %v", calls)
 		}
 	})
 }

@@ -66,7 +66,7 @@ func TestSureRunNeedsNobody(t *testing.T) {
 		run = w.await(run.ID, fermata.TaskDone)
 		w.steps(run, "analyze/1:done check_confidence/1:skipped apply_fix/1:done run_checks/1:done create_pr/1:done ")
 		if got := string(run.Steps[2].Input); got != `{"approach":"patch"}` {
-			t.Fatalf("apply_fix got %s", got)
+			w.Fatalf("apply_fix got %s", got)
 		}
 	})
 }
@@ -77,19 +77,19 @@ func TestRunSuspendsAndGoesOnWithTheAnswer(t *testing.T) {
 		run := w.run(autofix, map[string]any{"issue": 7})
 		q := w.asked(run.ID)
 		if q.Items[0].Prompt != "Which way?" || len(q.Items[0].Options) != 2 || q.OnTimeout != fermata.SkipTask {
-			t.Fatalf("the question is %s", asJSON(q))
+			w.Fatalf("the question is %s", asJSON(q))
 		}
 		if got := w.tools.called(); !slices.Equal(got, []string{"analyze"}) {
-			t.Fatalf("called before the answer: %v", got)
+			w.Fatalf("called before the answer: %v", got)
 		}
 		w.answer(q, fermata.Answer{Answer: "rewrite", Comment: "{{ secrets.x }}"})
 		run = w.await(run.ID, fermata.TaskDone)
 		w.steps(run, "analyze/1:done check_confidence/1:done apply_fix/1:done run_checks/1:done create_pr/1:done ")
 		if got := string(run.Steps[2].Input); got != `{"approach":"rewrite"}` {
-			t.Fatalf("apply_fix got %s", got)
+			w.Fatalf("apply_fix got %s", got)
 		}
 		if !strings.Contains(string(run.Steps[1].Output), `"comment":"{{ secrets.x }}"`) {
-			t.Fatalf("the comment was read as a template: %s", run.Steps[1].Output)
+			w.Fatalf("the comment was read as a template: %s", run.Steps[1].Output)
 		}
 	})
 }
@@ -103,7 +103,7 @@ func TestSilenceSkipsAndTellsSo(t *testing.T) {
 		run = w.await(run.ID, fermata.TaskSkipped)
 		w.steps(run, "analyze/1:done check_confidence/1:skipped check_confidence.on_timeout/1:done ")
 		if run.Reason != fermata.ReasonQuestionTimedOut {
-			t.Fatalf("the reason is %s", run.Reason)
+			w.Fatalf("the reason is %s", run.Reason)
 		}
 	})
 }
@@ -119,11 +119,11 @@ func TestCancelWhileSuspended(t *testing.T) {
 		closed, err := w.e.Question(w.Context(), ann, q.ID)
 		w.ok(err)
 		if run.State != fermata.TaskCancelled || closed.Status != fermata.Cancelled {
-			t.Fatalf("run %s, question %s", run.State, closed.Status)
+			w.Fatalf("run %s, question %s", run.State, closed.Status)
 		}
 		w.steps(run, "analyze/1:done check_confidence/1:cancelled ")
 		if _, err := w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: "patch"}); fermata.CodeOf(err) != fermata.CodeQuestionClosed {
-			t.Fatalf("the answer after the end: %v", err)
+			w.Fatalf("the answer after the end: %v", err)
 		}
 	})
 }
@@ -156,17 +156,17 @@ steps:
 		}
 		q := w.asked(run.ID)
 		if q.Type != fermata.ErrorRecovery || q.Context.Error != "it broke" {
-			t.Fatalf("the question is %s", asJSON(q))
+			w.Fatalf("the question is %s", asJSON(q))
 		}
 		keys := w.tools.keys("fix")
 		if len(keys) != 3 || keys[0] != keys[1] || keys[1] != keys[2] {
-			t.Fatalf("the keys of the attempts are %v", keys)
+			w.Fatalf("the keys of the attempts are %v", keys)
 		}
 		w.answerAs(w.operator(), q, fermata.Answer{Answers: map[string]any{"action": "retry_with_input", "input": `{"approach":"good"}`}})
 		run = w.await(run.ID, fermata.TaskDone)
 		w.steps(run, "fix/1:done tell/1:done ")
 		if got := string(run.Steps[1].Input); got != `{"fixed":"fine"}` {
-			t.Fatalf("tell got %s", got)
+			w.Fatalf("tell got %s", got)
 		}
 	})
 }
@@ -190,7 +190,7 @@ steps:
 `, nil)
 		failed := w.awaitEnd(run.ID)
 		if failed.State != fermata.TaskFailed || failed.Reason != fermata.ReasonStepFailed || !failed.CanRetry {
-			t.Fatalf("the run is %s, %s", failed.State, failed.Reason)
+			w.Fatalf("the run is %s, %s", failed.State, failed.Reason)
 		}
 		broken = false
 		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
@@ -198,7 +198,7 @@ steps:
 		run = w.await(run.ID, fermata.TaskDone)
 		w.steps(run, "first/1:done second/1:done third/1:done ")
 		if diff := cmp.Diff([]string{"first", "second", "second", "third"}, w.tools.called()); diff != "" {
-			t.Fatal(diff)
+			w.Fatal(diff)
 		}
 	})
 }
@@ -229,7 +229,7 @@ steps:
 		run = w.await(run.ID, fermata.TaskDone)
 		w.steps(run, "draft/1:done approve/1:rejected draft/2:done approve/2:done publish/1:done ")
 		if got := string(run.Steps[2].Input); got != `{"feedback":"shorter"}` {
-			t.Fatalf("the second draft got %s", got)
+			w.Fatalf("the second draft got %s", got)
 		}
 	})
 }
@@ -253,7 +253,7 @@ steps:
 			w.await(run.ID, fermata.TaskAwaitingApproval, fermata.TaskFailed)
 		}
 		if run = w.awaitEnd(run.ID); run.Reason != fermata.ReasonTooManyIterations {
-			t.Fatalf("the run is %s: %s", run.State, run.Reason)
+			w.Fatalf("the run is %s: %s", run.State, run.Reason)
 		}
 	})
 }
@@ -277,7 +277,7 @@ steps:
 		run = w.await(run.ID, fermata.TaskDone)
 		w.steps(run, "each/1:done after/1:done ")
 		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"count":4,"last":4}` {
-			t.Fatalf("after got %s", got)
+			w.Fatalf("after got %s", got)
 		}
 	})
 }
@@ -301,13 +301,13 @@ steps:
 `, nil)
 		run = w.await(run.ID, fermata.TaskBlocked)
 		for i, s := range run.Steps[1:] {
-			q, err := w.e.Question(t.Context(), ann, s.QuestionID)
+			q, err := w.e.Question(w.Context(), ann, s.QuestionID)
 			w.ok(err)
 			w.answer(q, fermata.Answer{Answer: i == 0})
 		}
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[len(run.Steps)-1].Input); got != `{"no":false,"yes":true}` {
-			t.Fatalf("after got %s", got)
+			w.Fatalf("after got %s", got)
 		}
 	})
 }
@@ -332,19 +332,19 @@ steps:
 		child := run.Steps[0].ChildID
 		q := w.asked(child)
 		if q.Items[0].Prompt != "Is it right?" {
-			t.Fatalf("the child asks %q", q.Items[0].Prompt)
+			w.Fatalf("the child asks %q", q.Items[0].Prompt)
 		}
 		w.answer(q, fermata.Answer{Answer: true})
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"said":true}` {
-			t.Fatalf("after got %s", got)
+			w.Fatalf("after got %s", got)
 		}
 	})
 }
 
 func TestAgentStepIsATaskForAWorker(t *testing.T) {
 	onBoth(t, func(w *world) {
-		_, err := w.s.PutNamedTool(t.Context(), admin, &fermata.NamedTool{
+		_, err := w.s.PutNamedTool(w.Context(), admin, &fermata.NamedTool{
 			Name: "analyze_issue", Agent: &fermata.AgentTool{Runner: "claude", Prompt: "Read issue {{ inputs.issue }}."},
 			Schema: []byte(`{"type":"object","required":["confidence"],"properties":{"confidence":{"type":"number"}}}`),
 		})
@@ -357,18 +357,18 @@ steps:
   - {id: look, tool: analyze_issue, timeout: 30m, output: analysis}
   - {id: after, tool: note, input: {sure: "{{ analysis.confidence > 50 }}"}}
 `, map[string]any{"issue": 7})
-		claim, err := w.e.Claim(t.Context(), worker, fermata.ClaimRequest{Worker: "w1", Runners: []string{"claude"}, WaitSeconds: 20})
+		claim, err := w.e.Claim(w.Context(), worker, fermata.ClaimRequest{Worker: "w1", Runners: []string{"claude"}, WaitSeconds: 20})
 		w.ok(err)
 		if !strings.HasPrefix(claim.Task.Body, "Read issue 7.") || claim.Task.ParentID != run.ID || !strings.Contains(string(claim.Task.Spec), run.ID) || !strings.Contains(string(claim.Task.Spec), `"timeout":"30m0s"`) {
-			t.Fatalf("the task is %s", asJSON(claim.Task))
+			w.Fatalf("the task is %s", asJSON(claim.Task))
 		}
-		_, err = w.e.Finish(t.Context(), worker, claim.Run.ID, fermata.Finish{
+		_, err = w.e.Finish(w.Context(), worker, claim.Run.ID, fermata.Finish{
 			Token: claim.Run.Token, Result: fermata.ResultCompleted, Details: []byte(`{"confidence":72}`),
 		})
 		w.ok(err)
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"sure":true}` {
-			t.Fatalf("after got %s", got)
+			w.Fatalf("after got %s", got)
 		}
 	})
 }
@@ -398,10 +398,10 @@ steps:
 `, map[string]any{"sure": tt.confidence})
 			run = w.await(run.ID, tt.state)
 			if run.Steps[0].Note != tt.note {
-				t.Fatalf("confidence %d: the note is %q", tt.confidence, run.Steps[0].Note)
+				w.Fatalf("confidence %d: the note is %q", tt.confidence, run.Steps[0].Note)
 			}
 			if tt.state == fermata.TaskDone && string(run.Steps[1].Input) != `{"answer":"a","source":"auto"}` {
-				t.Fatalf("after got %s", run.Steps[1].Input)
+				w.Fatalf("after got %s", run.Steps[1].Input)
 			}
 		}
 	})
@@ -419,10 +419,10 @@ steps:
 		w.tools.mu.Lock()
 		defer w.tools.mu.Unlock()
 		if w.tools.calls[0].Input["token"] != "s3cret-API" {
-			t.Fatalf("the tool got %v", w.tools.calls[0].Input)
+			w.Fatalf("the tool got %v", w.tools.calls[0].Input)
 		}
 		if strings.Contains(asJSON(run), "s3cret") {
-			t.Fatalf("the secret is in the run: %s", asJSON(run))
+			w.Fatalf("the secret is in the run: %s", asJSON(run))
 		}
 	})
 }
@@ -449,12 +449,12 @@ func TestRunIsPinnedToItsDefinition(t *testing.T) {
 		q := w.asked(run.ID)
 		changed := w.put(strings.ReplaceAll(autofix, "tool: publish", "tool: label"))
 		if changed.Hash == run.Hash {
-			t.Fatal("another definition has the same hash")
+			w.Fatal("another definition has the same hash")
 		}
 		w.answer(q, fermata.Answer{Answer: "patch"})
 		run = w.await(run.ID, fermata.TaskDone)
 		if last := run.Steps[len(run.Steps)-1]; last.Tool != "publish" {
-			t.Fatalf("the last step used %s", last.Tool)
+			w.Fatalf("the last step used %s", last.Tool)
 		}
 	})
 }
@@ -472,15 +472,15 @@ steps:
 		w.clock.Advance(2 * time.Hour)
 		failed := w.awaitEnd(run.ID)
 		if failed.Reason != fermata.ReasonQuestionTimedOut {
-			t.Fatalf("the reason is %s", failed.Reason)
+			w.Fatalf("the reason is %s", failed.Reason)
 		}
-		_, err := w.e.Answer(t.Context(), ann, q.ID, fermata.Answer{Answer: true, Restart: true})
+		_, err := w.e.Answer(w.Context(), ann, q.ID, fermata.Answer{Answer: true, Restart: true})
 		if err != nil && fermata.CodeOf(err) != fermata.CodeQuestionClosed {
-			t.Fatal(err)
+			w.Fatal(err)
 		}
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"go":true}` {
-			t.Fatalf("after got %s", got)
+			w.Fatalf("after got %s", got)
 		}
 	})
 }
@@ -496,25 +496,25 @@ steps:
   - {id: ask, tool: post_question, suspend: true, input: {question: "Go?", responseType: boolean, timeout: never}}
 `
 		w.put(strings.ReplaceAll(source, "POLICY", "skip"))
-		first, err := w.s.Start(t.Context(), admin, "apart", map[string]any{"n": 1})
+		first, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 1})
 		w.ok(err)
-		if _, err := w.s.Start(t.Context(), admin, "apart", map[string]any{"n": 2}); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
-			t.Fatalf("a second run beside the first: %v", err)
+		if _, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 2}); fermata.CodeOf(err) != fermata.CodeIllegalTransition {
+			w.Fatalf("a second run beside the first: %v", err)
 		}
 		w.put(strings.ReplaceAll(source, "POLICY", "queue"))
-		second, err := w.s.Start(t.Context(), admin, "apart", map[string]any{"n": 2})
+		second, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 2})
 		w.ok(err)
 		if second.State != fermata.TaskBlocked {
-			t.Fatalf("the second run is %s", second.State)
+			w.Fatalf("the second run is %s", second.State)
 		}
 		w.answer(w.asked(first.ID), fermata.Answer{Answer: true})
 		w.await(first.ID, fermata.TaskDone)
 		w.asked(second.ID)
 		w.put(strings.ReplaceAll(source, "POLICY", "cancel_previous"))
-		third, err := w.s.Start(t.Context(), admin, "apart", map[string]any{"n": 3})
+		third, err := w.s.Start(w.Context(), admin, "apart", map[string]any{"n": 3})
 		w.ok(err)
 		if got := w.read(second.ID).State; got != fermata.TaskCancelled {
-			t.Fatalf("the second run is %s", got)
+			w.Fatalf("the second run is %s", got)
 		}
 		w.asked(third.ID)
 	})
@@ -526,12 +526,12 @@ func TestInputsAreChecked(t *testing.T) {
 	onBoth(func(w *world) {
 		w.put(autofix)
 		for _, in := range []map[string]any{nil, {"issue": "seven"}, {"issue": 7, "other": 1}} {
-			if _, err := w.s.Start(t.Context(), admin, "autofix", in); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
-				t.Errorf("inputs %v: %v", in, err)
+			if _, err := w.s.Start(w.Context(), admin, "autofix", in); fermata.CodeOf(err) != fermata.CodeInvalidRequest {
+				w.Errorf("inputs %v: %v", in, err)
 			}
 		}
-		if _, err := w.s.Put(t.Context(), ann, "", workflow.Definition{Source: autofix}); fermata.CodeOf(err) != fermata.CodeForbidden {
-			t.Errorf("a responder puts a workflow: %v", err)
+		if _, err := w.s.Put(w.Context(), ann, "", workflow.Definition{Source: autofix}); fermata.CodeOf(err) != fermata.CodeForbidden {
+			w.Errorf("a responder puts a workflow: %v", err)
 		}
 	})
 }
@@ -559,7 +559,7 @@ steps:
 `, nil)
 		first := w.asked(run.ID)
 		if first.Title != "failed" {
-			t.Fatalf("asked %q", first.Title)
+			w.Fatalf("asked %q", first.Title)
 		}
 		w.answer(first, fermata.Answer{Answer: "reject"})
 		w.until("the second approval is asked", func() bool {
@@ -583,16 +583,16 @@ steps:
   - {id: act, tool: apply, condition: found.sure}
 `, nil)
 		if got := w.awaitEnd(run.ID); got.State != fermata.TaskFailed {
-			t.Fatalf("the run is %s", got.State)
+			w.Fatalf("the run is %s", got.State)
 		}
-		_, err := w.s.Retry(t.Context(), admin, run.ID, nil)
+		_, err := w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		w.until("the run failed again", func() bool {
 			r := w.read(run.ID)
 			return r.State == fermata.TaskFailed && r.Steps[1].Attempt == 2
 		})
 		if got := w.tools.called(); !slices.Equal(got, []string{"look"}) {
-			t.Fatalf("called %v", got)
+			w.Fatalf("called %v", got)
 		}
 	})
 }
@@ -617,13 +617,13 @@ steps:
 		_, err := w.e.CancelTask(w.Context(), admin, run.ID, "not now")
 		w.ok(err)
 		if note := w.read(run.ID).Steps[0].Note; note != "the run ended" {
-			t.Fatalf("the step that was cancelled says %q", note)
+			w.Fatalf("the step that was cancelled says %q", note)
 		}
 		_, err = w.s.Retry(w.Context(), admin, run.ID, nil)
 		w.ok(err)
 		q := w.asked(run.ID)
 		if note := w.read(run.ID).Steps[0].Note; note != "" || *q.Confidence != 61 || q.Metadata["times"] != "3" {
-			t.Errorf("asked again with the note %q, %d, %v", note, *q.Confidence, q.Metadata)
+			w.Errorf("asked again with the note %q, %d, %v", note, *q.Confidence, q.Metadata)
 		}
 		w.answer(q, fermata.Answer{Answer: true})
 		run = w.await(run.ID, fermata.TaskDone)

@@ -51,10 +51,10 @@ steps:
 		w.answer(w.asked(run.ID), fermata.Answer{Answer: true})
 		run = w.await(run.ID, fermata.TaskFailed)
 		if all := w.kept(run.ID); strings.Contains(all, "s3cret") {
-			t.Fatalf("the secret is in %s", all)
+			w.Fatalf("the secret is in %s", all)
 		}
 		if got := run.Steps[3].Error.Message; got != "401 for [secret API]" {
-			t.Fatalf("the error is %q", got)
+			w.Fatalf("the error is %q", got)
 		}
 	})
 }
@@ -74,10 +74,10 @@ steps:
 `, nil)
 		q := w.asked(run.ID)
 		if text := asJSON(q); strings.Contains(text, "s3cret-unnamed") || !strings.Contains(text, "[secret unnamed]") {
-			t.Fatalf("the question is %s", text)
+			w.Fatalf("the question is %s", text)
 		}
 		if all := w.kept(run.ID); strings.Contains(all, "s3cret-unnamed") {
-			t.Fatalf("the secret is in %s", all)
+			w.Fatalf("the secret is in %s", all)
 		}
 	})
 }

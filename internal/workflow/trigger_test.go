@@ -63,9 +63,9 @@ func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
 				w.e, w.s = w.process(nil)
 				w.start()
 				w.until("the next time is set", func() bool {
-					rows, err := w.db.In(t.Context(), store.DefaultWorkspace).Schedules("nightly")
+					rows, err := w.db.In(w.Context(), store.DefaultWorkspace).Schedules("nightly")
 					w.ok(err)
-					now, err := w.db.Now(t.Context())
+					now, err := w.db.Now(w.Context())
 					w.ok(err)
 					return rows[0].NextAt.After(now)
 				})
@@ -73,7 +73,7 @@ func TestScheduleFiresOnceAndCatchesUp(t *testing.T) {
 				seen := map[string]bool{}
 				for _, r := range runs {
 					if seen[string(r.Cause)] {
-						t.Fatalf("the time %s started two runs", r.Cause)
+						w.Fatalf("the time %s started two runs", r.Cause)
 					}
 					seen[string(r.Cause)] = true
 				}
@@ -100,8 +100,8 @@ func TestSchedulesStartOnceOnTwoProcesses(t *testing.T) {
 			both.Go(func() {
 				for n := 1; n > 0; {
 					var err error
-					if n, err = s.StartDue(t.Context()); err != nil {
-						t.Error(err)
+					if n, err = s.StartDue(w.Context()); err != nil {
+						w.Error(err)
 						return
 					}
 					w.clock.Advance(-time.Second)
@@ -116,7 +116,7 @@ func TestSchedulesStartOnceOnTwoProcesses(t *testing.T) {
 				seen[run.ID]++
 			}
 			if len(seen) != each {
-				t.Fatalf("%d runs of %d schedules", len(seen), each)
+				w.Fatalf("%d runs of %d schedules", len(seen), each)
 			}
 		}
 	})
@@ -144,7 +144,7 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 `)
 		w.put("name: other\ntriggers: [{manual: true}]\nsteps: [{id: tell, tool: note}]\n")
 		for _, name := range []string{"other", "first"} {
-			run, err := w.s.Start(t.Context(), admin, name, nil)
+			run, err := w.s.Start(w.Context(), admin, name, nil)
 			w.ok(err)
 			w.await(run.ID, fermata.TaskDone)
 		}
@@ -154,12 +154,12 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 		w.ok(w.label("2", "auto-fix"))
 		labelled := w.runsOf("labelled", 1)[0]
 		if labelled.Title != "labelled for acme/shop#7" || string(labelled.Inputs) != `{"issue":7}` {
-			t.Fatalf("the run is %s with %s", labelled.Title, labelled.Inputs)
+			w.Fatalf("the run is %s with %s", labelled.Title, labelled.Inputs)
 		}
 		w.asked(labelled.ID)
 		// As long as it is open, the same label starts no other one.
 		w.ok(w.label("3", "Auto-Fix"))
-		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("labelled", 1)
 		// The end of the follower's own run does not start it again.
 		w.runsOf("follower", 1)
@@ -179,19 +179,19 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 `)
 		}
 		w.ok(w.labelBy(ann.Actor(), "1", "auto-fix"))
-		_, err := w.e.CreateTask(t.Context(), ann, fermata.NewTask{Title: "one more"})
+		_, err := w.e.CreateTask(w.Context(), ann, fermata.NewTask{Title: "one more"})
 		w.ok(err)
 		for _, name := range []string{"labelled", "made"} {
 			run := w.runsOf(name, 1)[0]
 			q := w.asked(run.ID)
 			if run.StartedBy == nil || run.StartedBy.Name != "ann" {
-				t.Errorf("%s: started by %+v, want ann", name, run.StartedBy)
+				w.Errorf("%s: started by %+v, want ann", name, run.StartedBy)
 			}
 			yes := fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
-			if _, err := w.e.Answer(t.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
-				t.Errorf("%s: ann approves what her own act started: %v", name, err)
+			if _, err := w.e.Answer(w.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
+				w.Errorf("%s: ann approves what her own act started: %v", name, err)
 			}
-			_, err = w.e.Answer(t.Context(), bob, q.ID, yes)
+			_, err = w.e.Answer(w.Context(), bob, q.ID, yes)
 			w.ok(err)
 			w.await(run.ID, fermata.TaskDone)
 		}
@@ -213,19 +213,19 @@ steps:
     input: {title: "Deploy?", action: {command: [make, deploy]}, approvals: {required: 1}}
 `)
 		w.put("name: people\ntriggers: [{event: member.added}]\nsteps: [{id: tell, tool: note}]\n")
-		_, err := w.s.Start(t.Context(), ann, "first", nil)
+		_, err := w.s.Start(w.Context(), ann, "first", nil)
 		w.ok(err)
 		run := w.runsOf("second", 1)[0]
 		q := w.asked(run.ID)
 		yes := fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
-		if _, err := w.e.Answer(t.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
-			t.Errorf("ann approves what follows her run: %v", err)
+		if _, err := w.e.Answer(w.Context(), ann, q.ID, yes); fermata.CodeOf(err) != fermata.CodeNotEligible {
+			w.Errorf("ann approves what follows her run: %v", err)
 		}
-		_, err = w.e.Answer(t.Context(), bob, q.ID, yes)
+		_, err = w.e.Answer(w.Context(), bob, q.ID, yes)
 		w.ok(err)
 		w.voter("payroll-clerk")
 		if cause := string(w.runsOf("people", 1)[0].Cause); strings.Contains(cause, "payroll-clerk") || !strings.Contains(cause, "member.added") {
-			t.Errorf("the run knows %s", cause)
+			w.Errorf("the run knows %s", cause)
 		}
 	})
 }
@@ -292,7 +292,7 @@ func TestAWorkflowThatWasJustStoredMissesNoEvent(t *testing.T) {
 					default:
 					}
 					if err := w.label(fmt.Sprintf("none-%d-%d", writer, n), "none"); err != nil {
-						t.Error(err)
+						w.Error(err)
 					}
 				}
 			})
@@ -314,28 +314,28 @@ func TestWorkflowsDoNotFollowInACircle(t *testing.T) {
 			w.put("name: " + name + "\ntriggers: [{manual: true}, {event: task.ended}]\nsteps: [{id: tell, tool: note}]\n")
 		}
 		w.put("name: looks\ntriggers: [{event: task.ended, if: trigger.workflow == \"nothing\"}]\nsteps: [{id: tell, tool: note}]\n")
-		run, err := w.s.Start(t.Context(), admin, "ping", nil)
+		run, err := w.s.Start(w.Context(), admin, "ping", nil)
 		w.ok(err)
 		w.await(run.ID, fermata.TaskDone)
 		// ping, then each of the others after it, and after the other.
 		w.runsOf("pong", 2)
 		w.runsOf("tail", 2)
-		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
 		w.until("all have ended", func() bool {
-			runs, _, err := w.s.Runs(t.Context(), admin, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskDone}})
+			runs, _, err := w.s.Runs(w.Context(), admin, workflow.RunFilter{State: []fermata.TaskState{fermata.TaskDone}})
 			w.ok(err)
 			return len(runs) == 5
 		})
-		w.ok(workflow.SettleTriggers(t.Context(), w.s, store.DefaultWorkspace))
+		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
 		w.runsOf("ping", 1)
-		skips, err := w.db.In(t.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventTriggerSkipped)}, Limit: 100})
+		skips, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{Types: []string{string(fermata.EventTriggerSkipped)}, Limit: 100})
 		w.ok(err)
 		if len(skips) != 6 {
-			t.Errorf("%d skips: %s", len(skips), asJSON(skips))
+			w.Errorf("%d skips: %s", len(skips), asJSON(skips))
 		}
 		for _, e := range skips {
 			if !strings.Contains(string(e.Data), "led to this event") || strings.Contains(string(e.Data), `"looks"`) {
-				t.Errorf("it was skipped: %s", e.Data)
+				w.Errorf("it was skipped: %s", e.Data)
 			}
 		}
 	})
@@ -349,7 +349,7 @@ triggers: [{webhook: true}]
 inputs: {branch: {type: string, required: true}}
 steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 `)
-		secret, err := w.s.NewWebhookSecret(t.Context(), admin, "hooked")
+		secret, err := w.s.NewWebhookSecret(w.Context(), admin, "hooked")
 		w.ok(err)
 		hook, err := standardwebhooks.NewWebhook(secret)
 		w.ok(err)
@@ -363,33 +363,33 @@ steps: [{id: tell, tool: note, input: {branch: "{{ inputs.branch }}"}}]
 			h.Set(standardwebhooks.HeaderWebhookID, id)
 			h.Set(standardwebhooks.HeaderWebhookTimestamp, fmt.Sprint(at.Unix()))
 			h.Set(standardwebhooks.HeaderWebhookSignature, signature)
-			return w.s.Webhook(t.Context(), store.DefaultWorkspace, "hooked", h, []byte(body))
+			return w.s.Webhook(w.Context(), store.DefaultWorkspace, "hooked", h, []byte(body))
 		}
 		body := `{"branch":"main {{ secrets.x }}"}`
 		for name, try := range map[string]func() (string, error){
 			"forged": func() (string, error) { return send("m1", time.Now(), body, true) },
 			"old":    func() (string, error) { return send("m1", time.Now().Add(-time.Hour), body, false) },
 			"unsigned": func() (string, error) {
-				return w.s.Webhook(t.Context(), store.DefaultWorkspace, "hooked", http.Header{}, []byte(body))
+				return w.s.Webhook(w.Context(), store.DefaultWorkspace, "hooked", http.Header{}, []byte(body))
 			},
 		} {
 			if _, err := try(); fermata.CodeOf(err) != fermata.CodeUnauthenticated {
-				t.Errorf("%s: %v", name, err)
+				w.Errorf("%s: %v", name, err)
 			}
 		}
 		if _, err := send("m2", time.Now(), `{"branch":7}`, false); fermata.CodeOf(err) != fermata.CodeInvalidRequest || !strings.Contains(err.Error(), "must be a string") {
-			t.Errorf("an input of another type: %v", err)
+			w.Errorf("an input of another type: %v", err)
 		}
 		id, err := send("m3", time.Now(), body, false)
 		w.ok(err)
 		again, err := send("m3", time.Now(), body, false)
 		w.ok(err)
 		if id != again {
-			t.Fatalf("the same id started %s and %s", id, again)
+			w.Fatalf("the same id started %s and %s", id, again)
 		}
 		run := w.await(id, fermata.TaskDone)
 		if got := string(run.Steps[0].Input); got != `{"branch":"main {{ secrets.x }}"}` {
-			t.Fatalf("the step got %s", got)
+			w.Fatalf("the step got %s", got)
 		}
 		w.runsOf("hooked", 1)
 	})
@@ -412,17 +412,17 @@ steps: [{id: tell, tool: note}]
 		send := func(id, branch string) string {
 			h := http.Header{}
 			h.Set(standardwebhooks.HeaderWebhookID, id)
-			run, err := w.s.Webhook(t.Context(), store.DefaultWorkspace, "open", h, []byte(asJSON(map[string]any{"branch": branch})))
+			run, err := w.s.Webhook(w.Context(), store.DefaultWorkspace, "open", h, []byte(asJSON(map[string]any{"branch": branch})))
 			w.ok(err)
 			w.await(run, fermata.TaskDone)
 			return run
 		}
 		first := send(long, long)
 		if again := send(long, long); again != first {
-			t.Errorf("the same id started %s and %s", first, again)
+			w.Errorf("the same id started %s and %s", first, again)
 		}
 		if other := send(long+"y", "a\x00b"); other == first {
-			t.Error("another id starts nothing")
+			w.Error("another id starts nothing")
 		}
 		send("\xff\xfe", "z")
 	})

@@ -53,10 +53,10 @@ steps:
 				run := w.run(head+tt.input+tail, nil)
 				run = w.awaitEnd(run.ID)
 				if run.State != tt.state {
-					t.Fatalf("the run is %s (%s); %s", run.State, run.Summary, w.describe(run))
+					w.Fatalf("the run is %s (%s); %s", run.State, run.Summary, w.describe(run))
 				}
 				if got := string(run.Steps[len(run.Steps)-1].Input); tt.told != "" && got != tt.told {
-					t.Errorf("the next step got %s, want %s", got, tt.told)
+					w.Errorf("the next step got %s, want %s", got, tt.told)
 				}
 				if tt.state != fermata.TaskDone {
 					return
@@ -64,7 +64,7 @@ steps:
 				q, err := w.e.Question(w.Context(), ann, run.Steps[1].QuestionID)
 				w.ok(err)
 				if q.Resolution.DecidedBy != fermata.ActorPolicy || !strings.Contains(q.Title+q.Items[0].Prompt, "The step ask of unsure") && !strings.Contains(q.Title, "Take") {
-					t.Errorf("on record is %s", asJSON(q))
+					w.Errorf("on record is %s", asJSON(q))
 				}
 			})
 		})

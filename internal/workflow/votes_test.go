@@ -40,7 +40,7 @@ steps:
 		}
 		run = w.await(run.ID, fermata.TaskDone)
 		if got := string(run.Steps[1].Input); got != `{"by":"bea, carl","count":2,"first":"bea","why":"it is late"}` {
-			t.Errorf("the next step got %s", got)
+			w.Errorf("the next step got %s", got)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -21,27 +22,35 @@ func Exec(tb testing.TB, opts store.Options, statements string) {
 		}
 		return
 	}
-	db, err := sql.Open("sqlite", opts.URL)
-	if err != nil {
-		tb.Fatalf("open %s: %v", opts.URL, err)
-	}
-	_, err = db.ExecContext(context.Background(), statements)
+	db := OpenFile(tb, opts.URL)
+	_, err := db.ExecContext(context.Background(), statements)
 	if err = errors.Join(err, db.Close()); err != nil {
 		tb.Fatalf("%s: %v", statements, err)
 	}
 }
 
+// OpenFile opens a SQLite file behind the store's back. Its statements wait for whoever writes at that moment, up to five seconds.
+func OpenFile(tb testing.TB, path string) *sql.DB {
+	tb.Helper()
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		tb.Fatalf("open %s: %v", path, err)
+	}
+	return db
+}
+
 // Rows reads rows of two texts behind the store's back.
 func Rows(tb testing.TB, opts store.Options, query string) (out [][2]string) {
 	tb.Helper()
-	driver, address := "sqlite", opts.URL
+	var db *sql.DB
 	if store.IsPostgres(opts.URL) {
-		driver, address = "pgx", opts.URL
+		var err error
+		if db, err = sql.Open("pgx", opts.URL); err != nil {
+			tb.Fatalf("open %s: %v", opts.URL, err)
+		}
 		query = strings.ReplaceAll(query, " FROM ", " FROM "+opts.Schema+".")
-	}
-	db, err := sql.Open(driver, address)
-	if err != nil {
-		tb.Fatalf("open %s: %v", opts.URL, err)
+	} else {
+		db = OpenFile(tb, opts.URL)
 	}
 	defer func() { _ = db.Close() }()
 	rows, err := db.QueryContext(tb.Context(), query)
