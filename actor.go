@@ -28,7 +28,7 @@ type Actor struct {
 	Name string `json:"name,omitempty"`
 }
 
-// Is reports whether both are the same party. Their names may differ: people change them.
+// Is reports whether both are the same person, agent or other actor. Names do not count, since people change them.
 func (a Actor) Is(other Actor) bool { return a.Kind == other.Kind && a.ID == other.ID }
 
 // DisplayName is the actor's name on one line, or what kind of party it is.

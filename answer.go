@@ -508,7 +508,7 @@ func (q *Question) vote(r Resolution, now time.Time) (Settled, error) {
 	} else if err := q.keptComment(Answer{Comment: r.Comment}, v.Comment); err != nil {
 		return 0, err
 	}
-	// Who votes again lets the votes be counted anew: one that did not count may count now.
+	// A person who votes again has the votes counted again. One that did not count may count now.
 	approvals, rejections := q.count()
 	needed := 1
 	if q.Approvals.Reject == "majority" {

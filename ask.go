@@ -468,8 +468,8 @@ func firstLine(s string, n int) string {
 	return string(runes)
 }
 
-// AsksAsMuch reports whether q asks the same people at least as strictly as next does, about the same action: what answers q
-// answers next as well.
+// AsksAsMuch reports whether q asks the same people about the same action, at least as strictly as next does. An answer to q is
+// then an answer to next.
 func (q *Question) AsksAsMuch(next *Question) bool {
 	defaults, _ := q.Defaults()
 	nextDefaults, _ := next.Defaults()

@@ -55,8 +55,8 @@ type Device struct {
 	// Subscription is what the browser gave (W3C Push API): whoever has it can
 	// push to the device, so it is not shown.
 	Subscription PushSubscription `json:"-"`
-	// Holder is the id of the session or the token with which the device was added, and with which it ends. It is empty
-	// where nobody signs in, and for devices of earlier versions.
+	// Holder is the id of the session or the token that added the device. The device ends with it. It is empty where nobody signs in,
+	// and for devices of earlier versions.
 	Holder string `json:"-"`
 }
 

@@ -142,7 +142,7 @@ func (c *Client) DevicesOf(ctx context.Context, member string) ([]*fermata.Devic
 	return p.Items, err
 }
 
-// RemoveDevice ends what is pushed to a browser.
+// RemoveDevice removes a browser. Nothing is pushed to it any more.
 func (c *Client) RemoveDevice(ctx context.Context, id string) error {
 	return c.run(ctx, call{method: http.MethodDelete, path: path("me", "devices", id)})
 }

@@ -57,7 +57,7 @@ func (s *Server) caller(r *http.Request) (*fermata.Caller, error) {
 	return &c, nil
 }
 
-// renewal finds out again who makes a request, when it has waited; nil in single-user mode, where that does not change.
+// renewal looks up again who makes a request that has waited. It is nil in single-user mode, where that does not change.
 func (s *Server) renewal(r *http.Request, c *fermata.Caller) engine.Renewal {
 	switch {
 	case c.TokenID != "":

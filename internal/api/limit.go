@@ -90,8 +90,8 @@ func (l *limits) perToken(c *fermata.Caller) error {
 	return take(l.token.get(key, l.rates.Token.bucket), "too many requests with this token")
 }
 
-// Each caller has buckets of their own for tasks, questions and sessions. So nobody uses up what others need, such as the people who
-// are to answer.
+// Each caller has buckets of their own for tasks, questions and sessions, so that an agent does not use up the rates of the people
+// who answer.
 
 // perTask takes one question out of the caller's bucket of a task. Every spelling of the task's id shares this bucket.
 func (l *limits) perTask(c fermata.Caller, id string) error {

@@ -27,7 +27,7 @@ func (w *world) addDevice(token, name string, headers ...string) string {
 	return d.ID
 }
 
-// devicesOf lists the names of what is pushed to a person, as an admin sees them.
+// devicesOf lists the names of a person's devices, as an admin sees them.
 func (w *world) devicesOf(handle string) string {
 	w.t.Helper()
 	var list struct{ Items []*fermata.Device }
@@ -115,8 +115,8 @@ func TestDevicesOfAPersonAreThePersons(t *testing.T) {
 	}
 }
 
-// TestEarlierDevicesEndWithAllSessions: of a device that an earlier version added, the session is not known. It goes on when one
-// session ends, and ends when all of them do, and when its person is disabled.
+// TestEarlierDevicesEndWithAllSessions: the session of a device that an earlier version added is not known. Such a device stays
+// when one session ends. It ends when all of them do, and when its person is disabled.
 func TestEarlierDevicesEndWithAllSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

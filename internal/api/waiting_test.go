@@ -8,8 +8,8 @@ import (
 	"github.com/fermata-hq/fermata/test/patience"
 )
 
-// A call that waits goes by the rights of the moment at which it returns: not by those of a token that was revoked meanwhile, nor
-// by a role that was taken away.
+// The rights of the moment count at which a call returns. A token that was revoked while the call waited gets nothing, and a role
+// that was taken away gives nothing.
 func TestACallThatWaitsGoesByPresentRights(t *testing.T) {
 	t.Parallel()
 	revoke := func(w *world, token fermata.Token) {

@@ -115,7 +115,7 @@ func (l *lane) recipient(r store.Reader, c *claim, p *people, n *notice.Notice) 
 	return wishes, nil, err
 }
 
-// holderEnded reports whether the session or the token is over with which a device was added.
+// holderEnded reports whether the session or the token that added a device has ended.
 func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error) {
 	var ended bool
 	var err error
@@ -139,8 +139,8 @@ func holderEnded(r store.Reader, d *fermata.Device, now time.Time) (bool, error)
 	return ended, err
 }
 
-// withhold returns the outcome of a message of which its recipient may not hear: nothing is sent, and a message that was
-// sent before stays as it is.
+// withhold returns the outcome of a message that its recipient may not see. Nothing is sent, and a message that was sent before
+// stays as it is.
 func withhold(c *claim) *outcome {
 	if c.State == fermata.DeliverySent {
 		return &outcome{rest: true}
@@ -199,7 +199,7 @@ func (l *lane) about(ctx context.Context, r store.Reader, c *claim, p *people, w
 	return n, o, err
 }
 
-// offer fills in whether the message offers to decide, and the secret that an answer to it carries.
+// offer sets whether the message offers a decision, and the secret that an answer to it carries.
 func (l *lane) offer(ctx context.Context, r store.Reader, d *fermata.Delivery, m *fermata.Member, q *fermata.Question, n *notice.Notice, whole bool) (err error) {
 	asks := caller(l.w.id, l.assurance())
 	if m != nil {
@@ -218,7 +218,7 @@ func (l *lane) offer(ctx context.Context, r store.Reader, d *fermata.Delivery, m
 	return err
 }
 
-// checkLink refuses an answer that counts as one by a link where the member may not answer the question by a link.
+// checkLink refuses an answer if the channel does not know who gives it, and the member may not answer the question by a link.
 func (l *lane) checkLink(ctx context.Context, m *fermata.Member, q *fermata.Question) error {
 	if l.assurance() != fermata.AssuranceLink {
 		return nil

@@ -82,7 +82,7 @@ type remembered struct {
 	Question string       `json:"question,omitempty"`
 }
 
-// verdictAgain says again what was said before, unless the question is hidden from the person by now.
+// verdictAgain returns the verdict that was given before, unless the question is hidden from the person by now.
 func (l *lane) verdictAgain(r store.Reader, info fermata.Channel, in *notice.Inbound, before json.RawMessage) (notice.Verdict, error) {
 	var kept remembered
 	if err := json.Unmarshal(before, &kept); err != nil {

@@ -33,8 +33,9 @@ func (w *world) answer(person string, q *fermata.Question, value string) {
 	w.ok(err)
 }
 
-// A person from whom a project is hidden hears of its questions what is said of
-// an id that does not exist, whatever names the question and however it stands.
+// A person from whom a project is hidden is told of its questions what is told
+// of an id that does not exist. It does not matter what names the question, or
+// what state it is in.
 func TestAHiddenQuestionIsUnknownInAChannel(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
@@ -117,13 +118,7 @@ func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
 	w.channel()
-	_, err := w.s.SetRoutes(t.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
-	w.ok(err)
-	on := true
-	for _, person := range []string{"ann", "bob"} {
-		_, err = w.s.SetPreferences(t.Context(), admin, person, fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
-		w.ok(err)
-	}
+	w.progressTo("ann", "bob")
 	w.hide("ann", "pay")
 	for _, project := range []string{"pay", "web"} {
 		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Project: project, Runner: fermata.RunnerExternal})
@@ -135,7 +130,7 @@ func TestProgressOfAHiddenProjectIsNotTold(t *testing.T) {
 	w.seen("ann", 1)
 }
 
-// newLinkWorld is a world in which nobody vouches for who answers.
+// newLinkWorld makes a world with a channel that does not know who answers.
 func newLinkWorld(t *testing.T, opts store.Options) *world {
 	w := newWorld(t, opts, setup{options: func(o *delivery.Options) { o.Kinds = []delivery.Kind{wall.NewLinkKind(delivery.ToPeople)} }})
 	w.channel()
@@ -196,8 +191,8 @@ func TestRepliesEndWithTheLinks(t *testing.T) {
 	})
 }
 
-// The asker of a question does not answer it by a reply where nobody vouches for
-// who wrote it, as by a link.
+// The asker of a question does not answer it by a reply whose writer the
+// channel does not know, just as by a link.
 func TestTheAskerAnswersByNoReply(t *testing.T) {
 	t.Parallel()
 	w := newLinkWorld(t, sqlite(t))

@@ -152,7 +152,7 @@ func (s *Service) DeleteIdentity(ctx context.Context, c fermata.Caller, member, 
 // mostDevices bounds the devices of one member.
 const mostDevices = 20
 
-// Devices lists the browsers that messages for a member are pushed to; the caller without a name.
+// Devices lists the browsers that messages for a member are pushed to. Without a name, it lists those of the caller.
 func (s *Service) Devices(ctx context.Context, c fermata.Caller, member string) ([]*fermata.Device, error) {
 	m, err := s.whose(ctx, c, fermata.ToReadOwn, member)
 	if err != nil {
@@ -251,7 +251,7 @@ func (s *Service) mayAddDevice(ctx context.Context, workspace string, subscripti
 	return taker.MayAdd(given)
 }
 
-// RemoveDevice ends that: for one's own device, or as an admin for anybody's.
+// RemoveDevice removes such a browser. People remove their own, and an admin removes anybody's.
 func (s *Service) RemoveDevice(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToChangeOwn, c.Own()); err != nil {
 		return err

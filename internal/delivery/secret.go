@@ -50,8 +50,8 @@ func (l *lane) replySecret(ctx context.Context, r store.Reader, d *fermata.Deliv
 	return id + signature(key, l.w.id, id, generation), nil
 }
 
-// replyGeneration returns how often the links of a message's recipient were taken back. The secrets of earlier generations
-// are over. A channel that knows people by itself needs no secret to know them: its secrets stay good.
+// replyGeneration returns how often the links of a message's recipient were taken back. Secrets of earlier generations are refused.
+// A channel that knows people by itself needs no secret to know them, so its secrets stay valid.
 func (l *lane) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, error) {
 	if _, mayNotVouch := l.channel.(Voucher); !mayNotVouch || d.MemberID == "" {
 		return 0, nil
@@ -59,7 +59,7 @@ func (l *lane) replyGeneration(r store.Reader, d *fermata.Delivery) (int64, erro
 	return r.AnswerLinkGeneration(d.MemberID)
 }
 
-// signature signs the id of a delivery. Generation 0 is signed as in versions that had none.
+// signature signs the id of a delivery. Generation 0 is signed as in versions without generations.
 func signature(key []byte, workspace, id string, generation int64) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(workspace + "\x00" + id))

@@ -31,16 +31,24 @@ func (w *world) sees(person string, words ...string) {
 	})
 }
 
+// progressTo switches progress on for people, and gives it a route of its own.
+func (w *world) progressTo(people ...string) {
+	w.Helper()
+	_, err := w.s.SetRoutes(w.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
+	w.ok(err)
+	on := true
+	for _, person := range people {
+		_, err = w.s.SetPreferences(w.Context(), admin, person, fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
+		w.ok(err)
+	}
+}
+
 // Progress goes to those who have switched it on, over its own route.
 func TestProgressReachesWhoWantsIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sqlite(t), setup{to: delivery.ToPeople})
 	w.channel()
-	_, err := w.s.SetRoutes(t.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
-	w.ok(err)
-	on := true
-	_, err = w.s.SetPreferences(t.Context(), admin, "ann", fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
-	w.ok(err)
+	w.progressTo("ann")
 	task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
 	w.ok(err)
 	w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "half of the files are converted"}))
@@ -55,8 +63,7 @@ func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, opts store.Options) {
 		w := newWorld(t, opts, setup{to: delivery.ToPeople})
 		w.channel()
-		_, err := w.s.SetRoutes(t.Context(), admin, fermata.Routes{Progress: []fermata.RouteStep{{After: "0s", Channel: "wall"}}})
-		w.ok(err)
+		w.progressTo()
 		task, err := w.e.CreateTask(t.Context(), agent, fermata.NewTask{Title: "work", Runner: fermata.RunnerExternal})
 		w.ok(err)
 		began := w.planned()
@@ -68,9 +75,7 @@ func TestProgressThatNobodyWantsMovesNothing(t *testing.T) {
 		if at := w.planned(); at != began {
 			t.Errorf("the cursor moved from %d to %d", began, at)
 		}
-		on := true
-		_, err = w.s.SetPreferences(t.Context(), admin, "ann", fermata.Preferences{Channels: map[string]fermata.ChannelPreference{"wall": {Progress: &on}}})
-		w.ok(err)
+		w.progressTo("ann")
 		w.ok(w.e.Progress(t.Context(), agent, task.ID, fermata.Progress{Message: "this is wanted"}))
 		w.sees("wall-ann", "this is wanted")
 		w.seen("ann", 1)

@@ -61,12 +61,12 @@ func (e *Engine) linkKey(ctx context.Context, r store.Reader, l *fermata.AnswerL
 	return key, err
 }
 
-// MayAnswerByLink refuses an answer that counts as one by a link: where a link is not enough, or the member may not.
+// MayAnswerByLink refuses an answer by a link if the question needs more than a link, or the member may not answer it.
 func (e *Engine) MayAnswerByLink(ctx context.Context, workspace string, m *fermata.Member, q *fermata.Question) error {
 	return e.mayAnswerByLink(e.db.In(ctx, workspace), m, q)
 }
 
-// mayAnswerByLink refuses where a link is not enough, or the member may not.
+// mayAnswerByLink is [Engine.MayAnswerByLink] with a reader.
 func (e *Engine) mayAnswerByLink(r store.Reader, m *fermata.Member, q *fermata.Question) error {
 	if m.DisabledAt != nil {
 		return fermata.Errorf(fermata.CodeNotEligible, "%s may not answer any more", m.Handle).WithHint("ask an admin")

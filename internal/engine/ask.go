@@ -467,8 +467,8 @@ func keyTaken(q *fermata.Question) error {
 		WithHint("use a new key for a new question")
 }
 
-// askedBefore returns the pending question that asks the same, after counting
-// the ask. One that somebody else asked, or that asks other people or less of them, does not stand for it.
+// askedBefore returns the pending question that asks the same, after counting the ask. A question of another asker is not the same,
+// nor is one that asks other people, or asks less of them.
 func (e *Engine) askedBefore(tx *store.Tx, t *fermata.Task, runID string, a fermata.Ask, policy fermata.Policy, by fermata.Actor) (*fermata.Question, error) {
 	if t.PendingQuestionID == "" && a.DedupeKey == "" {
 		return nil, nil

@@ -25,8 +25,8 @@ func (e *Engine) SessionsOf(ctx context.Context, c fermata.Caller, typed string)
 	return e.openSessions(ctx, c, m.ID)
 }
 
-// EndSessionsOf signs a member out of every browser, and ends what is pushed to them. It returns of how many browsers. Sign-in links
-// of the member, and those that the member made for others, end as well.
+// EndSessionsOf signs a member out of every browser, and ends what is pushed to them. It returns the number of browsers. Sign-in
+// links of the member, and those that the member made for others, end as well.
 func (e *Engine) EndSessionsOf(ctx context.Context, c fermata.Caller, typed string) (int, error) {
 	m, err := e.whose(ctx, c, fermata.ToChangeOwn, typed)
 	if err != nil {
@@ -64,7 +64,7 @@ func signedOut(c fermata.Caller, s *fermata.BrowserSession) *fermata.Event {
 	}
 }
 
-// removeDevices ends what is pushed to those devices of a member that end.
+// removeDevices removes the devices of a member for which ends is true.
 func removeDevices(tx *store.Tx, by fermata.Actor, memberID string, ends func(*fermata.Device) bool) error {
 	all, err := tx.DevicesOf(memberID)
 	for _, d := range all {

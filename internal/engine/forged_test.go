@@ -222,8 +222,8 @@ func TestTheVoteOfWhoMayNoMore(t *testing.T) {
 	}
 }
 
-// TestAVoteThatCountsAgain: the approval of somebody who left the group counts again when that person is back. Whoever votes again
-// lets the votes be counted.
+// TestAVoteThatCountsAgain: the approval of somebody who left the group counts again when that person is back. A further vote has
+// all of them counted again.
 func TestAVoteThatCountsAgain(t *testing.T) {
 	each(t, func(w *world) {
 		bob, carol := w.person("bob", "ops"), w.person("carol", "ops")

@@ -144,7 +144,7 @@ func (e *Engine) AddGateRule(ctx context.Context, c fermata.Caller, n fermata.Ne
 		n.TaskID = id
 	}
 	return write(ctx, e, c, fermata.ToChangeGateRules, func(tx *store.Tx) (*fermata.GateRule, error) {
-		// A session in a project that the caller does not see is as one that there is not.
+		// A session in a project that the caller does not see does not exist for the caller.
 		seen := tx.Seeing(c.VisibleProjects())
 		if err := mayRule(seen, c, fermata.GateScope{Project: n.Project, TaskID: n.TaskID, SessionKey: n.SessionKey}); err != nil {
 			return nil, err

@@ -79,10 +79,9 @@ func (h *Held) Fail(to fermata.TaskState, reason string, f fermata.Finish) error
 	return h.e.end(h.Tx, h.Task, to, reason, fermata.System)
 }
 
-// Suspend opens a question and stops the task on it. The thresholds take the
-// place of the policy's where they are set. Whatever decided at once – a rule,
-// or the low confidence that ends the task – can be read from the question and
-// the task.
+// Suspend opens a question and stops the task on it. Thresholds that are set
+// replace those of the policy. Whatever decided at once – a rule, or the low
+// confidence that ends the task – can be read from the question and the task.
 func (h *Held) Suspend(a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	h.end(fermata.Finish{Result: fermata.ResultNeedsInput})
 	policy, err := h.policy(limits)
@@ -147,7 +146,7 @@ func (h *Held) Cancel(child, reason string) error {
 	return h.e.CancelIn(h.Tx, child, reason, fermata.System)
 }
 
-// AskOn opens a question on a child that was just created. The thresholds take the place of the policy's where they are set.
+// AskOn opens a question on a child that was just created. Thresholds that are set replace those of the policy.
 func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Thresholds, by fermata.Actor) (*fermata.Question, error) {
 	policy, err := h.policy(limits)
 	if err != nil {
@@ -156,7 +155,7 @@ func (h *Held) AskOn(child *fermata.Task, a fermata.Ask, limits fermata.Threshol
 	return h.e.askUnder(h.Tx, child, "", a, policy, by)
 }
 
-// policy returns the policy of the workspace with the thresholds in the place of its own, where they are set.
+// policy returns the policy of the workspace. Thresholds that are set replace its own.
 func (h *Held) policy(limits fermata.Thresholds) (fermata.Policy, error) {
 	policy, err := h.e.policy(h.Tx.Reader)
 	return limits.Over(policy), err

@@ -77,7 +77,7 @@ func (w *world) signOut(member string) {
 	w.ok(err)
 }
 
-// TestALinkOutlivesTheSessionOfItsMaker: who invites others and signs out takes nothing back.
+// TestALinkOutlivesTheSessionOfItsMaker: links stay valid when the person who made them signs out.
 func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 	each(t, func(w *world) {
 		w.changed(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
@@ -90,7 +90,7 @@ func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 	})
 }
 
-// TestARemovedPasskeyEndsSessions: whoever has a lost device is signed in there no more, and adds no passkey.
+// TestARemovedPasskeyEndsSessions: whoever finds a lost device is signed out there, and cannot add a passkey.
 func TestARemovedPasskeyEndsSessions(t *testing.T) {
 	for name, by := range map[string]func(w *world, thief, own fermata.Caller) fermata.Caller{
 		"by an admin":  func(*world, fermata.Caller, fermata.Caller) fermata.Caller { return admin },

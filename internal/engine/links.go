@@ -183,7 +183,7 @@ func checkMaker(tx *store.Tx, l *fermata.Link) error {
 	return nil
 }
 
-// dropLinks removes the links that can still be used and fit.
+// dropLinks removes those usable links for which fits is true.
 func dropLinks(tx *store.Tx, fits func(l *fermata.Link) bool) error {
 	links, err := tx.UnusedLinks(tx.Now())
 	for _, l := range links {

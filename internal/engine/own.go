@@ -22,7 +22,7 @@ func mayTask(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) er
 	return checkRunMoves(r, v, t)
 }
 
-// mayTaskOf is mayTask without what only runs of workflows do.
+// mayTaskOf is mayTask without the check of what only runs of workflows may do.
 func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) error {
 	if c.Kind != fermata.ActorAgent || c.Owns(t) {
 		return c.May(v, fermata.InTask(t))
@@ -39,7 +39,8 @@ func mayTaskOf(r taskGetter, c fermata.Caller, v fermata.Verb, t *fermata.Task) 
 }
 
 // checkRunMoves refuses what only a run of a workflow does: with its own task, and with the tasks on which it asks beside others.
-// Whoever else did it could let the run go on without the answer, or stand in for the question of its next step.
+// Otherwise a caller could make the run go on without the answer, or put another question in the place of the one that its next
+// step asks.
 func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 	if t.Runner == fermata.RunnerWorkflow {
 		if v == fermata.ToAsk || v == fermata.ToGate {
@@ -59,7 +60,7 @@ func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 		WithHint("answer the question, or withdraw it: then the step of the run fails")
 }
 
-// movesOfRuns are what only a run does with the task of its question.
+// movesOfRuns are the actions that only a run may do with the task of its question.
 var movesOfRuns = []fermata.Verb{fermata.ToAsk, fermata.ToGate, fermata.ToFinishTask, fermata.ToChangeTask, fermata.ToPauseTask, fermata.ToReopenTask}
 
 // runThatAsks returns the run of a workflow that asks on a task of its own; nil for any other task.
@@ -74,7 +75,7 @@ func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	return parent, nil
 }
 
-// checkNotQueued refuses to let a run of a workflow begin beside the one that has its key.
+// checkNotQueued refuses to begin a queued run of a workflow while another run has its key.
 func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	if t.Runner != fermata.RunnerWorkflow || t.State != fermata.TaskBlocked {
 		return nil
@@ -92,7 +93,7 @@ func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
 	return nil
 }
 
-// endWaits lets the steps of a run of a workflow go on that wait for an instant.
+// endWaits ends the waits of a run's steps for an instant.
 func endWaits(tx *store.Tx, t *fermata.Task) {
 	if t.Runner == fermata.RunnerWorkflow {
 		tx.EndWaits(t.ID)

@@ -77,8 +77,8 @@ func passkeyFacts(p *fermata.Passkey) map[string]any {
 }
 
 // RemovePasskey removes a passkey. A person removes an own one after signing in with a passkey. An admin removes anybody's; without
-// any, the person adds a first one again. The sessions of the person that began with a passkey end, but not the one that removes it:
-// another one may be on the device that was lost.
+// any, the person adds a first one again. The sessions of the person that began with a passkey end, since one of them may be on a
+// lost device. The caller's own session stays.
 func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed string) error {
 	if err := c.May(fermata.ToManagePasskeys, c.Own()); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (e *Engine) RemovePasskey(ctx context.Context, c fermata.Caller, typed stri
 	})
 }
 
-// endOthers ends the sessions of a member that began with a passkey, but that of the caller.
+// endOthers ends the sessions of a member that began with a passkey, except the caller's own.
 func endOthers(tx *store.Tx, c fermata.Caller, memberID string) error {
 	all, err := tx.SessionsOf(memberID)
 	for _, s := range all {

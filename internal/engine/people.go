@@ -87,7 +87,7 @@ func (cc *callerCache) clear() {
 // touchEvery is how exactly a token's last use is kept.
 const touchEvery = time.Minute
 
-// Reauthenticate is [Engine.Authenticate] without what is remembered of the token.
+// Reauthenticate is [Engine.Authenticate] without the cache.
 func (e *Engine) Reauthenticate(ctx context.Context, secret string) (fermata.Caller, error) {
 	e.callers.forget(fermata.HashSecret(secret))
 	return e.Authenticate(ctx, secret)

@@ -201,8 +201,8 @@ func (r *questionRecord) changed(q *fermata.Question) string {
 	return r.differs(q)
 }
 
-// dropHeld takes back a held answer that must not count: the person did not give it, as far as the events say, or may not answer
-// any more. Otherwise the event that closes the question would name the person.
+// dropHeld takes back a held answer that must not count: the events do not say that the person gave it, or the person may not
+// answer any more. If it stayed, the event that closes the question would name the person.
 func dropHeld(tx *store.Tx, q *fermata.Question) error {
 	record, err := recordOf(tx, q)
 	if err != nil {

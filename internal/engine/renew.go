@@ -9,11 +9,11 @@ import (
 
 type renewalKey struct{}
 
-// Renewal returns who makes a call as of now: with the roles that the person has now, or the error that the token or the session
-// is over.
+// Renewal looks up again who makes a call. It returns the caller with the roles of this moment, or the error that the token or the
+// session has ended.
 type Renewal func(ctx context.Context) (fermata.Caller, error)
 
-// WithRenewal lets calls in the context that wait ask again who makes them before they return what came meanwhile.
+// WithRenewal returns a context with a renewal. A call that waits uses it before it returns what came while it waited.
 func WithRenewal(ctx context.Context, r Renewal) context.Context {
 	return context.WithValue(ctx, renewalKey{}, r)
 }
@@ -24,7 +24,7 @@ func RenewalOf(ctx context.Context) Renewal {
 	return r
 }
 
-// renewed returns a caller as of now.
+// renewed returns the caller with the rights of this moment. Without a renewal in the context, these are the rights in c.
 func renewed(ctx context.Context, c fermata.Caller) (fermata.Caller, error) {
 	if r := RenewalOf(ctx); r != nil {
 		return r(ctx)
@@ -32,8 +32,8 @@ func renewed(ctx context.Context, c fermata.Caller) (fermata.Caller, error) {
 	return c, nil
 }
 
-// untilAs waits as [hub.until] does, and renews the caller before each further look: a call that waits goes by the rights of the
-// moment at which it returns.
+// untilAs waits as [hub.until] does. It renews the caller before each look but the first, so that the rights of the moment count at
+// which the call returns.
 func (e *Engine) untilAs(ctx context.Context, c *fermata.Caller, topic string, wait time.Duration, look func() (bool, error)) error {
 	first := true
 	return e.hub.until(ctx, topic, wait, func() (bool, error) {

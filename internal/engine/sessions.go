@@ -33,7 +33,7 @@ func badSession() error {
 // sessionKey names a session in the cache of callers.
 func sessionKey(hash string) string { return "session:" + hash }
 
-// ReauthenticateSession is [Engine.AuthenticateSession] without what is remembered of the session.
+// ReauthenticateSession is [Engine.AuthenticateSession] without the cache.
 func (e *Engine) ReauthenticateSession(ctx context.Context, secret string) (fermata.Caller, error) {
 	e.callers.forget(sessionKey(fermata.HashSecret(secret)))
 	return e.AuthenticateSession(ctx, secret)

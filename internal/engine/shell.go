@@ -148,11 +148,11 @@ func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 	r.addWords(args, depth)
 }
 
-// mostBraces is how many words of one with braces are told apart.
+// mostBraces bounds how many words are made of one word with braces.
 const mostBraces = 64
 
-// texts returns the words that a shell makes of one with braces: .{git,x}/config are two. Where there are too many, it returns one
-// in which each pair of braces is a pattern for everything.
+// texts returns the words that a shell makes of a word with braces, two of .{git,x}/config. If there are too many, it returns one
+// word with a pattern for everything in the place of each pair of braces.
 func texts(word *syntax.Word) []string {
 	split := &syntax.Word{Parts: slices.Clone(word.Parts)}
 	if !syntax.SplitBraces(split) {
@@ -191,7 +191,7 @@ func (r *shellReader) addWords(args []string, depth int) {
 				r.within(args[i:], depth)
 			}
 			if name == "xargs" {
-				// What it reads stands behind.
+				// xargs adds the words that it reads at the end.
 				r.commands = append(r.commands, strings.Join(args[i:], " ")+" * *")
 			}
 		}

@@ -36,7 +36,7 @@ type Metrics struct {
 	projects, workflows, tools names
 }
 
-// names are the values of one label that were met so far. The first [mostNames] of them count for themselves.
+// names are the values of one label that were seen so far. The first [mostNames] of them are counted by themselves.
 type names struct {
 	mu   sync.Mutex
 	seen map[string]bool

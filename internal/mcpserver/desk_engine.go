@@ -14,7 +14,7 @@ type engineDesk struct {
 	engine   *engine.Engine
 	delivery *delivery.Service
 	caller   fermata.Caller
-	// renew finds out again who calls; nil where that cannot change.
+	// renew looks up again who calls; nil if that cannot change.
 	renew engine.Renewal
 	// limit bounds how fast one task asks.
 	limit func(c fermata.Caller, task string) error

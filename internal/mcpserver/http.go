@@ -52,7 +52,7 @@ type HTTPOptions struct {
 const (
 	// callerKey is where a request keeps its caller.
 	callerKey = "fermata.caller"
-	// renewalKey is where it keeps how to find out again who calls.
+	// renewalKey is where it keeps the renewal of its caller.
 	renewalKey = "fermata.renewal"
 	// idleSession is how long a session may be silent.
 	idleSession = 30 * time.Minute

@@ -22,7 +22,7 @@ type Overdue struct {
 	Questions []Due
 	// Runs are running and past their lease.
 	Runs []Due
-	// Tasks are deferred, or blocked at most until an instant, and it has come.
+	// Tasks are deferred or blocked until an instant that has come.
 	Tasks []Due
 }
 

@@ -501,7 +501,7 @@ func (x *execution) late(ctx context.Context) error {
 	return nil
 }
 
-// restart puts an ended run at a step again, and at what failed beside it.
+// restart moves an ended run back to a step, and to the steps beside it that failed.
 func (x *execution) restart(step *definition.Step) {
 	var beside []place
 	if o := x.st.Outcome; o != nil && x.def.Forks(step.Phase) {

@@ -206,7 +206,7 @@ func (s *Service) createRun(x *execution, h *engine.Held, _ *definition.Step, u 
 	return h.Tx.Task(id)
 }
 
-// delegate makes the tasks of units, and stops the step until one of them has ended, or one of those that are open already.
+// delegate makes the tasks of units. The step waits until one of them has ended, or one of the tasks that are open already.
 func (x *execution) delegate(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c child, units []unit, open []string) error {
 	if info, ok := builtIn[step.Tool]; ok && !asksPeople(step) {
 		for _, u := range units {
@@ -321,7 +321,7 @@ func (x *execution) taken(ctx context.Context, step *definition.Step, row *ferma
 	return true, x.take(step, row, output)
 }
 
-// takenAnswer takes the answer to the question of an item. That its task is done is no answer.
+// takenAnswer takes the answer to the question of an item. A done task alone is no answer.
 func (x *execution) takenAnswer(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	q, err := x.question(ctx, row)
 	if err != nil {

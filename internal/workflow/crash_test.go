@@ -217,7 +217,7 @@ steps:
   - {id: last, tool: publish, needs: [after, beside]}
 `
 
-// crashingFast cancels one of two branches, and does two things beside each other then.
+// crashingFast cancels one of two branches, and then does two steps side by side.
 const crashingFast = `
 name: crashing
 triggers: [{manual: true}]

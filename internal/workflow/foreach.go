@@ -17,7 +17,8 @@ import (
 // mostItems bounds the list of a foreach.
 const mostItems = 1000
 
-// each does a step for every item of a list, a bounded number side by side. The tasks of those that are under way are open.
+// each does a step for every item of a list, a bounded number of them side by side. open are the tasks of the items that are under
+// way.
 func (x *execution) each(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string) error {
 	list, err := x.list(step, row)
 	if err != nil {
@@ -161,7 +162,7 @@ func (x *execution) awaitItems(ctx context.Context, open []string) error {
 	return x.parkOn(ctx, nil, open...)
 }
 
-// failedBeside fails a step when the tasks of its items that are open have ended, too.
+// failedBeside fails a step as soon as no task of its items is open any more.
 func (x *execution) failedBeside(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, open []string, why error) error {
 	if len(open) > 0 {
 		return x.awaitItems(ctx, open)

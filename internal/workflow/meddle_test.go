@@ -93,8 +93,8 @@ func TestNobodyEndsTheQuestionOfARun(t *testing.T) {
 	}
 }
 
-// TestAnEndedItemIsNoApproval has the task of an item done, while its question was withdrawn: an older version, or who writes the
-// database, did that.
+// TestAnEndedItemIsNoApproval ends the task of an item whose question was withdrawn. An older version could do that, or somebody
+// who writes the database.
 func TestAnEndedItemIsNoApproval(t *testing.T) {
 	onBoth(t, func(w *world) {
 		run := w.begun(`

@@ -42,8 +42,8 @@ func (o *outcome) failure() any {
 	return map[string]any{"step": o.Step, "code": o.Code, "message": o.Message, "state": string(o.State), "reason": o.Reason}
 }
 
-// end ends the present list of steps without success, or the present place of one that forks. The run ends when what is to be done
-// then is done.
+// end ends the present list of steps without success, or the present place of one that forks. The run goes on with the list that
+// follows a failure, and ends if there is none.
 func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summary string) error {
 	o := x.unsuccessful(to, reason, summary)
 	if !x.def.Forks(x.phase()) {
@@ -53,7 +53,7 @@ func (x *execution) end(ctx context.Context, to fermata.TaskState, reason, summa
 	return x.commit(ctx, func(h *engine.Held) error { return x.cancelPlaces(h, cancelled, "the step "+o.Step+" failed") })
 }
 
-// unsuccessful returns how the run will go after a failure. The first failure is why the run failed.
+// unsuccessful returns the outcome of the run after a failure. The first failure remains the reason.
 func (x *execution) unsuccessful(to fermata.TaskState, reason, summary string) *outcome {
 	if o := x.st.Failing; o != nil {
 		also := *o

@@ -14,14 +14,15 @@ import (
 // errParked says that the present place of the run waits, and that the run is at others.
 var errParked = errors.New("the place waits")
 
-// parkedPlaces are the places of a run that wait, by their step, with the instants at which they go on by themselves; nil for none.
+// parkedPlaces are the places of a run that wait, by their step. The value is the instant at which the place goes on by itself; nil
+// if there is none.
 type parkedPlaces map[string]*time.Time
 
-// isAlone reports whether the run is at one place only. It stays so until a step ends.
+// isAlone reports whether the run is at one place only. Only the end of a step changes that.
 func (x *execution) isAlone() bool { return len(x.st.Others) == 0 }
 
-// park stops the present place of the run until one of the tasks has ended, and at most until an instant; nil is for ever. The
-// function is part of the same transaction, and returns the tasks.
+// park stops the present place of the run until one of the tasks has ended, and at most until an instant; nil is for ever. fn runs
+// in the same transaction, and returns the tasks.
 func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engine.Held) ([]string, error)) error {
 	if x.isAlone() {
 		return x.stop(ctx, func(h *engine.Held) error {
@@ -43,7 +44,7 @@ func (x *execution) park(ctx context.Context, until *time.Time, fn func(h *engin
 	return errParked
 }
 
-// parkOn is park where the tasks are known, or there are none.
+// parkOn is [execution.park] for tasks that exist already.
 func (x *execution) parkOn(ctx context.Context, until *time.Time, on ...string) error {
 	return x.park(ctx, until, func(*engine.Held) ([]string, error) { return on, nil })
 }
@@ -125,7 +126,7 @@ func (x *execution) stopParked(ctx context.Context) error {
 	return x.stop(ctx, func(h *engine.Held) error { return h.Block(on, first) })
 }
 
-// passStep goes on behind a step.
+// passStep moves the present place of the run behind a step.
 func (x *execution) passStep(step *definition.Step) {
 	x.st.leave()
 	if !x.def.Forks(step.Phase) {
@@ -139,7 +140,7 @@ func (x *execution) passStep(step *definition.Step) {
 	x.beginBranches(x.def.Dependents(step))
 }
 
-// beginBranches puts the run at those of the steps that can begin, in place of the present place.
+// beginBranches replaces the present place of the run by one place for each of the steps that can begin.
 func (x *execution) beginBranches(steps []*definition.Step) {
 	var at []place
 	for _, step := range steps {
@@ -154,7 +155,7 @@ func (x *execution) beginBranches(steps []*definition.Step) {
 	}
 }
 
-// canBegin reports whether everything is behind the run that a step needs, and the step is not.
+// canBegin reports whether the run has passed all that a step needs, and has not passed the step itself.
 func (x *execution) canBegin(step *definition.Step) bool {
 	if x.st.Failing != nil && x.def.FailFast || slices.Contains(x.st.Passed, step.ID) {
 		return false
@@ -162,8 +163,8 @@ func (x *execution) canBegin(step *definition.Step) bool {
 	return !slices.ContainsFunc(step.Needs, func(id string) bool { return !slices.Contains(x.st.Passed, id) })
 }
 
-// failBranch ends the present place of a list that forks. The others go on, unless the definition says to cancel them; the places that
-// it returns are to be cancelled with the commit.
+// failBranch ends the present place of a list that forks. The other places go on, unless the definition has fail_fast. Then it
+// returns them, and the caller cancels them in the transaction that records the failure.
 func (x *execution) failBranch(o *outcome) (cancelled []place) {
 	x.st.Failing = o
 	if !x.def.FailFast {
@@ -217,7 +218,7 @@ func (x *execution) cancelPlaces(h *engine.Held, places []place, why string) err
 // mostCalls is how many tools a run calls at the same time, for its steps side by side.
 const mostCalls = 8
 
-// callResult is what came of the call of a tool.
+// callResult is the result of a tool's call.
 type callResult struct {
 	step   string
 	output any
@@ -239,7 +240,7 @@ func (x *execution) startCall(ctx context.Context, step *definition.Step, row *f
 	return errParked
 }
 
-// takeResult goes on with what came of a call.
+// takeResult ends the step of a call that has returned.
 func (x *execution) takeResult(ctx context.Context) error {
 	c := x.returned[0]
 	x.returned = x.returned[1:]

@@ -68,7 +68,7 @@ func (s *randomStep) yaml() string {
 	return fmt.Sprintf("  - {id: %s%s%s, %s}\n", s.id, needs, lenient, does)
 }
 
-// expected returns how each step has to end; one that is not there does not begin.
+// expected returns the state in which each step has to end. A step that is missing does not begin.
 func expected(steps []randomStep) (ends map[string]fermata.StepState, state fermata.TaskState) {
 	ends, state = map[string]fermata.StepState{}, fermata.TaskDone
 	states := map[string]fermata.StepState{"fail": fermata.StepFailed, "reject": fermata.StepRejected, "skip": fermata.StepSkipped}
@@ -89,8 +89,8 @@ func expected(steps []randomStep) (ends map[string]fermata.StepState, state ferm
 	return ends, state
 }
 
-// TestRandomForks runs random workflows on the server and in a test, and compares both with what has to come of them. No step
-// begins before all that it needs has ended.
+// TestRandomForks runs random workflows on the server and in a test, and compares both with what is expected. No step begins before
+// all that it needs has ended.
 func TestRandomForks(t *testing.T) {
 	onBoth(t, func(w *world) {
 		w.tools.on("check", func(context.Context, tool.Call) (any, error) { return nil, errors.New("no luck") })
@@ -147,7 +147,7 @@ func (w *world) answerRandom(id string, steps []randomStep) {
 	})
 }
 
-// checkOrder checks by the events that each step began when all that it needs had ended.
+// checkOrder checks by the events that each step began after all that it needs had ended.
 func (w *world) checkOrder(id string, steps []randomStep) {
 	w.Helper()
 	events, err := w.db.In(w.Context(), store.DefaultWorkspace).Events(store.EventFilter{TaskID: id, Limit: 500})
@@ -172,7 +172,7 @@ func (w *world) checkOrder(id string, steps []randomStep) {
 	}
 }
 
-// compareTest checks that a test of the workflow comes to the same.
+// compareTest runs the workflow in a test, and checks that the steps and the run end as ends and state say.
 func (w *world) compareTest(source string, steps []randomStep, ends map[string]fermata.StepState, state fermata.TaskState) {
 	w.Helper()
 	script := map[string]any{"tools": map[string]any{"check": []any{map[string]any{"error": "no luck"}}}}

@@ -58,7 +58,8 @@ func (x *execution) goRound(step *definition.Step) {
 	}
 }
 
-// forgetRounds resets the counters of all steps whose rounds begin behind a step, or at it where that counts.
+// forgetRounds resets the counters of all steps whose rounds begin behind a step. If counts is true, it also resets those whose
+// rounds begin at the step.
 func (x *execution) forgetRounds(at *definition.Step, counts bool) {
 	for id := range x.st.Rounds {
 		step := x.def.Step(id)

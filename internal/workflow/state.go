@@ -23,9 +23,9 @@ type state struct {
 	// The place where the run is, and the others where it is at the same time.
 	place
 	Others []place `json:"others,omitempty"`
-	// Passed are the steps of lists that fork from which the run went on.
+	// Passed are the steps that the run has passed, in lists that fork.
 	Passed []string `json:"passed,omitempty"`
-	// Failing is how the run will go because a step failed, while others beside it are under way.
+	// Failing is the outcome of the run after a step failed, while steps beside it are under way.
 	Failing *outcome `json:"failing,omitempty"`
 	// Vars are the injected values.
 	Vars map[string]any `json:"vars,omitempty"`
@@ -47,11 +47,11 @@ type state struct {
 type place struct {
 	// Next is the step to do next, or that is under way; empty behind the last.
 	Next string `json:"next,omitempty"`
-	// Waits says that the step Next is under way, and for what.
+	// Waits says what the step Next waits for; empty if it does not wait.
 	Waits waits `json:"waits,omitempty"`
-	// On are the tasks for which the step waits, in a run that is at other places, too.
+	// On are the tasks for which the step waits. It is set only if the run is at other places, too.
 	On []string `json:"on,omitempty"`
-	// Left is the step Next if it is over, and its repeat was not looked at yet.
+	// Left is the step Next if it has ended, and the condition of its repeat was not evaluated yet.
 	Left string `json:"left,omitempty"`
 	// Again says that the step Next failed, and is done once more.
 	Again bool `json:"again,omitempty"`
@@ -91,7 +91,7 @@ func newState(w *definition.Workflow) *state {
 	return st
 }
 
-// begin puts the run at the beginning of a list of steps.
+// begin moves the run to the beginning of a list of steps.
 func (st *state) begin(w *definition.Workflow, phase definition.Phase) {
 	first := w.Roots(phase)
 	st.Passed = without(st.Passed, func(id string) bool { s := w.Step(id); return s == nil || s.Phase == phase })
@@ -101,7 +101,7 @@ func (st *state) begin(w *definition.Workflow, phase definition.Phase) {
 	}
 }
 
-// without returns the names that are not to be left out.
+// without returns the names for which out is false.
 func without(names []string, out func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), out)
 }

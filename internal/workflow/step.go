@@ -12,7 +12,7 @@ import (
 	"github.com/fermata-hq/fermata/internal/workflow/definition"
 )
 
-// proceed goes on with what is under way, then from step to step, at one place of the run after the other.
+// proceed does the steps of a run until the run stops or ends. A run that is at several places moves at one of them at a time.
 func (x *execution) proceed(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer func() {
@@ -37,7 +37,8 @@ func (x *execution) proceed(ctx context.Context) error {
 	}
 }
 
-// moveOnce goes on where the run can, by one thing.
+// moveOnce makes one move of the run: it takes the result of a call, or moves at a place that does not wait. If there is neither,
+// it waits for a call, or stops the run.
 func (x *execution) moveOnce(ctx context.Context) error {
 	switch {
 	case len(x.returned) > 0:
@@ -55,7 +56,7 @@ func (x *execution) moveOnce(ctx context.Context) error {
 	return nil
 }
 
-// advance goes on at the present place of the run, by one thing.
+// advance makes one move at the present place of the run.
 func (x *execution) advance(ctx context.Context) error {
 	if step := x.def.Step(x.st.Silent); step != nil {
 		return x.afterSilence(ctx, step)
@@ -74,7 +75,7 @@ func (x *execution) advance(ctx context.Context) error {
 	}
 }
 
-// resumeStep deals with what the step waited for.
+// resumeStep continues a step if what it waits for has come.
 func (x *execution) resumeStep(ctx context.Context, step *definition.Step) error {
 	row := x.current(step.ID)
 	if row == nil {
@@ -223,7 +224,7 @@ func (x *execution) act(ctx context.Context, step *definition.Step, row *fermata
 	return x.endCall(ctx, step, row, c)
 }
 
-// endCall ends a step with what came of its call.
+// endCall ends a step with the result of its call.
 func (x *execution) endCall(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep, c callResult) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -255,7 +256,7 @@ func (x *execution) finish(ctx context.Context, row *fermata.WorkflowStep, state
 	return nil
 }
 
-// next goes on behind a step, unless it is repeated.
+// next moves the run behind a step. A step with a repeat is left only if its condition is true: see [execution.repeat].
 func (x *execution) next(step *definition.Step) {
 	if step.Repeat == nil {
 		x.passStep(step)
@@ -292,7 +293,7 @@ func (x *execution) jump(from *definition.Step, id string) {
 	}
 }
 
-// moveTo puts the present place of the run at a step. The steps that come again are no longer behind it.
+// moveTo moves the present place of the run to a step, and forgets that the run passed the steps in again.
 func (x *execution) moveTo(to *definition.Step, again []*definition.Step) {
 	x.st.Next = to.ID
 	x.st.Passed = without(x.st.Passed, func(id string) bool {

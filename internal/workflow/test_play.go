@@ -70,7 +70,8 @@ func (r *rehearsal) push(ctx context.Context, run *fermata.WorkflowRun) error {
 	return nil
 }
 
-// pushBeside answers a question that the run asked on a task of its own, or lets the time pass if there is none.
+// pushBeside answers a question that the run asked on a task of its own. If none is open, it lets the time pass until the run goes
+// on by itself.
 func (r *rehearsal) pushBeside(ctx context.Context, run *fermata.WorkflowRun) error {
 	for _, s := range run.Steps {
 		if s.QuestionID == "" || s.State != fermata.StepWaiting {

@@ -49,7 +49,7 @@ func instant(input map[string]any, now time.Time) (time.Time, error) {
 	return until, fermata.CheckInstant("until", until)
 }
 
-// waited goes on when the time has come, or a person resumed the run before.
+// waited ends a wait if its time has come, or a person resumed the run before.
 func (x *execution) waited(ctx context.Context, step *definition.Step, row *fermata.WorkflowStep) error {
 	switch {
 	case row.Until == nil:

@@ -94,7 +94,7 @@ func isHarmless(sheet string) bool {
 	return true
 }
 
-// squeezed returns a style in small letters without space.
+// squeezed returns a style in lower case, without spaces.
 func squeezed(style string) string { return strings.ToLower(strings.Join(strings.Fields(style), "")) }
 
 func textBelow(n *html.Node) string {

@@ -145,7 +145,7 @@ func TestUTF7(t *testing.T) {
 	}
 }
 
-// HTML that may hide a part of its text is doubtful. What mail programs write themselves is not.
+// HTML that may hide a part of its text is doubtful. The HTML that mail programs write is not.
 func TestHiddenTextIsDoubtful(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

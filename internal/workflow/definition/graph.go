@@ -84,7 +84,7 @@ func (g *Graph) add(w *Workflow, from int, m move) {
 	}
 }
 
-// nodesAt are the nodes to which a way from a step leads.
+// nodesAt returns the nodes to which a move from a step leads.
 func (w *Workflow) nodesAt(from *Step, m move) []string {
 	if m.to < len(w.Steps) {
 		return []string{w.Steps[m.to].ID}

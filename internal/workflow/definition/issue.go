@@ -2,10 +2,11 @@ package definition
 
 import "slices"
 
-// onIssue are the tools that work on the issue of the run where their input names none.
+// onIssue are the tools that work on the issue of the run if their input names none.
 var onIssue = []string{"github_read_issue", "github_comment", "github_add_labels", "github_remove_labels", "github_assign", "update_github_issue"}
 
-// issues warns of steps that need the issue of the run, where a run may have none. Such a step fails, or its question stands nowhere.
+// issues warns of steps that need the issue of the run, if a run may have none. Such a step fails, or its question is posted
+// nowhere.
 func (l *loader) issues() {
 	if !l.mayLackIssue() {
 		return
@@ -45,7 +46,7 @@ func (l *loader) mayLackIssue() bool {
 	return slices.ContainsFunc(l.w.Triggers, func(t Trigger) bool { return t.Type == Schedule || t.Type == Manual })
 }
 
-// asksOnIssue reports whether a question is to stand at GitHub, and does not name where.
+// asksOnIssue reports whether a question is posted at GitHub, and does not name the issue.
 func asksOnIssue(s *Step) bool {
 	via, ok := s.Input.Field("notifyVia")
 	list, fixed := via.Literal()

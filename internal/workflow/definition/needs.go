@@ -48,7 +48,7 @@ func (l *loader) need(i int, t *tree, path string) {
 	}
 }
 
-// cycle returns the way by which a step needs another one, and nil where it does not. The steps that were seen do not need it.
+// cycle returns the path by which a step needs another one; nil if it does not need it. The steps in seen are known not to need it.
 func (l *loader) cycle(step int, to string, seen map[int]bool) []string {
 	seen[step] = true
 	id := l.w.Steps[step].ID
@@ -80,17 +80,17 @@ func (l *loader) needsOf(step int) []string {
 	return names
 }
 
-// order is what the needs of all steps come to.
+// order is what follows from the needs of all steps.
 type order struct {
 	// dependents are the places of the steps that need each step.
 	dependents [][]int
-	// descendants are the steps that come after each step, on any way.
+	// descendants are the steps that come after each step, on any path.
 	descendants []*big.Int
 	// forks are the lists in which steps can run side by side.
 	forks map[Phase]bool
 }
 
-// link notes what the needs of all steps come to.
+// link works out the order from the needs of all steps.
 func (w *Workflow) link() {
 	w.order = order{make([][]int, len(w.Steps)), make([]*big.Int, len(w.Steps)), map[Phase]bool{}}
 	for i := range w.Steps {
@@ -141,7 +141,7 @@ func (w *Workflow) Dependents(s *Step) []*Step {
 	return all
 }
 
-// comesAfter reports whether the step b begins only when the step a is behind the run.
+// comesAfter reports whether the step b begins only after the run has passed the step a.
 func (w *Workflow) comesAfter(a, b int) bool {
 	if w.Steps[a].Phase != w.Steps[b].Phase {
 		return a < b
@@ -149,17 +149,17 @@ func (w *Workflow) comesAfter(a, b int) bool {
 	return w.order.descendants[a].Bit(b) == 1
 }
 
-// reaches reports whether a way leads from the step a to the step b, or they are the same.
+// reaches reports whether a path leads from the step a to the step b, or they are the same.
 func (w *Workflow) reaches(a, b int) bool { return a == b || w.comesAfter(a, b) }
 
-// Reaches reports whether a way leads from a step to another one, or they are the same.
+// Reaches reports whether a path leads from one step to the other, or they are the same.
 func (w *Workflow) Reaches(from, to *Step) bool {
 	a, b := w.Index(from.ID), w.Index(to.ID)
 	return a >= 0 && b >= 0 && w.reaches(a, b)
 }
 
-// Between returns the steps on all ways from one step to another one of the same list, with both, in the order of the file. Without
-// the last one, it returns all from the first on.
+// Between returns the steps on all paths from one step of a list to another, including both, in the order of the file. If last is
+// nil, it returns the first step and all that come after it.
 func (w *Workflow) Between(first, last *Step) []*Step {
 	var all []*Step
 	from := w.Index(first.ID)
@@ -171,8 +171,8 @@ func (w *Workflow) Between(first, last *Step) []*Step {
 	return all
 }
 
-// sidePath returns a step that comes after the step first, and neither leads to the step last nor comes after it; "" where there is
-// none. It can be under way when a run goes from one of the two to the other.
+// sidePath returns a step that can be under way while a run goes from one of the two steps to the other: it comes after first, and
+// is on no path with last. It returns "" if there is none.
 func (w *Workflow) sidePath(first, last int) string {
 	for i := first; i < last; i++ {
 		if !w.reaches(first, i) || !w.reaches(i, last) {

@@ -107,7 +107,7 @@ func (l *loader) refusedQuestion(input *tree, path string, err error) {
 	}
 }
 
-// asWritten calls the fields of a question as the file does.
+// asWritten names the fields of a question as the file does.
 func asWritten(input *tree, text string) string {
 	for name, other := range otherNames {
 		if name != "default" && input.get(name) == nil && input.get(other) != nil {

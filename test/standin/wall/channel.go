@@ -34,7 +34,7 @@ func NewKind(to delivery.Audience) delivery.Kind {
 	}
 }
 
-// NewLinkKind returns the kind of channels that hang messages on walls where nobody vouches for who answers.
+// NewLinkKind returns a kind of channel that does not know who answers.
 func NewLinkKind(to delivery.Audience) delivery.Kind {
 	k := NewKind(to)
 	open := k.Open
@@ -48,7 +48,7 @@ func NewLinkKind(to delivery.Audience) delivery.Kind {
 	return k
 }
 
-// linkChannel is a channel in which an answer counts as one by a link.
+// linkChannel is a channel whose answers count as answers by a link.
 type linkChannel struct{ *channel }
 
 // Vouches reports that the wall does not know who answers.

@@ -2,9 +2,10 @@ import { wordsFor, type Button, type Message } from './message';
 import { show } from './show';
 
 // A button answers by the same door as the page: with the browser's session,
-// with a key that counts once, and with the hash of what was shown. It names the
-// person for whom the notification was: the server refuses when another one is
-// signed in by now. Whatever does not work is left to the question's page.
+// with a key that counts once, and with the hash of what was shown. It names
+// the person for whom the notification was. The server refuses the answer if
+// another person is signed in by now. If an answer fails, the question's page
+// opens.
 
 const worker = globalThis as unknown as ServiceWorkerGlobalScope;
 const patience = 15_000;
