@@ -106,6 +106,23 @@ export async function holdStreams(owner) {
   return release;
 }
 
+/**
+ * Holds back the first reply to an address until the returned function is called.
+ * Its `read` settles when the server has made the reply.
+ */
+export async function holdReply(page, address) {
+  const { held, release } = gate();
+  let made;
+  release.read = new Promise((resolve) => (made = resolve));
+  await page.route(address, async (route) => {
+    const response = await route.fetch();
+    made();
+    await held;
+    await route.fulfill({ response });
+  }, { times: 1 });
+  return release;
+}
+
 /** Nothing went wrong on the page: no error, no refusal of its own policy. */
 export const assertCalm = (page) => assert.deepEqual(page.complaints, []);
 

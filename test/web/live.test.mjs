@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, approval, assertCalm, before, focused, holdStreams, item, launch, newContext, open, press, settled, startServer, test, until, yesNo } from './harness.mjs';
+import { after, approval, assertCalm, before, focused, holdReply, holdStreams, item, launch, newContext, open, press, settled, startServer, test, until, visit, yesNo } from './harness.mjs';
 
 let server, browser;
 before(async () => {
@@ -74,6 +74,85 @@ test('a page that takes the stream over from a closed one misses nothing', async
   });
   assertCalm(heir);
   await context.close();
+});
+
+/** Waits until the page has heard that a task has ended; it listens when it returns. */
+async function hearsEndOf(page, id) {
+  await page.evaluate((id) => {
+    const channel = new BroadcastChannel('fermata-live');
+    window.heardEnd = new Promise((resolve) => {
+      channel.onmessage = ({ data }) => data.event?.type === 'task.ended' && data.event.task_id === id && resolve(channel.close());
+    });
+  }, id);
+  return () => page.evaluate(() => window.heardEnd);
+}
+
+/** A task that waits for a person, and a run that does. */
+const waiting = {
+  '/tasks/': async () => (await server.call('POST', '/v1/tasks', { title: 'Paint', runner: 'external' })).id,
+  '/workflow-runs/': async () => {
+    await server.call('PUT', '/v1/workflows/rest', { source: 'name: rest\ntriggers: [{manual: true}]\nsteps: [{id: rest, tool: wait, input: {for: 9h}}]\n' });
+    const { id } = await server.call('POST', '/v1/workflows/rest/runs', {});
+    await until(async () => assert.equal((await server.call('GET', `/v1/tasks/${id}`)).state, 'deferred'));
+    return id;
+  },
+};
+
+test('what happens while a page is read is shown', async () => {
+  const page = await open(browser, server.url);
+  for (const [path, make] of Object.entries(waiting)) {
+    const id = await make();
+    const heard = await hearsEndOf(page, id);
+    const letGo = await holdReply(page, `**/v1${path}${id}`);
+    const visited = visit(page, path + id);
+    await letGo.read;
+    await server.call('POST', `/v1/tasks/${id}/cancel`, {});
+    await heard();
+    letGo();
+    await visited;
+    await page.getByText('Cancelled', { exact: true }).first().waitFor();
+  }
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('what happened while the reader was elsewhere is shown', async () => {
+  const page = await open(browser, server.url);
+  for (const [path, make] of Object.entries(waiting)) {
+    const id = await make();
+    await visit(page, path + id);
+    await visit(page, '/settings');
+    const heard = await hearsEndOf(page, id);
+    await server.call('POST', `/v1/tasks/${id}/cancel`, {});
+    await heard();
+    await visit(page, path + id);
+    await page.getByText('Cancelled', { exact: true }).first().waitFor();
+  }
+  assertCalm(page);
+  await page.context().close();
+});
+
+test('an inbox that is read, or left, shows what happens meanwhile', async () => {
+  const page = await open(browser, `${server.url}/settings`);
+  const { id, task_id: task } = await server.ask(yesNo('Ends meanwhile'));
+  const letGo = await holdReply(page, '**/v1/questions?*');
+  const visited = visit(page, '/');
+  await letGo.read;
+  const heard = await hearsEndOf(page, task);
+  await server.call('POST', `/v1/tasks/${task}/cancel`, {});
+  await server.ask(yesNo('Comes meanwhile'));
+  await heard();
+  letGo();
+  await visited;
+  await page.locator('[data-row][data-done]', { hasText: 'Withdrawn' }).waitFor();
+  await page.getByRole('button', { name: '1 new question' }).waitFor();
+  await visit(page, '/settings');
+  const next = await server.ask(yesNo('Comes while nobody looks'));
+  await until(async () => assert.equal(await page.evaluate((id) => fetch(`/v1/questions/${id}`).then((reply) => reply.status), next.id), 200));
+  await visit(page, '/');
+  await page.getByRole('button', { name: '2 new questions' }).waitFor();
+  assertCalm(page);
+  await page.context().close();
 });
 
 test('an urgent question opens by itself on another page, and never while somebody types', async () => {

@@ -1,5 +1,6 @@
 import type { InfiniteData, QueryClient, QueryKey } from '@tanstack/react-query';
 import { onEvent } from './live';
+import { heardSince, readAgain } from './reads';
 
 // Lists that are read page by page, and all that is about one thing, are read
 // again by rules of their own: not after every event, and at a pace that fits
@@ -19,16 +20,23 @@ function pagesBehind(client: QueryClient, key: QueryKey): number {
   return Math.max(1, ...shown.map((query) => (query.state.data as Partial<InfiniteData<unknown>> | undefined)?.pages?.length ?? 1));
 }
 
-/** Reads queries again after events that matter to them; a burst counts once. */
+/**
+ * Reads queries again after events that matter to them; a burst counts once.
+ * Events since they were read count as well.
+ */
 export function follow(client: QueryClient, key: QueryKey, matters: (type: string, task: string | undefined) => boolean): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const stop = onEvent((event) => {
-    if (!matters(event.type, event.task_id)) return;
+  const readSoon = () => {
     timer ??= setTimeout(() => {
       timer = undefined;
-      void client.invalidateQueries({ queryKey: key });
+      readAgain(client, key);
     }, pace(pagesBehind(client, key)));
+  };
+  const stop = onEvent((event) => {
+    if (matters(event.type, event.task_id)) readSoon();
   });
+  const missed = heardSince(client, key);
+  if (!missed || missed.some((event) => matters(event.type, event.task_id))) readSoon();
   return () => {
     stop();
     clearTimeout(timer);

@@ -1,4 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
+import { forgetHeard, keepHeard, lastHeard } from './heard';
+import { readAgain } from './reads';
 import type { Event } from './types';
 
 // Events reach a browser's page by one stream. A browser keeps few connections
@@ -25,8 +27,6 @@ const resets = new Set<() => void>();
 const states = new Set<() => void>();
 let state: LiveState = 'connecting';
 let started = false;
-/** The number of the last event that this page heard, 0 before the first. */
-let last = 0;
 
 /** Hears of every event, in order. */
 export function onEvent(listener: (event: Event) => void): () => void {
@@ -49,11 +49,10 @@ export function onLiveState(listener: () => void): () => void {
 function tell(told: Told) {
   if ('event' in told) {
     // A tab that takes the stream over may repeat what this one heard from the tab before.
-    if (told.event.seq <= last) return;
-    last = told.event.seq;
+    if (!keepHeard(told.event)) return;
     listeners.forEach((listener) => listener(told.event));
   } else if ('reset' in told) {
-    last = 0;
+    forgetHeard();
     resets.forEach((listener) => listener());
   } else if (told.state !== state) {
     // What happened while the stream was gone is replayed, but another tab may have held it.
@@ -92,11 +91,12 @@ function follow(spread: (told: Told) => void) {
   const open = () => {
     // The stream goes on where the pages are: at what they heard last, or, before
     // they heard anything, by reading again what they read before it was open.
+    const last = lastHeard();
     const stream = new EventSource(last ? `/v1/events?after=${String(last)}` : '/v1/events');
     stream.onopen = () => {
       again = 1_000;
       spread({ state: 'open' });
-      if (!last) spread({ reset: true });
+      if (!lastHeard()) spread({ reset: true });
     };
     stream.onerror = () => {
       spread({ state: 'lost' });
@@ -133,14 +133,14 @@ export function refreshByEvents(client: QueryClient): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const refresh = () => {
     timer = undefined;
-    for (const noun of old) void client.invalidateQueries({ queryKey: [noun] });
+    for (const noun of old) readAgain(client, [noun]);
     old.clear();
   };
   const stopEvents = onEvent((event) => {
     for (const noun of nouns[event.type.split('.')[0] ?? ''] ?? []) old.add(noun);
     timer ??= setTimeout(refresh, 150);
   });
-  const stopResets = onReset(() => void client.invalidateQueries());
+  const stopResets = onReset(() => readAgain(client, []));
   return () => {
     stopEvents();
     stopResets();

@@ -3,6 +3,7 @@ import { own } from '@/offline/kept';
 import { forgetInbox } from '@/offline/last';
 import { api, need } from './client';
 import { asProblem } from './problem';
+import { noteReads } from './reads';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -17,6 +18,8 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: 'always' },
   },
 });
+
+noteReads(queryClient);
 
 /** Where the page is led. It lives on until the next one is there, and what it hears meanwhile does not lead it back. */
 let destination: string | undefined;

@@ -1,8 +1,10 @@
 import { queryOptions, useInfiniteQuery, useQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { api, need } from '@/api/client';
+import { lastHeard, type Heard } from '@/api/heard';
 import { onEvent, onReset } from '@/api/live';
 import { readMore } from '@/api/more';
+import { heardSince } from '@/api/reads';
 import { asProblem } from '@/api/problem';
 import type { Question } from '@/api/types';
 import { keepInbox, lastInbox } from '@/offline/last';
@@ -39,7 +41,7 @@ export function useInbox(filter: Filter) {
   });
   const questions = useMemo(() => list.data?.pages.flatMap((part) => part.items) ?? [], [list.data]);
   const gone = useGone();
-  const fresh = useFresh(filter, questions);
+  const fresh = useFresh(key, filter, questions);
   useEnds(key, questions);
   const { refetch, fetchNextPage, hasNextPage, isFetching } = list;
   // The server looks through so many questions for one part, and may find none there: the next one may have some.
@@ -90,7 +92,8 @@ function useGone(): ReadonlySet<string> {
 }
 
 /** How many questions fit the filters and are not in the list yet. */
-function useFresh(filter: Filter, questions: Question[]) {
+function useFresh(key: readonly unknown[], filter: Filter, questions: Question[]) {
+  const client = useQueryClient();
   const [asked, setAsked] = useState(0);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -100,12 +103,15 @@ function useFresh(filter: Filter, questions: Question[]) {
         setAsked((n) => n + 1);
       }, 400);
     };
-    const stops = [onEvent((event) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type) && count()), onReset(count)];
+    const matters = (event: Heard) => ['question.asked', 'question.escalated', 'question.assigned'].includes(event.type);
+    const stops = [onEvent((event) => matters(event) && count()), onReset(count)];
+    const missed = heardSince(client, key);
+    if (!missed || missed.some(matters)) count();
     return () => {
       stops.forEach((stop) => stop());
       clearTimeout(timer);
     };
-  }, []);
+  }, [client, key]);
   const { data } = useQuery({
     queryKey: ['inbox-new', filter, asked],
     queryFn: () => need(api.GET('/v1/questions', { params: { query: { ...queryOf(filter), sort: 'newest', limit: newest } } })),
@@ -123,10 +129,7 @@ function useFresh(filter: Filter, questions: Question[]) {
 function useEnds(key: readonly unknown[], questions: Question[]) {
   const client = useQueryClient();
   const [known] = useState(() => new Set<string>());
-  useEffect(() => {
-    known.clear();
-    questions.forEach((question) => known.add(question.id));
-  }, [known, questions]);
+  const hear = useRef<(event: Heard) => void>(undefined);
   useEffect(() => {
     const ended = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -142,16 +145,27 @@ function useEnds(key: readonly unknown[], questions: Question[]) {
         pages: data.pages.map((part) => (part.items.some((question) => by.has(question.id)) ? { ...part, items: part.items.map((question) => by.get(question.id) ?? question) } : part)),
       });
     };
-    const stop = onEvent((event) => {
+    hear.current = (event) => {
       if (!event.question_id || !known.has(event.question_id) || !event.type.startsWith('question.')) return;
       ended.add(event.question_id);
       timer ??= setTimeout(() => void read(), 200);
-    });
+    };
+    const stop = onEvent(hear.current);
     return () => {
       stop();
       clearTimeout(timer);
     };
   }, [client, key, known]);
+  // What ended while the questions were read, or while nobody looked.
+  const checked = useRef(0);
+  useEffect(() => {
+    known.clear();
+    questions.forEach((question) => known.add(question.id));
+    const missed = heardSince(client, key);
+    if (missed) missed.forEach((event) => event.seq > checked.current && hear.current?.(event));
+    else if (checked.current === 0) void client.invalidateQueries({ queryKey: key, exact: true });
+    checked.current = lastHeard();
+  }, [client, key, known, questions]);
 }
 
 /** The saved views, one's own and those that others share. */
