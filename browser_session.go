@@ -50,6 +50,9 @@ type BrowserSession struct {
 
 	WorkspaceID string `json:"-"`
 	Hash        string `json:"-"`
+	// MadeWith is the member's own token with which the sign-in link was made:
+	// the session ends with it. It is empty where no such token is known.
+	MadeWith string `json:"-"`
 }
 
 // Ended reports whether the session is over, used or not.

@@ -293,7 +293,7 @@ func (v *verification) checkSessions() error {
 		if e.Actor.ID != s.MemberID {
 			return v.fail("the session %s is another member's than event %d says", s.ID, e.Seq)
 		}
-		if name := differs(dataOf(e), plain(sessionFacts(s)), "method", "assurance", "created_at", "expires_at", "fingerprint"); name != "" {
+		if name := differs(dataOf(e), plain(sessionFacts(s)), "method", "assurance", "created_at", "expires_at", "fingerprint", "token_id"); name != "" {
 			return v.fail("the session %s has another %s than event %d says", s.ID, name, e.Seq)
 		}
 	}
@@ -301,7 +301,7 @@ func (v *verification) checkSessions() error {
 }
 
 // linkNames are the facts of a sign-in link or an invitation that an event tells.
-var linkNames = []string{"member_id", "role", "groups", "projects", "method", "assurance", "expires_at", "fingerprint"}
+var linkNames = []string{"member_id", "role", "groups", "projects", "method", "assurance", "expires_at", "fingerprint", "token_id"}
 
 // checkLinks compares the sign-in links and invitations that can still be used with the events.
 func (v *verification) checkLinks() error {

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/engine"
@@ -88,6 +89,35 @@ func TestALinkOutlivesTheSessionOfItsMaker(t *testing.T) {
 		_, err = w.e.SignInByLink(w.Context(), l.Secret, engine.Browser{})
 		w.ok(err)
 	})
+}
+
+// TestASessionEndsWithTheTokenOfItsLink: whoever found a token does not stay signed in after it was revoked or its time was over. A
+// session that an admin's link began for somebody else goes on.
+func TestASessionEndsWithTheTokenOfItsLink(t *testing.T) {
+	for name, ends := range map[string]func(w *world, found fermata.Caller){
+		"revoked": revoke,
+		"over":    func(w *world, _ fermata.Caller) { w.clock.Advance(time.Hour); w.e = engine.New(w.db, engine.Options{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.changed(w.person("eve").MemberID, fermata.MemberChange{Role: ptr(fermata.RoleAdmin)})
+				made, err := w.e.CreateToken(w.Context(), admin, fermata.NewToken{
+					Name: "eve", Kind: fermata.ActorHuman, Member: "eve", Scopes: []fermata.Scope{fermata.ScopeAdmin}, ExpiresIn: "1h",
+				})
+				w.ok(err)
+				found, err := w.e.Authenticate(w.Context(), made.Secret)
+				w.ok(err)
+				own, theirs, other := w.signInBy(found, "eve", engine.Browser{}), w.signInBy(found, "alice", engine.Browser{}), w.signIn("eve", engine.Browser{})
+				ends(w, found)
+				_, err = w.e.AuthenticateSession(w.Context(), own.Secret)
+				w.refused(err, fermata.CodeUnauthenticated)
+				for _, in := range []*engine.SignedIn{theirs, other} {
+					_, err = w.e.AuthenticateSession(w.Context(), in.Secret)
+					w.ok(err)
+				}
+			})
+		})
+	}
 }
 
 // TestARemovedPasskeyEndsSessions: whoever finds a lost device is signed out there, and cannot add a passkey.

@@ -25,7 +25,7 @@ func newLink(tx *store.Tx, method fermata.SignInMethod, by fermata.Caller, lasts
 // linkFacts returns the data of member.linked and of member.invited. The fingerprint identifies the secret without revealing it.
 func linkFacts(l *fermata.Link) map[string]any {
 	facts := map[string]any{
-		"method": l.Method, "assurance": l.Assurance, "expires_at": l.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(l.Hash),
+		"method": l.Method, "assurance": l.Assurance, "expires_at": l.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(l.Hash), "token_id": l.MadeWith,
 	}
 	if n := l.Invite; n != nil {
 		facts["invitation_id"] = l.ID
@@ -149,7 +149,7 @@ func (e *Engine) SignInByLink(ctx context.Context, secret string, from Browser) 
 			return err
 		}
 		tx.UseLink(l)
-		in, err = startSession(tx, m, signIn{l.Method, l.Assurance, l.ID}, from, own)
+		in, err = startSession(tx, m, signIn{l.Method, l.Assurance, l}, from, own)
 		return err
 	})
 	return in, err

@@ -300,7 +300,8 @@ func (e *Engine) Tokens(ctx context.Context, c fermata.Caller) ([]*fermata.Token
 	return tokens, nil
 }
 
-// RevokeToken ends a token's life at once. Revoking again is fine.
+// RevokeToken ends a token's life at once, and with it the unused links and invitations made with it, the sessions of the token's own
+// member that began with such a link, and the devices added with it. Revoking again is fine.
 func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (*fermata.Token, error) {
 	if c.SessionID == "" {
 		if err := c.May(fermata.ToMakeTokens, fermata.InWorkspace); err != nil {
@@ -323,6 +324,9 @@ func (e *Engine) RevokeToken(ctx context.Context, c fermata.Caller, id string) (
 		t.RevokedAt = &now
 		tx.RevokeToken(t)
 		if err := dropLinks(tx, func(l *fermata.Link) bool { return l.MadeWith == t.ID }); err != nil {
+			return nil, err
+		}
+		if err := endSessionsMadeWith(tx, c, t); err != nil {
 			return nil, err
 		}
 		tx.Append(&fermata.Event{

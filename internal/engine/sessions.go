@@ -90,18 +90,30 @@ func sessionCaller(s *fermata.BrowserSession, m *fermata.Member, now time.Time) 
 	return c
 }
 
-// signIn is how somebody signs in. The id is that of the link, where it is by one.
+// signIn is how somebody signs in. The link is nil where it is not by one.
 type signIn struct {
 	method    fermata.SignInMethod
 	assurance fermata.Assurance
-	linkID    string
+	link      *fermata.Link
+}
+
+// madeWith returns the token of the member with which the link was made, or nil: the link of an admin for another member has none.
+func (by signIn) madeWith(tx *store.Tx, m *fermata.Member) (*fermata.Token, error) {
+	if by.link == nil || by.link.MadeWith == "" {
+		return nil, nil
+	}
+	t, err := tx.Token(by.link.MadeWith)
+	if err != nil || t.MemberID != m.ID {
+		return nil, err
+	}
+	return t, nil
 }
 
 // sessionFacts returns the data of member.signed_in. The fingerprint identifies the secret without revealing it.
 func sessionFacts(s *fermata.BrowserSession) map[string]any {
 	return map[string]any{
 		"session_id": s.ID, "method": s.Method, "assurance": s.Assurance, "created_at": s.CreatedAt.UnixMilli(),
-		"expires_at": s.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(s.Hash),
+		"expires_at": s.ExpiresAt.UnixMilli(), "fingerprint": fermata.HashSecret(s.Hash), "token_id": s.MadeWith,
 	}
 }
 
@@ -120,9 +132,21 @@ func startSession(tx *store.Tx, m *fermata.Member, by signIn, from Browser, secr
 		UserAgent: cutText(from.UserAgent, 300), CreatedAt: tx.Now(), LastSeenAt: tx.Now(), ExpiresAt: tx.Now().Add(fermata.SessionLasts),
 		Hash: fermata.HashSecret(secret), Current: true,
 	}
+	token, err := by.madeWith(tx, m)
+	if err != nil {
+		return nil, err
+	}
+	if token != nil {
+		s.MadeWith = token.ID
+		if token.ExpiresAt != nil && token.ExpiresAt.Before(s.ExpiresAt) {
+			s.ExpiresAt = *token.ExpiresAt
+		}
+	}
 	tx.InsertSession(s)
 	facts := sessionFacts(s)
-	facts["link_id"] = by.linkID
+	if by.link != nil {
+		facts["link_id"] = by.link.ID
+	}
 	tx.Append(&fermata.Event{Type: fermata.EventMemberSignedIn, Actor: m.Actor(), Data: data(facts)})
 	return &SignedIn{Caller: sessionCaller(s, m, tx.Now()), Session: s, Secret: secret}, nil
 }
@@ -172,6 +196,24 @@ func cutText(s string, most int) string {
 		}
 	}
 	return string(out)
+}
+
+// endSessionsMadeWith ends those sessions of a token's member that began with a link made with the token.
+func endSessionsMadeWith(tx *store.Tx, c fermata.Caller, t *fermata.Token) error {
+	if t.MemberID == "" {
+		return nil
+	}
+	sessions, err := tx.SessionsOf(t.MemberID)
+	for _, s := range sessions {
+		if s.MadeWith != t.ID {
+			continue
+		}
+		tx.Append(signedOut(c, s))
+		if err := endSession(tx, c.Actor(), s); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // Session returns the session in which the caller is signed in.

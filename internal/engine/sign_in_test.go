@@ -13,7 +13,13 @@ import (
 // signIn signs a member in with a link that an admin makes.
 func (w *world) signIn(handle string, from engine.Browser) *engine.SignedIn {
 	w.Helper()
-	l, err := w.e.MakeLink(w.Context(), admin, handle)
+	return w.signInBy(admin, handle, from)
+}
+
+// signInBy signs a member in with a link that the maker makes.
+func (w *world) signInBy(maker fermata.Caller, handle string, from engine.Browser) *engine.SignedIn {
+	w.Helper()
+	l, err := w.e.MakeLink(w.Context(), maker, handle)
 	w.ok(err)
 	in, err := w.e.SignInByLink(w.Context(), l.Secret, from)
 	w.ok(err)

@@ -7,13 +7,13 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-const sessionColumns = "id, workspace_id, hash, member_id, method, assurance, user_agent, created_at, last_seen_at, expires_at"
+const sessionColumns = "id, workspace_id, hash, member_id, method, assurance, user_agent, created_at, last_seen_at, expires_at, made_with"
 
 func scanSession(rs rows) (*fermata.BrowserSession, error) {
 	s := &fermata.BrowserSession{}
 	var method, assurance string
 	var createdAt, lastSeenAt, expiresAt int64
-	if err := rs.Scan(&s.ID, &s.WorkspaceID, &s.Hash, &s.MemberID, &method, &assurance, &s.UserAgent, &createdAt, &lastSeenAt, &expiresAt); err != nil {
+	if err := rs.Scan(&s.ID, &s.WorkspaceID, &s.Hash, &s.MemberID, &method, &assurance, &s.UserAgent, &createdAt, &lastSeenAt, &expiresAt, &s.MadeWith); err != nil {
 		return nil, err
 	}
 	s.Method, s.Assurance = fermata.SignInMethod(method), fermata.Assurance(assurance)
@@ -46,10 +46,10 @@ func (r Reader) Sessions() ([]*fermata.BrowserSession, error) {
 func (tx *Tx) InsertSession(s *fermata.BrowserSession) {
 	s.WorkspaceID = tx.workspace
 	tx.execAny("DELETE FROM browser_sessions WHERE expires_at <= $1", tx.Now().UnixMilli())
-	tx.exec(`INSERT INTO browser_sessions (workspace_id, id, hash, member_id, method, assurance, user_agent, created_at, last_seen_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+	tx.exec(`INSERT INTO browser_sessions (workspace_id, id, hash, member_id, method, assurance, user_agent, created_at, last_seen_at, expires_at, made_with)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		tx.workspace, s.ID, s.Hash, s.MemberID, string(s.Method), string(s.Assurance), s.UserAgent,
-		s.CreatedAt.UnixMilli(), s.LastSeenAt.UnixMilli(), s.ExpiresAt.UnixMilli())
+		s.CreatedAt.UnixMilli(), s.LastSeenAt.UnixMilli(), s.ExpiresAt.UnixMilli(), s.MadeWith)
 }
 
 // TouchSession notes when a session was last used.

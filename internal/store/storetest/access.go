@@ -111,7 +111,7 @@ func newSession(hash string) *fermata.BrowserSession {
 	return &fermata.BrowserSession{
 		ID: fermata.NewID(fermata.PrefixSession, now), WorkspaceID: store.DefaultWorkspace, Hash: hash, MemberID: "mem_1",
 		Method: fermata.ByMail, Assurance: fermata.AssuranceSession, UserAgent: hard,
-		CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(time.Hour),
+		CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(time.Hour), MadeWith: "tok_1",
 	}
 }
 
