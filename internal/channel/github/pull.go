@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -81,4 +82,40 @@ func (c *Client) hasHead(ctx context.Context, at Place, head string) error {
 func (c *Client) PullHead(ctx context.Context, at Place) (branch, commit string, err error) {
 	p, _, err := c.api.PullRequests.Get(ctx, at.Owner, at.Repo, at.Number)
 	return p.GetHead().GetRef(), p.GetHead().GetSHA(), failed("read "+at.String(), err)
+}
+
+// NewReview is a review of a pull request to submit.
+type NewReview struct {
+	// Verdict is APPROVE, REQUEST_CHANGES or COMMENT.
+	Verdict string
+	Body    string
+	// Commit is the one that was looked at; by default the last one of the pull request.
+	Commit   string
+	Comments []*gh.DraftReviewComment
+	// Key finds it again.
+	Key string
+}
+
+// ReviewOnce submits a review, unless the client's account has submitted one under the key before, which it then returns.
+func (c *Client) ReviewOnce(ctx context.Context, at Place, r NewReview) (review *Review, created bool, err error) {
+	self, err := c.Self(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	old, err := c.Reviews(ctx, at)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range old {
+		if old[i].User.ID == self.ID && hasKey(old[i].Body, r.Key) {
+			return &old[i], false, nil
+		}
+	}
+	sent := &gh.PullRequestReviewRequest{Body: new(marked(r.Body, r.Key)), Event: &r.Verdict, Comments: r.Comments}
+	if r.Commit != "" {
+		sent.CommitID = &r.Commit
+	}
+	review = &Review{}
+	_, err = c.do(ctx, "review "+at.String(), http.MethodPost, fmt.Sprintf("repos/%s/pulls/%d/reviews", at.repository(), at.Number), sent, review)
+	return review, err == nil, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
 	"github.com/fermata-hq/fermata/internal/notice"
 	"github.com/fermata-hq/fermata/test/patience"
 	standin "github.com/fermata-hq/fermata/test/standin/github"
@@ -184,5 +185,43 @@ func TestARefusedReviewIsToldBeyondTheLimit(t *testing.T) {
 	last := told[len(told)-1]
 	if !strings.Contains(last, "added here") || strings.Count(last, "Nor does [a later review]") != reviews-5 {
 		t.Errorf("the last reply says %q", last)
+	}
+}
+
+// TestTheChannelsOwnReviewAnswersNothing: a step of a workflow reviews with the channel's account. So an agent would approve what it asks.
+func TestTheChannelsOwnReviewAnswersNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]map[string]any{"a token's": {"poll": "off"}, "an App's": {"poll": "off", "app_id": standin.AppID}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t, change)
+			pull := w.hub.Pull()
+			w.approvalOn(first, pull)
+			w.webhooks()
+			settings := w.hub.Settings()
+			if change["app_id"] != nil {
+				settings = w.hub.AppSettings()
+			}
+			read, err := github.ReadSettings(raw(t, settings))
+			if err != nil {
+				t.Fatal(err)
+			}
+			client, err := github.NewClient(read, w.env().HTTP)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := github.Place{Owner: standin.Owner, Repo: standin.Repo, Number: pull}
+			approval := github.NewReview{Verdict: "APPROVE", Body: "Fine.", Key: "task_1/step/1"}
+			if _, created, err := client.ReviewOnce(t.Context(), at, approval); err != nil || !created {
+				t.Fatalf("created %v: %v", created, err)
+			}
+			sent := w.hub.Deliveries()
+			if at := slices.IndexFunc(sent, func(d *standin.Delivery) bool { return d.Event == "pull_request_review" }); at < 0 || sent[at].Status != 200 {
+				t.Fatalf("the webhooks are %+v", sent)
+			}
+			if heard := w.desk.list(); len(heard) != 0 || w.desk.answer(first) != "" {
+				t.Errorf("heard %+v", heard)
+			}
+		})
 	}
 }

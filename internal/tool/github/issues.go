@@ -18,11 +18,7 @@ var readIssue = kind{
 		takes(with(onOne, fields{"comments": map[string]any{
 			"type": "integer", "minimum": 0, "maximum": 100, "description": "How many of the latest comments are read; 0 is usual.",
 		}})),
-		gives(fields{
-			"repository": aText, "number": aNumber, "title": aText, "body": aText, "state": aText, "state_reason": aText, "author": aText,
-			"labels": texts, "assignees": texts, "is_pull_request": aFlag, "created_at": aText, "url": aText,
-			"comments": map[string]any{"type": "array"},
-		})),
+		gives(with(about, fields{"body": aText, "comments": map[string]any{"type": "array"}}))),
 	needs: "Issues: read, and for pull requests Pull requests: read",
 	do: func(ctx context.Context, d *desk) (tool.Result, error) {
 		var in struct {
@@ -44,19 +40,9 @@ var readIssue = kind{
 		if err != nil {
 			return tool.Result{}, err
 		}
-		labels, assignees := []any{}, []any{}
-		for _, l := range issue.Labels {
-			labels = append(labels, l.GetName())
-		}
-		for _, u := range issue.Assignees {
-			assignees = append(assignees, u.GetLogin())
-		}
-		return tool.Result{Note: "Read " + at.String(), Output: map[string]any{
-			"repository": at.Repository(), "number": at.Number, "title": issue.GetTitle(), "body": issue.GetBody(), "state": issue.GetState(),
-			"state_reason": issue.GetStateReason(), "author": issue.GetUser().GetLogin(), "labels": labels, "assignees": assignees,
-			"is_pull_request": issue.IsPullRequest(), "created_at": issue.GetCreatedAt().UTC().Format(time.RFC3339), "url": issue.GetHTMLURL(),
-			"comments": comments,
-		}}, nil
+		out := describe(at, issue)
+		out["body"], out["comments"] = issue.GetBody(), comments
+		return tool.Result{Note: "Read " + at.String(), Output: out}, nil
 	},
 }
 

@@ -2,8 +2,11 @@ package definition
 
 import "slices"
 
-// onIssue are the tools that work on the issue of the run if their input names none.
-var onIssue = []string{"github_read_issue", "github_comment", "github_add_labels", "github_remove_labels", "github_assign", "update_github_issue"}
+// onIssue are the tools that work on the issue of the run if their input names none, and the field that names it.
+var onIssue = map[string]string{
+	"github_read_issue": "issue", "github_comment": "issue", "github_add_labels": "issue", "github_remove_labels": "issue", "github_assign": "issue",
+	"update_github_issue": "issue", "github_review": "pull",
+}
 
 // issues warns of steps that need the issue of the run, if a run may have none. Such a step fails, or its question is posted
 // nowhere.
@@ -32,8 +35,9 @@ func (l *loader) issueAtSilence(a *Action, t *tree, path string) {
 
 // issueOf warns of a tool whose input does not name the issue.
 func (l *loader) issueOf(tool string, input Value, at *tree, path string) {
-	if _, named := input.Field("issue"); slices.Contains(onIssue, tool) && !named {
-		l.warn(at, path, "name it in the input, or make issue a required input of the workflow", "%s works on the issue of the run, and a run may have none", tool)
+	field, works := onIssue[tool]
+	if _, named := input.Field(field); works && !named {
+		l.warn(at, path, "name it in the input as "+field+", or make issue a required input of the workflow", "%s works on the issue of the run, and a run may have none", tool)
 	}
 }
 

@@ -98,6 +98,16 @@ func (s *Server) WriteIssue(number int, title, body string) {
 	s.set(func() { s.issues[number].title, s.issues[number].body = title, body })
 }
 
+// CloseIssue closes an issue.
+func (s *Server) CloseIssue(number int) { s.set(func() { s.issues[number].state = "closed" }) }
+
+// IsOpen reports whether an issue is open.
+func (s *Server) IsOpen(number int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.issues[number].state != "closed"
+}
+
 // LockIssue closes the conversation on an issue to all but writers.
 func (s *Server) LockIssue(number int) { s.set(func() { s.issues[number].locked = true }) }
 

@@ -102,7 +102,7 @@ func (s *Server) wireIssue(n int, i *issue) map[string]any {
 	}
 	wire := map[string]any{
 		"number": n, "title": cmp.Or(i.title, "An issue"), "body": i.body, "state": cmp.Or(i.state, "open"), "state_reason": i.reason,
-		"labels": labels, "assignees": people, "locked": i.locked, "html_url": fmt.Sprintf("%s/%s/issues/%d", s.URL, Repository, n),
+		"repository_url": s.URL + "/repos/" + Repository, "labels": labels, "assignees": people, "locked": i.locked, "html_url": fmt.Sprintf("%s/%s/issues/%d", s.URL, Repository, n),
 		"user": s.users[Machine], "created_at": "2026-01-02T03:04:05Z", "updated_at": i.changed.Format(time.RFC3339),
 	}
 	if i.pull {

@@ -27,6 +27,7 @@ func (s *Server) reviewRoutes(handle func(string, func(*call) (int, any))) {
 	const repo = "/repos/{owner}/{repo}"
 	handle("GET "+repo+"/pulls/{number}/reviews", func(c *call) (int, any) { return s.getReviews(c, true) })
 	handle("GET "+repo+"/pulls/{number}/comments", func(c *call) (int, any) { return s.getReviews(c, false) })
+	handle("POST "+repo+"/pulls/{number}/reviews", s.postReview)
 	handle("POST "+repo+"/pulls/comments/{id}/reactions", s.postReviewReaction)
 }
 
@@ -67,6 +68,52 @@ func (s *Server) postReviewReaction(c *call) (int, any) {
 	}
 	s.reviews[i].reactions = append(s.reviews[i].reactions, sent.Content)
 	return http.StatusCreated, sent
+}
+
+// postReview submits a review. As at GitHub, nobody approves a pull request of their own, and lines must be changed by it: every
+// file here has a hundred lines, all of which are.
+func (s *Server) postReview(c *call) (int, any) {
+	n, i := s.issue(c)
+	if i == nil || s.code.pulls[n] == nil {
+		return http.StatusNotFound, message("Not Found")
+	}
+	if !s.may(c, "pull_requests", "write") {
+		return s.deny(c)
+	}
+	var sent struct {
+		Body, Event string
+		Commit      string `json:"commit_id"`
+		Comments    []struct {
+			Path, Body string
+			Line       int
+		}
+	}
+	_ = json.NewDecoder(c.Body).Decode(&sent)
+	state := map[string]string{"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}[sent.Event]
+	refuse := func(text string) (int, any) {
+		return http.StatusUnprocessableEntity, map[string]any{"message": "Unprocessable Entity", "errors": []string{text}}
+	}
+	switch {
+	case state == "":
+		return refuse("Event is not included in the list")
+	case s.code.pulls[n].by == c.by.user && sent.Event == "APPROVE":
+		return refuse("Can not approve your own pull request")
+	case s.code.pulls[n].by == c.by.user && sent.Event == "REQUEST_CHANGES":
+		return refuse("Can not request changes on your own pull request")
+	case sent.Commit != "" && s.code.commit(sent.Commit) == "":
+		return refuse("The commit is not part of the pull request")
+	}
+	for _, one := range sent.Comments {
+		if one.Line < 1 || one.Line > 100 {
+			return refuse("Line could not be resolved")
+		}
+	}
+	r := s.addReview(c.by.Login, n, state, sent.Body)
+	for _, one := range sent.Comments {
+		s.addReview(c.by.Login, n, "", fmt.Sprintf("%s:%d: %s", one.Path, one.Line, one.Body))
+	}
+	s.tellReview("pull_request_review", "submitted", r)
+	return http.StatusOK, s.wireReview(r)
 }
 
 // Pull opens a pull request and returns its number.
@@ -140,6 +187,22 @@ func (s *Server) tellReview(event, action string, r *review) {
 		w["state"] = strings.ToLower(state)
 	}
 	s.tell(event, map[string]any{"action": action, about: w, "pull_request": s.wirePull(r.number, s.code.pulls[r.number]), "sender": r.by})
+}
+
+// ReviewBodies are the texts of the reviews of a pull request, and of the comments on its code.
+func (s *Server) ReviewBodies(number int) (reviews, comments []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.reviews {
+		switch {
+		case r.number != number:
+		case r.state != "":
+			reviews = append(reviews, r.body)
+		default:
+			comments = append(comments, r.body)
+		}
+	}
+	return reviews, comments
 }
 
 // ReviewReactions are those on a comment on the code.

@@ -202,6 +202,7 @@ func (s *Server) routes() http.Handler {
 	handle("DELETE "+repo+"/issues/{number}/assignees", s.deleteAssignees)
 	s.codeRoutes(handle)
 	s.reviewRoutes(handle)
+	s.searchRoutes(handle)
 	return mux
 }
 

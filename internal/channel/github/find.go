@@ -1,0 +1,87 @@
+package github
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	gh "github.com/google/go-github/v89/github"
+)
+
+// IssueFilter says which issues are listed, and in which order. What is empty is as GitHub has it: open ones, the newest first.
+type IssueFilter struct {
+	State, Assignee, Author string
+	// Labels are all on the issue.
+	Labels []string
+	// Since leaves out what was not changed since then.
+	Since time.Time
+	// Sort is created, updated or comments; Order is asc or desc.
+	Sort, Order string
+}
+
+// Issues lists at most so many issues of a repository, and says whether there are more. Pull requests are left out.
+func (c *Client) Issues(ctx context.Context, at Place, f IssueFilter, most int) (found []*gh.Issue, more bool, err error) {
+	options := &gh.IssueListByRepoOptions{
+		State: f.State, Assignee: f.Assignee, Creator: f.Author, Labels: f.Labels, Since: f.Since, Sort: f.Sort, Direction: f.Order,
+		ListOptions: gh.ListOptions{PerPage: perPage},
+	}
+	for range mostPages {
+		some, resp, err := c.api.Issues.ListByRepo(ctx, at.Owner, at.Repo, options)
+		if err != nil {
+			return nil, false, failed("list the issues of "+at.repository(), err)
+		}
+		for _, i := range some {
+			if i.IsPullRequest() {
+				continue
+			}
+			if len(found) == most {
+				return found, true, nil
+			}
+			found = append(found, i)
+		}
+		// Long lists are read on by a cursor, short ones by the number of the page.
+		options.After, options.ListOptions.Page = resp.After, resp.NextPage
+		if options.After == "" && options.ListOptions.Page == 0 {
+			return found, false, nil
+		}
+	}
+	return found, true, nil
+}
+
+// Search says what is searched for in one repository: the words and qualifiers of GitHub's own search.
+type Search struct {
+	Query string
+	// Pulls searches for pull requests instead of issues.
+	Pulls bool
+	// Sort is created, updated or comments, by default the best match; Order is asc or desc.
+	Sort, Order string
+}
+
+// Search returns at most so many issues or pull requests that GitHub finds, and how many there are. What GitHub finds elsewhere is left out.
+func (c *Client) Search(ctx context.Context, at Place, s Search, most int) (found []*gh.Issue, total int, err error) {
+	kind := "is:issue"
+	if s.Pulls {
+		kind = "is:pull-request"
+	}
+	query := strings.Join([]string{"repo:" + at.repository(), kind, s.Query}, " ")
+	options := &gh.SearchOptions{Sort: s.Sort, Order: s.Order, ListOptions: gh.ListOptions{Page: 1, PerPage: perPage}}
+	for options.Page != 0 && len(found) < most {
+		some, resp, err := c.api.Search.Issues(ctx, query, options)
+		if err != nil {
+			return nil, 0, failed("search in "+at.repository(), err)
+		}
+		total = some.GetTotal()
+		for _, i := range some.Issues {
+			if len(found) < most && in(at, i) {
+				found = append(found, i)
+			}
+		}
+		options.Page = resp.NextPage
+	}
+	return found, total, nil
+}
+
+// in reports whether an issue that a search found is in the repository.
+func in(at Place, i *gh.Issue) bool {
+	return strings.HasSuffix(strings.ToLower(i.GetRepositoryURL()), "/repos/"+strings.ToLower(at.repository()))
+}

@@ -1,0 +1,163 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	gh "github.com/google/go-github/v89/github"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// usualFound is how many issues are given where the step does not say.
+const usualFound = 30
+
+// about are the fields that every issue and pull request has in an output.
+var about = fields{
+	"repository": aText, "number": aNumber, "title": aText, "state": aText, "state_reason": aText, "author": aText,
+	"labels": texts, "assignees": texts, "is_pull_request": aFlag, "created_at": aText, "updated_at": aText, "url": aText,
+}
+
+// describe returns what an output says of an issue.
+func describe(at github.Place, i *gh.Issue) map[string]any {
+	labels, assignees := []any{}, []any{}
+	for _, l := range i.Labels {
+		labels = append(labels, l.GetName())
+	}
+	for _, u := range i.Assignees {
+		assignees = append(assignees, u.GetLogin())
+	}
+	return map[string]any{
+		"repository": at.Repository(), "number": i.GetNumber(), "title": i.GetTitle(), "state": i.GetState(), "state_reason": i.GetStateReason(),
+		"author": i.GetUser().GetLogin(), "labels": labels, "assignees": assignees, "is_pull_request": i.IsPullRequest(),
+		"created_at": i.GetCreatedAt().UTC().Format(time.RFC3339), "updated_at": i.GetUpdatedAt().UTC().Format(time.RFC3339), "url": i.GetHTMLURL(),
+	}
+}
+
+func describeAll(at github.Place, issues []*gh.Issue) []any {
+	all := make([]any, 0, len(issues))
+	for _, i := range issues {
+		all = append(all, describe(at, i))
+	}
+	return all
+}
+
+var (
+	// ordered are the fields of an input that say which issues come first, and how many are given.
+	ordered = with(inRepo, fields{
+		"sort":  map[string]any{"enum": []string{"created", "updated", "comments"}},
+		"order": map[string]any{"enum": []string{"asc", "desc"}},
+		"limit": map[string]any{"type": "integer", "minimum": 1, "maximum": 200, "description": "The most that are given; 30 is usual."},
+	})
+	manyIssues = map[string]any{"type": "array", "items": map[string]any{"type": "object", "properties": about}}
+)
+
+// order is how an input says which issues come first, and how many are given.
+type order struct {
+	Repo  string `json:"repo"`
+	Sort  string `json:"sort"`
+	Order string `json:"order"`
+	Limit int    `json:"limit"`
+}
+
+func (o *order) most() int { return cmp.Or(o.Limit, usualFound) }
+
+var listIssues = kind{
+	info: info("github_list_issues", "Lists issues of a repository at GitHub, without pull requests.",
+		takes(with(ordered, fields{
+			"state":    map[string]any{"enum": []string{"open", "closed", "all"}, "description": "Otherwise open."},
+			"labels":   described(texts, "All of them are on the issue."),
+			"assignee": described(someText, "A login; none for issues that nobody has, * for those that somebody has."),
+			"author":   described(someText, "A login."),
+			"since":    described(someText, "Only what was changed since then, such as 2026-11-28T09:00:00Z."),
+		})),
+		gives(fields{"repository": aText, "issues": manyIssues, "more": described(aFlag, "There are more of them.")})),
+	needs: "Issues: read",
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			order
+			State    string   `json:"state"`
+			Labels   []string `json:"labels"`
+			Assignee string   `json:"assignee"`
+			Author   string   `json:"author"`
+			Since    string   `json:"since"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		at, err := d.repository(where{Repo: in.Repo})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		since, err := instant("since", in.Since)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		found, more, err := d.client.Issues(ctx, at, github.IssueFilter{
+			State: in.State, Assignee: in.Assignee, Author: in.Author, Labels: in.Labels, Since: since, Sort: in.Sort, Order: in.Order,
+		}, in.most())
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return tool.Result{Note: fmt.Sprintf("%d issues in %s", len(found), at.Repository()), Output: map[string]any{
+			"repository": at.Repository(), "issues": describeAll(at, found), "more": more,
+		}}, nil
+	},
+}
+
+// instant reads an instant that may be left out.
+func instant(field, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fermata.Errorf(fermata.CodeInvalidRequest, "%s is %q, and no instant", field, text).WithHint("write it as 2026-11-28T09:00:00Z")
+	}
+	return t, nil
+}
+
+// elsewhere finds the qualifiers that would search beyond the repository.
+var elsewhere = regexp.MustCompile(`(?i)(?:^|[\s(-])(repo|org|user):`)
+
+var search = kind{
+	info: info("github_search", "Searches for issues or pull requests of a repository at GitHub.",
+		takes(with(ordered, fields{
+			"query": described(someText, `Words and qualifiers as in GitHub's own search: is:open label:bug no:assignee -label:later "exact words".`),
+			"kind":  map[string]any{"enum": []string{"issues", "pull_requests"}, "description": "Otherwise issues."},
+		}), "query"),
+		gives(fields{"repository": aText, "issues": manyIssues, "total": described(aNumber, "How many there are.")})),
+	needs: "Issues: read, and for pull requests Pull requests: read",
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			order
+			Query string `json:"query"`
+			Kind  string `json:"kind"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		if m := elsewhere.FindStringSubmatch(in.Query); m != nil {
+			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "the query names a place by %s", m[1]).
+				WithHint("leave it out, and name the repository as repo")
+		}
+		at, err := d.repository(where{Repo: in.Repo})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		found, total, err := d.client.Search(ctx, at, github.Search{
+			Query: in.Query, Pulls: in.Kind == "pull_requests", Sort: in.Sort, Order: in.Order,
+		}, in.most())
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return tool.Result{Note: fmt.Sprintf("%d of %d found in %s", len(found), total, at.Repository()), Output: map[string]any{
+			"repository": at.Repository(), "issues": describeAll(at, found), "total": total,
+		}}, nil
+	},
+}

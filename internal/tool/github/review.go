@@ -1,0 +1,99 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	gh "github.com/google/go-github/v89/github"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/channel/github"
+	"github.com/fermata-hq/fermata/internal/tool"
+)
+
+// verdicts are what a review says, as a step writes it and as GitHub reads it.
+var verdicts = map[string]string{"comment": "COMMENT", "approve": "APPROVE", "request_changes": "REQUEST_CHANGES"}
+
+// remark is what a review says of some lines.
+type remark struct {
+	Path      string `json:"path"`
+	Line      int    `json:"line"`
+	StartLine int    `json:"start_line"`
+	Side      string `json:"side"`
+	Body      string `json:"body"`
+}
+
+// remarks is the schema of remarks.
+var remarks = map[string]any{
+	"type": "array", "maxItems": 100, "description": "What is said of lines that the pull request changes.",
+	"items": map[string]any{
+		"type": "object", "required": []string{"path", "line", "body"}, "additionalProperties": false,
+		"properties": fields{
+			"path": described(someText, "The file, from the top of the repository."),
+			"line": map[string]any{"type": "integer", "minimum": 1}, "start_line": map[string]any{
+				"type": "integer", "minimum": 1, "description": "The first of several lines, of which line is the last.",
+			},
+			"side": map[string]any{"enum": []string{"LEFT", "RIGHT"}, "description": "RIGHT for the new text, which is usual; LEFT for the old one."},
+			"body": described(someText, "Markdown."),
+		},
+	},
+}
+
+var review = kind{
+	info: info("github_review", "Reviews a pull request at GitHub: a verdict, a text, and remarks on lines.",
+		takes(with(inRepo, fields{
+			"pull":    described(onOne["issue"].(map[string]any), "Number, owner/repo#number or address of the pull request; otherwise the run's input issue, or that of the event."),
+			"verdict": map[string]any{"enum": []string{"comment", "approve", "request_changes"}, "description": "Otherwise comment."},
+			"body":    described(aText, "Markdown. Only approve needs none."),
+			"commit":  described(someText, "The commit that was looked at; otherwise the last one of the pull request."),
+			"remarks": remarks,
+		})),
+		gives(fields{"id": aNumber, "url": aText, "state": aText, "created": aFlag})),
+	needs: "Pull requests: read and write",
+	do: func(ctx context.Context, d *desk) (tool.Result, error) {
+		var in struct {
+			Repo    string   `json:"repo"`
+			Pull    any      `json:"pull"`
+			Verdict string   `json:"verdict"`
+			Body    string   `json:"body"`
+			Commit  string   `json:"commit"`
+			Remarks []remark `json:"remarks"`
+		}
+		if err := d.read(&in); err != nil {
+			return tool.Result{}, err
+		}
+		if in.Body == "" && in.Verdict != "approve" {
+			return tool.Result{}, fermata.Errorf(fermata.CodeInvalidRequest, "a review needs a body, unless it approves")
+		}
+		at, err := d.issue(where{Repo: in.Repo, Issue: in.Pull})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		r, created, err := d.client.ReviewOnce(ctx, at, github.NewReview{
+			Verdict: verdicts[cmp.Or(in.Verdict, "comment")], Body: in.Body, Commit: in.Commit, Comments: drafts(in.Remarks), Key: d.call.Key,
+		})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		note := "Reviewed " + at.String()
+		if !created {
+			note = "The review of " + at.String() + " was there already"
+		}
+		return tool.Result{Note: note, Output: map[string]any{"id": int(r.ID), "url": r.HTMLURL, "state": strings.ToLower(r.State), "created": created}}, nil
+	},
+}
+
+// drafts returns remarks as GitHub takes them.
+func drafts(all []remark) []*gh.DraftReviewComment {
+	var drafts []*gh.DraftReviewComment
+	for _, r := range all {
+		side := new(cmp.Or(r.Side, "RIGHT"))
+		draft := &gh.DraftReviewComment{Path: &r.Path, Line: &r.Line, Side: side, Body: &r.Body}
+		if r.StartLine != 0 {
+			draft.StartLine, draft.StartSide = &r.StartLine, side
+		}
+		drafts = append(drafts, draft)
+	}
+	return drafts
+}
