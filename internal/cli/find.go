@@ -67,7 +67,8 @@ func unexpected(err error) bool {
 }
 
 // findQuestion reads the question with the id, or the one that the task with
-// the id waits for.
+// the id waits for. A run of a workflow waits for what its branches and items
+// ask, too: it is the one meant where they ask nothing else.
 func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Question, error) {
 	t, q, err := s.find(ctx, id)
 	switch {
@@ -77,8 +78,44 @@ func (s *session) findQuestion(ctx context.Context, id string) (*fermata.Questio
 		return q, nil
 	case t.PendingQuestion != nil:
 		return t.PendingQuestion, nil
+	case t.State == fermata.TaskBlocked:
+		return s.findBranchQuestion(ctx, t)
 	default:
 		return nil, s.nothingAsked(ctx, t)
+	}
+}
+
+// findBranchQuestion reads the only question that the branches and items of a run ask. What an agent or a run below it asks is another's.
+func (s *session) findBranchQuestion(ctx context.Context, t *fermata.Task) (*fermata.Question, error) {
+	run, err := s.client.WorkflowRun(ctx, t.ID)
+	if err != nil {
+		return nil, s.nothingAsked(ctx, t)
+	}
+	steps := map[string]string{}
+	for _, step := range run.Steps {
+		if step.QuestionID != "" {
+			steps[step.QuestionID] = stepName(step)
+		}
+	}
+	below, err := s.client.Tree(ctx, t.ID)
+	if err != nil {
+		return nil, s.nothingAsked(ctx, t)
+	}
+	var asked []*fermata.Question
+	var named []string
+	for _, child := range below {
+		if q := child.PendingQuestion; q != nil && steps[q.ID] != "" {
+			asked, named = append(asked, q), append(named, q.ID+" ("+steps[q.ID]+")")
+		}
+	}
+	switch len(asked) {
+	case 0:
+		return nil, s.nothingAsked(ctx, t)
+	case 1:
+		return s.client.Question(ctx, asked[0].ID)
+	default:
+		return nil, fermata.Errorf(fermata.CodeIllegalTransition, "the run %s waits for the answers to %d questions", t.ID, len(asked)).
+			WithHint("say which one you mean: %s", strings.Join(named, ", "))
 	}
 }
 
