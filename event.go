@@ -60,6 +60,11 @@ const (
 	// is repository (owner/name), issue (its number), label, actor (the login),
 	// title and url.
 	EventLabelAdded EventType = "github.label_added"
+	// EventDeploymentRequested is a job of GitHub Actions that waits to deploy to an
+	// environment. Its data is repository (owner/name), environment, ref, sha, run
+	// (the id of the run of Actions), deployment (its id), event (what began the
+	// run), actor (the login of whoever did) and url.
+	EventDeploymentRequested EventType = "github.deployment_requested"
 
 	EventMemberAdded     EventType = "member.added"
 	EventMemberChanged   EventType = "member.changed"

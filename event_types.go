@@ -17,7 +17,7 @@ var EventTypes = []EventType{
 	EventChannelAdded, EventChannelChanged, EventChannelRemoved, EventRoutesChanged, EventIdentityChanged, EventDeviceAdded,
 	EventDeviceRemoved, EventDeliveryDead, EventDeliveryAlert, EventStepStarted, EventStepFinished, EventWorkflowChanged,
 	EventWorkflowRemoved, EventWorkflowTriggered, EventTriggerSkipped, EventToolChanged, EventToolRemoved, EventLabelAdded,
-	EventLossAccepted, EventAuditCheckpoint,
+	EventDeploymentRequested, EventLossAccepted, EventAuditCheckpoint,
 }
 
 // Among reports whether the type is one of those that are named: whole types

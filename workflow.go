@@ -48,8 +48,8 @@ type Workflow struct {
 
 // WorkflowTrigger is what starts runs.
 type WorkflowTrigger struct {
-	Type TriggerType `json:"type" enum:"label_added,schedule,webhook,manual,event"`
-	// Text says the rest: the label, the cron line with its zone, the event type.
+	Type TriggerType `json:"type" enum:"label_added,deployment,schedule,webhook,manual,event"`
+	// Text says the rest: the label, the environment, the cron line with its zone, the event type.
 	Text string `json:"text,omitempty"`
 	// NextAt is when a schedule starts the next run.
 	NextAt *time.Time `json:"next_at,omitempty"`
@@ -62,12 +62,13 @@ type TriggerType string
 
 // Types of triggers. A run that another run started has the type workflow.
 const (
-	TriggerLabel    TriggerType = "label_added"
-	TriggerSchedule TriggerType = "schedule"
-	TriggerWebhook  TriggerType = "webhook"
-	TriggerManual   TriggerType = "manual"
-	TriggerEvent    TriggerType = "event"
-	TriggerWorkflow TriggerType = "workflow"
+	TriggerLabel      TriggerType = "label_added"
+	TriggerDeployment TriggerType = "deployment"
+	TriggerSchedule   TriggerType = "schedule"
+	TriggerWebhook    TriggerType = "webhook"
+	TriggerManual     TriggerType = "manual"
+	TriggerEvent      TriggerType = "event"
+	TriggerWorkflow   TriggerType = "workflow"
 )
 
 // WorkflowInput is a typed parameter of a workflow.

@@ -35,9 +35,9 @@ type WorkflowRun struct {
 	Reason string    `json:"reason,omitempty"`
 	// Summary says in words what came of it.
 	Summary string      `json:"summary,omitempty"`
-	Trigger TriggerType `json:"trigger" enum:"label_added,schedule,webhook,manual,event,workflow"`
-	// Cause is what the trigger knew: the issue and its label, the event, the
-	// planned instant. Secrets are not in it.
+	Trigger TriggerType `json:"trigger" enum:"label_added,deployment,schedule,webhook,manual,event,workflow"`
+	// Cause is what the trigger knew: the issue and its label, the deployment, the
+	// event, the planned instant. Secrets are not in it.
 	Cause json.RawMessage `json:"cause,omitempty"`
 	// StartedBy is who started it by hand, or the person whose act the trigger was: who put the label, or did what the event
 	// tells. It is nil where nobody is known, as with a schedule or a webhook.

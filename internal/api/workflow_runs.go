@@ -13,7 +13,7 @@ import (
 type WorkflowRunsInput struct {
 	PageInput
 	State   []fermata.TaskState `query:"state" maxItems:"20" doc:"separated by commas"`
-	Trigger fermata.TriggerType `query:"trigger" enum:"label_added,schedule,webhook,manual,event,workflow" doc:"what started it"`
+	Trigger fermata.TriggerType `query:"trigger" enum:"label_added,deployment,schedule,webhook,manual,event,workflow" doc:"what started it"`
 }
 
 func (in *WorkflowRunsInput) filter() workflow.RunFilter {

@@ -171,7 +171,7 @@ steps: [{id: ask, tool: post_question, suspend: true, input: {question: "Fix {{ 
 func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 	onBoth(t, func(w *world) {
 		ann, bob := w.voter("ann"), w.voter("bob")
-		for name, trigger := range map[string]string{"labelled": "label_added: auto-fix", "made": "event: task.created, if: trigger.data.title == \"one more\""} {
+		for name, trigger := range map[string]string{"labelled": "label_added: auto-fix", "deployed": "deployment: production", "made": "event: task.created, if: trigger.data.title == \"one more\""} {
 			w.put("name: " + name + "\ntriggers: [{" + trigger + "}]\nsteps:\n" + `
   - id: ask
     tool: request_approval
@@ -179,9 +179,10 @@ func TestWhoTriggersARunDoesNotApproveIt(t *testing.T) {
 `)
 		}
 		w.ok(w.labelBy(ann.Actor(), "1", "auto-fix"))
+		w.ok(w.deploymentBy(ann.Actor(), 11, "production"))
 		_, err := w.e.CreateTask(w.Context(), ann, fermata.NewTask{Title: "one more"})
 		w.ok(err)
-		for _, name := range []string{"labelled", "made"} {
+		for _, name := range []string{"labelled", "deployed", "made"} {
 			run := w.runsOf(name, 1)[0]
 			q := w.asked(run.ID)
 			if run.StartedBy == nil || run.StartedBy.Name != "ann" {
@@ -268,6 +269,38 @@ func (w *world) labelBy(who fermata.Actor, id, name string) error {
 			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","issue":7,"label":%q,"actor":"ann","delivery":%q}`, name, id)),
 		})
 		return nil
+	})
+}
+
+func (w *world) deploymentBy(who fermata.Actor, id int, environment string) error {
+	return w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+		tx.Append(&fermata.Event{
+			Type: fermata.EventDeploymentRequested, Actor: who,
+			Data: []byte(fmt.Sprintf(`{"repository":"acme/shop","environment":%q,"ref":"main","sha":"5f3a","run":%d,"deployment":%d,"actor":"ann"}`, environment, id-1, id)),
+		})
+		return nil
+	})
+}
+
+// Each deployment that waits starts a run, also while one for the same environment is open: each job waits for its own decision.
+func TestADeploymentThatWaitsStartsARun(t *testing.T) {
+	onBoth(t, func(w *world) {
+		ask := "steps: [{id: ask, tool: request_approval, input: {title: \"Deploy {{ trigger.sha }} of {{ trigger.ref }} to {{ trigger.environment }}?\", action: {run: \"{{ trigger.run }}\"}}}]\n"
+		w.put("name: guard\ntriggers: [{deployment: Production, repo: Acme/Shop}]\n" + ask)
+		w.put("name: all\ntriggers: [{deployment: \"*\"}]\n" + ask)
+		w.put("name: elsewhere\ntriggers: [{deployment: production, repo: acme/other}]\n" + ask)
+		for id, environment := range map[int]string{11: "production", 21: "production", 31: "staging"} {
+			w.ok(w.deploymentBy(fermata.System, id, environment))
+		}
+		w.ok(workflow.SettleTriggers(w.Context(), w.s, store.DefaultWorkspace))
+		w.runsOf("all", 3)
+		w.runsOf("elsewhere", 0)
+		for _, run := range w.runsOf("guard", 2) {
+			q := w.asked(run.ID)
+			if run.Title != "guard for acme/shop to production" || q.Title != "Deploy 5f3a of main to production?" || run.Trigger != fermata.TriggerDeployment {
+				w.Errorf("%s, started by %s, asks %s", run.Title, run.Trigger, q.Title)
+			}
+		}
 	})
 }
 

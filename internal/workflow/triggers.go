@@ -25,6 +25,10 @@ func triggersOf(w *definition.Workflow) []fermata.WorkflowTrigger {
 			if out.Text = t.Label; t.Repo != "" {
 				out.Text += " in " + t.Repo
 			}
+		case definition.Deployment:
+			if out.Text = t.Environment; t.Repo != "" {
+				out.Text += " in " + t.Repo
+			}
 		case definition.Schedule:
 			zone := t.Timezone
 			if zone == "" {
@@ -108,7 +112,7 @@ func (s *Service) follow(tx *store.Tx, w *definition.Workflow, enabled bool) err
 }
 
 func followsEvents(t definition.Trigger) bool {
-	return t.Type == definition.Event || t.Type == definition.LabelAdded
+	return t.Type == definition.Event || t.Type == definition.LabelAdded || t.Type == definition.Deployment
 }
 
 // firing is a run that is about to start.
@@ -237,6 +241,8 @@ func titleOf(f firing) string {
 	switch f.trigger {
 	case fermata.TriggerLabel:
 		title += fmt.Sprintf(" for %v#%v", f.cause["repository"], f.cause["issue"])
+	case fermata.TriggerDeployment:
+		title += fmt.Sprintf(" for %v to %v", f.cause["repository"], f.cause["environment"])
 	case fermata.TriggerSchedule:
 		title += fmt.Sprintf(" at %v", f.cause["at"])
 	case fermata.TriggerEvent:

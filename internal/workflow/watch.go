@@ -191,6 +191,8 @@ func (s *Service) following(r store.Reader, workflows []*fermata.Workflow) map[f
 				byType[fermata.EventType(t.EventType)] = append(byType[fermata.EventType(t.EventType)], follower{d, w, t})
 			case definition.LabelAdded:
 				byType[fermata.EventLabelAdded] = append(byType[fermata.EventLabelAdded], follower{d, w, t})
+			case definition.Deployment:
+				byType[fermata.EventDeploymentRequested] = append(byType[fermata.EventDeploymentRequested], follower{d, w, t})
 			}
 		}
 	}
@@ -206,7 +208,8 @@ func sameTriggers(a, b *fermata.Workflow) bool {
 // by way of others, either: what its own runs do would start it again without end.
 func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 	cause := object(e.Data)
-	if cause["workflow"] == f.def.Name && e.Type != fermata.EventLabelAdded {
+	ofGitHub := e.Type == fermata.EventLabelAdded || e.Type == fermata.EventDeploymentRequested
+	if cause["workflow"] == f.def.Name && !ofGitHub {
 		return nil
 	}
 	if e.TaskID != "" {
@@ -214,8 +217,11 @@ func (s *Service) fireEvent(tx *store.Tx, f follower, e *fermata.Event) error {
 			return err
 		}
 	}
-	if f.trigger.Type == definition.LabelAdded {
+	switch f.trigger.Type {
+	case definition.LabelAdded:
 		return s.fireLabel(tx, f, e, cause)
+	case definition.Deployment:
+		return s.fireDeployment(tx, f, e, cause)
 	}
 	if hears, err := hears(tx, f.workflow, e); err != nil || !hears {
 		return err
@@ -324,5 +330,25 @@ func (s *Service) fireLabel(tx *store.Tx, f follower, e *fermata.Event, cause ma
 	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
 		trigger: fermata.TriggerLabel, cause: cause, behind: behind, key: fmt.Sprintf("label/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
 		apart: strings.ToLower(fmt.Sprintf("label/%s/%v/%s", repository, cause["issue"], name)),
+	})
+}
+
+// fireDeployment starts a run by a job that waits to deploy, once for each deployment.
+func (s *Service) fireDeployment(tx *store.Tx, f follower, e *fermata.Event, cause map[string]any) error {
+	environment, _ := cause["environment"].(string)
+	repository, _ := cause["repository"].(string)
+	// GitHub tells no case apart.
+	if f.trigger.Environment != definition.AnyEnvironment && !strings.EqualFold(environment, f.trigger.Environment) ||
+		f.trigger.Repo != "" && !strings.EqualFold(repository, f.trigger.Repo) {
+		return nil
+	}
+	cause["type"] = string(fermata.TriggerDeployment)
+	behind, err := personBehind(tx, e)
+	if err != nil {
+		return err
+	}
+	return s.fireBy(tx, f.def, f.workflow, f.trigger, firing{
+		trigger: fermata.TriggerDeployment, cause: cause, behind: behind, key: fmt.Sprintf("deployment/%s/%d/%d", f.def.Name, f.trigger.Index, e.Seq),
+		apart: strings.ToLower(fmt.Sprintf("deployment/%s/%v", repository, cause["deployment"])),
 	})
 }

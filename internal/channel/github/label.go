@@ -59,17 +59,26 @@ func (c *Channel) hearLabel(ctx context.Context, hear notice.Hear, l *labelling)
 	if err != nil || self.ID == l.actor.ID {
 		return err
 	}
-	title := l.issue.Title
-	if utf8.RuneCountInString(title) > longestTitle {
-		title = string([]rune(title)[:longestTitle-1]) + "…"
-	}
 	_, err = hear(ctx, &notice.Inbound{ID: l.key, At: l.at, Happened: &notice.Happening{
-		Type: fermata.EventLabelAdded, By: notice.Identity{Kind: Kind, ID: fmt.Sprint(l.actor.ID), Name: l.actor.Login},
+		Type: fermata.EventLabelAdded, By: l.actor.identity(),
 		Data: map[string]any{
-			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": title, "url": l.issue.HTMLURL,
+			"repository": l.repository, "issue": l.issue.Number, "label": l.label, "actor": l.actor.Login, "title": shortened(l.issue.Title, longestTitle), "url": l.issue.HTMLURL,
 		},
 	}})
 	return err
+}
+
+// identity is an account as the server knows people by.
+func (a Account) identity() notice.Identity {
+	return notice.Identity{Kind: Kind, ID: fmt.Sprint(a.ID), Name: a.Login}
+}
+
+// shortened returns a text of at most so many characters.
+func shortened(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
 }
 
 // labelled takes the webhook of a label. Where the channel looks itself as

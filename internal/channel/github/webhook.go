@@ -29,7 +29,7 @@ const (
 // deliveryID is how GitHub numbers deliveries.
 var deliveryID = regexp.MustCompile(`^[0-9a-fA-F-]{8,64}$`)
 
-// event is what a webhook tells of a comment, or of a label.
+// event is what a webhook tells of a comment, a label, a review or a deployment.
 type event struct {
 	Action     string     `json:"action"`
 	Issue      labelIssue `json:"issue"`
@@ -40,7 +40,13 @@ type event struct {
 	Sender     Account    `json:"sender"`
 	Repository struct {
 		FullName string `json:"full_name"`
+		HTMLURL  string `json:"html_url"`
 	} `json:"repository"`
+	// Environment, Deployment, Event (what began the run) and CallbackURL tell of a deployment that waits.
+	Environment  string     `json:"environment"`
+	Deployment   deployment `json:"deployment"`
+	Event        string     `json:"event"`
+	CallbackURL  string     `json:"deployment_callback_url"`
 	Installation struct {
 		ID int64 `json:"id"`
 	} `json:"installation"`
@@ -57,7 +63,7 @@ func (e *event) place() Place {
 
 // Handler takes GitHub's webhooks. It believes what is signed with the secret,
 // and hears comments that were just created, reviews that were just submitted,
-// and labels that were just added.
+// labels that were just added, and deployments that wait.
 func (c *Channel) Handler(hear notice.Hear) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, words := c.receive(r, hear)
@@ -101,8 +107,10 @@ func (c *Channel) receive(r *http.Request, hear notice.Hear) (int, string) {
 		react = c.reviewSubmitted
 	case "pull_request_review_comment":
 		react = c.reviewCommented
+	case "deployment_protection_rule":
+		react = c.deploymentRequested
 	default:
-		return http.StatusOK, "ignored: only issue_comment, issues, pull_request_review and pull_request_review_comment are heard"
+		return http.StatusOK, "ignored: only issue_comment, issues, pull_request_review, pull_request_review_comment and deployment_protection_rule are heard"
 	}
 	var e event
 	if err := json.Unmarshal(body, &e); err != nil {

@@ -30,7 +30,7 @@ func New(o Options) []tool.Tool {
 		o.HTTP = http.DefaultClient
 	}
 	a := &accounts{opts: o, clients: map[string]account{}}
-	kinds := []kind{readIssue, listIssues, search, comment, addLabels, removeLabels, assign, createBranch, createPull, review, checks, updateIssue}
+	kinds := []kind{readIssue, listIssues, search, comment, addLabels, removeLabels, assign, createBranch, createPull, review, checks, deployment, updateIssue}
 	tools := make([]tool.Tool, 0, len(kinds))
 	for _, k := range kinds {
 		tools = append(tools, &one{kind: k, accounts: a})

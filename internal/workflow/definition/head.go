@@ -107,7 +107,7 @@ func (l *loader) duration(t *tree, path string, otherwise time.Duration) time.Du
 	return d
 }
 
-var triggerTypes = []string{LabelAdded, Schedule, Webhook, Manual, Event}
+var triggerTypes = []string{LabelAdded, Deployment, Schedule, Webhook, Manual, Event}
 
 func (l *loader) triggers() {
 	for i, t := range l.root.get("triggers").list() {
@@ -120,7 +120,7 @@ func (l *loader) triggers() {
 func (l *loader) trigger(i int, t *tree) Trigger {
 	path := fmt.Sprintf("triggers[%d]", i)
 	tr := Trigger{
-		Index: i, Line: t.line, Label: t.get(LabelAdded).text(), Repo: t.get("repo").text(),
+		Index: i, Line: t.line, Label: t.get(LabelAdded).text(), Environment: t.get(Deployment).text(), Repo: t.get("repo").text(),
 		Cron: t.get(Schedule).text(), Timezone: t.get("timezone").text(), Catchup: t.get("catchup").text(),
 		Auth: t.get("auth").text(), EventType: t.get(Event).text(),
 	}

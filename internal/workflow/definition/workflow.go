@@ -59,11 +59,15 @@ type Workflow struct {
 // Types of triggers.
 const (
 	LabelAdded = "label_added"
+	Deployment = "deployment"
 	Schedule   = "schedule"
 	Webhook    = "webhook"
 	Manual     = "manual"
 	Event      = "event"
 )
+
+// AnyEnvironment stands for every environment.
+const AnyEnvironment = "*"
 
 // What a schedule does about times that passed while the server was down.
 const (
@@ -80,11 +84,12 @@ const (
 
 // Trigger starts runs.
 type Trigger struct {
-	// Type is one of [LabelAdded], [Schedule], [Webhook], [Manual] and [Event].
+	// Type is one of [LabelAdded], [Deployment], [Schedule], [Webhook], [Manual] and [Event].
 	Type string
-	// Label is the label of GitHub that starts a run; Repo, as "owner/name",
-	// narrows it to one repository.
-	Label, Repo string
+	// Label is the label of GitHub that starts a run, Environment the environment
+	// of GitHub Actions, [AnyEnvironment] for all; Repo, as "owner/name", narrows
+	// either to one repository.
+	Label, Environment, Repo string
 	// Cron is a line of five fields in the zone Timezone, UTC by default.
 	Cron, Timezone string
 	// Catchup is none, latest (the default) or all; a time that is longer ago

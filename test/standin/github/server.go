@@ -51,9 +51,11 @@ type Server struct {
 	comments []*comment
 	labelled []labelled
 	reviews  []*review
-	lagging  int
-	code     code
-	hook     hook
+	// deployments are those that wait, or did.
+	deployments []*deployment
+	lagging     int
+	code        code
+	hook        hook
 
 	// Limits: what is left of the hour, and of new content in a minute.
 	left     int
@@ -203,6 +205,7 @@ func (s *Server) routes() http.Handler {
 	s.codeRoutes(handle)
 	s.reviewRoutes(handle)
 	s.searchRoutes(handle)
+	s.deploymentRoutes(handle)
 	return mux
 }
 

@@ -64,7 +64,7 @@ func (s *Server) tell(event string, payload map[string]any) {
 		return
 	}
 	s.lastID++
-	payload["repository"] = map[string]any{"id": 1, "full_name": Repository, "owner": map[string]string{"login": Owner}, "name": Repo}
+	payload["repository"] = map[string]any{"id": 1, "full_name": Repository, "owner": map[string]string{"login": Owner}, "name": Repo, "html_url": "https://github.example/" + Repository}
 	payload["installation"] = map[string]int{"id": Installation}
 	raw, err := json.Marshal(payload)
 	if err != nil {

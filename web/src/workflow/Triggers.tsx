@@ -12,7 +12,7 @@ import { useText } from './text';
 import { triggerWords } from './words';
 import classes from './Workflow.module.css';
 
-const icons: Record<Trigger['type'], IconName> = { manual: 'person', schedule: 'clock', webhook: 'chain', label_added: 'star', event: 'bell' };
+const icons: Record<Trigger['type'], IconName> = { manual: 'person', schedule: 'clock', webhook: 'chain', label_added: 'star', deployment: 'pause', event: 'bell' };
 
 /** What starts runs of a workflow, in words. */
 export function Triggers({ triggers, children }: { triggers: readonly Trigger[]; children?: (trigger: Trigger) => React.ReactNode }) {

@@ -1,6 +1,6 @@
 import type { Step, Trigger, Run } from './api';
 
-export const triggerTypes = ['manual', 'schedule', 'webhook', 'label_added', 'event', 'workflow'] as const;
+export const triggerTypes = ['manual', 'schedule', 'webhook', 'label_added', 'deployment', 'event', 'workflow'] as const;
 export type TriggerType = Run['trigger'] | Trigger['type'];
 
 /** Where runs stand, as people pick it. */

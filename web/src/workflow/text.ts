@@ -28,10 +28,11 @@ export const useText = catalogue({
     noTriggers: 'Nothing starts it.',
     trigger: {
       manual: 'Started by hand', schedule: (when: string) => `On schedule: ${when}`, webhook: 'When its webhook is called', label_added: (label: string) => `When the label ${label} is added`,
+      deployment: (environment: string) => environment === '*' ? 'When a deployment waits' : `When a deployment to ${environment} waits`,
       event: (type: string) => `After the event ${type}`,
     },
     next: (when: string, how: string) => `next ${when} (${how})`,
-    starts: { manual: 'By hand', schedule: 'Schedule', webhook: 'Webhook', label_added: 'Label', event: 'Event', workflow: 'Another run' },
+    starts: { manual: 'By hand', schedule: 'Schedule', webhook: 'Webhook', label_added: 'Label', deployment: 'Deployment', event: 'Event', workflow: 'Another run' },
     address: 'Address of the webhook',
     copy: 'Copy',
     copied: 'Copied',
@@ -116,7 +117,7 @@ export const useText = catalogue({
     nothingGiven: 'No inputs.',
     by: {
       manual: (who: string) => `${who} started it by hand.`, schedule: (when: string) => `It was planned for ${when}.`, webhook: 'Its webhook was called.',
-      label_added: (label: string, where: string) => `The label ${label} was added to ${where}.`, event: (type: string) => `The event ${type} happened.`, workflow: (name: string) => `A run of ${name} started it.`,
+      label_added: (label: string, where: string) => `The label ${label} was added to ${where}.`, deployment: (what: string, where: string) => `A deployment of ${what} to ${where} waits.`, event: (type: string) => `The event ${type} happened.`, workflow: (name: string) => `A run of ${name} started it.`,
     },
     somebody: 'Somebody',
     openParent: 'Open that run',
@@ -239,10 +240,11 @@ export const useText = catalogue({
     noTriggers: 'Nichts startet ihn.',
     trigger: {
       manual: 'Von Hand gestartet', schedule: (when: string) => `Nach Plan: ${when}`, webhook: 'Wenn sein Webhook gerufen wird', label_added: (label: string) => `Wenn das Etikett ${label} vergeben wird`,
+      deployment: (environment: string) => environment === '*' ? 'Wenn ein Deployment wartet' : `Wenn ein Deployment nach ${environment} wartet`,
       event: (type: string) => `Nach dem Ereignis ${type}`,
     },
     next: (when: string, how: string) => `nächstes Mal ${when} (${how})`,
-    starts: { manual: 'Von Hand', schedule: 'Plan', webhook: 'Webhook', label_added: 'Etikett', event: 'Ereignis', workflow: 'Anderer Lauf' },
+    starts: { manual: 'Von Hand', schedule: 'Plan', webhook: 'Webhook', label_added: 'Etikett', deployment: 'Deployment', event: 'Ereignis', workflow: 'Anderer Lauf' },
     address: 'Adresse des Webhooks',
     copy: 'Kopieren',
     copied: 'Kopiert',
@@ -327,7 +329,7 @@ export const useText = catalogue({
     nothingGiven: 'Keine Eingaben.',
     by: {
       manual: (who: string) => `${who} startete ihn von Hand.`, schedule: (when: string) => `Er war geplant für ${when}.`, webhook: 'Sein Webhook wurde gerufen.',
-      label_added: (label: string, where: string) => `Das Etikett ${label} wurde an ${where} vergeben.`, event: (type: string) => `Das Ereignis ${type} geschah.`, workflow: (name: string) => `Ein Lauf von ${name} startete ihn.`,
+      label_added: (label: string, where: string) => `Das Etikett ${label} wurde an ${where} vergeben.`, deployment: (what: string, where: string) => `Ein Deployment von ${what} nach ${where} wartet.`, event: (type: string) => `Das Ereignis ${type} geschah.`, workflow: (name: string) => `Ein Lauf von ${name} startete ihn.`,
     },
     somebody: 'Jemand',
     openParent: 'Diesen Lauf öffnen',

@@ -8,6 +8,8 @@ export function triggerWords({ type, text = '' }: Trigger, words: WorkflowText):
       return words.trigger.schedule(text);
     case 'label_added':
       return words.trigger.label_added(text);
+    case 'deployment':
+      return words.trigger.deployment(text);
     case 'event':
       return words.trigger.event(text);
     default:
@@ -40,6 +42,8 @@ export function causeWords(run: Pick<Run, 'cause' | 'trigger' | 'started_by'>, w
       return words.by.schedule(Number.isNaN(Date.parse(cause('at'))) ? cause('at') : when(cause('at')));
     case 'label_added':
       return words.by.label_added(cause('label'), `${cause('repository')}#${cause('issue')}`);
+    case 'deployment':
+      return words.by.deployment(cause('repository'), cause('environment'));
     case 'event':
       return words.by.event(cause('event'));
     case 'workflow':

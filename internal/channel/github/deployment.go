@@ -1,0 +1,124 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/notice"
+)
+
+// deployment is what a webhook tells of a deployment that waits.
+type deployment struct {
+	ID        int64     `json:"id"`
+	Ref       string    `json:"ref"`
+	SHA       string    `json:"sha"`
+	Creator   Account   `json:"creator"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// callback is the address at which GitHub takes the decision. Only the run is read of it: the rest is known.
+var callback = regexp.MustCompile(`/actions/runs/([0-9]{1,18})/deployment_protection_rule$`)
+
+// actionsRun returns the id of the run of Actions that waits, 0 where the event names none.
+func (e *event) actionsRun() int64 {
+	m := callback.FindStringSubmatch(e.CallbackURL)
+	if m == nil {
+		return 0
+	}
+	id, _ := strconv.ParseInt(m[1], 10, 64)
+	return id
+}
+
+// deploymentRequested hears the webhook of a job that waits to deploy, since the App protects the environment.
+func (c *Channel) deploymentRequested(ctx context.Context, hear notice.Hear, id string, e *event) (int, string) {
+	if ignored := c.ignoresDeployment(e); ignored != "" {
+		return http.StatusOK, "ignored: " + ignored
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), webhookTime)
+	defer cancel()
+	repository, _ := c.settings.spelled(e.Repository.FullName)
+	run := e.actionsRun()
+	_, err := hear(ctx, &notice.Inbound{ID: fmt.Sprintf("deployment/%d", e.Deployment.ID), At: e.Deployment.CreatedAt, Happened: &notice.Happening{
+		Type: fermata.EventDeploymentRequested, By: e.deployer().identity(),
+		Data: map[string]any{
+			"repository": repository, "environment": e.Environment, "ref": e.Deployment.Ref, "sha": e.Deployment.SHA, "run": run,
+			"deployment": e.Deployment.ID, "event": e.Event, "actor": e.deployer().Login, "url": e.runURL(run),
+		},
+	}})
+	return c.settle(ctx, id, err, "deployment", e.Deployment.ID)
+}
+
+// deployer is who began what is to be deployed. A program that did so for somebody is not the one.
+func (e *event) deployer() Account {
+	if e.Sender.Type != "User" && e.Deployment.Creator.ID > 0 {
+		return e.Deployment.Creator
+	}
+	return e.Sender
+}
+
+// runURL is the page of a run of Actions.
+func (e *event) runURL(run int64) string {
+	if !strings.HasPrefix(e.Repository.HTMLURL, "https://") {
+		return ""
+	}
+	return fmt.Sprintf("%s/actions/runs/%d", e.Repository.HTMLURL, run)
+}
+
+// ignoresDeployment says why an event is no deployment on which this channel has to decide.
+func (c *Channel) ignoresDeployment(e *event) string {
+	_, _, named := cutRepository(e.Repository.FullName)
+	switch {
+	case c.settings.AppID == 0:
+		return "only an App protects environments"
+	case e.Action != "requested":
+		return "of deployments, only requests are heard"
+	case e.Deployment.ID <= 0 || e.Environment == "" || e.actionsRun() <= 0 || e.Sender.ID <= 0 || !named:
+		return "it names no deployment, no environment, no run or nobody who began it"
+	}
+	return c.ignoresPlace(e, "the deployment", e.Deployment.CreatedAt)
+}
+
+// States that a deployment is given.
+const (
+	DeploymentApproved = "approved"
+	DeploymentRejected = "rejected"
+)
+
+// longestReport is GitHub's limit of a report on a deployment, in characters.
+const longestReport = 1024
+
+// ReviewDeployment tells a run of Actions whether it may deploy to an environment, or, without a state, how far the decision is. It
+// reports whether the run waited. GitHub takes ten reports without a state.
+func (c *Client) ReviewDeployment(ctx context.Context, at Place, run int64, environment, state, comment string) (waited bool, err error) {
+	body := map[string]string{"environment_name": environment, "comment": shortened(comment, longestReport)}
+	if state != "" {
+		body["state"] = state
+	}
+	about := fmt.Sprintf("the deployment of %s to %s", at.repository(), environment)
+	path := fmt.Sprintf("repos/%s/actions/runs/%d/", at.repository(), run)
+	_, err = c.do(ctx, "review "+about, http.MethodPost, path+"deployment_protection_rule", body, nil)
+	if status := statusOf(err); status != http.StatusUnprocessableEntity && status != http.StatusNotFound {
+		return err == nil, err
+	}
+	// Where a decision before it was taken, and its reply was lost, the run waits no more.
+	var pending []struct {
+		Environment struct {
+			Name string `json:"name"`
+		} `json:"environment"`
+	}
+	if _, other := c.do(ctx, "read what "+about+" waits for", http.MethodGet, path+"pending_deployments", nil, &pending); other != nil {
+		return false, err
+	}
+	for _, one := range pending {
+		if strings.EqualFold(one.Environment.Name, environment) {
+			return false, err
+		}
+	}
+	return false, nil
+}
