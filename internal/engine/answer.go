@@ -238,6 +238,9 @@ func (e *Engine) late(tx *store.Tx, t *fermata.Task, q *fermata.Question, by fer
 	}
 	tx.SaveLate(q)
 	if last.Restarted && t.State.Ended() {
+		if err := checkApart(tx, t); err != nil {
+			return err
+		}
 		t.Attempts = 0
 		if err := move(tx, t, t.Ready(), by); err != nil {
 			return err

@@ -42,6 +42,37 @@ func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Re
 	return nil
 }
 
+// isHandedGrants reports whether the caller gets the consent to act on what was approved: whoever asked, or goes on for whoever did.
+// Those who only read do not, nor another agent, nor others than the person at the desk. A run of a workflow goes on by itself with
+// what its questions approve, so that nobody is handed that.
+func isHandedGrants(r taskGetter, c fermata.Caller, t *fermata.Task) (bool, error) {
+	switch {
+	case c.May(fermata.ToReadGrants, fermata.InTask(t)) != nil,
+		t.SessionKey != "" && !ownSession(c, t),
+		// A worker and its agent work on what another agent only made.
+		c.Kind == fermata.ActorAgent && t.Runner != fermata.RunnerExternal && t.WorkerTokenID != "" && c.TokenID != t.WorkerTokenID && c.TokenID != t.AgentTokenID:
+		return false, nil
+	}
+	run, err := runThatAsks(r, t)
+	return err == nil && run == nil, err
+}
+
+// checkNoRunAsked refuses the grant of a question that a run of a workflow asked: the run itself does what was approved.
+func checkNoRunAsked(r taskGetter, t *fermata.Task) error {
+	run, err := runThatAsks(r, t)
+	if err != nil {
+		return err
+	}
+	if t.Runner == fermata.RunnerWorkflow {
+		run = t
+	}
+	if run == nil {
+		return nil
+	}
+	return fermata.Errorf(fermata.CodeForbidden, "the run %s asked, and does itself what was approved", run.ID).
+		WithHint("ask on a task of your own")
+}
+
 // grantKey returns the key of the caller's workspace outside a transaction.
 func (e *Engine) grantKey(ctx context.Context, c fermata.Caller) ([]byte, error) {
 	key, err := e.reads(ctx, c).GrantKey()
@@ -152,6 +183,9 @@ func grantsTask(tx *store.Tx, c fermata.Caller, g fermata.Grant, runID string) e
 	t, err := tx.Task(g.TaskID)
 	if err == nil {
 		err = c.May(fermata.ToUseGrant, fermata.InTask(t))
+	}
+	if err == nil {
+		err = checkNoRunAsked(tx, t)
 	}
 	if err != nil {
 		return err

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/fermata-hq/fermata"
 	"github.com/fermata-hq/fermata/internal/store"
@@ -52,6 +54,11 @@ func checkRunMoves(r taskGetter, v fermata.Verb, t *fermata.Task) error {
 	if !slices.Contains(movesOfRuns, v) {
 		return nil
 	}
+	if v == fermata.ToReopenTask {
+		if err := checkNoStep(r, t, "does not begin again by itself"); err != nil {
+			return err
+		}
+	}
 	run, err := runThatAsks(r, t)
 	if err != nil || run == nil {
 		return err
@@ -75,9 +82,43 @@ func runThatAsks(r taskGetter, t *fermata.Task) (*fermata.Task, error) {
 	return parent, nil
 }
 
+// checkNoStep refuses to change the task that a run of a workflow made for one of its steps: the run was approved as it stands, and
+// goes on without what is done again.
+func checkNoStep(r taskGetter, t *fermata.Task, why string) error {
+	var spec struct {
+		Key string `json:"key"`
+	}
+	if t.ParentID == "" || len(t.Spec) == 0 || json.Unmarshal(t.Spec, &spec) != nil || !strings.HasPrefix(spec.Key, t.ParentID+"/") {
+		return nil
+	}
+	run, err := r.Task(t.ParentID)
+	if err != nil || run.Runner != fermata.RunnerWorkflow {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the task is a step of the run %s, and %s", run.ID, why).
+		WithHint("try the run again from where it failed: fermata workflow retry %s", run.ID)
+}
+
+// checkApart refuses to begin an ended run of a workflow again while another run has its key.
+func checkApart(tx *store.Tx, t *fermata.Task) error {
+	if t.Runner != fermata.RunnerWorkflow || !t.State.Ended() {
+		return nil
+	}
+	run, err := tx.WorkflowRun(t.ID)
+	if err != nil {
+		return err
+	}
+	open, err := tx.OpenRunsApart(run.ConcurrencyKey)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return fermata.Errorf(fermata.CodeIllegalTransition, "the run %s has the same key, and is open", open[0]).
+		WithHint("cancel that run, or let it end")
+}
+
 // checkNotQueued refuses to begin a queued run of a workflow while another run has its key.
 func checkNotQueued(tx *store.Tx, t *fermata.Task) error {
-	if t.Runner != fermata.RunnerWorkflow || t.State != fermata.TaskBlocked {
+	if t.Runner != fermata.RunnerWorkflow {
 		return nil
 	}
 	others, err := tx.TasksByID(t.BlockedBy)

@@ -285,6 +285,11 @@ func (e *Engine) UpdateTask(ctx context.Context, c fermata.Caller, id string, p 
 		}
 	}
 	return e.change(ctx, c, fermata.ToChangeTask, id, func(tx *store.Tx, t *fermata.Task) error {
+		if p.Title != nil || p.Body != nil {
+			if err := checkNoStep(tx, t, "its text is what the workflow says"); err != nil {
+				return err
+			}
+		}
 		if err := p.Apply(t, tx.Now()); err != nil {
 			return err
 		}
@@ -373,6 +378,9 @@ func (e *Engine) reopen(tx *store.Tx, t *fermata.Task, by fermata.Actor) error {
 	if !t.State.Ended() && t.State != fermata.TaskDeferred {
 		return fermata.Errorf(fermata.CodeIllegalTransition, "a task that is %s cannot be reopened to %s", t.State, fermata.TaskOpen)
 	}
+	if err := checkApart(tx, t); err != nil {
+		return err
+	}
 	endWaits(tx, t)
 	t.Attempts = 0
 	// What no run was handed is handed to the next one.
@@ -454,9 +462,8 @@ func (e *Engine) Context(ctx context.Context, c fermata.Caller, id string) (*fer
 		return nil, err
 	}
 	rc := fermata.NewResumeContext(t, last, questions, messages, t.PendingQuestion)
-	if mayTask(r, c, fermata.ToReadGrants, t) != nil || t.SessionKey != "" && !ownSession(c, t) {
-		// Who only reads, another agent, and others than the person at the desk get no consent to act on.
-		return rc, nil //nolint:nilerr // what the caller may not have is left out
+	if handed, err := isHandedGrants(r, c, t); err != nil || !handed {
+		return rc, err
 	}
 	return rc, addGrants(rc, questions, r, func() ([]byte, error) { return e.grantKey(ctx, c) })
 }

@@ -201,3 +201,194 @@ steps:
 		w.await(second.ID, fermata.TaskDone)
 	})
 }
+
+// stepAsks waits for the question of a step that is not the only one under way.
+func (w *world) stepAsks(run, step string) *fermata.Question {
+	w.Helper()
+	var found *fermata.Question
+	w.until("the step "+step+" asks", func() bool {
+		for _, s := range w.read(run).Steps {
+			if s.Step == step && s.QuestionID != "" {
+				q, err := w.e.Question(w.Context(), admin, s.QuestionID)
+				w.ok(err)
+				found = q
+			}
+			if s.State == fermata.StepFailed {
+				w.Fatalf("the step %s failed: %+v", s.Step, s.Error)
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+// TestNobodyTakesADefaultThatIsNotTheirs: what a branch asks is no less guarded than what a run asks.
+func TestNobodyTakesADefaultThatIsNotTheirs(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.voter("bob")
+		asked := func(more string) *fermata.Question {
+			return w.stepAsks(w.begun(`
+name: sides
+triggers: [{manual: true}]
+steps:
+  - {id: side, tool: wait, input: {for: 24h}}
+  - {id: sure, tool: post_question, needs: [], suspend: true, input: {question: "Which?", options: [{value: keep}, {value: wipe, danger: true}], timeoutAction: fail, timeout: never, ` + more + `}}
+  - {id: go, tool: publish}
+`).ID, "sure")
+		}
+		_, err := w.e.ResumeTask(w.Context(), ann, asked(`assignees: [bob], default: keep`).TaskID, "")
+		w.refused(err, fermata.CodeNotEligible)
+		dangerous := asked(`default: wipe, allow_danger_default: true`)
+		for _, c := range []fermata.Caller{ann, admin} {
+			_, err = w.e.ResumeTask(w.Context(), c, dangerous.TaskID, "")
+			w.refused(err, fermata.CodePolicyViolation)
+		}
+		if called := w.tools.called(); len(called) > 0 {
+			w.Fatalf("called %v", called)
+		}
+		w.resume(asked(`default: keep`))
+		w.until("the branch goes on", func() bool { return len(w.tools.called()) == 1 })
+	})
+}
+
+// TestARunHandsOutNoGrants: the run itself does what is approved. Whoever started it could do it once more, and after a no to another
+// branch or the end of the run.
+func TestARunHandsOutNoGrants(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.begun(`
+name: two
+triggers: [{manual: true}]
+steps:
+  - {id: legal, tool: request_approval, input: {title: "May we?", action: {tool: deploy}, timeout: never}}
+  - {id: safe, tool: request_approval, needs: [], input: {title: "Is it safe?", action: {tool: look}, timeout: never}}
+  - {id: deploy, tool: publish, needs: [legal, safe]}
+`)
+		grant := ""
+		for _, step := range []string{"legal", "safe"} {
+			q := w.stepAsks(run.ID, step)
+			answer := fermata.Answer{Answer: fermata.Reject}
+			if step == "legal" {
+				answer = fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash}
+			}
+			w.answer(q, answer)
+			for _, c := range []fermata.Caller{starter, admin} {
+				context, err := w.e.Context(w.Context(), c, q.TaskID)
+				w.ok(err)
+				if len(context.Questions) != 1 || context.Questions[0].Grant != "" {
+					w.Errorf("%s is handed %+v", c.Name, context.Questions)
+				}
+			}
+			closed, err := w.e.Question(w.Context(), admin, q.ID)
+			w.ok(err)
+			if g, ok := closed.Grant(); ok {
+				w.ok(w.db.Write(w.Context(), store.DefaultWorkspace, func(tx *store.Tx) error {
+					key, err := tx.GrantKey()
+					grant = g.Sign(key)
+					return err
+				}))
+			}
+		}
+		w.failsWithout(run.ID)
+		_, err := w.e.VerifyGrant(w.Context(), starter, fermata.GrantCheck{Grant: grant, Action: json.RawMessage(`{"tool":"deploy"}`)})
+		w.refused(err, fermata.CodeForbidden)
+	})
+}
+
+// TestAnAgentDoesNotUndoACancellation: what was approved before does not run after a person has stopped the run.
+func TestAnAgentDoesNotUndoACancellation(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.begun(`
+name: stopped
+triggers: [{manual: true}]
+steps:
+  - {id: rest, tool: wait, input: {for: 24h}}
+  - {id: deploy, tool: publish}
+`)
+		w.await(run.ID, fermata.TaskDeferred)
+		_, err := w.e.CancelTask(w.Context(), ann, run.ID, "the wrong version")
+		w.ok(err)
+		_, err = w.s.Retry(w.Context(), starter, run.ID, nil)
+		w.refused(err, fermata.CodeForbidden)
+		_, err = w.s.Retry(w.Context(), ann, run.ID, nil)
+		w.ok(err)
+	})
+}
+
+// TestAStepStaysAsItWasApproved: nobody changes what a step hands to a worker, or lets it begin again beside its run.
+func TestAStepStaysAsItWasApproved(t *testing.T) {
+	onBoth(t, func(w *world) {
+		run := w.begun(`
+name: told
+triggers: [{manual: true}]
+steps:
+  - {id: clean, tool: agent, input: {prompt: "Delete table 1."}}
+`)
+		var step *fermata.WorkflowStep
+		w.until("the agent's task is there", func() bool {
+			steps := w.read(run.ID).Steps
+			if len(steps) == 0 {
+				return false
+			}
+			step = steps[0]
+			return step.ChildID != ""
+		})
+		text, priority := "Delete all tables.", 1
+		for _, c := range []fermata.Caller{starter, ann, admin} {
+			for _, p := range []fermata.TaskPatch{{Title: &text}, {Body: &text}} {
+				_, err := w.e.UpdateTask(w.Context(), c, step.ChildID, p)
+				w.refused(err, fermata.CodeIllegalTransition)
+			}
+		}
+		_, err := w.e.UpdateTask(w.Context(), ann, step.ChildID, fermata.TaskPatch{Priority: &priority})
+		w.ok(err)
+		_, err = w.e.CancelTask(w.Context(), ann, run.ID, "")
+		w.ok(err)
+		for _, c := range []fermata.Caller{ann, admin} {
+			_, err := w.e.ReopenTask(w.Context(), c, step.ChildID)
+			w.refused(err, fermata.CodeIllegalTransition)
+		}
+	})
+}
+
+// TestRunsOfOneKeyNeverRunSideBySide: neither by putting a queued run off, nor by trying an ended one again.
+func TestRunsOfOneKeyNeverRunSideBySide(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put(`
+name: queued
+triggers: [{manual: true}]
+concurrency: {key: k, policy: queue}
+steps:
+  - {id: ask, tool: post_question, suspend: true, input: {question: "Which?", options: [a, b], timeout: never}}
+  - {id: ship, tool: publish}
+`)
+		start := func() *fermata.WorkflowRun {
+			run, err := w.s.Start(w.Context(), starter, "queued", nil)
+			w.ok(err)
+			return run
+		}
+		first := start()
+		w.asked(first.ID)
+		second := start()
+		w.await(second.ID, fermata.TaskBlocked)
+		soon := w.clock.Now().Add(time.Minute)
+		_, err := w.e.DeferTask(w.Context(), ann, second.ID, &soon)
+		w.ok(err)
+		_, err = w.e.ResumeTask(w.Context(), ann, second.ID, "")
+		w.refused(err, fermata.CodeIllegalTransition)
+		w.clock.Advance(time.Minute)
+		w.await(second.ID, fermata.TaskBlocked)
+		_, err = w.e.CancelTask(w.Context(), ann, first.ID, "")
+		w.ok(err)
+		w.asked(second.ID)
+		for _, again := range []func() error{
+			func() error { _, err := w.s.Retry(w.Context(), ann, first.ID, nil); return err },
+			func() error { _, err := w.e.ReopenTask(w.Context(), ann, first.ID); return err },
+		} {
+			w.refused(again(), fermata.CodeIllegalTransition)
+		}
+		w.answer(w.asked(second.ID), fermata.Answer{Answer: "a"})
+		w.await(second.ID, fermata.TaskDone)
+		_, err = w.s.Retry(w.Context(), ann, first.ID, nil)
+		w.ok(err)
+	})
+}

@@ -187,6 +187,9 @@ func (s *Service) Retry(ctx context.Context, c fermata.Caller, typed string, inp
 		}
 	}
 	_, err = s.e.ReopenWith(ctx, c, id, func(_ *store.Tx, t *fermata.Task) error {
+		if c.Kind == fermata.ActorAgent && t.State == fermata.TaskCancelled {
+			return fermata.Errorf(fermata.CodeForbidden, "only a person tries a cancelled run again").WithHint("start a new one: fermata workflow run")
+		}
 		if !retryable(t.State) {
 			return fermata.Errorf(fermata.CodeIllegalTransition, "a run that is %s cannot be tried again", t.State).
 				WithHint("start a new one: fermata workflow run")
