@@ -2,6 +2,7 @@ package fermata
 
 import (
 	"slices"
+	"time"
 )
 
 // ActorKind says what kind of party did something.
@@ -127,6 +128,9 @@ type Caller struct {
 	Assurance Assurance
 	// AdminNeeds is the assurance that the policy asks of admins, if the person does not have it; else it is empty.
 	AdminNeeds Assurance
+	// EndsAt is when the token or the session ends, if nobody ends it before;
+	// zero where it does not.
+	EndsAt time.Time
 	// Outside says that the person answers over a channel or by a link, where
 	// nobody signs in: what the policy leaves open is closed there by risk.
 	Outside bool

@@ -29,6 +29,14 @@ type questionContent struct {
 	AskedBy        Actor             `json:"asked_by"`
 }
 
+// KeyHash returns a hash of the idempotency key with which the question was asked and of the request under it; empty without a key.
+func (q *Question) KeyHash() string {
+	if q.IdempotencyKey == "" {
+		return ""
+	}
+	return hashBytes([]byte(q.IdempotencyKey + "\x00" + q.Fingerprint))
+}
+
 // ContentHash returns the hash by which the event question.asked names everything that is frozen when a question opens: the
 // SHA-256, in hex, of its JSON. Fields that are added later are left out of the JSON where they are empty, so that the hash of
 // an older question stays.

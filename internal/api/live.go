@@ -137,6 +137,8 @@ type stream struct {
 	// since bounds which changes of the caller's rights end the stream: those that happened later. Earlier changes were
 	// known when the caller was authenticated.
 	since time.Time
+	// lasts is how long the stream may last: until its caller is over, and never longer than [streamLasts].
+	lasts time.Duration
 	// told is the last number that the client knows.
 	told int64
 	// wrote is when the client was last sent anything.
@@ -170,7 +172,10 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 	if err != nil {
 		return nil, err
 	}
-	st.since = now.Add(-rightsKnownWithin)
+	st.since, st.lasts = now.Add(-rightsKnownWithin), streamLasts
+	if !c.EndsAt.IsZero() {
+		st.lasts = min(st.lasts, c.EndsAt.Sub(now))
+	}
 	head, err := st.tail.Head(ctx, c.WorkspaceID)
 	if err != nil {
 		return nil, err
@@ -185,10 +190,10 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, f follow) (*stream
 	return st, nil
 }
 
-// run sends events until the client leaves, falls behind for too long, or the
-// server drains.
+// run sends events until the client leaves, falls behind for too long, its
+// token or session is over, or the server drains.
 func (st *stream) run(ctx context.Context) {
-	ctx, end := context.WithTimeout(ctx, streamLasts)
+	ctx, end := context.WithTimeout(ctx, st.lasts)
 	defer end()
 	if !st.begin() {
 		return
@@ -230,6 +235,9 @@ func (st *stream) begin() bool {
 func (st *stream) send(events []*engine.TailEvent, sees func(*engine.TailEvent) bool) bool {
 	sent := false
 	for _, e := range events {
+		if !st.caller.EndsAt.IsZero() && !e.At.Before(st.caller.EndsAt) {
+			return false
+		}
 		st.seen = e.Seq
 		if e.At.After(st.since) && e.ChangesRights(st.caller) {
 			// The next stream of this client begins after this event.

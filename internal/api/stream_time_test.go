@@ -77,6 +77,12 @@ func connectTo(t *testing.T, handler http.Handler) net.Conn {
 // returns the client's end and a function that makes a task.
 func quiet(t *testing.T) (net.Conn, func()) {
 	t.Helper()
+	return quietFor(t, "")
+}
+
+// quietFor is quiet with a token that ends after a time, unless it is empty.
+func quietFor(t *testing.T, lasts fermata.Timeout) (net.Conn, func()) {
+	t.Helper()
 	e := engineAlone(t)
 	secret, err := e.FirstToken(t.Context())
 	if err != nil {
@@ -86,8 +92,15 @@ func quiet(t *testing.T) (net.Conn, func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if lasts != "" {
+		made, err := e.CreateToken(t.Context(), caller, fermata.NewToken{Name: "short", Scopes: []fermata.Scope{fermata.ScopeRead}, ExpiresIn: lasts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secret = made.Secret
+	}
 	near := connectTo(t, api.New(api.Config{Engine: e}))
-	if _, err := fmt.Fprintf(near, "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", secret); err != nil {
+	if _, err := fmt.Fprintf(near, "GET /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\n\r\n", secret); err != nil {
 		t.Fatal(err)
 	}
 	return near, func() {
@@ -109,6 +122,21 @@ func TestQuietStreamShowsThatItLives(t *testing.T) {
 		}
 		if got := time.Since(start); got != 15*time.Second {
 			t.Errorf("the first sign of life came after %s", got)
+		}
+	})
+}
+
+// TestStreamEndsWithItsToken: nothing is told to a token that is over.
+func TestStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		conn, _ := quietFor(t, "1m")
+		start := time.Now()
+		if _, err := io.Copy(io.Discard, conn); err != nil {
+			t.Errorf("reading the closed stream: %v", err)
+		}
+		if got := time.Since(start); got != time.Minute {
+			t.Errorf("the stream was still open after %s", got)
 		}
 	})
 }

@@ -78,7 +78,7 @@ func (e *Engine) AskOutside(ctx context.Context, c fermata.Caller, project, sess
 	return write(ctx, e, c, fermata.ToAsk, func(tx *store.Tx) (*fermata.Question, error) {
 		if a.IdempotencyKey != "" {
 			q, err := sameKey(tx, a, c.Actor())
-			if q != nil {
+			if q != nil && err == nil {
 				err = checkSamePlace(tx, q, project, session)
 			}
 			if q != nil || err != nil {
@@ -458,7 +458,8 @@ func sameKey(tx *store.Tx, a fermata.Ask, by fermata.Actor) (*fermata.Question, 
 	case q.Fingerprint != a.Fingerprint():
 		return nil, keyTaken(q)
 	}
-	return q, nil
+	// Whoever writes the database could give the key to a question that is answered.
+	return q, CheckRecorded(tx, q)
 }
 
 // keyTaken refuses a key that belongs to another question of who asks.

@@ -126,6 +126,8 @@ func askedDiffers(q *fermata.Question, e *fermata.Event) string {
 		}
 	}
 	switch {
+	case said.KeyHash != nil && *said.KeyHash != q.KeyHash():
+		return "idempotency key"
 	case q.AskedBy != e.Actor:
 		return "asker"
 	case !isSameTime(&q.CreatedAt, &e.At):

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -241,5 +242,31 @@ func TestAVoteThatCountsAgain(t *testing.T) {
 		w.ok(err)
 		w.question(q.ID, fermata.Answered)
 		w.equal(1, w.closings(q.ID))
+	})
+}
+
+// TestAKeyOfAnotherQuestionIsFound: whoever writes the database gives the idempotency key of an open question to one that is
+// answered. Its asker asks again, and would go on with the other answer.
+func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
+	each(t, func(w *world) {
+		drop := fermata.Ask{Question: "Drop prod?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`), IdempotencyKey: "K"}
+		asked := func(a fermata.Ask) *fermata.Question {
+			q, err := w.e.AskOutside(w.Context(), w.agent, "", "", a)
+			w.ok(err)
+			return q
+		}
+		open := asked(drop)
+		tea := asked(fermata.Ask{Question: "Tea?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"tea"}`)})
+		_, err := w.e.Answer(w.Context(), w.alice, tea.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: tea.ActionHash})
+		w.ok(err)
+		w.forge(fmt.Sprintf(`UPDATE questions SET idempotency_key = 'other' WHERE id = '%s'`, open.ID))
+		w.forge(fmt.Sprintf(`UPDATE questions SET idempotency_key = 'K', fingerprint = '%s' WHERE id = '%s'`, open.Fingerprint, tea.ID))
+		_, err = w.e.AskOutside(w.Context(), w.agent, "", "", drop)
+		w.refused(err, fermata.CodePolicyViolation)
+		report, err := w.e.VerifyAudit(w.Context(), admin)
+		w.ok(err)
+		if report.OK || !strings.Contains(report.Problem, "idempotency key") {
+			w.Errorf("the audit says %+v", report)
+		}
 	})
 }

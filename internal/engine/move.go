@@ -196,6 +196,8 @@ type asked struct {
 	ActionHash string `json:"action_hash"`
 	// ContentHash names everything that is frozen; see [fermata.Question.ContentHash].
 	ContentHash string `json:"content_hash"`
+	// KeyHash names the idempotency key and the request; it is empty without a key.
+	KeyHash string `json:"key_hash"`
 	// Assignees and Deadline are those with which the question opened.
 	Assignees []string   `json:"assignees,omitempty"`
 	Deadline  *time.Time `json:"deadline,omitempty"`
@@ -212,7 +214,7 @@ func askedOf(t *fermata.Task, q *fermata.Question) asked {
 
 // askedFacts returns the data of question.asked without what belongs to the task.
 func askedFacts(q *fermata.Question) asked {
-	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash, ContentHash: q.ContentHash(), Assignees: q.Assignees, Deadline: q.Deadline}
+	a := asked{Type: q.Type, Title: q.Title, Project: q.Project, Risk: q.Risk, ActionHash: q.ActionHash, ContentHash: q.ContentHash(), KeyHash: q.KeyHash(), Assignees: q.Assignees, Deadline: q.Deadline}
 	if len(q.Items) > 1 {
 		a.Items = len(q.Items)
 	}

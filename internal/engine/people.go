@@ -21,9 +21,13 @@ type callerCache struct {
 }
 
 type knownCaller struct {
-	caller  fermata.Caller
-	until   time.Time
-	expires *time.Time
+	caller fermata.Caller
+	until  time.Time
+}
+
+// ended reports whether the caller's token or session is over.
+func (k knownCaller) ended(now time.Time) bool {
+	return !k.caller.EndsAt.IsZero() && !now.Before(k.caller.EndsAt)
 }
 
 const (
@@ -38,7 +42,7 @@ func (cc *callerCache) get(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	k, ok := cc.known[hash]
-	if !ok || now.After(k.until) || k.expires != nil && !now.Before(*k.expires) {
+	if !ok || now.After(k.until) || k.ended(now) {
 		return fermata.Caller{}, false
 	}
 	return k.caller, true
@@ -55,7 +59,7 @@ func (cc *callerCache) last(hash string, now time.Time) (fermata.Caller, bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	k, ok := cc.known[hash]
-	return k.caller, ok && (k.expires == nil || now.Before(*k.expires))
+	return k.caller, ok && !k.ended(now)
 }
 
 // put keeps a caller who was looked up when that many revocations were known.
@@ -129,7 +133,10 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (fermata.Calle
 			return nil
 		})
 	}
-	e.callers.put(hash, knownCaller{caller: c, until: time.Now().Add(callerFor), expires: token.ExpiresAt}, cleared)
+	if token.ExpiresAt != nil {
+		c.EndsAt = *token.ExpiresAt
+	}
+	e.callers.put(hash, knownCaller{caller: c, until: time.Now().Add(callerFor)}, cleared)
 	return c, err
 }
 

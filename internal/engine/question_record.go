@@ -59,8 +59,10 @@ type recordedFacts struct {
 	Votes       json.RawMessage   `json:"votes"`
 	Answers     map[string]any    `json:"answers"`
 	CommentHash *string           `json:"comment_hash"`
-	Comment     string            `json:"comment"`
-	Restarted   bool              `json:"restarted"`
+	// KeyHash is nil in events of earlier versions.
+	KeyHash   *string `json:"key_hash"`
+	Comment   string  `json:"comment"`
+	Restarted bool    `json:"restarted"`
 }
 
 // take notes what an event says about the question.

@@ -79,8 +79,9 @@ func (e *Engine) AuthenticateSession(ctx context.Context, secret string) (fermat
 			return nil
 		})
 	}
-	c, until := sessionCaller(s, m, now).Under(p), s.Until()
-	e.callers.put(sessionKey(hash), knownCaller{caller: c, until: time.Now().Add(callerFor), expires: &until}, cleared)
+	c := sessionCaller(s, m, now).Under(p)
+	c.EndsAt = s.Until()
+	e.callers.put(sessionKey(hash), knownCaller{caller: c, until: time.Now().Add(callerFor)}, cleared)
 	return c, err
 }
 

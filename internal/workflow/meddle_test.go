@@ -232,7 +232,7 @@ name: sides
 triggers: [{manual: true}]
 steps:
   - {id: side, tool: wait, input: {for: 24h}}
-  - {id: sure, tool: post_question, needs: [], suspend: true, input: {question: "Which?", options: [{value: keep}, {value: wipe, danger: true}], timeoutAction: fail, timeout: never, ` + more + `}}
+  - {id: sure, tool: post_question, needs: [], suspend: true, input: {question: "Which?", options: [{value: keep}, {value: wipe, danger: true}], timeoutAction: fail, timeout: never, `+more+`}}
   - {id: go, tool: publish}
 `).ID, "sure")
 		}
