@@ -269,7 +269,7 @@ func (v *verification) checkRules() error {
 	return nil
 }
 
-// checkWorkflows compares which definition starts new runs, and whether triggers start them, with the events.
+// checkWorkflows compares which definition starts new runs, in which project, and whether triggers start them, with the events.
 func (v *verification) checkWorkflows() error {
 	workflows, err := v.r.Workflows()
 	for _, w := range workflows {
@@ -277,7 +277,7 @@ func (v *verification) checkWorkflows() error {
 		if e == nil {
 			return v.fail("no event says who stored the workflow %s", w.Name)
 		}
-		if name := differs(dataOf(e), map[string]any{"hash": w.Hash, "enabled": w.Enabled}, "hash", "enabled"); name != "" {
+		if name := differs(dataOf(e), map[string]any{"hash": w.Hash, "enabled": w.Enabled, "project": w.Project}, "hash", "enabled", "project"); name != "" {
 			return v.fail("the workflow %s has another %s than event %d says", w.Name, name, e.Seq)
 		}
 	}
@@ -346,7 +346,7 @@ func (v *verification) checkTotals() error {
 	return nil
 }
 
-// checkTasks compares who made the tasks of the events, and in which project.
+// checkTasks compares who made the tasks of the events, as what and in which project, and who holds them.
 func (v *verification) checkTasks(events []*fermata.Event) error {
 	made := eventsBy(events, fermata.EventTaskCreated, func(e *fermata.Event) string { return e.TaskID })
 	rows, err := v.r.TaskOrigins(slices.Collect(maps.Keys(made)))
@@ -354,6 +354,21 @@ func (v *verification) checkTasks(events []*fermata.Event) error {
 		e := made[o.ID]
 		if project, ok := dataOf(e)["project"]; o.CreatedBy != e.Actor || ok && project != o.Project {
 			return v.fail("the task %s has another maker or project than event %d says", o.ID, e.Seq)
+		}
+		if hash, ok := dataOf(e)["origin_hash"]; ok && hash != o.OriginHash() {
+			return v.fail("the task %s has another parent, runner, session or spec than event %d says", o.ID, e.Seq)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	claims := eventsBy(events, fermata.EventTaskClaimed, func(e *fermata.Event) string { return e.TaskID })
+	rows, err = v.r.TaskOrigins(slices.Collect(maps.Keys(claims)))
+	for _, o := range rows {
+		e := claims[o.ID]
+		holders := map[string]any{"worker_token_id": o.WorkerTokenID, "agent_token_id": o.AgentTokenID}
+		if e.RunID == o.RunID && differs(dataOf(e), holders, "worker_token_id", "agent_token_id") != "" {
+			return v.fail("the task %s has another holder than event %d says", o.ID, e.Seq)
 		}
 	}
 	return err

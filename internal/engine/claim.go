@@ -20,6 +20,10 @@ type claimed struct {
 	From   fermata.TaskState `json:"from"`
 	To     fermata.TaskState `json:"to"`
 	Worker string            `json:"worker"`
+	// WorkerToken is the id of the token that claimed it, AgentToken that of the token which the worker gives its agents; empty for
+	// none.
+	WorkerToken string `json:"worker_token_id"`
+	AgentToken  string `json:"agent_token_id"`
 }
 
 // Claim gives a worker the next task, with a new run, its fencing token and
@@ -110,7 +114,7 @@ func (e *Engine) claim(tx *store.Tx, c fermata.Caller, r fermata.ClaimRequest) (
 	tx.SaveTask(t)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventTaskClaimed, TaskID: t.ID, RunID: run.ID, Actor: c.Actor(),
-		Data: data(claimed{from, t.State, r.Worker}),
+		Data: data(claimed{from, t.State, r.Worker, t.WorkerTokenID, t.AgentTokenID}),
 	})
 	tellHanded(tx, run, rc, c.Actor())
 	return &fermata.Claim{Task: t, Run: run, Context: rc}, nil

@@ -270,3 +270,38 @@ func TestAKeyOfAnotherQuestionIsFound(t *testing.T) {
 		}
 	})
 }
+
+// TestAForgedHolderGetsNoGrant: whoever writes the database makes another agent the holder of a task, or the session's. The audit finds
+// it, and the agent is not handed what people approved.
+func TestAForgedHolderGetsNoGrant(t *testing.T) {
+	other := fermata.Caller{WorkspaceID: "default", Kind: fermata.ActorAgent, TokenID: "tok_other", Name: "other", Scopes: []fermata.Scope{fermata.ScopeAsk, fermata.ScopeWork}}
+	for name, tt := range map[string]struct{ edit, problem string }{
+		"the agent's token":  {`agent_token_id = 'tok_other'`, "another holder"},
+		"the worker's token": {`worker_token_id = 'tok_other'`, "another holder"},
+		"the maker":          {`worker_token_id = '', created_by = '["agent","tok_other","other"]'`, "another maker"},
+		"the parent":         {`parent_id = 'task_x'`, "another parent"},
+		"the runner":         {`runner = 'external'`, "another parent"},
+		"the session":        {`session_key = 'mine'`, "another parent"},
+		"the spec":           {`spec = '{"command":["rm"]}'`, "another parent"},
+		"how it ends":        {`ends_with_answer = 1`, "another parent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				task, q := w.suspended(fermata.Ask{Question: "Drop?", Type: fermata.Approval, Action: json.RawMessage(`{"tool":"drop"}`)})
+				_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash})
+				w.ok(err)
+				w.forge(fmt.Sprintf(`UPDATE tasks SET %s WHERE id = '%s'`, tt.edit, task.ID))
+				context, err := w.e.Context(w.Context(), other, task.ID)
+				w.ok(err)
+				if len(context.Questions) != 1 || context.Questions[0].Grant != "" {
+					w.Errorf("the other agent is handed %+v", context.Questions)
+				}
+				report, err := w.e.VerifyAudit(w.Context(), admin)
+				w.ok(err)
+				if report.OK || !strings.Contains(report.Problem, tt.problem) {
+					w.Errorf("the audit says %+v", report)
+				}
+			})
+		})
+	}
+}

@@ -45,7 +45,7 @@ func addGrants(rc *fermata.ResumeContext, closed []*fermata.Question, r store.Re
 // isHandedGrants reports whether the caller gets the consent to act on what was approved: whoever asked, or goes on for whoever did.
 // Those who only read do not, nor another agent, nor others than the person at the desk. A run of a workflow goes on by itself with
 // what its questions approve, so that nobody is handed that.
-func isHandedGrants(r taskGetter, c fermata.Caller, t *fermata.Task) (bool, error) {
+func isHandedGrants(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
 	switch {
 	case c.May(fermata.ToReadGrants, fermata.InTask(t)) != nil,
 		t.SessionKey != "" && !ownSession(c, t),
@@ -54,7 +54,32 @@ func isHandedGrants(r taskGetter, c fermata.Caller, t *fermata.Task) (bool, erro
 		return false, nil
 	}
 	run, err := runThatAsks(r, t)
-	return err == nil && run == nil, err
+	if err != nil || run != nil {
+		return false, err
+	}
+	return isRecordedHolder(r, c, t)
+}
+
+// isRecordedHolder reports whether the events say that the task is the agent's, and not the database alone. Of people it is true: a
+// role lets them act.
+func isRecordedHolder(r store.Reader, c fermata.Caller, t *fermata.Task) (bool, error) {
+	if c.Kind != fermata.ActorAgent {
+		return true, nil
+	}
+	last := fermata.EventTaskClaimed
+	if t.WorkerTokenID == "" {
+		last = fermata.EventTaskCreated
+	}
+	events, err := r.Events(store.EventFilter{TaskID: t.ID, Types: []string{string(last)}, Newest: true, Limit: 1})
+	if err != nil || len(events) == 0 {
+		return false, err
+	}
+	e, said := events[0], dataOf(events[0])
+	if last == fermata.EventTaskCreated {
+		return e.Actor.ID == c.TokenID, nil
+	}
+	_, told := said["worker_token_id"] // not by earlier versions
+	return e.RunID == t.RunID && (!told || said["worker_token_id"] == c.TokenID || said["agent_token_id"] == c.TokenID), nil
 }
 
 // checkNoRunAsked refuses the grant of a question that a run of a workflow asked: the run itself does what was approved.

@@ -102,7 +102,8 @@ func (e *Engine) createTask(tx *store.Tx, n fermata.NewTask, by fermata.Actor) (
 			To      fermata.TaskState `json:"to"`
 			Runner  string            `json:"runner,omitempty"`
 			Project string            `json:"project"`
-		}{t.Title, t.State, toldRunner(t), t.Project}),
+			Origin  string            `json:"origin_hash"`
+		}{t.Title, t.State, toldRunner(t), t.Project, t.OriginHash()}),
 	})
 	return t, nil
 }

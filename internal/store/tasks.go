@@ -68,24 +68,24 @@ func (r Reader) TasksByID(ids []string) ([]*fermata.Task, error) {
 	return onlySeen(r, found, projectOfTask), err
 }
 
-// TaskOrigin is who made a task, and in which project.
-type TaskOrigin struct {
-	ID, Project string
-	CreatedBy   fermata.Actor
+// originColumns are what [Reader.TaskOrigins] fills in.
+const originColumns = "id, project, parent_id, runner, isolated, agent, spec, ends_with_answer, session_key, created_by, run_id, worker_token_id, agent_token_id"
+
+// TaskOrigins returns the tasks with the ids, each with who made it, as what, and who holds it; the rest of them is empty.
+func (r Reader) TaskOrigins(ids []string) ([]*fermata.Task, error) {
+	return byID(r, scanTaskOrigin, originColumns, "tasks", ids, taskID)
 }
 
-// TaskOrigins returns the origins of the tasks with the ids.
-func (r Reader) TaskOrigins(ids []string) ([]*TaskOrigin, error) {
-	return byID(r, scanTaskOrigin, "id, project, created_by", "tasks", ids, func(o *TaskOrigin) string { return o.ID })
-}
-
-func scanTaskOrigin(rs rows) (*TaskOrigin, error) {
-	o := &TaskOrigin{}
-	var createdBy string
-	if err := rs.Scan(&o.ID, &o.Project, &createdBy); err != nil {
+func scanTaskOrigin(rs rows) (*fermata.Task, error) {
+	t := &fermata.Task{}
+	var createdBy, spec string
+	var isolated, endsWithAnswer int64
+	if err := rs.Scan(&t.ID, &t.Project, &t.ParentID, &t.Runner, &isolated, &t.Agent, &spec, &endsWithAnswer, &t.SessionKey, &createdBy,
+		&t.RunID, &t.WorkerTokenID, &t.AgentTokenID); err != nil {
 		return nil, err
 	}
-	return o, parse("created_by", createdBy, (*actor)(&o.CreatedBy))
+	t.Spec, t.Isolated, t.EndsWithAnswer = raw(spec), isolated != 0, endsWithAnswer != 0
+	return t, parse("created_by", createdBy, (*actor)(&t.CreatedBy))
 }
 
 // FindID returns the one id of the noun's table that ends so. Several are an

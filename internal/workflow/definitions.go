@@ -174,7 +174,7 @@ func (s *Service) arm(tx *store.Tx, c fermata.Caller, w *fermata.Workflow, d *de
 	w.Triggers = withNext(w.Triggers, schedules)
 	tx.Append(&fermata.Event{
 		Type: fermata.EventWorkflowChanged, Actor: c.Actor(),
-		Data: data(map[string]any{"workflow": w.Name, "hash": w.Hash, "enabled": w.Enabled}),
+		Data: data(map[string]any{"workflow": w.Name, "hash": w.Hash, "enabled": w.Enabled, "project": w.Project}),
 	})
 	return s.follow(tx, d, w.Enabled)
 }

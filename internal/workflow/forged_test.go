@@ -56,10 +56,20 @@ func TestARunKeepsTheDefinitionItBeganWith(t *testing.T) {
 	})
 }
 
+// TestNoRunBeginsInAForgedProject: the project says who may approve.
+func TestNoRunBeginsInAForgedProject(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.put(guarded)
+		storetest.Exec(w, w.opts, "UPDATE workflows SET project = 'web'")
+		_, err := w.s.Start(w.Context(), admin, "guarded", nil)
+		w.refused(err, fermata.CodeInternal)
+	})
+}
+
 // The audit finds another definition than the one that was stored last before a run begins with it, and a workflow that was enabled
 // past the server.
 func TestTheAuditFindsAnotherDefinition(t *testing.T) {
-	for name, edit := range map[string]string{"hash": "hash = 'x'", "enabled": "enabled = 1 - enabled"} {
+	for name, edit := range map[string]string{"hash": "hash = 'x'", "enabled": "enabled = 1 - enabled", "project": "project = 'web'"} {
 		t.Run(name, func(t *testing.T) {
 			onBoth(t, func(w *world) {
 				w.put(guarded)

@@ -145,6 +145,10 @@ const mostLost = 10
 // fire starts a run, and returns its id: "" where one that is open keeps it
 // from starting, the earlier one's where the same has started it before.
 func (s *Service) fire(tx *store.Tx, f firing) (string, error) {
+	if f.workflow.Project != orDefault(f.def.Project) {
+		return "", fermata.Errorf(fermata.CodeInternal, "the workflow %s is in another project than its definition says: it was changed in the database", f.def.Name).
+			WithHint("put it again, and look at who writes the database: fermata audit verify")
+	}
 	if f.key != "" {
 		if id, err := tx.FiredRun(f.key); err != nil || id != "" {
 			return id, err

@@ -58,7 +58,10 @@ func taskRoundTrip(s *suite) {
 	s.equal(t, got)
 	origins, err := s.read().TaskOrigins([]string{t.ID, "task_none"})
 	s.ok(err)
-	s.equal([]*store.TaskOrigin{{ID: t.ID, Project: "web", CreatedBy: robot}}, origins)
+	s.equal([]*fermata.Task{{
+		ID: t.ID, Project: "web", ParentID: t.ParentID, Runner: t.Runner, Isolated: t.Isolated, Agent: t.Agent, Spec: t.Spec, EndsWithAnswer: t.EndsWithAnswer,
+		SessionKey: t.SessionKey, CreatedBy: robot, RunID: t.RunID, WorkerTokenID: t.WorkerTokenID, AgentTokenID: t.AgentTokenID,
+	}}, origins)
 
 	var now time.Time
 	s.ok(s.try(func(tx *store.Tx) error {
