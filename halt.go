@@ -13,12 +13,11 @@ func (t *Task) Halt(runID string, run *Run, now time.Time) string {
 		return "the task is " + string(t.State)
 	case t.Paused():
 		return "the task is paused, and a person resumes it"
-	case run == nil && runID != "":
-		return "there is no run " + runID
-	case run == nil:
+	case run == nil && runID == "":
 		return ""
-	case t.RunID != run.ID:
-		return "run " + run.ID + " is not the task's run any more"
+	case run == nil || t.RunID != run.ID:
+		// Whether there is such a run of another task is not told.
+		return "run " + runID + " is not the task's run, or not any more"
 	case run.State == RunLost || run.State == RunRunning && !now.Before(run.LeaseUntil):
 		return "the lease of run " + run.ID + " ended at " + stamp(run.LeaseUntil)
 	case run.State != RunRunning && runID != "":

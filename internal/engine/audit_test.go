@@ -112,6 +112,7 @@ func TestAuditFindsEditsOfTables(t *testing.T) {
 		"a session's secret":        {`UPDATE browser_sessions SET hash = 'x'`, "another fingerprint than event"},
 		"a session's life":          {`UPDATE browser_sessions SET expires_at = expires_at + 1000`, "another expires_at than event"},
 		"when one signed in":        {`UPDATE browser_sessions SET created_at = created_at + 1000`, "another created_at than event"},
+		"a session beyond time":     {`UPDATE browser_sessions SET expires_at = 9000000000000000`, "another expires_at than event"},
 		"a session's token":         {`UPDATE browser_sessions SET made_with = 'tok_other'`, "another token_id than event"},
 		"a link's token":            {`UPDATE sign_in_links SET made_with = 'tok_other' WHERE method = 'link' AND used_at = 0`, "another token_id than event"},
 		"a session without events":  {`UPDATE browser_sessions SET id = 'ses_x'`, "no event says who signed in"},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fermata-hq/fermata"
+	"github.com/fermata-hq/fermata/internal/engine"
 )
 
 const removeOld = `{"command":"rm -r old"}`
@@ -127,5 +128,23 @@ func TestAnEditedCallRunsAsEdited(t *testing.T) {
 		_, err := w.e.Answer(w.Context(), w.alice, q.ID, fermata.Answer{Answer: fermata.Approve, ActionHash: q.ActionHash, Action: edit})
 		w.ok(err)
 		w.equal(`{"command":"git push --dry-run"}`, string(w.gate(call, fermata.GateAllow).Input))
+	})
+}
+
+// TestARepeatedCallGivesNoGrantForAnEndedTask: the reply to a call whose reply was lost says how it stands now.
+func TestARepeatedCallGivesNoGrantForAnEndedTask(t *testing.T) {
+	each(t, func(w *world) {
+		a := w.granted("")
+		ctx, check := engine.WithIdempotency(w.Context(), "key", "f"), fermata.GrantCheck{Grant: a.Grant, Action: a.Action}
+		for range 2 {
+			_, err := w.e.VerifyGrant(ctx, w.agent, check)
+			w.ok(err)
+		}
+		q, err := w.e.Question(w.Context(), w.alice, a.QuestionID)
+		w.ok(err)
+		_, err = w.e.CancelTask(w.Context(), w.alice, q.TaskID, "stop")
+		w.ok(err)
+		_, err = w.e.VerifyGrant(ctx, w.agent, check)
+		w.refused(err, fermata.CodeForbidden)
 	})
 }

@@ -98,6 +98,8 @@ func mayReplay(tx *store.Tx, c fermata.Caller, v fermata.Verb, kept remembered, 
 		about = out.TaskID
 	case *fermata.Claim:
 		return mayTask(tx, c, v, out.Task)
+	case *fermata.Grant:
+		return grantsTask(tx, c, *out, "")
 	}
 	if about == "" {
 		return c.May(v, fermata.Somewhere)

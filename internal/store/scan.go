@@ -97,7 +97,14 @@ func millis(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+// at returns the instant of a column, in milliseconds. JSON has years of four digits: what is beyond is the nearest of these.
+func at(ms int64) time.Time { return time.UnixMilli(min(max(ms, firstInstant), lastInstant)).UTC() }
+
+// The first and the last instant that JSON can write.
+var (
+	firstInstant = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	lastInstant  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).UnixMilli()
+)
 
 func optional(ms int64) *time.Time {
 	if ms == 0 {
