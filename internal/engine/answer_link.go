@@ -184,6 +184,9 @@ func (e *Engine) AnswerByLink(ctx context.Context, token string, a fermata.Answe
 	return e.Answer(ctx, v.Member.ByLink(v.Link.Workspace, v.Question), v.Question.ID, a)
 }
 
+// linksRevoked is what member.changed says where somebody took answer links back.
+const linksRevoked = "revoked"
+
 // RevokeAnswerLinks ends every link by which a member answers without signing
 // in: one's own, or as an admin anybody's. Messages that are sent from now on
 // have new ones.
@@ -196,7 +199,7 @@ func (e *Engine) RevokeAnswerLinks(ctx context.Context, c fermata.Caller, typed 
 		tx.RevokeAnswerLinks(m.ID)
 		tx.Append(&fermata.Event{
 			Type: fermata.EventMemberChanged, Actor: c.Actor(),
-			Data: data(map[string]any{"member_id": m.ID, "handle": m.Handle, "answer_links": "revoked"}),
+			Data: data(map[string]any{"member_id": m.ID, "handle": m.Handle, "answer_links": linksRevoked}),
 		})
 		return nil
 	})

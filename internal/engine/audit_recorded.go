@@ -31,6 +31,8 @@ type recorded struct {
 	asked, posted, created int64
 	// revoked are the ids of tokens that were ended.
 	revoked map[string]bool
+	// linksRevoked counts how often somebody took the answer links of a member back, by the member's id.
+	linksRevoked map[string]int64
 	// groups are the groups of each member, by the member's id.
 	groups map[string][]string
 }
@@ -41,7 +43,7 @@ func newRecorded() recorded {
 		identities: map[string]*fermata.Event{}, rules: map[string]*fermata.Event{}, revoked: map[string]bool{}, groups: map[string][]string{},
 		sessions: map[string]*fermata.Event{}, links: map[string]*fermata.Event{}, usedLinks: map[string]bool{}, usedGrants: map[string]bool{},
 		ruleUses: map[string]int{}, hashes: map[string][]string{}, workflows: map[string]*fermata.Event{},
-		questions: map[string]*questionRecord{},
+		questions: map[string]*questionRecord{}, linksRevoked: map[string]int64{},
 	}
 }
 
@@ -147,6 +149,9 @@ func (l *recorded) takeQuestion(e *fermata.Event) {
 
 func (l *recorded) takeMember(e *fermata.Event, facts map[string]any) {
 	id := textOf(facts, "member_id")
+	if facts["answer_links"] == linksRevoked {
+		l.linksRevoked[id]++
+	}
 	if id == "" || facts["role"] == nil {
 		return
 	}

@@ -185,7 +185,19 @@ func (v *verification) checkMembers() error {
 			return v.fail("the member %s is in other groups than the events say", m.Handle)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	for id, times := range v.last.linksRevoked {
+		generation, err := v.r.AnswerLinkGeneration(id)
+		if err != nil {
+			return err
+		}
+		if generation < times {
+			return v.fail("the answer links of the member %s were taken back %d times, and could be used again", id, times)
+		}
+	}
+	return nil
 }
 
 func (v *verification) checkTokens() error {
