@@ -299,7 +299,7 @@ func (p *protection) writtenByCommand(words []string) bool {
 
 // isMentioned reports whether a text holds a word that means one of the files.
 func (p *protection) isMentioned(text string) bool {
-	if strings.HasPrefix(text, "--exclude") {
+	if strings.HasPrefix(text, "--exclude") && !strings.ContainsFunc(text, unicode.IsSpace) {
 		return false // grep, rsync and tar leave the file out
 	}
 	return p.coversWord(text) || slices.ContainsFunc(strings.FieldsFunc(text, isBetweenWords), func(word string) bool {

@@ -108,7 +108,7 @@ func TestProtectedFilesInLinesThatHideThem(t *testing.T) {
 		// xargs.
 		"xargs rm <<< .git/config", "ls .git/* | xargs rm", "find .git -type f | xargs rm", "xargs -I% cp cfg %/config <<< .git",
 		"xargs git <<< 'config core.hooksPath x'", "echo .git/config | xargs rm", "printf '.g\\151t/config' | xargs rm", "xargs -n 1 sh -c <<< 'git config a b'",
-		"echo .git | parallel rm -r", "find . -type f | xargs rm", "find . -name config | xargs rm",
+		"echo .git | parallel rm -r", "find . -type f | xargs rm", "find . -name config | xargs rm", "xargs rm -- <<< '--exclude .git/config'",
 		// Quotes.
 		`cp cfg $'.g\x69t/config'`, `eval $'touch .g\x69t/x'`, `echo x > $'\056git/config'`, "cp cfg .gi\\\nt/config", `cp cfg $".git"/config`,
 		// Variables.
