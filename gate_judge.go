@@ -31,6 +31,16 @@ type Shell struct {
 	// Commands are the commands that it runs, with the quotes taken off,
 	// those within substitutions and within sh -c as well.
 	Commands []string
+	// Calls are the same commands as lists of words.
+	Calls [][]string
+	// Loose are the commands whose words the line does not fully tell, because they hold a variable
+	// or a substitution, or because the command takes words or commands from its input: xargs, a shell
+	// without a script. A redirection to such a file is here as the command >.
+	Loose [][]string
+	// Settings are the variables that it sets, as NAME=value.
+	Settings []string
+	// Texts are all words of the line, those of here-documents and of values among them.
+	Texts []string
 	// Writes are the files that its redirections write.
 	Writes []string
 }

@@ -12,10 +12,11 @@ import (
 // wordShell reads a command line as one command for each part between semicolons.
 func wordShell(command string) fermata.Shell {
 	var parts []string
+	var calls [][]string
 	for part := range strings.SplitSeq(command, ";") {
-		parts = append(parts, strings.TrimSpace(part))
+		parts, calls = append(parts, strings.TrimSpace(part)), append(calls, strings.Fields(part))
 	}
-	return fermata.Shell{Plain: len(parts) == 1, Commands: parts}
+	return fermata.Shell{Plain: len(parts) == 1, Commands: parts, Calls: calls}
 }
 
 // A call that writes what git goes by is asked, whatever rule or policy allows its tool.
@@ -51,6 +52,18 @@ func TestProtectedGitFiles(t *testing.T) {
 		"in the folder":             {"shell", `{"command":["cp","x","hooks/pre-commit"],"workdir":".git"}`, true},
 		"from the folder":           {"Write", `{"path":"config","cwd":"/w/.git"}`, true},
 		"as an argument list":       {"exec", `{"argv":["cp","x",".git/config"]}`, true},
+		"Gemini's folder":           {"run_shell_command", `{"command":"cp ../cfg config","dir_path":".git"}`, true},
+		"Gemini's former folder":    {"run_shell_command", `{"command":"cp ../cfg config","directory":".git"}`, true},
+		"another name of a folder":  {"shell", `{"command":"cp ../cfg config","working-directory":"/w/.git"}`, true},
+		"a folder to make":          {"create_directory", `{"dir_path":".git/hooks"}`, true},
+		"a file of a bare one":      {"Write", `{"path":"config","cwd":"/srv/shop.git"}`, true},
+		"a hook by its name":        {"Write", `{"file_path":"/w/p/x/hooks/post-checkout"}`, true},
+		"a hook by a command":       {"Bash", `{"command":"cp x hooks/pre-commit"}`, true},
+		"an environment":            {"exec", `{"cmd":"git fetch","env":{"GIT_SSH_COMMAND":"touch x"}}`, true},
+		"a hook of React":           {"Write", `{"file_path":"src/hooks/update.ts"}`, false},
+		"another file in hooks":     {"Write", `{"file_path":"src/hooks/config"}`, false},
+		"listing the folder":        {"list_directory", `{"dir_path":".git"}`, false},
+		"looking from there":        {"run_shell_command", `{"command":"ls hooks","dir_path":".git"}`, false},
 		"looking in the folder":     {"shell", `{"command":"ls hooks","workdir":".git"}`, false},
 		"elsewhere":                 {"shell", `{"command":"cp x y","workdir":"sub"}`, false},
 		"git stages":                {"Bash", `{"command":"git add .gitattributes"}`, false},
@@ -163,6 +176,18 @@ func TestProtectedGitFilesByName(t *testing.T) {
 	for want, rules := range map[string][]*fermata.GateRule{"named": {named, wide}, fermata.ProtectedRule: {wide}, "deny": {named, wide, deny}} {
 		if got := fermata.Judge(&call, fermata.GateScope{}, rules, fermata.DefaultPolicy(), noShell, noon); got.Rule == nil || got.Rule.ID != want {
 			t.Errorf("%s: %s by %s", want, got.Decision, got.Why())
+		}
+	}
+}
+
+// A rule names a hook of a bare repository by its folder and its name.
+func TestProtectedHookByName(t *testing.T) {
+	t.Parallel()
+	call := fermata.GateCall{Tool: "Write", Input: json.RawMessage(`{"file_path":"/srv/x/hooks/update"}`)}
+	for pattern, want := range map[string]fermata.GateDecision{"*/hooks/update": fermata.GateAllow, "/srv/*": fermata.GateAsk, "*/hooks/*": fermata.GateAsk} {
+		rule := gateRule("rule", fermata.NewGateRule{Tool: "Write", Args: map[string]string{"file_path": pattern}, Decision: fermata.GateAllow})
+		if got := fermata.Judge(&call, fermata.GateScope{}, []*fermata.GateRule{rule}, fermata.DefaultPolicy(), noShell, noon); got.Decision != want {
+			t.Errorf("%s: %s by %s, want %s", pattern, got.Decision, got.Why(), want)
 		}
 	}
 }

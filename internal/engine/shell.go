@@ -11,20 +11,26 @@ import (
 	"github.com/fermata-hq/fermata"
 )
 
-// readShell says what a command line runs. What it cannot read is not plain.
+// readShell says what a command line runs. What it cannot read is not plain, and counts as loose.
 func readShell(command string) fermata.Shell {
-	r := shellReader{}
+	r := shellReader{values: map[string][]string{}}
 	file := r.parse(command)
 	if file == nil {
 		// Parts of it may still be recognised by a rule that denies.
 		parts := strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(";&|\n()`", c) })
+		calls := make([][]string, len(parts))
 		for i, part := range parts {
-			parts[i] = strings.Join(strings.Fields(part), " ")
+			calls[i] = strings.Fields(part)
+			parts[i] = strings.Join(calls[i], " ")
 		}
-		return fermata.Shell{Commands: parts, Writes: behindArrows(command)}
+		return fermata.Shell{Commands: parts, Calls: calls, Loose: [][]string{{command}}, Texts: []string{command}, Writes: behindArrows(command)}
 	}
 	r.walk(file, 0)
-	return fermata.Shell{Plain: isPlain(command, file), Commands: r.commands, Writes: r.writes}
+	r.feed()
+	return fermata.Shell{
+		Plain: isPlain(command, file), Commands: r.commands, Calls: r.calls, Loose: r.loose,
+		Settings: r.settings, Texts: r.texts, Writes: r.writes,
+	}
 }
 
 // behindArrows lists the words behind each > of a line that cannot be read as a whole.
@@ -38,7 +44,18 @@ func behindArrows(command string) []string {
 	return words
 }
 
-type shellReader struct{ commands, writes []string }
+type shellReader struct {
+	commands, writes, settings, texts []string
+	calls, loose                      [][]string
+	// values are the values that the line itself gives to its variables.
+	values map[string][]string
+	// inputs are the texts that the line hands to the standard input of a command, or prints.
+	inputs []string
+	// fed are the commands to which xargs adds words. runsInput says that a command may run the inputs.
+	fed       [][]string
+	runsInput bool
+	started   int
+}
 
 func (shellReader) parse(command string) *syntax.File {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(command), "")
@@ -81,6 +98,10 @@ func wordText(word *syntax.Word) (string, bool) {
 			sb.WriteString(unescape(part.Value))
 		case *syntax.SglQuoted:
 			fixed = fixed && !part.Dollar
+			if part.Dollar {
+				sb.WriteString(decoded(part.Value))
+				continue
+			}
 			sb.WriteString(part.Value)
 		case *syntax.DblQuoted:
 			fixed = fixed && !part.Dollar
@@ -115,19 +136,52 @@ func unescape(s string) string {
 // mostShells bounds how deep command lines within command lines are followed.
 const mostShells = 4
 
-// walk collects every command and every file that is written, also those within substitutions.
+// walk collects every command, every file that is written and every text, also those within substitutions.
 func (r *shellReader) walk(node syntax.Node, depth int) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CallExpr:
 			r.add(n, depth)
-		case *syntax.Redirect:
-			if writes(n.Op) && n.Word != nil {
-				r.writes = append(r.writes, texts(n.Word)...)
+		case *syntax.Assign:
+			r.assign(n)
+		case *syntax.WordIter:
+			for _, item := range n.Items {
+				r.keep(n.Name.Value, r.readings(item)...)
 			}
+		case *syntax.Redirect:
+			r.redirect(n)
+		case *syntax.Word:
+			r.texts = append(r.texts, texts(n)...)
+		case *syntax.ExtGlob:
+			r.texts = append(r.texts, n.Pattern.Value)
 		}
 		return true
 	})
+}
+
+// walkLine collects what a command line within another one runs.
+func (r *shellReader) walkLine(line string, depth int) {
+	if depth > mostShells {
+		return
+	}
+	if file := r.parse(line); file != nil {
+		r.walk(file, depth)
+	}
+}
+
+func (r *shellReader) redirect(n *syntax.Redirect) {
+	switch {
+	case n.Hdoc != nil:
+		r.inputs = append(r.inputs, texts(n.Hdoc)...)
+	case n.Word == nil:
+	case n.Op == syntax.WordHdoc:
+		r.inputs = append(r.inputs, r.readings(n.Word)...)
+	case writes(n.Op):
+		r.writes = append(r.writes, r.readings(n.Word)...)
+		if expands(n.Word) {
+			r.loose = append(r.loose, append([]string{">"}, texts(n.Word)...))
+		}
+	}
 }
 
 // writes reports whether a redirection writes the file that it names.
@@ -146,6 +200,13 @@ func (r *shellReader) add(call *syntax.CallExpr, depth int) {
 		args = append(args, texts(word)...)
 	}
 	r.addWords(args, depth)
+	for _, words := range r.expanded(call.Args) {
+		r.addWords(words, depth)
+	}
+	if slices.ContainsFunc(loosable(call.Args), expands) {
+		r.loose = append(r.loose, args)
+		r.runsInput = r.runsInput || expands(call.Args[0])
+	}
 }
 
 // mostBraces bounds how many words are made of one word with braces.
@@ -171,49 +232,95 @@ func texts(word *syntax.Word) []string {
 	return all
 }
 
-// addWords notes a command as it stands, under its bare name, and what it
-// starts in its turn.
+// note adds a command as it stands, and under its bare name.
+func (r *shellReader) note(args []string) {
+	r.commands, r.calls = append(r.commands, strings.Join(args, " ")), append(r.calls, args)
+	if name := path.Base(args[0]); name != args[0] {
+		r.note(append([]string{name}, args[1:]...))
+	}
+}
+
+// wrappers are commands that start the command behind them.
+var wrappers = []string{
+	"sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout", "xargs", "parallel", "stdbuf", "setsid", "busybox",
+}
+
+// addWords notes a command, and what it starts in its turn.
 func (r *shellReader) addWords(args []string, depth int) {
 	if len(args) == 0 || depth > mostShells {
 		return
 	}
-	r.commands = append(r.commands, strings.Join(args, " "))
+	r.note(args)
 	name := path.Base(args[0])
-	if name != args[0] {
-		r.commands = append(r.commands, strings.Join(append([]string{name}, args[1:]...), " "))
+	if !slices.Contains(wrappers, name) {
+		r.follow(args, depth)
+		return
 	}
-	switch name {
-	case "sudo", "doas", "env", "command", "builtin", "exec", "nohup", "nice", "time", "timeout", "xargs", "stdbuf", "setsid":
-		// Flags and settings may stand between: every rest may be the command.
-		for i := 1; i < len(args); i++ {
-			r.commands = append(r.commands, strings.Join(args[i:], " "))
-			if i == 1 || !strings.HasPrefix(args[i], "-") {
-				r.within(args[i:], depth)
-			}
-			if name == "xargs" {
-				// xargs adds the words that it reads at the end.
-				r.commands = append(r.commands, strings.Join(args[i:], " ")+" * *")
-			}
+	// Flags and settings may stand between: every rest may be the command.
+	for i := 1; i < len(args); i++ {
+		r.note(args[i:])
+		if i == 1 || !strings.HasPrefix(args[i], "-") {
+			r.follow(args[i:], depth)
 		}
-	default:
-		r.within(args, depth)
+		if strings.Contains(args[i], "=") {
+			r.settings = append(r.settings, args[i])
+		}
+		if isFed(name) {
+			// xargs adds the words that it reads at the end.
+			r.note(append(slices.Clone(args[i:]), "*", "*"))
+		}
+	}
+	if command := fedCommand(args[1:]); isFed(name) && len(command) > 0 {
+		r.fed, r.loose = append(r.fed, command), append(r.loose, command)
+		r.runsInput = r.runsInput || slices.Contains(shells, path.Base(command[0]))
 	}
 }
 
-// within follows the command line that a shell is given as one of its words.
-func (r *shellReader) within(args []string, depth int) {
-	switch path.Base(args[0]) {
-	case "sh", "bash", "zsh", "dash", "ksh", "eval", "trap":
+// mostStarted bounds how many commands are followed that stand in the words of others.
+const mostStarted = 32
+
+// start notes a command that find or git starts from its words. One too many counts as a git that does anything, so that it is asked
+// about.
+func (r *shellReader) start(args []string, depth int) {
+	switch {
+	case len(args) == 0 || r.started > mostStarted:
+	case r.started == mostStarted || depth >= mostShells:
+		r.started++
+		r.note([]string{"git", "*"})
 	default:
-		return
+		r.started++
+		r.addWords(args, depth+1)
 	}
-	lines := args[1:]
-	if path.Base(args[0]) == "eval" {
-		lines = []string{strings.Join(args[1:], " ")}
-	}
-	for _, line := range lines {
-		if file := r.parse(line); file != nil && depth < mostShells && !strings.HasPrefix(line, "-") {
-			r.walk(file, depth+1)
+}
+
+// follow notes what a command that starts others is given in its words, and whether it reads commands from its input.
+func (r *shellReader) follow(args []string, depth int) {
+	switch name := path.Base(args[0]); {
+	case name == "echo" || name == "printf":
+		r.print(args[1:])
+	case name == "find":
+		for i := 0; i < len(args); i++ {
+			if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, args[i]) {
+				command := untilEnd(args[i+1:])
+				r.start(command, depth)
+				i += len(command)
+			}
 		}
+	case name == "git":
+		for _, line := range gitRuns(args) {
+			r.walkLine(line, depth+1)
+		}
+		r.start(gitRunsWords(args), depth)
+	case name == "eval":
+		r.walkLine(strings.Join(args[1:], " "), depth+1)
+	case name == "trap" || slices.Contains(shells, name):
+		for _, line := range args[1:] {
+			if !strings.HasPrefix(line, "-") {
+				r.walkLine(line, depth+1)
+			}
+		}
+	}
+	if readsCommands(args) {
+		r.loose, r.runsInput = append(r.loose, args), true
 	}
 }
