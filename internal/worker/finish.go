@@ -19,8 +19,16 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 	sendCtx, cancel := a.patience(ctx)
 	defer cancel()
 	fin = a.inspect(sendCtx, a.settle(sendCtx, fin))
+	secured := true
 	if fin.Result == fermata.ResultCompleted {
-		fin = a.secure(sendCtx, fin)
+		fin, secured = a.secure(sendCtx, fin)
+	}
+	if !secured {
+		// The server takes the report of a lost run as long as no other has begun. The task would be done without the push.
+		a.logw.close(sendCtx)
+		a.copy.uncommit(sendCtx, a.log)
+		a.log.Warn("the run was over before its work was pushed; nothing is reported")
+		return
 	}
 	session := a.currentSession(fin.Session)
 	fin.Session, fin.Token = &session, a.claim.Run.Token
@@ -53,24 +61,24 @@ func (a *attempt) finish(ctx context.Context, fin fermata.Finish) {
 }
 
 // secure commits what a completed run did, and pushes it where the task says
-// so. Work that cannot be secured stays in the working copy.
-func (a *attempt) secure(ctx context.Context, fin fermata.Finish) fermata.Finish {
+// so. Work that cannot be secured stays in the working copy. It returns false
+// where the run was over before the push had ended.
+func (a *attempt) secure(ctx context.Context, fin fermata.Finish) (fermata.Finish, bool) {
 	if err := a.copy.commit(ctx, a.claim.Task, a.logw); err != nil {
 		a.copy.keep = true
-		return a.fail(codeCommitFailed, "The work is done, but could not be committed: "+err.Error())
+		return a.fail(codeCommitFailed, "The work is done, but could not be committed: "+err.Error()), true
 	}
 	ctx, cancel := a.untilOver(ctx)
 	defer cancel()
 	err := a.copy.publish(ctx, a.logw)
-	if a.isOver() {
-		// The report will be refused, which takes the commit back.
-		return fin
+	if err != nil && a.isOver() {
+		return fin, false
 	}
 	if err != nil {
 		a.copy.keep = true
-		return a.fail(codePushFailed, "The work is done, but could not be pushed: "+err.Error())
+		return a.fail(codePushFailed, "The work is done, but could not be pushed: "+err.Error()), true
 	}
-	return fin
+	return fin, true
 }
 
 // patience is a context for the last calls of a run: it lasts as long as the

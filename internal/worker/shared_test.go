@@ -296,6 +296,28 @@ func TestPushThatFails(t *testing.T) {
 	}
 }
 
+// TestARunThatIsLostWhileItPushesBeginsAgain: the worker stops the push, and reports nothing. The server would take the report, as long
+// as no other run has begun, and the task would be done with nothing at origin.
+func TestARunThatIsLostWhileItPushesBeginsAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	bare := w.origin()
+	flow := w.flow()
+	ready, proceed := pipe(t), pipe(t)
+	hook := "#!/bin/sh\ntest -e pushed-before && exit 0\ntouch pushed-before\necho ready >" + ready + "\nread x <" + proceed + "\nexit 1\n"
+	must(t, os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o700)) //nolint:gosec // git runs it
+	task := w.step(flow, `echo "$FERMATA_ATTEMPT" >one.txt`, pushes)
+	w.start(worker.Options{})
+	listen(t, ready)
+	w.loseRun(task)
+	w.await(task.ID, fermata.TaskDone)
+	letGo(t, proceed)
+	w.settled(flow)
+	if text := run(t, bare, "show", "fermata/"+flow.ID+":one.txt"); text != "2" {
+		t.Errorf("at origin stands the work of attempt %q", text)
+	}
+}
+
 // The server refuses the report after the push: the commit is taken back, and the
 // next try may replace it at origin.
 func TestPushAgainAfterARefusedReport(t *testing.T) {
