@@ -305,7 +305,7 @@ func TestARunThatIsLostWhileItPushesBeginsAgain(t *testing.T) {
 	flow := w.flow()
 	ready, proceed := pipe(t), pipe(t)
 	hook := "#!/bin/sh\ntest -e pushed-before && exit 0\ntouch pushed-before\necho ready >" + ready + "\nread x <" + proceed + "\nexit 1\n"
-	must(t, os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o700)) //nolint:gosec // git runs it
+	must(t, os.WriteFile(filepath.Join(bare, "hooks", "pre-receive"), []byte(hook), 0o700))
 	task := w.step(flow, `echo "$FERMATA_ATTEMPT" >one.txt`, pushes)
 	w.start(worker.Options{})
 	listen(t, ready)
