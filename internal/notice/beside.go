@@ -65,6 +65,23 @@ func picksDanger(it *fermata.Item, value any) bool {
 	return slices.ContainsFunc(it.Options, picks)
 }
 
+// NeedsConfirmation reports whether an answer is one that a person confirms where
+// a channel can ask back: an approval of high risk, or an option that is marked as
+// dangerous.
+func NeedsConfirmation(q *fermata.Question, a *fermata.Answer) bool {
+	for i := range q.Items {
+		it := &q.Items[i]
+		value, ok := a.Answers[it.Key]
+		if !ok && len(q.Items) == 1 {
+			value = a.Answer
+		}
+		if it.ResponseType == fermata.ResponseApproval && value == fermata.Approve && hasHighRisk(q) || picksDanger(it, value) {
+			return true
+		}
+	}
+	return false
+}
+
 // isCourtesy reports whether a text is nothing, or says thanks and no more.
 func isCourtesy(text string) bool {
 	for part := range strings.FieldsFuncSeq(plainWords(text), func(r rune) bool { return strings.ContainsRune(",;.!…–—\t\n ", r) }) {
